@@ -1,0 +1,45 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// Warnings become errors on the command line (see the Makefile): a package with unsafe flags could not
+// be anyone's dependency.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+// The arrows point one way: builder and server meet only in the store.
+let package = Package(
+  name: "ziggurat",
+  products: [
+    .library(name: "TileGeometry", targets: ["TileGeometry"]),
+    .library(name: "TileStorage", targets: ["TileStorage"]),
+    .library(name: "PyramidBuilding", targets: ["PyramidBuilding"]),
+    .executable(name: "ziggurat", targets: ["ziggurat"]),
+  ],
+  targets: [
+    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    .systemLibrary(
+      name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+    .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+    .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+    library("TileGeometry"),
+    library("TileStorage", ["TileGeometry", "CDeflate"]),
+    library("Imaging", ["CVips"]),
+    library("PyramidBuilding", ["Imaging", "TileStorage", "TileGeometry", "CTurboJPEG", "CXXHash"]),
+    .executableTarget(
+      name: "ziggurat", dependencies: ["PyramidBuilding", "TileStorage", "TileGeometry"],
+      swiftSettings: strict),
+    tests("TileGeometryTests", ["TileGeometry"]),
+    tests("TileStorageTests", ["TileStorage", "TileGeometry"]),
+    tests("PyramidBuildingTests", ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,95 @@
+/// One tile of a viewport's coverage.
+public struct CoveredTile: Hashable, Sendable {
+  public let address: TileAddress
+  /// The pixels the tile holds, level space.
+  public let source: PixelRect
+  /// Where they stand in viewport space, before the picture is mirrored and turned.
+  public let target: Rect
+  /// Outside the visible area, asked for by `margin`.
+  public let isPrefetch: Bool
+}
+
+/// Which tiles a viewport shows: exactly those whose area meets the visible area. A tile that only
+/// touches an edge is not among them.
+///
+/// Level pixel j covers image pixels [j·2^k, (j+1)·2^k), k = topLevel − level, cut at the image's edge.
+public struct Coverage: Sendable {
+  public let pyramid: Pyramid
+  public let viewport: Viewport
+  /// The coarsest level at least as fine as scale × device pixel ratio asks for.
+  public let level: Int
+  /// The box around what is seen of the image, image space; nil where nothing is.
+  public let visible: Rect?
+  private let area: VisibleArea
+
+  /// - Parameter devicePixelRatio: device pixels per CSS pixel, above 0.
+  public init(pyramid: Pyramid, viewport: Viewport, devicePixelRatio: Double = 1) {
+    self.pyramid = pyramid
+    self.viewport = viewport
+    level = pyramid.level(forScale: viewport.scale * devicePixelRatio)
+    area = VisibleArea(viewport)
+    visible = area.bounds(on: pyramid.imageSize)
+  }
+
+  /// The covering tiles of `level`, then those of the `margin` rings around them; each group
+  /// nearest the viewport's centre first, by the tile's middle, then by row and column.
+  public func tiles(margin: Int = 0) -> [CoveredTile] {
+    precondition(margin >= 0, "a margin is not negative")
+    let grid = CoveredRows(pyramid: pyramid, level: level, area: area, visible: visible)
+    return sorted(grid, prefetch: false) + (margin > 0 ? sorted(grid.ring(margin), prefetch: true) : [])
+  }
+
+  /// The tiles of every coarser level that meet the visible area, coarsest level first.
+  public func fallbackTiles() -> [CoveredTile] {
+    var tiles: [CoveredTile] = []
+    for coarser in 0..<level {
+      let grid = CoveredRows(pyramid: pyramid, level: coarser, area: area, visible: visible)
+      tiles += sorted(grid, prefetch: false)
+    }
+    return tiles
+  }
+
+  /// How many tiles `tiles(margin:)` would give at most, without making them.
+  public func count(margin: Int = 0) -> Int {
+    let grid = CoveredRows(pyramid: pyramid, level: level, area: area, visible: visible)
+    return grid.count + (margin > 0 ? grid.ring(margin).count : 0)
+  }
+
+  private func sorted(_ grid: CoveredRows, prefetch: Bool) -> [CoveredTile] {
+    let center = viewport.imageCenter
+    var keyed: [(distance: Double, tile: CoveredTile)] = []
+    keyed.reserveCapacity(grid.count)
+    grid.forEach { column, row in
+      let image = grid.imageRect(column: column, row: row)
+      let dx = image.x + image.width / 2 - center.x
+      let dy = image.y + image.height / 2 - center.y
+      keyed.append((dx * dx + dy * dy, tile(level: grid.level, column, row, prefetch)))
+    }
+    // Rows and columns come in order, so only equal distances need them.
+    keyed.sort {
+      if $0.distance != $1.distance { return $0.distance < $1.distance }
+      let (a, b) = ($0.tile.address, $1.tile.address)
+      return (a.row, a.column) < (b.row, b.column)
+    }
+    return keyed.map(\.tile)
+  }
+
+  private func tile(level: Int, _ column: Int, _ row: Int, _ prefetch: Bool) -> CoveredTile {
+    let size = pyramid.size(ofLevel: level)
+    let (x, width) = pyramid.span(column, size.width)
+    let (y, height) = pyramid.span(row, size.height)
+    let unit = 1 / pyramid.scale(ofLevel: level)
+    let left = Double(x) * unit
+    let top = Double(y) * unit
+    let right = min(Double(x + width) * unit, Double(pyramid.imageSize.width))
+    let bottom = min(Double(y + height) * unit, Double(pyramid.imageSize.height))
+    let scale = viewport.scale
+    return CoveredTile(
+      address: TileAddress(level: level, column: column, row: row),
+      source: PixelRect(x: x, y: y, width: width, height: height),
+      target: Rect(
+        x: left * scale - viewport.x, y: top * scale - viewport.y,
+        width: (right - left) * scale, height: (bottom - top) * scale),
+      isPrefetch: prefetch)
+  }
+}
