@@ -59,7 +59,7 @@ public struct Coverage: Sendable {
     let center = viewport.imageCenter
     var keyed: [(distance: Double, tile: CoveredTile)] = []
     keyed.reserveCapacity(grid.count)
-    grid.forEach { column, row in
+    grid.visit { column, row in
       let image = grid.imageRect(column: column, row: row)
       let dx = image.x + image.width / 2 - center.x
       let dy = image.y + image.height / 2 - center.y

@@ -39,7 +39,8 @@ struct CoveredRows {
     self.runs = runs
   }
 
-  private init(_ pyramid: Pyramid, _ level: Int, _ firstRow: Int, _ runs: [Range<Int>], _ hole: [Range<Int>]) {
+  private init(_ pyramid: Pyramid, _ level: Int, _ firstRow: Int, _ runs: [Range<Int>], _ hole: [Range<Int>])
+  {
     (self.pyramid, self.level, self.firstRow, self.runs, self.hole) = (pyramid, level, firstRow, runs, hole)
   }
 
@@ -62,7 +63,7 @@ struct CoveredRows {
     return total
   }
 
-  func forEach(_ body: (_ column: Int, _ row: Int) -> Void) {
+  func visit(_ body: (_ column: Int, _ row: Int) -> Void) {
     for (index, run) in runs.enumerated() {
       let skipped = hole.isEmpty ? 0..<0 : hole[index]
       for column in run where !skipped.contains(column) { body(column, firstRow + index) }
@@ -79,15 +80,14 @@ struct CoveredRows {
     var wide: [Range<Int>] = []
     var own: [Range<Int>] = []
     for row in first..<end {
-      var run: Range<Int>?
+      var (low, high) = (columnCount, 0)
       for near in max(row - reach, firstRow)...min(row + reach, firstRow + runs.count - 1) {
         let other = runs[near - firstRow]
         if other.isEmpty { continue }
-        run = min(run?.lowerBound ?? other.lowerBound, other.lowerBound)..<max(run?.upperBound ?? 0, other.upperBound)
+        low = min(low, other.lowerBound)
+        high = max(high, other.upperBound)
       }
-      let core = run ?? 0..<0
-      wide.append(
-        core.isEmpty ? core : max(core.lowerBound - reach, 0)..<min(core.upperBound + reach, columnCount))
+      wide.append(low < high ? max(low - reach, 0)..<min(high + reach, columnCount) : 0..<0)
       own.append(row >= firstRow && row < firstRow + runs.count ? runs[row - firstRow] : 0..<0)
     }
     return CoveredRows(pyramid, level, first, wide, own)

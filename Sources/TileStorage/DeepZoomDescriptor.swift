@@ -1,0 +1,74 @@
+import Foundation
+import FoundationXML
+public import TileGeometry
+
+/// The `.dzi` file: `<Image>` with its `<Size>`, schema `http://schemas.microsoft.com/deepzoom/2008`.
+public struct DeepZoomDescriptor: Hashable, Sendable {
+  public let pyramid: Pyramid
+  public let format: TileFormat
+  /// The tiles' ending as the descriptor spells it, which is how their files are named.
+  public let fileExtension: String
+
+  public init(pyramid: Pyramid, format: TileFormat) {
+    self.pyramid = pyramid
+    self.format = format
+    fileExtension = format.fileExtension
+  }
+
+  /// Parses a descriptor; the error says what is missing or out of range.
+  public init(xml: Data) throws(StorageError) {
+    let action = "read the Deep Zoom descriptor"
+    // Real descriptors have some 200 bytes.
+    guard xml.count <= 65_536 else { throw StorageError(action, "\(xml.count) bytes are too many") }
+    let reader = Reader()
+    let parser = XMLParser(data: xml)
+    parser.delegate = reader
+    guard parser.parse() else {
+      throw StorageError(action, "not well-formed XML in line \(parser.lineNumber)")
+    }
+    func number(_ name: String, _ range: ClosedRange<Int>) throws(StorageError) -> Int {
+      guard let text = reader.values[name] else { throw StorageError(action, "no \(name)") }
+      guard let value = Int(text), range.contains(value) else {
+        throw StorageError(action, "\(name) is '\(text.prefix(40))', not within \(range)")
+      }
+      return value
+    }
+    let side = 1...(1 << 40)
+    let size = PixelSize(
+      width: try number("Size.Width", side), height: try number("Size.Height", side))
+    let tileSize = try number("Image.TileSize", 1...(1 << 16))
+    let overlap = try number("Image.Overlap", 0...(tileSize - 1))
+    guard let ending = reader.values["Image.Format"] else { throw StorageError(action, "no Image.Format") }
+    guard let format = TileFormat(fileExtension: ending) else {
+      throw StorageError(
+        action, "Image.Format is '\(ending.prefix(40))', not one of jpg, jpeg, png, webp, avif")
+    }
+    guard let size, let pyramid = Pyramid(imageSize: size, tileSize: tileSize, overlap: overlap) else {
+      throw StorageError(action, "more tiles than can be counted")
+    }
+    self.pyramid = pyramid
+    self.format = format
+    fileExtension = ending
+  }
+
+  public var xml: String {
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="\(fileExtension)" \
+    Overlap="\(pyramid.overlap)" TileSize="\(pyramid.tileSize)">\
+    <Size Width="\(pyramid.imageSize.width)" Height="\(pyramid.imageSize.height)"/></Image>
+
+    """
+  }
+
+  private final class Reader: NSObject, XMLParserDelegate {
+    var values: [String: String] = [:]
+
+    func parser(
+      _ parser: XMLParser, didStartElement name: String, namespaceURI: String?,
+      qualifiedName: String?, attributes: [String: String]
+    ) {
+      for (key, value) in attributes { values["\(name).\(key)"] = value }
+    }
+  }
+}
