@@ -1,0 +1,67 @@
+# `make help` lists the targets. Nothing is installed that is there already; all that is made stands in
+# .build/ and .cache/. The list of Debian packages is Tests/scripts/debian-packages.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+HOST ?= 127.0.0.1
+PORT ?= 8080
+PHOTOS ?= .cache/photos
+# One library per folder of photographs, so that another PHOTOS shows only its own.
+LIBRARY ?= .cache/library-$(shell printf %s '$(PHOTOS)' | cksum | cut -d' ' -f1)
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+
+scripts := Tests/scripts
+# Recipes that need Swift start with this: the toolchain from PATH or /opt/swift, or one clear line.
+use_swift = toolchain=$$($(scripts)/swift-toolchain); export PATH="$$toolchain:$$PATH"
+# Not in Package.swift: a package with unsafe flags could not be anyone's dependency.
+strict := -Xswiftc -warnings-as-errors
+ziggurat := .build/release/ziggurat
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: release
+release: ## the optimized executable, .build/release/ziggurat
+	@$(scripts)/install-packages build
+	@$(use_swift); swift build -c release --product ziggurat $(RELEASE_FLAGS)
+
+.PHONY: demo
+demo: release ## tile PHOTOS=dir (default: Debian's wallpapers) and serve them on PORT=8080
+	@[ '$(PHOTOS)' != .cache/photos ] || { $(scripts)/install-packages demo; $(scripts)/wallpapers .cache/photos; }
+	@# Exit code 1: some inputs are no images, each named; the others are worth serving.
+	@$(ziggurat) build '$(PHOTOS)' --library '$(LIBRARY)' || [ $$? -eq 1 ]
+	@exec $(ziggurat) serve '$(LIBRARY)' --host $(HOST) --port $(PORT) --public public
+
+.PHONY: test
+test: test-tools ## install what tests need, run everything; the last line is "N passed, N failed"
+	@$(use_swift); .cache/venv/bin/python $(scripts)/test-everything $(SUITES)
+
+.PHONY: test-tools
+test-tools: .cache/venv/.complete
+	@$(scripts)/install-packages build test
+
+.cache/venv/.complete: $(scripts)/requirements.txt
+	@$(scripts)/install-packages test
+	@rm -rf .cache/venv; mkdir -p .cache
+	@$(PYTHON) -m venv .cache/venv
+	@.cache/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+.PHONY: lint
+lint: ## format, warnings as errors, and that targets import only what they declare
+	@$(scripts)/install-packages build
+	@$(use_swift); swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	@$(use_swift); swift build --build-tests $(strict) --explicit-target-dependency-import-check error
+	@echo "lint: clean"
+
+.PHONY: bench
+bench: release ## against vips dzsave and nginx, ratios printed; BENCH="build serve", QUICK=1 for a smoke run
+	@$(scripts)/install-packages bench
+	@$(PYTHON) Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
+
+.PHONY: clean
+clean: ## remove what make made
+	rm -rf .build .cache
