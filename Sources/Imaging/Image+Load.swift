@@ -1,0 +1,39 @@
+import CVips
+
+extension Image {
+  /// How an image's rows are going to be read.
+  public struct Access: Hashable, Sendable {
+    let nick: String
+    /// Top to bottom, once: only a few rows are held in memory.
+    public static let sequential = Access(nick: "sequential")
+    /// In any order; large images that cannot be read so are unpacked to a temporary file.
+    public static let random = Access(nick: "random")
+  }
+
+  /// Opens a file by its content, whatever its name; damage that the loader notices is an error.
+  public convenience init(path: String, access: Access) throws(ImagingError) {
+    Vips.start()
+    guard let loader = vips_foreign_find_load(path) else { throw ImagingError.take("open", path) }
+    let name = String(cString: loader)
+    // The loader is known by its type name, the operation by its short one.
+    let nick = vips_nickname_find(g_type_from_name(name)).map { String(cString: $0) } ?? name
+    let operation = try Operation.run(
+      nick, path, ["filename": .string(path), "access": .name(access.nick), "fail-on": .name("truncated")])
+    self.init(owning: operation.retained(), subject: path)
+  }
+
+  /// The loader that libvips would use for the file (`jpegload`), or nil where it knows none.
+  public static func loader(ofPath path: String) -> String? {
+    Vips.start()
+    guard let loader = vips_foreign_find_load(path) else {
+      vips_error_clear()
+      return nil
+    }
+    return vips_nickname_find(g_type_from_name(loader)).map { String(cString: $0) }
+  }
+
+  func retained() -> UnsafeMutablePointer<VipsImage> {
+    g_object_ref(pointer)
+    return pointer
+  }
+}

@@ -1,0 +1,48 @@
+import CVips
+
+/// A libvips image: immutable, evaluated on demand, shared between threads as libvips allows.
+public final class Image: @unchecked Sendable {
+  // Sendable: libvips images are immutable once made and reference-counted atomically; only regions
+  // are bound to a thread, and those are not shared.
+  let pointer: UnsafeMutablePointer<VipsImage>
+  /// What errors name: the file the pixels come from.
+  public let subject: String
+
+  /// Takes over the caller's reference.
+  init(owning pointer: UnsafeMutablePointer<VipsImage>, subject: String) {
+    self.pointer = pointer
+    self.subject = subject
+  }
+
+  deinit { g_object_unref(pointer) }
+
+  public var width: Int { Int(vips_image_get_width(pointer)) }
+  public var height: Int { Int(vips_image_get_height(pointer)) }
+  public var bands: Int { Int(vips_image_get_bands(pointer)) }
+  public var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+  /// Whether a band is one unsigned byte.
+  public var isBytes: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
+  /// The EXIF orientation, 1…8; 1 where there is none.
+  public var orientation: Int { Int(vips_image_get_orientation(pointer)) }
+  /// The short name of the colour space: `srgb`, `cmyk`, `b-w`, `rgb16`.
+  public var interpretation: String {
+    vips_enum_nick(vips_interpretation_get_type(), Int32(vips_image_get_interpretation(pointer).rawValue))
+      .map { String(cString: $0) } ?? "unknown"
+  }
+
+  public func hasField(_ name: String) -> Bool { vips_image_get_typeof(pointer, name) != 0 }
+
+  /// A header field as text, or nil.
+  public func string(_ name: String) -> String? {
+    var text: UnsafePointer<CChar>?
+    guard hasField(name), vips_image_get_string(pointer, name, &text) == 0 else { return nil }
+    return text.map { String(cString: $0) }
+  }
+
+  /// A header field as a number, or nil.
+  public func int(_ name: String) -> Int? {
+    var number: Int32 = 0
+    guard hasField(name), vips_image_get_int(pointer, name, &number) == 0 else { return nil }
+    return Int(number)
+  }
+}

@@ -1,0 +1,28 @@
+import CVips
+
+/// What libvips refused: its own words, with the operation and the file they are about.
+public struct ImagingError: Error, Hashable, CustomStringConvertible {
+  public let operation: String
+  /// The file or the value that was being worked on.
+  public let subject: String
+  /// libvips' message, on one line, without its "VipsForeignLoad:" style prefixes.
+  public let message: String
+
+  init(_ operation: String, _ subject: String, message: String) {
+    self.operation = operation
+    self.subject = subject
+    self.message = message
+  }
+
+  /// Takes libvips' error buffer, which is the process's: an error of another thread may come with it.
+  static func take(_ operation: String, _ subject: String) -> ImagingError {
+    let buffer = vips_error_buffer_copy()
+    defer { g_free(buffer) }
+    let lines = buffer.map { String(cString: $0) }?.split(separator: "\n").map(String.init) ?? []
+    // The last line is the outermost failure; earlier ones say why. The first names the cause.
+    let message = lines.first ?? "libvips gave no reason"
+    return ImagingError(operation, subject, message: message)
+  }
+
+  public var description: String { "\(subject): \(message) (\(operation))" }
+}

@@ -1,0 +1,110 @@
+import CVips
+
+/// The one generic call of a libvips operation, as pyvips and ruby-vips make it: by name, with
+/// properties; libvips asks bindings not to bind its C convenience functions.
+struct Operation {
+  private let name: String
+  private let subject: String
+  private let pointer: UnsafeMutablePointer<VipsOperation>
+
+  /// - Parameter subject: what errors are to be about, usually a file's name.
+  init(_ name: String, _ subject: String) throws(ImagingError) {
+    Vips.start()
+    guard let pointer = vips_operation_new(name) else { throw ImagingError.take(name, subject) }
+    self.name = name
+    self.subject = subject
+    self.pointer = pointer
+  }
+
+  /// Runs `name` and gives its image `out`.
+  static func run(
+    _ name: String, _ subject: String, _ arguments: KeyValuePairs<String, VipsValue>
+  ) throws(ImagingError) -> Image {
+    let operation = try Operation(name, subject)
+    for (key, value) in arguments { try operation.set(key, value) }
+    return try operation.build { (built) throws(ImagingError) in try built.imageOutput("out", subject) }
+  }
+
+  /// Runs `name` and gives its blob `buffer`, copied.
+  static func runToBuffer(
+    _ name: String, _ subject: String, _ arguments: KeyValuePairs<String, VipsValue>
+  ) throws(ImagingError) -> [UInt8] {
+    let operation = try Operation(name, subject)
+    for (key, value) in arguments { try operation.set(key, value) }
+    return try operation.build { (built) throws(ImagingError) in try built.blobOutput("buffer", subject) }
+  }
+
+  private var object: UnsafeMutablePointer<GObject> {
+    UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self)
+  }
+
+  /// Sets one input; a value out of the argument's range is an error, not a warning on stderr.
+  func set(_ key: String, _ argument: VipsValue) throws(ImagingError) {
+    func refuse(_ why: String) -> ImagingError {
+      g_object_unref(pointer)
+      return ImagingError(name, subject, message: "argument \(key) \(why)")
+    }
+    let type = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
+    let objectClass = UnsafeMutableRawPointer(type!).assumingMemoryBound(to: GObjectClass.self)
+    guard let specification = g_object_class_find_property(objectClass, key) else {
+      throw refuse("is unknown")
+    }
+    var value = GValue()
+    g_value_init(&value, specification.pointee.value_type)
+    defer { g_value_unset(&value) }
+    guard argument.write(to: &value) else { throw refuse("has the wrong type") }
+    // Validation mends a value that is out of range and says so; a mended value is not what was asked.
+    if case .image = argument {
+    } else if g_param_value_validate(specification, &value) != 0 {
+      throw refuse("is out of range")
+    }
+    g_object_set_property(object, key, &value)
+  }
+
+  /// Builds the operation, reads what `read` wants, and lets it go.
+  private func build<Result>(
+    _ read: (Built) throws(ImagingError) -> Result
+  ) throws(ImagingError) -> Result {
+    var operation: UnsafeMutablePointer<VipsOperation>? = pointer
+    guard vips_cache_operation_buildp(&operation) == 0, let built = operation else {
+      vips_object_unref_outputs(UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: VipsObject.self))
+      g_object_unref(pointer)
+      throw ImagingError.take(name, subject)
+    }
+    defer {
+      vips_object_unref_outputs(UnsafeMutableRawPointer(built).assumingMemoryBound(to: VipsObject.self))
+      g_object_unref(built)
+    }
+    return try read(
+      Built(name: name, object: UnsafeMutableRawPointer(built).assumingMemoryBound(to: GObject.self)))
+  }
+
+  /// An operation that has run.
+  struct Built {
+    let name: String
+    let object: UnsafeMutablePointer<GObject>
+
+    func imageOutput(_ key: String, _ subject: String) throws(ImagingError) -> Image {
+      var value = GValue()
+      g_value_init(&value, vips_image_get_type())
+      defer { g_value_unset(&value) }
+      g_object_get_property(object, key, &value)
+      guard let image = g_value_dup_object(&value) else {
+        throw ImagingError(name, subject, message: "no output \(key)")
+      }
+      return Image(owning: image.assumingMemoryBound(to: VipsImage.self), subject: subject)
+    }
+
+    func blobOutput(_ key: String, _ subject: String) throws(ImagingError) -> [UInt8] {
+      var value = GValue()
+      g_value_init(&value, vips_blob_get_type())
+      defer { g_value_unset(&value) }
+      g_object_get_property(object, key, &value)
+      var size = 0
+      guard let data = vips_value_get_blob(&value, &size) else {
+        throw ImagingError(name, subject, message: "no output \(key)")
+      }
+      return Array(UnsafeRawBufferPointer(start: data, count: size))
+    }
+  }
+}

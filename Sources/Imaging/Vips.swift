@@ -1,0 +1,22 @@
+import CVips
+
+/// The library's start, done once before anything else touches it.
+enum Vips {
+  static let isStarted: Bool = {
+    guard vips_init("ziggurat") == 0 else { return false }
+    // Our tiles are the parallelism; libvips' own threads would only contend with them.
+    vips_concurrency_set(1)
+    // Every image is seen once: a cache of operations would only keep files open.
+    vips_cache_set_max(0)
+    return true
+  }()
+
+  static func start() {
+    precondition(isStarted, "libvips cannot be started")
+  }
+}
+
+/// The version of libvips this process runs with, such as `8.14.1`.
+public var libvipsVersion: String {
+  "\(vips_version(0)).\(vips_version(1)).\(vips_version(2))"
+}

@@ -1,0 +1,47 @@
+public import Glibc
+
+/// A whole file mapped read-only; unmapped when the last owner lets go.
+///
+/// Files that others cut short while mapped end the process with SIGBUS: archives are replaced by
+/// rename and never rewritten in place.
+public final class MappedFile: Sendable {
+  // The mapping is never written and lives as long as its owner: safe to share.
+  nonisolated(unsafe) public let bytes: UnsafeRawBufferPointer
+  /// Seconds and nanoseconds of the last change, device and inode: what tells one file from its successor.
+  public let identity: FileIdentity
+
+  public init(path: String) throws(StorageError) {
+    let action = "open \(path)"
+    // Without O_NONBLOCK a pipe in the library would hold up the open for ever.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw StorageError(action, errno: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw StorageError(action, "not a regular file") }
+    guard status.st_size > 0 else { throw StorageError(action, "the file is empty") }
+    let size = Int(status.st_size)
+    guard let base = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
+      throw StorageError(action, errno: errno)
+    }
+    bytes = UnsafeRawBufferPointer(start: base, count: size)
+    identity = FileIdentity(status)
+  }
+
+  deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
+}
+
+/// What changes when a file is replaced or rewritten.
+public struct FileIdentity: Hashable, Sendable {
+  public let device: UInt64
+  public let inode: UInt64
+  public let size: Int
+  public let modifiedNanoseconds: Int
+
+  public init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    size = Int(status.st_size)
+    modifiedNanoseconds = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+  }
+}

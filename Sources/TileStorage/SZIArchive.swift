@@ -1,0 +1,99 @@
+public import TileGeometry
+
+/// One image's tiles in a stored ZIP (SZI 1.2), mapped and read in place.
+///
+/// Opening reads the central directory once; a tile is then found by arithmetic and given as a slice
+/// of the mapping, which lives as long as the archive.
+public final class SZIArchive: Sendable {
+  /// The name of the one folder at the archive's root.
+  public let name: String
+  public let pyramid: Pyramid
+  public let format: TileFormat
+  /// The tiles' ending as the archive spells it.
+  public let fileExtension: String
+  /// A digest of the central directory, which holds every entry's name, place, size and CRC-32.
+  public let generation: UInt64
+  public let file: MappedFile
+  /// Entries that are not tiles: the descriptor, properties, associated images.
+  private let others: [String: TileIndex.Place]
+  // Written once, before the archive is shared.
+  nonisolated(unsafe) private let index: TileIndex
+
+  public convenience init(path: String) throws(StorageError) {
+    do {
+      try self.init(file: MappedFile(path: path))
+    } catch {
+      // The reader below knows the bytes only; its error gets the file's name here.
+      throw error.action.hasPrefix("open ")
+        ? error : StorageError("open \(path)", error.reason, code: error.code)
+    }
+  }
+
+  init(file: MappedFile) throws(StorageError) {
+    let directory = try ZIPDirectory(file.bytes)
+    let root = try SZIRoot(directory, file.bytes)
+    // The directory has an entry per tile, so a descriptor that claims a bigger pyramid lies, and must
+    // not make us allocate for it. A few blank tiles may be left out by other writers.
+    guard root.descriptor.pyramid.tileCount / 64 <= directory.count else {
+      throw StorageError("read the archive", "its descriptor names far more tiles than it holds")
+    }
+    let index = TileIndex(root.descriptor.pyramid)
+    var others: [String: TileIndex.Place] = [:]
+    try directory.forEntries { (entry) throws(StorageError) in
+      guard entry.isPlain, let size = UInt32(exactly: entry.size) else { return }
+      let place = TileIndex.Place(headerOffset: entry.headerOffset, size: size, crc: entry.crc)
+      if let address = root.tileAddress(ofName: entry.name) {
+        if let number = index.index(level: address.level, column: address.column, row: address.row) {
+          index.places[number] = place
+        }
+      } else if let name = root.relativeName(entry.name) {
+        others[name] = place
+      }
+    }
+    name = root.name
+    pyramid = root.descriptor.pyramid
+    format = root.descriptor.format
+    fileExtension = root.descriptor.fileExtension
+    generation = Digest.fnv1a(directory.bytes)
+    self.file = file
+    self.others = others
+    self.index = index
+  }
+
+  /// Bytes of the whole file.
+  public var byteCount: Int { file.bytes.count }
+
+  /// The tile's index, or nil outside the pyramid, in constant time.
+  public func tileIndex(level: Int, column: Int, row: Int) -> Int? {
+    index.index(level: level, column: column, row: row)
+  }
+
+  /// The encoded tile, a slice of the mapping; nil where the archive has no such tile or is damaged there.
+  public func tile(_ number: Int) -> UnsafeRawBufferPointer? {
+    guard number >= 0, number < index.places.count else { return nil }
+    return bytes(index.places[number])
+  }
+
+  /// The CRC-32 that the directory states for the tile.
+  public func checksum(ofTile number: Int) -> UInt32? {
+    guard number >= 0, number < index.places.count, index.places[number].headerOffset != .max else {
+      return nil
+    }
+    return index.places[number].crc
+  }
+
+  /// The bytes of an entry that is not a tile, named below the archive's root folder
+  /// (`scan-properties.xml`, `associated_images/label.jpg`).
+  public func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
+    others[relativeName].flatMap(bytes)
+  }
+
+  /// The names of the entries that are not tiles, below the root folder, sorted.
+  public var entryNames: [String] { others.keys.sorted() }
+
+  /// A stored entry's data starts after its *local* name and extra field, whose lengths are the
+  /// local header's own (SZI 1.2; the directory's may differ).
+  private func bytes(_ place: TileIndex.Place) -> UnsafeRawBufferPointer? {
+    ZIPLocalEntry.data(in: file.bytes, headerOffset: place.headerOffset, size: Int(place.size))
+  }
+}

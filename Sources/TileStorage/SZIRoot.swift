@@ -1,0 +1,65 @@
+import Foundation
+import TileGeometry
+
+/// What an archive's entry names mean: the one root folder, its descriptor, and the tiles' folder.
+struct SZIRoot {
+  let name: String
+  let descriptor: DeepZoomDescriptor
+  /// `NAME/`
+  private let prefix: [UInt8]
+  /// `NAME_files/`, where tiles are, behind the prefix.
+  private let tiles: [UInt8]
+
+  init(_ directory: ZIPDirectory, _ file: UnsafeRawBufferPointer) throws(StorageError) {
+    let action = "read the archive"
+    var found: (name: String, data: UnsafeRawBufferPointer)?
+    try directory.forEntries { (entry) throws(StorageError) in
+      guard found == nil, entry.name.count > 4, entry.name.suffix(4).elementsEqual(".dzi".utf8) else {
+        return
+      }
+      let path = String(decoding: entry.name, as: UTF8.self).split(
+        separator: "/", omittingEmptySubsequences: false)
+      guard path.count == 2, !path[0].isEmpty, path[1] == path[0] + ".dzi" else { return }
+      guard entry.isPlain,
+        let data = ZIPLocalEntry.data(in: file, headerOffset: entry.headerOffset, size: entry.size)
+      else { throw StorageError(action, "its descriptor cannot be read") }
+      found = (String(path[0]), data)
+    }
+    guard let found else { throw StorageError(action, "it holds no NAME/NAME.dzi") }
+    name = found.name
+    descriptor = try DeepZoomDescriptor(xml: Data(found.data.prefix(65_537)))
+    prefix = Array("\(found.name)/".utf8)
+    tiles = Array("\(found.name)_files/".utf8)
+  }
+
+  /// The entry's name below the root folder, or nil for an entry outside it.
+  func relativeName(_ entry: UnsafeRawBufferPointer) -> String? {
+    guard entry.starts(with: prefix) else { return nil }
+    return String(decoding: entry.dropFirst(prefix.count), as: UTF8.self)
+  }
+
+  /// `NAME/NAME_files/LEVEL/COLUMN_ROW.EXT`, numbers without sign or leading zero; else nil.
+  func tileAddress(ofName entry: UnsafeRawBufferPointer) -> TileAddress? {
+    guard entry.starts(with: prefix), entry.dropFirst(prefix.count).starts(with: tiles) else { return nil }
+    var at = prefix.count + tiles.count
+    guard let level = number(entry, &at, until: UInt8(ascii: "/")),
+      let column = number(entry, &at, until: UInt8(ascii: "_")),
+      let row = number(entry, &at, until: UInt8(ascii: ".")),
+      entry.dropFirst(at).elementsEqual(descriptor.fileExtension.utf8)
+    else { return nil }
+    return TileAddress(level: level, column: column, row: row)
+  }
+
+  private func number(_ text: UnsafeRawBufferPointer, _ at: inout Int, until end: UInt8) -> Int? {
+    let start = at
+    var value = 0
+    while at < text.count, case let digit = text[at] &- UInt8(ascii: "0"), digit <= 9, at - start < 12 {
+      value = value * 10 + Int(digit)
+      at += 1
+    }
+    guard at > start, at < text.count, text[at] == end else { return nil }
+    guard at - start == 1 || text[start] != UInt8(ascii: "0") else { return nil }
+    at += 1
+    return value
+  }
+}

@@ -1,0 +1,109 @@
+public import TileGeometry
+
+/// Writes one SZI archive (SZI 1.2) front to back; it appears under its name when `finish` returns.
+///
+/// The order in which tiles are appended is the order of the bytes, so equal calls give equal files.
+/// Not for several threads at a time.
+public final class SZIWriter {
+  public let descriptor: DeepZoomDescriptor
+  private let name: String
+  private let file: PartialFile
+  private var buffer: [UInt8] = []
+  private var flushed = 0
+  private var tiles: [(offset: Int, size: Int, crc: UInt32)]
+  private var others: [(name: [UInt8], offset: Int, size: Int, crc: UInt32)] = []
+  private static let bufferSize = 1 << 20
+  private var position: Int { flushed + buffer.count }
+
+  /// - Parameters:
+  ///   - destination: where the archive will stand; its folder exists.
+  ///   - name: of the root folder: one path component.
+  public init(destination: String, name: String, pyramid: Pyramid, format: TileFormat) throws(StorageError) {
+    precondition(pyramid.overlap == 0, "SZI 1.2 forbids overlap")
+    precondition(!name.isEmpty && !name.contains("/"), "a root folder is one path component")
+    descriptor = DeepZoomDescriptor(pyramid: pyramid, format: format)
+    self.name = name
+    tiles = Array(repeating: (-1, 0, 0), count: pyramid.tileCount)
+    file = try PartialFile(destination: destination)
+    buffer.reserveCapacity(Self.bufferSize + (1 << 18))
+  }
+
+  /// - Parameters:
+  ///   - index: the tile's, as `Pyramid.index(of:)` counts.
+  ///   - crc: the CRC-32 of `bytes`.
+  public func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
+    precondition(tiles[index].offset < 0, "a tile is written once")
+    tiles[index] = (position, bytes.count, crc)
+    try append(tileName(index), bytes, crc: crc)
+  }
+
+  /// Appends an entry that is not a tile, named below the root folder.
+  public func append(_ relativeName: String, _ bytes: [UInt8]) throws(StorageError) {
+    let fullName = Array("\(name)/\(relativeName)".utf8)
+    let crc = bytes.withUnsafeBytes { checksum($0) }
+    others.append((fullName, position, bytes.count, crc))
+    try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+      try append(fullName, UnsafeRawBufferPointer(bytes), crc: crc)
+    }
+  }
+
+  /// Adds the descriptor and the directory and gives the archive its name; returns its size in bytes.
+  public func finish() throws(StorageError) -> Int {
+    precondition(tiles.allSatisfy { $0.offset >= 0 }, "an archive holds every tile")
+    try append("\(name).dzi", Array(descriptor.xml.utf8))
+    let start = position
+    for other in others {
+      ZIPRecord.appendCentralEntry(
+        &buffer, name: other.name, size: other.size, crc: other.crc, offset: other.offset)
+      try flushIfFull()
+    }
+    for (index, tile) in tiles.enumerated() {
+      ZIPRecord.appendCentralEntry(
+        &buffer, name: tileName(index), size: tile.size, crc: tile.crc, offset: tile.offset)
+      try flushIfFull()
+    }
+    ZIPRecord.appendEnd(
+      &buffer, entries: others.count + tiles.count, directorySize: position - start,
+      directoryOffset: start)
+    try flush()
+    try file.publish()
+    return flushed
+  }
+
+  /// Leaves nothing behind; does nothing after `finish`.
+  public func abandon() { file.abandon() }
+
+  private func append(_ name: [UInt8], _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
+    guard bytes.count < 0xffff_ffff else {
+      throw StorageError("write \(file.destination)", "an entry of \(bytes.count) bytes is too large")
+    }
+    ZIPRecord.appendLocalHeader(&buffer, name: name, size: bytes.count, crc: crc)
+    if bytes.count >= Self.bufferSize {
+      try flush()
+      try file.write(bytes)
+      flushed += bytes.count
+    } else {
+      buffer.append(contentsOf: bytes)
+      try flushIfFull()
+    }
+  }
+
+  private func tileName(_ index: Int) -> [UInt8] {
+    let address = descriptor.pyramid.address(at: index)!
+    return Array(
+      "\(name)/\(name)_files/\(address.level)/\(address.column)_\(address.row).\(descriptor.fileExtension)"
+        .utf8)
+  }
+
+  private func flushIfFull() throws(StorageError) {
+    if buffer.count >= Self.bufferSize { try flush() }
+  }
+
+  private func flush() throws(StorageError) {
+    try buffer.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+      try file.write(UnsafeRawBufferPointer(bytes))
+    }
+    flushed += buffer.count
+    buffer.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,110 @@
+/// The central directory of a ZIP file in memory, entry by entry.
+struct ZIPDirectory {
+  struct Entry {
+    let name: UnsafeRawBufferPointer
+    let headerOffset: Int
+    let size: Int
+    let crc: UInt32
+    /// Stored, not encrypted: its bytes can be answered as they are.
+    let isPlain: Bool
+  }
+
+  /// The directory's own bytes.
+  let bytes: UnsafeRawBufferPointer
+  let count: Int
+  private static let action = "read the archive"
+
+  init(_ file: UnsafeRawBufferPointer) throws(StorageError) {
+    guard let end = Self.findEnd(file) else {
+      throw StorageError(Self.action, "no ZIP directory at its end: not an archive, or cut short")
+    }
+    var count = file.little16(at: end + 10)
+    var size = file.little32(at: end + 12)
+    var offset = file.little32(at: end + 16)
+    let locator = end - ZIPRecord.end64LocatorSize
+    if locator >= 0, file.little32(at: locator) == ZIPRecord.end64Locator {
+      guard let at = file.little64(at: locator + 8), at <= locator - ZIPRecord.end64Size,
+        file.little32(at: at) == ZIPRecord.end64, let count64 = file.little64(at: at + 32),
+        let size64 = file.little64(at: at + 40), let offset64 = file.little64(at: at + 48)
+      else { throw StorageError(Self.action, "its ZIP64 directory end is damaged") }
+      (count, size, offset) = (count64, size64, offset64)
+    }
+    guard offset <= end, size <= end - offset, count <= size / ZIPRecord.centralEntrySize else {
+      throw StorageError(Self.action, "its ZIP directory is damaged or cut short")
+    }
+    bytes = UnsafeRawBufferPointer(rebasing: file[offset..<offset + size])
+    self.count = count
+  }
+
+  /// The end record stands last, before a comment of at most 65,535 bytes.
+  private static func findEnd(_ file: UnsafeRawBufferPointer) -> Int? {
+    guard file.count >= ZIPRecord.endSize else { return nil }
+    var at = file.count - ZIPRecord.endSize
+    let first = max(0, at - 0xffff)
+    while at >= first {
+      if file.little32(at: at) == ZIPRecord.end,
+        at + ZIPRecord.endSize + file.little16(at: at + 20) == file.count
+      {
+        return at
+      }
+      at -= 1
+    }
+    return nil
+  }
+
+  /// Calls `body` with every entry in the directory's order.
+  func forEntries(_ body: (Entry) throws(StorageError) -> Void) throws(StorageError) {
+    var at = 0
+    for number in 0..<count {
+      guard at + ZIPRecord.centralEntrySize <= bytes.count,
+        bytes.little32(at: at) == ZIPRecord.centralEntry
+      else { throw StorageError(Self.action, "entry \(number) of its ZIP directory is damaged") }
+      let nameStart = at + ZIPRecord.centralEntrySize
+      let extraStart = nameStart + bytes.little16(at: at + 28)
+      let extraEnd = extraStart + bytes.little16(at: at + 30)
+      let next = extraEnd + bytes.little16(at: at + 32)
+      guard next <= bytes.count else {
+        throw StorageError(Self.action, "entry \(number) of its ZIP directory is cut short")
+      }
+      var sizes = (stored: bytes.little32(at: at + 20), plain: bytes.little32(at: at + 24))
+      var offset = bytes.little32(at: at + 42)
+      try widen(&sizes.plain, &sizes.stored, &offset, from: extraStart, to: extraEnd, number)
+      try body(
+        Entry(
+          name: UnsafeRawBufferPointer(rebasing: bytes[nameStart..<extraStart]), headerOffset: offset,
+          size: sizes.plain, crc: UInt32(bytes.little32(at: at + 16)),
+          isPlain: bytes.little16(at: at + 10) == 0 && bytes.little16(at: at + 8) & 1 == 0
+            && sizes.plain == sizes.stored))
+      at = next
+    }
+  }
+
+  /// The ZIP64 field holds those numbers, in this order, whose short form is all ones (APPNOTE 4.5.3).
+  private func widen(
+    _ size: inout Int, _ stored: inout Int, _ offset: inout Int, from start: Int, to end: Int,
+    _ number: Int
+  ) throws(StorageError) {
+    guard size == 0xffff_ffff || stored == 0xffff_ffff || offset == 0xffff_ffff else { return }
+    var at = start
+    while at + 4 <= end {
+      let fieldEnd = at + 4 + bytes.little16(at: at + 2)
+      guard bytes.little16(at: at) == ZIPRecord.zip64Field, fieldEnd <= end else {
+        at = fieldEnd
+        continue
+      }
+      var value = at + 4
+      func wide(_ number: Int) -> Int? {
+        guard number == 0xffff_ffff else { return number }
+        guard value + 8 <= fieldEnd else { return nil }
+        defer { value += 8 }
+        return bytes.little64(at: value)
+      }
+      if let a = wide(size), let b = wide(stored), let c = wide(offset) {
+        (size, stored, offset) = (a, b, c)
+        return
+      }
+      break
+    }
+    throw StorageError(Self.action, "entry \(number) of its ZIP directory lacks its ZIP64 sizes")
+  }
+}

@@ -1,0 +1,13 @@
+enum ZIPLocalEntry {
+  /// The stored bytes behind a local header, or nil where the header is damaged or the data past the end.
+  static func data(in file: UnsafeRawBufferPointer, headerOffset: Int, size: Int) -> UnsafeRawBufferPointer? {
+    guard headerOffset <= file.count - ZIPRecord.localHeaderSize,
+      file.little32(at: headerOffset) == ZIPRecord.localHeader
+    else { return nil }
+    let start =
+      headerOffset + ZIPRecord.localHeaderSize + file.little16(at: headerOffset + 26)
+      + file.little16(at: headerOffset + 28)
+    guard start <= file.count, size <= file.count - start else { return nil }
+    return UnsafeRawBufferPointer(rebasing: file[start..<start + size])
+  }
+}

@@ -1,0 +1,121 @@
+/// A command's options and operands, parsed once; the command line wins over the environment.
+struct Arguments {
+  let operands: [String]
+  private let values: [String: String]
+  private let command: String
+
+  /// - Parameters:
+  ///   - words: after the command's name. `--name value`, `--name=value`, `--` ends the options.
+  ///   - environment: of the process.
+  init(
+    _ words: [String], command: String, options: [Option], environment: [String: String]
+  ) throws(UsageError) {
+    var values: [String: String] = [:]
+    var operands: [String] = []
+    for option in options {
+      if let value = environment[option.environmentName] { values[option.name] = value }
+    }
+    var rest = words[...]
+    var given: Set<String> = []
+    while let word = rest.popFirst() {
+      if word == "--" {
+        operands += rest
+        break
+      }
+      guard word.hasPrefix("-"), word != "-" else {
+        operands.append(word)
+        continue
+      }
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = parts[0].hasPrefix("--") ? String(parts[0].dropFirst(2)) : ""
+      guard let option = options.first(where: { $0.name == name }) else {
+        throw Self.unknown(String(parts[0]), command, options)
+      }
+      guard given.insert(name).inserted else { throw UsageError("option '--\(name)' is given twice") }
+      if let placeholder = option.value {
+        if parts.count == 2 {
+          values[name] = String(parts[1])
+        } else if let value = rest.popFirst() {
+          values[name] = value
+        } else {
+          throw UsageError("option '--\(name)' needs a value: --\(name) \(placeholder)")
+        }
+      } else {
+        guard parts.count == 1 else { throw UsageError("option '--\(name)' takes no value") }
+        values[name] = "true"
+      }
+    }
+    self.values = values
+    self.operands = operands
+    self.command = command
+  }
+
+  func string(_ name: String) -> String? { values[name] }
+
+  /// A flag; in the environment `1`, `true`, `yes` set it and `0`, `false`, `no` or nothing do not.
+  func flag(_ name: String) throws(UsageError) -> Bool {
+    switch values[name]?.lowercased() {
+    case nil, "", "0", "false", "no": return false
+    case "1", "true", "yes": return true
+    case let other?: throw UsageError("'\(other)' for --\(name) is neither true nor false")
+    }
+  }
+
+  func int(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    guard let text = values[name] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw UsageError(
+        "--\(name) is '\(text)'; it takes a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  func required(_ name: String) throws(UsageError) -> String {
+    guard let value = values[name], !value.isEmpty else {
+      throw UsageError("option '--\(name)' is missing; see 'ziggurat help \(command)'")
+    }
+    return value
+  }
+
+  /// The one operand that the command takes.
+  func onlyOperand(_ what: String) throws(UsageError) -> String {
+    guard let first = operands.first else {
+      throw UsageError("\(what) is missing; see 'ziggurat help \(command)'")
+    }
+    guard operands.count == 1 else {
+      throw UsageError("one \(what) is enough, but there is also '\(operands[1])'")
+    }
+    return first
+  }
+
+  private static func unknown(_ word: String, _ command: String, _ options: [Option]) -> UsageError {
+    let name = word.drop { $0 == "-" }
+    if let near = nearest(String(name), options.map(\.name)) {
+      return UsageError("unknown option '\(word)'; did you mean '--\(near)'?")
+    }
+    return UsageError("unknown option '\(word)'; see 'ziggurat help \(command)'")
+  }
+}
+
+/// The word that is fewest edits away from `word`, if it is near enough to be what was meant.
+func nearest(_ word: String, _ candidates: [String]) -> String? {
+  let best = candidates.map { (distance: editDistance(word, $0), word: $0) }.min { $0.distance < $1.distance }
+  guard let best, best.distance <= max(1, word.count / 3) else { return nil }
+  return best.word
+}
+
+/// Levenshtein's distance, hyphens not counted.
+private func editDistance(_ a: String, _ b: String) -> Int {
+  let (a, b) = (a.filter { $0 != "-" }, Array(b.filter { $0 != "-" }))
+  var row = Array(0...b.count)
+  for (i, x) in a.enumerated() {
+    var diagonal = row[0]
+    row[0] = i + 1
+    for (j, y) in b.enumerated() {
+      let change = diagonal + (x == y ? 0 : 1)
+      diagonal = row[j + 1]
+      row[j + 1] = min(change, row[j] + 1, row[j + 1] + 1)
+    }
+  }
+  return row[b.count]
+}
