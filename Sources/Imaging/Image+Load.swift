@@ -37,3 +37,21 @@ extension Image {
     return pointer
   }
 }
+
+extension Image {
+  /// An image of 8-bit sRGB, gray or either with alpha, of pixels that are copied.
+  public convenience init(
+    copying pixels: UnsafePointer<UInt8>, width: Int, height: Int, bands: Int, stride: Int
+  ) {
+    Vips.start()
+    var packed = [UInt8]()
+    packed.reserveCapacity(width * height * bands)
+    for row in 0..<height {
+      packed.append(contentsOf: UnsafeBufferPointer(start: pixels + row * stride, count: width * bands))
+    }
+    let image = vips_image_new_from_memory_copy(
+      packed, packed.count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR)!
+    image.pointee.Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+    self.init(owning: image, subject: "pixels")
+  }
+}

@@ -85,7 +85,7 @@ final class PartialFile {
 }
 
 /// The path up to the last slash; `.` where there is none.
-func parentFolder(_ path: String) -> String {
+public func parentFolder(_ path: String) -> String {
   guard let slash = path.lastIndex(of: "/") else { return "." }
   return slash == path.startIndex ? "/" : String(path[..<slash])
 }

@@ -15,7 +15,7 @@ public struct StorageError: Error, Hashable, CustomStringConvertible {
   }
 
   /// A call that the system refused: its words and its number.
-  init(_ action: String, errno code: Int32) {
+  public init(_ action: String, errno code: Int32) {
     self.init(action, String(cString: strerror(code)), code: code)
   }
 

@@ -1,0 +1,27 @@
+import Imaging
+import TileStorage
+
+/// Why an image was not built.
+public struct BuildError: Error, Hashable, CustomStringConvertible {
+  /// The source as it was given on the command line.
+  public let source: String
+  public let reason: String
+  /// A retry may mend it: the disk is full, the storage away.
+  public let isTemporary: Bool
+
+  public init(_ source: String, _ reason: String, isTemporary: Bool = false) {
+    (self.source, self.reason, self.isTemporary) = (source, reason, isTemporary)
+  }
+
+  init(_ source: String, _ error: any Error) {
+    switch error {
+    case let error as BuildError: self = error
+    case let error as StorageError:
+      self.init(source, error.description, isTemporary: error.isTemporary)
+    case let error as ImagingError: self.init(source, error.message)
+    default: self.init(source, String(describing: error))
+    }
+  }
+
+  public var description: String { "\(source): \(reason)" }
+}

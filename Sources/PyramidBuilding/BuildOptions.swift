@@ -1,0 +1,16 @@
+public import TileStorage
+
+/// What decides an archive's bytes, beside the source.
+public struct BuildOptions: Hashable, Sendable {
+  /// Level pixels, even; Deep Zoom, IIIF and XYZ clients take any.
+  public var tileSize = 512
+  public var format = TileFormat.jpeg
+  /// Of lossy tiles, 1…100.
+  public var quality = 80
+  /// What transparent pixels are laid over where the tile format has no alpha: red, green, blue.
+  public var background = [255, 255, 255]
+
+  public init() {}
+
+  public static let tileSizes = 64...8192
+}

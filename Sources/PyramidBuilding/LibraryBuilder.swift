@@ -1,0 +1,60 @@
+import Glibc
+public import TileStorage
+
+/// Builds the archives of many images into a library.
+public struct LibraryBuilder: Sendable {
+  public let library: String
+  public var options: BuildOptions
+  /// Threads in all.
+  public var jobs: Int
+  /// Builds what is there and unchanged again, too.
+  public var force = false
+  private let isCancelled: @Sendable () -> Bool
+
+  public init(
+    library: String, options: BuildOptions, jobs: Int, isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
+    (self.library, self.options, self.jobs, self.isCancelled) = (library, options, jobs, isCancelled)
+  }
+
+  /// How one image came out.
+  public enum Outcome: Sendable {
+    case built(PyramidBuilder.Report)
+    /// The archive there was built from the same bytes with the same options.
+    case unchanged
+    case failed(BuildError)
+  }
+
+  /// Makes the library's folder if it is missing and clears away what killed builders left.
+  public func prepare() throws(StorageError) {
+    try FolderTree.make(library)
+    FolderTree.removeLeftovers(below: library)
+  }
+
+  /// Where the archive of an image stands.
+  public func archivePath(ofID id: String) -> String { "\(library)/\(id).szi" }
+
+  /// Builds one image; every failure is in the outcome.
+  public func build(_ source: SourceScan.Source) -> Outcome {
+    do throws(BuildError) {
+      let file = try SourceFile(path: source.path)
+      let digest = try file.digest()
+      let destination = archivePath(ofID: source.id)
+      if !force, isBuilt(destination, digest) { return .unchanged }
+      do throws(StorageError) {
+        try FolderTree.make(parentFolder(destination))
+      } catch { throw BuildError(source.path, error) }
+      let name = source.id.split(separator: "/").last.map(String.init) ?? source.id
+      return .built(
+        try PyramidBuilder(options: options, threads: jobs, isCancelled: isCancelled)
+          .build(file, digest: digest, to: destination, name: name))
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  private func isBuilt(_ path: String, _ digest: String) -> Bool {
+    guard let record = try? SZIArchive(path: path).buildRecord else { return false }
+    return record.sourceDigest == digest && record.options == options.summary
+  }
+}

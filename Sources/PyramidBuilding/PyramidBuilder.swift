@@ -1,0 +1,81 @@
+import Imaging
+public import TileGeometry
+import TileStorage
+
+/// Builds the archive of one image.
+public struct PyramidBuilder: Sendable {
+  public var options: BuildOptions
+  /// How many threads work on the one image.
+  public var threads: Int
+  private let isCancelled: @Sendable () -> Bool
+
+  /// - Parameter isCancelled: asked between strips; true ends the build with an error and leaves nothing.
+  public init(
+    options: BuildOptions = BuildOptions(), threads: Int,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
+    self.options = options
+    self.threads = threads
+    self.isCancelled = isCancelled
+  }
+
+  /// What a build made.
+  public struct Report: Hashable, Sendable {
+    public let pyramid: Pyramid
+    /// Of the archive.
+    public let byteCount: Int
+    public let steps: [String]
+  }
+
+  /// Tiles `source` into an SZI archive that appears at `destination` when it is complete.
+  ///
+  /// - Parameters:
+  ///   - source: any file that libvips loads.
+  ///   - destination: its folder exists; an archive of that name is replaced.
+  ///   - name: of the archive's root folder, one path component.
+  public func build(_ source: String, to destination: String, name: String) throws(BuildError) -> Report {
+    let file = try SourceFile(path: source)
+    return try build(file, digest: file.digest(), to: destination, name: name)
+  }
+
+  func build(
+    _ file: SourceFile, digest: String, to destination: String, name: String
+  ) throws(BuildError) -> Report {
+    let source = file.path
+    do {
+      let pixels = try VipsPixelSource(path: source, options: options)
+      guard let size = PixelSize(width: pixels.width, height: pixels.height),
+        let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
+      else { throw BuildError(source, "the image has no pixels") }
+      let writer = try SZIWriter(
+        destination: destination, name: name, pyramid: pyramid, format: options.format)
+      defer { writer.abandon() }
+      try StripScheduler(
+        source: pixels, pyramid: pyramid, options: options, writer: writer, isCancelled: isCancelled
+      ).run(threads: threads)
+      try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: size).xml.utf8))
+      let record = BuildRecord(
+        sourceName: file.name, sourceBytes: file.identity.size, sourceDigest: digest,
+        options: options.summary, steps: pixels.steps)
+      try writer.append(BuildRecord.entryName, record.json)
+      // A source that was written to while it was read gives neither its old nor its new picture.
+      guard try file.isUnchanged() else {
+        throw BuildError(source, "the file changed while it was read", isTemporary: true)
+      }
+      return Report(pyramid: pyramid, byteCount: try writer.finish(), steps: pixels.steps)
+    } catch let error as BuildError {
+      throw BuildError(source, error.reason, isTemporary: error.isTemporary)
+    } catch {
+      throw BuildError(source, error)
+    }
+  }
+}
+
+extension BuildOptions {
+  /// One line that differs wherever the archive's bytes would. The number in front counts the builder's
+  /// own changes of what it writes.
+  var summary: String {
+    "1 tile=\(tileSize) format=\(format.fileExtension) quality=\(quality) "
+      + "background=\(background.map(String.init).joined(separator: ","))"
+  }
+}

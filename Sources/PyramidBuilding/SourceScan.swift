@@ -1,0 +1,142 @@
+import Glibc
+import TileStorage
+
+/// The images that a build was asked for, each with the id it gets.
+public struct SourceScan: Sendable {
+  /// One image to build.
+  public struct Source: Hashable, Sendable {
+    public let path: String
+    /// The path below the source root without its extension, `/` between parts.
+    public let id: String
+  }
+
+  public private(set) var sources: [Source] = []
+  /// What was asked for and cannot be built, in the order in which it was met.
+  public private(set) var failures: [BuildError] = []
+  /// Files in folders that are no images by their names.
+  public private(set) var passedOver = 0
+
+  private var found: [Found] = []
+  private var seenFiles: Set<FileKey> = []
+
+  private struct Found {
+    let path: String
+    /// Below its source root, with extension.
+    let relative: String
+  }
+
+  private struct FileKey: Hashable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  /// - Parameters:
+  ///   - arguments: files, folders (searched to any depth) and globs.
+  ///   - library: the folder that is built into, which is never searched.
+  public init(_ arguments: [String], library: String) {
+    var status = stat()
+    let libraryKey = stat(library, &status) == 0 ? Self.key(status) : nil
+    for argument in arguments { add(argument, libraryKey) }
+    nameFound()
+  }
+
+  private static func key(_ status: stat) -> FileKey {
+    FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  private mutating func add(_ argument: String, _ library: FileKey?) {
+    var status = stat()
+    if stat(argument, &status) != 0 {
+      let reason = StorageError("", errno: errno).reason
+      let matches = argument.contains(where: { "*?[".contains($0) }) ? Self.glob(argument) : []
+      if matches.isEmpty { failures.append(BuildError(argument, reason)) }
+      for match in matches { add(match, library) }
+      return
+    }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      var root = argument
+      while root.count > 1, root.hasSuffix("/") { root.removeLast() }
+      search(root, below: "", [], library)
+    } else {
+      let name = argument.split(separator: "/").last.map(String.init) ?? argument
+      addFile(argument, relative: name, status)
+    }
+  }
+
+  /// - Parameter above: the folders on the way here: one that is met again is a loop.
+  private mutating func search(
+    _ folder: String, below relative: String, _ above: Set<FileKey>, _ library: FileKey?
+  ) {
+    var status = stat()
+    guard stat(folder, &status) == 0, let directory = opendir(folder) else {
+      failures.append(BuildError(folder, StorageError("", errno: errno).reason))
+      return
+    }
+    defer { closedir(directory) }
+    let key = Self.key(status)
+    if key == library { return }
+    guard !above.contains(key) else {
+      failures.append(BuildError(folder, "is a link to a folder above it: a loop"))
+      return
+    }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
+      }
+      guard let name else {
+        failures.append(BuildError(folder, "holds a file whose name is not UTF-8"))
+        continue
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    for name in names.sorted() {
+      let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+      let inner = relative.isEmpty ? name : "\(relative)/\(name)"
+      guard stat(path, &status) == 0 else {
+        failures.append(BuildError(path, StorageError("", errno: errno).reason))
+        continue
+      }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        search(path, below: inner, above.union([key]), library)
+      } else if ImageFileName.isKnown(name) {
+        addFile(path, relative: inner, status)
+      } else {
+        passedOver += 1
+      }
+    }
+  }
+
+  /// The same file met twice (named and in a folder, or by a link) is built once.
+  private mutating func addFile(_ path: String, relative: String, _ status: stat) {
+    guard seenFiles.insert(Self.key(status)).inserted else { return }
+    found.append(Found(path: path, relative: relative))
+  }
+
+  /// Sources that would share an id keep their extensions; those that still do are refused but the first.
+  private mutating func nameFound() {
+    var count: [String: Int] = [:]
+    for file in found { count[ImageFileName.stem(file.relative), default: 0] += 1 }
+    var owner: [String: String] = [:]
+    for file in found {
+      let stem = ImageFileName.stem(file.relative)
+      let id = count[stem]! > 1 ? file.relative : stem
+      if let other = owner[id] {
+        failures.append(BuildError(file.path, "has the same id '\(id)' as \(other)"))
+      } else {
+        owner[id] = file.path
+        sources.append(Source(path: file.path, id: id))
+      }
+    }
+    found = []
+  }
+
+  private static func glob(_ pattern: String) -> [String] {
+    var result = glob_t()
+    defer { globfree(&result) }
+    guard Glibc.glob(pattern, 0, nil, &result) == 0 else { return [] }
+    return (0..<Int(result.gl_pathc)).compactMap { index in
+      result.gl_pathv[index].flatMap { String(validatingCString: $0) }
+    }
+  }
+}

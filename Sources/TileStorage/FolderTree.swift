@@ -1,0 +1,38 @@
+import Glibc
+
+/// Folders of a library.
+public enum FolderTree {
+  /// Makes the folder and those above it where they are missing.
+  public static func make(_ path: String) throws(StorageError) {
+    var status = stat()
+    if stat(path, &status) == 0 {
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw StorageError("make the folder \(path)", "there is a file of that name")
+      }
+      return
+    }
+    let parent = parentFolder(path)
+    if parent != path, parent != "." { try make(parent) }
+    // Another builder may have made it in the meantime.
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      throw StorageError("make the folder \(path)", errno: errno)
+    }
+  }
+
+  /// Removes what killed builders left in `folder` and below it.
+  public static func removeLeftovers(below folder: String) {
+    guard let directory = opendir(folder) else { return }
+    defer { closedir(directory) }
+    var hasLeftovers = false
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name.hasPrefix(PartialFile.prefix), name.hasSuffix(PartialFile.suffix) { hasLeftovers = true }
+      if entry.pointee.d_type == UInt8(DT_DIR), !name.hasPrefix(".") {
+        removeLeftovers(below: "\(folder)/\(name)")
+      }
+    }
+    if hasLeftovers { _ = PartialFile.removeLeftovers(in: folder) }
+  }
+}

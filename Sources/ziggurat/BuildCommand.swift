@@ -1,0 +1,79 @@
+import Foundation
+import PyramidBuilding
+import TileStorage
+
+enum BuildCommand: Command {
+  static let name = "build"
+  static let usage = "SOURCE… --library DIR"
+  static let summary = "Tile images, folders (searched to any depth) or globs into a library."
+  static let options = [
+    Option("library", "DIR", help: "where the archives go; made if missing"),
+    Option("tile-size", "512", help: "level pixels along a tile's side, even"),
+    Option("format", "jpeg", help: "of the tiles: jpeg or png"),
+    Option("quality", "80", help: "of JPEG tiles, 1 to 100"),
+    Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
+    Option("jobs", "N", help: "threads (default: all cores)"),
+    Option("force", help: "build again what is there and unchanged"),
+    Option("json", help: "one JSON object a line per image on stdout"),
+    Option("quiet", help: "say nothing but failures"),
+  ]
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    let library = try arguments.required("library")
+    guard !arguments.operands.isEmpty else {
+      throw UsageError("what to build is missing: ziggurat build \(usage)")
+    }
+    let isQuiet = try arguments.flag("quiet")
+    let asJSON = try arguments.flag("json")
+    var builder = LibraryBuilder(
+      library: library, options: try buildOptions(arguments),
+      jobs: try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount,
+      isCancelled: { Interruption.isAsked })
+    builder.force = try arguments.flag("force")
+
+    Interruption.listen()
+    do {
+      try builder.prepare()
+    } catch {
+      Output.error(error.description)
+      return error.isTemporary ? .temporary : .someFailed
+    }
+    let scan = SourceScan(arguments.operands, library: library)
+    var tally = BuildTally(isQuiet: isQuiet, asJSON: asJSON, total: scan.sources.count)
+    for failure in scan.failures { tally.add(failure) }
+    for source in scan.sources {
+      if Interruption.isAsked { break }
+      tally.add(source, builder.build(source))
+    }
+    if Interruption.isAsked {
+      Output.error("interrupted; what is finished stays, the rest left nothing")
+      return .interrupted
+    }
+    tally.finish(passedOver: scan.passedOver)
+    return tally.exitCode
+  }
+
+  private static func buildOptions(_ arguments: Arguments) throws(UsageError) -> BuildOptions {
+    var options = BuildOptions()
+    if let size = try arguments.int("tile-size", in: BuildOptions.tileSizes) {
+      guard size % 2 == 0 else { throw UsageError("--tile-size is '\(size)'; it takes an even number") }
+      options.tileSize = size
+    }
+    if let name = arguments.string("format") {
+      guard let format = TileFormat(fileExtension: name), [.jpeg, .png].contains(format) else {
+        throw UsageError("--format is '\(name)'; it takes jpeg or png")
+      }
+      options.format = format
+    }
+    if let quality = try arguments.int("quality", in: 1...100) { options.quality = quality }
+    if let text = arguments.string("background") {
+      let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+      let colour = parts.compactMap { $0 }.filter { (0...255).contains($0) }
+      guard parts.count == 3, colour.count == 3 else {
+        throw UsageError("--background is '\(text)'; it takes red,green,blue, each 0 to 255")
+      }
+      options.background = colour
+    }
+    return options
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import PyramidBuilding
+
+/// Tells how a build goes, image by image, and sums it up.
+struct BuildTally {
+  let isQuiet: Bool
+  let asJSON: Bool
+  let total: Int
+  private var done = 0
+  private var built = 0
+  private var unchanged = 0
+  private var failures: [BuildError] = []
+
+  init(isQuiet: Bool, asJSON: Bool, total: Int) {
+    (self.isQuiet, self.asJSON, self.total) = (isQuiet, asJSON, total)
+  }
+
+  mutating func add(_ failure: BuildError) {
+    failures.append(failure)
+    Output.error(failure.description)
+    if asJSON { printJSON(["source": failure.source, "status": "failed", "reason": failure.reason]) }
+  }
+
+  mutating func add(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
+    done += 1
+    switch outcome {
+    case .failed(let failure):
+      // An interrupted image is told of once, at the end.
+      if !Interruption.isAsked { add(failure) }
+    case .unchanged:
+      unchanged += 1
+      if asJSON { printJSON(["source": source.path, "id": source.id, "status": "unchanged"]) }
+      note("unchanged \(source.id)")
+    case .built(let report):
+      built += 1
+      let (size, pyramid) = (report.pyramid.imageSize, report.pyramid)
+      if asJSON {
+        printJSON([
+          "source": source.path, "id": source.id, "status": "built", "width": size.width,
+          "height": size.height, "levels": pyramid.levelCount, "tiles": pyramid.tileCount,
+          "bytes": report.byteCount, "steps": report.steps,
+        ])
+      }
+      note(
+        "built \(source.id): \(size.width) × \(size.height), \(pyramid.tileCount) tiles, "
+          + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file)
+          + report.steps.map { "; " + $0 }.joined())
+    }
+  }
+
+  func finish(passedOver: Int) {
+    guard !isQuiet else { return }
+    var parts = ["\(built) built"]
+    if unchanged > 0 { parts.append("\(unchanged) unchanged") }
+    if !failures.isEmpty { parts.append("\(failures.count) failed") }
+    if passedOver > 0 { parts.append("\(passedOver) passed over, no images by their names") }
+    Output.note(parts.joined(separator: ", "))
+  }
+
+  var exitCode: ExitCode {
+    if failures.contains(where: \.isTemporary) { return .temporary }
+    return failures.isEmpty ? .success : .someFailed
+  }
+
+  private func note(_ line: String) {
+    if !isQuiet { Output.note("[\(done)/\(total)] " + line) }
+  }
+
+  private func printJSON(_ object: [String: any Sendable]) {
+    // Strings, numbers and lists of strings always serialise.
+    let data = try! JSONSerialization.data(
+      withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+    Output.result(String(decoding: data, as: UTF8.self) + "\n")
+  }
+}

@@ -1,0 +1,19 @@
+import Glibc
+import Synchronization
+
+/// Whether the user asked to stop. The first Ctrl-C or SIGTERM lets work in hand be cleared away; a
+/// second one ends the process at once.
+enum Interruption {
+  private static let asked = Atomic<Bool>(false)
+
+  static var isAsked: Bool { asked.load(ordering: .relaxed) }
+
+  static func listen() {
+    for number in [SIGINT, SIGTERM] {
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = { _ in Interruption.asked.store(true, ordering: .relaxed) }
+      action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
+      sigaction(number, &action, nil)
+    }
+  }
+}
