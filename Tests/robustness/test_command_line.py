@@ -1,0 +1,182 @@
+"""Wrong usage: exit code 2, nothing on stdout, one line with the value, the range or the fix."""
+
+import os
+import socket
+from pathlib import Path
+
+from harness import BINARY, CommandTest, Server, archives, folder, photo, run, sample_library
+
+
+class Usage(CommandTest):
+    def test_help_and_version_go_to_stdout(self):
+        for arguments in (["--help"], ["help"], ["help", "build"], ["help", "serve"], ["help", "tiles"],
+                          ["build", "--help"], ["--version"]):
+            with self.subTest(arguments):
+                result = run(*arguments)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertTrue(result.stdout.strip())
+
+    def test_help_names_every_command_and_option(self):
+        self.assertTrue(all(name in run("--help").stdout for name in ("build", "serve", "tiles")))
+        build = run("help", "build").stdout
+        for option in ("--library", "--tile-size", "--format", "--quality", "--background", "--jobs",
+                       "--force", "--quiet", "--json"):
+            self.assertIn(option, build)
+        serve = run("help", "serve").stdout
+        for option in ("--host", "--port", "--public", "--base-url", "--log"):
+            self.assertIn(option, serve)
+
+    def test_misspelt_words_are_answered_with_the_right_ones(self):
+        for arguments, fix in (
+            (["biuld", "x", "--library", "y"], "build"),
+            (["sreve", "x"], "serve"),
+            (["build", "x", "--libary", "y"], "--library"),
+            (["build", "x", "--library", "y", "--tilesize", "256"], "--tile-size"),
+            (["build", "x", "--library", "y", "--qualty=80"], "--quality"),
+            (["serve", "x", "--prot", "80"], "--port"),
+            (["tiles", "x", "--veiwport", "1x1"], "--viewport"),
+        ):
+            with self.subTest(arguments):
+                result = run(*arguments)
+                self.assertUsageError(result, f"did you mean '{fix}'")
+
+    def test_missing_words_are_named(self):
+        for arguments, word in (
+            (["build"], "source"), (["build", "x"], "--library"), (["serve"], "library"),
+            (["tiles"], "archive"), (["build", "x", "--library"], "--library"),
+            (["build", "x", "--library", "y", "--quality"], "--quality"),
+        ):
+            with self.subTest(arguments):
+                self.assertUsageError(run(*arguments), word)
+
+    def test_no_arguments_show_usage(self):
+        result = run()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("build", result.stderr + result.stdout)
+
+    def test_values_outside_their_range(self):
+        source, library = photo(folder("v") / "a.jpg", 20, 20), folder("l")
+        for option, value in (
+            ("--tile-size", "0"), ("--tile-size", "-5"), ("--tile-size", "abc"), ("--tile-size", ""),
+            ("--tile-size", "99999999999999999999"), ("--tile-size", "512.5"), ("--tile-size", "٥١٢"),
+            ("--quality", "0"), ("--quality", "101"), ("--quality", "eighty"), ("--format", "bmp"),
+            ("--format", ""), ("--jobs", "0"), ("--jobs", "-1"), ("--jobs", "many"),
+            ("--background", "1,2"), ("--background", "red"), ("--background", "1,2,300"),
+        ):
+            with self.subTest(option=option, value=value):
+                result = run("build", source, "--library", library, f"{option}={value}")
+                self.assertUsageError(result, option, value)
+        self.assertEqual(archives(library), [])
+
+    def test_options_from_the_environment(self):
+        source = photo(folder("e") / "a.jpg", 300, 300)
+
+        def tiles(library: Path) -> int:
+            import zipfile
+            return sum("_files/9/" in name for name in zipfile.ZipFile(archives(library)[0]).namelist())
+
+        small, plain = folder("small"), folder("plain")
+        self.assertEqual(run("build", source, "--library", small,
+                             environment={"ZIGGURAT_TILE_SIZE": "128"}).returncode, 0)
+        self.assertEqual(tiles(small), 9)
+        self.assertEqual(run("build", source, "--library", plain, "--tile-size", "512",
+                             environment={"ZIGGURAT_TILE_SIZE": "128"}).returncode, 0)
+        self.assertEqual(tiles(plain), 1)
+        bad = run("build", source, "--library", plain, environment={"ZIGGURAT_TILE_SIZE": "big"})
+        self.assertUsageError(bad, "ZIGGURAT_TILE_SIZE", "big")
+
+
+class Viewport(CommandTest):
+    """`ziggurat tiles`."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.archive = next(path for path in archives(sample_library()) if path.stem == "photo")
+
+    def test_bad_values_are_named(self):
+        for option, value in (
+            ("--viewport", "axb"), ("--viewport", "1280"), ("--viewport", "1280x"), ("--viewport", "x800"),
+            ("--viewport", "0x800"), ("--viewport", "-1x800"), ("--viewport", "40000x800"),
+            ("--viewport", "1280x800x3"), ("--viewport", ""), ("--viewport", "nanx5"),
+            ("--scale", "0"), ("--scale", "-1"), ("--scale", "nan"), ("--scale", "inf"), ("--scale", "x"),
+            ("--scale", "1e999"), ("--scale", ""), ("--offset", "1"), ("--offset", "1,2,3"),
+            ("--offset", "a,b"), ("--offset", "nan,0"), ("--offset", "inf,0"), ("--offset", ","),
+        ):
+            given = {"--viewport": "640x480", "--scale": "0.25", "--offset": "0,0", option: value}
+            with self.subTest(option=option, value=value):
+                result = run("tiles", self.archive, *(f"{key}={text}" for key, text in given.items()))
+                self.assertUsageError(result, option, value)
+
+    def test_archives_that_are_none(self):
+        base = folder("archives")
+        (base / "text.szi").write_text("no archive")
+        (base / "empty.szi").touch()
+        whole = self.archive.read_bytes()
+        (base / "half.szi").write_bytes(whole[:len(whole) // 2])
+        (base / "tail.szi").write_bytes(whole[len(whole) // 2:])
+        for path in (*sorted(base.iterdir()), base / "absent.szi", base, Path("/dev/null"), Path("/dev/zero")):
+            with self.subTest(path.name):
+                result = run("tiles", path, "--viewport", "640x480", timeout=20)
+                self.assertIn(result.returncode, (1, 2))
+                self.assertOneLine(result, path.name)
+
+    def test_an_output_that_is_full(self):
+        with open("/dev/full", "w") as full:
+            import subprocess
+            result = subprocess.run([BINARY, "tiles", self.archive, "--viewport", "640x480"], stdout=full,
+                                    stderr=subprocess.PIPE, text=True, timeout=20)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertOneLine(result)
+
+
+class Serving(CommandTest):
+    """How `serve` starts, fails to start, and stops."""
+
+    def test_a_port_in_use(self):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            result = run("serve", sample_library(), "--port", port, timeout=20)
+        self.assertIn(result.returncode, (1, 2, 75))
+        self.assertOneLine(result, str(port))
+        self.assertEqual(result.stdout, "")
+
+    def test_bad_values(self):
+        for option, value in (("--port", "70000"), ("--port", "-1"), ("--port", "http"), ("--log", "loud"),
+                              ("--host", "not a host"), ("--host", "999.1.1.1")):
+            with self.subTest(option=option, value=value):
+                result = run("serve", sample_library(), f"{option}={value}", timeout=20)
+                self.assertIn(result.returncode, (1, 2))
+                self.assertOneLine(result, value)
+
+    def test_a_library_that_is_none(self):
+        file = folder("f") / "file.txt"
+        file.write_text("text")
+        for path in ("/nonexistent-folder", file):
+            with self.subTest(path):
+                result = run("serve", path, "--port", "0", timeout=20)
+                self.assertIn(result.returncode, (1, 2))
+                self.assertOneLine(result, Path(path).name)
+
+    def test_signals_end_it_with_success_or_130(self):
+        import signal
+        for number, codes in ((signal.SIGTERM, {0}), (signal.SIGINT, {0, 130})):
+            with self.subTest(number):
+                server = Server(sample_library())
+                idle = server.connect()  # An idle keep-alive connection must not hold it up.
+                self.assertTrue(server.alive())
+                self.assertIn(server.stop(number), codes)
+                idle.close()
+
+    def test_a_library_of_bad_archives_still_serves_the_good_ones(self):
+        library = folder("mixed")
+        os.link(archives(sample_library())[0], library / "good.szi")
+        (library / "bad.szi").write_bytes(b"PK\x03\x04 but then nothing of the kind")
+        (library / "empty.szi").touch()
+        (library / "loop.szi").symlink_to("loop.szi")
+        os.mkfifo(library / "pipe.szi")
+        with Server(library) as server:
+            listed = server.get("/api/images").body.decode()
+            self.assertIn('"good"', listed)
+            self.assertEqual(server.get("/api/images/good").status, 200)
+            for name in ("bad", "empty", "loop", "pipe"):
+                self.assertIn(server.get(f"/api/images/{name}").status, (404, 500), name)

@@ -1,0 +1,118 @@
+"""Requests that are no requests, and those that smuggle a second one, over a raw socket."""
+
+import socket
+import time
+import unittest
+
+from harness import Answer, Server, sample_library, seed
+
+HOST = b"Host: 127.0.0.1\r\n"
+INNER = b"GET /dzi/photo.dzi HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+class Wire(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(sample_library())
+
+    @classmethod
+    def tearDownClass(cls):
+        code = cls.server.stop()
+        assert code == 0, f"the server ended with {code}"
+
+    def tearDown(self):
+        self.assertTrue(self.server.alive(), "the server no longer answers")
+
+    def assertRefusedOnce(self, request: bytes):
+        """400 or a close, and nothing after it: the rest of the bytes must not become a second request."""
+        data = self.server.raw(request, half_close=True, timeout=20)
+        self.assertLessEqual(data.count(b"HTTP/1.1 "), 1, data)
+        self.assertNotIn(b"<Image", data)
+        status = Answer(data).status
+        self.assertIn(status, {0, 400, 405, 408, 411, 413, 414, 417, 431, 501, 505}, data[:300])
+
+    def test_smuggling_shapes(self):
+        for shape in (
+            b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+            b"Content-Length: 0\r\nContent-Length: 5\r\n\r\n",
+            b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
+            b"Content-Length: 0, 5\r\n\r\n", b"Content-Length: +5\r\n\r\nhello", b"Content-Length: -1\r\n\r\n",
+            b"Content-Length: 0x5\r\n\r\nhello", b"Content-Length: 99999999999999999999\r\n\r\n",
+            b"Content-Length : 5\r\n\r\nhello", b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+            b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+            b"Host: evil.example\r\n\r\n", b"X-A: b\x00c\r\n\r\n", b"X-\x00A: b\r\n\r\n", b"X A: b\r\n\r\n",
+            b" folded: yes\r\n\r\n", b": empty\r\n\r\n",
+        ):
+            for method in (b"GET", b"POST"):
+                with self.subTest(method=method, shape=shape):
+                    self.assertRefusedOnce(method + b" /healthz HTTP/1.1\r\n" + HOST + shape + INNER)
+
+    def test_bare_line_feeds(self):
+        self.assertRefusedOnce(b"GET /dzi/photo.dzi HTTP/1.1\nHost: 127.0.0.1\n\n")
+        self.assertRefusedOnce(b"GET /dzi/photo.dzi HTTP/1.1\r\nHost: 127.0.0.1\nX-A: b\r\n\r\n")
+
+    def test_request_lines_that_are_none(self):
+        for line in (b"GET", b"GET /dzi/photo.dzi", b"GET /dzi/photo.dzi HTTP/9.9", b"GET /dzi/photo.dzi HTTP/2.0",
+                     b"GET  /dzi/photo.dzi HTTP/1.1", b"get /dzi/photo.dzi HTTP/1.1", b"GET /dzi/photo.dzi http/1.1",
+                     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"PRI * HTTP/2.0", b"GET * HTTP/1.1",
+                     b"GET dzi/photo.dzi HTTP/1.1", b"CONNECT 127.0.0.1:80 HTTP/1.1", b"\x00" * 50, b"\xff" * 5000,
+                     b"GET /dzi/\x00photo.dzi HTTP/1.1", b"GET /dzi/pho\x01to.dzi HTTP/1.1", b" GET / HTTP/1.1"):
+            with self.subTest(line[:60]):
+                data = self.server.raw(line + b"\r\n" + HOST + b"\r\n", half_close=True)
+                self.assertIn(Answer(data).status, {0, 400, 404, 405, 414, 431, 501, 505}, data[:200])
+                self.assertNotIn(b"<Image", data)
+
+    def test_no_host_in_http_1_1(self):
+        self.assertEqual(Answer(self.server.raw(b"GET /healthz HTTP/1.1\r\n\r\n", half_close=True)).status, 400)
+        self.assertEqual(Answer(self.server.raw(b"GET /healthz HTTP/1.0\r\n\r\n", half_close=True)).status, 200)
+
+    def test_headers_without_end(self):
+        for headers in (b"X: " + b"a" * 100_000 + b"\r\n", b"".join(b"X-%d: y\r\n" % n for n in range(20_000)),
+                        b"A" * 100_000):
+            data = self.server.raw(b"GET /healthz HTTP/1.1\r\n" + HOST + headers + b"\r\n")
+            self.assertIn(Answer(data).status, {0, 400, 413, 431}, data[:200])
+
+    def test_a_body_on_a_get_is_not_a_request(self):
+        data = self.server.raw(b"GET /healthz HTTP/1.1\r\n" + HOST + b"Content-Length: %d\r\n\r\n" % len(INNER)
+                               + INNER, half_close=True)
+        self.assertNotIn(b"<Image", data)
+
+    def test_pipelined_requests_are_answered_in_order(self):
+        count = 50
+        request = b"".join(b"GET /dzi/photo_files/12/%d_0.jpg HTTP/1.1\r\n%s\r\n" % (n % 6, HOST) for n in range(count - 1))
+        request += b"GET /dzi/photo_files/12/0_0.jpg HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+        data = self.server.raw(request)
+        etags = [line.split(b": ")[1] for line in data.split(b"\r\n") if line.lower().startswith(b"etag: ")]
+        expected = [self.server.get(f"/dzi/photo_files/12/{n}_0.jpg")["etag"].encode() for n in range(6)]
+        self.assertEqual(etags, [expected[n % 6] for n in range(count - 1)] + [expected[0]])
+
+    def test_clients_that_leave(self):
+        for request in (b"", b"G", b"GET /dzi/photo.dzi HTTP/1.1\r\n", b"GET /dzi/photo_files/12/0_0.jpg HTTP/1.1\r\n"
+                        + HOST + b"\r\n"):
+            for _ in range(30):
+                connection = self.server.connect()
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")  # RST on close
+                connection.sendall(request)
+                connection.close()
+
+    def test_slow_and_idle_clients_do_not_hold_up_others(self):
+        idle = [self.server.connect() for _ in range(200)]
+        for connection in idle[:100]:
+            connection.sendall(b"GET /healthz HT")
+        began = time.monotonic()
+        self.assertTrue(self.server.alive())
+        self.assertLess(time.monotonic() - began, 5, "stuck behind idle connections")
+        for connection in idle:
+            connection.close()
+
+    def test_random_bytes(self):
+        chance = seed("wire")
+        for _ in range(300):
+            request = bytearray(b"GET /dzi/photo_files/12/0_0.jpg?a=b HTTP/1.1\r\n" + HOST
+                                + b"If-None-Match: \"x\"\r\nRange: bytes=0-5\r\nConnection: close\r\n\r\n")
+            for _ in range(chance.randint(1, 6)):
+                request[chance.randrange(len(request))] = chance.randrange(256)
+            data = self.server.raw(bytes(request), half_close=True, timeout=20)
+            self.assertIn(Answer(data).status, {0, 200, 206, 304, 400, 404, 405, 411, 413, 414, 416, 417, 431, 501, 505},
+                          bytes(request))
