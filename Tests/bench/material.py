@@ -1,0 +1,95 @@
+"""The pictures to measure with, made once from Debian's wallpapers and kept outside the project.
+
+They stand in $XDG_CACHE_HOME/ziggurat-bench (default ~/.cache). A picture is made under another name and
+renamed, so that an interrupted run leaves nothing that looks finished.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ziggurat-bench"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def vips(*arguments) -> None:
+    subprocess.run(["vips", *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+
+
+def made(name: str, make) -> Path:
+    """CACHE/name, made by `make(path)` unless it is there."""
+    path = CACHE / name
+    if not path.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        print(f"making {path}", flush=True)
+        partial = CACHE / f"partial-{name}"
+        make(partial)
+        partial.rename(path)
+    return path
+
+
+def photographs() -> list[Path]:
+    """The wallpapers of 5120×2880, by name."""
+    folder = CACHE / "photographs"
+    subprocess.run([ROOT / "Tests/scripts/wallpapers", folder], check=True, stderr=subprocess.DEVNULL)
+    return [path for path in sorted(folder.iterdir()) if "5120x2880" in os.readlink(path)]
+
+
+def mosaic() -> Path:
+    """20000×15000 pixels of different photographs, half of them mirrored; raw RGB, libvips' own format."""
+
+    def make(partial: Path) -> None:
+        cells = []
+        for path in photographs():
+            cell = CACHE / f"cell-{path.stem}.v"
+            vips("colourspace", path, f"{cell}-a.v", "srgb")
+            vips("extract_band", f"{cell}-a.v", cell, 0, "--n", 3)
+            mirrored = CACHE / f"cell-{path.stem}-mirrored.v"
+            vips("flip", cell, mirrored, "horizontal")
+            Path(f"{cell}-a.v").unlink()
+            cells += [cell, mirrored]
+        # Four across, six down: 20480×17280. Alternate, so that no two neighbours are alike.
+        chosen = [cells[(index * 7) % len(cells)] for index in range(24)]
+        joined = CACHE / "cell-joined.v"
+        vips("arrayjoin", " ".join(map(str, chosen)), joined, "--across", 4)
+        vips("crop", joined, partial, 0, 0, 20000, 15000)
+        for cell in CACHE.glob("cell-*.v"):
+            cell.unlink()
+
+    return made("mosaic-300mp.v", make)
+
+
+def part_75mp() -> Path:
+    return made("mosaic-75mp.v", lambda partial: vips("crop", mosaic(), partial, 3000, 2500, 10000, 7500))
+
+
+def saved(name: str, source, *options) -> Path:
+    return made(name, lambda partial: vips("copy", source(), f"{partial}[{','.join(options)}]"))
+
+
+# "subsample_mode=on": vips writes 4:4:4 from quality 90 on, which no camera does.
+SOURCES = {
+    "jpeg-300mp": lambda: saved("300mp-q90.jpg", mosaic, "Q=90", "subsample_mode=on"),
+    "progressive-300mp": lambda: saved("300mp-progressive.jpg", mosaic, "Q=90", "subsample_mode=on", "interlace"),
+    "tiff-jpeg-300mp": lambda: saved("300mp-jpeg-tiles.tif", mosaic, "compression=jpeg", "Q=90", "subsample_mode=on",
+                                     "tile", "tile_width=256", "tile_height=256"),
+    "tiff-deflate-300mp": lambda: saved("300mp-deflate.tif", mosaic, "compression=deflate", "predictor=horizontal",
+                                        "tile", "tile_width=256", "tile_height=256"),
+    "png-300mp": lambda: saved("300mp.png", mosaic, "compression=6"),
+    "jpeg-75mp": lambda: saved("75mp-q90.jpg", part_75mp, "Q=90", "subsample_mode=on"),
+}
+
+
+def hundred_photos() -> Path:
+    """A folder of 100 JPEGs of 12 to 24 megapixels, in five shapes of cameras."""
+
+    def make(partial: Path) -> None:
+        partial.mkdir(exist_ok=True)
+        shapes = [(4000, 3000), (4288, 2848), (4608, 3456), (5184, 3456), (6000, 4000)]
+        for number in range(100):
+            width, height = shapes[number % len(shapes)]
+            left, top = (number * 1373) % (20000 - width), (number * 911) % (15000 - height)
+            piece = partial / f"photo-{number:03}.jpg"
+            vips("crop", mosaic(), f"{piece}[Q=92,subsample_mode=on]", left, top, width, height)
+
+    return made("photos", make)

@@ -1,0 +1,152 @@
+"""`ziggurat serve` against nginx serving the same tiles as files, under wrk, on this machine's 127.0.0.1.
+
+Both servers run throughout; rounds are interleaved (ours, nginx, ours, nginx …); medians are compared. Each
+round asks for real tiles of all photographs in one shuffled order. An answer that is not 200 ends the run.
+"""
+
+import json
+import os
+import random
+import re
+import select
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import zipfile
+from pathlib import Path
+
+import material
+from measure import spread, table
+
+HERE = Path(__file__).resolve().parent
+NGINX = """
+daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/error.log; worker_rlimit_nofile 8192;
+events {{ worker_connections 4096; multi_accept on; }}
+http {{
+  include /etc/nginx/mime.types; access_log off; sendfile on; tcp_nopush on; tcp_nodelay on; server_tokens off;
+  keepalive_timeout 60; keepalive_requests 100000000;
+  open_file_cache max=100000 inactive=10m; open_file_cache_valid 10m;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  server {{ listen 127.0.0.1:{port} backlog=1024; root {root};
+    add_header Access-Control-Allow-Origin *; add_header Cache-Control "public, max-age=3600"; }}
+}}
+"""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+class Bench:
+    def __init__(self, ziggurat: Path, quick: bool, tile: int):
+        self.ziggurat, self.tile = ziggurat, tile
+        self.rounds, self.seconds = (3, 2) if quick else (7, 6)
+        self.connections = (64,) if quick else (1, 64, 256)
+        self.folder = Path(tempfile.mkdtemp(prefix="serve-", dir=material.CACHE))
+        self.folder.chmod(0o755)
+        self.processes = []
+
+    def start(self) -> None:
+        library, root = self.folder / "library", self.folder / "root"
+        subprocess.run([self.ziggurat, "build", *material.photographs(), "--library", library, "--tile-size", str(self.tile),
+                        "--quiet"], check=True)
+        self.tiles = []
+        for archive in sorted(library.glob("*.szi")):
+            (root / "dzi").mkdir(parents=True, exist_ok=True)
+            subprocess.run(["unzip", "-qq", archive, "-d", self.folder / "unzipped"], check=True)
+            name = archive.stem
+            (self.folder / "unzipped" / name / f"{name}_files").rename(root / "dzi" / f"{name}_files")
+            with zipfile.ZipFile(archive) as entries:
+                self.tiles += [entry.removeprefix(f"{name}/") for entry in entries.namelist()
+                               if "_files/" in entry and entry[-1] != "/"]
+        random.Random(1).shuffle(self.tiles)
+        sizes = sorted((root / "dzi" / tile).stat().st_size for tile in self.tiles)
+        print(f"{len(self.tiles)} tiles of {self.tile} px, median {sizes[len(sizes) // 2]} bytes", flush=True)
+        self.ours = self.serve(library)
+        self.nginx = self.start_nginx(root)
+        for tile in random.Random(2).sample(self.tiles, 50):  # The same bytes, or the comparison is void.
+            got = [urllib.request.urlopen(f"http://127.0.0.1:{port}/dzi/{tile}").read() for port in (self.ours, self.nginx)]
+            assert got[0] == got[1], tile
+
+    def serve(self, library: Path) -> int:
+        process = subprocess.Popen([self.ziggurat, "serve", library, "--port", "0", "--log", "none"],
+                                   stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        self.processes.append(process)
+        ready, _, _ = select.select([process.stdout], [], [], 30)
+        found = re.search(r":(\d+)/", process.stdout.readline().decode() if ready else "")
+        if not found:
+            sys.exit("bench: ziggurat serve did not say that it listens")
+        return int(found[1])
+
+    def start_nginx(self, root: Path) -> int:
+        port = free_port()
+        config = self.folder / "nginx.conf"
+        config.write_text(NGINX.format(folder=self.folder, port=port, root=root))
+        nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+        self.processes.append(subprocess.Popen([nginx, "-c", config, "-e", self.folder / "error.log"]))
+        for _ in range(100):
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                return port
+            except OSError:
+                time.sleep(0.05)
+        sys.exit(f"bench: nginx did not start: {(self.folder / 'error.log').read_text()}")
+
+    def stop(self) -> None:
+        for process in self.processes:
+            process.terminate()
+            process.wait(20)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def load(self, port: int, paths: Path, connections: int) -> dict:
+        """One round of wrk; its script prints its counts as one JSON line."""
+        threads = min(2, connections)
+        result = subprocess.run(["wrk", f"-t{threads}", f"-c{connections}", f"-d{self.seconds}s", "-s", HERE / "paths.lua",
+                                 f"http://127.0.0.1:{port}", "--", paths], capture_output=True, text=True, check=True)
+        counts = json.loads(result.stdout[result.stdout.index("{\"requests"):].splitlines()[0])
+        if counts["errors"]:
+            sys.exit(f"bench: {counts['errors']} answers were errors\n{result.stdout}")
+        return counts
+
+    def compare(self, name: str, ours: Path, theirs: Path, connections: int) -> list[str]:
+        """One row: `ours` and `theirs` are files of paths, one a line."""
+        for port, paths in ((self.ours, ours), (self.nginx, theirs)):
+            self.load(port, paths, connections)  # Warm, and not counted.
+        mine, peer = [], []
+        for _ in range(self.rounds):
+            mine.append(self.load(self.ours, ours, connections))
+            peer.append(self.load(self.nginx, theirs, connections))
+        rate, peer_rate = (statistics.median(each["rate"] for each in runs) for runs in (mine, peer))
+        late, peer_late = (statistics.median(each["p99"] for each in runs) for runs in (mine, peer))
+        far = max(spread([each["rate"] for each in runs]) for runs in (mine, peer))
+        print(f"{name}, {connections} connections: ziggurat {rate:.0f}/s, nginx {peer_rate:.0f}/s, ratio "
+              f"{rate / peer_rate:.2f} (rounds within ±{far:.0%}); p99 {late / 1000:.2f} ms, nginx {peer_late / 1000:.2f} ms, "
+              f"ratio {late / peer_late:.2f}", flush=True)
+        return [name, str(connections), f"{rate / peer_rate:.2f}×", f"{late / peer_late:.2f}×", f"±{far:.0%}"]
+
+    def paths(self, name: str, paths: list[str]) -> Path:
+        file = self.folder / f"{name}.paths"
+        file.write_text("".join(f"{path}\n" for path in paths))
+        return file
+
+
+def main(ziggurat: Path, quick: bool, only: str | None) -> str:
+    material.CACHE.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for tile in ((512,) if quick else (512, 256)):
+        bench = Bench(ziggurat, quick, tile)
+        try:
+            bench.start()
+            files = bench.paths("dzi", [f"/dzi/{path}" for path in bench.tiles])
+            for connections in bench.connections:
+                rows.append(bench.compare(f"Deep Zoom, {tile} px", files, files, connections))
+        finally:
+            bench.stop()
+    return table(["tiles", "connections", "requests a second against nginx", "p99 against nginx", "rounds within"], rows)
