@@ -39,6 +39,16 @@ demo: release ## tile PHOTOS=dir (default: Debian's wallpapers) and serve them o
 test: test-tools ## install what tests need, run everything; the last line is "N passed, N failed"
 	@$(use_swift); .cache/venv/bin/python $(scripts)/test-everything $(SUITES)
 
+.PHONY: test-hostile
+test-hostile: release ## nearly a thousand broken files through the builder
+	@$(scripts)/install-packages test
+	@$(PYTHON) $(scripts)/python-tests Tests/hostile
+
+.PHONY: test-kill
+test-kill: release ## kill -9 a library build at KILLS=100 random moments, then check and finish it
+	@$(scripts)/install-packages test
+	@KILLS=$${KILLS:-100} $(PYTHON) $(scripts)/python-tests Tests/robustness -k Interruptions
+
 .PHONY: test-tools
 test-tools: .cache/venv/.complete
 	@$(scripts)/install-packages build test

@@ -1,0 +1,84 @@
+"""Every broken file by itself through the builder: no crash, no hang, no flood of memory, one clear line."""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
+
+import corpus  # noqa: E402
+from harness import BINARY, CRASH, archive_faults, archives, folder, leftovers  # noqa: E402
+
+SECONDS = 60  # A hang, not a speed: the files are small.
+MEMORY = 400_000_000  # bytes resident, for pictures of 420×310
+# An honest drawing of four gigapixels: libvips renders SVG in bands of 2000 rows across the whole width.
+ROOMY = {"bomb-65536x65536.svg": 2_000_000_000}
+
+
+def must_be_refused(path: Path) -> bool:
+    """A JPEG, PNG or TIFF that lost a tenth or more of its bytes; in a pyramid those are the lower levels."""
+    return (path.name.startswith("cut-") and path.suffix in (".jpg", ".png", ".tif")
+            and not path.name.startswith("cut-last") and "pyramid" not in path.name)
+
+
+class Hostile(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.files = corpus.make(folder("corpus"))
+        print(f"[{len(cls.files)} broken files] ", end="", flush=True)
+
+    def build(self, path: Path, library: Path):
+        """Exit code, stderr, peak memory in bytes; a negative code is a signal."""
+        with tempfile.TemporaryFile() as errors:
+            process = subprocess.Popen([BINARY, "build", path, "--library", library, "--quiet"],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+            end = time.monotonic() + SECONDS
+            while True:
+                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+                if pid:
+                    break
+                if time.monotonic() > end:
+                    process.kill()
+                    os.wait4(process.pid, 0)
+                    process.returncode = -9
+                    self.fail(f"still running after {SECONDS} s")
+                time.sleep(0.002)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            errors.seek(0)
+            return process.returncode, errors.read().decode(errors="replace"), usage.ru_maxrss * 1024
+
+    def test_there_are_enough(self):
+        self.assertGreaterEqual(len(self.files), 300)
+
+    def test_each_file(self):
+        refused, peak, largest = 0, 0, None
+        for path in self.files:
+            with self.subTest(path.name):
+                library = folder("library")
+                code, errors, memory = self.build(path, library)
+                if memory > peak:
+                    peak, largest = memory, path.name
+                self.assertIn(code, (0, 1), errors[-500:])
+                self.assertLess(memory, ROOMY.get(path.name, MEMORY))
+                self.assertFalse(code == 0 and must_be_refused(path), "a picture cut short passed for whole")
+                self.assertEqual(leftovers(library), [])
+                if code == 1:
+                    refused += 1
+                    lines = errors.strip().splitlines()
+                    self.assertEqual(len(lines), 1, errors[:2000])
+                    self.assertIn(path.name, lines[0])
+                    self.assertNotRegex(lines[0].replace(path.name, ""), CRASH)
+                    self.assertEqual(archives(library), [])
+                else:
+                    self.assertEqual(errors, "")
+                    for archive in archives(library):
+                        self.assertEqual(archive_faults(archive), [])
+        print(f"[{refused} refused, {len(self.files) - refused} still readable; peak {peak / 1e6:.0f} MB: {largest}] ",
+              end="", flush=True)
+        self.assertGreater(refused, len(self.files) // 2)
