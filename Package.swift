@@ -30,10 +30,13 @@ let package = Package(
       name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+    .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg62-turbo-dev"])]),
+    // The one C target: see the top of its header for why it cannot be Swift.
+    .target(name: "CJPEGStream", dependencies: ["CJPEG"]),
     library("TileGeometry"),
     library("TileStorage", ["TileGeometry", "CDeflate"]),
     library("Imaging", ["CVips"]),
-    library("PyramidBuilding", ["Imaging", "TileStorage", "TileGeometry", "CTurboJPEG", "CXXHash"]),
+    library("PyramidBuilding", ["Imaging", "TileStorage", "TileGeometry", "CJPEGStream", "CTurboJPEG", "CXXHash"]),
     .executableTarget(
       name: "ziggurat", dependencies: ["PyramidBuilding", "TileStorage", "TileGeometry"],
       swiftSettings: strict),

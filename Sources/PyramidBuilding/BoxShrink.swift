@@ -21,6 +21,18 @@ enum BoxShrink {
     }
   }
 
+  /// Shrinks every plane of `tile` to where its parent's pixels begin.
+  static func halve(_ tile: TilePixels, into parent: TilePixels, hasAlpha: Bool) {
+    for plane in 0..<tile.layout.planeCount {
+      let step = tile.layout.subsampling(ofPlane: plane)
+      let (columns, rows) = ((tile.width + step - 1) / step, (tile.height + step - 1) / step)
+      halve(
+        tile[plane].base, tile[plane].stride, into: parent[plane].base, parent[plane].stride,
+        width: (columns + 1) / 2, height: (rows + 1) / 2, bands: tile.layout.bandsPerPlane,
+        hasAlpha: hasAlpha)
+    }
+  }
+
   private static func row3(
     _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ out: UnsafeMutablePointer<UInt8>, _ width: Int
   ) {

@@ -5,6 +5,7 @@ public struct BuildOptions: Hashable, Sendable {
   /// Level pixels, even; Deep Zoom, IIIF and XYZ clients take any.
   public var tileSize = 512
   public var format = TileFormat.jpeg
+  public var fidelity = Fidelity.auto
   /// Of lossy tiles, 1…100.
   public var quality = 80
   /// What transparent pixels are laid over where the tile format has no alpha: red, green, blue.

@@ -10,11 +10,14 @@ final class JPEGTileEncoder: TileEncoding {
   private let sampling: TJSAMP
   private let quality: Int32
 
-  /// - Parameter bands: 1 (gray) or 3 (RGB).
-  init(bands: Int, quality: Int, tileSize: Int) throws(BuildError) {
-    precondition(bands == 1 || bands == 3, "JPEG tiles are gray or RGB")
-    format = bands == 1 ? TJPF_GRAY : TJPF_RGB
-    sampling = bands == 1 ? TJSAMP_GRAY : quality < 90 ? TJSAMP_420 : TJSAMP_444
+  /// - Parameter layout: gray, RGB or planes of 4:2:0, which stay as they are.
+  init(_ layout: PixelLayout, quality: Int, tileSize: Int) throws(BuildError) {
+    switch layout {
+    case .interleaved(bands: 1): (format, sampling) = (TJPF_GRAY, TJSAMP_GRAY)
+    case .interleaved(bands: 3): (format, sampling) = (TJPF_RGB, quality < 90 ? TJSAMP_420 : TJSAMP_444)
+    case .planar420: (format, sampling) = (TJPF_RGB, TJSAMP_420)
+    default: preconditionFailure("JPEG tiles are gray, RGB or planar")
+    }
     self.quality = Int32(quality)
     capacity = tjBufSize(Int32(tileSize), Int32(tileSize), Int32(sampling.rawValue))
     guard let handle = tjInitCompress(), let buffer = tjAlloc(Int32(capacity)) else {
@@ -29,16 +32,28 @@ final class JPEGTileEncoder: TileEncoding {
     tjFree(buffer)
   }
 
-  func encode(
-    _ pixels: UnsafePointer<UInt8>, width: Int, height: Int, stride: Int
-  ) throws(BuildError) -> UnsafeRawBufferPointer {
+  func encode(_ tile: TilePixels) throws(BuildError) -> UnsafeRawBufferPointer {
     var size = capacity
     // The buffer is large enough for any tile, so the library never moves it.
-    guard
-      tjCompress2(
-        handle, pixels, Int32(width), Int32(stride), Int32(height), Int32(format.rawValue), &buffer,
-        &size, Int32(sampling.rawValue), quality, TJFLAG_NOREALLOC | TJFLAG_ACCURATEDCT) == 0
-    else { throw BuildError("tile", String(cString: tjGetErrorStr2(handle))) }
+    let flags = TJFLAG_NOREALLOC | TJFLAG_ACCURATEDCT
+    let code: Int32
+    if tile.layout == .planar420 {
+      var planes: [UnsafePointer<UInt8>?] = [
+        UnsafePointer(tile.planes.0.base), UnsafePointer(tile.planes.1.base),
+        UnsafePointer(tile.planes.2.base),
+      ]
+      let strides = [
+        Int32(tile.planes.0.stride), Int32(tile.planes.1.stride), Int32(tile.planes.2.stride),
+      ]
+      code = tjCompressFromYUVPlanes(
+        handle, &planes, Int32(tile.width), strides, Int32(tile.height), Int32(sampling.rawValue), &buffer,
+        &size, quality, flags)
+    } else {
+      code = tjCompress2(
+        handle, tile.planes.0.base, Int32(tile.width), Int32(tile.planes.0.stride), Int32(tile.height),
+        Int32(format.rawValue), &buffer, &size, Int32(sampling.rawValue), quality, flags)
+    }
+    guard code == 0 else { throw BuildError("tile", String(cString: tjGetErrorStr2(handle))) }
     return UnsafeRawBufferPointer(start: buffer, count: Int(size))
   }
 }

@@ -24,6 +24,8 @@ public struct PyramidBuilder: Sendable {
     public let pyramid: Pyramid
     /// Of the archive.
     public let byteCount: Int
+    /// By which way the tiles were made, and why.
+    public let route: String
     public let steps: [String]
   }
 
@@ -43,7 +45,8 @@ public struct PyramidBuilder: Sendable {
   ) throws(BuildError) -> Report {
     let source = file.path
     do {
-      let pixels = try VipsPixelSource(path: source, options: options)
+      let route = try SourceRoute(path: source, options: options)
+      let pixels = route.source
       guard let size = PixelSize(width: pixels.width, height: pixels.height),
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
       else { throw BuildError(source, "the image has no pixels") }
@@ -56,13 +59,14 @@ public struct PyramidBuilder: Sendable {
       try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: size).xml.utf8))
       let record = BuildRecord(
         sourceName: file.name, sourceBytes: file.identity.size, sourceDigest: digest,
-        options: options.summary, steps: pixels.steps)
+        options: options.summary, route: route.reason, steps: pixels.steps)
       try writer.append(BuildRecord.entryName, record.json)
       // A source that was written to while it was read gives neither its old nor its new picture.
       guard try file.isUnchanged() else {
         throw BuildError(source, "the file changed while it was read", isTemporary: true)
       }
-      return Report(pyramid: pyramid, byteCount: try writer.finish(), steps: pixels.steps)
+      return Report(
+        pyramid: pyramid, byteCount: try writer.finish(), route: route.reason, steps: pixels.steps)
     } catch let error as BuildError {
       throw BuildError(source, error.reason, isTemporary: error.isTemporary)
     } catch {
@@ -75,7 +79,7 @@ extension BuildOptions {
   /// One line that differs wherever the archive's bytes would. The number in front counts the builder's
   /// own changes of what it writes.
   var summary: String {
-    "1 tile=\(tileSize) format=\(format.fileExtension) quality=\(quality) "
+    "1 tile=\(tileSize) format=\(format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ","))"
   }
 }

@@ -11,7 +11,7 @@ final class StripScheduler: @unchecked Sendable {
   // Sendable: every mutable property is touched under `monitor` only, but for a strip's pixels and
   // encoded tiles, of which each thread touches those of the tiles it has taken.
   private let monitor = Monitor()
-  private let source: any PixelSource
+  private let source: any StripSource
   private let writer: SZIWriter
   private let options: BuildOptions
   private let pyramid: Pyramid
@@ -22,6 +22,9 @@ final class StripScheduler: @unchecked Sendable {
   private var filling: [[Strip]]
   private var free: [[Strip]]
   private var topStripsInFlight = 0
+  /// Of a parallel source: the strip that is being decoded, and the next.
+  private var decoding: Strip?
+  private var nextTopRow = 0
   private var unfinishedStrips: Int
   private var failure: BuildError?
   /// Finished strips whose turn to be written has not come.
@@ -41,7 +44,7 @@ final class StripScheduler: @unchecked Sendable {
   }
 
   init(
-    source: any PixelSource, pyramid: Pyramid, options: BuildOptions, writer: SZIWriter,
+    source: any StripSource, pyramid: Pyramid, options: BuildOptions, writer: SZIWriter,
     isCancelled: @escaping @Sendable () -> Bool
   ) {
     self.source = source
@@ -49,7 +52,7 @@ final class StripScheduler: @unchecked Sendable {
     self.options = options
     self.writer = writer
     self.isCancelled = isCancelled
-    levels = (0..<pyramid.levelCount).map { StripLevel(pyramid, shift: $0, bands: source.bands) }
+    levels = (0..<pyramid.levelCount).map { StripLevel(pyramid, shift: $0, layout: source.layout) }
     ready = levels.map { _ in [] }
     filling = ready
     free = ready
@@ -58,21 +61,32 @@ final class StripScheduler: @unchecked Sendable {
   }
 
   deinit {
-    for tiles in finished.values { tiles.forEach { $0.bytes.deallocate() } }
+    for tile in finished.values.joined() { tile.bytes.deallocate() }
   }
 
   /// Appends every tile of the pyramid to the writer.
   func run(threads: Int) throws(BuildError) {
     withThreads(threads) { number in
       do throws(BuildError) {
-        let encoder = try self.options.encoder(bands: self.source.bands)
-        if number == 0 { try self.decode(with: encoder) }
-        try self.work(with: encoder)
+        let decodes = self.source.isParallel || number == 0
+        let worker = Worker(
+          encoder: try self.options.encoder(self.source.layout),
+          readyTiles: try self.source.makeReadyTiles(),
+          decoder: decodes ? try self.source.makeDecoder() : nil)
+        if !self.source.isParallel, number == 0 { try self.decodeInOrder(worker) }
+        try self.work(worker)
       } catch {
         self.fail(error)
       }
     }
     if let failure { throw failure }
+  }
+
+  /// What one thread works with.
+  private struct Worker {
+    let encoder: any TileEncoding
+    let readyTiles: (any ReadyTiles)?
+    let decoder: (any StripDecoding)?
   }
 
   private func fail(_ error: BuildError) {
@@ -82,54 +96,76 @@ final class StripScheduler: @unchecked Sendable {
     monitor.unlock()
   }
 
-  /// Reads the source strip by strip.
-  private func decode(with encoder: any TileEncoding) throws(BuildError) {
+  /// Reads a source that one thread reads from top to bottom.
+  private func decodeInOrder(_ worker: Worker) throws(BuildError) {
+    monitor.lock()
+    defer { monitor.unlock() }
     for row in 0..<levels[0].rows {
       if isCancelled() { throw .interrupted }
-      monitor.lock()
       while failure == nil, topStripsInFlight >= Self.topStripLimit {
-        do throws(BuildError) {
-          if try !workOnce(with: encoder) { monitor.wait() }
-        } catch {
-          monitor.unlock()
-          throw error
-        }
+        if try !encodeOnce(worker) { monitor.wait() }
       }
-      if failure != nil { return monitor.unlock() }
+      if failure != nil { return }
       topStripsInFlight += 1
       let strip = take(0, row: row)
-      monitor.unlock()
-      try source.read(
-        rows: strip.height, from: row * levels[0].tileSize, to: strip.pixels, stride: strip.stride)
-      monitor.lock()
+      try unlocked { () throws(BuildError) in try worker.decoder!.decode(piece: 0, into: strip) }
       ready[0].append(strip)
       monitor.wakeAll()
-      monitor.unlock()
     }
   }
 
-  private func work(with encoder: any TileEncoding) throws(BuildError) {
+  private func work(_ worker: Worker) throws(BuildError) {
     monitor.lock()
     defer { monitor.unlock() }
     while failure == nil, unfinishedStrips > 0 || isWriting {
-      if try !workOnce(with: encoder) { monitor.wait() }
+      if isCancelled() { throw .interrupted }
+      if try encodeOnce(worker) { continue }
+      if source.isParallel, try decodeOnce(worker) { continue }
+      monitor.wait()
     }
   }
 
+  /// Decodes one piece of a source whose pieces can be decoded side by side; false where none is to be
+  /// had. Called and returning under the lock.
+  private func decodeOnce(_ worker: Worker) throws(BuildError) -> Bool {
+    if decoding == nil {
+      guard nextTopRow < levels[0].rows, topStripsInFlight < Self.topStripLimit else { return false }
+      topStripsInFlight += 1
+      decoding = take(0, row: nextTopRow)
+      nextTopRow += 1
+    }
+    let strip = decoding!
+    let pieces = source.pieceCount(ofRow: strip.row)
+    let piece = strip.nextPiece
+    strip.nextPiece += 1
+    if strip.nextPiece == pieces { decoding = nil }
+    try unlocked { () throws(BuildError) in try worker.decoder!.decode(piece: piece, into: strip) }
+    strip.donePieces += 1
+    if strip.donePieces == pieces {
+      ready[0].append(strip)
+      monitor.wakeAll()
+    }
+    return true
+  }
+
+  /// Runs `body` without the lock.
+  private func unlocked(_ body: () throws(BuildError) -> Void) throws(BuildError) {
+    monitor.unlock()
+    defer { monitor.lock() }
+    try body()
+  }
+
   /// Does one batch of tiles; false where there is none to do. Called and returning under the lock.
-  private func workOnce(with encoder: any TileEncoding) throws(BuildError) -> Bool {
+  private func encodeOnce(_ worker: Worker) throws(BuildError) -> Bool {
     guard let strip = ready.last(where: { !$0.isEmpty })?.first else { return false }
     let first = strip.nextTile
     let end = min(first + Self.batch, strip.columns)
     strip.nextTile = end
     if end == strip.columns { ready[strip.shift].removeFirst() }
     let parent = strip.shift + 1 < levels.count ? parent(of: strip) : nil
-    monitor.unlock()
-    let result = Result { () throws(BuildError) in
-      for column in first..<end { try process(strip, column, into: parent, with: encoder) }
+    try unlocked { () throws(BuildError) in
+      for column in first..<end { try process(strip, column, into: parent, worker) }
     }
-    monitor.lock()
-    try result.get()
     strip.doneTiles += end - first
     if let parent {
       parent.missingChildren -= end - first
@@ -145,48 +181,33 @@ final class StripScheduler: @unchecked Sendable {
 
   /// Encodes a tile, and shrinks it into its parent while it is in the cache.
   private func process(
-    _ strip: Strip, _ column: Int, into parent: Strip?, with encoder: any TileEncoding
+    _ strip: Strip, _ column: Int, into parent: Strip?, _ worker: Worker
   ) throws(BuildError) {
-    let level = levels[strip.shift]
-    let (bands, tileSize) = (level.bands, level.tileSize)
-    let width = min(tileSize, level.width - column * tileSize)
-    let height = strip.height
-    let pixels = strip.pixels + column * tileSize * bands
-    let bytes = try encoder.encode(pixels, width: width, height: height, stride: strip.stride)
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
-    copy.copyMemory(from: bytes)
-    let tile = EncodedTile(
-      bytes: UnsafeRawBufferPointer(copy), crc: checksum(UnsafeRawBufferPointer(copy)))
-    strip.put(tile, column: column)
+    var bytes: UnsafeRawBufferPointer?
+    let tile: TilePixels
+    if strip.shift == 0, let readyTiles = worker.readyTiles {
+      (bytes, tile) = try readyTiles.tile(column, of: strip, width: strip.width(ofTile: column))
+    } else {
+      tile = strip.pixels(ofTile: column)
+    }
+    tile.repeatOddEdges()
+    let encoded = if let bytes { bytes } else { try worker.encoder.encode(tile) }
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: encoded.count, alignment: 16)
+    copy.copyMemory(from: encoded)
+    strip.put(
+      EncodedTile(bytes: UnsafeRawBufferPointer(copy), crc: checksum(UnsafeRawBufferPointer(copy))),
+      column: column)
     guard let parent else { return }
-    repeatOddEdges(pixels, strip.stride, width, height, bands)
-    let half = tileSize / 2
     BoxShrink.halve(
-      pixels, strip.stride,
-      into: parent.pixels + (strip.row % 2) * half * parent.stride + column * half * bands, parent.stride,
-      width: (width + 1) / 2, height: (height + 1) / 2, bands: bands, hasAlpha: source.hasAlpha)
-  }
-
-  /// An odd last column or row is shrunk with a copy of itself, as `vips dzsave` does.
-  private func repeatOddEdges(
-    _ pixels: UnsafeMutablePointer<UInt8>, _ stride: Int, _ width: Int, _ height: Int, _ bands: Int
-  ) {
-    if width % 2 == 1 {
-      for y in 0..<height {
-        let end = pixels + y * stride + width * bands
-        end.update(from: end - bands, count: bands)
-      }
-    }
-    if height % 2 == 1 {
-      let end = pixels + height * stride
-      end.update(from: end - stride, count: (width + width % 2) * bands)
-    }
+      tile, into: parent.quarter(ofChildTile: column, row: strip.row), hasAlpha: source.hasAlpha)
   }
 
   /// A strip for row `row`, with memory that is used again. Under the lock.
   private func take(_ shift: Int, row: Int) -> Strip {
-    let strip = free[shift].popLast() ?? Strip(levels[shift])
-    strip.begin(row: row, levels[shift])
+    let strip =
+      free[shift].popLast()
+      ?? Strip(levels[shift], coefficientCount: shift == 0 ? source.coefficientsPerStrip : 0)
+    strip.begin(row: row)
     return strip
   }
 
@@ -211,10 +232,7 @@ final class StripScheduler: @unchecked Sendable {
     while failure == nil, let tiles = finished.removeValue(forKey: Key(shift: order.shift, row: order.row)) {
       let (shift, row) = (order.shift, order.row)
       order.advance()
-      monitor.unlock()
-      let result = Result { () throws(BuildError) in try write(tiles, shift, row) }
-      monitor.lock()
-      try result.get()
+      try unlocked { () throws(BuildError) in try write(tiles, shift, row) }
     }
     isWriting = false
     monitor.wakeAll()

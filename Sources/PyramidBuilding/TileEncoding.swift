@@ -3,20 +3,16 @@ import TileStorage
 
 /// Turns a rectangle of 8-bit pixels into one tile's bytes. One per thread; its memory is used again.
 protocol TileEncoding: AnyObject {
-  /// - Parameters:
-  ///   - pixels: bands interleaved, rows `stride` bytes apart.
   /// - Returns: bytes that stay valid until the next call.
-  func encode(
-    _ pixels: UnsafePointer<UInt8>, width: Int, height: Int, stride: Int
-  ) throws(BuildError) -> UnsafeRawBufferPointer
+  func encode(_ tile: TilePixels) throws(BuildError) -> UnsafeRawBufferPointer
 }
 
 extension BuildOptions {
-  /// An encoder for tiles of `bands` bands.
-  func encoder(bands: Int) throws(BuildError) -> any TileEncoding {
+  /// An encoder for tiles of that layout.
+  func encoder(_ layout: PixelLayout) throws(BuildError) -> any TileEncoding {
     switch format {
-    case .jpeg: try JPEGTileEncoder(bands: bands, quality: quality, tileSize: tileSize)
-    default: PNGTileEncoder(bands: bands)
+    case .jpeg: try JPEGTileEncoder(layout, quality: quality, tileSize: tileSize)
+    default: PNGTileEncoder(bands: layout.bandsPerPlane)
     }
   }
 }
@@ -31,11 +27,11 @@ final class PNGTileEncoder: TileEncoding {
 
   deinit { copy.deallocate() }
 
-  func encode(
-    _ pixels: UnsafePointer<UInt8>, width: Int, height: Int, stride: Int
-  ) throws(BuildError) -> UnsafeRawBufferPointer {
+  func encode(_ tile: TilePixels) throws(BuildError) -> UnsafeRawBufferPointer {
     do {
-      let image = Image(copying: pixels, width: width, height: height, bands: bands, stride: stride)
+      let image = Image(
+        copying: tile.planes.0.base, width: tile.width, height: tile.height, bands: bands,
+        stride: tile.planes.0.stride)
       bytes = try image.pngBytes()
     } catch { throw BuildError("tile", error) }
     if copy.count < bytes.count {

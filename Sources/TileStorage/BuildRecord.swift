@@ -12,14 +12,20 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var sourceDigest: String
   /// The options that decide the archive's bytes, in one line.
   public var options: String
+  /// By which way the tiles were made, and why.
+  public var route: String
   /// What was done to the pixels, in order.
   public var steps: [String]
 
-  public init(sourceName: String, sourceBytes: Int, sourceDigest: String, options: String, steps: [String]) {
+  public init(
+    sourceName: String, sourceBytes: Int, sourceDigest: String, options: String, route: String,
+    steps: [String]
+  ) {
     self.sourceName = sourceName
     self.sourceBytes = sourceBytes
     self.sourceDigest = sourceDigest
     self.options = options
+    self.route = route
     self.steps = steps
   }
 

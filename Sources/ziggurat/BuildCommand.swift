@@ -10,6 +10,7 @@ enum BuildCommand: Command {
     Option("library", "DIR", help: "where the archives go; made if missing"),
     Option("tile-size", "512", help: "level pixels along a tile's side, even"),
     Option("format", "jpeg", help: "of the tiles: jpeg or png"),
+    Option("fidelity", "auto", help: "exact, fast, lossless or auto: how near to the source, see the README"),
     Option("quality", "80", help: "of JPEG tiles, 1 to 100"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
     Option("jobs", "N", help: "threads (default: all cores)"),
@@ -64,6 +65,12 @@ enum BuildCommand: Command {
         throw UsageError("--format is '\(name)'; it takes jpeg or png")
       }
       options.format = format
+    }
+    if let name = arguments.string("fidelity") {
+      guard let fidelity = Fidelity(name: name) else {
+        throw UsageError("--fidelity is '\(name)'; it takes exact, fast, lossless or auto")
+      }
+      options.fidelity = fidelity
     }
     if let quality = try arguments.int("quality", in: 1...100) { options.quality = quality }
     if let text = arguments.string("background") {

@@ -38,13 +38,13 @@ struct BuildTally {
         printJSON([
           "source": source.path, "id": source.id, "status": "built", "width": size.width,
           "height": size.height, "levels": pyramid.levelCount, "tiles": pyramid.tileCount,
-          "bytes": report.byteCount, "steps": report.steps,
+          "bytes": report.byteCount, "route": report.route, "steps": report.steps,
         ])
       }
       note(
         "built \(source.id): \(size.width) × \(size.height), \(pyramid.tileCount) tiles, "
           + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file)
-          + report.steps.map { "; " + $0 }.joined())
+          + "; " + report.route + report.steps.map { "; " + $0 }.joined())
     }
   }
 

@@ -1,51 +1,42 @@
 import Imaging
 
-/// Rows of 8-bit pixels from top to bottom, bands interleaved, as the tiles are to have them.
-protocol PixelSource: AnyObject {
-  var width: Int { get }
-  var height: Int { get }
-  var bands: Int { get }
-  var hasAlpha: Bool { get }
-
-  /// Writes the next `count` rows to `base`, `stride` bytes apart. Called by one thread only.
-  func read(rows count: Int, from y: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int)
-    throws(BuildError)
-}
-
 /// Any image that libvips loads, brought upright and to 8-bit sRGB.
-final class VipsPixelSource: PixelSource {
+final class VipsSource: StripSource, StripDecoding {
   let width: Int
   let height: Int
-  let bands: Int
+  let layout: PixelLayout
   let hasAlpha: Bool
-  /// What was done to the pixels on their way, for the archive's metadata.
   let steps: [String]
   private let reader: PixelReader
   private let path: String
 
-  init(path: String, options: BuildOptions) throws(BuildError) {
+  /// - Parameter image: opened for sequential access.
+  init(_ image: Image, path: String, options: BuildOptions) throws(BuildError) {
     do {
-      let (image, steps) = try Self.prepared(path, options)
-      (width, height, bands, hasAlpha) = (image.width, image.height, image.bands, image.hasAlpha)
+      let (image, steps) = try Self.prepared(image, path, options)
+      (width, height, hasAlpha) = (image.width, image.height, image.hasAlpha)
+      layout = .interleaved(bands: image.bands)
       self.steps = steps
       self.path = path
       reader = PixelReader(image)
     } catch { throw BuildError(path, error) }
   }
 
-  func read(
-    rows count: Int, from y: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
-  ) throws(BuildError) {
-    do { try reader.read(rows: count, from: y, to: base, stride: stride) } catch {
-      throw BuildError(path, error)
-    }
+  func makeDecoder() -> any StripDecoding { self }
+
+  func decode(piece: Int, into strip: Strip) throws(BuildError) {
+    let plane = strip.plane(0)
+    do {
+      try reader.read(
+        rows: strip.height, from: strip.row * strip.tileSize, to: plane.base, stride: plane.stride)
+    } catch { throw BuildError(path, error) }
   }
 
   private static func prepared(
-    _ path: String, _ options: BuildOptions
+    _ source: Image, _ path: String, _ options: BuildOptions
   ) throws(ImagingError) -> (Image, [String]) {
     var steps: [String] = []
-    var image = try Image(path: path, access: .sequential)
+    var image = source
     if image.orientation != 1 {
       steps.append("turned upright from EXIF orientation \(image.orientation)")
       // Rows of a turned image are columns of the file, or come bottom first; only a left-to-right

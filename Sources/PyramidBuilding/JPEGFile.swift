@@ -1,0 +1,73 @@
+import CJPEGStream
+
+/// An open JPEG file of which the header has been read.
+final class JPEGFile {
+  let subject: String
+  let info: js_info
+  let reader: OpaquePointer
+
+  init(path: String) throws(BuildError) {
+    subject = path
+    var info = js_info()
+    var reader: OpaquePointer?
+    try Self.check(path) { error in
+      reader = js_open(path, &info, error)
+      return reader == nil ? -1 : 0
+    }
+    self.reader = reader!
+    self.info = info
+  }
+
+  deinit { js_close(reader) }
+
+  var width: Int { Int(info.width) }
+  var height: Int { Int(info.height) }
+  var isGray: Bool { info.colour == 1 && info.components == 1 }
+
+  /// Rows come as gray or RGB, as libvips would give them.
+  var hasRows: Bool { isGray || (info.components == 3 && (info.colour == 2 || info.colour == 3)) }
+
+  /// Y at full, Cb and Cr at half resolution both ways.
+  var is420: Bool {
+    info.colour == 2 && info.components == 3 && info.h.0 == 2 && info.v.0 == 2 && info.h.1 == 1
+      && info.v.1 == 1 && info.h.2 == 1 && info.v.2 == 1
+  }
+
+  /// Planes can be kept: gray, or 4:2:0.
+  var hasPlanes: Bool { is420 || (isGray && info.h.0 == 1 && info.v.0 == 1) }
+
+  /// Coefficients stream only from sequential Huffman scans; a progressive file has the last bits at its end.
+  var hasStreamingCoefficients: Bool {
+    hasPlanes && info.is_progressive == 0 && info.is_arithmetic == 0
+      && tables.allSatisfy { table in table.allSatisfy { (1...255).contains($0) } }
+  }
+
+  /// Whether the source is quantised no finer than `quality` would: its own bits then cost no more.
+  func isNoFiner(thanQuality quality: Int) -> Bool {
+    for (number, table) in tables.enumerated() {
+      var wanted = [UInt16](repeating: 0, count: 64)
+      js_quality_table(Int32(quality), Int32(number), &wanted)
+      if table.reduce(0, +) < wanted.reduce(0, { $0 + Int($1) }) { return false }
+    }
+    return true
+  }
+
+  /// Quantisation of luminance and, where there is colour, chrominance.
+  private var tables: [[Int]] {
+    withUnsafeBytes(of: info.quantisation) { bytes in
+      let values = bytes.bindMemory(to: UInt16.self).map { Int($0) }
+      return isGray ? [Array(values[..<64])] : [Array(values[..<64]), Array(values[64...])]
+    }
+  }
+
+  /// Makes a call that fills an error text, and throws that.
+  static func check(
+    _ subject: String, _ call: (UnsafeMutablePointer<CChar>) -> Int32
+  ) throws(BuildError) {
+    var text = [CChar](repeating: 0, count: Int(JS_ERROR_SIZE))
+    let code = text.withUnsafeMutableBufferPointer { call($0.baseAddress!) }
+    if code != 0 {
+      throw BuildError(subject, text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import CJPEGStream
+
+/// A JPEG file read strip by strip through libjpeg: as RGB or gray rows, as its own 4:2:0 planes, or as
+/// its own DCT coefficients.
+final class JPEGSource: StripSource, StripDecoding {
+  /// How the file's data travel to the tiles.
+  enum Path: Hashable {
+    /// RGB or gray, exactly what `vips dzsave` sees.
+    case rows
+    /// Y, Cb, Cr of 4:2:0 as stored: no colour conversion, no resampling of chroma.
+    case planes
+    /// Full-resolution tiles cut from the coefficients, the levels below from planes.
+    case coefficients
+  }
+
+  let width: Int
+  let height: Int
+  let layout: PixelLayout
+  let hasAlpha = false
+  let steps: [String]
+  private let file: JPEGFile
+  private let path: Path
+  private let tileSize: Int
+
+  /// - Parameter path: one that the file allows.
+  init(_ file: JPEGFile, _ path: Path, tileSize: Int) throws(BuildError) {
+    (self.file, self.path, self.tileSize) = (file, path, tileSize)
+    (width, height) = (file.width, file.height)
+    switch path {
+    case _ where file.isGray: layout = .interleaved(bands: 1)
+    case .rows: layout = .interleaved(bands: 3)
+    case .planes, .coefficients: layout = .planar420
+    }
+    steps = []
+    let mode =
+      switch path {
+      case .rows: JS_ROWS
+      case .planes: JS_PLANES
+      case .coefficients: JS_COEFFICIENTS
+      }
+    try check { js_start(reader, Int32(mode), $0) }
+  }
+
+  private var reader: OpaquePointer { file.reader }
+
+  func makeDecoder() -> any StripDecoding { self }
+
+  private var mcuSize: Int { Int(js_mcu_size(reader)) }
+  private var blocksPerMCU: Int { Int(js_blocks_per_mcu(reader)) }
+  /// Blocks in a row of MCUs of a strip.
+  fileprivate var blockStride: Int { (width + mcuSize - 1) / mcuSize * blocksPerMCU }
+
+  var coefficientsPerStrip: Int {
+    path == .coefficients ? blockStride * 64 * (tileSize / mcuSize) : 0
+  }
+
+  func decode(piece: Int, into strip: Strip) throws(BuildError) {
+    switch path {
+    case .rows:
+      let plane = strip.plane(0)
+      try check { js_read_rows(reader, plane.base, plane.stride, Int32(strip.height), $0) }
+    case .planes:
+      let planes = [strip.plane(0).base, strip.plane(1).base, strip.plane(2).base].map { Optional($0) }
+      let strides = [strip.plane(0).stride, strip.plane(1).stride, strip.plane(2).stride]
+      try check { js_read_planes(reader, planes, strides, Int32(strip.height), $0) }
+    case .coefficients:
+      let rows = (strip.height + mcuSize - 1) / mcuSize
+      try check { js_read_coefficients(reader, strip.coefficients, blockStride, Int32(rows), $0) }
+    }
+  }
+
+  func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)? {
+    guard path == .coefficients else { return nil }
+    return try CoefficientTiles(self, tileSize: tileSize)
+  }
+
+  private func check(_ call: (UnsafeMutablePointer<CChar>) -> Int32) throws(BuildError) {
+    try JPEGFile.check(file.subject, call)
+  }
+
+  /// Cuts tiles from coefficients: what the encoder of the source wrote, without another loss.
+  private final class CoefficientTiles: ReadyTiles {
+    private let source: JPEGSource
+    private let writer: OpaquePointer
+    private let pixels: Strip
+
+    init(_ source: JPEGSource, tileSize: Int) throws(BuildError) {
+      self.source = source
+      var info = source.file.info
+      guard let writer = js_tile_writer_new(&info) else {
+        throw BuildError(source.file.subject, "no memory for a JPEG encoder", isTemporary: true)
+      }
+      self.writer = writer
+      // One tile's worth of planes, to shrink from.
+      pixels = Strip(StripLevel(oneTile: tileSize, layout: source.layout))
+    }
+
+    deinit { js_tile_writer_free(writer) }
+
+    func tile(_ column: Int, of strip: Strip, width: Int) throws(BuildError) -> (
+      bytes: UnsafeRawBufferPointer?, pixels: TilePixels
+    ) {
+      let (mcu, blocks) = (source.mcuSize, source.blocksPerMCU)
+      let first = strip.coefficients! + column * (strip.tileSize / mcu) * blocks * 64
+      var bytes: UnsafePointer<UInt8>?
+      var size = 0
+      try source.check {
+        js_tile_write(writer, first, source.blockStride, Int32(width), Int32(strip.height), &bytes, &size, $0)
+      }
+      let planes = [pixels.plane(0).base, pixels.plane(1).base, pixels.plane(2).base].map { Optional($0) }
+      let strides = [pixels.plane(0).stride, pixels.plane(1).stride, pixels.plane(2).stride]
+      js_inverse_dct(
+        source.reader, first, source.blockStride, Int32((width + mcu - 1) / mcu),
+        Int32((strip.height + mcu - 1) / mcu), planes, strides)
+      let tile = TilePixels(
+        source.layout, width: width, height: strip.height,
+        planes: (pixels.plane(0), pixels.plane(1), pixels.plane(2)))
+      return (UnsafeRawBufferPointer(start: bytes, count: size), tile)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Imaging
+import TileStorage
+
+/// By which way an image's pixels come to its tiles, and why; part of every report.
+struct SourceRoute {
+  let source: any StripSource
+  /// `lossless`, `planar`, `exact`, with the reason.
+  let reason: String
+
+  /// Opens the source by the shortest way that `options.fidelity` and the file itself allow.
+  init(path: String, options: BuildOptions) throws(BuildError) {
+    let image: Image
+    do { image = try Image(path: path, access: .sequential) } catch { throw BuildError(path, error) }
+    if let (jpeg, reason) = try Self.jpeg(path, image, options) {
+      (source, self.reason) = (jpeg, reason)
+      return
+    }
+    source = try VipsSource(image, path: path, options: options)
+    reason = "exact: read by libvips"
+  }
+
+  /// A JPEG whose pixels need no turning and no change of colour.
+  private static func jpeg(
+    _ path: String, _ image: Image, _ options: BuildOptions
+  ) throws(BuildError) -> (JPEGSource, String)? {
+    guard image.string("vips-loader") == "jpegload", image.orientation == 1,
+      !image.hasField("icc-profile-data")
+    else { return nil }
+    let file = try JPEGFile(path: path)
+    guard file.hasRows else { return nil }
+    let (way, reason) = way(file, options)
+    return (try JPEGSource(file, way, tileSize: options.tileSize), reason)
+  }
+
+  private static func way(_ file: JPEGFile, _ options: BuildOptions) -> (JPEGSource.Path, String) {
+    if options.format != .jpeg { return (.rows, "exact: the tiles are not JPEG") }
+    if options.fidelity == .exact { return (.rows, "exact: as asked") }
+    if options.tileSize % 16 != 0 { return (.rows, "exact: the tile size is no multiple of 16") }
+    if !file.hasPlanes { return (.rows, "exact: the source's chroma is not 4:2:0") }
+    let planar = "planar: the source's 4:2:0 samples are kept"
+    if options.fidelity == .fast { return (.planes, planar) }
+    guard file.hasStreamingCoefficients else {
+      return (.planes, planar + "; a progressive or arithmetic JPEG gives no coefficients as it streams")
+    }
+    if options.fidelity == .lossless {
+      return (.coefficients, "lossless: cut from the source's coefficients")
+    }
+    guard file.isNoFiner(thanQuality: options.quality) else {
+      return (.planes, planar + "; its own coefficients would be larger than quality \(options.quality)")
+    }
+    return (.coefficients, "lossless: the source's own coefficients are no larger")
+  }
+}

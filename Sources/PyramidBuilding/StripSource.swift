@@ -1,0 +1,42 @@
+/// Where a pyramid's full-resolution pixels come from, strip by strip.
+protocol StripSource: AnyObject {
+  var width: Int { get }
+  var height: Int { get }
+  var layout: PixelLayout { get }
+  /// The last band says how opaque a pixel is.
+  var hasAlpha: Bool { get }
+  /// What was done to the pixels, for the archive's metadata.
+  var steps: [String] { get }
+  /// Pieces that a strip is decoded in; pieces of a `isParallel` source by any thread, in any order.
+  func pieceCount(ofRow row: Int) -> Int
+  /// Whether pieces can be decoded side by side. Otherwise one thread decodes strip after strip.
+  var isParallel: Bool { get }
+  /// One for each thread of a parallel source, else one.
+  func makeDecoder() throws(BuildError) -> any StripDecoding
+  /// Full-resolution tiles that need not be encoded from pixels; one for each thread, or nil.
+  func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)?
+  /// DCT coefficients, 16-bit, that a strip of full resolution needs beside or instead of pixels.
+  var coefficientsPerStrip: Int { get }
+}
+
+extension StripSource {
+  func pieceCount(ofRow row: Int) -> Int { 1 }
+  var isParallel: Bool { false }
+  func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)? { nil }
+  var coefficientsPerStrip: Int { 0 }
+}
+
+/// Decodes strips; used by one thread at a time.
+protocol StripDecoding: AnyObject {
+  /// Fills the pixels (or coefficients) of one piece of the strip.
+  func decode(piece: Int, into strip: Strip) throws(BuildError)
+}
+
+/// Tiles whose bytes come straight from the source. One per thread.
+protocol ReadyTiles: AnyObject {
+  /// The tile's bytes, valid until the next call, and its pixels for the level below; nil bytes where
+  /// this tile has to be encoded after all.
+  func tile(_ column: Int, of strip: Strip, width: Int) throws(BuildError) -> (
+    bytes: UnsafeRawBufferPointer?, pixels: TilePixels
+  )
+}
