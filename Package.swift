@@ -36,7 +36,9 @@ let package = Package(
     library("TileGeometry"),
     library("TileStorage", ["TileGeometry", "CDeflate"]),
     library("Imaging", ["CVips"]),
-    library("PyramidBuilding", ["Imaging", "TileStorage", "TileGeometry", "CJPEGStream", "CTurboJPEG", "CXXHash"]),
+    library(
+      "PyramidBuilding",
+      ["Imaging", "TileStorage", "TileGeometry", "CJPEGStream", "CTurboJPEG", "CXXHash"]),
     .executableTarget(
       name: "ziggurat", dependencies: ["PyramidBuilding", "TileStorage", "TileGeometry"],
       swiftSettings: strict),

@@ -15,6 +15,8 @@ enum BoxShrink {
         weightedRow(upper, upper + sourceStride, row, width, bands)
       } else if bands == 3 {
         row3(upper, upper + sourceStride, row, width)
+      } else if bands == 1 {
+        row1(upper, upper + sourceStride, row, width)
       } else {
         plainRow(upper, upper + sourceStride, row, width, bands)
       }
@@ -33,21 +35,63 @@ enum BoxShrink {
     }
   }
 
+  /// RGB: first the mean at every byte, which runs in vectors, then every second pixel of that.
   private static func row3(
     _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ out: UnsafeMutablePointer<UInt8>, _ width: Int
   ) {
-    var at = 0
-    var to = 0
-    for _ in 0..<width {
-      let red = UInt16(a[at]) &+ UInt16(a[at &+ 3]) &+ UInt16(b[at]) &+ UInt16(b[at &+ 3])
-      let green = UInt16(a[at &+ 1]) &+ UInt16(a[at &+ 4]) &+ UInt16(b[at &+ 1]) &+ UInt16(b[at &+ 4])
-      let blue = UInt16(a[at &+ 2]) &+ UInt16(a[at &+ 5]) &+ UInt16(b[at &+ 2]) &+ UInt16(b[at &+ 5])
-      out[to] = UInt8(truncatingIfNeeded: (red &+ 2) >> 2)
-      out[to &+ 1] = UInt8(truncatingIfNeeded: (green &+ 2) >> 2)
-      out[to &+ 2] = UInt8(truncatingIfNeeded: (blue &+ 2) >> 2)
-      at &+= 6
-      to &+= 3
+    let count = 6 * width
+    withUnsafeTemporaryAllocation(byteCount: count + 16, alignment: 16) { means in
+      let mean = means.baseAddress.unsafelyUnwrapped
+      var at = 0
+      while at &+ 19 <= count {
+        let sum =
+          wide(a + at) &+ wide(a + (at &+ 3)) &+ wide(b + at) &+ wide(b + (at &+ 3)) &+ 2
+        mean.storeBytes(
+          of: SIMD16<UInt8>(truncatingIfNeeded: sum &>> 2), toByteOffset: at, as: SIMD16<UInt8>.self)
+        at &+= 16
+      }
+      while at &+ 3 < count {
+        let sum = UInt16(a[at]) &+ UInt16(a[at &+ 3]) &+ UInt16(b[at]) &+ UInt16(b[at &+ 3])
+        mean.storeBytes(of: UInt8(truncatingIfNeeded: (sum &+ 2) >> 2), toByteOffset: at, as: UInt8.self)
+        at &+= 1
+      }
+      // Four bytes are moved for three; the last pixel's fourth may be another thread's.
+      let target = UnsafeMutableRawPointer(out)
+      for x in 0..<width - 1 {
+        target.storeBytes(
+          of: mean.loadUnaligned(fromByteOffset: 6 &* x, as: UInt32.self), toByteOffset: 3 &* x,
+          as: UInt32.self)
+      }
+      for band in 0..<3 {
+        out[3 * (width - 1) + band] = mean.load(fromByteOffset: 6 * (width - 1) + band, as: UInt8.self)
+      }
     }
+  }
+
+  /// One band: neighbours are the two halves of a 16-bit lane.
+  private static func row1(
+    _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ out: UnsafeMutablePointer<UInt8>, _ width: Int
+  ) {
+    var x = 0
+    while x &+ 16 <= width {
+      let sum = pairs(a + 2 &* x) &+ pairs(b + 2 &* x) &+ 2
+      UnsafeMutableRawPointer(out).storeBytes(
+        of: SIMD16<UInt8>(truncatingIfNeeded: sum &>> 2), toByteOffset: x, as: SIMD16<UInt8>.self)
+      x &+= 16
+    }
+    plainRow(a + 2 * x, b + 2 * x, out + x, width - x, 1)
+  }
+
+  @inline(__always)
+  private static func wide(_ bytes: UnsafePointer<UInt8>) -> SIMD16<UInt16> {
+    SIMD16<UInt16>(truncatingIfNeeded: UnsafeRawPointer(bytes).loadUnaligned(as: SIMD16<UInt8>.self))
+  }
+
+  /// Sums of neighbouring bytes.
+  @inline(__always)
+  private static func pairs(_ bytes: UnsafePointer<UInt8>) -> SIMD16<UInt16> {
+    let lanes = UnsafeRawPointer(bytes).loadUnaligned(as: SIMD16<UInt16>.self)
+    return (lanes & 0xff) &+ (lanes &>> 8)
   }
 
   private static func plainRow(

@@ -34,7 +34,7 @@ final class StripScheduler: @unchecked Sendable {
   private let isCancelled: @Sendable () -> Bool
 
   /// Strips of the finest level that may wait decoded: enough for no thread to idle.
-  private static let topStripLimit = 3
+  private static let topStripLimit = 2
   /// Tiles taken at a time.
   private static let batch = 4
 
