@@ -15,6 +15,8 @@ PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 scripts := Tests/scripts
 # Recipes that need Swift start with this: the toolchain from PATH or /opt/swift, or one clear line.
 use_swift = toolchain=$$($(scripts)/swift-toolchain); export PATH="$$toolchain:$$PATH"
+# Without a toolchain nothing needs to be installed.
+prepare = $(scripts)/swift-toolchain --there; $(scripts)/install-packages
 # Not in Package.swift: a package with unsafe flags could not be anyone's dependency.
 strict := -Xswiftc -warnings-as-errors
 ziggurat := .build/release/ziggurat
@@ -25,7 +27,7 @@ help: ## this list
 
 .PHONY: release
 release: ## the optimized executable, .build/release/ziggurat
-	@$(scripts)/install-packages build
+	@$(prepare) build
 	@$(use_swift); swift build -c release --product ziggurat $(RELEASE_FLAGS)
 
 .PHONY: demo
@@ -51,7 +53,7 @@ test-kill: release ## kill -9 a library build at KILLS=100 random moments, then 
 
 .PHONY: test-tools
 test-tools: .cache/venv/.complete
-	@$(scripts)/install-packages build test
+	@$(prepare) build test
 
 .cache/venv/.complete: $(scripts)/requirements.txt
 	@$(scripts)/install-packages test
@@ -62,7 +64,7 @@ test-tools: .cache/venv/.complete
 
 .PHONY: lint
 lint: ## format, warnings as errors, and that targets import only what they declare
-	@$(scripts)/install-packages build
+	@$(prepare) build
 	@$(use_swift); swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	@$(use_swift); swift build --build-tests $(strict) --explicit-target-dependency-import-check error
 	@echo "lint: clean"
@@ -71,6 +73,17 @@ lint: ## format, warnings as errors, and that targets import only what they decl
 bench: release ## against vips dzsave and nginx, ratios printed; BENCH="build serve", QUICK=1 for a smoke run
 	@$(scripts)/install-packages bench
 	@$(PYTHON) Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
+
+DESTDIR ?=
+PREFIX ?= /usr/local
+.PHONY: install
+install: ## executable, page and systemd unit below PREFIX=/usr/local (run `make release` first)
+	@[ -x $(ziggurat) ] || { echo "There is no $(ziggurat) yet: make release, as yourself, comes first." >&2; exit 1; }
+	install -D -m 755 $(ziggurat) '$(DESTDIR)$(PREFIX)/bin/ziggurat'
+	mkdir -p '$(DESTDIR)$(PREFIX)/share/ziggurat'
+	cp -R public README.md '$(DESTDIR)$(PREFIX)/share/ziggurat/'
+	mkdir -p '$(DESTDIR)$(PREFIX)/lib/systemd/system'
+	sed 's|/usr/local|$(PREFIX)|g' packaging/ziggurat.service > '$(DESTDIR)$(PREFIX)/lib/systemd/system/ziggurat.service'
 
 .PHONY: clean
 clean: ## remove what make made
