@@ -67,6 +67,11 @@ lint: ## format, warnings as errors, and that targets import only what they decl
 	@$(prepare) build
 	@$(use_swift); swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	@$(use_swift); swift build --build-tests $(strict) --explicit-target-dependency-import-check error
+	@# Every Debian package that Package.swift names is in the one list, so that a fresh machine gets it.
+	@for package in $$(grep -o 'apt(\[[^]]*' Package.swift | grep -o '"[^"]*"' | tr -d '"'); do \
+	  grep -q "^build $$package " $(scripts)/debian-packages || \
+	    { echo "lint: $$package, which Package.swift names, is not in $(scripts)/debian-packages" >&2; exit 1; }; \
+	done
 	@echo "lint: clean"
 
 .PHONY: bench
