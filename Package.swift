@@ -39,8 +39,15 @@ let package = Package(
     library(
       "PyramidBuilding",
       ["Imaging", "TileStorage", "TileGeometry", "CJPEGStream", "CTurboJPEG", "CXXHash"]),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    library("TileServing", ["TileStorage", "TileGeometry", "CDeflate"]),
+    library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
-      name: "ziggurat", dependencies: ["PyramidBuilding", "TileStorage", "TileGeometry"],
+      name: "ziggurat",
+      dependencies: [
+        "PyramidBuilding", "HTTPListening", "TileServing", "TileStorage", "TileGeometry",
+      ],
       swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry"]),

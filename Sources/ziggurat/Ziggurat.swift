@@ -3,7 +3,7 @@ import Foundation
 @main
 enum Ziggurat {
   static let version = "0.1.0"
-  static let commands: [any Command.Type] = [BuildCommand.self]
+  static var commands: [any Command.Type] { [BuildCommand.self, ServeCommand.self, TilesCommand.self] }
 
   static func main() {
     let words = Array(CommandLine.arguments.dropFirst())

@@ -1,0 +1,20 @@
+import CMicroHTTPD
+import Synchronization
+import TileServing
+
+/// What the daemon's callbacks work with.
+final class ListenerContext: Sendable {
+  let site: Site
+  let deadlines: ConnectionDeadlines
+  let requestsInFlight = Atomic<Int>(0)
+
+  init(site: Site, limits: HTTPListener.Limits) {
+    self.site = site
+    deadlines = ConnectionDeadlines(seconds: limits.requestDeadline)
+  }
+
+  /// The context behind a callback's closure pointer, without a retain.
+  static func from(_ pointer: UnsafeMutableRawPointer) -> Unmanaged<ListenerContext> {
+    Unmanaged<ListenerContext>.fromOpaque(pointer)
+  }
+}

@@ -1,0 +1,125 @@
+import CMicroHTTPD
+import Glibc
+import TileServing
+import TileStorage
+
+/// Sends a stored tile: its bytes straight from the mapping, its tag from a stack buffer.
+func sendTile(_ tile: TileReply, _ connection: OpaquePointer) -> MHD_Result {
+  guard
+    let response = MHD_create_response_from_buffer(
+      tile.bytes.count, UnsafeMutableRawPointer(mutating: tile.bytes.baseAddress), .RESPMEM_PERSISTENT)
+  else { return .NO }
+  defer { MHD_destroy_response(response) }
+  return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 48) { tag in
+    writeTag(tile, tag.baseAddress.unsafelyUnwrapped)
+    let tagText = UnsafePointer(tag.baseAddress.unsafelyUnwrapped)
+    MHD_add_response_header(response, "ETag", tagText)
+    MHD_add_response_header(response, "Cache-Control", isPinned(tile, connection) ? pinned : revalidated)
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
+    if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match"),
+      strcmp(header, tagText) == 0
+        || EntityTag(tile).isMatched(byIfNoneMatch: String(cString: header))
+    {
+      return MHD_queue_response(connection, 304, response)
+    }
+    MHD_add_response_header(response, "Content-Type", tile.mediaType)
+    return MHD_queue_response(connection, 200, response)
+  }
+}
+
+// Literals: never written, so safe to share.
+nonisolated(unsafe) private let pinned: UnsafePointer<CChar> = cString("public, max-age=31536000, immutable")
+nonisolated(unsafe) private let revalidated: UnsafePointer<CChar> = cString("public, no-cache")
+
+/// A literal's bytes, which live as long as the process.
+private func cString(_ text: StaticString) -> UnsafePointer<CChar> {
+  UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
+}
+
+/// Whether the URL names the archive's generation, so that its bytes can never change.
+private func isPinned(_ tile: TileReply, _ connection: OpaquePointer) -> Bool {
+  guard let text = MHD_lookup_connection_value(connection, .GET_ARGUMENT_KIND, "g") else { return false }
+  var value: UInt64 = 0
+  var at = 0
+  while text[at] != 0 {
+    let byte = UInt8(bitPattern: text[at])
+    let digit: UInt8
+    switch byte {
+    case 0x30...0x39: digit = byte - 0x30
+    case 0x61...0x66: digit = byte - 0x61 + 10
+    default: return false
+    }
+    at += 1
+    if at > 16 { return false }
+    value = value << 4 | UInt64(digit)
+  }
+  return at > 0 && value == tile.generation
+}
+
+/// `"generation-tile"`, hexadecimal, the same text as `EntityTag(generation:tile:)`.
+private func writeTag(_ tile: TileReply, _ buffer: UnsafeMutablePointer<CChar>) {
+  var at = 0
+  func put(_ byte: UInt8) {
+    buffer[at] = CChar(bitPattern: byte)
+    at += 1
+  }
+  func putHexadecimal(_ number: UInt64) {
+    var shift = max(0, (63 - number.leadingZeroBitCount) / 4 * 4)
+    while shift >= 0 {
+      let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15
+      put(digit < 10 ? 0x30 + digit : 0x57 + digit)
+      shift -= 4
+    }
+  }
+  put(0x22)
+  putHexadecimal(tile.generation)
+  put(0x2d)
+  putHexadecimal(UInt64(tile.tile))
+  put(0x22)
+  put(0)
+}
+
+/// Sends any other answer.
+func send(_ answer: Response, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>) -> MHD_Result {
+  var status = answer.status
+  if status == 200, let tag = answer.header("ETag"),
+    let header = MHD_lookup_connection_value(
+      connection, .HEADER_KIND, "If-None-Match"),
+    EntityTag(text: tag).isMatched(byIfNoneMatch: String(cString: header))
+  {
+    status = 304
+  }
+  guard let response = body(of: answer) else { return .NO }
+  defer { MHD_destroy_response(response) }
+  for (name, value) in answer.headers { MHD_add_response_header(response, name, value) }
+  return MHD_queue_response(connection, UInt32(status), response)
+}
+
+private func body(of answer: Response) -> OpaquePointer? {
+  switch answer.body {
+  case .bytes(let bytes):
+    return bytes.withUnsafeBytes {
+      MHD_create_response_from_buffer(
+        $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
+    }
+  case .mapped(let file, let range):
+    let owner = Unmanaged.passRetained(file)
+    let start = UnsafeMutableRawPointer(mutating: file.bytes.baseAddress! + range.lowerBound)
+    let response = MHD_create_response_from_buffer_with_free_callback_cls(
+      range.count, start, { Unmanaged<MappedFile>.fromOpaque($0!).release() }, owner.toOpaque())
+    if response == nil { owner.release() }
+    return response
+  }
+}
+
+/// 400, and the connection ends: what follows on it cannot be trusted.
+func sendRefusal(_ why: StaticString, _ connection: OpaquePointer) -> MHD_Result {
+  guard
+    let response = MHD_create_response_from_buffer(
+      why.utf8CodeUnitCount, UnsafeMutableRawPointer(mutating: why.utf8Start), .RESPMEM_PERSISTENT)
+  else { return .NO }
+  defer { MHD_destroy_response(response) }
+  MHD_add_response_header(response, "Content-Type", "text/plain; charset=utf-8")
+  MHD_add_response_header(response, "Connection", "close")
+  return MHD_queue_response(connection, 400, response)
+}

@@ -1,0 +1,38 @@
+/// A strong entity tag (RFC 9110, section 8.8.3), as text with its quotes.
+public struct EntityTag: Hashable, Sendable {
+  public let text: String
+
+  /// - Parameter text: with its quotes.
+  public init(text: String) { self.text = text }
+
+  /// Of a stored tile.
+  public init(_ tile: TileReply) { self.init(generation: tile.generation, tile: tile.tile) }
+
+  init(_ opaque: String) { text = "\"\(opaque)\"" }
+
+  /// Of a tile: the archive's generation and the tile's index, the same through every protocol.
+  init(generation: UInt64, tile: Int) {
+    self.init(String(generation, radix: 16) + "-" + String(tile, radix: 16))
+  }
+
+  /// Of bytes made in memory.
+  init(of bytes: [UInt8]) {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    self.init(String(hash, radix: 16) + "." + String(bytes.count, radix: 16))
+  }
+
+  /// Whether an If-None-Match header names this tag: a list, `*`, and weak tags count
+  /// (RFC 9110, section 13.1.2: weak comparison).
+  public func isMatched(byIfNoneMatch header: String) -> Bool {
+    let header = header.drop { $0 == " " || $0 == "\t" }
+    if header.first == "*" { return true }
+    var rest = header[...]
+    while let open = rest.firstIndex(of: "\"") {
+      guard let close = rest[rest.index(after: open)...].firstIndex(of: "\"") else { return false }
+      if rest[open...close] == text { return true }
+      rest = rest[rest.index(after: close)...]
+    }
+    return false
+  }
+}

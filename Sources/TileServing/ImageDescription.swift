@@ -1,0 +1,52 @@
+import TileGeometry
+import TileStorage
+
+/// One image as `/api/images` and `/api/images/{id}` tell of it.
+struct ImageDescription: Encodable {
+  struct Level: Encodable {
+    let width: Int
+    let height: Int
+    let columns: Int
+    let rows: Int
+  }
+
+  let id: String
+  let title: String
+  let caption: String?
+  let width: Int
+  let height: Int
+  let tileSize: Int
+  let overlap: Int
+  let format: String
+  let levels: [Level]
+  let pages: Int
+  let bytes: Int
+  /// What `?g=` pins a URL to.
+  let generation: String
+  let urls: [String: String]
+
+  init(id: String, archive: SZIArchive, base: String) {
+    let pyramid = archive.pyramid
+    self.id = id
+    title = id.split(separator: "/").last.map(String.init) ?? id
+    caption = nil
+    (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
+    tileSize = pyramid.tileSize
+    overlap = pyramid.overlap
+    format = archive.format.fileExtension
+    levels = (0..<pyramid.levelCount).map { level in
+      let size = pyramid.size(ofLevel: level)
+      return Level(
+        width: size.width, height: size.height, columns: pyramid.columns(ofLevel: level),
+        rows: pyramid.rows(ofLevel: level))
+    }
+    pages = 1
+    bytes = archive.byteCount
+    generation = String(archive.generation, radix: 16)
+    let segment = PercentEncoding.encode(id)
+    urls = [
+      "self": "\(base)/api/images/\(segment)", "view": "\(base)/view/\(segment)",
+      "viewport": "\(base)/api/images/\(segment)/viewport", "dzi": "\(base)/dzi/\(segment).dzi",
+    ]
+  }
+}

@@ -1,0 +1,128 @@
+import Glibc
+import Synchronization
+import TileStorage
+
+/// What was in a library's folders at one moment.
+struct LibraryTable: Sendable {
+  /// One archive of the library, as long as its file stays the same one.
+  final class Entry: Sendable {
+    let path: String
+    let identity: FileIdentity
+    private let opened = Mutex<SZIArchive?>(nil)
+
+    init(path: String, identity: FileIdentity) { (self.path, self.identity) = (path, identity) }
+
+    /// Opened by the first who asks; others wait for it.
+    func archive() throws(StorageError) -> SZIArchive {
+      let result: Result<SZIArchive, StorageError> = opened.withLock { opened in
+        if let opened { return .success(opened) }
+        do throws(StorageError) {
+          let archive = try SZIArchive(path: path)
+          opened = archive
+          return .success(archive)
+        } catch { return .failure(error) }
+      }
+      return try result.get()
+    }
+  }
+
+  /// A folder's change time when it was read.
+  private struct Folder {
+    let path: String
+    let modified: Int
+    /// Read so soon after its last change that another change may bear the same time.
+    let isUncertain: Bool
+  }
+
+  /// Sorted.
+  private(set) var ids: [String] = []
+  private var entries: [Entry] = []
+  /// Open addressing over the ids' hashes; -1 is free.
+  private var slots: [Int32] = []
+  private var folders: [Folder] = []
+
+  init(root: String, previous: LibraryTable?) throws(StorageError) {
+    var found: [(id: String, entry: Entry)] = []
+    try scan(root, "", previous, 0, &found)
+    found.sort { $0.id < $1.id }
+    ids = found.map(\.id)
+    entries = found.map(\.entry)
+    var capacity = 16
+    while capacity < ids.count * 2 { capacity *= 2 }
+    slots = Array(repeating: -1, count: capacity)
+    for (number, id) in ids.enumerated() {
+      var id = id
+      var slot = id.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) } & (capacity - 1)
+      while slots[slot] >= 0 { slot = (slot + 1) & (capacity - 1) }
+      slots[slot] = Int32(number)
+    }
+  }
+
+  func entry(_ id: String) -> Entry? {
+    var id = id
+    return id.withUTF8 { entry(UnsafeRawBufferPointer($0)) }
+  }
+
+  func entry(_ id: UnsafeRawBufferPointer) -> Entry? {
+    let mask = slots.count - 1
+    var slot = Self.hash(id) & mask
+    while slots[slot] >= 0 {
+      let number = Int(slots[slot])
+      if ids[number].utf8.elementsEqual(id) { return entries[number] }
+      slot = (slot + 1) & mask
+    }
+    return nil
+  }
+
+  /// Whether a folder has changed since it was read.
+  var isStale: Bool {
+    folders.contains { folder in
+      var status = stat()
+      return stat(folder.path, &status) != 0 || folder.isUncertain
+        || FileIdentity(status).modifiedNanoseconds != folder.modified
+    }
+  }
+
+  private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    return Int(truncatingIfNeeded: hash >> 8)
+  }
+
+  private mutating func scan(
+    _ folder: String, _ prefix: String, _ previous: LibraryTable?, _ depth: Int,
+    _ found: inout [(id: String, entry: Entry)]
+  ) throws(StorageError) {
+    var status = stat()
+    guard stat(folder, &status) == 0, let directory = opendir(folder) else {
+      if depth > 0 { return }  // gone since its name was read
+      throw StorageError("open the library \(folder)", errno: errno)
+    }
+    defer { closedir(directory) }
+    let modified = FileIdentity(status).modifiedNanoseconds
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let age = now.tv_sec * 1_000_000_000 + now.tv_nsec - modified
+    folders.append(Folder(path: folder, modified: modified, isUncertain: age < 100_000_000))
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
+      }
+      // Partial files begin with a dot, as do a person's hidden ones.
+      guard let name, !name.hasPrefix(".") else { continue }
+      let path = "\(folder)/\(name)"
+      if name.hasSuffix(".szi"), name.utf8.count > 4 {
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+        let id = prefix + name.dropLast(4)
+        let identity = FileIdentity(status)
+        if let old = previous?.entry(id), old.identity == identity {
+          found.append((id, old))
+        } else {
+          found.append((id, Entry(path: path, identity: identity)))
+        }
+      } else if entry.pointee.d_type == UInt8(DT_DIR), depth < 64 {
+        try scan(path, prefix + name + "/", previous, depth + 1, &found)
+      }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/// One HTTP request as far as an answer depends on it.
+public struct Request {
+  public let method: String
+  /// The path as it was sent, percent-encoding and all, without the query.
+  public let rawPath: [UInt8]
+  /// Name and value of each query parameter, as sent, in order.
+  public let rawQuery: [(name: [UInt8], value: [UInt8])]
+  private let header: (String) -> String?
+
+  public init(
+    method: String, rawPath: [UInt8], rawQuery: [(name: [UInt8], value: [UInt8])] = [],
+    header: @escaping (String) -> String? = { _ in nil }
+  ) {
+    self.method = method
+    self.rawPath = rawPath
+    self.rawQuery = rawQuery
+    self.header = header
+  }
+
+  /// A header's value; names are not case-sensitive.
+  public func header(_ name: String) -> String? { header(name) }
+}

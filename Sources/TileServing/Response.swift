@@ -1,0 +1,85 @@
+import Foundation
+public import TileStorage
+
+/// One HTTP answer.
+public struct Response: Sendable {
+  public var status: Int
+  public var headers: [(name: String, value: String)]
+  public var body: Body
+
+  /// What follows the headers.
+  public enum Body: Sendable {
+    case bytes([UInt8])
+    /// A part of a mapped file, which stays mapped until the answer is sent.
+    case mapped(MappedFile, Range<Int>)
+  }
+
+  public init(_ status: Int, _ headers: [(name: String, value: String)], _ body: Body) {
+    (self.status, self.headers, self.body) = (status, headers, body)
+  }
+
+  public var byteCount: Int {
+    switch body {
+    case .bytes(let bytes): bytes.count
+    case .mapped(_, let range): range.count
+    }
+  }
+
+  public func header(_ name: String) -> String? {
+    headers.first { $0.name.lowercased() == name.lowercased() }?.value
+  }
+
+  static let anyOrigin = (name: "Access-Control-Allow-Origin", value: "*")
+
+  static func text(_ status: Int, _ text: String) -> Response {
+    Response(
+      status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"), anyOrigin],
+      .bytes(Array((text + "\n").utf8)))
+  }
+
+  static func json(_ bytes: [UInt8], maxAge: Int = 10) -> Response {
+    Response(
+      200,
+      [
+        ("Content-Type", "application/json"), ("ETag", EntityTag(of: bytes).text),
+        ("Cache-Control", "public, max-age=\(maxAge)"), anyOrigin,
+      ], .bytes(bytes))
+  }
+
+  static func json(_ value: some Encodable) -> Response {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Only strings, numbers and lists of our own are encoded, which always succeeds.
+    return json(Array(try! encoder.encode(value)))
+  }
+
+  /// `application/problem+json` (RFC 9457).
+  static func problem(_ status: Int, _ title: String, _ detail: String) -> Response {
+    struct Problem: Encodable {
+      let type = "about:blank"
+      let title: String
+      let status: Int
+      let detail: String
+    }
+    var response = json(Problem(title: title, status: status, detail: detail))
+    response.status = status
+    response.headers = [
+      ("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"), anyOrigin,
+    ]
+    return response
+  }
+
+  static let methodNotAllowed: Response = {
+    var response = text(405, "only GET, HEAD and OPTIONS are answered here")
+    response.headers.append(("Allow", "GET, HEAD, OPTIONS"))
+    return response
+  }()
+
+  /// To OPTIONS, the browsers' question before a request across origins included.
+  static let options = Response(
+    204,
+    [
+      ("Allow", "GET, HEAD, OPTIONS"), anyOrigin, ("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS"),
+      ("Access-Control-Allow-Headers", "*"), ("Access-Control-Max-Age", "86400"),
+    ], .bytes([]))
+}

@@ -1,0 +1,172 @@
+import Foundation
+import TileGeometry
+import TileStorage
+
+/// Finds what one request asks for. Paths are matched on their raw segments, decoded one by one, so that
+/// an escaped slash stays part of an id.
+struct Router {
+  let site: Site
+  let request: Request
+
+  func response() -> Response {
+    guard request.rawPath.first == UInt8(ascii: "/"), request.rawPath.count <= 4096 else {
+      return .text(400, "the path is malformed or too long")
+    }
+    var segments: [String] = []
+    for raw in request.rawPath.dropFirst().split(
+      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    {
+      guard let segment = PercentEncoding.decodedString(raw) else {
+        return .text(400, "the path has a malformed escape or is no UTF-8")
+      }
+      segments.append(segment)
+    }
+    let rest = Array(segments.dropFirst())
+    switch segments[0] {
+    case "healthz" where rest.isEmpty: return .text(200, "ok")
+    case "api": return api(rest)
+    case "dzi": return deepZoom(rest)
+    case "view" where !rest.isEmpty: return page("view.html")
+    default: return page(segments.joined(separator: "/"))
+    }
+  }
+
+  private func page(_ path: String) -> Response {
+    guard let files = site.files else { return .text(404, "there is nothing at this path") }
+    return files.response(
+      path.isEmpty ? "index.html" : path, acceptEncoding: request.header("Accept-Encoding") ?? "")
+  }
+
+  // MARK: Deep Zoom
+
+  private func deepZoom(_ segments: [String]) -> Response {
+    if let last = segments.last, last.hasSuffix(".dzi") {
+      let id = segments.joined(separator: "/").dropLast(4)
+      return found(String(id), problem: false) { archive in
+        let descriptor = DeepZoomDescriptor(pyramid: archive.pyramid, format: archive.format)
+        let bytes = Array(descriptor.xml.utf8)
+        var response = Response.json(bytes)
+        response.headers[0] = ("Content-Type", "application/xml")
+        return response
+      }
+    }
+    // Only a tile that cannot be answered from the mapping comes here.
+    guard segments.count >= 3, segments[segments.count - 3].hasSuffix("_files") else {
+      return .text(404, "there is no Deep Zoom file at this path")
+    }
+    let id = segments.dropLast(2).joined(separator: "/").dropLast(6)
+    return found(String(id), problem: false) { archive in
+      tile(of: archive, levelName: segments[segments.count - 2], fileName: segments[segments.count - 1])
+    }
+  }
+
+  private func tile(of archive: SZIArchive, levelName: String, fileName: String) -> Response {
+    let parts = fileName.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    let place = parts[0].split(separator: "_", omittingEmptySubsequences: false)
+    guard let level = Self.number(levelName), parts.count == 2, place.count == 2,
+      let column = Self.number(String(place[0])), let row = Self.number(String(place[1]))
+    else { return .text(404, "a tile is named LEVEL/COLUMN_ROW.\(archive.format.fileExtension)") }
+    guard let index = archive.tileIndex(level: level, column: column, row: row) else {
+      return .text(404, "the pyramid has no such tile")
+    }
+    guard archive.format.extensions.contains(String(parts[1])) else {
+      return .text(404, "this image's tiles are .\(archive.format.fileExtension)")
+    }
+    // In the pyramid, but not readable: that is a fault, never an empty tile.
+    guard archive.tile(index) != nil else { return .text(500, "the tile cannot be read from its archive") }
+    return .text(500, "the tile could not be answered")
+  }
+
+  private static func number(_ text: String) -> Int? {
+    guard text.utf8.count < 12, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      text == "0" || !text.hasPrefix("0")
+    else { return nil }
+    return Int(text)
+  }
+
+  // MARK: API
+
+  private func api(_ segments: [String]) -> Response {
+    guard segments.first == "images" else {
+      return .problem(404, "Not found", "there is no such part of the API")
+    }
+    var rest = Array(segments.dropFirst())
+    if rest.isEmpty { return list() }
+    // An id may hold raw slashes: `viewport` counts as the question where the image is not called so.
+    if rest.count > 1, rest.last == "viewport" {
+      rest.removeLast()
+      return found(rest.joined(separator: "/"), problem: true) { archive in
+        viewport(rest.joined(separator: "/"), archive)
+      }
+    }
+    let id = rest.joined(separator: "/")
+    return found(id, problem: true) { archive in
+      .json(ImageDescription(id: id, archive: archive, base: site.base))
+    }
+  }
+
+  private func viewport(_ id: String, _ archive: SZIArchive) -> Response {
+    guard let parameters = decodedQuery() else {
+      return .problem(400, "Bad parameter", "the query has a malformed escape")
+    }
+    do throws(ViewportQuery.Refusal) {
+      let answer = try ViewportAnswer(ViewportQuery(parameters), id: id, archive: archive, base: site.base)
+      return .json(answer.json)
+    } catch {
+      return .problem(400, "Bad parameter", error.description)
+    }
+  }
+
+  private func list() -> Response {
+    guard let parameters = decodedQuery() else {
+      return .problem(400, "Bad parameter", "the query has a malformed escape")
+    }
+    var values: [String: String] = [:]
+    for (name, value) in parameters where ["limit", "cursor", "q"].contains(name) {
+      guard values.updateValue(value, forKey: name) == nil else {
+        return .problem(400, "Bad parameter", "\(name) is given twice")
+      }
+    }
+    var limit = 100
+    if let text = values["limit"] {
+      guard let number = Self.number(text), (1...1000).contains(number) else {
+        return .problem(
+          400, "Bad parameter", "limit is '\(text.prefix(40))'; it takes a whole number from 1 to 1000")
+      }
+      limit = number
+    }
+    struct Page: Encodable {
+      let images: [ImageDescription]
+      let total: Int
+      let next: String?
+    }
+    let (ids, hasMore) = site.library.ids(after: values["cursor"], limit: limit, containing: values["q"])
+    // An archive that cannot be read is told of where it is asked for; it must not hide the others.
+    let images = ids.compactMap { id in
+      ((try? site.library.archive(id)) ?? nil).map { ImageDescription(id: id, archive: $0, base: site.base) }
+    }
+    return .json(Page(images: images, total: site.library.count, next: hasMore ? ids.last : nil))
+  }
+
+  private func decodedQuery() -> [(name: String, value: String)]? {
+    var result: [(name: String, value: String)] = []
+    for (name, value) in request.rawQuery {
+      guard let name = PercentEncoding.decodedString(name), let value = PercentEncoding.decodedString(value)
+      else { return nil }
+      result.append((name, value))
+    }
+    return result
+  }
+
+  private func found(_ id: String, problem: Bool, _ answer: (SZIArchive) -> Response) -> Response {
+    do throws(StorageError) {
+      if let archive = try site.library.archive(id) { return answer(archive) }
+    } catch {
+      // The reason names host paths, which are not a client's business.
+      let text = "the archive of this image cannot be read"
+      return problem ? .problem(500, "Unreadable", text) : .text(500, text)
+    }
+    let text = "there is no image of this id"
+    return problem ? .problem(404, "Not found", text) : .text(404, text)
+  }
+}

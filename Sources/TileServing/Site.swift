@@ -1,0 +1,80 @@
+public import TileStorage
+
+/// Everything the server answers: request in, response out.
+public final class Site: Sendable {
+  let library: Library
+  let files: StaticFiles?
+  /// In front of every URL in an answer, without a slash at its end; empty for root-relative URLs.
+  let base: String
+
+  public init(library: Library, publicFolder: String?, baseURL: String = "") throws(StorageError) {
+    self.library = library
+    files = try publicFolder.map { (folder) throws(StorageError) in try StaticFiles(root: folder) }
+    base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
+  }
+
+  /// Looks a stored tile up by its path alone, as sent; touches no string or object on the way.
+  public func tile(_ rawPath: UnsafeRawBufferPointer) -> TileLookup {
+    guard let request = TileRequest(rawPath) else { return .other }
+    return withUnsafeTemporaryAllocation(byteCount: request.id.count, alignment: 1) { buffer in
+      // An id that is damaged or unknown, and every failure, is told by the way with words.
+      guard let id = Self.unescape(request.id, into: buffer),
+        let archive = (try? library.archive(id)) ?? nil,
+        let number = archive.tileIndex(level: request.level, column: request.column, row: request.row),
+        let mediaType = MediaTypeName.pointer(archive.format, ending: request.fileExtension),
+        let bytes = archive.tile(number)
+      else { return .other }
+      return .found(
+        TileReply(
+          bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
+          tile: number, mediaType: mediaType))
+    }
+  }
+
+  /// Answers everything else, and says why a tile could not be had.
+  public func respond(to request: Request) -> Response {
+    switch request.method {
+    case "OPTIONS": return .options
+    case "GET", "HEAD": break
+    default: return .methodNotAllowed
+    }
+    return Router(site: self, request: request).response()
+  }
+
+  /// Percent-decodes into `buffer`; nil where an escape is malformed or stands for NUL.
+  private static func unescape(
+    _ text: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
+    var (at, count) = (0, 0)
+    while at < text.count {
+      var byte = text[at]
+      at += 1
+      if byte == UInt8(ascii: "%") {
+        guard at + 1 < text.count, let high = PercentEncoding.hexDigit(text[at]),
+          let low = PercentEncoding.hexDigit(text[at + 1])
+        else { return nil }
+        byte = high << 4 | low
+        at += 2
+      }
+      guard byte != 0 else { return nil }
+      buffer[count] = byte
+      count += 1
+    }
+    return UnsafeRawBufferPointer(rebasing: buffer[..<count])
+  }
+}
+
+/// Media types as C strings that live as long as the process.
+enum MediaTypeName {
+  static func pointer(_ format: TileFormat, ending: UnsafeRawBufferPointer) -> UnsafePointer<CChar>? {
+    guard format.extensions.contains(where: { $0.utf8.elementsEqual(ending) }) else { return nil }
+    let text: StaticString =
+      switch format {
+      case .jpeg: "image/jpeg"
+      case .png: "image/png"
+      case .webp: "image/webp"
+      default: "image/avif"
+      }
+    return UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+}

@@ -1,0 +1,110 @@
+import CDeflate
+import Glibc
+import Synchronization
+import TileStorage
+
+/// The files of `public/`, read when asked for and kept while they do not change; compressed where the
+/// client takes it.
+final class StaticFiles: Sendable {
+  private struct Page {
+    let identity: FileIdentity
+    let plain: [UInt8]
+    let compressed: [UInt8]?
+    let tag: EntityTag
+  }
+
+  private let root: String
+  private let pages = Mutex<[String: Page]>([:])
+  /// No page or picture of the viewer comes near this.
+  private static let largest = 16 << 20
+
+  init(root: String) throws(StorageError) {
+    guard let resolved = realpath(root, nil) else {
+      throw StorageError("open the folder \(root)", errno: errno)
+    }
+    defer { free(resolved) }
+    self.root = String(cString: resolved)
+  }
+
+  /// - Parameter path: decoded, below the folder.
+  func response(_ path: String, acceptEncoding: String) -> Response {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    let isClean = parts.allSatisfy {
+      !$0.isEmpty && !$0.hasPrefix(".") && !$0.contains("\\") && !$0.contains("\0")
+    }
+    guard isClean, let page = page(path) else { return .text(404, "there is nothing at this path") }
+    let compressed = acceptEncoding.contains("gzip") ? page.compressed : nil
+    var headers: [(name: String, value: String)] = [
+      ("Content-Type", Self.mediaType(path)),
+      // Other bytes, another tag (RFC 9110, section 8.8.3.3).
+      ("ETag", compressed.map { EntityTag(of: $0).text } ?? page.tag.text),
+      ("Cache-Control", "public, max-age=60"), ("X-Content-Type-Options", "nosniff"),
+      ("Content-Security-Policy", Self.policy), Response.anyOrigin,
+    ]
+    if page.compressed != nil { headers.append(("Vary", "Accept-Encoding")) }
+    if compressed != nil { headers.append(("Content-Encoding", "gzip")) }
+    return Response(200, headers, .bytes(compressed ?? page.plain))
+  }
+
+  private static let policy =
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; frame-ancestors 'self'; base-uri 'none'"
+
+  private func page(_ path: String) -> Page? {
+    // Links are followed only within the folder.
+    guard let resolved = realpath("\(root)/\(path)", nil) else { return nil }
+    defer { free(resolved) }
+    let real = String(cString: resolved)
+    guard real.hasPrefix(root + "/") else { return nil }
+    let descriptor = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= Self.largest
+    else { return nil }
+    let identity = FileIdentity(status)
+    if let page = pages.withLock({ $0[path] }), page.identity == identity { return page }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    guard count == bytes.count else { return nil }
+    let page = Page(
+      identity: identity, plain: bytes, compressed: Self.isText(path) ? Self.compress(bytes) : nil,
+      tag: EntityTag(of: bytes))
+    pages.withLock { $0[path] = page }
+    return page
+  }
+
+  private static func compress(_ bytes: [UInt8]) -> [UInt8]? {
+    guard let compressor = libdeflate_alloc_compressor(9) else { return nil }
+    defer { libdeflate_free_compressor(compressor) }
+    var result = [UInt8](repeating: 0, count: libdeflate_gzip_compress_bound(compressor, bytes.count))
+    let count = libdeflate_gzip_compress(compressor, bytes, bytes.count, &result, result.count)
+    return count > 0 && count < bytes.count ? Array(result[..<count]) : nil
+  }
+
+  private static func isText(_ path: String) -> Bool {
+    ["html", "js", "mjs", "css", "svg", "json", "txt", "webmanifest"].contains(ending(path))
+  }
+
+  private static func ending(_ path: String) -> String {
+    path.lastIndex(of: ".").map { path[path.index(after: $0)...].lowercased() } ?? ""
+  }
+
+  private static func mediaType(_ path: String) -> String {
+    switch ending(path) {
+    case "html": "text/html; charset=utf-8"
+    case "js", "mjs": "text/javascript; charset=utf-8"
+    case "css": "text/css; charset=utf-8"
+    case "svg": "image/svg+xml"
+    case "json": "application/json"
+    case "webmanifest": "application/manifest+json"
+    case "png": "image/png"
+    case "jpg", "jpeg": "image/jpeg"
+    case "webp": "image/webp"
+    case "ico": "image/x-icon"
+    case "txt": "text/plain; charset=utf-8"
+    case "woff2": "font/woff2"
+    default: "application/octet-stream"
+    }
+  }
+}

@@ -1,0 +1,21 @@
+public import TileStorage
+
+/// A stored tile on its way out: a slice of the archive's mapping, and who keeps it mapped.
+///
+/// Made without a string, an array or an object: this is what a server does all day.
+public struct TileReply {
+  public let bytes: UnsafeRawBufferPointer
+  /// Retained once for whoever sends the bytes, and released by him afterwards.
+  public let archive: Unmanaged<SZIArchive>
+  public let generation: UInt64
+  public let tile: Int
+  /// `image/jpeg`, NUL-terminated, alive as long as the process.
+  public let mediaType: UnsafePointer<CChar>
+}
+
+/// What a path asks for on the way that needs no strings.
+public enum TileLookup {
+  /// Not a stored tile's path: to be answered by `Site.respond`.
+  case other
+  case found(TileReply)
+}

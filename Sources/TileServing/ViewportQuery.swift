@@ -1,0 +1,182 @@
+public import TileGeometry
+
+/// A viewport query from outside: `width=1280&height=800&scale=0.25&x=300&y=200`, checked once.
+public struct ViewportQuery: Hashable, Sendable {
+  public var width = 0.0
+  public var height = 0.0
+  public var scale: Double?
+  public var x: Double?
+  public var y: Double?
+  public var fit: Fit?
+  /// Image space.
+  public var center: Point?
+  /// Viewport space.
+  public var anchor: Point?
+  public var zoom = 1.0
+  public var minScale: Double?
+  public var maxScale: Double?
+  public var clamp = false
+  public var turn = Turn.none
+  public var devicePixelRatio = 1.0
+  public var margin = 0
+  public var fallback = false
+  public var scheme = TileScheme.deepZoom
+
+  /// A parameter that cannot be used: its name, its value and what it takes.
+  public struct Refusal: Error, Hashable, CustomStringConvertible {
+    public let parameter: String
+    public let value: String?
+    public let allowed: String
+
+    public var description: String {
+      if let value { return "\(parameter) is '\(value)'; it takes \(allowed)" }
+      return "\(parameter) is missing; it takes \(allowed)"
+    }
+  }
+
+  /// - Parameter parameters: decoded names and values in order; unknown names are passed over, a known
+  ///   one may come once.
+  public init(_ parameters: [(name: String, value: String)]) throws(Refusal) {
+    var values = Values()
+    for (name, value) in parameters { try values.add(name, value) }
+    let side = 1.0...32768.0
+    width = try values.required("width", side)
+    height = try values.required("height", side)
+    scale = try values.number("scale", 1e-12...1e6)
+    x = try values.number("x", -1e15...1e15)
+    y = try values.number("y", -1e15...1e15)
+    fit = try values.choice("fit", Fit.allCases.map { ($0.rawValue, $0) })
+    center = try values.point("center", -1e15...1e15)
+    anchor = try values.point("anchor", -1e9...1e9)
+    zoom = try values.number("zoom", 1e-9...1e9) ?? 1
+    minScale = try values.number("minScale", 1e-12...1e6)
+    maxScale = try values.number("maxScale", 1e-12...1e6)
+    if let minScale, let maxScale, minScale > maxScale {
+      throw Refusal(
+        parameter: "minScale", value: values["minScale"], allowed: "at most maxScale, which is \(maxScale)")
+    }
+    clamp = try values.flag("clamp")
+    turn = Turn(degrees: try values.number("rotation", -1e6...1e6) ?? 0, isFlipped: try values.flag("flip"))
+    devicePixelRatio = try values.number("dpr", 0.1...8) ?? 1
+    margin = Int(try values.wholeNumber("margin", 0...64) ?? 0)
+    fallback = try values.flag("fallback")
+    scheme = try values.choice("scheme", TileScheme.all.map { ($0.name, $0) }) ?? .deepZoom
+  }
+
+  /// Where the query's window stands on an image.
+  ///
+  /// A scale that is given counts as it is. `minScale` and `maxScale` limit every scale when they are
+  /// given; their defaults limit what `zoom` reaches and, with `clamp`, a given scale, but never `fit`.
+  /// Where a limit changes the scale, the image point at the anchor stays (the middle without one).
+  public func viewport(on image: PixelSize) -> (viewport: Viewport, limits: ScaleLimits) {
+    let standard = ScaleLimits(containing: image, width: width, height: height, turn: turn)
+    let limits = limits(standard)
+    var viewport = Viewport(
+      fitting: image, fit ?? .contain, width: width, height: height, turn: turn)
+    if let scale {
+      viewport.scale = scale
+      (viewport.x, viewport.y) = (0, 0)
+      if fit != nil {
+        viewport = viewport.centered(on: Point(x: Double(image.width) / 2, y: Double(image.height) / 2))
+      }
+    }
+    if let center { viewport = viewport.centered(on: center) }
+    if let x { viewport.x = x }
+    if let y { viewport.y = y }
+    let isLimited = minScale != nil || maxScale != nil || zoom != 1 || (clamp && scale != nil)
+    let wanted = viewport.scale * zoom
+    viewport = viewport.scaled(to: isLimited ? limits.limit(wanted) : wanted, about: anchor)
+    return (clamp ? viewport.clamped(to: image) : viewport, limits)
+  }
+
+  private func limits(_ standard: ScaleLimits) -> ScaleLimits {
+    let low = minScale ?? min(standard.minimum, maxScale ?? standard.minimum)
+    let high = maxScale ?? max(standard.maximum, low)
+    return ScaleLimits(minimum: low, maximum: high)!
+  }
+}
+
+extension ViewportQuery {
+  /// The parameters by name, each at most once.
+  private struct Values {
+    private static let known: Set<String> = [
+      "width", "height", "scale", "x", "y", "fit", "center", "anchor", "zoom", "minScale", "maxScale",
+      "clamp",
+      "rotation", "flip", "dpr", "margin", "fallback", "scheme",
+    ]
+    private var values: [String: String] = [:]
+
+    mutating func add(_ name: String, _ value: String) throws(Refusal) {
+      guard Self.known.contains(name) else { return }
+      guard values.updateValue(value, forKey: name) == nil else {
+        throw Refusal(parameter: name, value: value, allowed: "one value, but it is given twice")
+      }
+    }
+
+    subscript(name: String) -> String? { values[name] }
+
+    func required(_ name: String, _ range: ClosedRange<Double>) throws(Refusal) -> Double {
+      if let number = try number(name, range) { return number }
+      throw Refusal(parameter: name, value: nil, allowed: Self.words(range))
+    }
+
+    func number(_ name: String, _ range: ClosedRange<Double>) throws(Refusal) -> Double? {
+      guard let text = values[name] else { return nil }
+      guard let number = Self.parse(text), range.contains(number) else {
+        throw Refusal(parameter: name, value: Self.short(text), allowed: Self.words(range))
+      }
+      return number
+    }
+
+    func wholeNumber(_ name: String, _ range: ClosedRange<Int>) throws(Refusal) -> Int? {
+      guard let text = values[name] else { return nil }
+      guard text.utf8.count < 12, let number = Int(text), range.contains(number) else {
+        throw Refusal(
+          parameter: name, value: Self.short(text),
+          allowed: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+      }
+      return number
+    }
+
+    func point(_ name: String, _ range: ClosedRange<Double>) throws(Refusal) -> Point? {
+      guard let text = values[name] else { return nil }
+      let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Self.parse(String($0)) }
+      guard parts.count == 2, let x = parts[0], let y = parts[1], range.contains(x), range.contains(y) else {
+        throw Refusal(
+          parameter: name, value: Self.short(text),
+          allowed: "two numbers with a comma between, each \(Self.words(range).dropFirst(9))")
+      }
+      return Point(x: x, y: y)
+    }
+
+    func flag(_ name: String) throws(Refusal) -> Bool {
+      try choice(name, [("true", true), ("false", false), ("1", true), ("0", false)]) ?? false
+    }
+
+    func choice<Value>(_ name: String, _ choices: [(String, Value)]) throws(Refusal) -> Value? {
+      guard let text = values[name] else { return nil }
+      if let found = choices.first(where: { $0.0 == text }) { return found.1 }
+      throw Refusal(
+        parameter: name, value: Self.short(text), allowed: choices.map(\.0).joined(separator: ", "))
+    }
+
+    /// Decimal digits with sign, point and exponent; Swift alone would also take `0x1p3`, `inf` and `nan`.
+    private static func parse(_ text: String) -> Double? {
+      guard !text.isEmpty, text.utf8.count <= 40,
+        text.utf8.allSatisfy({ (0x30...0x39).contains($0) || [0x2b, 0x2d, 0x2e, 0x45, 0x65].contains($0) }),
+        let number = Double(text), number.isFinite
+      else { return nil }
+      return number
+    }
+
+    private static func words(_ range: ClosedRange<Double>) -> String {
+      "a number from \(text(range.lowerBound)) to \(text(range.upperBound))"
+    }
+
+    private static func text(_ number: Double) -> String {
+      Int(exactly: number).map(String.init) ?? String(number)
+    }
+
+    private static func short(_ text: String) -> String { text.count > 60 ? text.prefix(57) + "…" : text }
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import HTTPListening
+import TileServing
+import TileStorage
+
+enum ServeCommand: Command {
+  static let name = "serve"
+  static let usage = "DIR"
+  static let summary = "Serve a library over HTTP, to viewers and to programs."
+  static let options = [
+    Option("host", "127.0.0.1", help: "address to listen on; 0.0.0.0 for all"),
+    Option("port", "8080", help: "0 picks a free one"),
+    Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
+    Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
+    Option("threads", "N", help: "event loops (default: all cores)"),
+  ]
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    let folder = try arguments.onlyOperand("the library's folder")
+    let host = arguments.string("host") ?? "127.0.0.1"
+    let port = try arguments.int("port", in: 0...65535) ?? 8080
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    let threads = try arguments.int("threads", in: 1...256) ?? cores
+    let base = try baseURL(arguments)
+    // Before any thread is made, so that none of them takes the signals.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM] { sigaddset(&signals, signal) }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    signal(SIGPIPE, SIG_IGN)
+
+    let listener: HTTPListener
+    let library: Library
+    do {
+      library = try Library(root: folder)
+      let site = try Site(
+        library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base)
+      listener = try HTTPListener(site: site, host: host, port: port, threads: threads)
+    } catch let error as StorageError {
+      Output.error(error.description)
+      return .someFailed
+    } catch {
+      Output.error("\(error)")
+      return .someFailed
+    }
+    let name = host.contains(":") ? "[\(host)]" : host
+    Output.result("listening on http://\(name):\(listener.port)/\n")
+    let watcher = Thread {
+      while true {
+        Thread.sleep(forTimeInterval: 1)
+        library.refresh()
+      }
+    }
+    watcher.start()
+    var signal: Int32 = 0
+    sigwait(&signals, &signal)
+    // A second signal ends the process while the first is still being obeyed.
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    listener.stop(grace: 10)
+    return .success
+  }
+
+  private static func baseURL(_ arguments: Arguments) throws(UsageError) -> String {
+    guard let text = arguments.string("base-url") else { return "" }
+    guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil else {
+      throw UsageError("--base-url is '\(text)'; it takes a URL such as https://example.org/images")
+    }
+    return text
+  }
+}
