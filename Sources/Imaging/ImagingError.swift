@@ -19,8 +19,9 @@ public struct ImagingError: Error, Hashable, CustomStringConvertible {
     let buffer = vips_error_buffer_copy()
     defer { g_free(buffer) }
     let lines = buffer.map { String(cString: $0) }?.split(separator: "\n").map(String.init) ?? []
-    // The last line is the outermost failure; earlier ones say why. The first names the cause.
-    let message = lines.first ?? "libvips gave no reason"
+    // The first line names the cause, the later ones who passed it on. Some loaders only warn.
+    let logged = VipsLog.take()
+    let message = lines.first ?? logged ?? "libvips gave no reason"
     return ImagingError(operation, subject, message: message)
   }
 

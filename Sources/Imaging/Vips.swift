@@ -1,9 +1,13 @@
 import CVips
+import Glibc
 
 /// The library's start, done once before anything else touches it.
 enum Vips {
   static let isStarted: Bool = {
+    // Before the start, which would otherwise install a printing handler.
+    setenv("VIPS_WARNING", "1", 1)
     guard vips_init("ziggurat") == 0 else { return false }
+    VipsLog.capture()
     // Our tiles are the parallelism; libvips' own threads would only contend with them.
     vips_concurrency_set(1)
     // Every image is seen once: a cache of operations would only keep files open.
