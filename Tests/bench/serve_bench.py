@@ -28,14 +28,14 @@ from tile_paths import SCHEMES, Tile
 HERE = Path(__file__).resolve().parent
 NGINX = """
 {user}daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/error.log; worker_rlimit_nofile 8192;
-events {{ worker_connections 4096; multi_accept on; }}
+events {{ worker_connections 4096; }}
 http {{
   include /etc/nginx/mime.types; access_log off; sendfile on; tcp_nopush on; tcp_nodelay on; server_tokens off;
   keepalive_timeout 60; keepalive_requests 100000000;
   open_file_cache max=100000 inactive=10m; open_file_cache_valid 10m;
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-  server {{ listen 127.0.0.1:{port} backlog=1024; root {root};
+  server {{ listen 127.0.0.1:{port} backlog=1024 reuseport; root {root};
     add_header Access-Control-Allow-Origin *; add_header Cache-Control "public, max-age=3600"; }}
 }}
 """
