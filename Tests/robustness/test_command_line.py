@@ -42,7 +42,7 @@ class Usage(CommandTest):
 
     def test_missing_words_are_named(self):
         for arguments, word in (
-            (["build"], "source"), (["build", "x"], "--library"), (["serve"], "library"),
+            (["build", "--library", "y"], "source"), (["build", "x"], "--library"), (["serve"], "library"),
             (["tiles"], "archive"), (["build", "x", "--library"], "--library"),
             (["build", "x", "--library", "y", "--quality"], "--quality"),
         ):

@@ -89,7 +89,7 @@ class Paths(unittest.TestCase):
         for tile in ("13/0_0", "12/6_0", "12/0_4", "12/6_4", "0/1_0", "0/0_1", "-1/0_0", "12/-1_0", "12/0_-1",
                      "99999999999999999999/0_0", "12/99999999999999999999_0", "12/18446744073709551616_0",
                      "12/4294967296_0", "12/9223372036854775808_0", "012/0_0", "12/00_0", "12/0_00", "+12/0_0",
-                     "12/+0_0", "12/ 0_0", "12/0x0_0", "12/0_0_0", "12/0", "12/_0", "12/0_", "12/_", "1e1/0_0",
+                     "12/+0_0", "12/%200_0", "12/0x0_0", "12/0_0_0", "12/0", "12/_0", "12/0_", "12/_", "1e1/0_0",
                      "12.0/0_0", "12/0.0_0", "/0_0", "12/٠_0", "12/0-0", "nan/0_0", "12/0_0/"):
             with self.subTest(tile):
                 self.assertRefused(f"/dzi/photo_files/{tile}.jpg".encode())
@@ -117,8 +117,7 @@ class Paths(unittest.TestCase):
                       base + "&scale=0", base + "&scale=-1", base + "&scale=nan", base + "&scale=inf",
                       base + "&scale=1e999", base + "&scale=", base + "&scale=0x1p3", base + "&x=nan&scale=1",
                       base + "&y=-inf&scale=1", base + "&fit=sideways", base + "&fit=", base + "&center=1",
-                      base + "&center=1,2,3", base + "&center=a,b", base + "&center=nan,1", base + "&anchor=1,2",
-                      base + "&anchor=1&zoom=2", base + "&anchor=1,1&zoom=0", base + "&anchor=1,1&zoom=-2",
+                      base + "&center=1,2,3", base + "&center=a,b", base + "&center=nan,1", base + "&anchor=1&zoom=2", base + "&anchor=1,1&zoom=0", base + "&anchor=1,1&zoom=-2",
                       base + "&anchor=1,1&zoom=nan", base + "&rotation=nan", base + "&rotation=north",
                       base + "&rotation=inf", base + "&flip=maybe", base + "&clamp=2x", base + "&dpr=0",
                       base + "&dpr=-1", base + "&dpr=nan", base + "&dpr=1e9", base + "&margin=-1",
@@ -137,6 +136,8 @@ class Paths(unittest.TestCase):
                 self.assertEqual(problem.get("status"), 400)
                 said = json.dumps(problem).lower()
                 names = {pair.split("=")[0].lower() for pair in query.split("&") if pair} or {"width"}
+                if "%" in query:  # What cannot be decoded has no name to tell.
+                    names |= {"escape", "encod"}
                 self.assertTrue(any(name in said for name in names | {"width", "height", "zoom"}), said)
 
     def test_absurd_listings(self):
