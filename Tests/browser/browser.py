@@ -1,0 +1,221 @@
+"""What the page's tests share: a small library of real photographs, served, and Chromium to look at it.
+
+    python Tests/scripts/python-tests Tests/browser            all of them
+    python Tests/scripts/python-tests Tests/browser -k pinch   those with "pinch" in their name
+
+needs playwright, pillow and numpy from PyPI and Debian's chromium. ZIGGURAT names another executable,
+PHOTOS another folder of photographs, ZIGGURAT_URL a server that has the same images already.
+"""
+
+import atexit
+import functools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.parse
+from pathlib import Path
+
+from playwright.sync_api import Error, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat")).resolve()
+PHOTOS = Path(os.environ.get("PHOTOS", "/usr/share/wallpapers"))
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+# What the library holds, by id: photographs of Debian's plasma-workspace-wallpapers.
+SOURCES = {
+    "landscapes/SafeLanding": "SafeLanding/contents/images/5120x2880.jpg",
+    "landscapes/Volna": "Volna/contents/images/5120x2880.jpg",
+    "FallenLeaf": "FallenLeaf/contents/images/2560x1600.jpg",
+    "ColorfulCups": "ColorfulCups/contents/images/2560x1600.jpg",
+    "AltaiTall": "Altai/contents/images/1080x1920.png",
+}
+PHOTO = "landscapes/SafeLanding"
+WIDTH, HEIGHT = 5120, 2880
+
+
+def source(image: str) -> Path:
+    return PHOTOS / SOURCES[image]
+
+
+@functools.cache
+def base_url() -> str:
+    """The address of a server with the sources above, ending in a slash."""
+    given = os.environ.get("ZIGGURAT_URL")
+    if given:
+        return given.rstrip("/") + "/"
+    folder = Path(tempfile.mkdtemp(prefix="ziggurat-browser-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for image in SOURCES:
+        copy = folder / "photos" / (image + source(image).suffix)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source(image), copy)
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
+    # Lossless tiles: what the canvas shows can then be held to the source itself.
+    subprocess.run([BINARY, "build", folder / "photos", "--library", folder / "library", "--format", "png"],
+                   check=True, env=clean, timeout=600, stdout=subprocess.DEVNULL)
+    server = subprocess.Popen([BINARY, "serve", folder / "library", "--port", "0", "--public", ROOT / "public"],
+                              env=clean, stdout=subprocess.PIPE, text=True)
+    atexit.register(lambda: (server.terminate(), server.wait(10)))
+    line = server.stdout.readline()
+    found = re.match(r"listening on (http://\S+)", line)
+    assert found, f"no ready line but {line!r}"
+    return found[1].rstrip("/") + "/"
+
+
+@functools.cache
+def chromium():
+    playwright = sync_playwright().start()
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+    def close():
+        browser.close()
+        playwright.stop()
+    atexit.register(close)
+    return browser
+
+
+class Visit:
+    """One page in a window of its own; everything it asks for and complains of is written down."""
+
+    def __init__(self, width=1280, height=800, ratio=1, touch=False, **options):
+        self.context = chromium().new_context(
+            viewport={"width": width, "height": height}, device_scale_factor=ratio, has_touch=touch, **options)
+        self.page = self.context.new_page()
+        # The browser tells of requests in an order of its own; this is the page's.
+        self.page.add_init_script("""globalThis.fetched = []
+            const fetch = globalThis.fetch
+            globalThis.fetch = (url, options) => { globalThis.fetched.push(String(url)); return fetch(url, options) }""")
+        self.width, self.height, self.ratio = width, height, ratio
+        self.requests, self.aborted, self.faults = [], [], []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("requestfailed", self.failed)
+        self.page.on("response", lambda answer: answer.status >= 400
+                     and self.faults.append(f"{answer.status} {answer.url}"))
+        self.page.on("console", lambda message: message.type in ("error", "warning")
+                     and self.faults.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+
+    def failed(self, request):
+        aborts = self.aborted if request.failure == "net::ERR_ABORTED" else self.faults
+        aborts.append(request.url)
+
+    def open(self, path="", wait=True):
+        self.page.goto(base_url() + path)
+        if wait:
+            self.sharp()
+        return self
+
+    def photo(self, image=PHOTO, view="", wait=True):
+        return self.open("view/" + urllib.parse.quote(image, safe="") + (f"#{view}" if view else ""), wait)
+
+    def look(self, view=""):
+        """Moves the open picture to a view, or back to fit."""
+        self.run("if (argument) location.hash = argument; else viewer.fit()", view)
+        self.page.wait_for_timeout(50 if view else 350)
+        self.sharp()
+        return self
+
+    def run(self, script, argument=None):
+        """JavaScript with `viewer` at hand. Never playwright's waits: they need eval, which the page forbids."""
+        return self.page.evaluate(
+            "(argument) => { const viewer = document.querySelector('ziggurat-viewer'); " + script + " }", argument)
+
+    def until(self, script, what="", seconds=20):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                value = self.run(script)
+            except Error as error:
+                if "context was destroyed" not in str(error):
+                    raise
+                value = None  # A page is just giving way to the next.
+            if value:
+                return value
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"never: {what or script}")
+
+    def sharp(self):
+        """Waits until the picture is at rest and every tile of the view is drawn."""
+        self.until("return viewer?.isSharp", "every tile of the view drawn")
+
+    def view(self):
+        return self.run("const { scale, x, y, width, height } = viewer.viewport; return { scale, x, y, width, height }")
+
+    def image_point(self, x, y):
+        return self.run("return viewer.viewport.imagePoint(argument)", {"x": x, "y": y})
+
+    def viewport_point(self, point):
+        return self.run("return viewer.viewport.viewportPoint(argument)", point)
+
+    def hide_chrome(self):
+        self.run("viewer.setAttribute('quiet', ''); document.body.setAttribute('data-quiet', '')")
+        self.page.wait_for_timeout(300)
+
+    def watch(self, point):
+        """Records from here on where the image point is shown, at every move of the picture."""
+        self.run("""globalThis.track = []
+            viewer.removeEventListener('viewport', globalThis.tracker)
+            globalThis.tracker = () => {
+              const { x, y } = viewer.viewport.viewportPoint(argument)
+              globalThis.track.push([x, y])
+            }
+            viewer.addEventListener('viewport', globalThis.tracker)""", point)
+
+    def track(self):
+        return self.run("return globalThis.track")
+
+    def tiles(self):
+        """What was asked for: (level, column, row), in the order in which the page asked."""
+        found = [re.search(r"_files/(\d+)/(\d+)_(\d+)\.", url) for url in self.run("return globalThis.fetched")]
+        return [tuple(map(int, match.groups())) for match in found if match]
+
+    def touches(self):
+        return Touches(self)
+
+    def close(self, faults=()):
+        """Ends the visit; complaints beyond those expected are a failure."""
+        self.page.unroute_all(behavior="ignoreErrors")
+        self.context.close()
+        rest = [fault for fault in self.faults if not any(re.search(pattern, fault) for pattern in faults)]
+        assert not rest, rest
+        elsewhere = [url for url in self.requests if not url.startswith((base_url(), "data:", "blob:"))]
+        assert not elsewhere, f"asked another host: {elsewhere}"
+
+
+class Touches:
+    """Fingers on the screen, through the browser's own input."""
+
+    def __init__(self, visit):
+        self.visit = visit
+        self.session = visit.context.new_cdp_session(visit.page)
+
+    def send(self, kind, points):
+        self.session.send("Input.dispatchTouchEvent", {
+            "type": kind, "touchPoints": [{"x": x, "y": y, "id": index} for index, (x, y) in enumerate(points)]})
+
+    def down(self, *points):
+        self.send("touchStart", points)
+
+    def move(self, *points):
+        self.send("touchMove", points)
+        self.visit.page.wait_for_timeout(8)
+
+    def up(self):
+        self.send("touchEnd", [])
+
+    def tap(self, x, y):
+        self.down((x, y))
+        self.up()
+
+
+class PageTest(unittest.TestCase):
+    """A test that visits pages; each must end without a complaint."""
+
+    def visit(self, faults=(), **options):
+        visit = Visit(**options)
+        self.addCleanup(visit.close, faults)
+        return visit

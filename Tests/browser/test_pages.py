@@ -1,0 +1,188 @@
+"""The gallery and the page of one image: what they show, where they lead, what the address says."""
+
+import json
+import unittest
+
+from browser import PHOTO, SOURCES, PageTest, base_url
+
+
+class ViewPage(PageTest):
+    def test_a_link_opens_the_exact_view(self):
+        visit = self.visit().photo(view="scale=0.75&x=1234&y=567")
+        self.assertEqual(visit.view(), {"scale": 0.75, "x": 1234, "y": 567, "width": 1280, "height": 800})
+
+    def test_the_address_follows_the_view_and_leads_back_to_it(self):
+        visit = self.visit().photo()
+        visit.page.mouse.move(500, 300)
+        for _ in range(4):
+            visit.page.mouse.wheel(0, -120)
+        visit.page.wait_for_timeout(500)
+        visit.sharp()
+        view, address = visit.view(), visit.page.url
+        self.assertIn("#scale=", address)
+        again = self.visit()
+        again.page.goto(address)
+        again.sharp()
+        for name in view:
+            self.assertAlmostEqual(again.view()[name], view[name], delta=0.02)
+
+    def test_a_new_hash_moves_the_view(self):
+        visit = self.visit().photo()
+        visit.run("location.hash = '#scale=1&x=900&y=800'")
+        visit.page.wait_for_timeout(200)
+        visit.sharp()
+        self.assertEqual((visit.view()["scale"], visit.view()["x"], visit.view()["y"]), (1, 900, 800))
+
+    def test_a_senseless_link_shows_the_whole_image(self):
+        fit = self.visit().photo().view()
+        for hash in ("scale=0", "scale=-1&x=2", "scale=NaN", "scale=1e999", "nonsense", "%%%"):
+            with self.subTest(hash):
+                self.assertEqual(self.visit().photo(view=hash).view(), fit)
+
+    def test_a_link_beyond_the_image_shows_its_edge(self):
+        visit = self.visit().photo(view="scale=1&x=99999&y=-99999")
+        self.assertEqual((visit.view()["x"], visit.view()["y"]), (5120 - 1280, 0))
+
+    def test_keys_pan_zoom_and_fit(self):
+        visit = self.visit().photo()
+        fit = visit.view()
+
+        def press(key):
+            visit.page.keyboard.press(key)
+            visit.page.wait_for_timeout(350)
+            visit.sharp()
+            return visit.view()
+        zoomed = press("+")
+        self.assertGreater(zoomed["scale"], fit["scale"])
+        for _ in range(3):
+            zoomed = press("+")
+        self.assertGreater(press("ArrowRight")["x"], zoomed["x"])
+        self.assertGreater(press("ArrowDown")["y"], zoomed["y"])
+        press("ArrowLeft")
+        back = press("ArrowUp")
+        self.assertAlmostEqual(back["x"], zoomed["x"], places=3)
+        self.assertAlmostEqual(back["y"], zoomed["y"], places=3)
+        self.assertLess(press("-")["scale"], zoomed["scale"])
+        self.assertEqual(press("0"), fit)
+        self.assertEqual(press("1")["scale"], 1)
+        self.assertEqual(press("Home"), fit)
+
+    def test_the_buttons_do_what_they_say(self):
+        visit = self.visit().photo()
+        fit = visit.view()
+        visit.page.get_by_role("button", name="Zoom in").click()
+        visit.page.wait_for_timeout(350)
+        self.assertGreater(visit.view()["scale"], fit["scale"])
+        visit.page.get_by_role("button", name="Turn clockwise").click()
+        visit.page.wait_for_timeout(100)
+        self.assertEqual(visit.run("return viewer.viewport.turn.degrees"), 90)
+
+    def test_a_tap_hides_the_chrome_and_another_shows_it(self):
+        visit = self.visit().photo()
+        for hidden in (True, False):
+            visit.page.mouse.click(600, 400)
+            visit.page.wait_for_timeout(500)
+            self.assertEqual(visit.run("return viewer.hasAttribute('quiet')"), hidden)
+        visit.page.mouse.dblclick(600, 400)
+        visit.page.wait_for_timeout(500)
+        self.assertFalse(visit.run("return viewer.hasAttribute('quiet')"), "a double click is no tap")
+
+    def test_an_image_that_is_not_there_is_told(self):
+        visit = self.visit(faults=["404"])
+        visit.photo("no/such image", wait=False)
+        words = visit.until(
+            "const p = viewer.shadowRoot.querySelector('.notice'); return !p.hidden && p.textContent")
+        self.assertEqual(words, "There is no such image here.")
+
+    def test_the_picture_fits_again_when_the_window_changes(self):
+        visit = self.visit().photo()
+        visit.page.set_viewport_size({"width": 700, "height": 900})
+        visit.page.wait_for_timeout(300)
+        visit.sharp()
+        self.assertAlmostEqual(visit.view()["scale"], 700 / 5120)
+        self.assertEqual(visit.run(
+            "const c = viewer.shadowRoot.querySelector('canvas'); return [c.width, c.height]"), [700, 900])
+
+    def test_a_strict_content_security_policy_is_kept(self):
+        visit = self.visit()
+        policy = "default-src 'self'; img-src 'self' data: blob:; style-src 'self'"
+
+        def strict(route):
+            answer = route.fetch()
+            route.fulfill(response=answer, headers={**answer.headers, "content-security-policy": policy})
+        visit.page.route("**/view/**", strict)
+        visit.photo()
+        visit.page.route(base_url(), strict)
+        visit.page.goto(base_url())
+        visit.until("return document.querySelectorAll('.there').length >= 3")
+
+
+class Gallery(PageTest):
+    def test_it_shows_every_image_and_leads_to_each(self):
+        visit = self.visit(height=1600).open(wait=False)
+        visit.until(f"return document.querySelectorAll('.there').length >= {len(SOURCES)}")
+        links = visit.run("return [...document.querySelectorAll('#grid a')].map((a) => a.getAttribute('href'))")
+        self.assertEqual(len(links), len(set(links)))
+        visit.page.get_by_text("SafeLanding").click()
+        visit.until("return viewer?.isSharp")
+        self.assertTrue(visit.page.url.startswith(base_url() + "view/landscapes%2FSafeLanding"), visit.page.url)
+        self.assertEqual(visit.page.title(), "SafeLanding")
+        visit.page.get_by_label("All images").click()
+        visit.until("return document.querySelectorAll('.there').length >= 3")
+
+    def test_thumbnails_come_from_the_pyramid_one_tile_each(self):
+        visit = self.visit(height=1600).open(wait=False)
+        visit.until(f"return document.querySelectorAll('.there').length >= {len(SOURCES)}")
+        visit.page.wait_for_load_state("networkidle")
+        pictures = visit.run("""return [...document.querySelectorAll('#grid img')].map((img) => ({
+            url: img.src, natural: img.naturalWidth / img.naturalHeight, width: img.naturalWidth }))""")
+        tiles = [url for url in visit.requests if "_files/" in url]
+        self.assertEqual((len(tiles), len(set(tiles))), (len(pictures), len(pictures)))
+        for picture in pictures:
+            self.assertLessEqual(picture["width"], 512)
+            self.assertGreaterEqual(picture["width"], 128)
+
+    def test_typing_searches(self):
+        visit = self.visit().open(wait=False)
+        visit.until("return document.querySelectorAll('.there').length >= 3")
+        visit.page.keyboard.press("/")
+        visit.page.keyboard.type("volna")
+        visit.until("return document.querySelectorAll('#grid a').length === 1")
+        self.assertIn("q=volna", visit.page.url)
+        visit.page.get_by_role("searchbox").fill("nothing has this name")
+        visit.until("return document.getElementById('note').textContent.startsWith('Nothing found')")
+        visit.page.get_by_role("searchbox").fill("")
+        visit.until(f"return document.querySelectorAll('#grid a').length >= {min(len(SOURCES), 4)}")
+
+    def test_arrow_keys_walk_and_enter_opens(self):
+        visit = self.visit().open(wait=False)
+        visit.until("return document.querySelectorAll('.there').length >= 3")
+        visit.page.locator("#grid a").first.focus()
+        index = "return Number(document.activeElement.dataset.index)"
+        visit.page.keyboard.press("ArrowRight")
+        self.assertEqual(visit.run(index), 1)
+        visit.page.keyboard.press("ArrowDown")
+        self.assertGreater(visit.run(index), 1)
+        visit.page.keyboard.press("Home")
+        self.assertEqual(visit.run(index), 0)
+        visit.page.keyboard.press("Enter")
+        visit.until("return viewer?.isSharp")
+
+    def test_a_server_in_trouble_is_told_and_asked_again(self):
+        visit = self.visit(faults=["503"])
+        answers = [503]
+
+        def trouble(route):
+            if answers:
+                route.fulfill(status=answers.pop(), body=json.dumps({}))
+            else:
+                route.continue_()
+        visit.page.route("**/api/images?**", trouble)
+        visit.open(wait=False)
+        visit.page.get_by_role("button", name="Try again").click()
+        visit.until("return document.querySelectorAll('.there').length >= 3")
+        self.assertTrue(visit.run("return document.getElementById('again').hidden"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,98 @@
+"""What the canvas shows is what the source holds.
+
+The reference is made here from the source alone: halved by 2×2 means down to the level that the scale
+asks for, as the pyramid is, then sampled bilinearly at the middle of every device pixel.
+
+Tolerance, of 255: a mean difference of 1 and 99.9% of all values within 8. The tiles are lossless, so
+what is left is rounding: the browser's sampler has weights in sixteenths, and at the sharpest edge a
+weight that is off by half of that makes 255 / 32, which is 8.
+
+Where one level pixel is one device pixel the viewer shows whole pixels untouched, at most half a device
+pixel from where they would fall; so does the reference.
+"""
+
+import functools
+import io
+import math
+import unittest
+
+import numpy
+from PIL import Image
+
+from browser import HEIGHT, WIDTH, PHOTO, PageTest, source
+
+MEAN, FAR, FAR_SHARE = 1.0, 8, 0.999
+
+
+@functools.cache
+def level(halvings):
+    """The source, halved; values as the pyramid stores them, whole numbers."""
+    if halvings == 0:
+        return numpy.asarray(Image.open(source(PHOTO)).convert("RGB"), dtype=numpy.float32)
+    above = level(halvings - 1)
+    padded = numpy.pad(above, ((0, above.shape[0] % 2), (0, above.shape[1] % 2), (0, 0)), mode="edge")
+    means = (padded[0::2, 0::2] + padded[1::2, 0::2] + padded[0::2, 1::2] + padded[1::2, 1::2]) / 4
+    return numpy.floor(means + 0.5)
+
+
+def expected(view, ratio, degrees=0):
+    """What the window should show, and which of its device pixels are safely inside the image."""
+    scale = view["scale"] * ratio
+    halvings = 0
+    while 2.0 ** -(halvings + 1) >= scale:
+        halvings += 1
+    pixels = level(halvings)
+    width, height = round(view["width"] * ratio), round(view["height"] * ratio)
+    xs, ys = numpy.meshgrid(numpy.arange(width) + 0.5, numpy.arange(height) + 0.5)
+    dx, dy = xs - view["width"] * ratio / 2, ys - view["height"] * ratio / 2
+    angle = math.radians(degrees)
+    flat_x = dx * math.cos(angle) + dy * math.sin(angle) + view["width"] * ratio / 2
+    flat_y = dy * math.cos(angle) - dx * math.sin(angle) + view["height"] * ratio / 2
+    left, top = view["x"] * ratio, view["y"] * ratio
+    if abs(scale * 2 ** halvings - 1) < 1e-6:
+        left, top = -math.floor(0.5 - left), -math.floor(0.5 - top)
+    x, y = (flat_x + left) / scale, (flat_y + top) / scale
+    # Two device pixels from the image's edge the edge itself plays no part.
+    inside = (x > 2 / scale) & (x < WIDTH - 2 / scale) & (y > 2 / scale) & (y < HEIGHT - 2 / scale)
+    u, v = x / 2 ** halvings - 0.5, y / 2 ** halvings - 0.5
+    u, v = numpy.clip(u, 0, pixels.shape[1] - 1.001), numpy.clip(v, 0, pixels.shape[0] - 1.001)
+    column, row = u.astype(int), v.astype(int)
+    a, b = (u - column)[..., None], (v - row)[..., None]
+    top = pixels[row, column] * (1 - a) + pixels[row, column + 1] * a
+    bottom = pixels[row + 1, column] * (1 - a) + pixels[row + 1, column + 1] * a
+    return top * (1 - b) + bottom * b, inside
+
+
+class Pixels(PageTest):
+    def assertTrue_to_source(self, visit, degrees=0):
+        visit.sharp()
+        visit.hide_chrome()
+        shot = numpy.asarray(Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB"), dtype=numpy.float32)
+        wanted, inside = expected(visit.view(), visit.ratio, degrees)
+        self.assertEqual(shot.shape, wanted.shape)
+        self.assertGreater(inside.mean(), 0.2, "the image is hardly in view")
+        difference = numpy.abs(shot - wanted)[inside]
+        mean, share = difference.mean(), (difference <= FAR).mean()
+        self.assertLess(mean, MEAN, f"mean difference {mean:.2f}")
+        self.assertGreaterEqual(share, FAR_SHARE, f"only {share:.5f} within {FAR}")
+
+    def test_fit_shows_the_whole_source(self):
+        for width, height, ratio in ((1280, 800, 1), (1000, 700, 1.5), (390, 844, 3)):
+            with self.subTest(window=(width, height, ratio)):
+                self.assertTrue_to_source(self.visit(width=width, height=height, ratio=ratio).photo())
+
+    def test_a_view_equals_the_crop_of_the_source_at_ten_scales(self):
+        visit = self.visit().photo()
+        for scale in (0.26, 0.3137, 0.4999, 0.5, 0.61, 0.777, 0.93, 1, 1.37, 2.71):
+            with self.subTest(scale=scale):
+                x, y = 2345.67 * scale - 640, 1234.56 * scale - 400
+                self.assertTrue_to_source(visit.look(f"scale={scale}&x={x}&y={y}"))
+
+    def test_full_resolution_is_shown_untouched(self):
+        visit = self.visit(ratio=2)
+        visit.photo(view="scale=0.5&x=700&y=400")
+        self.assertTrue_to_source(visit)
+
+
+if __name__ == "__main__":
+    unittest.main()

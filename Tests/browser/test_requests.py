@@ -1,0 +1,119 @@
+"""Exactly the tiles a view needs are asked for: none twice, none outside, those nobody needs aborted."""
+
+import math
+import unittest
+
+from browser import HEIGHT, WIDTH, PageTest
+
+TILE = 512
+TOP = 13  # Level of full resolution of 5120×2880: 2^13 is the first power of two not below 5120.
+WHOLE = (9, 0, 0)  # The finest level that is one tile: 320×180.
+
+
+def covering(scale, x, y, width=1280, height=800, ratio=1):
+    """The tiles of a view, reckoned here anew from the interface's words."""
+    level = TOP
+    while level > 0 and 2.0 ** (level - 1 - TOP) >= scale * ratio:
+        level -= 1
+    unit = 2 ** (TOP - level)
+    left, top = max(x / scale, 0), max(y / scale, 0)
+    right, bottom = min((x + width) / scale, WIDTH), min((y + height) / scale, HEIGHT)
+    cell = TILE * unit
+    return {(level, column, row)
+            for column in range(math.floor(left / cell), math.ceil(right / cell))
+            for row in range(math.floor(top / cell), math.ceil(bottom / cell))}
+
+
+class Requests(PageTest):
+    def test_a_view_asks_for_exactly_its_tiles_the_whole_image_first(self):
+        for scale, x, y, width, height, ratio in (
+                (0.25, 0, -40, 1280, 800, 1), (1, 1700, 900, 1280, 800, 1), (0.31, 100, 60, 1280, 800, 1),
+                (2.5, 5000, 3000, 1280, 800, 1), (0.3, 500, 10, 390, 844, 3), (0.5, 512, 256, 1024, 512, 1)):
+            with self.subTest(scale=scale, x=x, y=y):
+                visit = self.visit(width=width, height=height, ratio=ratio)
+                visit.photo(view=f"scale={scale}&x={x}&y={y}")
+                shown = visit.view()
+                tiles = visit.tiles()
+                self.assertEqual(tiles[0], WHOLE)
+                self.assertEqual(len(tiles), len(set(tiles)), "a tile was asked for twice")
+                self.assertEqual(
+                    set(tiles[1:]), covering(shown["scale"], shown["x"], shown["y"], width, height, ratio))
+                self.assertEqual(visit.aborted, [])
+
+    def test_the_tiles_nearest_the_centre_come_first(self):
+        visit = self.visit()
+        visit.photo(view="scale=1&x=1700&y=900")
+        center = (1700 + 640, 900 + 400)
+        distances = [math.dist(center, (
+            (column * TILE + min(column * TILE + TILE, WIDTH)) / 2, (row * TILE + min(row * TILE + TILE, HEIGHT)) / 2))
+            for level, column, row in visit.tiles()[1:]]
+        self.assertEqual(distances, sorted(distances))
+
+    def test_moving_on_asks_only_for_what_is_new(self):
+        visit = self.visit()
+        visit.photo(view="scale=1&x=1000&y=900")
+        before = visit.tiles()
+        visit.run("viewer.panTo({ x: 1640 + 600, y: 1300 })")
+        visit.page.wait_for_timeout(400)
+        visit.sharp()
+        view = visit.view()
+        added = visit.tiles()[len(before):]
+        self.assertEqual(set(added), covering(1, view["x"], view["y"]) - set(before))
+        self.assertEqual(len(added), len(set(added)))
+        visit.run("viewer.panTo({ x: 1640, y: 1300 })")
+        visit.page.wait_for_timeout(400)
+        visit.sharp()
+        self.assertEqual(len(visit.tiles()), len(before) + len(added), "what is still held was asked for again")
+
+    def test_zooming_asks_for_the_level_it_ends_on_and_not_for_those_it_passes(self):
+        visit = self.visit()
+        visit.photo()
+        before = len(visit.tiles())
+        visit.run("viewer.zoomTo(1, { x: 640, y: 400 })")
+        visit.page.wait_for_timeout(400)
+        visit.sharp()
+        view = visit.view()
+        self.assertEqual(set(visit.tiles()[before:]), covering(1, view["x"], view["y"]))
+
+    def test_requests_nobody_needs_any_more_are_aborted(self):
+        visit = self.visit()
+        # Every tile of full resolution is held back until the view has moved away.
+        held = []
+        visit.page.route("**/*_files/13/*", lambda route: held.append(route))
+        visit.photo(view="scale=1&x=0&y=0", wait=False)
+        visit.until("return viewer.requestCounts.requested >= 7")
+        visit.run("viewer.fit()")
+        visit.page.wait_for_timeout(500)
+        visit.sharp()
+        counts = visit.run("return viewer.requestCounts")
+        self.assertEqual(counts["aborted"], 6, visit.tiles())
+        self.assertEqual(counts["requested"], counts["loaded"] + counts["aborted"])
+        self.assertEqual(len(visit.aborted), 6)
+        self.assertTrue(all("_files/13/" in url for url in visit.aborted))
+
+    def test_a_failed_tile_is_tried_again_and_arrives(self):
+        visit = self.visit(faults=["503"])
+        refused = []
+
+        def refuse_twice(route):
+            if refused.count(route.request.url) < 2 and "/13/3_1" in route.request.url:
+                refused.append(route.request.url)
+                route.fulfill(status=503)
+            else:
+                route.continue_()
+        visit.page.route("**/*_files/13/*", refuse_twice)
+        visit.photo(view="scale=1&x=1500&y=500")
+        counts = visit.run("return viewer.requestCounts")
+        self.assertEqual((len(refused), counts["retried"], counts["failed"]), (2, 2, 0))
+
+    def test_a_missing_tile_is_told_and_asked_for_once(self):
+        visit = self.visit(faults=["404"])
+        visit.page.route("**/*_files/13/3_1*", lambda route: route.fulfill(status=404))
+        visit.photo(view="scale=1&x=1500&y=500")
+        self.assertEqual(visit.tiles().count((13, 3, 1)), 1)
+        notice = visit.run("const p = viewer.shadowRoot.querySelector('.notice'); return p.hidden ? '' : p.textContent")
+        self.assertEqual(notice, "One part of the image could not be loaded.")
+
+
+if __name__ == "__main__":
+    unittest.main()

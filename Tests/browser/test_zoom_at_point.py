@@ -1,0 +1,156 @@
+"""Zooming by wheel, fingers and double click at a point: the image point under it stays there."""
+
+import math
+import unittest
+
+from browser import HEIGHT, WIDTH, PageTest
+
+# Windows and device pixel ratios; points as parts of the window.
+SCREENS = [(1280, 800, 1), (1000, 700, 1.5), (390, 844, 3), (1600, 900, 2)]
+POINTS = [(0.5, 0.5), (0.31, 0.42), (0.07, 0.93), (0.88, 0.12)]
+LESS_THAN_A_PIXEL = 1.0
+
+
+def middle(width, height, factor=8):
+    """A view around the image's middle at `factor` times fit, no edge near."""
+    scale = min(width / WIDTH, height / HEIGHT) * factor
+    return f"scale={scale}&x={WIDTH * scale / 2 - width / 2}&y={HEIGHT * scale / 2 - height / 2}"
+
+
+class ZoomAtPoint(PageTest):
+    def assertStayed(self, visit, x, y, at_least=1):
+        """The watched image point was under (x, y) at every frame drawn, not only at the last."""
+        track = visit.track()
+        self.assertGreaterEqual(len(track), at_least, "the picture did not move")
+        farthest = max(math.dist(seen, (x, y)) for seen in track)
+        self.assertLess(farthest, LESS_THAN_A_PIXEL, f"moved {farthest:.2f} px of {len(track)} frames")
+
+    def test_wheel_zoom_keeps_the_image_point_under_the_pointer(self):
+        for width, height, ratio in SCREENS:
+            visit = self.visit(width=width, height=height, ratio=ratio).photo()
+            for right, down in POINTS:
+                for delta, steps in ((-120, 4), (120, 3), (-33, 9)):
+                    with self.subTest(window=(width, height, ratio), point=(right, down), delta=delta):
+                        visit.look(middle(width, height))
+                        x, y = round(width * right), round(height * down)
+                        before = visit.view()["scale"]
+                        visit.watch(visit.image_point(x, y))
+                        visit.page.mouse.move(x, y)
+                        for _ in range(steps):
+                            visit.page.mouse.wheel(0, delta)
+                            visit.page.wait_for_timeout(20)
+                        visit.sharp()
+                        after = visit.view()["scale"]
+                        self.assertEqual(after > before, delta < 0)
+                        self.assertStayed(visit, x, y, at_least=3)
+
+    def test_wheel_zoom_from_fit_ends_with_the_image_point_under_the_pointer(self):
+        visit = self.visit().photo()
+        for x, y in ((400, 300), (640, 400), (900, 640), (60, 60)):
+            with self.subTest(point=(x, y)):
+                visit.look()
+                point = visit.image_point(x, y)
+                visit.page.mouse.move(x, y)
+                for _ in range(8):
+                    visit.page.mouse.wheel(0, -100)
+                    visit.page.wait_for_timeout(30)
+                visit.sharp()
+                seen = visit.viewport_point(point)
+                self.assertLess(math.dist((seen["x"], seen["y"]), (x, y)), LESS_THAN_A_PIXEL)
+
+    def test_pinch_keeps_the_image_point_between_the_fingers(self):
+        for width, height, ratio in SCREENS:
+            visit = self.visit(width=width, height=height, ratio=ratio, touch=True).photo()
+            for right, down in ((0.5, 0.5), (0.35, 0.4), (0.6, 0.7)):
+                for start, end in ((40, 75), (110, 70)):
+                    with self.subTest(window=(width, height, ratio), point=(right, down), fingers=(start, end)):
+                        visit.look(middle(width, height))
+                        x, y = round(width * right), round(height * down)
+                        before = visit.view()["scale"]
+                        visit.watch(visit.image_point(x, y))
+                        fingers = visit.touches()
+                        fingers.down((x - start, y), (x + start, y))
+                        for step in range(1, 13):
+                            gap = start + (end - start) * step / 12
+                            fingers.move((x - gap, y + step), (x + gap, y - step))
+                        fingers.up()
+                        visit.sharp()
+                        wanted = math.hypot(end, 12) / start
+                        self.assertAlmostEqual(visit.view()["scale"] / before / wanted, 1, places=2)
+                        self.assertStayed(visit, x, y, at_least=3)
+
+    def test_pinch_follows_fingers_that_move_along(self):
+        visit = self.visit(width=390, height=844, ratio=3, touch=True)
+        visit.photo(view=middle(390, 844))
+        point = visit.image_point(200, 400)
+        fingers = visit.touches()
+        fingers.down((150, 400), (250, 400))
+        for step in range(1, 11):
+            fingers.move((150 + 4 * step, 400 - 5 * step), (250 + 4 * step, 400 - 5 * step))
+        visit.page.wait_for_timeout(50)
+        seen = visit.viewport_point(point)
+        self.assertLess(math.dist((seen["x"], seen["y"]), (240, 350)), LESS_THAN_A_PIXEL)
+        fingers.up()
+
+    def test_double_click_zooms_at_the_point_and_again_goes_back_to_fit(self):
+        visit = self.visit().photo()
+        for x, y in ((640, 400), (500, 350), (820, 470)):
+            with self.subTest(point=(x, y)):
+                visit.look()
+                fit = visit.view()
+                point = visit.image_point(x, y)
+                visit.page.mouse.dblclick(x, y)
+                visit.page.wait_for_timeout(400)
+                visit.sharp()
+                self.assertGreater(visit.view()["scale"], fit["scale"] * 2)
+                seen = visit.viewport_point(point)
+                self.assertLess(math.dist((seen["x"], seen["y"]), (x, y)), LESS_THAN_A_PIXEL)
+                visit.page.mouse.dblclick(x, y)
+                visit.page.wait_for_timeout(400)
+                visit.sharp()
+                self.assertEqual(visit.view(), fit)
+
+    def test_double_tap_zooms_at_the_point(self):
+        visit = self.visit(width=390, height=844, ratio=3, touch=True)
+        visit.photo()
+        fit = visit.view()
+        x, y = 195, 422
+        point = visit.image_point(x, y)
+        fingers = visit.touches()
+        fingers.tap(x, y)
+        fingers.tap(x, y)
+        visit.page.wait_for_timeout(400)
+        visit.sharp()
+        self.assertGreater(visit.view()["scale"], fit["scale"] * 2)
+        seen = visit.viewport_point(point)
+        self.assertLess(math.dist((seen["x"], seen["y"]), (x, y)), LESS_THAN_A_PIXEL)
+
+    def test_drag_moves_the_image_with_the_pointer_and_clamps_on_release(self):
+        visit = self.visit()
+        visit.photo(view=middle(1280, 800))
+        point = visit.image_point(600, 400)
+        mouse = visit.page.mouse
+        mouse.move(600, 400)
+        mouse.down()
+        for step in range(1, 9):
+            mouse.move(600 + 20 * step, 400 - 10 * step)
+        visit.page.wait_for_timeout(120)
+        seen = visit.viewport_point(point)
+        self.assertLess(math.dist((seen["x"], seen["y"]), (760, 320)), LESS_THAN_A_PIXEL)
+        mouse.up()
+        visit.sharp()
+        for _ in range(12):
+            mouse.move(200, 200)
+            mouse.down()
+            mouse.move(700, 500, steps=3)
+            mouse.move(1200, 780, steps=3)
+            mouse.up()
+        visit.page.wait_for_timeout(1500)
+        visit.sharp()
+        view = visit.view()
+        self.assertAlmostEqual(view["x"], 0, places=3)
+        self.assertAlmostEqual(view["y"], 0, places=3)
+
+
+if __name__ == "__main__":
+    unittest.main()

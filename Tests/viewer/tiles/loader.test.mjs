@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MissingTile, TileLoader } from '../../../public/tiles/loader.js'
+
+/** A loader whose requests are answered by hand and whose clock is turned by hand. */
+function bench(concurrency) {
+  const world = { asked: [], aborted: [], loaded: [], failed: [], later: [], answers: new Map() }
+  world.loader = new TileLoader({
+    fetchTile: (tile, signal) => new Promise((resolve, reject) => {
+      world.asked.push(tile.column)
+      world.answers.set(tile.column, { resolve, reject })
+      signal.addEventListener('abort', () => {
+        world.aborted.push(tile.column)
+        reject(new DOMException('', 'AbortError'))
+      })
+    }),
+    loaded: (tile) => world.loaded.push(tile.column),
+    failed: (tile) => world.failed.push(tile.column),
+    later: (action, delay) => world.later.push({ action, delay }),
+  }, concurrency)
+  world.want = (...columns) => world.loader.want(columns.map((column) => ({ level: 3, column, row: 0 })))
+  world.settle = async (column, how = 'resolve', value = {}) => {
+    world.answers.get(column)[how](value)
+    await new Promise((done) => setImmediate(done))
+  }
+  return world
+}
+
+test('the most wanted tiles are asked for first, a few at a time, none twice', async () => {
+  const world = bench(2)
+  world.want(1, 2, 3, 4)
+  world.want(1, 2, 3, 4)
+  assert.deepEqual(world.asked, [1, 2])
+  await world.settle(2)
+  assert.deepEqual(world.asked, [1, 2, 3])
+  await world.settle(1)
+  await world.settle(3)
+  await world.settle(4)
+  assert.deepEqual(world.asked, [1, 2, 3, 4])
+  assert.deepEqual(world.loaded, [2, 1, 3, 4])
+  assert.equal(world.loader.pending, 0)
+})
+
+test('what is no longer wanted is aborted and makes room', async () => {
+  const world = bench(2)
+  world.want(1, 2, 3)
+  world.want(2, 7, 8)
+  assert.deepEqual(world.aborted, [1])
+  assert.deepEqual(world.asked, [1, 2, 7])
+  await world.settle(2)
+  await world.settle(7)
+  await world.settle(8)
+  assert.deepEqual(world.loaded, [2, 7, 8])
+  assert.deepEqual(world.loader.counts, { requested: 4, loaded: 3, aborted: 1, retried: 0, failed: 0 })
+})
+
+test('a failed tile is tried four times, waiting longer each time, then given up once', async () => {
+  const world = bench(2)
+  world.want(5)
+  const waits = []
+  for (let round = 0; round < 3; round += 1) {
+    await world.settle(5, 'reject', new Error('503'))
+    world.want(5)
+    assert.equal(world.asked.length, round + 1, 'no try before the wait is over')
+    const { action, delay } = world.later.shift()
+    waits.push(delay)
+    action()
+  }
+  await world.settle(5, 'reject', new Error('503'))
+  world.want(5)
+  assert.deepEqual(world.asked, [5, 5, 5, 5])
+  assert.deepEqual(world.failed, [5])
+  assert.ok(waits[0] < waits[1] && waits[1] < waits[2])
+  assert.equal(world.loader.pending, 0)
+})
+
+test('a tile that is not there is not asked for again', async () => {
+  const world = bench(2)
+  world.want(5, 6)
+  await world.settle(5, 'reject', new MissingTile('404'))
+  world.want(5, 6)
+  assert.deepEqual([world.asked, world.failed, world.later.length], [[5, 6], [5], 0])
+  world.loader.forgive()
+  world.want(5, 6)
+  assert.deepEqual(world.asked, [5, 6, 5])
+})
+
+test('one failing tile does not hold up the others', async () => {
+  const world = bench(1)
+  world.want(1, 2)
+  await world.settle(1, 'reject', new Error('503'))
+  assert.deepEqual(world.asked, [1, 2])
+})

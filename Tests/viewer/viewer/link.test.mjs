@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Turn } from '../../../public/geometry/turn.js'
+import { Viewport } from '../../../public/geometry/viewport.js'
+import { linkHash, linkedViewport } from '../../../public/viewer/link.js'
+import { random } from '../numbers.mjs'
+
+test('a link leads back to the exact view', () => {
+  const next = random(1)
+  for (let round = 0; round < 1000; round += 1) {
+    const window = { width: 100 + Math.floor(next() * 3000), height: 100 + Math.floor(next() * 2000) }
+    const viewport = new Viewport({
+      ...window, scale: 2 ** (next() * 12 - 8), x: (next() - 0.2) * 1e5, y: (next() - 0.2) * 1e5,
+      turn: new Turn(round % 3 ? 0 : Math.floor(next() * 360), round % 2 === 0),
+    })
+    const linked = linkedViewport(linkHash(viewport), window)
+    for (const corner of [{ x: 0, y: 0 }, { x: window.width, y: window.height }]) {
+      const seen = linked.viewportPoint(viewport.imagePoint(corner))
+      assert.ok(Math.hypot(seen.x - corner.x, seen.y - corner.y) < 0.1)
+    }
+  }
+})
+
+test('in a window of another size the middle stays in the middle', () => {
+  const viewport = new Viewport({ width: 1280, height: 800, scale: 0.5, x: 300, y: 200 })
+  const linked = linkedViewport(linkHash(viewport), { width: 390, height: 844 })
+  assert.deepEqual(linked.imageCenter, viewport.imageCenter)
+})
+
+test('scale, x and y are enough, and a center may stand instead', () => {
+  const window = { width: 1280, height: 800 }
+  const linked = linkedViewport('#scale=0.25&x=300&y=200', window)
+  assert.deepEqual([linked.scale, linked.x, linked.y], [0.25, 300, 200])
+  assert.deepEqual(linkedViewport('#scale=2&center=100,50', window).imageCenter, { x: 100, y: 50 })
+})
+
+test('a link that makes no sense asks for nothing', () => {
+  for (const hash of ['', '#', '#x=1&y=2', '#scale=0', '#scale=-1', '#scale=abc', '#scale=Infinity', '#scale=1&x=NaN',
+    '#scale=1&rotation=x', '#scale=1&center=1', '#scale=1&center=a,b', '#%%%', '#scale=']) {
+    assert.equal(linkedViewport(hash, { width: 10, height: 10 }), null, hash)
+  }
+})

@@ -1,0 +1,86 @@
+// @ts-check
+import { cells, levelMatrix, levelRect, mosaicTiles } from './mosaic.js'
+
+/**
+ * @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid
+ * @typedef {import('../geometry/viewport.js').Viewport} Viewport
+ */
+
+/**
+ * Draws a viewport. The tiles of one level are first laid side by side, pixel on pixel, and the
+ * whole is then scaled and turned in one piece: no seam can show at any scale or angle, since no
+ * edge between two tiles is ever resampled.
+ */
+export class CanvasPainter {
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas) {
+    this.canvas = canvas
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'))
+    /** @type {HTMLCanvasElement[]} one per cell, so that none is overwritten while it is still to be drawn */
+    this.scratches = []
+  }
+
+  /** @param {number} width device pixels @param {number} height */
+  resize(width, height) {
+    if (this.canvas.width !== width) this.canvas.width = width
+    if (this.canvas.height !== height) this.canvas.height = height
+  }
+
+  clear() {
+    this.context.setTransform(1, 0, 0, 1, 0, 0)
+    this.context.clearRect(0, 0, this.canvas.width, this.canvas.height)
+  }
+
+  /**
+   * @param {Pyramid} pyramid @param {Viewport} viewport @param {number} level @param {number} ratio device pixels per CSS pixel
+   * @param {{has: (level: number, column: number, row: number) => boolean, get: (level: number, column: number, row: number) => CanvasImageSource | undefined}} tiles
+   */
+  paint(pyramid, viewport, level, ratio, tiles) {
+    const { context, canvas } = this
+    const unit = 1 / pyramid.scale(level)
+    const matrix = levelMatrix(viewport, unit, ratio)
+    cells(canvas).forEach((cell, index) => {
+      const rect = levelRect(matrix, cell, pyramid.size(level))
+      if (!rect) return
+      const scratch = this.lay(index, pyramid, level, rect, tiles)
+      context.save()
+      context.setTransform(1, 0, 0, 1, 0, 0)
+      context.beginPath()
+      context.rect(cell.x, cell.y, cell.width, cell.height)
+      context.clip()
+      context.setTransform(...matrix)
+      // The last level pixel may cover less of the image than the others: it is cut where the image ends.
+      const width = Math.min(rect.width, pyramid.imageSize.width / unit - rect.x)
+      const height = Math.min(rect.height, pyramid.imageSize.height / unit - rect.y)
+      context.drawImage(scratch, 0, 0, width, height, rect.x, rect.y, width, height)
+      context.restore()
+    })
+  }
+
+  /**
+   * Tiles side by side in level space; `rect` is what of it is needed.
+   * @param {number} index @param {Pyramid} pyramid @param {number} level
+   * @param {import('../geometry/pyramid.js').Rect} rect
+   * @param {{has: (level: number, column: number, row: number) => boolean, get: (level: number, column: number, row: number) => CanvasImageSource | undefined}} tiles
+   */
+  lay(index, pyramid, level, rect, tiles) {
+    const scratch = this.scratches[index] ??= document.createElement('canvas')
+    const context = /** @type {CanvasRenderingContext2D} */ (scratch.getContext('2d'))
+    // Grows in steps: setting the size anew costs an allocation.
+    if (scratch.width < rect.width) scratch.width = Math.ceil(rect.width / 256) * 256
+    if (scratch.height < rect.height) scratch.height = Math.ceil(rect.height / 256) * 256
+    context.clearRect(0, 0, rect.width, rect.height)
+    for (const tile of mosaicTiles(pyramid, level, rect, tiles.has)) {
+      const bitmap = tiles.get(tile.level, tile.column, tile.row)
+      if (!bitmap) continue
+      const size = pyramid.size(tile.level)
+      const across = pyramid.span(tile.column, size.width)
+      const down = pyramid.span(tile.row, size.height)
+      const factor = 2 ** (level - tile.level)
+      context.drawImage(
+        bitmap, across.start * factor - rect.x, down.start * factor - rect.y,
+        across.length * factor, down.length * factor)
+    }
+    return scratch
+  }
+}

@@ -1,0 +1,107 @@
+// @ts-check
+/**
+ * @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid
+ * @typedef {import('../geometry/pyramid.js').Rect} Rect
+ * @typedef {import('../geometry/viewport.js').Viewport} Viewport
+ * @typedef {[number, number, number, number, number, number]} Matrix as canvas takes it
+ */
+
+/** Side of a cell, device pixels: bounds the scratch canvas on any screen. */
+const CELL = 1024
+/** Level pixels around a cell, so that no sample at its edge lacks a neighbour. */
+const MARGIN = 2
+
+/**
+ * The window in cells of whole device pixels.
+ * @param {import('../geometry/pyramid.js').Size} device pixels of the canvas
+ * @returns {Rect[]}
+ */
+export function cells({ width, height }) {
+  const columns = Math.ceil(width / CELL)
+  const rows = Math.ceil(height / CELL)
+  const result = []
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      const [x, y] = [Math.round(column * width / columns), Math.round(row * height / rows)]
+      const [right, bottom] = [Math.round((column + 1) * width / columns), Math.round((row + 1) * height / rows)]
+      result.push({ x, y, width: right - x, height: bottom - y })
+    }
+  }
+  return result
+}
+
+/**
+ * Level space to device pixels. Where one level pixel is one device pixel and nothing is turned,
+ * whole pixels fall on whole pixels: full resolution is shown untouched.
+ * @param {Viewport} viewport @param {number} unit image pixels per level pixel @param {number} ratio device pixels per CSS pixel
+ * @returns {Matrix}
+ */
+export function levelMatrix(viewport, unit, ratio) {
+  const { turn } = viewport
+  const k = unit * viewport.scale * ratio
+  const mirror = turn.isFlipped ? -1 : 1
+  const origin = viewport.viewportPoint({ x: 0, y: 0 })
+  let [e, f] = [origin.x * ratio, origin.y * ratio]
+  if (turn.degrees % 90 === 0 && Math.abs(k - 1) < 1e-6) [e, f] = [Math.round(e), Math.round(f)]
+  return [mirror * turn.cosine * k, mirror * turn.sine * k, -turn.sine * k, turn.cosine * k, e, f]
+}
+
+/**
+ * The whole level pixels that a cell shows, or null.
+ * @param {Matrix} matrix level space to device pixels @param {Rect} cell device pixels
+ * @param {import('../geometry/pyramid.js').Size} level its size
+ * @returns {Rect | null}
+ */
+export function levelRect([a, b, c, d, e, f], cell, level) {
+  const determinant = a * d - b * c
+  const xs = []
+  const ys = []
+  for (const [px, py] of [
+    [cell.x, cell.y], [cell.x + cell.width, cell.y],
+    [cell.x, cell.y + cell.height], [cell.x + cell.width, cell.y + cell.height],
+  ]) {
+    xs.push((d * (px - e) - c * (py - f)) / determinant)
+    ys.push((a * (py - f) - b * (px - e)) / determinant)
+  }
+  const left = Math.max(Math.floor(Math.min(...xs)) - MARGIN, 0)
+  const top = Math.max(Math.floor(Math.min(...ys)) - MARGIN, 0)
+  const right = Math.min(Math.ceil(Math.max(...xs)) + MARGIN, level.width)
+  const bottom = Math.min(Math.ceil(Math.max(...ys)) + MARGIN, level.height)
+  return left < right && top < bottom ? { x: left, y: top, width: right - left, height: bottom - top } : null
+}
+
+/**
+ * The tiles to lay into a mosaic of one level, in order of drawing: for every tile that is not there
+ * the nearest coarser one that is, then finer ones, then the level's own.
+ * @param {Pyramid} pyramid @param {number} level @param {Rect} rect level space
+ * @param {(level: number, column: number, row: number) => boolean} has
+ * @returns {{level: number, column: number, row: number}[]}
+ */
+export function mosaicTiles(pyramid, level, rect, has) {
+  const own = []
+  const finer = []
+  /** @type {Map<string, {level: number, column: number, row: number}>} */
+  const coarser = new Map()
+  const size = pyramid.tileSize
+  for (let row = Math.floor(rect.y / size); row * size < rect.y + rect.height; row += 1) {
+    for (let column = Math.floor(rect.x / size); column * size < rect.x + rect.width; column += 1) {
+      if (has(level, column, row)) {
+        own.push({ level, column, row })
+        continue
+      }
+      for (let up = 1; up <= level; up += 1) {
+        const tile = { level: level - up, column: Math.floor(column / 2 ** up), row: Math.floor(row / 2 ** up) }
+        if (!has(tile.level, tile.column, tile.row)) continue
+        coarser.set(`${tile.level}/${tile.column}_${tile.row}`, tile)
+        break
+      }
+      if (level < pyramid.topLevel) {
+        for (const [dx, dy] of [[0, 0], [1, 0], [0, 1], [1, 1]]) {
+          const tile = { level: level + 1, column: column * 2 + dx, row: row * 2 + dy }
+          if (has(tile.level, tile.column, tile.row)) finer.push(tile)
+        }
+      }
+    }
+  }
+  return [...[...coarser.values()].sort((a, b) => a.level - b.level), ...finer, ...own]
+}

@@ -1,0 +1,165 @@
+// @ts-check
+import { Rows } from './rows.js'
+import { thumbnailURL } from './thumbnail.js'
+
+/** Rows kept beyond the window on either side, in windows. */
+const AHEAD = 0.75
+
+/** The pictures in view, and only those, as links in a box as tall as all of them. */
+export class Grid {
+  /** @param {HTMLElement} box @param {() => void} nearEnd more images are wanted */
+  constructor(box, nearEnd) {
+    this.box = box
+    this.nearEnd = nearEnd
+    /** @type {any[]} */
+    this.images = []
+    /** @type {Map<number, HTMLAnchorElement>} */
+    this.shown = new Map()
+    this.rows = new Rows(1, style(1))
+    this.address = new URL(document.baseURI)
+    this.focused = 0
+    this.frame = 0
+    new ResizeObserver(() => this.layOut()).observe(box)
+    addEventListener('scroll', () => this.invalidate(), { passive: true })
+    box.addEventListener('keydown', (event) => this.key(event))
+  }
+
+  clear() {
+    this.images = []
+    for (const link of this.shown.values()) link.remove()
+    this.shown.clear()
+    this.focused = 0
+    this.layOut()
+  }
+
+  /** @param {any[]} images */
+  append(images) {
+    this.images = this.images.concat(images)
+    this.rows.append(images)
+    this.update()
+  }
+
+  layOut() {
+    const width = this.box.clientWidth
+    if (width === 0) return
+    this.rows = new Rows(width, style(width))
+    this.rows.append(this.images)
+    for (const link of this.shown.values()) link.remove()
+    this.shown.clear()
+    this.update()
+  }
+
+  invalidate() {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0
+      this.update()
+    })
+  }
+
+  update() {
+    const { rows, box } = this
+    box.style.height = `${rows.height}px`
+    const top = -box.getBoundingClientRect().top
+    const reach = innerHeight * AHEAD
+    const wanted = new Map()
+    for (const row of rows.between(top - reach, top + innerHeight + reach)) {
+      for (const place of rows.boxes(row)) wanted.set(place.index, place)
+    }
+    for (const [index, link] of this.shown) {
+      // The focused link stays, or the reader would lose the place.
+      if (wanted.has(index) || link === document.activeElement) continue
+      link.remove()
+      this.shown.delete(index)
+    }
+    for (const [index, place] of wanted) {
+      const link = this.shown.get(index) ?? this.make(index, place)
+      link.style.transform = `translate(${place.x}px, ${place.y}px)`
+      link.style.width = `${place.width}px`
+      const picture = /** @type {HTMLElement} */ (link.firstElementChild)
+      picture.style.height = `${place.height}px`
+    }
+    if (top + innerHeight * 3 > rows.height) this.nearEnd()
+  }
+
+  /** @param {number} index @param {{width: number, height: number}} place */
+  make(index, place) {
+    const image = this.images[index]
+    const link = document.createElement('a')
+    link.className = 'picture'
+    link.href = `/view/${encodeURIComponent(image.id)}`
+    link.dataset.index = String(index)
+    link.tabIndex = index === this.focused ? 0 : -1
+    const frame = document.createElement('span')
+    frame.className = 'frame'
+    const img = document.createElement('img')
+    img.alt = ''
+    img.decoding = 'async'
+    img.addEventListener('load', () => img.classList.add('there'))
+    img.src = thumbnailURL(image, Math.max(place.width, place.height) * devicePixelRatio, this.address)
+    const caption = document.createElement('span')
+    caption.className = 'caption'
+    caption.textContent = image.title || image.id
+    frame.append(img)
+    link.append(frame, caption)
+    // In the order of the images, so that Tab and screen readers go the way of the eye.
+    let next = null
+    for (const [other, element] of this.shown) {
+      if (other > index && (!next || other < Number(next.dataset.index))) next = element
+    }
+    this.box.insertBefore(link, next)
+    this.shown.set(index, link)
+    return link
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const row = this.rows.rowOf(this.focused)
+    const along = (/** @type {number} */ way) => {
+      const other = this.rows.rows[row + way]
+      if (!other) return this.focused
+      const middle = center(this.rows.boxes(this.rows.rows[row]).find(({ index }) => index === this.focused))
+      return this.rows.boxes(other).reduce((best, box) =>
+        Math.abs(center(box) - middle) < Math.abs(center(best) - middle) ? box : best).index
+    }
+    const rtl = getComputedStyle(this.box).direction === 'rtl' ? -1 : 1
+    /** @type {Record<string, () => number>} */
+    const moves = {
+      ArrowRight: () => this.focused + rtl, ArrowLeft: () => this.focused - rtl,
+      ArrowDown: () => along(1), ArrowUp: () => along(-1),
+      Home: () => 0, End: () => this.images.length - 1,
+    }
+    const move = moves[event.key]
+    if (!move) return
+    event.preventDefault()
+    this.focus(Math.min(Math.max(move(), 0), this.images.length - 1))
+  }
+
+  /** @param {number} index */
+  focus(index) {
+    const before = this.shown.get(this.focused)
+    if (before) before.tabIndex = -1
+    this.focused = index
+    const row = this.rows.rows[this.rows.rowOf(index)]
+    if (!row) return
+    const top = this.box.getBoundingClientRect().top + row.y
+    if (top < 80) scrollBy(0, top - 80)
+    const below = top + row.height + this.rows.style.caption + 16 - innerHeight
+    if (below > 0) scrollBy(0, below)
+    this.update()
+    const link = this.shown.get(index)
+    if (link) {
+      link.tabIndex = 0
+      link.focus({ preventScroll: true })
+    }
+  }
+}
+
+/** @param {{x: number, width: number} | undefined} box */
+function center(box) { return box ? box.x + box.width / 2 : 0 }
+
+/** @param {number} width of the grid, CSS pixels @returns {import('./rows.js').RowStyle} */
+function style(width) {
+  if (width < 600) return { gap: 10, height: 150, caption: 28 }
+  return { gap: 16, height: Math.min(Math.max(width / 5.5, 200), 340), caption: 34 }
+}

@@ -1,0 +1,4 @@
+// @ts-check
+import { showGallery } from './page.js'
+
+showGallery(document, location)

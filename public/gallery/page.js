@@ -1,0 +1,73 @@
+// @ts-check
+import { text } from '../text/english.js'
+import { icon } from '../viewer/icons.js'
+import { Grid } from './grid.js'
+import { Library } from './library.js'
+
+/** The search waits until the typing does, ms. */
+const TYPING = 220
+
+/**
+ * The gallery: the library's images, searched as one types; the address always says what for.
+ * @param {Document} document @param {Location} location
+ */
+export function showGallery(document, location) {
+  const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id))
+  const field = /** @type {HTMLInputElement} */ (find('search'))
+  const note = find('note')
+  const again = find('again')
+  field.placeholder = text.search
+  field.setAttribute('aria-label', text.searchImages)
+  field.before(icon('search'))
+  again.textContent = text.tryAgain
+  const grid = new Grid(find('grid'), () => read())
+  let library = new Library('')
+
+  /** @param {string} words @param {boolean} [canRetry] */
+  const say = (words, canRetry = false) => {
+    note.textContent = words
+    note.hidden = !words
+    again.hidden = !canRetry
+  }
+  const read = async () => {
+    const current = library
+    if (current.isComplete || current.reading || current.abort.signal.aborted) return
+    try {
+      const images = await current.more()
+      if (current !== library) return
+      grid.append(images)
+      say(grid.images.length > 0 ? '' : current.query ? text.nothingFound(current.query) : text.noImages)
+    } catch (error) {
+      if (current === library && !current.abort.signal.aborted) say(text.libraryUnreachable, true)
+    }
+  }
+  /** @param {string} query */
+  const search = (query) => {
+    library.stop()
+    library = new Library(query)
+    grid.clear()
+    say(text.loading)
+    read()
+  }
+
+  let timer = 0
+  field.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      const query = field.value.trim()
+      history.replaceState(null, '', query ? `?q=${encodeURIComponent(query)}` : location.pathname)
+      search(query)
+    }, TYPING)
+  })
+  again.addEventListener('click', () => {
+    say(text.loading)
+    read()
+  })
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.target === field || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    field.focus()
+  })
+  field.value = new URLSearchParams(location.search).get('q') ?? ''
+  search(field.value.trim())
+}

@@ -1,0 +1,118 @@
+// @ts-check
+/**
+ * @typedef {{start: number, end: number, y: number, height: number}} Row items `start` to before `end`; CSS pixels
+ * @typedef {{gap: number, height: number, caption: number}} RowStyle
+ *   CSS pixels: between items, the height rows aim at, what stands below each picture
+ */
+
+/** Wider pictures are shown cut, narrower ones too: one strip must not take a row of its own. */
+const SHAPE = { least: 0.5, most: 2.6 }
+
+/**
+ * Pictures in rows of one height that fill the width, like lines of set type. Appending moves only
+ * the last, unfilled row, so that a hundred thousand pictures cost what is added.
+ */
+export class Rows {
+  /** @param {number} width CSS pixels @param {RowStyle} style */
+  constructor(width, style) {
+    this.width = width
+    this.style = style
+    /** @type {number[]} width over height */
+    this.shapes = []
+    /** @type {Row[]} */
+    this.rows = []
+    /** The last row does not fill the width yet. */
+    this.isOpen = false
+  }
+
+  get count() { return this.shapes.length }
+
+  /** Of everything, CSS pixels. */
+  get height() {
+    const last = this.rows[this.rows.length - 1]
+    return last ? last.y + last.height + this.style.caption : 0
+  }
+
+  /** @param {{width: number, height: number}[]} sizes of more pictures */
+  append(sizes) {
+    for (const { width, height } of sizes) {
+      this.shapes.push(Math.min(Math.max(width / height, SHAPE.least), SHAPE.most))
+    }
+    let start = this.rows.length === 0 ? 0 : this.rows[this.rows.length - 1].end
+    if (this.isOpen) start = /** @type {Row} */ (this.rows.pop()).start
+    this.isOpen = false
+    let sum = 0
+    for (let index = start; index < this.shapes.length; index += 1) {
+      sum += this.shapes[index]
+      const height = this.heightFor(sum, index + 1 - start)
+      if (height > this.style.height) continue
+      // The row may be nearer the wished height without its last picture.
+      const before = this.heightFor(sum - this.shapes[index], index - start)
+      if (index > start && before / this.style.height < this.style.height / height) {
+        this.add(start, index, before)
+        start = index
+        sum = this.shapes[index]
+        const alone = this.heightFor(sum, 1)
+        if (alone > this.style.height) continue
+        this.add(start, index + 1, alone)
+      } else this.add(start, index + 1, height)
+      start = index + 1
+      sum = 0
+    }
+    if (start < this.shapes.length) {
+      this.add(start, this.shapes.length, Math.min(this.heightFor(sum, this.shapes.length - start), this.style.height))
+      this.isOpen = true
+    }
+  }
+
+  /** @param {number} shapes their sum @param {number} count */
+  heightFor(shapes, count) { return shapes > 0 ? (this.width - this.style.gap * (count - 1)) / shapes : Infinity }
+
+  /** @param {number} start @param {number} end @param {number} height */
+  add(start, end, height) {
+    const y = this.rows.length === 0 ? 0 : this.height + this.style.gap
+    this.rows.push({ start, end, y, height })
+  }
+
+  /** The rows that meet a band. @param {number} top CSS pixels @param {number} bottom @returns {Row[]} */
+  between(top, bottom) {
+    const first = Math.max(this.search(top) - 1, 0)
+    let end = first
+    while (end < this.rows.length && this.rows[end].y < bottom) end += 1
+    return this.rows.slice(first, end)
+  }
+
+  /** The row that holds the item. @param {number} item */
+  rowOf(item) {
+    let [low, high] = [0, this.rows.length - 1]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.rows[middle].end <= item) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** The pictures of a row. @param {Row} row @returns {{index: number, x: number, y: number, width: number, height: number}[]} */
+  boxes(row) {
+    let x = 0
+    const boxes = []
+    for (let index = row.start; index < row.end; index += 1) {
+      const width = this.shapes[index] * row.height
+      boxes.push({ index, x, y: row.y, width, height: row.height })
+      x += width + this.style.gap
+    }
+    return boxes
+  }
+
+  /** The first row below `y`. @param {number} y */
+  search(y) {
+    let [low, high] = [0, this.rows.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.rows[middle].y <= y) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

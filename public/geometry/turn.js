@@ -1,0 +1,59 @@
+// @ts-check
+/** @typedef {import('./pyramid.js').Point} Point */
+
+/**
+ * A rotation by any angle, clockwise as screens have it, after an optional mirroring left to
+ * right; about the origin. Sine and cosine are Swift's `Turn` to the last bit: engines differ in
+ * theirs, and quarter turns must be exact.
+ */
+export class Turn {
+  /** @param {number} [degrees] any finite angle, clockwise @param {boolean} [isFlipped] */
+  constructor(degrees = 0, isFlipped = false) {
+    if (!Number.isFinite(degrees)) throw new RangeError(`not an angle: ${degrees}`)
+    let angle = degrees % 360
+    if (angle < 0) angle += 360
+    if (angle >= 360) angle = 0
+    this.degrees = angle
+    this.isFlipped = isFlipped
+    const quarter = Math.trunc(angle / 90 + 0.5)
+    const [sine, cosine] = series((angle - quarter * 90) * (Math.PI / 180))
+    const turned = [[cosine, sine], [-sine, cosine], [-cosine, -sine], [sine, -cosine]][quarter % 4]
+    this.cosine = turned[0]
+    this.sine = turned[1]
+  }
+
+  get isIdentity() { return this.degrees === 0 && !this.isFlipped }
+
+  /** From before the turn to after it. @param {Point} point @returns {Point} */
+  apply(point) {
+    const x = this.isFlipped ? -point.x : point.x
+    return { x: x * this.cosine - point.y * this.sine, y: x * this.sine + point.y * this.cosine }
+  }
+
+  /** Inverse of `apply`. @param {Point} point @returns {Point} */
+  undo(point) {
+    const x = point.x * this.cosine + point.y * this.sine
+    return { x: this.isFlipped ? -x : x, y: point.y * this.cosine - point.x * this.sine }
+  }
+
+  /**
+   * The sides of the box around a turned rectangle.
+   * @param {number} width @param {number} height
+   */
+  bounds(width, height) {
+    const [c, s] = [Math.abs(this.cosine), Math.abs(this.sine)]
+    return { width: width * c + height * s, height: width * s + height * c }
+  }
+}
+
+/** Taylor series for |radians| ≤ π/4. @param {number} radians @returns {[number, number]} */
+function series(radians) {
+  const square = radians * radians
+  let sine = 1
+  let cosine = 1
+  for (let divisor = 18; divisor >= 2; divisor -= 2) {
+    sine = 1 - square / (divisor * (divisor + 1)) * sine
+    cosine = 1 - square / ((divisor - 1) * divisor) * cosine
+  }
+  return [radians * sine, cosine]
+}

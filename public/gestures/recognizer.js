@@ -1,0 +1,165 @@
+// @ts-check
+/**
+ * @typedef {import('../geometry/pyramid.js').Point} Point
+ * @typedef {'mouse' | 'touch' | 'pen'} PointerKind
+ * @typedef {{id: number, x: number, y: number, time: number, kind: PointerKind}} Contact
+ *   one pointer event: viewport space, time in ms
+ *
+ * @typedef {object} GestureHandler what the recognizer says; points are in viewport space
+ * @property {(points: Point[]) => void} grab one or two fingers hold the picture from here on
+ * @property {(points: Point[]) => void} drag they have moved
+ * @property {(velocity: Point) => void} release none holds it any more; CSS pixels per ms
+ * @property {(point: Point, kind: PointerKind) => void} tap one tap, no second one followed
+ * @property {(point: Point, kind: PointerKind) => void} doubleTap
+ * @property {(point: Point, kind: PointerKind) => void} longPress
+ * @property {(anchor: Point, travel: number) => void} quickZoom a second tap that is held and drawn up or down: CSS pixels since
+ */
+
+const TIMING = { doubleTap: 300, longPress: 550, sample: 100, stale: 60 }
+/** How far a pointer strays and is still in its place, CSS pixels. */
+const SLOP = { mouse: 3, pen: 6, touch: 9 }
+const DOUBLE_TAP_REACH = 40
+
+/**
+ * Tells taps, holds, drags and pinches apart. It has no clock and no document: it is given contacts
+ * with their times, and `expire` when `deadline` is reached.
+ */
+export class Recognizer {
+  /** @param {GestureHandler} handler */
+  constructor(handler) {
+    this.handler = handler
+    /** @type {Map<number, Contact>} */
+    this.contacts = new Map()
+    /** @type {'idle' | 'pending' | 'second' | 'holding' | 'quick' | 'spent'} */
+    this.state = 'idle'
+    /** @type {Contact | null} the first contact of this touch */
+    this.first = null
+    /** @type {Contact | null} a tap that may become the first half of a double tap */
+    this.lastTap = null
+    /** @type {Contact[]} */
+    this.samples = []
+  }
+
+  /** When `expire` wants to be called, ms, or Infinity. */
+  get deadline() {
+    if (this.state === 'pending' && this.first) return this.first.time + TIMING.longPress
+    if (this.state === 'idle' && this.lastTap) return this.lastTap.time + TIMING.doubleTap
+    return Infinity
+  }
+
+  /** @param {Contact} contact */
+  down(contact) {
+    if (this.contacts.size >= 2) return
+    this.contacts.set(contact.id, contact)
+    this.samples = []
+    if (this.contacts.size === 2) {
+      this.flushTap()
+      this.state = 'holding'
+      this.handler.grab(this.points())
+      return
+    }
+    this.first = contact
+    const last = this.lastTap
+    if (last && contact.time - last.time < TIMING.doubleTap && near(last, contact)) {
+      this.state = 'second'
+    } else {
+      this.flushTap()
+      this.state = 'pending'
+    }
+    this.handler.grab(this.points())
+  }
+
+  /** @param {Contact} contact */
+  move(contact) {
+    const before = this.contacts.get(contact.id)
+    if (!before || !this.first) return
+    this.contacts.set(contact.id, contact)
+    const strayed = distance(this.first, contact) > SLOP[contact.kind]
+    if (this.state === 'pending' && strayed) this.state = 'holding'
+    if (this.state === 'second' && strayed) {
+      this.lastTap = null
+      this.state = contact.kind === 'mouse' ? 'holding' : 'quick'
+    }
+    if (this.state === 'quick') this.handler.quickZoom(place(this.first), contact.y - this.first.y)
+    if (this.state === 'holding') {
+      this.sample(contact)
+      this.handler.drag(this.points())
+    }
+  }
+
+  /** @param {Contact} contact */
+  up(contact) {
+    if (!this.contacts.delete(contact.id)) return
+    if (this.contacts.size > 0) {
+      // The finger that stays goes on with the drag; two fingers never end in a throw of their own.
+      this.first = [...this.contacts.values()][0]
+      this.samples = []
+      this.handler.grab(this.points())
+      return
+    }
+    const state = this.state
+    this.state = 'idle'
+    if (state === 'holding') this.handler.release(this.velocity(contact.time))
+    else this.handler.release({ x: 0, y: 0 })
+    if (state === 'pending') this.lastTap = { ...contact }
+    if (state === 'second') {
+      this.lastTap = null
+      this.handler.doubleTap(place(contact), contact.kind)
+    }
+  }
+
+  /** The browser took the pointer away. @param {Contact} contact */
+  cancel(contact) {
+    if (!this.contacts.delete(contact.id)) return
+    this.lastTap = null
+    if (this.contacts.size > 0) {
+      this.first = [...this.contacts.values()][0]
+      this.handler.grab(this.points())
+      return
+    }
+    this.state = 'idle'
+    this.handler.release({ x: 0, y: 0 })
+  }
+
+  /** @param {number} time ms */
+  expire(time) {
+    if (time < this.deadline) return
+    if (this.state === 'pending' && this.first) {
+      const { kind } = this.first
+      this.state = kind === 'mouse' ? 'holding' : 'spent'
+      if (kind !== 'mouse') this.handler.longPress(place(this.first), kind)
+    } else this.flushTap()
+  }
+
+  flushTap() {
+    const tap = this.lastTap
+    this.lastTap = null
+    if (tap) this.handler.tap(place(tap), tap.kind)
+  }
+
+  /** @returns {Point[]} */
+  points() { return [...this.contacts.values()].map(place) }
+
+  /** @param {Contact} contact */
+  sample(contact) {
+    this.samples = this.samples.filter(({ time }) => contact.time - time <= TIMING.sample)
+    this.samples.push(contact)
+  }
+
+  /** Of one finger just before it left; a finger that had come to rest throws nothing. @param {number} now @returns {Point} */
+  velocity(now) {
+    const [first, last] = [this.samples[0], this.samples[this.samples.length - 1]]
+    if (!first || last.time - first.time < 10 || now - last.time > TIMING.stale) return { x: 0, y: 0 }
+    const time = last.time - first.time
+    return { x: (last.x - first.x) / time, y: (last.y - first.y) / time }
+  }
+}
+
+/** @param {Point} a @param {Point} b */
+function distance(a, b) { return Math.hypot(a.x - b.x, a.y - b.y) }
+
+/** @param {Contact} a @param {Contact} b */
+function near(a, b) { return a.kind === b.kind && distance(a, b) < DOUBLE_TAP_REACH }
+
+/** @param {Point} contact @returns {Point} */
+function place({ x, y }) { return { x, y } }

@@ -1,0 +1,36 @@
+// @ts-check
+/** @typedef {import('../geometry/viewport.js').Viewport} Viewport */
+
+/**
+ * A smooth way from one viewport to another. The offset is linear in the scale, which keeps one
+ * image point still on the screen all the way: the point that is in the same place in both.
+ */
+export class Flight {
+  /** @param {Viewport} from @param {Viewport} to @param {number} start ms @param {number} duration ms */
+  constructor(from, to, start, duration) {
+    this.from = from
+    this.to = to
+    this.start = start
+    this.duration = duration
+  }
+
+  get destination() { return this.to }
+
+  /** @param {number} now ms @returns {{viewport: Viewport, done: boolean}} */
+  at(now) {
+    const time = (now - this.start) / this.duration
+    if (!(time < 1)) return { viewport: this.to, done: true }
+    const part = ease(Math.max(time, 0))
+    const { from, to } = this
+    const ratio = to.scale / from.scale
+    const scale = from.scale * ratio ** part
+    const way = Math.abs(ratio - 1) < 1e-9 ? part : (scale - from.scale) / (to.scale - from.scale)
+    const viewport = from.with({
+      scale, x: from.x + (to.x - from.x) * way, y: from.y + (to.y - from.y) * way, turn: to.turn,
+    })
+    return { viewport, done: false }
+  }
+}
+
+/** Fast away, slow to arrive. @param {number} time 0…1 */
+function ease(time) { return 1 - (1 - time) ** 3 }

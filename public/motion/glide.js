@@ -1,0 +1,74 @@
+// @ts-check
+/** Time for the speed of a throw to fall to 1/e, ms. */
+const FADE = 325
+/** The spring at the edges, 1/ms; critically damped. */
+const STIFFNESS = 0.012
+/** Nearer than this to rest is rest, CSS pixels. */
+const STILL = 0.25
+
+/**
+ * One axis of a throw: it slows down by itself, and past an edge a spring brings it back without
+ * swinging.
+ */
+export class Glide {
+  /**
+   * @param {number} position CSS pixels @param {number} velocity CSS pixels per ms
+   * @param {{first: number, last: number}} range where it may come to rest
+   */
+  constructor(position, velocity, range) {
+    this.position = position
+    this.velocity = velocity
+    const outside = position < range.first || position > range.last
+    const forward = outside ? position > range.last : velocity > 0
+    const edge = forward ? range.last : range.first
+    const part = velocity === 0 ? Infinity : (edge - position) / (velocity * FADE)
+    /** When the edge is met, ms from the start; 0 if it starts outside, Infinity if never. */
+    this.met = outside ? 0 : part < 1 ? -FADE * Math.log(1 - part) : Infinity
+    this.edge = edge
+    /** Where it will rest. */
+    this.destination = this.met < Infinity ? edge : position + velocity * FADE
+  }
+
+  /** @param {number} elapsed ms @returns {{position: number, done: boolean}} */
+  at(elapsed) {
+    const free = Math.min(elapsed, this.met)
+    const fade = Math.exp(-free / FADE)
+    const position = this.position + this.velocity * FADE * (1 - fade)
+    if (elapsed <= this.met) {
+      const rest = Math.abs(this.velocity) * FADE * fade
+      return rest < STILL && this.met === Infinity ? { position: this.destination, done: true } : { position, done: false }
+    }
+    const { edge } = this
+    const time = elapsed - this.met
+    const away = position - edge
+    const speed = this.velocity * fade
+    const swing = (away + (speed + STIFFNESS * away) * time) * Math.exp(-STIFFNESS * time)
+    if (Math.abs(swing) < STILL && time * STIFFNESS > 2) return { position: edge, done: true }
+    return { position: edge + swing, done: false }
+  }
+}
+
+/** Two axes and the viewport they move. */
+export class Throw {
+  /**
+   * @param {import('../geometry/viewport.js').Viewport} viewport
+   * @param {{x: number, y: number}} velocity of the offset, content pixels per ms
+   * @param {import('../geometry/pyramid.js').Size} image @param {number} start ms
+   */
+  constructor(viewport, velocity, image, start) {
+    const { across, down } = viewport.offsets(image)
+    this.viewport = viewport
+    this.start = start
+    this.x = new Glide(viewport.x, velocity.x, across)
+    this.y = new Glide(viewport.y, velocity.y, down)
+  }
+
+  get destination() { return this.viewport.with({ x: this.x.destination, y: this.y.destination }) }
+
+  /** @param {number} now ms */
+  at(now) {
+    const x = this.x.at(now - this.start)
+    const y = this.y.at(now - this.start)
+    return { viewport: this.viewport.with({ x: x.position, y: y.position }), done: x.done && y.done }
+  }
+}

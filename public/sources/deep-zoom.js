@@ -1,0 +1,29 @@
+// @ts-check
+import { Pyramid } from '../geometry/pyramid.js'
+import { SourceError } from './source.js'
+
+/**
+ * @param {string} text a .dzi descriptor
+ * @param {URL} address where it was found; its query goes to the tiles too, as other viewers do it
+ * @returns {import('./source.js').Source}
+ */
+export function deepZoomSource(text, address) {
+  const root = new DOMParser().parseFromString(text, 'application/xml').documentElement
+  const size = [...root.children].find((child) => child.localName === 'Size')
+  const number = (/** @type {Element | undefined} */ element, /** @type {string} */ name) =>
+    Number(element?.getAttribute(name) ?? NaN)
+  const format = root.getAttribute('Format')
+  if (root.localName !== 'Image' || !size || !format) throw new SourceError('not a Deep Zoom descriptor')
+  const pyramid = new Pyramid(
+    { width: number(size, 'Width'), height: number(size, 'Height') },
+    number(root, 'TileSize'), number(root, 'Overlap') || 0)
+  const folder = address.pathname.replace(/\.(dzi|xml)$/, '_files')
+  const name = decodeURIComponent(folder.split('/').pop() ?? '').replace(/_files$/, '')
+  return {
+    pyramid,
+    tileURL: (level, column, row) =>
+      new URL(`${folder}/${level}/${column}_${row}.${format}${address.search}`, address).href,
+    title: name,
+    details: { id: name, title: name, width: pyramid.imageSize.width, height: pyramid.imageSize.height },
+  }
+}

@@ -1,0 +1,25 @@
+// @ts-check
+import { Pyramid } from '../geometry/pyramid.js'
+import { SourceError } from './source.js'
+
+/**
+ * @param {any} image what `/api/images/{id}` says
+ * @param {URL} address where it said so
+ * @returns {import('./source.js').Source}
+ */
+export function zigguratSource(image, address) {
+  if (!(image?.width >= 1 && image?.height >= 1 && image?.tileSize >= 1 && image?.urls?.dzi)) {
+    throw new SourceError('the server described no image')
+  }
+  const pyramid = new Pyramid({ width: image.width, height: image.height }, image.tileSize)
+  const descriptor = new URL(image.urls.dzi, address)
+  const folder = descriptor.pathname.replace(/\.dzi$/, '_files')
+  const extension = image.format === 'jpeg' ? 'jpg' : image.format
+  return {
+    pyramid,
+    tileURL: (level, column, row) =>
+      new URL(`${folder}/${level}/${column}_${row}.${extension}${descriptor.search}`, descriptor).href,
+    title: image.title || image.id || '',
+    details: image,
+  }
+}

@@ -1,0 +1,255 @@
+// @ts-check
+import { defaultLimits, fitScale, limited } from '../geometry/fit.js'
+import { Turn } from '../geometry/turn.js'
+import { Viewport } from '../geometry/viewport.js'
+import { Chase } from '../motion/chase.js'
+import { Flight } from '../motion/flight.js'
+import { Throw } from '../motion/glide.js'
+import { relaxed, settled, stretched } from '../motion/limits.js'
+
+/**
+ * @typedef {import('../geometry/pyramid.js').Point} Point
+ * @typedef {import('../geometry/pyramid.js').Size} Size
+ * @typedef {import('../geometry/fit.js').Fit} Fit
+ * @typedef {{destination: Viewport, at: (now: number) => {viewport: Viewport, done: boolean}}} Motion
+ * @typedef {object} CameraOptions
+ * @property {number} [minScale] CSS pixels per image pixel
+ * @property {number} [maxScale] CSS pixels per image pixel
+ * @property {number} [doubleTapScale] CSS pixels per image pixel
+ * @property {boolean} [calm] no animation
+ * @property {boolean} [turning] two fingers turn the picture too
+ */
+
+const FLIGHT = 260
+/** The wheel has come to rest, ms. */
+const WHEEL_PAUSE = 300
+/** Halves or doubles the scale, CSS pixels of a drawn-out second tap. */
+const QUICK_ZOOM = 110
+
+/** Where the window stands on the image, and how fingers, wheel and commands move it. Times in ms. */
+export class Camera {
+  /** @param {Size} image @param {Size} window CSS pixels @param {CameraOptions} [options] */
+  constructor(image, window, options = {}) {
+    this.image = image
+    this.options = options
+    /** @type {Fit | null} a fit that is kept when the window changes; a gesture leaves it */
+    this.kept = 'contain'
+    this.viewport = Viewport.fitting(image, 'contain', window)
+    /** @type {Motion | null} */
+    this.motion = null
+    /** @type {{points: Point[], start: Viewport, image: Point, moved: boolean} | null} */
+    this.hold = null
+    /** @type {{from: Viewport, anchor: Point} | null} */
+    this.quick = null
+    /** @type {{chase: Chase | null, time: number, shown: Viewport | null}} */
+    this.wheeling = { chase: null, time: -Infinity, shown: null }
+  }
+
+  get window() { return { width: this.viewport.width, height: this.viewport.height } }
+
+  get limits() { return this.limitsFor(this.viewport.turn) }
+
+  /** @param {Turn} turn */
+  limitsFor(turn) {
+    const limits = defaultLimits(this.image, this.window, turn)
+    const minimum = this.options.minScale ?? limits.minimum
+    return { minimum, maximum: Math.max(this.options.maxScale ?? limits.maximum, minimum) }
+  }
+
+  /** Where the movement under way will end. */
+  get destination() { return this.motion ? this.motion.destination : this.viewport }
+
+  get isHeld() { return this.hold !== null }
+
+  /** Moves on to `now`; false where nothing moves. @param {number} now */
+  advance(now) {
+    if (!this.motion) return false
+    const { viewport, done } = this.motion.at(now)
+    this.viewport = viewport
+    if (this.motion === this.wheeling.chase) this.wheeling.shown = viewport
+    if (done) this.motion = null
+    return true
+  }
+
+  /** @param {Size} window CSS pixels */
+  resize(window) {
+    const { viewport } = this
+    if (viewport.width === window.width && viewport.height === window.height) return
+    this.stop()
+    this.hold = null
+    const atFit = viewport.scale <= this.limits.minimum * 1.0001
+    const center = viewport.imageCenter
+    this.viewport = viewport.with(window)
+    if (this.kept || atFit) this.viewport = this.fitted(this.kept ?? 'contain')
+    else this.viewport = this.settle(this.viewport.centered(center))
+  }
+
+  /** @param {Fit} fit */
+  fitted(fit) {
+    const { viewport } = this
+    const scale = limited(fitScale(fit, this.image, this.window, viewport.turn), this.limits)
+    const center = { x: this.image.width / 2, y: this.image.height / 2 }
+    return viewport.with({ scale }).centered(center).clamped(this.image)
+  }
+
+  /** @param {Viewport} viewport @param {Point} [anchor] */
+  settle(viewport, anchor) { return settled(viewport, this.image, this.limitsFor(viewport.turn), anchor) }
+
+  /** Shows exactly this, as far as the limits let it. @param {Viewport} viewport */
+  show(viewport) {
+    this.stop()
+    this.kept = null
+    this.viewport = this.settle(viewport)
+  }
+
+  /** @param {Viewport} viewport @param {number} now */
+  flyTo(viewport, now) {
+    this.hold = null
+    if (this.options.calm) {
+      this.motion = null
+      this.viewport = viewport
+    } else this.motion = new Flight(this.viewport, viewport, now, FLIGHT)
+  }
+
+  /** @param {Fit} fit @param {number} now */
+  fit(fit, now) {
+    this.kept = fit
+    this.flyTo(this.fitted(fit), now)
+  }
+
+  /** @param {number} scale CSS pixels per image pixel @param {Point | undefined} point viewport space @param {number} now */
+  zoomTo(scale, point, now) {
+    this.kept = null
+    this.flyTo(this.settle(this.viewport.scaled(limited(scale, this.limits), point), point), now)
+  }
+
+  /** @param {Point} center image space @param {number} now */
+  panTo(center, now) {
+    this.kept = null
+    this.flyTo(this.settle(this.viewport.centered(center)), now)
+  }
+
+  /** @param {number} dx CSS pixels as seen @param {number} dy @param {number} now */
+  panBy(dx, dy, now) {
+    this.kept = null
+    const from = this.destination
+    const way = new Turn(from.turn.degrees, from.turn.isFlipped).undo({ x: dx, y: dy })
+    this.flyTo(this.settle(from.with({ x: from.x + way.x, y: from.y + way.y })), now)
+  }
+
+  /** Turns about the window's centre. @param {Turn} turn */
+  turnTo(turn) {
+    this.stop()
+    const center = this.viewport.imageCenter
+    const atFit = this.kept ?? (this.viewport.scale <= this.limits.minimum * 1.0001 ? 'contain' : null)
+    this.viewport = this.viewport.with({ turn })
+    this.viewport = atFit ? this.fitted(atFit) : this.settle(this.viewport.centered(center))
+  }
+
+  stop() { this.motion = null }
+
+  /** @param {Point[]} points one or two fingers, viewport space */
+  grab(points) {
+    this.stop()
+    const middle = mean(points)
+    const start = relaxed(this.viewport, this.image, this.limits, middle)
+    this.hold = { points, start, image: start.imagePoint(middle), moved: false }
+    this.quick = null
+  }
+
+  /** @param {Point[]} points */
+  drag(points) {
+    const { hold } = this
+    if (!hold || points.length !== hold.points.length) return
+    hold.moved = true
+    const middle = mean(points)
+    let wanted = hold.start
+    if (points.length === 2) {
+      this.kept = null
+      const scale = hold.start.scale * spread(points) / Math.max(spread(hold.points), 1)
+      const { degrees, isFlipped } = hold.start.turn
+      const turn = this.options.turning
+        ? new Turn(degrees + bearing(points) - bearing(hold.points), isFlipped) : hold.start.turn
+      wanted = wanted.with({ scale, turn })
+    }
+    wanted = wanted.placing(hold.image, middle)
+    this.viewport = stretched(wanted, this.image, this.limitsFor(wanted.turn), middle, points.length === 2)
+  }
+
+  /** @param {Point} velocity of the last finger, CSS pixels per ms as seen @param {number} now */
+  release(velocity, now) {
+    const { hold } = this
+    this.hold = null
+    this.quick = null
+    if (!hold) return
+    const { viewport } = this
+    const rest = this.settle(viewport, mean(hold.points))
+    const outside = rest.scale !== viewport.scale
+    if (this.options.calm || outside) {
+      if (!same(rest, viewport)) this.flyTo(rest, now)
+      return
+    }
+    const way = viewport.turn.undo(velocity)
+    if (!same(rest, viewport) || Math.hypot(way.x, way.y) > 0.05) {
+      if (Math.hypot(way.x, way.y) > 0.05) this.kept = null
+      this.motion = new Throw(viewport, { x: -way.x, y: -way.y }, this.image, now)
+    }
+  }
+
+  /** @param {Point} point viewport space @param {number} factor @param {number} now */
+  wheel(point, factor, now) {
+    this.hold = null
+    this.kept = null
+    const { chase: last, time, shown } = this.wheeling
+    const goesOn = last && now - time < WHEEL_PAUSE && near(last.anchor, point)
+      && (this.motion === last || this.viewport === shown)
+    const chase = goesOn ? last : new Chase(this.viewport, point, this.image, this.limits, now)
+    chase.aim(limited(chase.wanted * factor, this.limits))
+    if (this.motion !== chase) chase.time = now
+    this.motion = this.options.calm ? null : chase
+    if (this.options.calm) this.viewport = chase.view(chase.scale = chase.wanted)
+    this.wheeling = { chase, time: now, shown: this.viewport }
+  }
+
+  /** Zooms in at the point, or back to fit. @param {Point} point viewport space @param {number} now */
+  doubleTap(point, now) {
+    const { minimum } = this.limits
+    if (this.viewport.scale > minimum * 1.01) this.fit('contain', now)
+    else this.zoomTo(this.doubleTapScale, point, now)
+  }
+
+  /** Original size, but neither a step too small to see nor a leap that loses the way. */
+  get doubleTapScale() {
+    const fit = fitScale('contain', this.image, this.window, this.viewport.turn)
+    return limited(this.options.doubleTapScale ?? Math.min(Math.max(1, 2.5 * fit), 6 * fit), this.limits)
+  }
+
+  /** A second tap held and drawn: down zooms in. @param {Point} anchor @param {number} travel CSS pixels downwards */
+  quickZoom(anchor, travel) {
+    this.kept = null
+    this.quick ??= { from: this.viewport, anchor }
+    const { from } = this.quick
+    const wanted = from.scaled(from.scale * 2 ** (travel / QUICK_ZOOM), anchor)
+    this.viewport = stretched(wanted, this.image, this.limits, anchor, true)
+  }
+}
+
+/** @param {Point[]} points @returns {Point} */
+function mean(points) {
+  const sum = points.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y }))
+  return { x: sum.x / points.length, y: sum.y / points.length }
+}
+
+/** @param {Point} a @param {Point} b */
+function near(a, b) { return Math.hypot(a.x - b.x, a.y - b.y) <= 1 }
+
+/** @param {Point[]} points two */
+function spread([a, b]) { return Math.hypot(a.x - b.x, a.y - b.y) }
+
+/** Degrees. @param {Point[]} points two */
+function bearing([a, b]) { return Math.atan2(b.y - a.y, b.x - a.x) * 180 / Math.PI }
+
+/** @param {Viewport} a @param {Viewport} b */
+function same(a, b) {
+  return Math.abs(a.x - b.x) < 1e-6 && Math.abs(a.y - b.y) < 1e-6 && Math.abs(a.scale / b.scale - 1) < 1e-9
+}

@@ -1,0 +1,26 @@
+// @ts-check
+/** Strokes on a 24 × 24 grid. */
+const STROKES = {
+  zoomIn: 'M12 5v14M5 12h14',
+  zoomOut: 'M5 12h14',
+  fit: 'M9 4H5a1 1 0 0 0-1 1v4M15 4h4a1 1 0 0 1 1 1v4M9 20H5a1 1 0 0 1-1-1v-4M15 20h4a1 1 0 0 0 1-1v-4',
+  fullscreen: 'M14 10l6-6M15 4h5v5M10 14l-6 6M9 20H4v-5',
+  rotate: 'M20 5v5h-5M19.4 13a7.5 7.5 0 1 1-1.6-6.4L20 10',
+  back: 'M14.5 5.5L8 12l6.5 6.5',
+  search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l4.5 4.5',
+}
+
+/** @typedef {keyof typeof STROKES} IconName */
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+/** @param {IconName} name */
+export function icon(name) {
+  const svg = document.createElementNS(SVG, 'svg')
+  svg.setAttribute('viewBox', '0 0 24 24')
+  svg.setAttribute('aria-hidden', 'true')
+  const path = document.createElementNS(SVG, 'path')
+  path.setAttribute('d', STROKES[name])
+  svg.append(path)
+  return svg
+}

@@ -1,0 +1,6 @@
+// @ts-check
+import { defineElements } from './define.js'
+import { showPage } from './page.js'
+
+defineElements()
+showPage(document, location)

@@ -1,0 +1,124 @@
+// @ts-check
+import { CanvasPainter } from '../drawing/canvas-painter.js'
+import { TileCache } from '../tiles/cache.js'
+import { fetchBitmap } from '../tiles/fetch.js'
+import { TileLoader } from '../tiles/loader.js'
+import { plannedTiles, tileKey } from '../tiles/plan.js'
+import { Camera } from './camera.js'
+
+/**
+ * @typedef {import('../sources/source.js').Source} Source
+ * @typedef {object} StageEvents
+ * @property {() => void} moved the viewport is another
+ * @property {() => void} settled it has come to rest
+ * @property {() => void} sharp every tile of the view is drawn
+ * @property {(missing: number) => void} missing tiles were given up
+ */
+
+/** Decoded tiles kept, bytes. */
+const CACHE = 192 * 1024 * 1024
+
+/** One image on one canvas: the camera says where, the loader brings tiles, the painter draws. */
+export class Stage {
+  /** @param {HTMLCanvasElement} canvas @param {StageEvents} events */
+  constructor(canvas, events) {
+    this.events = events
+    this.painter = new CanvasPainter(canvas)
+    /** @type {TileCache<ImageBitmap>} */
+    this.cache = new TileCache(CACHE)
+    this.window = { width: 1, height: 1 }
+    this.ratio = 1
+    /** @type {Source | null} */
+    this.source = null
+    /** @type {Camera | null} */
+    this.camera = null
+    /** @type {TileLoader<ImageBitmap> | null} */
+    this.loader = null
+    this.frame = 0
+    this.wasMoving = false
+    this.isSharp = false
+  }
+
+  /** @param {Source} source @param {import('./camera.js').CameraOptions} options */
+  open(source, options) {
+    this.close()
+    this.source = source
+    this.camera = new Camera(source.pyramid.imageSize, this.window, options)
+    this.missing = 0
+    const loader = new TileLoader({
+      fetchTile: ({ level, column, row }, signal) => fetchBitmap(source.tileURL(level, column, row), signal),
+      loaded: (tile, bitmap) => {
+        if (this.loader !== loader) return bitmap.close()
+        this.cache.set(tileKey(tile), bitmap)
+        this.invalidate()
+      },
+      failed: () => {
+        if (this.loader === loader) this.events.missing(this.missing += 1)
+      },
+    })
+    this.loader = loader
+    this.invalidate()
+  }
+
+  close() {
+    this.loader?.stop()
+    this.loader = this.camera = this.source = null
+    this.cache.clear()
+    this.isSharp = false
+    cancelAnimationFrame(this.frame)
+    this.frame = 0
+    this.painter.clear()
+  }
+
+  /**
+   * @param {import('../geometry/pyramid.js').Size} window CSS pixels
+   * @param {import('../geometry/pyramid.js').Size} device the same in whole device pixels
+   * @param {number} ratio device pixels per CSS pixel
+   */
+  resize(window, device, ratio) {
+    this.window = window
+    this.ratio = ratio
+    this.painter.resize(device.width, device.height)
+    this.camera?.resize(this.window)
+    // Changing a canvas's size empties it: it is drawn again before the screen is.
+    if (this.camera) this.draw(performance.now())
+  }
+
+  invalidate() {
+    if (!this.frame && this.camera) this.frame = requestAnimationFrame((now) => this.draw(now))
+  }
+
+  /** @param {number} now ms */
+  draw(now) {
+    cancelAnimationFrame(this.frame)
+    this.frame = 0
+    const { camera, loader, source, cache } = this
+    if (!camera || !loader || !source) return
+    const before = camera.viewport
+    const moving = camera.advance(now)
+    const { viewport } = camera
+    const planned = plannedTiles(source.pyramid, viewport, camera.destination, this.ratio)
+    const used = new Set(planned.map(tileKey))
+    for (const key of used) cache.get(key)
+    cache.trim(used)
+    loader.want(planned.filter((tile) => !cache.has(tileKey(tile))))
+    this.painter.clear()
+    const level = source.pyramid.levelForScale(viewport.scale * this.ratio)
+    this.painter.paint(source.pyramid, viewport, level, this.ratio, {
+      has: (level, column, row) => cache.has(tileKey({ level, column, row })),
+      get: (level, column, row) => cache.get(tileKey({ level, column, row })),
+    })
+    if (moving) this.invalidate()
+    if (before !== viewport || !this.wasDrawn(viewport)) this.events.moved()
+    this.drawn = viewport
+    const rests = !moving && !camera.isHeld
+    if (rests && this.wasMoving) this.events.settled()
+    this.wasMoving = !rests
+    const sharp = rests && loader.pending === 0
+    if (sharp && !this.isSharp) this.events.sharp()
+    this.isSharp = sharp
+  }
+
+  /** @param {import('../geometry/viewport.js').Viewport} viewport */
+  wasDrawn(viewport) { return this.drawn === viewport }
+}
