@@ -56,7 +56,7 @@ def base_url() -> str:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
     # Lossless tiles: what the canvas shows can then be held to the source itself.
     subprocess.run([BINARY, "build", folder / "photos", "--library", folder / "library", "--format", "png"],
-                   check=True, env=clean, timeout=600, stdout=subprocess.DEVNULL)
+                   check=True, env=clean, timeout=600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     server = subprocess.Popen([BINARY, "serve", folder / "library", "--port", "0", "--public", ROOT / "public"],
                               env=clean, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(10)))

@@ -85,6 +85,8 @@ class Requests(PageTest):
         visit.run("viewer.fit()")
         visit.page.wait_for_timeout(500)
         visit.sharp()
+        for route in held:
+            route.abort()
         counts = visit.run("return viewer.requestCounts")
         self.assertEqual(counts["aborted"], 6, visit.tiles())
         self.assertEqual(counts["requested"], counts["loaded"] + counts["aborted"])

@@ -11,14 +11,16 @@ export function zigguratSource(image, address) {
   if (!(image?.width >= 1 && image?.height >= 1 && image?.tileSize >= 1 && image?.urls?.dzi)) {
     throw new SourceError('the server described no image')
   }
-  const pyramid = new Pyramid({ width: image.width, height: image.height }, image.tileSize)
+  const pyramid = new Pyramid({ width: image.width, height: image.height }, image.tileSize, image.overlap ?? 0)
   const descriptor = new URL(image.urls.dzi, address)
   const folder = descriptor.pathname.replace(/\.dzi$/, '_files')
   const extension = image.format === 'jpeg' ? 'jpg' : image.format
+  // Tiles of a generation never change: browsers need not ask for them again.
+  const pin = image.generation ? `?g=${image.generation}` : descriptor.search
   return {
     pyramid,
     tileURL: (level, column, row) =>
-      new URL(`${folder}/${level}/${column}_${row}.${extension}${descriptor.search}`, descriptor).href,
+      new URL(`${folder}/${level}/${column}_${row}.${extension}${pin}`, descriptor).href,
     title: image.title || image.id || '',
     details: image,
   }

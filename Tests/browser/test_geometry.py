@@ -1,0 +1,59 @@
+"""The viewer's geometry is the server's: the same viewport, the same level, the same tiles in the same order."""
+
+import random
+import time
+import unittest
+import urllib.parse
+
+from browser import HEIGHT, PHOTO, WIDTH, PageTest
+
+AGREE = """
+    const { Coverage } = await import('/geometry/coverage.js')
+    const { Turn } = await import('/geometry/turn.js')
+    const { Viewport } = await import('/geometry/viewport.js')
+    const { pyramid } = viewer.source
+    const close = (a, b) => Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b), 1)
+    const faults = []
+    for (const query of argument.queries) {
+      const answer = await (await fetch(argument.path + '?' + new URLSearchParams(query))).json()
+      const fault = (what) => faults.push(JSON.stringify(query) + ': ' + what)
+      const turn = new Turn(query.rotation, query.flip)
+      const coverage = new Coverage(pyramid, new Viewport({ ...query, turn }), query.dpr)
+      if (coverage.level !== answer.level) fault(`level ${coverage.level}, not ${answer.level}`)
+      const tiles = (query.fallback ? coverage.fallbackTiles() : []).concat(coverage.tiles(query.margin))
+      const name = (tile) => [tile.level, tile.column, tile.row, tile.prefetch].join('/')
+      if (tiles.map(name).join() !== answer.tiles.map(name).join()) fault('other tiles or another order')
+      else tiles.forEach((tile, index) => {
+        for (const part of ['source', 'target']) for (const side of ['x', 'y', 'width', 'height']) {
+          if (!close(tile[part][side], answer.tiles[index][part][side])) fault(`${part} ${side}`)
+        }
+      })
+    }
+    return faults
+"""
+
+
+class Geometry(PageTest):
+    def test_it_agrees_with_the_server_for_random_viewports(self):
+        seed = time.time_ns() % 1_000_000
+        chance = random.Random(seed)
+        queries = []
+        for index in range(300):
+            scale = 2 ** chance.uniform(-7, 3)
+            queries.append({
+                "width": chance.uniform(1, 2600), "height": chance.uniform(1, 1600), "scale": scale,
+                "x": chance.uniform(-0.3, 1.1) * WIDTH * scale, "y": chance.uniform(-0.3, 1.1) * HEIGHT * scale,
+                "rotation": chance.choice([0, 90, 180, 270, chance.uniform(0, 360)]),
+                "flip": chance.random() < 0.3, "dpr": chance.choice([1, 1.5, 2, 3]),
+                "margin": chance.choice([0, 0, 1, 2]), "fallback": index % 4 == 0,
+            })
+        visit = self.visit().photo()
+        path = f"/api/images/{urllib.parse.quote(PHOTO, safe='')}/viewport"
+        faults = visit.page.evaluate(
+            "async (argument) => { const viewer = document.querySelector('ziggurat-viewer'); " + AGREE + "}",
+            {"queries": queries, "path": path})
+        self.assertEqual(faults, [], f"seed {seed}")
+
+
+if __name__ == "__main__":
+    unittest.main()
