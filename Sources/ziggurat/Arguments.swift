@@ -3,6 +3,8 @@ struct Arguments {
   let operands: [String]
   private let values: [String: String]
   private let command: String
+  /// Options whose value the environment gave.
+  private let fromEnvironment: Set<String>
 
   /// - Parameters:
   ///   - words: after the command's name. `--name value`, `--name=value`, `--` ends the options.
@@ -48,6 +50,7 @@ struct Arguments {
     self.values = values
     self.operands = operands
     self.command = command
+    fromEnvironment = Set(values.keys).subtracting(given)
   }
 
   func string(_ name: String) -> String? { values[name] }
@@ -57,7 +60,7 @@ struct Arguments {
     switch values[name]?.lowercased() {
     case nil, "", "0", "false", "no": return false
     case "1", "true", "yes": return true
-    case let other?: throw UsageError("'\(other)' for --\(name) is neither true nor false")
+    case let other?: throw UsageError("\(spelled(name)) is '\(other)'; it takes true or false")
     }
   }
 
@@ -65,9 +68,15 @@ struct Arguments {
     guard let text = values[name] else { return nil }
     guard let number = Int(text), range.contains(number) else {
       throw UsageError(
-        "--\(name) is '\(text)'; it takes a whole number from \(range.lowerBound) to \(range.upperBound)")
+        "\(spelled(name)) is '\(text)'; it takes a whole number from \(range.lowerBound) to \(range.upperBound)"
+      )
     }
     return number
+  }
+
+  /// The option as it was given: `--tile-size`, or `ZIGGURAT_TILE_SIZE` from the environment.
+  func spelled(_ name: String) -> String {
+    fromEnvironment.contains(name) ? Option(name, help: "").environmentName : "--" + name
   }
 
   func required(_ name: String) throws(UsageError) -> String {
@@ -104,18 +113,17 @@ func nearest(_ word: String, _ candidates: [String]) -> String? {
   return best.word
 }
 
-/// Levenshtein's distance, hyphens not counted.
+/// Insertions, deletions, changes and swaps of neighbours between two words, hyphens not counted.
 private func editDistance(_ a: String, _ b: String) -> Int {
-  let (a, b) = (a.filter { $0 != "-" }, Array(b.filter { $0 != "-" }))
-  var row = Array(0...b.count)
-  for (i, x) in a.enumerated() {
-    var diagonal = row[0]
-    row[0] = i + 1
-    for (j, y) in b.enumerated() {
-      let change = diagonal + (x == y ? 0 : 1)
-      diagonal = row[j + 1]
-      row[j + 1] = min(change, row[j] + 1, row[j + 1] + 1)
+  let (a, b) = (Array(a.filter { $0 != "-" }), Array(b.filter { $0 != "-" }))
+  var rows = Array(repeating: Array(0...b.count), count: a.count + 1)
+  for i in a.indices {
+    rows[i + 1][0] = i + 1
+    for j in b.indices {
+      var best = min(rows[i][j] + (a[i] == b[j] ? 0 : 1), rows[i][j + 1] + 1, rows[i + 1][j] + 1)
+      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, rows[i - 1][j - 1] + 1) }
+      rows[i + 1][j + 1] = best
     }
   }
-  return row[b.count]
+  return rows[a.count][b.count]
 }

@@ -20,10 +20,10 @@ enum BuildCommand: Command {
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    let library = try arguments.required("library")
     guard !arguments.operands.isEmpty else {
-      throw UsageError("what to build is missing: ziggurat build \(usage)")
+      throw UsageError("the source is missing: ziggurat build \(usage)")
     }
+    let library = try arguments.required("library")
     let isQuiet = try arguments.flag("quiet")
     let asJSON = try arguments.flag("json")
     var builder = LibraryBuilder(
@@ -57,18 +57,21 @@ enum BuildCommand: Command {
   private static func buildOptions(_ arguments: Arguments) throws(UsageError) -> BuildOptions {
     var options = BuildOptions()
     if let size = try arguments.int("tile-size", in: BuildOptions.tileSizes) {
-      guard size % 2 == 0 else { throw UsageError("--tile-size is '\(size)'; it takes an even number") }
+      guard size % 2 == 0 else {
+        throw UsageError("\(arguments.spelled("tile-size")) is '\(size)'; it takes an even number")
+      }
       options.tileSize = size
     }
     if let name = arguments.string("format") {
       guard let format = TileFormat(fileExtension: name), [.jpeg, .png].contains(format) else {
-        throw UsageError("--format is '\(name)'; it takes jpeg or png")
+        throw UsageError("\(arguments.spelled("format")) is '\(name)'; it takes jpeg or png")
       }
       options.format = format
     }
     if let name = arguments.string("fidelity") {
       guard let fidelity = Fidelity(name: name) else {
-        throw UsageError("--fidelity is '\(name)'; it takes exact, fast, lossless or auto")
+        throw UsageError(
+          "\(arguments.spelled("fidelity")) is '\(name)'; it takes exact, fast, lossless or auto")
       }
       options.fidelity = fidelity
     }
@@ -77,7 +80,8 @@ enum BuildCommand: Command {
       let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
       let colour = parts.compactMap { $0 }.filter { (0...255).contains($0) }
       guard parts.count == 3, colour.count == 3 else {
-        throw UsageError("--background is '\(text)'; it takes red,green,blue, each 0 to 255")
+        throw UsageError(
+          "\(arguments.spelled("background")) is '\(text)'; it takes red,green,blue, each 0 to 255")
       }
       options.background = colour
     }

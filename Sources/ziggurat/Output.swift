@@ -2,23 +2,30 @@ import Glibc
 
 /// Results go to stdout, everything else to stderr, whole lines at a time.
 enum Output {
-  static func result(_ text: String) { write(text, to: STDOUT_FILENO) }
+  /// A result that cannot be written was not given: the process ends with the code of a fault that a
+  /// retry may mend.
+  static func result(_ text: String) {
+    guard !write(text, to: STDOUT_FILENO) else { return }
+    error("cannot write the result: " + String(cString: strerror(errno)))
+    exit(ExitCode.temporary.number)
+  }
 
   /// A line for people.
-  static func note(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+  static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 
   static func error(_ line: String) { note("ziggurat: " + line.replacing("\n", with: " ")) }
 
-  private static func write(_ text: String, to descriptor: Int32) {
+  private static func write(_ text: String, to descriptor: Int32) -> Bool {
     var text = text
-    text.withUTF8 { bytes in
+    return text.withUTF8 { bytes in
       var rest = UnsafeRawBufferPointer(bytes)[...]
       while !rest.isEmpty {
         let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return }
+        guard count > 0 else { return false }
         rest = rest.dropFirst(count)
       }
+      return true
     }
   }
 }

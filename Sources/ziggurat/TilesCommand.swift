@@ -66,11 +66,23 @@ enum TilesCommand: Command {
     for flag in ["clamp", "flip", "fallback"] where try arguments.flag(flag) {
       parameters.append((flag, "true"))
     }
-    do throws(ViewportQuery.Refusal) {
+    do {
       return try ViewportQuery(parameters)
     } catch {
-      let isSide = ["width", "height"].contains(error.parameter)
-      throw UsageError(isSide ? "--viewport '\(window)': \(error)" : "--\(error)")
+      throw UsageError("\(option(of: error.parameter, arguments)): \(error)")
     }
+  }
+
+  /// The option, with what was given, that a parameter of the query comes from.
+  private static func option(of parameter: String, _ arguments: Arguments) -> String {
+    let name =
+      switch parameter {
+      case "width", "height": "viewport"
+      case "x", "y": "offset"
+      case "minScale": "min-scale"
+      case "maxScale": "max-scale"
+      default: parameter
+      }
+    return "--\(name)" + (arguments.string(name).map { " '\($0)'" } ?? "")
   }
 }
