@@ -52,6 +52,7 @@ let package = Package(
     tests("TileGeometryTests", ["TileGeometry"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry"]),
     tests("PyramidBuildingTests", ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry"]),
+    tests("TileServingTests", ["TileServing", "TileStorage", "TileGeometry"]),
   ],
   swiftLanguageModes: [.v6]
 )
