@@ -87,8 +87,8 @@ class Bench:
             return None
 
     def serve(self, library: Path) -> int:
-        process = subprocess.Popen([self.ziggurat, "serve", library, "--port", "0", "--log", "none"],
-                                   stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen([self.ziggurat, "serve", library, "--port", "0"], stdout=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL, env={**os.environ, "ZIGGURAT_LOG": "none"})
         self.processes.append(process)
         ready, _, _ = select.select([process.stdout], [], [], 30)
         found = re.search(r":(\d+)/", process.stdout.readline().decode() if ready else "")
