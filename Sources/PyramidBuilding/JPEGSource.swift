@@ -54,6 +54,12 @@ final class JPEGSource: StripSource, StripDecoding {
     path == .coefficients ? blockStride * 64 * (tileSize / mcuSize) : 0
   }
 
+  /// A progressive file's coefficients stand in memory until its last scan is read.
+  var memory: Int {
+    guard file.info.is_progressive != 0 else { return 1 << 20 }
+    return width * height * (file.isGray ? 2 : file.is420 ? 3 : 6)
+  }
+
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
     switch path {
     case .rows:

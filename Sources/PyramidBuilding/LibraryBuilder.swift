@@ -35,8 +35,9 @@ public struct LibraryBuilder: Sendable {
   public func archivePath(ofID id: String) -> String { "\(library)/\(id).szi" }
 
   /// Builds one image; every failure is in the outcome.
-  public func build(_ source: SourceScan.Source) -> Outcome {
+  func build(_ source: SourceScan.Source, threads: Int, offering pool: WorkPool? = nil) -> Outcome {
     do throws(BuildError) {
+      if isCancelled() { throw .interrupted }
       let file = try SourceFile(path: source.path)
       let digest = try file.digest()
       let destination = archivePath(ofID: source.id)
@@ -46,8 +47,8 @@ public struct LibraryBuilder: Sendable {
       } catch { throw BuildError(source.path, error) }
       let name = source.id.split(separator: "/").last.map(String.init) ?? source.id
       return .built(
-        try PyramidBuilder(options: options, threads: jobs, isCancelled: isCancelled)
-          .build(file, digest: digest, to: destination, name: name))
+        try PyramidBuilder(options: options, threads: threads, isCancelled: isCancelled)
+          .build(file, digest: digest, to: destination, name: name, offering: pool))
     } catch {
       return .failed(error)
     }

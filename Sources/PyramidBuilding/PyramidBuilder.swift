@@ -41,7 +41,7 @@ public struct PyramidBuilder: Sendable {
   }
 
   func build(
-    _ file: SourceFile, digest: String, to destination: String, name: String
+    _ file: SourceFile, digest: String, to destination: String, name: String, offering pool: WorkPool? = nil
   ) throws(BuildError) -> Report {
     let source = file.path
     do {
@@ -53,9 +53,12 @@ public struct PyramidBuilder: Sendable {
       let writer = try SZIWriter(
         destination: destination, name: name, pyramid: pyramid, format: options.format)
       defer { writer.abandon() }
-      try StripScheduler(
-        source: pixels, pyramid: pyramid, options: options, writer: writer, isCancelled: isCancelled
-      ).run(threads: threads)
+      let scheduler = StripScheduler(
+        source: pixels, pyramid: pyramid, options: options, writer: writer, isCancelled: isCancelled)
+      let memory = MemoryNeed.bytes(of: pixels, pyramid, threads: threads)
+      try pool?.begin(scheduler, memory: memory, source)
+      defer { pool?.end(scheduler, memory: memory) }
+      try scheduler.run(threads: threads)
       try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: size).xml.utf8))
       let record = BuildRecord(
         sourceName: file.name, sourceBytes: file.identity.size, sourceDigest: digest,

@@ -27,6 +27,8 @@ final class StripScheduler: @unchecked Sendable {
   private var nextTopRow = 0
   private var unfinishedStrips: Int
   private var failure: BuildError?
+  private var assistants = 0
+  private var isClosed = false
   /// Finished strips whose turn to be written has not come.
   private var finished: [Key: [EncodedTile]] = [:]
   private var order: StripOrder
@@ -64,22 +66,45 @@ final class StripScheduler: @unchecked Sendable {
     for tile in finished.values.joined() { tile.bytes.deallocate() }
   }
 
-  /// Appends every tile of the pyramid to the writer.
+  /// Appends every tile of the pyramid to the writer, with `threads` threads and all that `assist`.
   func run(threads: Int) throws(BuildError) {
-    withThreads(threads) { number in
-      do throws(BuildError) {
-        let decodes = self.source.isParallel || number == 0
-        let worker = Worker(
-          encoder: try self.options.encoder(self.source.layout),
-          readyTiles: try self.source.makeReadyTiles(),
-          decoder: decodes ? try self.source.makeDecoder() : nil)
-        if !self.source.isParallel, number == 0 { try self.decodeInOrder(worker) }
-        try self.work(worker)
-      } catch {
-        self.fail(error)
-      }
-    }
+    withThreads(threads) { self.take(part: $0) }
+    monitor.lock()
+    defer { monitor.unlock() }
+    // The archive is closed after this, so nobody may still write into it.
+    isClosed = true
+    while assistants > 0 { monitor.wait() }
     if let failure { throw failure }
+  }
+
+  /// Helps with the work that is left, on the caller's thread; returns when there is none.
+  func assist() {
+    monitor.lock()
+    if isClosed { return monitor.unlock() }
+    assistants += 1
+    monitor.unlock()
+    take(part: 1)
+    monitor.lock()
+    assistants -= 1
+    monitor.wakeAll()
+    monitor.unlock()
+  }
+
+  /// - Parameter part: 0 is the thread that reads a source which only one can read.
+  private func take(part: Int) {
+    do throws(BuildError) {
+      let decodes = source.isParallel || part == 0
+      let worker = Worker(
+        encoder: try options.encoder(source.layout), readyTiles: try source.makeReadyTiles(),
+        decoder: decodes ? try source.makeDecoder() : nil)
+      if !source.isParallel, part == 0 { try decodeInOrder(worker) }
+      try work(worker)
+    } catch {
+      monitor.lock()
+      failure = failure ?? error
+      monitor.wakeAll()
+      monitor.unlock()
+    }
   }
 
   /// What one thread works with.
@@ -87,13 +112,6 @@ final class StripScheduler: @unchecked Sendable {
     let encoder: any TileEncoding
     let readyTiles: (any ReadyTiles)?
     let decoder: (any StripDecoding)?
-  }
-
-  private func fail(_ error: BuildError) {
-    monitor.lock()
-    failure = failure ?? error
-    monitor.wakeAll()
-    monitor.unlock()
   }
 
   /// Reads a source that one thread reads from top to bottom.

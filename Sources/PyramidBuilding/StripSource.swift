@@ -17,6 +17,8 @@ protocol StripSource: AnyObject {
   func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)?
   /// DCT coefficients, 16-bit, that a strip of full resolution needs beside or instead of pixels.
   var coefficientsPerStrip: Int { get }
+  /// Bytes that the source itself holds while it is read, beside strips.
+  var memory: Int { get }
 }
 
 extension StripSource {
@@ -24,6 +26,7 @@ extension StripSource {
   var isParallel: Bool { false }
   func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)? { nil }
   var coefficientsPerStrip: Int { 0 }
+  var memory: Int { 16 << 20 }
 }
 
 /// Decodes strips; used by one thread at a time.

@@ -14,6 +14,7 @@ enum BuildCommand: Command {
     Option("quality", "80", help: "of JPEG tiles, 1 to 100"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
     Option("jobs", "N", help: "threads (default: all cores)"),
+    Option("memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
     Option("force", help: "build again what is there and unchanged"),
     Option("json", help: "one JSON object a line per image on stdout"),
     Option("quiet", help: "say nothing but failures"),
@@ -30,6 +31,9 @@ enum BuildCommand: Command {
       library: library, options: try buildOptions(arguments),
       jobs: try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount,
       isCancelled: { Interruption.isAsked })
+    let memoryLimit =
+      try arguments.int("memory-limit", in: 64...(1 << 30)).map { $0 << 20 }
+      ?? Int(ProcessInfo.processInfo.physicalMemory / 4)
     builder.force = try arguments.flag("force")
 
     Interruption.listen()
@@ -42,10 +46,7 @@ enum BuildCommand: Command {
     let scan = SourceScan(arguments.operands, library: library)
     var tally = BuildTally(isQuiet: isQuiet, asJSON: asJSON, total: scan.sources.count)
     for failure in scan.failures { tally.add(failure) }
-    for source in scan.sources {
-      if Interruption.isAsked { break }
-      tally.add(source, builder.build(source))
-    }
+    LibraryRun(builder, scan.sources, memoryLimit: memoryLimit) { tally.add($0, $1) }.run()
     if Interruption.isAsked {
       Output.error("interrupted; what is finished stays, the rest left nothing")
       return .interrupted

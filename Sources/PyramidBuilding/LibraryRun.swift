@@ -1,0 +1,46 @@
+/// Builds many images at once: one thread per image while there are images enough, then all threads on
+/// those that are left.
+public final class LibraryRun: @unchecked Sendable {
+  // Sendable: `next` is touched under `monitor` only, and `report` is called under it.
+  private let monitor = Monitor()
+  private let builder: LibraryBuilder
+  private let sources: [SourceScan.Source]
+  private let pool: WorkPool
+  private let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
+  private var next = 0
+
+  /// - Parameters:
+  ///   - memoryLimit: bytes that all images in work together may take.
+  ///   - report: called once for each image, never twice at a time.
+  public init(
+    _ builder: LibraryBuilder, _ sources: [SourceScan.Source], memoryLimit: Int,
+    report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
+  ) {
+    self.builder = builder
+    self.sources = sources
+    self.report = report
+    pool = WorkPool(pictures: sources.count, memoryLimit: memoryLimit)
+  }
+
+  /// Returns when every image is built or has failed, or when the build was cancelled.
+  public func run() {
+    withThreads(builder.jobs) { _ in
+      while let source = self.takeSource() {
+        let outcome = self.builder.build(source, threads: 1, offering: self.pool)
+        self.monitor.lock()
+        self.report(source, outcome)
+        self.monitor.unlock()
+        self.pool.finishPicture()
+      }
+      self.pool.assist()
+    }
+  }
+
+  private func takeSource() -> SourceScan.Source? {
+    monitor.lock()
+    defer { monitor.unlock() }
+    guard next < sources.count else { return nil }
+    next += 1
+    return sources[next - 1]
+  }
+}
