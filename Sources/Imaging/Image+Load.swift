@@ -27,6 +27,20 @@ extension Image {
     self.init(owning: operation.retained(), subject: path)
   }
 
+  /// Decodes an encoded image in memory, whatever its format; damage is an error.
+  public convenience init(encoded bytes: UnsafeRawBufferPointer, subject: String) throws(ImagingError) {
+    Vips.start()
+    _ = VipsLog.take()
+    guard let loader = vips_foreign_find_load_buffer(bytes.baseAddress, bytes.count) else {
+      throw ImagingError.take("decode", subject)
+    }
+    let name = String(cString: loader)
+    let nick = vips_nickname_find(g_type_from_name(name)).map { String(cString: $0) } ?? name
+    let image = try Operation.run(
+      nick, subject, ["buffer": .blob(bytes), "access": .name("sequential"), "fail-on": .name("warning")])
+    self.init(owning: image.retained(), subject: subject)
+  }
+
   /// The loader that libvips would use for the file (`jpegload`), or nil where it knows none.
   public static func loader(ofPath path: String) -> String? {
     Vips.start()

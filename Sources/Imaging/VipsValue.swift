@@ -10,6 +10,8 @@ enum VipsValue {
   case name(String)
   case image(Image)
   case doubles([Double])
+  /// Encoded bytes, copied.
+  case blob(UnsafeRawBufferPointer)
 
   /// Writes the value into `value`, which has the argument's type; false where the two do not fit.
   func write(to value: inout GValue) -> Bool {
@@ -36,6 +38,10 @@ enum VipsValue {
         g_value_set_enum(&value, number)
       }
     case .image(let image): g_value_set_object(&value, image.pointer)
+    case .blob(let bytes):
+      let blob = vips_blob_copy(bytes.baseAddress, bytes.count)
+      g_value_set_boxed(&value, blob)
+      vips_area_unref(UnsafeMutableRawPointer(blob)?.assumingMemoryBound(to: VipsArea.self))
     case .doubles(let numbers): vips_value_set_array_double(&value, numbers, Int32(numbers.count))
     }
     return true

@@ -19,6 +19,28 @@ public enum FolderTree {
     }
   }
 
+  /// The archives in a folder and below it, sorted; or `path` alone where it is a file.
+  public static func archives(at path: String) throws(StorageError) -> [String] {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw StorageError("open \(path)", errno: errno) }
+    guard status.st_mode & S_IFMT == S_IFDIR else { return [path] }
+    var found: [String] = []
+    var folders = [path]
+    while let folder = folders.popLast() {
+      guard let directory = opendir(folder) else { throw StorageError("open \(folder)", errno: errno) }
+      defer { closedir(directory) }
+      while let entry = readdir(directory) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        guard !name.hasPrefix(".") else { continue }
+        if entry.pointee.d_type == UInt8(DT_DIR) { folders.append("\(folder)/\(name)") }
+        if name.hasSuffix(".szi"), name.utf8.count > 4 { found.append("\(folder)/\(name)") }
+      }
+    }
+    return found.sorted()
+  }
+
   /// Removes what killed builders left in `folder` and below it.
   public static func removeLeftovers(below folder: String) {
     guard let directory = opendir(folder) else { return }

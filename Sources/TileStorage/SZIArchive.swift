@@ -88,6 +88,12 @@ public final class SZIArchive: Sendable {
     others[relativeName].flatMap(bytes)
   }
 
+  /// Whether an entry that is not a tile can be read and has the checksum that the directory states.
+  public func isIntact(_ relativeName: String) -> Bool {
+    guard let place = others[relativeName], let bytes = bytes(place) else { return false }
+    return TileStorage.checksum(bytes) == place.crc
+  }
+
   /// The names of the entries that are not tiles, below the root folder, sorted.
   public var entryNames: [String] { others.keys.sorted() }
 

@@ -14,7 +14,8 @@ enum BuildCommand: Command {
     Option("quality", "80", help: "of JPEG tiles, 1 to 100"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
     Option("jobs", "N", help: "threads (default: all cores)"),
-    Option("memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
+    Option(
+      "memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
     Option("force", help: "build again what is there and unchanged"),
     Option("json", help: "one JSON object a line per image on stdout"),
     Option("quiet", help: "say nothing but failures"),

@@ -18,7 +18,7 @@ struct BuildTally {
   mutating func add(_ failure: BuildError) {
     failures.append(failure)
     Output.error(failure.description)
-    if asJSON { printJSON(["source": failure.source, "status": "failed", "reason": failure.reason]) }
+    if asJSON { Output.json(["source": failure.source, "status": "failed", "reason": failure.reason]) }
   }
 
   mutating func add(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
@@ -29,13 +29,13 @@ struct BuildTally {
       if !Interruption.isAsked { add(failure) }
     case .unchanged:
       unchanged += 1
-      if asJSON { printJSON(["source": source.path, "id": source.id, "status": "unchanged"]) }
+      if asJSON { Output.json(["source": source.path, "id": source.id, "status": "unchanged"]) }
       note("unchanged \(source.id)")
     case .built(let report):
       built += 1
       let (size, pyramid) = (report.pyramid.imageSize, report.pyramid)
       if asJSON {
-        printJSON([
+        Output.json([
           "source": source.path, "id": source.id, "status": "built", "width": size.width,
           "height": size.height, "levels": pyramid.levelCount, "tiles": pyramid.tileCount,
           "bytes": report.byteCount, "route": report.route, "steps": report.steps,
@@ -64,12 +64,5 @@ struct BuildTally {
 
   private func note(_ line: String) {
     if !isQuiet { Output.note("[\(done)/\(total)] " + line) }
-  }
-
-  private func printJSON(_ object: [String: any Sendable]) {
-    // Strings, numbers and lists of strings always serialise.
-    let data = try! JSONSerialization.data(
-      withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
-    Output.result(String(decoding: data, as: UTF8.self) + "\n")
   }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 /// Results go to stdout, everything else to stderr, whole lines at a time.
 enum Output {
@@ -8,6 +8,19 @@ enum Output {
     guard !write(text, to: STDOUT_FILENO) else { return }
     error("cannot write the result: " + String(cString: strerror(errno)))
     exit(ExitCode.temporary.number)
+  }
+
+  /// One JSON object on a line of its own.
+  static func json(_ object: [String: any Sendable]) {
+    // Strings, numbers, flags and lists of them always serialise.
+    let data = try! JSONSerialization.data(
+      withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+    result(String(decoding: data, as: UTF8.self) + "\n")
+  }
+
+  /// `1 tile`, `2 tiles`.
+  static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)" + (number == 1 ? "" : "s")
   }
 
   /// A line for people.
@@ -20,7 +33,8 @@ enum Output {
     return text.withUTF8 { bytes in
       var rest = UnsafeRawBufferPointer(bytes)[...]
       while !rest.isEmpty {
-        let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        let count = Foundation.write(
+          descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { return false }
         rest = rest.dropFirst(count)

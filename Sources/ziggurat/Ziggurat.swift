@@ -3,7 +3,9 @@ import Foundation
 @main
 enum Ziggurat {
   static let version = "0.1.0"
-  static var commands: [any Command.Type] { [BuildCommand.self, ServeCommand.self, TilesCommand.self] }
+  static var commands: [any Command.Type] {
+    [BuildCommand.self, ServeCommand.self, TilesCommand.self, InspectCommand.self, VerifyCommand.self]
+  }
 
   static func main() {
     let words = Array(CommandLine.arguments.dropFirst())

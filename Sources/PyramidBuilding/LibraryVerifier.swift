@@ -1,0 +1,29 @@
+import Synchronization
+
+/// Verifies many archives on several threads.
+public enum LibraryVerifier {
+  /// Calls `report` with every fault, never twice at a time; returns how many there are.
+  public static func verify(
+    _ archives: [String], jobs: Int, report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
+  ) -> Int {
+    let box = Shared()
+    withThreads(jobs) { _ in
+      while true {
+        let number = box.next.wrappingAdd(1, ordering: .relaxed).oldValue
+        guard number < archives.count else { return }
+        let faults = ArchiveVerifier.faults(ofArchive: archives[number])
+        box.count.withLock { count in
+          for fault in faults { report(fault) }
+          count += faults.count
+        }
+      }
+    }
+    return box.count.withLock { $0 }
+  }
+
+  /// What the threads count together.
+  private final class Shared: Sendable {
+    let next = Atomic<Int>(0)
+    let count = Mutex<Int>(0)
+  }
+}

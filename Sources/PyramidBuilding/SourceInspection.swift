@@ -1,0 +1,37 @@
+import Imaging
+public import TileGeometry
+
+/// What a person wants to know of a source before building it.
+public struct SourceInspection: Sendable {
+  public let size: PixelSize
+  public let bands: Int
+  /// libvips' name of the loader, without `load`: `jpeg`, `tiff`.
+  public let format: String
+  /// libvips' name of the colour space: `srgb`, `cmyk`, `rgb16`.
+  public let colour: String
+  public let hasProfile: Bool
+  public let hasAlpha: Bool
+  /// EXIF, 1…8.
+  public let orientation: Int
+  public let pages: Int
+  /// By which way its tiles would be made, and why.
+  public let route: String
+
+  public init(path: String, options: BuildOptions) throws(BuildError) {
+    _ = try SourceFile(path: path)
+    do {
+      let image = try Image(path: path, access: .sequential)
+      guard let size = PixelSize(width: image.width, height: image.height) else {
+        throw BuildError(path, "the image has no pixels")
+      }
+      self.size = size
+      (bands, hasAlpha, orientation) = (image.bands, image.hasAlpha, image.orientation)
+      let loader = image.string("vips-loader") ?? "unknown"
+      format = loader.hasSuffix("load") ? String(loader.dropLast(4)) : loader
+      colour = image.interpretation
+      hasProfile = image.hasField("icc-profile-data")
+      pages = image.int("n-pages") ?? 1
+    } catch { throw BuildError(path, error) }
+    route = try SourceRoute(path: path, options: options).reason
+  }
+}

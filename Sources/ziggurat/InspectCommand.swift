@@ -1,0 +1,96 @@
+import Foundation
+import PyramidBuilding
+import TileStorage
+
+enum InspectCommand: Command {
+  static let name = "inspect"
+  static let usage = "ARCHIVE|SOURCE"
+  static let summary = "Size, levels, tiles, format, colour, pages and origin, at a glance."
+  static let options = [Option("json", help: "as a JSON object")]
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    let path = try arguments.onlyOperand("the archive or image")
+    let facts: [Fact]
+    do {
+      facts = try path.hasSuffix(".szi") ? archive(path) : source(path)
+    } catch {
+      Output.error("\(error)")
+      return .someFailed
+    }
+    if try arguments.flag("json") {
+      Output.json(Dictionary(uniqueKeysWithValues: facts.map { ($0.key, $0.value) }))
+    } else {
+      let width = facts.map(\.key.count).max()! + 2
+      for fact in facts where !fact.text.isEmpty {
+        let gap = String(repeating: " ", count: width - fact.key.count)
+        Output.result(fact.key + gap + fact.text + "\n")
+      }
+    }
+    return .success
+  }
+
+  /// One thing to know: for programs by key and value, for people as text.
+  private struct Fact {
+    let key: String
+    let value: any Sendable
+    let text: String
+
+    init(_ key: String, _ value: any Sendable, _ text: String? = nil) {
+      (self.key, self.value) = (key, value)
+      self.text = text ?? "\(value)"
+    }
+  }
+
+  private static func archive(_ path: String) throws -> [Fact] {
+    let archive = try SZIArchive(path: path)
+    let pyramid = archive.pyramid
+    let levels = (0..<pyramid.levelCount).map { level in
+      let size = pyramid.size(ofLevel: level)
+      return [
+        "width": size.width, "height": size.height, "columns": pyramid.columns(ofLevel: level),
+        "rows": pyramid.rows(ofLevel: level),
+      ]
+    }
+    var facts = size(pyramid.imageSize.width, pyramid.imageSize.height)
+    facts += [
+      Fact("levels", levels, "\(pyramid.levelCount)"), Fact("tiles", pyramid.tileCount),
+      Fact("tileSize", pyramid.tileSize), Fact("overlap", pyramid.overlap),
+      Fact("format", archive.format.fileExtension),
+      Fact("bytes", archive.byteCount, bytes(archive.byteCount)),
+      Fact("generation", String(archive.generation, radix: 16)),
+    ]
+    if let record = archive.buildRecord {
+      facts += [
+        Fact("source", record.sourceName, "\(record.sourceName), \(bytes(record.sourceBytes))"),
+        Fact("sourceDigest", record.sourceDigest), Fact("route", record.route),
+        Fact("steps", record.steps, record.steps.joined(separator: "; ")), Fact("options", record.options),
+      ]
+    }
+    return facts
+  }
+
+  private static func source(_ path: String) throws -> [Fact] {
+    let source = try SourceInspection(path: path, options: BuildOptions())
+    return size(source.size.width, source.size.height) + [
+      Fact("format", source.format),
+      Fact("colour", source.colour, source.colour + (source.hasProfile ? ", with an ICC profile" : "")),
+      Fact("bands", source.bands, "\(source.bands)" + (source.hasAlpha ? ", the last is alpha" : "")),
+      Fact("profile", source.hasProfile, ""), Fact("alpha", source.hasAlpha, ""),
+      Fact("orientation", source.orientation), Fact("pages", source.pages), Fact("route", source.route),
+    ]
+  }
+
+  private static func size(_ width: Int, _ height: Int) -> [Fact] {
+    let megapixels = Double(width) * Double(height) / 1e6
+    return [
+      Fact("width", width, ""), Fact("height", height, ""),
+      Fact(
+        "size", "\(width)x\(height)", "\(width) × \(height), \(String(format: "%.1f", megapixels)) megapixels"
+      ),
+    ]
+  }
+
+  private static func bytes(_ count: Int) -> String {
+    ByteCountFormatter.string(fromByteCount: Int64(count), countStyle: .file)
+  }
+}
