@@ -29,6 +29,7 @@ let package = Package(
     .systemLibrary(
       name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+    .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg62-turbo-dev"])]),
     // The one C target: see the top of its header for why it cannot be Swift.
@@ -38,7 +39,9 @@ let package = Package(
     library("Imaging", ["CVips"]),
     library(
       "PyramidBuilding",
-      ["Imaging", "TileStorage", "TileGeometry", "CJPEGStream", "CTurboJPEG", "CXXHash"]),
+      [
+        "Imaging", "TileStorage", "TileGeometry", "CISAL", "CJPEGStream", "CTurboJPEG", "CXXHash",
+      ]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     library("TileServing", ["TileStorage", "TileGeometry", "CDeflate"]),

@@ -11,7 +11,9 @@ struct SourceRoute {
   init(path: String, options: BuildOptions) throws(BuildError) {
     let image: Image
     do { image = try Image(path: path, access: .sequential) } catch { throw BuildError(path, error) }
-    if let (jpeg, reason) = try Self.jpeg(path, image, options) {
+    // Not the header's "vips-loader": a .v file keeps that of the file it was made from.
+    let loader = Image.loader(ofPath: path)
+    if let (jpeg, reason) = try Self.jpeg(path, image, loader, options) {
       (source, self.reason) = (jpeg, reason)
       return
     }
@@ -21,9 +23,9 @@ struct SourceRoute {
 
   /// A JPEG whose pixels need no turning and no change of colour.
   private static func jpeg(
-    _ path: String, _ image: Image, _ options: BuildOptions
+    _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
   ) throws(BuildError) -> (JPEGSource, String)? {
-    guard image.string("vips-loader") == "jpegload", image.orientation == 1,
+    guard loader == "jpegload", image.orientation == 1,
       !image.hasField("icc-profile-data")
     else { return nil }
     let file = try JPEGFile(path: path)

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import PyramidBuilding
+
+@Suite struct PNGTileEncoderTests {
+  private var options: BuildOptions {
+    var options = BuildOptions()
+    options.format = .png
+    options.tileSize = 256
+    return options
+  }
+
+  @Test(arguments: Photograph.allCases)
+  func `has dzsave's pixels and no more bytes`(_ photograph: Photograph) throws {
+    let folder = try ScratchFolder()
+    let source = try photograph.saved(in: folder, as: "photo.v")
+    let comparison = try Comparison(source, options, suffix: ".png")
+    #expect(try comparison.differingPixels() == [])
+    let tiles = try comparison.tiles()
+    #expect(tiles.reduce(0) { $0 + $1.ours.count } <= tiles.reduce(0) { $0 + $1.theirs.count })
+  }
+
+  /// 1: gray, 2: gray with alpha, 4: RGB with alpha; widths and heights that leave odd edges.
+  @Test(arguments: [1, 2, 4], [(1, 1), (5, 257), (513, 3), (600, 511)])
+  func `takes every count of bands and every edge`(bands: Int, size: (Int, Int)) throws {
+    let folder = try ScratchFolder()
+    let source = try Photograph.autumn.saved(in: folder, as: "photo.png", columns: size.0, rows: size.1) {
+      crop in
+      let gray = folder.file("gray.v")
+      let out = folder.file("bands.v")
+      try Vips8.run("colourspace", crop, gray, "b-w")
+      if bands == 1 { return gray }
+      try Vips8.run("bandjoin_const", bands == 2 ? gray : crop, out, "255")
+      return out
+    }
+    let comparison = try Comparison(source, options, suffix: ".png")
+    let tile = try #require(try comparison.tiles().last)
+    #expect(try comparison.pixels(tile.ours).bands == bands)
+    #expect(try comparison.differingPixels() == [])
+  }
+
+  @Test func `bytes do not depend on the number of threads`() throws {
+    let folder = try ScratchFolder()
+    let source = try Photograph.leaf.saved(in: folder, as: "photo.v")
+    let archives = try [1, 3].map { threads in
+      let path = folder.file("\(threads).szi")
+      _ = try PyramidBuilder(options: options, threads: threads).build(source, to: path, name: "same")
+      return FileManager.default.contents(atPath: path)
+    }
+    #expect(archives[0] == archives[1])
+  }
+}
