@@ -52,10 +52,11 @@ let package = Package(
         "PyramidBuilding", "HTTPListening", "TileServing", "TileStorage", "TileGeometry",
       ],
       swiftSettings: strict),
-    tests("TileGeometryTests", ["TileGeometry"]),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry"]),
     tests("PyramidBuildingTests", ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry"]),
-    tests("TileServingTests", ["TileServing", "TileStorage", "TileGeometry"]),
+    tests("TileServingTests", ["TileServing", "TileStorage", "TileGeometry", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// The questions of the fixture file; the answers are computed.
 extension ViewportCase {
   typealias Question = (image: ImageShape, query: Query)
@@ -214,24 +216,4 @@ extension ViewportCase {
     if sometimes(6) { query.fallback = true }
     return (shape, query)
   }
-}
-
-/// SplitMix64: the same numbers from the same seed on every machine.
-struct SplitMix {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-
-  mutating func below(_ bound: Int) -> Int { Int(next() >> 1) % bound }
-
-  /// 0..<1, on a grid of 2^-53.
-  mutating func unit() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
 }
