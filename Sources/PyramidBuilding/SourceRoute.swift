@@ -17,6 +17,11 @@ struct SourceRoute {
       (source, self.reason) = (jpeg, reason)
       return
     }
+    if let png = try Self.png(path, image, loader, options) {
+      source = png
+      reason = "exact: PNG rows"
+      return
+    }
     source = try VipsSource(image, path: path, options: options)
     reason = "exact: read by libvips"
   }
@@ -32,6 +37,17 @@ struct SourceRoute {
     guard file.hasRows else { return nil }
     let (way, reason) = way(file, options)
     return (try JPEGSource(file, way, tileSize: options.tileSize), reason)
+  }
+
+  /// A PNG whose pixels are 8-bit gray or RGB as they stand.
+  private static func png(
+    _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
+  ) throws(BuildError) -> PNGSource? {
+    guard loader == "pngload", image.orientation == 1, !image.hasField("icc-profile-data") else { return nil }
+    let file = try PNGFile(path: path)
+    let hasAlpha = file.bands == 2 || file.bands == 4
+    guard file.isPlain, !hasAlpha || options.keepsAlpha else { return nil }
+    return PNGSource(file)
   }
 
   private static func way(_ file: JPEGFile, _ options: BuildOptions) -> (JPEGSource.Path, String) {

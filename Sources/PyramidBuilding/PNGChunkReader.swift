@@ -1,0 +1,114 @@
+import CISAL
+import Glibc
+
+/// Reads a PNG file's chunks from first to last; the checksum of each is checked (PNG 5.3).
+final class PNGChunkReader {
+  /// The chunk that is being read.
+  private(set) var name: UInt32 = 0
+  /// Bytes of it that have not been read.
+  private(set) var remaining = 0
+  let fileSize: Int
+  private let subject: String
+  private let descriptor: Int32
+  private let buffer: UnsafeMutablePointer<UInt8>
+  private var position = 0
+  private var end = 0
+  private var crc: UInt32 = 0
+
+  private static let bufferSize = 1 << 18
+
+  /// Opens the file and reads its signature.
+  init(path: String) throws(BuildError) {
+    subject = path
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw BuildError(path, String(cString: strerror(errno))) }
+    buffer = .allocate(capacity: Self.bufferSize)
+    var status = stat()
+    fileSize = fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    guard try word() == 0x8950_4e47, try word() == 0x0d0a_1a0a else { throw refused("has no PNG signature") }
+  }
+
+  deinit {
+    close(descriptor)
+    buffer.deallocate()
+  }
+
+  func refused(_ reason: String) -> BuildError { BuildError(subject, reason) }
+
+  /// Moves on to the next chunk, whose name it gives; what is left of the one before is read over.
+  @discardableResult
+  func next() throws(BuildError) -> UInt32 {
+    if name != 0 { try finish() }
+    let length = try word()
+    guard length <= 0x7fff_ffff else { throw refused("a chunk says that it is \(length) bytes long") }
+    crc = 0
+    name = try word()
+    remaining = Int(length)
+    return name
+  }
+
+  /// Reads what is left of the chunk, and its checksum.
+  func finish() throws(BuildError) {
+    while remaining > 0 { _ = try part() }
+    let found = crc
+    guard try word() == found else { throw refused("the checksum of its \(nameText) chunk does not match") }
+  }
+
+  /// The next bytes of the chunk, valid until the next call; at least one unless it is at its end.
+  func part() throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
+    guard remaining > 0 else { return UnsafeMutableBufferPointer(start: buffer, count: 0) }
+    if position == end { try fill() }
+    let count = min(remaining, end - position)
+    let bytes = UnsafeMutableBufferPointer(start: buffer + position, count: count)
+    crc = crc32_gzip_refl(crc, bytes.baseAddress, UInt64(count))
+    position += count
+    remaining -= count
+    return bytes
+  }
+
+  /// All that is left of a short chunk.
+  func rest(atMost limit: Int) throws(BuildError) -> [UInt8] {
+    guard remaining <= limit else {
+      throw refused("its \(nameText) chunk is \(remaining) bytes long, at most \(limit) are allowed")
+    }
+    var bytes: [UInt8] = []
+    while remaining > 0 { bytes += try part() }
+    return bytes
+  }
+
+  private var nameText: String {
+    String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: name >> (24 - 8 * $0)) }, as: UTF8.self)
+  }
+
+  /// Four bytes, the highest first; they count for the checksum of the chunk that begins.
+  private func word() throws(BuildError) -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<4 {
+      if position == end { try fill() }
+      crc = crc32_gzip_refl(crc, buffer + position, 1)
+      value = value << 8 | UInt32(buffer[position])
+      position += 1
+    }
+    return value
+  }
+
+  private func fill() throws(BuildError) {
+    var count = 0
+    repeat { count = read(descriptor, buffer, Self.bufferSize) } while count < 0 && errno == EINTR
+    guard count >= 0 else { throw refused(String(cString: strerror(errno))) }
+    guard count > 0 else { throw refused("the file ends early") }
+    (position, end) = (0, count)
+  }
+}
+
+/// Names of chunks as numbers.
+enum PNGChunk {
+  static let header: UInt32 = 0x4948_4452  // IHDR
+  static let data: UInt32 = 0x4944_4154  // IDAT
+  static let end: UInt32 = 0x4945_4e44  // IEND
+  static let transparency: UInt32 = 0x7452_4e53  // tRNS
+  static let gamma: UInt32 = 0x6741_4d41  // gAMA
+  static let chromaticities: UInt32 = 0x6348_524d  // cHRM
+  static let standardRGB: UInt32 = 0x7352_4742  // sRGB
+  static let codePoints: UInt32 = 0x6349_4350  // cICP
+}
