@@ -122,7 +122,7 @@ class Visit:
     def run(self, script, argument=None):
         """JavaScript with `viewer` at hand. Never playwright's waits: they need eval, which the page forbids."""
         return self.page.evaluate(
-            "(argument) => { const viewer = document.querySelector('ziggurat-viewer'); " + script + " }", argument)
+            "async (argument) => { const viewer = document.querySelector('ziggurat-viewer'); " + script + " }", argument)
 
     def until(self, script, what="", seconds=20):
         deadline = time.monotonic() + seconds
@@ -168,9 +168,10 @@ class Visit:
     def track(self):
         return self.run("return globalThis.track")
 
-    def tiles(self):
-        """What was asked for: (level, column, row), in the order in which the page asked."""
-        found = [re.search(r"_files/(\d+)/(\d+)_(\d+)\.", url) for url in self.run("return globalThis.fetched")]
+    def tiles(self, image=PHOTO):
+        """What was asked for of an image: (level, column, row), in the order in which the page asked."""
+        name = re.escape(urllib.parse.quote(image, safe=""))
+        found = [re.search(name + r"_files/(\d+)/(\d+)_(\d+)\.", url) for url in self.run("return globalThis.fetched")]
         return [tuple(map(int, match.groups())) for match in found if match]
 
     def touches(self):

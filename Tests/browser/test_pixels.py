@@ -64,10 +64,13 @@ def expected(view, ratio, degrees=0):
 
 
 class Pixels(PageTest):
+    def shot(self, visit):
+        return numpy.asarray(Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB"), dtype=numpy.float32)
+
     def assertTrue_to_source(self, visit, degrees=0):
         visit.sharp()
         visit.hide_chrome()
-        shot = numpy.asarray(Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB"), dtype=numpy.float32)
+        shot = self.shot(visit)
         wanted, inside = expected(visit.view(), visit.ratio, degrees)
         self.assertEqual(shot.shape, wanted.shape)
         self.assertGreater(inside.mean(), 0.2, "the image is hardly in view")
@@ -91,6 +94,63 @@ class Pixels(PageTest):
     def test_full_resolution_is_shown_untouched(self):
         visit = self.visit(ratio=2)
         visit.photo(view="scale=0.5&x=700&y=400")
+        self.assertTrue_to_source(visit)
+
+    def test_a_turned_view_equals_the_crop_of_the_source_at_three_angles(self):
+        visit = self.visit().photo()
+        for degrees in (90, 33, 211.5):
+            for scale in (0.3137, 0.61, 1.37):
+                with self.subTest(degrees=degrees, scale=scale):
+                    x, y = 2345.67 * scale - 640, 1234.56 * scale - 400
+                    visit.look(f"scale={scale}&x={x}&y={y}&rotation={degrees}")
+                    self.assertTrue_to_source(visit, degrees)
+
+    def test_a_mirrored_view_is_the_mirrored_view(self):
+        visit = self.visit().photo(view="scale=0.61&x=700&y=400")
+        visit.hide_chrome()
+        plain = self.shot(visit)
+        visit.look("scale=0.61&x=700&y=400&flip=true")
+        visit.hide_chrome()
+        difference = numpy.abs(self.shot(visit) - plain[:, ::-1])
+        self.assertLess(difference.mean(), MEAN)
+        self.assertGreaterEqual((difference <= FAR).mean(), FAR_SHARE)
+
+    def test_no_seam_shows_between_tiles_at_any_scale_or_angle(self):
+        """An image of one colour: a seam would be another colour, however faint. One level may be lost to rounding."""
+        colour = (173, 99, 41)
+        tile = io.BytesIO()
+        Image.new("RGB", (512, 512), colour).save(tile, "PNG")
+        visit = self.visit()
+        visit.page.route("**/*_files/**", lambda route: route.fulfill(body=tile.getvalue(), content_type="image/png"))
+        visit.photo()
+        for scale in (0.27, 0.3333, 0.43, 0.5001, 0.71, 0.999, 1.31, 2.77):
+            for degrees in (0, 7, 45):
+                with self.subTest(scale=scale, degrees=degrees):
+                    visit.look(f"scale={scale}&x={2560 * scale - 640}&y={1440 * scale - 400}&rotation={degrees}")
+                    visit.hide_chrome()
+                    # The image's own edges are outside of this part for every scale and angle above.
+                    middle = self.shot(visit)[250:550, 440:840]
+                    self.assertLessEqual(numpy.abs(middle - numpy.array(colour)).max(), 1)
+
+    def test_a_canvas_of_many_cells_shows_no_seam_between_them(self):
+        visit = self.visit(width=1300, height=900, ratio=2).photo(view="scale=0.37&x=200&y=60&rotation=12")
+        self.assertTrue_to_source(visit, 12)
+
+    def test_coarse_tiles_stay_until_the_finer_ones_are_there(self):
+        visit = self.visit().photo()
+        held, hold = [], [True]
+        visit.page.route("**/*_files/13/*", lambda route: held.append(route) if hold else route.continue_())
+        visit.run("viewer.zoomTo(1, { x: 640, y: 400 })")
+        visit.page.wait_for_timeout(600)
+        visit.hide_chrome()
+        coarse = self.shot(visit)
+        wanted, inside = expected(visit.view(), 1)
+        self.assertTrue(inside.all())
+        # Blurred, but the picture: nowhere the ground, nowhere far from what will be there.
+        self.assertLess(numpy.abs(coarse - wanted).mean(), 14)
+        hold.clear()
+        for route in held:
+            route.continue_()
         self.assertTrue_to_source(visit)
 
 

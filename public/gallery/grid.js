@@ -7,10 +7,14 @@ const AHEAD = 0.75
 
 /** The pictures in view, and only those, as links in a box as tall as all of them. */
 export class Grid {
-  /** @param {HTMLElement} box @param {() => void} nearEnd more images are wanted */
-  constructor(box, nearEnd) {
+  /**
+   * @param {HTMLElement} box @param {() => void} nearEnd more images are wanted
+   * @param {(index: number) => void} opened a picture is about to be opened
+   */
+  constructor(box, nearEnd, opened) {
     this.box = box
     this.nearEnd = nearEnd
+    this.opened = opened
     /** @type {any[]} */
     this.images = []
     /** @type {Map<number, HTMLAnchorElement>} */
@@ -100,6 +104,7 @@ export class Grid {
     caption.className = 'caption'
     caption.textContent = image.title || image.id
     frame.append(img)
+    link.addEventListener('click', () => this.opened(index))
     link.append(frame, caption)
     // In the order of the images, so that Tab and screen readers go the way of the eye.
     let next = null

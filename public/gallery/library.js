@@ -6,7 +6,7 @@ const PAGE = 200
 export class Library {
   /**
    * @param {string} query what to search for; empty is everything
-   * @param {(url: string, signal: AbortSignal) => Promise<{images: any[], next: string | null, total?: number}>} read
+   * @param {(url: string, signal: AbortSignal) => Promise<{images: any[], next: string | null, total?: number}>} [read]
    */
   constructor(query, read = readJSON) {
     this.query = query

@@ -1,4 +1,5 @@
 // @ts-check
+import { leaveAlbum } from '../paging/album.js'
 import { text } from '../text/english.js'
 import { icon } from '../viewer/icons.js'
 import { Grid } from './grid.js'
@@ -20,7 +21,9 @@ export function showGallery(document, location) {
   field.setAttribute('aria-label', text.searchImages)
   field.before(icon('search'))
   again.textContent = text.tryAgain
-  const grid = new Grid(find('grid'), () => read())
+  const grid = new Grid(find('grid'), () => read(), (index) => {
+    leaveAlbum(sessionStorage, grid.images, index, library.isComplete ? grid.images.length : library.total ?? grid.images.length)
+  })
   let library = new Library('')
 
   /** @param {string} words @param {boolean} [canRetry] */

@@ -12,6 +12,6 @@ export function keyCommand(event) {
 /** @type {Record<string, string>} */
 const COMMANDS = {
   ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down',
-  '+': 'zoomIn', '=': 'zoomIn', '-': 'zoomOut', _: 'zoomOut', 0: 'fit', Home: 'fit', 1: 'original',
-  r: 'rotate', f: 'fullscreen', Escape: 'leave', PageUp: 'previous', PageDown: 'next', '?': 'help',
+  '+': 'zoomIn', '=': 'zoomIn', '-': 'zoomOut', _: 'zoomOut', 0: 'whole', Home: 'whole', 1: 'original',
+  r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'leave', PageUp: 'previous', PageDown: 'next', '?': 'help',
 }

@@ -3,9 +3,16 @@ import { Recognizer } from './recognizer.js'
 import { wheelFactor } from './wheel.js'
 
 /**
+ * @typedef {object} Extra
+ * @property {(point: {x: number, y: number}, factor: number) => void} wheel
+ * @property {(point: {x: number, y: number}) => void} menu the browser's menu was asked for by mouse or key
+ * @typedef {import('./recognizer.js').GestureHandler & Extra} SurfaceHandler
+ */
+
+/**
  * Binds an element's pointer and wheel events to a recognizer.
  * @param {HTMLElement} element
- * @param {import('./recognizer.js').GestureHandler & {wheel: (point: {x: number, y: number}, factor: number) => void}} handler
+ * @param {SurfaceHandler} handler
  * @returns {() => void} takes the listeners away again
  */
 export function listen(element, handler) {
@@ -47,9 +54,11 @@ export function listen(element, handler) {
     event.preventDefault()
     if (event.deltaY !== 0) handler.wheel(place(event), wheelFactor(event))
   }, { signal, passive: false })
-  // A long press is ours; a right click keeps the browser's menu.
+  // A long press is told by the recognizer; with Shift the browser's own menu opens.
   element.addEventListener('contextmenu', (event) => {
-    if (/** @type {PointerEvent} */ (event).pointerType === 'touch') event.preventDefault()
+    if (event.shiftKey) return
+    event.preventDefault()
+    if (/** @type {PointerEvent} */ (event).pointerType !== 'touch') handler.menu(place(event))
   }, { signal })
   signal.addEventListener('abort', () => clearTimeout(timer))
   return () => stop.abort()

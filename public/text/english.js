@@ -2,29 +2,75 @@
 /** Every text a reader sees. A translation is another module with the same names. */
 export const text = {
   viewer: 'Zoomable image',
+  controls: 'Image controls',
   zoomIn: 'Zoom in',
   zoomOut: 'Zoom out',
-  fit: 'Fit to window',
-  original: 'Original size',
+  fit: 'Fit, width, original size',
   fullscreen: 'Full screen',
   rotate: 'Turn clockwise',
   flip: 'Mirror',
+  more: 'More',
+  previous: 'Previous image',
+  next: 'Next image',
   back: 'All images',
+  close: 'Close',
+  image: 'Image',
+  goToImage: 'Go to image number',
+  ofCount: (/** @type {number} */ count) => `/ ${number(count)}`,
+  position: (/** @type {number} */ at, /** @type {number} */ count) => `Image ${number(at)} of ${number(count)}`,
+  spoken: (/** @type {number} */ scale, /** @type {number} */ across, /** @type {number} */ down) =>
+    `${percent(scale)} percent, ${Math.round(across * 100)} percent across, ${Math.round(down * 100)} percent down`,
+
+  save: 'Save this view',
+  copyLink: 'Copy link',
+  cite: 'Cite this view',
+  crop: 'Crop and turn',
+  details: 'Details',
+  keys: 'Keys',
+  copied: 'Copied.',
+  region: (/** @type {string} */ region) => `region ${region}`,
+  title: 'Title',
+  caption: 'Caption',
+  size: 'Size',
+  megapixels: 'Megapixels',
+  identifier: 'Identifier',
+  levels: 'Levels',
+  tiles: 'Tiles',
+  format: 'Format',
+  storage: 'Storage',
+  resolution: 'Resolution',
+  microns: (/** @type {number} */ value) => `${number(value)} µm per pixel`,
+  keyList: /** @type {[string, string][]} */ ([
+    ['← → ↑ ↓', 'Move'], ['+  −', 'Zoom in, zoom out'], ['0  Home', 'Whole image'], ['1', 'Original size'],
+    ['R', 'Turn clockwise'], ['M', 'Mirror'], ['F', 'Full screen'], ['Page Up  Page Down', 'Previous, next image'],
+    ['Esc', 'Leave'], ['?', 'These keys'],
+  ]),
+
   search: 'Search',
   searchImages: 'Search images',
-  gallery: 'Images',
   loading: 'Loading…',
   noImages: 'No images yet.',
   nothingFound: (/** @type {string} */ query) => `Nothing found for “${query}”.`,
+  libraryUnreachable: 'The list of images could not be read.',
+  tryAgain: 'Try again',
   notThere: 'There is no such image here.',
   unreachable: 'The image could not be read. Please try again.',
-  tryAgain: 'Try again',
-  libraryUnreachable: 'The list of images could not be read.',
   missingTiles: (/** @type {number} */ count) =>
-    count === 1 ? 'One part of the image could not be loaded.' : `${count} parts of the image could not be loaded.`,
-  pixels: (/** @type {number} */ width, /** @type {number} */ height) =>
-    `${width.toLocaleString('en')} × ${height.toLocaleString('en')}`,
+    count === 1 ? 'One part of the image could not be loaded.' : `${number(count)} parts of the image could not be loaded.`,
+
+  pixels: (/** @type {number} */ width, /** @type {number} */ height) => `${number(width)} × ${number(height)}`,
   scale: (/** @type {number} */ scale) => `${percent(scale)} %`,
+  number: (/** @type {number} */ value) => number(value),
+  bytes: (/** @type {number} */ value) =>
+    value < 1e6 ? `${number(value / 1e3)} kB` : value < 1e9 ? `${number(value / 1e6)} MB` : `${number(value / 1e9)} GB`,
+  length: (/** @type {number} */ microns) =>
+    microns < 1 ? `${number(microns * 1e3)} nm` : microns < 1e3 ? `${number(microns)} µm`
+      : microns < 1e6 ? `${number(microns / 1e3)} mm` : `${number(microns / 1e6)} m`,
+}
+
+/** @param {number} value */
+function number(value) {
+  return value.toLocaleString('en', { maximumSignificantDigits: value < 1000 ? 3 : 12 })
 }
 
 /** @param {number} scale */

@@ -6,6 +6,7 @@ import { Chase } from '../motion/chase.js'
 import { Flight } from '../motion/flight.js'
 import { Throw } from '../motion/glide.js'
 import { relaxed, settled, stretched } from '../motion/limits.js'
+import { isStrip } from './states.js'
 
 /**
  * @typedef {import('../geometry/pyramid.js').Point} Point
@@ -18,6 +19,7 @@ import { relaxed, settled, stretched } from '../motion/limits.js'
  * @property {number} [doubleTapScale] CSS pixels per image pixel
  * @property {boolean} [calm] no animation
  * @property {boolean} [turning] two fingers turn the picture too
+ * @property {boolean} [paging] a drag past an edge pulls the page
  */
 
 const FLIGHT = 260
@@ -35,12 +37,20 @@ export class Camera {
     /** @type {Fit | null} a fit that is kept when the window changes; a gesture leaves it */
     this.kept = 'contain'
     this.viewport = Viewport.fitting(image, 'contain', window)
+    if (isStrip(image, window)) {
+      this.kept = null
+      const cover = Math.min(fitScale('cover', image, window), 1)
+      // A strip is read from its start, be it a scroll or a panorama.
+      this.viewport = this.settle(this.viewport.with({ scale: cover, x: 0, y: 0 }))
+    }
     /** @type {Motion | null} */
     this.motion = null
     /** @type {{points: Point[], start: Viewport, image: Point, moved: boolean} | null} */
     this.hold = null
     /** @type {{from: Viewport, anchor: Point} | null} */
     this.quick = null
+    /** How far a drag has gone past the image's left (above 0) or right edge, CSS pixels as seen. */
+    this.pull = 0
     /** @type {{chase: Chase | null, time: number, shown: Viewport | null}} */
     this.wheeling = { chase: null, time: -Infinity, shown: null }
   }
@@ -58,6 +68,13 @@ export class Camera {
 
   /** Where the movement under way will end. */
   get destination() { return this.motion ? this.motion.destination : this.viewport }
+
+  /** Past a limit, where it gives way like rubber. */
+  get isOutside() {
+    const rest = this.settle(this.viewport)
+    return Math.abs(rest.scale / this.viewport.scale - 1) > 1e-6
+      || Math.hypot(rest.x - this.viewport.x, rest.y - this.viewport.y) > 0.5
+  }
 
   get isHeld() { return this.hold !== null }
 
@@ -101,6 +118,9 @@ export class Camera {
     this.kept = null
     this.viewport = this.settle(viewport)
   }
+
+  /** Puts a point in the middle at once. @param {Point} center image space */
+  look(center) { this.show(this.viewport.centered(center)) }
 
   /** @param {Viewport} viewport @param {number} now */
   flyTo(viewport, now) {
@@ -153,6 +173,7 @@ export class Camera {
     this.stop()
     const middle = mean(points)
     const start = relaxed(this.viewport, this.image, this.limits, middle)
+    this.pull = 0
     this.hold = { points, start, image: start.imagePoint(middle), moved: false }
     this.quick = null
   }
@@ -173,16 +194,33 @@ export class Camera {
       wanted = wanted.with({ scale, turn })
     }
     wanted = wanted.placing(hold.image, middle)
+    if (points.length === 1 && this.options.paging) wanted = this.pulled(wanted)
     this.viewport = stretched(wanted, this.image, this.limitsFor(wanted.turn), middle, points.length === 2)
+  }
+
+  /**
+   * Takes what goes past the image's left or right edge, as seen, out of a drag: it pulls the page.
+   * @param {Viewport} wanted
+   */
+  pulled(wanted) {
+    const inside = wanted.clamped(this.image)
+    const past = wanted.turn.apply({ x: inside.x - wanted.x, y: inside.y - wanted.y })
+    this.pull = Math.abs(past.x) < 1e-6 ? 0 : past.x
+    const back = wanted.turn.undo({ x: this.pull, y: 0 })
+    return wanted.with({ x: wanted.x + back.x, y: wanted.y + back.y })
   }
 
   /** @param {Point} velocity of the last finger, CSS pixels per ms as seen @param {number} now */
   release(velocity, now) {
     const { hold } = this
+    const { pull, viewport } = this
     this.hold = null
     this.quick = null
-    if (!hold) return
-    const { viewport } = this
+    this.pull = 0
+    if (!hold || pull !== 0) {
+      if (hold) this.flyTo(this.settle(viewport), now)
+      return
+    }
     const rest = this.settle(viewport, mean(hold.points))
     const outside = rest.scale !== viewport.scale
     if (this.options.calm || outside) {

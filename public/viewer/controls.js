@@ -2,45 +2,52 @@
 import { text } from '../text/english.js'
 import { icon } from './icons.js'
 
-/**
- * The bar of buttons and the scale readout.
- * @param {(command: string) => void} run
- */
-export function makeControls(run) {
-  const bar = document.createElement('div')
-  bar.className = 'controls'
-  bar.part.add('controls')
-  bar.setAttribute('role', 'toolbar')
-  bar.setAttribute('aria-label', text.viewer)
-  const scale = document.createElement('output')
-  scale.className = 'scale'
-  bar.append(
-    button('zoomOut', run), scale, button('zoomIn', run), rule(),
-    button('fit', run), button('rotate', run), button('fullscreen', run))
-  return {
-    bar,
-    /** @param {number} value CSS pixels per image pixel */
-    showScale(value) {
-      const words = text.scale(value)
-      if (scale.value !== words) scale.value = words
-    },
+/** @typedef {'zoomIn' | 'zoomOut' | 'fit' | 'rotate' | 'fullscreen' | 'more'} ControlName */
+
+/** The bar of buttons and the scale readout. */
+export class Controls {
+  /** @param {(command: string) => void} run */
+  constructor(run) {
+    this.bar = document.createElement('div')
+    this.bar.className = 'controls'
+    this.bar.part.add('controls')
+    this.bar.setAttribute('role', 'toolbar')
+    this.bar.setAttribute('aria-label', text.controls)
+    this.scale = document.createElement('span')
+    this.scale.className = 'scale'
+    this.ruler = document.createElement('span')
+    this.ruler.className = 'ruler'
+    this.ruler.hidden = true
+    const rule = document.createElement('span')
+    rule.className = 'rule'
+    this.bar.append(
+      button('zoomOut', run), this.scale, button('zoomIn', run), rule,
+      button('fit', run), button('rotate', run), button('fullscreen', run), button('more', run))
+  }
+
+  /**
+   * @param {number} scale CSS pixels per image pixel
+   * @param {{length: number, words: string} | null} bar where the image's resolution is known
+   */
+  show(scale, bar) {
+    const words = text.scale(scale)
+    if (this.scale.textContent !== words) this.scale.textContent = words
+    this.ruler.hidden = !bar
+    if (!bar) return
+    this.ruler.textContent = bar.words
+    this.ruler.style.width = `${bar.length}px`
   }
 }
 
-/** @param {'zoomIn' | 'zoomOut' | 'fit' | 'rotate' | 'fullscreen'} name @param {(command: string) => void} run */
+/** @param {ControlName} name @param {(command: string) => void} run */
 function button(name, run) {
   const element = document.createElement('button')
   element.type = 'button'
   element.className = name
   element.title = text[name]
   element.setAttribute('aria-label', text[name])
+  if (name === 'more') element.setAttribute('aria-haspopup', 'menu')
   element.append(icon(name))
   element.addEventListener('click', () => run(name))
-  return element
-}
-
-function rule() {
-  const element = document.createElement('span')
-  element.className = 'rule'
   return element
 }

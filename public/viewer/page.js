@@ -1,4 +1,5 @@
 // @ts-check
+import { foundAlbum, libraryAlbum } from '../paging/album.js'
 import { text } from '../text/english.js'
 import { icon } from './icons.js'
 import { linkHash, linkedViewport } from './link.js'
@@ -15,8 +16,12 @@ export function pathId(path) {
   }
 }
 
+/** @param {string} id */
+function apiURL(id) { return `/api/images/${encodeURIComponent(id)}` }
+
 /**
- * The page of one image: its title, and a link that always says what is seen.
+ * The page of one image: its title, its place among the others, and an address that always says what
+ * is seen.
  * @param {Document} document @param {Location} location
  */
 export function showPage(document, location) {
@@ -26,8 +31,9 @@ export function showPage(document, location) {
   back.append(icon('back'))
   back.setAttribute('aria-label', text.back)
   back.title = text.back
-  const id = pathId(location.pathname)
-  find('title').textContent = document.title = id.split('/').pop() ?? id
+  const first = pathId(location.pathname)
+  find('title').textContent = document.title = first.split('/').pop() ?? first
+  let searched = false
 
   const follow = () => {
     const { viewport } = viewer
@@ -35,9 +41,10 @@ export function showPage(document, location) {
     if (linked) viewer.viewport = linked
   }
   viewer.addEventListener('open', () => {
-    const { title, pyramid } = /** @type {import('../sources/source.js').Source} */ (viewer.source)
+    const { title, pyramid, details } = /** @type {import('../sources/source.js').Source} */ (viewer.source)
     find('title').textContent = document.title = title
-    find('facts').textContent = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
+    const size = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
+    find('facts').textContent = details.caption ? `${details.caption} · ${size}` : size
     follow()
   })
   viewer.addEventListener('settle', () => {
@@ -46,9 +53,47 @@ export function showPage(document, location) {
     if (hash !== location.hash) history.replaceState(history.state, '', hash)
   })
   viewer.addEventListener('chrome', () => document.body.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
+  viewer.addEventListener('leave', () => back.click())
+  viewer.addEventListener('sharp', async () => {
+    // Nobody waits for the neighbours: they come once the image itself is there.
+    if (searched) return
+    searched = true
+    const album = foundAlbum(sessionStorage, first) ?? await libraryAlbum(first).catch(() => null)
+    if (album && album.ids.length > 1) showAlbum(viewer, album, find)
+  })
   addEventListener('hashchange', follow)
   document.addEventListener('keydown', (event) => {
     if (event.target === document.body) viewer.dispatchEvent(new KeyboardEvent('keydown', event))
   })
-  viewer.src = `/api/images/${encodeURIComponent(id)}`
+  viewer.src = apiURL(first)
+}
+
+/**
+ * Leafing: the counter, which also takes a number, and the address of the image that is shown.
+ * @param {ZigguratViewer} viewer @param {import('../paging/album.js').Album} album
+ * @param {(id: string) => HTMLElement} find
+ */
+function showAlbum(viewer, album, find) {
+  const [counter, field] = [find('counter'), /** @type {HTMLInputElement} */ (find('number'))]
+  const show = () => {
+    field.value = String(album.offset + viewer.index + 1)
+    field.style.width = `${String(album.total).length + 1.5}ch`
+  }
+  viewer.setImages(album.ids.map(apiURL), album.index)
+  find('count').textContent = text.ofCount(album.total)
+  field.setAttribute('aria-label', text.goToImage)
+  show()
+  counter.hidden = false
+  viewer.addEventListener('page', () => {
+    history.replaceState(history.state, '', `/view/${encodeURIComponent(album.ids[viewer.index])}`)
+    show()
+  })
+  counter.addEventListener('submit', (event) => {
+    event.preventDefault()
+    viewer.goTo(Number(field.value) - 1 - album.offset)
+    show()
+    viewer.focus({ preventScroll: true })
+  })
+  field.addEventListener('focus', () => field.select())
+  field.addEventListener('blur', show)
 }

@@ -12,6 +12,7 @@ import { Camera } from './camera.js'
  * @property {() => void} moved the viewport is another
  * @property {() => void} settled it has come to rest
  * @property {() => void} sharp every tile of the view is drawn
+ * @property {(part: number) => void} progress how much of the view is there, 0…1
  * @property {(missing: number) => void} missing tiles were given up
  */
 
@@ -39,9 +40,13 @@ export class Stage {
     this.isSharp = false
   }
 
-  /** @param {Source} source @param {import('./camera.js').CameraOptions} options */
-  open(source, options) {
+  /**
+   * @param {Source} source @param {import('./camera.js').CameraOptions} options
+   * @param {ImageBitmap | null} [whole] the tile that shows the whole image; the stage then owns it
+   */
+  open(source, options, whole = null) {
     this.close()
+    if (whole) this.cache.set(wholeKey(source), whole)
     this.source = source
     this.camera = new Camera(source.pyramid.imageSize, this.window, options)
     this.missing = 0
@@ -84,6 +89,12 @@ export class Stage {
     if (this.camera) this.draw(performance.now())
   }
 
+  /** The tile that shows the whole image, if it is there. */
+  wholeImage() { return this.source ? this.cache.get(wholeKey(this.source)) ?? null : null }
+
+  /** @param {boolean} paging */
+  setPaging(paging) { if (this.camera) this.camera.options.paging = paging }
+
   invalidate() {
     if (!this.frame && this.camera) this.frame = requestAnimationFrame((now) => this.draw(now))
   }
@@ -101,7 +112,8 @@ export class Stage {
     const used = new Set(planned.map(tileKey))
     for (const key of used) cache.get(key)
     cache.trim(used)
-    loader.want(planned.filter((tile) => !cache.has(tileKey(tile))))
+    const wanted = planned.filter((tile) => !cache.has(tileKey(tile)))
+    loader.want(wanted)
     this.painter.clear()
     const level = source.pyramid.levelForScale(viewport.scale * this.ratio)
     this.painter.paint(source.pyramid, viewport, level, this.ratio, {
@@ -115,6 +127,7 @@ export class Stage {
     if (rests && this.wasMoving) this.events.settled()
     this.wasMoving = !rests
     const sharp = rests && loader.pending === 0
+    this.events.progress(planned.length === 0 ? 1 : 1 - loader.pending / planned.length)
     if (sharp && !this.isSharp) this.events.sharp()
     this.isSharp = sharp
   }
@@ -122,3 +135,6 @@ export class Stage {
   /** @param {import('../geometry/viewport.js').Viewport} viewport */
   wasDrawn(viewport) { return this.drawn === viewport }
 }
+
+/** @param {Source} source */
+function wholeKey({ pyramid }) { return tileKey({ level: pyramid.singleTileLevel, column: 0, row: 0 }) }

@@ -2,46 +2,56 @@
 import { Turn } from '../geometry/turn.js'
 import { keyCommand } from '../gestures/keys.js'
 import { listen } from '../gestures/surface.js'
+import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
 import { SourceError } from '../sources/source.js'
 import { text } from '../text/english.js'
-import { makeControls } from './controls.js'
+import { commands } from './commands.js'
+import { gestures } from './handling.js'
+import { scaleBar } from './scale-bar.js'
+import { Shell } from './shell.js'
 import { Stage } from './stage.js'
 
 /**
  * @typedef {import('../geometry/pyramid.js').Point} Point
  * @typedef {import('../geometry/viewport.js').Viewport} Viewport
+ * @typedef {import('../sources/source.js').Source} Source
  */
 
-/** CSS pixels an arrow key moves, and the factor of a zoom key. */
-const STEP = { pan: 96, zoom: 1.5 }
-
 /**
- * `<ziggurat-viewer src="…">`: one image to zoom into. `src` is an image's API URL or a .dzi.
+ * `<ziggurat-viewer src="…">`: one image to zoom into, or several to leaf through. `src` is an image's
+ * API URL, a .dzi or a IIIF info.json.
  *
- * Events, none of which bubbles: `open` (the description was read), `viewport` (it moved), `settle`
+ * Attributes: `min-scale`, `max-scale`, `double-tap-scale` (CSS pixels per image pixel),
+ * `two-finger-rotation`, `controls="none"`, `quiet` (controls hidden).
+ *
+ * Events, none of which bubbles: `open` (a description was read), `viewport` (the view moved), `settle`
  * (it came to rest), `sharp` (every tile of the view is drawn), `chrome` (a tap shows or hides the
- * controls; the attribute `quiet` says which), `error` (detail: the Error).
+ * controls), `page` (another image of the list), `error` (detail: the Error).
  */
 export class ZigguratViewer extends HTMLElement {
   static observedAttributes = ['src']
 
   #internals = this.attachInternals()
-  #canvas = document.createElement('canvas')
-  #notice = document.createElement('p')
-  #controls = makeControls((command) => this.run(command))
-  #stage = new Stage(this.#canvas, {
-    moved: () => this.#moved(),
-    settled: () => this.#tell('settle'),
-    sharp: () => this.#tell('sharp'),
-    missing: (count) => this.#say(text.missingTiles(count)),
+  #shell = new Shell(this.attachShadow({ mode: 'open' }), {
+    run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center)),
   })
+  #stage = new Stage(this.#shell.canvas, {
+    moved: () => this.#moved(),
+    settled: () => this.#settled(),
+    progress: (part) => this.#shell.showProgress(part),
+    sharp: () => this.#sharp(),
+    missing: (count) => this.#shell.say(text.missingTiles(count)),
+  })
+  #pager = new Pager(this.#shell.track, (index, neighbour) => {
+    this.#open(neighbour?.source ?? this.#pager.list[index], neighbour?.bitmap ?? null)
+    this.#tell('page')
+  })
+  #commands = commands(this)
   /** @type {AbortController | null} */
   #opening = null
   /** @type {AbortController | null} */
   #connected = null
-  /** @type {Promise<unknown>} */
-  #styled
   /** @type {() => void} */
   #measured = () => {}
   /** A view means nothing before the window has a size. */
@@ -49,24 +59,6 @@ export class ZigguratViewer extends HTMLElement {
 
   constructor() {
     super()
-    const root = this.attachShadow({ mode: 'open' })
-    const sheet = document.createElement('link')
-    sheet.rel = 'stylesheet'
-    sheet.href = new URL('./viewer.css', import.meta.url).href
-    // Before the sheet is there nothing has its place or size.
-    this.#controls.bar.hidden = true
-    this.#styled = new Promise((done) => {
-      const arrive = () => {
-        this.#controls.bar.hidden = false
-        done(undefined)
-      }
-      sheet.addEventListener('load', arrive)
-      sheet.addEventListener('error', arrive)
-    })
-    this.#notice.className = 'notice'
-    this.#notice.setAttribute('role', 'status')
-    this.#notice.hidden = true
-    root.append(sheet, this.#canvas, this.#notice, this.#controls.bar)
     this.#internals.role = 'region'
     this.#internals.ariaLabel = text.viewer
   }
@@ -76,16 +68,19 @@ export class ZigguratViewer extends HTMLElement {
     this.#connected = new AbortController()
     const { signal } = this.#connected
     const resize = new ResizeObserver((entries) => this.#resized(entries[entries.length - 1]))
-    this.#styled.then(() => {
+    this.#shell.styled.then(() => {
       if (signal.aborted) return
       try {
-        resize.observe(this.#canvas, { box: 'device-pixel-content-box' })
+        resize.observe(this.#shell.canvas, { box: 'device-pixel-content-box' })
       } catch {
-        resize.observe(this.#canvas)
+        resize.observe(this.#shell.canvas)
       }
     })
-    const stop = listen(this.#canvas, this.#gestures())
-    this.addEventListener('keydown', (event) => this.#key(event), { signal })
+    const stop = listen(this.#shell.surface, gestures(this, this.#stage, this.#pager))
+    this.addEventListener('keydown', (event) => {
+      const command = event.target === this ? keyCommand(event) : null
+      if (command && this.run(command)) event.preventDefault()
+    }, { signal })
     signal.addEventListener('abort', () => {
       resize.disconnect()
       stop()
@@ -96,6 +91,7 @@ export class ZigguratViewer extends HTMLElement {
   disconnectedCallback() {
     this.#connected?.abort()
     this.#opening?.abort()
+    this.#pager.forget()
     this.#stage.close()
   }
 
@@ -112,62 +108,91 @@ export class ZigguratViewer extends HTMLElement {
 
   /** Shown at once, as far as the limits let it. @param {Viewport | null} viewport */
   set viewport(viewport) {
-    if (viewport) this.#change((camera) => camera.show(viewport))
+    if (viewport) this.change((camera) => camera.show(viewport))
   }
 
-  /** The open image's description, or null. @returns {import('../sources/source.js').Source | null} */
+  /** The open image's description, or null. @returns {Source | null} */
   get source() { return this.#stage.source }
 
   /** Whether every tile of the view is drawn and nothing moves. */
   get isSharp() { return this.#stage.isSharp }
 
-  /** What was asked for so far: requested, loaded, aborted, retried, failed. */
+  /** What was asked for of this image so far: requested, loaded, aborted, retried, failed. */
   get requestCounts() { return { ...this.#stage.loader?.counts } }
 
+  /** Bytes of decoded tiles that are kept. */
+  get cachedBytes() { return this.#stage.cache.bytes }
+
+  /** The images to leaf through, as `src` takes them. @returns {string[]} */
+  get images() { return this.#pager.list }
+
+  /** @param {string[]} list @param {number} [index] the one that is open */
+  setImages(list, index = 0) {
+    this.#pager.set(list, index)
+    this.#stage.setPaging(list.length > 1)
+    if (this.isSharp) this.#pager.preload()
+  }
+
+  /** Which of `images` is shown. */
+  get index() { return this.#pager.index }
+
   /**
-   * @param {string | import('../sources/source.js').Source} what a URL or a description
+   * @param {string | Source} what a URL or a description
    * @returns {Promise<void>} when the description is read; a failure is told by the `error` event
    */
-  async open(what) {
+  open(what) { return this.#open(what, null) }
+
+  /** @param {string | Source} what @param {ImageBitmap | null} whole the tile that shows the whole image, if it is there */
+  async #open(what, whole) {
     this.#opening?.abort()
     const opening = this.#opening = new AbortController()
     this.#stage.close()
-    this.#say('')
+    this.#shell.navigator.close()
+    this.#shell.say('')
     try {
       const source = typeof what === 'string' ? await openSource(what, opening.signal) : what
       await this.#size
       if (opening.signal.aborted) return
+      this.#pager.calm = matchMedia('(prefers-reduced-motion: reduce)').matches
       this.#stage.open(source, {
-        calm: matchMedia('(prefers-reduced-motion: reduce)').matches,
+        calm: this.#pager.calm, paging: this.images.length > 1,
         minScale: this.#number('min-scale'), maxScale: this.#number('max-scale'),
         doubleTapScale: this.#number('double-tap-scale'), turning: this.hasAttribute('two-finger-rotation'),
-      })
+      }, whole)
       this.#internals.ariaLabel = source.title || text.viewer
       this.#tell('open')
     } catch (error) {
       if (opening.signal.aborted) return
-      this.#say(error instanceof SourceError && error.status === 404 ? text.notThere : text.unreachable)
+      this.#shell.showProgress(1)
+      this.#shell.say(error instanceof SourceError && error.status === 404 ? text.notThere : text.unreachable)
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
   }
 
+  /** @param {number} index of `images`; others are passed over */
+  goTo(index) {
+    if (!Number.isInteger(index) || index < 0 || index >= this.images.length || index === this.index) return
+    if (Math.abs(index - this.index) === 1) this.#pager.glide(index - this.index)
+    else this.#pager.goTo(index)
+  }
+
   /** @param {import('../geometry/fit.js').Fit} [fit] */
-  fit(fit = 'contain') { this.#change((camera, now) => camera.fit(fit, now)) }
+  fit(fit = 'contain') { this.change((camera, now) => camera.fit(fit, now)) }
 
   /** @param {number} scale CSS pixels per image pixel @param {Point} [point] viewport space, stays where it is */
-  zoomTo(scale, point) { this.#change((camera, now) => camera.zoomTo(scale, point, now)) }
+  zoomTo(scale, point) { this.change((camera, now) => camera.zoomTo(scale, point, now)) }
 
-  /** @param {number} factor @param {Point} [point] */
+  /** @param {number} factor @param {Point} [point] viewport space */
   zoomBy(factor, point) {
-    this.#change((camera, now) => camera.zoomTo(camera.destination.scale * factor, point, now))
+    this.change((camera, now) => camera.zoomTo(camera.destination.scale * factor, point, now))
   }
 
   /** @param {Point} center image space */
-  panTo(center) { this.#change((camera, now) => camera.panTo(center, now)) }
+  panTo(center) { this.change((camera, now) => camera.panTo(center, now)) }
 
-  /** @param {number} degrees clockwise, added to what is */
+  /** @param {number} degrees clockwise, any angle, added to what is */
   rotate(degrees) {
-    this.#change((camera) => {
+    this.change((camera) => {
       const { turn } = camera.viewport
       camera.turnTo(new Turn(turn.degrees + degrees, turn.isFlipped))
     })
@@ -175,70 +200,35 @@ export class ZigguratViewer extends HTMLElement {
 
   /** Mirrors left to right. */
   flip() {
-    this.#change((camera) => {
+    this.change((camera) => {
       const { turn } = camera.viewport
       camera.turnTo(new Turn(turn.degrees, !turn.isFlipped))
     })
   }
 
+  /** The view as a picture, device pixel for device pixel. @param {string} [type] media type @returns {Promise<Blob>} */
+  snapshot(type = 'image/png') {
+    return new Promise((resolve, reject) => this.#shell.canvas.toBlob(
+      (blob) => blob ? resolve(blob) : reject(new Error(`the view cannot be written as ${type}`)), type, 0.92))
+  }
+
   /** A button's or key's command. @param {string} command @returns {boolean} whether it is one of the viewer's */
   run(command) {
-    const pan = (/** @type {number} */ x, /** @type {number} */ y) =>
-      this.#change((camera, now) => camera.panBy(x * STEP.pan, y * STEP.pan, now))
-    /** @type {Record<string, () => void>} */
-    const commands = {
-      left: () => pan(-1, 0), right: () => pan(1, 0), up: () => pan(0, -1), down: () => pan(0, 1),
-      zoomIn: () => this.zoomBy(STEP.zoom), zoomOut: () => this.zoomBy(1 / STEP.zoom),
-      fit: () => this.fit(), original: () => this.fit('none'),
-      rotate: () => this.rotate(90), fullscreen: () => this.#toggleFullscreen(),
-    }
-    commands[command]?.()
-    return command in commands
+    if (this.#shell.root.querySelector('dialog')) return false
+    this.#commands[command]?.()
+    return command in this.#commands
   }
 
-  #gestures() {
-    const camera = () => this.#stage.camera
-    const act = (/** @type {(camera: import('./camera.js').Camera) => void} */ change) => {
-      const found = camera()
-      if (found) change(found)
-      this.#stage.invalidate()
-    }
-    /** @type {import('../gestures/recognizer.js').GestureHandler & {wheel: (point: Point, factor: number) => void}} */
-    const handler = {
-      grab: (points) => act((camera) => {
-        this.#internals.states?.add('held')
-        camera.grab(points)
-      }),
-      drag: (points) => act((camera) => camera.drag(points)),
-      release: (velocity) => act((camera) => {
-        this.#internals.states?.delete('held')
-        camera.release(velocity, performance.now())
-      }),
-      tap: () => {
-        this.toggleAttribute('quiet')
-        this.#tell('chrome')
-      },
-      doubleTap: (point) => act((camera) => camera.doubleTap(point, performance.now())),
-      longPress: () => {},
-      quickZoom: (anchor, travel) => act((camera) => camera.quickZoom(anchor, travel)),
-      wheel: (point, factor) => act((camera) => camera.wheel(point, factor, performance.now())),
-    }
-    return handler
-  }
-
-  /** @param {KeyboardEvent} event */
-  #key(event) {
-    const command = keyCommand(event)
-    if (command && this.run(command)) event.preventDefault()
-  }
-
-  /** @param {(camera: import('./camera.js').Camera, now: number) => void} change */
-  #change(change) {
+  /** @param {(camera: import('./camera.js').Camera, now: number) => void} change of the camera; drawn with the next frame */
+  change(change) {
     if (!this.#stage.camera) return
     change(this.#stage.camera, performance.now())
     this.#stage.wasMoving = true
     this.#stage.invalidate()
   }
+
+  /** Tells the reader something for a while. @param {string} words */
+  say(words) { this.#shell.say(words, 2500) }
 
   /** @param {ResizeObserverEntry} entry */
   #resized(entry) {
@@ -256,19 +246,33 @@ export class ZigguratViewer extends HTMLElement {
   }
 
   #moved() {
-    if (this.viewport) this.#controls.showScale(this.viewport.scale)
+    const { viewport, source } = this
+    if (!viewport || !source) return
+    const microns = source.details.micronsPerPixel
+    this.#shell.controls.show(viewport.scale, microns > 0 ? scaleBar(microns, viewport.scale) : null)
+    this.#shell.navigator.show(viewport)
     this.#tell('viewport')
   }
 
-  #toggleFullscreen() {
-    if (document.fullscreenElement) document.exitFullscreen()
-    else this.requestFullscreen().catch(() => {})
+  #settled() {
+    const { viewport, source } = this
+    if (viewport && source) {
+      const { x, y } = viewport.imageCenter
+      const { width, height } = source.pyramid.imageSize
+      this.#shell.speak(text.spoken(viewport.scale, x / width, y / height))
+    }
+    this.#tell('settle')
   }
 
-  /** @param {string} words */
-  #say(words) {
-    this.#notice.textContent = words
-    this.#notice.hidden = !words
+  #sharp() {
+    const { navigator } = this.#shell
+    const whole = navigator.isOpen ? null : this.#stage.wholeImage()
+    if (whole && this.source && this.viewport) {
+      navigator.open(this.source.pyramid.imageSize, whole)
+      navigator.show(this.viewport)
+    }
+    this.#pager.preload()
+    this.#tell('sharp')
   }
 
   /** @param {string} type */

@@ -1,0 +1,50 @@
+// @ts-check
+import { Library } from '../gallery/library.js'
+
+/** Lists longer than this many pages are not searched for one image's place. */
+const PAGES = 20
+const KEY = 'ziggurat-album'
+
+/**
+ * The images before and after one: those of the gallery it was opened from, else the library's.
+ * @typedef {{ids: string[], index: number, offset: number, total: number}} Album
+ *   `ids` are part of the whole, which starts `offset` images earlier and has `total`
+ */
+
+/**
+ * Leaves a note for the page that opens next. @param {Storage} storage
+ * @param {any[]} images of the gallery so far @param {number} index the one opened @param {number} total
+ */
+export function leaveAlbum(storage, images, index, total) {
+  const offset = Math.max(index - 500, 0)
+  const ids = images.slice(offset, index + 500).map(({ id }) => id)
+  try {
+    storage.setItem(KEY, JSON.stringify({ ids, offset, total }))
+  } catch {
+    // A full or forbidden storage: the next page then asks the library.
+  }
+}
+
+/** @param {Storage} storage @param {string} id @returns {Album | null} */
+export function foundAlbum(storage, id) {
+  try {
+    const { ids, offset, total } = JSON.parse(storage.getItem(KEY) ?? 'null') ?? {}
+    const index = Array.isArray(ids) ? ids.indexOf(id) : -1
+    return index < 0 ? null : { ids, index, offset, total }
+  } catch {
+    return null
+  }
+}
+
+/** @param {string} id @param {Library} [library] @returns {Promise<Album | null>} */
+export async function libraryAlbum(id, library = new Library('')) {
+  for (let page = 0; page < PAGES && !library.isComplete; page += 1) {
+    await library.more()
+    const ids = library.images.map((image) => image.id)
+    const index = ids.indexOf(id)
+    if (index >= 0 && (index < ids.length - 1 || library.isComplete)) {
+      return { ids, index, offset: 0, total: Math.max(library.total ?? 0, ids.length) }
+    }
+  }
+  return null
+}

@@ -1,0 +1,152 @@
+// @ts-check
+import { rubber } from '../motion/rubber.js'
+import { openSource } from '../sources/open.js'
+import { fetchBitmap } from '../tiles/fetch.js'
+import { pageTurn } from './decide.js'
+
+/**
+ * @typedef {import('../sources/source.js').Source} Source
+ * @typedef {{source: Source, bitmap: ImageBitmap | null}} Neighbour
+ * @typedef {object} Page one image near the one that is shown
+ * @property {HTMLCanvasElement} preview
+ * @property {AbortController} abort
+ * @property {Promise<Neighbour>} ready
+ */
+
+/** Between two pictures, CSS pixels. */
+const GAP = 32
+const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
+
+/**
+ * Images side by side: the one shown, and a coarse picture of its neighbours, one tile each; those
+ * farther away are let go.
+ */
+export class Pager {
+  /**
+   * @param {HTMLElement} track holds the canvas and the previews; it is what moves
+   * @param {(index: number, neighbour: Neighbour | null) => void} show the page was turned
+   */
+  constructor(track, show) {
+    this.track = track
+    this.show = show
+    /** @type {string[]} */
+    this.list = []
+    this.index = 0
+    /** @type {Map<number, Page>} */
+    this.near = new Map()
+    this.offset = 0
+    /** @type {Animation | null} */
+    this.turning = null
+    this.calm = false
+  }
+
+  /** Right to left, the next page is to the left. */
+  get sign() { return getComputedStyle(this.track).direction === 'rtl' ? -1 : 1 }
+
+  get neighbours() {
+    const [before, after] = [this.index > 0, this.index < this.list.length - 1]
+    return this.sign > 0 ? { left: before, right: after } : { left: after, right: before }
+  }
+
+  /** @param {string[]} list of what `open` takes @param {number} index the one shown */
+  set(list, index) {
+    this.list = list
+    this.index = index
+    this.forget()
+  }
+
+  /** Loads the neighbours' one-tile pictures; called when the shown one needs nothing more. */
+  preload() {
+    for (const index of [this.index + 1, this.index - 1]) {
+      if (index >= 0 && index < this.list.length && !this.near.has(index)) this.near.set(index, this.load(index))
+    }
+  }
+
+  /** @param {number} index @returns {Page} */
+  load(index) {
+    const preview = document.createElement('canvas')
+    preview.className = 'preview'
+    const abort = new AbortController()
+    const ready = openSource(this.list[index], abort.signal).then(async (source) => {
+      const bitmap = await fetchBitmap(source.tileURL(source.pyramid.singleTileLevel, 0, 0), abort.signal)
+      preview.width = bitmap.width
+      preview.height = bitmap.height
+      preview.getContext('2d')?.drawImage(bitmap, 0, 0)
+      return { source, bitmap }
+    })
+    ready.catch(() => {
+      // Asked for again, and told, when the page is turned.
+      if (this.near.get(index)?.preview === preview) this.near.delete(index)
+      preview.remove()
+    })
+    preview.style.translate = `${(index - this.index) * this.sign * this.width}px`
+    this.track.append(preview)
+    return { preview, abort, ready }
+  }
+
+  get width() { return this.track.clientWidth + GAP }
+
+  /** The picture is pulled past its edge; past the first and last image it gives way less. @param {number} pull CSS pixels */
+  pull(pull) {
+    this.turning?.cancel()
+    const { left, right } = this.neighbours
+    const free = pull === 0 || (pull > 0 ? left : right)
+    this.move(free ? pull : rubber(pull, this.width))
+  }
+
+  /** @param {number} offset CSS pixels */
+  move(offset) {
+    this.offset = offset
+    this.track.style.translate = offset === 0 ? '' : `${offset}px`
+  }
+
+  /** Let go: turns the page or springs back. @param {number} speed CSS pixels per ms to the right */
+  release(speed) {
+    if (this.offset === 0) return
+    const way = pageTurn(this.offset, speed, this.width, this.neighbours)
+    this.glide(way * this.sign)
+  }
+
+  /** Turns by one page or springs back. @param {number} way −1, 0 or 1 in the order of the list */
+  glide(way) {
+    const from = this.offset
+    const to = -way * this.sign * this.width
+    const arrive = () => {
+      this.turning = null
+      this.move(0)
+      if (way !== 0) this.goTo(this.index + way)
+    }
+    if (this.calm) return arrive()
+    const animation = this.track.animate([{ translate: `${from}px` }, { translate: `${to}px` }], TURN)
+    this.turning = animation
+    animation.onfinish = () => {
+      if (this.turning === animation) arrive()
+    }
+    animation.oncancel = () => {
+      if (this.turning === animation) this.turning = null
+    }
+  }
+
+  /** Shows another image at once. @param {number} index within the list */
+  async goTo(index) {
+    const page = this.near.get(index)
+    this.index = index
+    this.near.delete(index)
+    // The neighbour's preview stays in view until the canvas is drawn.
+    if (page) page.preview.style.translate = ''
+    this.forget()
+    const neighbour = page ? await page.ready.catch(() => null) : null
+    if (this.index === index) this.show(index, neighbour)
+    if (page) requestAnimationFrame(() => requestAnimationFrame(() => page.preview.remove()))
+  }
+
+  forget() {
+    this.turning?.cancel()
+    for (const { preview, abort, ready } of this.near.values()) {
+      abort.abort()
+      preview.remove()
+      ready.then(({ bitmap }) => bitmap?.close(), () => {})
+    }
+    this.near.clear()
+  }
+}

@@ -1,0 +1,70 @@
+// @ts-check
+import { text } from '../text/english.js'
+
+/**
+ * A dialog with a heading, what stands in it, and a way out.
+ * @param {ShadowRoot} root where it is put
+ * @param {string} heading @param {Node[]} body
+ */
+export function showDialog(root, heading, body) {
+  root.querySelector('dialog')?.remove()
+  const dialog = document.createElement('dialog')
+  dialog.setAttribute('aria-labelledby', 'heading')
+  const title = document.createElement('h2')
+  title.id = 'heading'
+  title.textContent = heading
+  const close = document.createElement('button')
+  close.type = 'button'
+  close.className = 'wide'
+  close.textContent = text.close
+  close.addEventListener('click', () => dialog.close())
+  dialog.addEventListener('close', () => {
+    // The key that closed it is still to be dispatched: who asks whether a dialog is there must find it.
+    setTimeout(() => dialog.remove())
+    const { host } = /** @type {ShadowRoot} */ (root)
+    ;/** @type {HTMLElement} */ (host).focus({ preventScroll: true })
+  })
+  // A press beside it closes it.
+  dialog.addEventListener('click', (event) => {
+    if (event.target === dialog) dialog.close()
+  })
+  dialog.addEventListener('keydown', (event) => event.stopPropagation())
+  dialog.append(title, ...body, close)
+  root.append(dialog)
+  dialog.showModal()
+  return dialog
+}
+
+/** Names and what belongs to them. @param {[string, string][]} pairs */
+export function pairList(pairs) {
+  const list = document.createElement('dl')
+  for (const [name, value] of pairs) {
+    const term = document.createElement('dt')
+    term.textContent = name
+    const words = document.createElement('dd')
+    words.textContent = value
+    list.append(term, words)
+  }
+  return list
+}
+
+/**
+ * Puts text on the clipboard, or, where the page may not, before the reader to copy by hand.
+ * @param {ShadowRoot} root @param {string} heading @param {string} words
+ * @returns {Promise<boolean>} whether it is on the clipboard
+ */
+export async function copyText(root, heading, words) {
+  try {
+    await navigator.clipboard.writeText(words)
+    return true
+  } catch {
+    const field = document.createElement('textarea')
+    field.readOnly = true
+    field.rows = 4
+    field.value = words
+    field.setAttribute('aria-label', heading)
+    showDialog(root, heading, [field])
+    field.select()
+    return false
+  }
+}

@@ -1,0 +1,58 @@
+// @ts-check
+import { showViewMenu } from './view-menu.js'
+
+/** @typedef {import('../geometry/pyramid.js').Point} Point */
+
+/** A short buzz where the device has one and the browser lets it. */
+function buzz() {
+  if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
+}
+
+/**
+ * What the hands on the picture do: to the camera, to the page, to the chrome.
+ * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer
+ * @param {import('./stage.js').Stage} stage
+ * @param {import('../paging/pager.js').Pager} pager
+ */
+export function gestures(viewer, stage, pager) {
+  let wasOutside = false
+  const act = (/** @type {(camera: import('./camera.js').Camera, now: number) => void} */ change) => {
+    if (!stage.camera) return
+    change(stage.camera, performance.now())
+    stage.wasMoving = true
+    stage.invalidate()
+  }
+  /** @type {import('../gestures/surface.js').SurfaceHandler} */
+  const handler = {
+    grab: (points) => act((camera) => {
+      viewer.toggleAttribute('held', true)
+      camera.grab(points)
+      if (points.length > 1) pager.pull(0)
+    }),
+    drag: (points) => act((camera) => {
+      camera.drag(points)
+      pager.pull(camera.pull)
+      if (camera.isOutside && !wasOutside) buzz()
+      wasOutside = camera.isOutside
+    }),
+    release: (velocity) => act((camera, now) => {
+      viewer.toggleAttribute('held', false)
+      wasOutside = false
+      camera.release(velocity, now)
+      pager.release(velocity.x)
+    }),
+    tap: () => {
+      viewer.toggleAttribute('quiet')
+      viewer.dispatchEvent(new Event('chrome'))
+    },
+    doubleTap: (point) => act((camera, now) => camera.doubleTap(point, now)),
+    longPress: (point) => {
+      buzz()
+      showViewMenu(viewer, point)
+    },
+    menu: (point) => showViewMenu(viewer, point),
+    quickZoom: (anchor, travel) => act((camera) => camera.quickZoom(anchor, travel)),
+    wheel: (point, factor) => act((camera, now) => camera.wheel(point, factor, now)),
+  }
+  return handler
+}

@@ -1,0 +1,63 @@
+// @ts-check
+/** The whole image, small, and on it what is seen; a press there goes there. */
+export class Navigator {
+  /** @param {(center: {x: number, y: number}) => void} goTo image space */
+  constructor(goTo) {
+    this.element = document.createElement('div')
+    this.element.className = 'navigator'
+    this.element.part.add('navigator')
+    // The keys and the picture itself do all that it does: it need not be read out.
+    this.element.setAttribute('aria-hidden', 'true')
+    this.element.hidden = true
+    this.picture = document.createElement('canvas')
+    this.frame = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
+    this.seen = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
+    this.frame.append(this.seen)
+    this.element.append(this.picture, this.frame)
+    this.image = { width: 1, height: 1 }
+    const point = (/** @type {PointerEvent} */ event) => {
+      const box = this.picture.getBoundingClientRect()
+      goTo({
+        x: (event.clientX - box.left) / box.width * this.image.width,
+        y: (event.clientY - box.top) / box.height * this.image.height,
+      })
+    }
+    this.element.addEventListener('pointerdown', (event) => {
+      this.element.setPointerCapture(event.pointerId)
+      point(event)
+    })
+    this.element.addEventListener('pointermove', (event) => {
+      if (this.element.hasPointerCapture(event.pointerId)) point(event)
+    })
+  }
+
+  /** @param {import('../geometry/pyramid.js').Size} image @param {ImageBitmap} bitmap the whole of it, small */
+  open(image, bitmap) {
+    this.image = image
+    this.picture.width = bitmap.width
+    this.picture.height = bitmap.height
+    this.picture.getContext('2d')?.drawImage(bitmap, 0, 0)
+    this.element.style.aspectRatio = `${image.width} / ${image.height}`
+    this.element.classList.toggle('tall', image.height > image.width)
+    this.frame.setAttribute('viewBox', `0 0 ${image.width} ${image.height}`)
+    this.isOpen = true
+  }
+
+  close() {
+    this.isOpen = false
+    this.element.hidden = true
+  }
+
+  /** @param {import('../geometry/viewport.js').Viewport} viewport */
+  show(viewport) {
+    const { width, height } = viewport
+    const corners = [[0, 0], [width, 0], [width, height], [0, height]]
+      .map(([x, y]) => viewport.imagePoint({ x, y }))
+    const { image } = this
+    const wholeIsSeen = [[0, 0], [image.width, 0], [image.width, image.height], [0, image.height]]
+      .map(([x, y]) => viewport.viewportPoint({ x, y }))
+      .every(({ x, y }) => x > -1 && y > -1 && x < width + 1 && y < height + 1)
+    this.element.hidden = !this.isOpen || wholeIsSeen
+    if (!this.element.hidden) this.seen.setAttribute('points', corners.map(({ x, y }) => `${x},${y}`).join(' '))
+  }
+}

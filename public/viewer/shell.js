@@ -1,0 +1,72 @@
+// @ts-check
+import { Controls } from './controls.js'
+import { Navigator } from './navigator.js'
+
+/** What stands in the viewer's shadow. */
+export class Shell {
+  /**
+   * @param {ShadowRoot} root
+   * @param {{run: (command: string) => void, goTo: (center: {x: number, y: number}) => void}} acts
+   */
+  constructor(root, { run, goTo }) {
+    this.root = root
+    this.canvas = document.createElement('canvas')
+    this.canvas.className = 'picture'
+    this.track = make('div', 'track')
+    this.track.append(this.canvas)
+    // Hands are felt by what does not move with the page.
+    this.surface = make('div', 'surface')
+    this.surface.append(this.track)
+    this.notice = make('p', 'notice')
+    this.notice.setAttribute('role', 'status')
+    this.notice.hidden = true
+    this.spoken = make('p', 'spoken')
+    this.spoken.setAttribute('role', 'status')
+    this.progress = make('div', 'progress')
+    this.progress.setAttribute('aria-hidden', 'true')
+    this.controls = new Controls(run)
+    this.navigator = new Navigator(goTo)
+    const sheet = document.createElement('link')
+    sheet.rel = 'stylesheet'
+    sheet.href = new URL('./viewer.css', import.meta.url).href
+    // Before the sheet is there nothing has its place or size.
+    this.controls.bar.hidden = true
+    /** @type {Promise<void>} */
+    this.styled = new Promise((done) => {
+      for (const type of ['load', 'error']) {
+        sheet.addEventListener(type, () => {
+          this.controls.bar.hidden = false
+          done()
+        })
+      }
+    })
+    root.append(
+      sheet, this.surface, this.progress, this.navigator.element, this.notice, this.spoken, this.controls.ruler,
+      this.controls.bar)
+    this.noticeTimer = 0
+  }
+
+  /** Tells the reader something; for a while only, where `time` says so. @param {string} words @param {number} [time] ms */
+  say(words, time = 0) {
+    clearTimeout(this.noticeTimer)
+    this.notice.textContent = words
+    this.notice.hidden = !words
+    if (time) this.noticeTimer = setTimeout(() => this.say(''), time)
+  }
+
+  /** For screen readers only. @param {string} words */
+  speak(words) { this.spoken.textContent = words }
+
+  /** @param {number} part of the view's tiles that are there, 0…1 */
+  showProgress(part) {
+    this.progress.classList.toggle('busy', part < 1)
+    this.progress.style.scale = `${part} 1`
+  }
+}
+
+/** @param {string} tag @param {string} name */
+function make(tag, name) {
+  const element = document.createElement(tag)
+  element.className = name
+  return element
+}

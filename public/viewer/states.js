@@ -1,0 +1,38 @@
+// @ts-check
+import { fitScale } from '../geometry/fit.js'
+
+/**
+ * @typedef {import('../geometry/fit.js').Fit} Fit
+ * @typedef {import('../geometry/pyramid.js').Size} Size
+ */
+
+/** @type {Fit[]} whole image, its width, original size */
+const FITS = ['contain', 'width', 'none']
+
+/** So long that the whole of it would be a thread. @param {Size} image @param {Size} window */
+export function isStrip(image, window) {
+  const contain = fitScale('contain', image, window)
+  return contain < 1 / 4 && fitScale('cover', image, window) > 4 * contain
+}
+
+/**
+ * The fits that the fit button walks through: those that differ and that the limits allow.
+ * @param {import('./camera.js').Camera} camera
+ */
+export function scaleStates({ image, window, limits, viewport }) {
+  /** @type {{fit: Fit, scale: number}[]} */
+  const states = []
+  for (const fit of FITS) {
+    const scale = fitScale(fit, image, window, viewport.turn)
+    const isNew = states.every((state) => Math.abs(state.scale / scale - 1) > 1e-3)
+    if (isNew && scale > limits.minimum * 0.999 && scale < limits.maximum * 1.001) states.push({ fit, scale })
+  }
+  return states
+}
+
+/** The state after the one shown; from any other view the whole image. @param {import('./camera.js').Camera} camera @returns {Fit} */
+export function nextState(camera) {
+  const states = scaleStates(camera)
+  const at = states.findIndex(({ fit }) => fit === camera.kept)
+  return states[(at + 1) % states.length].fit
+}

@@ -1,0 +1,49 @@
+// @ts-check
+import { text } from '../text/english.js'
+import { copyText, pairList, showDialog } from './dialog.js'
+import { linkHash } from './link.js'
+import { showMenu } from './menu.js'
+import { citation, detailPairs } from './words.js'
+
+/** @typedef {import('./ziggurat-viewer.js').ZigguratViewer} ZigguratViewer */
+
+/** The address of exactly what is seen. @param {ZigguratViewer} viewer */
+export function viewAddress(viewer) {
+  const url = new URL(location.href)
+  if (viewer.viewport) url.hash = linkHash(viewer.viewport)
+  return url.href
+}
+
+/** Save, copy link, cite, details, keys. @param {ZigguratViewer} viewer @param {{x: number, y: number}} point viewport space */
+export function showViewMenu(viewer, point) {
+  const root = /** @type {ShadowRoot} */ (viewer.shadowRoot)
+  const { source, viewport } = viewer
+  if (!source || !viewport) return
+  const copy = async (/** @type {string} */ heading, /** @type {string} */ words) => {
+    if (await copyText(root, heading, words)) viewer.say(text.copied)
+  }
+  const item = (/** @type {string} */ name, /** @type {() => void} */ run) => ({ name, run })
+  showMenu(root, point, [
+    item(text.save, () => save(viewer)),
+    item(text.copyLink, () => copy(text.copyLink, viewAddress(viewer))),
+    item(text.cite, () => copy(text.cite, citation(source, viewport, viewAddress(viewer)))),
+    item(text.flip, () => viewer.flip()),
+    item(text.details, () => showDialog(root, text.details, [pairList(detailPairs(source))])),
+    item(text.keys, () => showKeys(viewer)),
+  ], text.more)
+}
+
+/** @param {ZigguratViewer} viewer */
+export function showKeys(viewer) {
+  showDialog(/** @type {ShadowRoot} */ (viewer.shadowRoot), text.keys, [pairList(text.keyList)])
+}
+
+/** Hands the view over as a file. @param {ZigguratViewer} viewer */
+async function save(viewer) {
+  const url = URL.createObjectURL(await viewer.snapshot())
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `${viewer.source?.title || 'view'}.png`
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}
