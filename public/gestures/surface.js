@@ -13,9 +13,10 @@ import { wheelFactor } from './wheel.js'
  * Binds an element's pointer and wheel events to a recognizer.
  * @param {HTMLElement} element
  * @param {SurfaceHandler} handler
+ * @param {HTMLElement} [outer] where the wheel counts too: what lies over the element must not stop it
  * @returns {() => void} takes the listeners away again
  */
-export function listen(element, handler) {
+export function listen(element, handler, outer = element) {
   const recognizer = new Recognizer(handler)
   const stop = new AbortController()
   const { signal } = stop
@@ -50,7 +51,8 @@ export function listen(element, handler) {
   element.addEventListener('pointermove', (event) => tell('move', event), { signal })
   element.addEventListener('pointerup', (event) => tell('up', event), { signal })
   element.addEventListener('pointercancel', (event) => tell('cancel', event), { signal })
-  element.addEventListener('wheel', (event) => {
+  outer.addEventListener('wheel', (event) => {
+    if (event.composedPath().some((part) => part instanceof HTMLDialogElement)) return
     event.preventDefault()
     if (event.deltaY !== 0) handler.wheel(place(event), wheelFactor(event))
   }, { signal, passive: false })

@@ -76,7 +76,7 @@ export class ZigguratViewer extends HTMLElement {
         resize.observe(this.#shell.canvas)
       }
     })
-    const stop = listen(this.#shell.surface, gestures(this, this.#stage, this.#pager))
+    const stop = listen(this.#shell.surface, gestures(this, this.#stage, this.#pager), this)
     this.addEventListener('keydown', (event) => {
       const command = event.target === this ? keyCommand(event) : null
       if (command && this.run(command)) event.preventDefault()
