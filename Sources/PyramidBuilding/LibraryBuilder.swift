@@ -9,6 +9,8 @@ public struct LibraryBuilder: Sendable {
   public var jobs: Int
   /// Builds what is there and unchanged again, too.
   public var force = false
+  /// Tells what would be built and writes nothing.
+  public var isDryRun = false
   private let isCancelled: @Sendable () -> Bool
 
   public init(
@@ -22,11 +24,14 @@ public struct LibraryBuilder: Sendable {
     case built(PyramidBuilder.Report)
     /// The archive there was built from the same bytes with the same options.
     case unchanged
+    /// A dry run's word for an image that is new or has changed.
+    case wouldBuild
     case failed(BuildError)
   }
 
   /// Makes the library's folder if it is missing and clears away what killed builders left.
   public func prepare() throws(StorageError) {
+    if isDryRun { return }
     try FolderTree.make(library)
     FolderTree.removeLeftovers(below: library)
   }
@@ -42,6 +47,7 @@ public struct LibraryBuilder: Sendable {
       let digest = try file.digest()
       let destination = archivePath(ofID: source.id)
       if !force, isBuilt(destination, digest) { return .unchanged }
+      if isDryRun { return .wouldBuild }
       do throws(StorageError) {
         try FolderTree.make(parentFolder(destination))
       } catch { throw BuildError(source.path, error) }
@@ -52,6 +58,21 @@ public struct LibraryBuilder: Sendable {
     } catch {
       return .failed(error)
     }
+  }
+
+  /// Archives that Ziggurat built and that belong to none of `sources`; removed unless this is a dry run.
+  ///
+  /// Archives from elsewhere are left alone: what built them may not be there to build them again.
+  /// - Returns: the ids, sorted.
+  public func prune(keeping sources: [SourceScan.Source]) throws(StorageError) -> [String] {
+    let kept = Set(sources.map { archivePath(ofID: $0.id) })
+    var ids: [String] = []
+    for path in try FolderTree.archives(at: library) where !kept.contains(path) {
+      guard (try? SZIArchive(path: path))?.buildRecord != nil else { continue }
+      if !isDryRun, unlink(path) != 0 { throw StorageError("remove \(path)", errno: errno) }
+      ids.append(String(path.dropFirst(library.count + 1).dropLast(4)))
+    }
+    return ids
   }
 
   private func isBuilt(_ path: String, _ digest: String) -> Bool {

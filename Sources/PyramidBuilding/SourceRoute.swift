@@ -31,7 +31,7 @@ struct SourceRoute {
     _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
   ) throws(BuildError) -> (JPEGSource, String)? {
     guard loader == "jpegload", image.orientation == 1,
-      !image.hasField("icc-profile-data")
+      image.embeddedProfile.map(EmbeddedProfile.isSRGB) ?? true
     else { return nil }
     let file = try JPEGFile(path: path)
     guard file.hasRows else { return nil }

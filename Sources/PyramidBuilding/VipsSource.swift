@@ -56,7 +56,8 @@ final class VipsSource: StripSource, StripDecoding {
   /// 8-bit sRGB or gray, alpha kept.
   private static func inSRGB(_ source: Image, _ steps: inout [String]) throws(ImagingError) -> Image {
     var image = source
-    if image.hasField("icc-profile-data") {
+    let isPlainRGB = image.interpretation == "srgb" && image.isBytes
+    if let profile = image.embeddedProfile, !(isPlainRGB && EmbeddedProfile.isSRGB(profile)) {
       do throws(ImagingError) {
         image = try image.convertedFromEmbeddedProfile()
         steps.append("converted to sRGB by its embedded profile, perceptual")

@@ -17,6 +17,8 @@ enum BuildCommand: Command {
     Option(
       "memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
     Option("force", help: "build again what is there and unchanged"),
+    Option("prune", help: "remove archives whose sources are not among those given any more"),
+    Option("dry-run", help: "tell what would be done and do nothing"),
     Option("json", help: "one JSON object a line per image on stdout"),
     Option("quiet", help: "say nothing but failures"),
   ]
@@ -35,6 +37,8 @@ enum BuildCommand: Command {
     let memoryLimit =
       try arguments.int("memory-limit", in: 64...(1 << 30)).map { $0 << 20 }
       ?? Int(ProcessInfo.processInfo.physicalMemory / 4)
+    builder.isDryRun = try arguments.flag("dry-run")
+    let prunes = try arguments.flag("prune")
     builder.force = try arguments.flag("force")
 
     Interruption.listen()
@@ -51,6 +55,16 @@ enum BuildCommand: Command {
     if Interruption.isAsked {
       Output.error("interrupted; what is finished stays, the rest left nothing")
       return .interrupted
+    }
+    if prunes {
+      // A folder that could not be read hides its images, whose archives must not go for that.
+      if scan.failures.isEmpty {
+        do { tally.addPruned(try builder.prune(keeping: scan.sources), isDryRun: builder.isDryRun) } catch {
+          tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
+        }
+      } else {
+        Output.note("nothing is pruned, since not every source could be read")
+      }
     }
     tally.finish(passedOver: scan.passedOver)
     return tally.exitCode

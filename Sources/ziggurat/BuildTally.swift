@@ -31,6 +31,10 @@ struct BuildTally {
       unchanged += 1
       if asJSON { Output.json(["source": source.path, "id": source.id, "status": "unchanged"]) }
       note("unchanged \(source.id)")
+    case .wouldBuild:
+      built += 1
+      if asJSON { Output.json(["source": source.path, "id": source.id, "status": "would build"]) }
+      note("would build \(source.id)")
     case .built(let report):
       built += 1
       let (size, pyramid) = (report.pyramid.imageSize, report.pyramid)
@@ -45,6 +49,14 @@ struct BuildTally {
         "built \(source.id): \(size.width) × \(size.height), \(pyramid.tileCount) tiles, "
           + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file)
           + "; " + report.route + report.steps.map { "; " + $0 }.joined())
+    }
+  }
+
+  mutating func addPruned(_ ids: [String], isDryRun: Bool) {
+    let status = isDryRun ? "would prune" : "pruned"
+    for id in ids {
+      if asJSON { Output.json(["id": id, "status": status]) }
+      if !isQuiet { Output.note("\(status) \(id)") }
     }
   }
 

@@ -1,0 +1,20 @@
+import CVips
+
+extension Image {
+  /// The embedded ICC profile, or nil.
+  public var embeddedProfile: [UInt8]? {
+    var data: UnsafeRawPointer?
+    var size = 0
+    guard hasField("icc-profile-data"), vips_image_get_blob(pointer, "icc-profile-data", &data, &size) == 0,
+      let data
+    else { return nil }
+    return Array(UnsafeRawBufferPointer(start: data, count: size))
+  }
+
+  /// 8-bit RGB pixels, packed, that are said to be in the space of `profile`.
+  public convenience init(pixels: [UInt8], width: Int, height: Int, profile: [UInt8]) {
+    precondition(pixels.count == width * height * 3, "three bytes a pixel")
+    self.init(copying: pixels, width: width, height: height, bands: 3, stride: width * 3)
+    vips_image_set_blob_copy(pointer, "icc-profile-data", profile, profile.count)
+  }
+}

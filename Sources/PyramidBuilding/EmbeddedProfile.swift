@@ -1,0 +1,42 @@
+import Imaging
+import Synchronization
+
+/// What an embedded ICC profile means for the pixels.
+enum EmbeddedProfile {
+  private static let known = Mutex<[[UInt8]: Bool]>([:])
+
+  /// Whether converting 8-bit RGB by the profile to sRGB changes nothing beyond rounding, as with the
+  /// sRGB profiles that cameras and editors embed: such pixels are taken as they are.
+  ///
+  /// Found by converting a lattice of colours, since the profiles' names and bytes differ.
+  static func isSRGB(_ profile: [UInt8]) -> Bool {
+    // A library's photographs share a few profiles; a run need not remember more.
+    if let answer = known.withLock({ $0[profile] }) { return answer }
+    let answer = lattice(profile)
+    known.withLock { known in
+      if known.count > 64 { known = [:] }
+      known[profile] = answer
+    }
+    return answer
+  }
+
+  private static func lattice(_ profile: [UInt8]) -> Bool {
+    let steps = stride(from: 0, through: 255, by: 15).map { UInt8($0) }
+    var pixels: [UInt8] = []
+    for red in steps { for green in steps { for blue in steps { pixels += [red, green, blue] } } }
+    let (width, height) = (steps.count * steps.count, steps.count)
+    do {
+      let converted = try Image(pixels: pixels, width: width, height: height, profile: profile)
+        .convertedFromEmbeddedProfile()
+      guard converted.width == width, converted.bands == 3, converted.isBytes else { return false }
+      var result = [UInt8](repeating: 0, count: pixels.count)
+      let reader = PixelReader(converted)
+      try result.withUnsafeMutableBufferPointer { (buffer) throws(ImagingError) in
+        try reader.read(rows: height, from: 0, to: buffer.baseAddress!, stride: width * 3)
+      }
+      return zip(pixels, result).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
+    } catch {
+      return false
+    }
+  }
+}
