@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <microhttpd.h>
 
-// Two questions that libmicrohttpd answers by variadic functions only, which Swift cannot call.
+// Questions that libmicrohttpd answers by variadic functions only, which Swift cannot call.
 
 static inline void *zg_socket_context(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
@@ -21,9 +21,10 @@ static inline int zg_connection_socket(struct MHD_Connection *connection) {
   return info ? info->connect_fd : -1;
 }
 
-static inline unsigned int zg_connection_count(struct MHD_Daemon *daemon) {
-  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-  return info ? info->num_connections : 0;
+static inline const struct sockaddr *zg_client_address(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info ? info->client_addr : 0;
 }
 
 #endif

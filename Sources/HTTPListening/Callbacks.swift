@@ -68,7 +68,7 @@ private func answerRequest(
       if let why = RequestGuard.refusal(connection, version) { return sendRefusal(why, connection) }
       if isPlainRead(method) { return .YES }  // an answer on the first call would end the connection
       // A body that nobody reads would be taken for the next request: answered now, the connection ends.
-      return send(context.site.respond(to: request(connection, url, method)), connection, method)
+      return answer(context, connection, url, method)
     }
     if size.pointee > 0 {  // a body with a GET means nothing
       size.pointee = 0
@@ -79,10 +79,29 @@ private func answerRequest(
     if method[0] != 0x4f, case .found(let tile) = context.site.tile(path) {
       // Kept mapped until the request is completed.
       state.pointee = tile.archive.toOpaque()
-      return sendTile(tile, connection)
+      var status = 200
+      defer {
+        if let log = context.log {
+          log.add(connection, String(cString: method), String(cString: url), status, tile.bytes.count)
+        }
+      }
+      return sendTile(tile, connection, status: &status)
     }
-    return send(context.site.respond(to: request(connection, url, method)), connection, method)
+    return answer(context, connection, url, method)
   }
+}
+
+/// Answers everything but a stored tile.
+private func answer(
+  _ context: ListenerContext, _ connection: OpaquePointer, _ url: UnsafePointer<CChar>,
+  _ method: UnsafePointer<CChar>
+) -> MHD_Result {
+  let request = request(connection, url, method)
+  let response = context.site.respond(to: request)
+  var status = response.status
+  let result = send(response, connection, status: &status)
+  context.log?.add(connection, request.method, String(cString: url), status, response.byteCount)
+  return result
 }
 
 private func completeRequest(

@@ -11,8 +11,8 @@ public final class HTTPListener {
     public var idleTimeout = 15
     /// Seconds from a connection's start or its last answer until the next request must be whole.
     public var requestDeadline = 20
-    /// Bytes of memory a connection has; the longest header is about half of it.
-    public var connectionMemory = 16384
+    /// Bytes of memory a connection may use; the longest header is about half of it. Touched as needed.
+    public var connectionMemory = 65536
 
     public init() {}
   }
@@ -30,11 +30,13 @@ public final class HTTPListener {
 
   /// Listens on `host`:`port` with `threads` event loops.
   /// - Parameter port: 0 picks a free one.
-  public init(site: Site, host: String, port: Int, threads: Int, limits: Limits = Limits()) throws(StartError)
-  {
+  public init(
+    site: Site, host: String, port: Int, threads: Int, limits: Limits = Limits(),
+    log: AccessLog.Style = .none
+  ) throws(StartError) {
     socket = try Self.listen(host, port)
     self.port = Self.localPort(socket)
-    let context = Unmanaged.passRetained(ListenerContext(site: site, limits: limits))
+    let context = Unmanaged.passRetained(ListenerContext(site: site, limits: limits, log: AccessLog(log)))
     self.context = context
     guard let daemon = Self.start(context.toOpaque(), socket, threads, limits) else {
       close(socket)
@@ -43,6 +45,7 @@ public final class HTTPListener {
     }
     self.daemon = daemon
     context.takeUnretainedValue().deadlines.start()
+    context.takeUnretainedValue().log?.start()
   }
 
   /// Takes no more connections, lets requests in flight finish for up to `grace` seconds, and ends.
@@ -58,6 +61,7 @@ public final class HTTPListener {
     }
     context.deadlines.stop()
     MHD_stop_daemon(daemon)
+    context.log?.flush()
     close(socket)
     self.context.release()
   }

@@ -6,9 +6,11 @@ import TileServing
 final class ListenerContext: Sendable {
   let site: Site
   let deadlines: ConnectionDeadlines
+  let log: AccessLog?
   let requestsInFlight = Atomic<Int>(0)
 
-  init(site: Site, limits: HTTPListener.Limits) {
+  init(site: Site, limits: HTTPListener.Limits, log: AccessLog?) {
+    self.log = log
     self.site = site
     deadlines = ConnectionDeadlines(seconds: limits.requestDeadline)
   }

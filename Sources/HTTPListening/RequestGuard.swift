@@ -19,10 +19,10 @@ enum RequestGuard {
       connection, .HEADER_KIND,
       { seen, _, name, nameSize, value, valueSize in
         guard let seen = seen?.assumingMemoryBound(to: Seen.self), let name else { return .YES }
-        if nameSize == 0 || name[nameSize - 1] == 0x20 || name[nameSize - 1] == 0x09 {
-          seen.pointee.hasBadName = true
-        }
-        if let value, memchr(value, 0, valueSize) != nil { seen.pointee.hasBadValue = true }
+        if !RequestGuard.isToken(name, nameSize) { seen.pointee.hasBadName = true }
+        // The daemon ends a value at CR LF by two NULs. Anything else behind the first one means that the
+        // value held a NUL of its own, or that its line ended in a bare LF.
+        if let value, value[valueSize] != 0 || value[valueSize + 1] != 0 { seen.pointee.hasBadValue = true }
         // Told apart by length first: this is done for every header of every request.
         switch nameSize {
         case 4 where strncasecmp(name, "host", 4) == 0: seen.pointee.hosts += 1
@@ -32,13 +32,27 @@ enum RequestGuard {
         }
         return .YES
       }, &seen)
+    // The request line, too, ends in two NULs where it ended in CR LF: "HTTP/1.1" has eight bytes.
+    if version[8] == 0, version[9] != 0 { return "the request line does not end in CR LF\n" }
     if seen.hasBadName { return "a header's name is malformed\n" }
-    if seen.hasBadValue { return "a header holds a NUL\n" }
+    if seen.hasBadValue { return "a header holds a NUL, or its line does not end in CR LF\n" }
     if seen.hosts > 1 { return "more than one Host\n" }
     if seen.lengths > 1 { return "more than one Content-Length\n" }
     if seen.encodings > 1 || (seen.encodings > 0 && seen.lengths > 0) {
       return "Content-Length beside Transfer-Encoding\n"
     }
     return nil
+  }
+
+  /// Whether a header's name is a token (RFC 9110, section 5.6.2).
+  private static func isToken(_ name: UnsafePointer<CChar>, _ size: Int) -> Bool {
+    for at in 0..<size {
+      switch UInt8(bitPattern: name[at]) {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d: continue
+      case 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2e, 0x5e...0x60, 0x7c, 0x7e: continue
+      default: return false
+      }
+    }
+    return size > 0
   }
 }

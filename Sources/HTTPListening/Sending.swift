@@ -4,7 +4,8 @@ import TileServing
 import TileStorage
 
 /// Sends a stored tile: its bytes straight from the mapping, its tag from a stack buffer.
-func sendTile(_ tile: TileReply, _ connection: OpaquePointer) -> MHD_Result {
+/// - Parameter status: the one sent, for the log.
+func sendTile(_ tile: TileReply, _ connection: OpaquePointer, status: inout Int) -> MHD_Result {
   guard
     let response = MHD_create_response_from_buffer(
       tile.bytes.count, UnsafeMutableRawPointer(mutating: tile.bytes.baseAddress), .RESPMEM_PERSISTENT)
@@ -20,11 +21,43 @@ func sendTile(_ tile: TileReply, _ connection: OpaquePointer) -> MHD_Result {
       strcmp(header, tagText) == 0
         || EntityTag(tile).isMatched(byIfNoneMatch: String(cString: header))
     {
+      status = 304
       return MHD_queue_response(connection, 304, response)
     }
+    if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "Range") {
+      return sendPart(of: tile, String(cString: header), tagText, connection, status: &status)
+    }
     MHD_add_response_header(response, "Content-Type", tile.mediaType)
+    MHD_add_response_header(response, "Accept-Ranges", "bytes")
     return MHD_queue_response(connection, 200, response)
   }
+}
+
+/// 206 with the part that was asked for, 416 where the tile has none of it, or all of it where the header
+/// asks for several parts or in another unit (RFC 9110, section 14.2).
+private func sendPart(
+  of tile: TileReply, _ header: String, _ tag: UnsafePointer<CChar>, _ connection: OpaquePointer,
+  status: inout Int
+) -> MHD_Result {
+  let range = ByteRange(
+    header, length: tile.bytes.count, tag: String(cString: tag), ifRange: ifRange(connection))
+  let part = UnsafeRawBufferPointer(rebasing: tile.bytes[range.bytes])
+  guard
+    let response = MHD_create_response_from_buffer(
+      part.count, UnsafeMutableRawPointer(mutating: part.baseAddress), .RESPMEM_PERSISTENT)
+  else { return .NO }
+  defer { MHD_destroy_response(response) }
+  if let text = range.contentRange { MHD_add_response_header(response, "Content-Range", text) }
+  MHD_add_response_header(response, "Content-Type", tile.mediaType)
+  MHD_add_response_header(response, "ETag", tag)
+  MHD_add_response_header(response, "Accept-Ranges", "bytes")
+  MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
+  status = range.status
+  return MHD_queue_response(connection, UInt32(range.status), response)
+}
+
+private func ifRange(_ connection: OpaquePointer) -> String? {
+  MHD_lookup_connection_value(connection, .HEADER_KIND, "If-Range").map { String(cString: $0) }
 }
 
 // Literals: never written, so safe to share.
@@ -80,8 +113,8 @@ private func writeTag(_ tile: TileReply, _ buffer: UnsafeMutablePointer<CChar>) 
 }
 
 /// Sends any other answer.
-func send(_ answer: Response, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>) -> MHD_Result {
-  var status = answer.status
+func send(_ answer: Response, _ connection: OpaquePointer, status: inout Int) -> MHD_Result {
+  status = answer.status
   if status == 200, let tag = answer.header("ETag"),
     let header = MHD_lookup_connection_value(
       connection, .HEADER_KIND, "If-None-Match"),

@@ -19,6 +19,8 @@ struct Router {
       guard let segment = PercentEncoding.decodedString(raw) else {
         return .text(400, "the path has a malformed escape or is no UTF-8")
       }
+      // Browsers resolve these before they ask; what is left of them is an attempt.
+      guard segment != ".", segment != ".." else { return .text(404, "there is nothing at this path") }
       segments.append(segment)
     }
     let rest = Array(segments.dropFirst())
@@ -26,9 +28,16 @@ struct Router {
     case "healthz" where rest.isEmpty: return .text(200, "ok")
     case "api": return api(rest)
     case "dzi": return deepZoom(rest)
-    case "view" where !rest.isEmpty: return page("view.html")
+    case "view" where !rest.isEmpty: return view(rest.joined(separator: "/"))
     default: return page(segments.joined(separator: "/"))
     }
+  }
+
+  /// The viewer's page; with 404 where there is no such image, which the page then says in its own words.
+  private func view(_ id: String) -> Response {
+    var response = page("view.html")
+    if response.status == 200, (try? site.library.archive(id)) == nil { response.status = 404 }
+    return response
   }
 
   private func page(_ path: String) -> Response {

@@ -12,6 +12,7 @@ enum ServeCommand: Command {
     Option("port", "8080", help: "0 picks a free one"),
     Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
     Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
+    Option("log", "none", help: "a line per answer on stderr: text, json or none"),
     Option("threads", "N", help: "event loops (default: all cores)"),
   ]
 
@@ -22,6 +23,10 @@ enum ServeCommand: Command {
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let threads = try arguments.int("threads", in: 1...256) ?? cores
     let base = try baseURL(arguments)
+    let logName = arguments.string("log") ?? "none"
+    guard let log = AccessLog.Style(rawValue: logName) else {
+      throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
+    }
     // Before any thread is made, so that none of them takes the signals.
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -35,7 +40,7 @@ enum ServeCommand: Command {
       library = try Library(root: folder)
       let site = try Site(
         library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base)
-      listener = try HTTPListener(site: site, host: host, port: port, threads: threads)
+      listener = try HTTPListener(site: site, host: host, port: port, threads: threads, log: log)
     } catch let error as StorageError {
       Output.error(error.description)
       return .someFailed
