@@ -55,7 +55,9 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry"]),
-    tests("PyramidBuildingTests", ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry"]),
+    tests(
+      "PyramidBuildingTests",
+      ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("TileServingTests", ["TileServing", "TileStorage", "TileGeometry", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]

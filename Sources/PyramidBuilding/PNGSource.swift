@@ -84,7 +84,8 @@ final class PNGSource: StripSource, StripDecoding {
     guard try inflate(to: inflated, count: 1) == 1 else {
       throw file.chunks.refused("has more pixel data than its size says")
     }
-    repeat { try file.chunks.next() } while file.chunks.name != PNGChunk.end
+    // Looking for more input may have led to the last chunk already.
+    while file.chunks.name != PNGChunk.end { try file.chunks.next() }
     try file.chunks.finish()
   }
 
