@@ -42,8 +42,11 @@ def mosaic() -> Path:
         cells = []
         for path in photographs():
             cell = CACHE / f"cell-{path.stem}.v"
+            # Without the wallpapers' profiles: dzsave would pass them by, and a mosaic has none.
             vips("colourspace", path, f"{cell}-a.v", "srgb")
-            vips("extract_band", f"{cell}-a.v", cell, 0, "--n", 3)
+            vips("extract_band", f"{cell}-a.v", f"{cell}-b.png[strip]", 0, "--n", 3)
+            vips("copy", f"{cell}-b.png", cell)
+            Path(f"{cell}-b.png").unlink()
             mirrored = CACHE / f"cell-{path.stem}-mirrored.v"
             vips("flip", cell, mirrored, "horizontal")
             Path(f"{cell}-a.v").unlink()
