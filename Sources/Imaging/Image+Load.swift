@@ -11,15 +11,20 @@ extension Image {
   }
 
   /// Opens a file by its content, whatever its name; damage that the loader notices is an error.
-  public convenience init(path: String, access: Access) throws(ImagingError) {
+  ///
+  /// - Parameter page: of a multi-page file, counted from 0; nil is the loader's own choice, the first.
+  public convenience init(path: String, access: Access, page: Int? = nil) throws(ImagingError) {
     Vips.start()
     _ = VipsLog.take()
     guard let loader = vips_foreign_find_load(path) else { throw ImagingError.take("open", path) }
     let name = String(cString: loader)
     // The loader is known by its type name, the operation by its short one.
     let nick = vips_nickname_find(g_type_from_name(name)).map { String(cString: $0) } ?? name
-    let operation = try Operation.run(
-      nick, path, ["filename": .string(path), "access": .name(access.nick), "fail-on": .name("truncated")])
+    var arguments: [(String, VipsValue)] = [
+      ("filename", .string(path)), ("access", .name(access.nick)), ("fail-on", .name("truncated")),
+    ]
+    if let page { arguments.append(("page", .int(page))) }
+    let operation = try Operation.run(nick, path, arguments)
     // A size that does not fit libvips' header is only warned of; the image would be another one.
     if let warning = VipsLog.takeBadProperty() {
       throw ImagingError(nick, path, message: "a value in its header is out of range: \(warning)")

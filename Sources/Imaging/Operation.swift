@@ -20,6 +20,12 @@ struct Operation {
   static func run(
     _ name: String, _ subject: String, _ arguments: KeyValuePairs<String, VipsValue>
   ) throws(ImagingError) -> Image {
+    try run(name, subject, arguments.map { ($0.key, $0.value) })
+  }
+
+  static func run(
+    _ name: String, _ subject: String, _ arguments: [(String, VipsValue)]
+  ) throws(ImagingError) -> Image {
     let operation = try Operation(name, subject)
     for (key, value) in arguments { try operation.set(key, value) }
     return try operation.build { (built) throws(ImagingError) in try built.imageOutput("out", subject) }

@@ -11,7 +11,7 @@ public final class LibraryRun: @unchecked Sendable {
 
   /// - Parameters:
   ///   - memoryLimit: bytes that all images in work together may take.
-  ///   - report: called once for each image, never twice at a time.
+  ///   - report: called once for each image or page, never twice at a time.
   public init(
     _ builder: LibraryBuilder, _ sources: [SourceScan.Source], memoryLimit: Int,
     report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
@@ -26,10 +26,11 @@ public final class LibraryRun: @unchecked Sendable {
   public func run() {
     withThreads(builder.jobs) { _ in
       while let source = self.takeSource() {
-        let outcome = self.builder.build(source, threads: 1, offering: self.pool)
-        self.monitor.lock()
-        self.report(source, outcome)
-        self.monitor.unlock()
+        self.builder.build(source, threads: 1, offering: self.pool) { source, outcome in
+          self.monitor.lock()
+          self.report(source, outcome)
+          self.monitor.unlock()
+        }
         self.pool.finishPicture()
       }
       self.pool.assist()

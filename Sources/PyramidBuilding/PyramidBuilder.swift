@@ -41,11 +41,12 @@ public struct PyramidBuilder: Sendable {
   }
 
   func build(
-    _ file: SourceFile, digest: String, to destination: String, name: String, offering pool: WorkPool? = nil
+    _ file: SourceFile, page: Int? = nil, digest: String, to destination: String, name: String,
+    offering pool: WorkPool? = nil
   ) throws(BuildError) -> Report {
     let source = file.path
     do {
-      let route = try SourceRoute(path: source, options: options)
+      let route = try SourceRoute(path: source, page: page, options: options)
       let pixels = route.source
       guard let size = PixelSize(width: pixels.width, height: pixels.height),
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
@@ -61,8 +62,8 @@ public struct PyramidBuilder: Sendable {
       try scheduler.run(threads: threads)
       try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: size).xml.utf8))
       let record = BuildRecord(
-        sourceName: file.name, sourceBytes: file.identity.size, sourceDigest: digest,
-        options: options.summary, route: route.reason, steps: pixels.steps)
+        sourceName: file.name, page: page.map { $0 + 1 }, sourceBytes: file.identity.size,
+        sourceDigest: digest, options: options.summary, route: route.reason, steps: pixels.steps)
       try writer.append(BuildRecord.entryName, record.json)
       // A source that was written to while it was read gives neither its old nor its new picture.
       guard try file.isUnchanged() else {

@@ -8,9 +8,17 @@ struct SourceRoute {
   let reason: String
 
   /// Opens the source by the shortest way that `options.fidelity` and the file itself allow.
-  init(path: String, options: BuildOptions) throws(BuildError) {
+  /// - Parameter page: of a multi-page source, counted from 0; nil where it has but one.
+  init(path: String, page: Int? = nil, options: BuildOptions) throws(BuildError) {
     let image: Image
-    do { image = try Image(path: path, access: .sequential) } catch { throw BuildError(path, error) }
+    do {
+      image = try Image(path: path, access: .sequential, page: page)
+    } catch { throw BuildError(path, error) }
+    if let page {
+      source = try VipsSource(image, path: path, page: page, options: options)
+      reason = "exact: read by libvips, page \(page + 1)"
+      return
+    }
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.
     let loader = Image.loader(ofPath: path)
     if let (jpeg, reason) = try Self.jpeg(path, image, loader, options) {

@@ -11,9 +11,9 @@ final class VipsSource: StripSource, StripDecoding {
   private let path: String
 
   /// - Parameter image: opened for sequential access.
-  init(_ image: Image, path: String, options: BuildOptions) throws(BuildError) {
+  init(_ image: Image, path: String, page: Int? = nil, options: BuildOptions) throws(BuildError) {
     do {
-      let (image, steps) = try Self.prepared(image, path, options)
+      let (image, steps) = try Self.prepared(image, path, page, options)
       (width, height, hasAlpha) = (image.width, image.height, image.hasAlpha)
       layout = .interleaved(bands: image.bands)
       self.steps = steps
@@ -33,7 +33,7 @@ final class VipsSource: StripSource, StripDecoding {
   }
 
   private static func prepared(
-    _ source: Image, _ path: String, _ options: BuildOptions
+    _ source: Image, _ path: String, _ page: Int?, _ options: BuildOptions
   ) throws(ImagingError) -> (Image, [String]) {
     var steps: [String] = []
     var image = source
@@ -41,7 +41,7 @@ final class VipsSource: StripSource, StripDecoding {
       steps.append("turned upright from EXIF orientation \(image.orientation)")
       // Rows of a turned image are columns of the file, or come bottom first; only a left-to-right
       // mirror can be read as it streams.
-      if image.orientation != 2 { image = try Image(path: path, access: .random) }
+      if image.orientation != 2 { image = try Image(path: path, access: .random, page: page) }
       image = try image.autorotated()
     }
     image = try inSRGB(image, &steps)

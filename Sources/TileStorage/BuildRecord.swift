@@ -7,6 +7,8 @@ public struct BuildRecord: Codable, Hashable, Sendable {
 
   /// The source file's name, without its folder.
   public var sourceName: String
+  /// Of a multi-page source, counted from 1; nil where it has but one.
+  public var page: Int?
   public var sourceBytes: Int
   /// XXH3-128 of the source's bytes, hexadecimal.
   public var sourceDigest: String
@@ -18,10 +20,11 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var steps: [String]
 
   public init(
-    sourceName: String, sourceBytes: Int, sourceDigest: String, options: String, route: String,
+    sourceName: String, page: Int?, sourceBytes: Int, sourceDigest: String, options: String, route: String,
     steps: [String]
   ) {
     self.sourceName = sourceName
+    self.page = page
     self.sourceBytes = sourceBytes
     self.sourceDigest = sourceDigest
     self.options = options

@@ -5,7 +5,7 @@ import PyramidBuilding
 struct BuildTally {
   let isQuiet: Bool
   let asJSON: Bool
-  let total: Int
+  private var total: Int
   private var done = 0
   private var built = 0
   private var unchanged = 0
@@ -23,6 +23,8 @@ struct BuildTally {
 
   mutating func add(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
     done += 1
+    // Pages are counted as they are met.
+    total = max(total, done)
     switch outcome {
     case .failed(let failure):
       // An interrupted image is told of once, at the end.
