@@ -22,6 +22,9 @@ public final class LibraryRun: @unchecked Sendable {
     pool = WorkPool(pictures: sources.count, memoryLimit: memoryLimit)
   }
 
+  /// The images in work now, by their sources' paths, and how much of each is done, 0 to 1.
+  public var progress: [(source: String, done: Double)] { pool.progress }
+
   /// Returns when every image is built or has failed, or when the build was cancelled.
   public func run() {
     withThreads(builder.jobs) { _ in

@@ -26,6 +26,8 @@ final class StripScheduler: @unchecked Sendable {
   private var decoding: Strip?
   private var nextTopRow = 0
   private var unfinishedStrips: Int
+  /// By level.
+  private var rowsFinished: [Int]
   private var failure: BuildError?
   private var assistants = 0
   private var isClosed = false
@@ -59,6 +61,7 @@ final class StripScheduler: @unchecked Sendable {
     filling = ready
     free = ready
     unfinishedStrips = levels.reduce(0) { $0 + $1.rows }
+    rowsFinished = levels.map { _ in 0 }
     order = StripOrder(rows: levels.map(\.rows))
   }
 
@@ -75,6 +78,17 @@ final class StripScheduler: @unchecked Sendable {
     isClosed = true
     while assistants > 0 { monitor.wait() }
     if let failure { throw failure }
+  }
+
+  /// How much of the picture is done, 0 to 1.
+  var progress: Double {
+    monitor.lock()
+    defer { monitor.unlock() }
+    let total = levels.reduce(0.0) { $0 + Double($1.rows * $1.columns) }
+    let finished = rowsFinished.enumerated().reduce(0.0) {
+      $0 + Double($1.element * levels[$1.offset].columns)
+    }
+    return finished / total
   }
 
   /// Helps with the work that is left, on the caller's thread; returns when there is none.
@@ -244,6 +258,7 @@ final class StripScheduler: @unchecked Sendable {
     free[strip.shift].append(strip)
     if strip.shift == 0 { topStripsInFlight -= 1 }
     unfinishedStrips -= 1
+    rowsFinished[strip.shift] += 1
     monitor.wakeAll()
     guard !isWriting else { return }
     isWriting = true

@@ -4,6 +4,7 @@ final class WorkPool: @unchecked Sendable {
   // Sendable: every property is touched under `monitor` only.
   private let monitor = Monitor()
   private var schedulers: [StripScheduler] = []
+  private var names: [ObjectIdentifier: String] = [:]
   private var memoryInUse = 0
   private let memoryLimit: Int
   /// Pictures that are not done; those among them that are just being opened have no scheduler yet.
@@ -23,6 +24,7 @@ final class WorkPool: @unchecked Sendable {
     while memoryInUse + memory > memoryLimit { monitor.wait() }
     memoryInUse += memory
     schedulers.append(scheduler)
+    names[ObjectIdentifier(scheduler)] = source
     monitor.wakeAll()
     monitor.unlock()
   }
@@ -32,10 +34,19 @@ final class WorkPool: @unchecked Sendable {
     // A picture that was refused was never counted in.
     if schedulers.contains(where: { $0 === scheduler }) {
       schedulers.removeAll { $0 === scheduler }
+      names[ObjectIdentifier(scheduler)] = nil
       memoryInUse -= memory
     }
     monitor.wakeAll()
     monitor.unlock()
+  }
+
+  /// The pictures in work, by their sources' paths, and how much of each is done, 0 to 1.
+  var progress: [(source: String, done: Double)] {
+    monitor.lock()
+    let pictures = schedulers.map { ($0, names[ObjectIdentifier($0)] ?? "") }
+    monitor.unlock()
+    return pictures.map { (source: $1, done: $0.progress) }
   }
 
   /// One picture less, done or failed.

@@ -51,7 +51,10 @@ enum BuildCommand: Command {
     let scan = SourceScan(arguments.operands, library: library)
     var tally = BuildTally(isQuiet: isQuiet, asJSON: asJSON, total: scan.sources.count)
     for failure in scan.failures { tally.add(failure) }
-    LibraryRun(builder, scan.sources, memoryLimit: memoryLimit) { tally.add($0, $1) }.run()
+    let run = LibraryRun(builder, scan.sources, memoryLimit: memoryLimit) { tally.add($0, $1) }
+    tally.progress?.start { run.progress }
+    run.run()
+    tally.progress?.end()
     if Interruption.isAsked {
       Output.error("interrupted; what is finished stays, the rest left nothing")
       return .interrupted

@@ -11,13 +11,18 @@ struct BuildTally {
   private var unchanged = 0
   private var failures: [BuildError] = []
 
+  /// The line at the foot of a terminal, where there is one.
+  let progress: ProgressLine?
+
   init(isQuiet: Bool, asJSON: Bool, total: Int) {
     (self.isQuiet, self.asJSON, self.total) = (isQuiet, asJSON, total)
+    progress = ProgressLine(total: total, isQuiet: isQuiet)
   }
 
   mutating func add(_ failure: BuildError) {
     failures.append(failure)
-    Output.error(failure.description)
+    let write = { Output.error(failure.description) }
+    if let progress { progress.above(write) } else { write() }
     if asJSON { Output.json(["source": failure.source, "status": "failed", "reason": failure.reason]) }
   }
 
@@ -50,7 +55,8 @@ struct BuildTally {
       note(
         "built \(source.id): \(size.width) × \(size.height), \(pyramid.tileCount) tiles, "
           + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file)
-          + "; " + report.route + report.steps.map { "; " + $0 }.joined())
+          + "; " + report.route + report.steps.map { "; " + $0 }.joined(),
+        pixels: size.width * size.height)
     }
   }
 
@@ -63,6 +69,7 @@ struct BuildTally {
   }
 
   func finish(passedOver: Int) {
+    progress?.end()
     guard !isQuiet else { return }
     var parts = ["\(built) built"]
     if unchanged > 0 { parts.append("\(unchanged) unchanged") }
@@ -76,7 +83,8 @@ struct BuildTally {
     return failures.isEmpty ? .success : .someFailed
   }
 
-  private func note(_ line: String) {
-    if !isQuiet { Output.note("[\(done)/\(total)] " + line) }
+  private func note(_ line: String, pixels: Int = 0) {
+    let line = "[\(done)/\(total)] " + line
+    if let progress { progress.add(pixels: pixels, line: line) } else if !isQuiet { Output.note(line) }
   }
 }

@@ -18,6 +18,9 @@ enum Output {
     result(String(decoding: data, as: UTF8.self) + "\n")
   }
 
+  /// Text for a terminal, as it is.
+  static func terminal(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+
   /// `1 tile`, `2 tiles`.
   static func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)" + (number == 1 ? "" : "s")

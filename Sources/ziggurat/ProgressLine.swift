@@ -1,0 +1,97 @@
+import Foundation
+import Synchronization
+
+/// One line at the foot of a terminal that says how far a build is; nothing where stderr is none.
+final class ProgressLine: Sendable {
+  private struct State {
+    var done = 0
+    var total: Int
+    var pixels = 0
+    var isShown = false
+    var isOver = false
+  }
+
+  private let state: Mutex<State>
+  private let started = Date()
+
+  /// Nil where nobody would see it.
+  init?(total: Int, isQuiet: Bool) {
+    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return nil }
+    state = Mutex(State(total: total))
+  }
+
+  /// Draws the line anew four times a second until `end`.
+  /// - Parameter current: the pictures in work and how much of each is done.
+  func start(current: @escaping @Sendable () -> [(source: String, done: Double)]) {
+    let thread = Thread {
+      while true {
+        usleep(250_000)
+        let current = current()
+        let isOver = self.state.withLock { state in
+          if !state.isOver { self.draw(&state, current) }
+          return state.isOver
+        }
+        if isOver { return }
+      }
+    }
+    thread.start()
+  }
+
+  /// An image is done; its line is written above.
+  func add(pixels: Int, line: String) {
+    state.withLock { state in
+      state.done += 1
+      state.total = max(state.total, state.done)
+      state.pixels += pixels
+      clear(&state)
+      Output.note(line)
+    }
+  }
+
+  /// Writes something else above the line.
+  func above(_ write: () -> Void) {
+    state.withLock { state in
+      clear(&state)
+      write()
+    }
+  }
+
+  func end() {
+    state.withLock { state in
+      clear(&state)
+      state.isOver = true
+    }
+  }
+
+  private func clear(_ state: inout State) {
+    if state.isShown { Output.terminal("\r\u{1b}[K") }
+    state.isShown = false
+  }
+
+  private func draw(_ state: inout State, _ current: [(source: String, done: Double)]) {
+    let seconds = max(Date().timeIntervalSince(started), 0.001)
+    // Images that are half done count half, or a single large one would show no time left.
+    let done = Double(state.done) + current.reduce(0) { $0 + $1.done }
+    var text = "[\(state.done)/\(state.total)]"
+    if state.done > 0 {
+      text += String(
+        format: " %.1f images/s, %.0f megapixels/s", Double(state.done) / seconds,
+        Double(state.pixels) / 1e6 / seconds)
+    }
+    if done > 0.02 {
+      let left = Int(seconds / done * (Double(state.total) - done))
+      text += String(format: ", %d:%02d left", left / 60, left % 60)
+    }
+    for (source, share) in current.prefix(2) {
+      text += "  \(source.split(separator: "/").last ?? "") \(Int(share * 100))%"
+    }
+    Output.terminal("\r\u{1b}[K" + String(text.prefix(columns)))
+    state.isShown = true
+  }
+
+  private var columns: Int {
+    var size = winsize()
+    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 79 }
+    return Int(size.ws_col) - 1
+  }
+}
