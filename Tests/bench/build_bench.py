@@ -63,18 +63,21 @@ class Bench:
         return folder
 
     def build(self, source: Path, tile: int, format: str, options: tuple[str, ...]) -> Run:
-        return run([str(self.ziggurat), "build", str(source), "--library", str(self.fresh()), "--tile-size", str(tile),
-                    "--format", format, "--quality", "80", "--quiet", *options])
+        output = self.fresh()
+        return run([str(self.ziggurat), "build", str(source), "--library", str(output), "--tile-size", str(tile),
+                    "--format", format, "--quality", "80", "--quiet", *options], output=output)
 
     def dzsave(self, source: Path, tile: int, suffix: str, concurrency: int | None) -> Run:
-        return run(["vips", "dzsave", str(source), str(self.fresh() / "out"), "--container", "zip", "--tile-size",
-                    str(tile), "--overlap", "0", "--suffix", suffix],
-                   {"VIPS_CONCURRENCY": str(concurrency)} if concurrency else None)
+        output = self.fresh()
+        return run(["vips", "dzsave", str(source), str(output / "out"), "--container", "zip", "--tile-size", str(tile),
+                    "--overlap", "0", "--suffix", suffix],
+                   {"VIPS_CONCURRENCY": str(concurrency)} if concurrency else None, output)
 
     def dzsave_folder(self, folder: Path, processes: int) -> Run:
         script = ('ls "$1" | xargs -P "$3" -I{} vips dzsave "$1/{}" "$2/{}" --container zip --tile-size 512 '
                   '--overlap 0 --suffix ".jpg[Q=80]"')
-        return run(["sh", "-c", script, "sh", str(folder), str(self.fresh()), str(processes)])
+        output = self.fresh()
+        return run(["sh", "-c", script, "sh", str(folder), str(output), str(processes)], output=output)
 
     def contenders(self, case: Case) -> dict:
         """Each a function that does the whole work once; ours first, then dzsave as it comes, then at its best."""
@@ -107,9 +110,11 @@ class Bench:
             ratio, work = statistics.median(ratios), statistics.median(b.cpu / a.cpu for a, b in zip(runs[us], runs[peer]))
             print(f"  {us} {mine.wall:.2f} s, {mine.peak / 1e6:.0f} MB; {peer} {theirs.wall:.2f} s, "
                   f"{theirs.peak / 1e6:.0f} MB; ratio {ratio:.2f} (rounds within ±{spread(ratios):.0%}), "
-                  f"cpu ratio {work:.2f}, memory ratio {mine.peak / theirs.peak:.2f}", flush=True)
+                  f"cpu ratio {work:.2f}, memory ratio {mine.peak / theirs.peak:.2f}, size ratio "
+                  f"{mine.made / theirs.made:.2f}", flush=True)
             rows.append([name, us, peer, f"{ratio:.2f}×", f"{work:.2f}×",
-                         f"{mine.peak / 1e6:.0f} MB", f"{theirs.peak / 1e6:.0f} MB"])
+                         f"{mine.peak / 1e6:.0f} MB", f"{theirs.peak / 1e6:.0f} MB",
+                         f"{mine.made / theirs.made:.2f}×"])
         return rows
 
     def run(self) -> str:
@@ -124,8 +129,8 @@ class Bench:
                 rows += self.hundred()
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
-        return table(["input", "ziggurat", "against", "times as fast", "processor time", "peak memory", "its peak memory"],
-                     rows)
+        return table(["input", "ziggurat", "against", "times as fast", "processor time", "peak memory", "its peak memory",
+                      "archive size"], rows)
 
     def hundred(self) -> list[list[str]]:
         print("100 photos of 12 to 24 MP, 512 px", flush=True)

@@ -36,7 +36,8 @@ http {{
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
   server {{ listen 127.0.0.1:{port} backlog=1024 reuseport; root {root};
-    add_header Access-Control-Allow-Origin *; add_header Cache-Control "public, max-age=3600"; }}
+    add_header Access-Control-Allow-Origin *; add_header Cache-Control "public, max-age=3600"; {locations} }}
+  {upstreams}
 }}
 """
 
@@ -96,12 +97,12 @@ class Bench:
             sys.exit("bench: ziggurat serve did not say that it listens")
         return int(found[1])
 
-    def start_nginx(self, root: Path) -> int:
+    def start_nginx(self, root: Path, locations: str = "", upstreams: str = "") -> int:
         port = free_port()
         config = self.folder / "nginx.conf"
         # Started by root, its workers would be another user, who may not read a home folder.
         user = "user root; " if os.geteuid() == 0 else ""
-        config.write_text(NGINX.format(user=user, folder=self.folder, port=port, root=root))
+        config.write_text(NGINX.format(user=user, folder=self.folder, port=port, root=root, locations=locations, upstreams=upstreams))
         nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
         self.processes.append(subprocess.Popen([nginx, "-c", config, "-e", self.folder / "error.log"]))
         for _ in range(100):
@@ -128,8 +129,8 @@ class Bench:
             sys.exit(f"bench: {counts['errors']} answers were errors\n{result.stdout}")
         return counts
 
-    def compare(self, name: str, ours: Path, theirs: Path, connections: int) -> list[str]:
-        """One row: `ours` and `theirs` are files of paths, one a line."""
+    def compare(self, name: str, ours: Path, theirs: Path, connections: int, peer_name: str = "nginx") -> list[str]:
+        """One row: `ours` and `theirs` are files of paths, one a line; the peer is what listens at `self.nginx`."""
         for port, paths in ((self.ours, ours), (self.nginx, theirs)):
             self.load(port, paths, connections)  # Warm, and not counted.
         mine, peer = [], []
@@ -141,8 +142,8 @@ class Bench:
         late = statistics.median(a["p99"] / b["p99"] for a, b in zip(mine, peer))
         far = spread([a["rate"] / b["rate"] for a, b in zip(mine, peer)])
         middle = [statistics.median(each[key] for each in runs) for key in ("rate", "p99") for runs in (mine, peer)]
-        print(f"{name}, {connections} connections: ziggurat {middle[0]:.0f}/s, nginx {middle[1]:.0f}/s, ratio {ratio:.2f} "
-              f"(rounds within ±{far:.0%}); p99 {middle[2] / 1000:.2f} ms, nginx {middle[3] / 1000:.2f} ms, ratio {late:.2f}",
+        print(f"{name}, {connections} connections: ziggurat {middle[0]:.0f}/s, {peer_name} {middle[1]:.0f}/s, ratio {ratio:.2f} "
+              f"(rounds within ±{far:.0%}); p99 {middle[2] / 1000:.2f} ms, {peer_name} {middle[3] / 1000:.2f} ms, ratio {late:.2f}",
               flush=True)
         return [name, str(connections), f"{ratio:.2f}×", f"{late:.2f}×", f"±{far:.0%}"]
 
