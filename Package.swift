@@ -54,7 +54,7 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
-    tests("TileStorageTests", ["TileStorage", "TileGeometry"]),
+    tests("TileStorageTests", ["TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "PyramidBuildingTests",
       ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),

@@ -1,0 +1,113 @@
+import Foundation
+import TestSupport
+import Testing
+import TileGeometry
+
+@testable import TileStorage
+
+@Suite struct PartialFileTests {
+  private func write(_ text: String, to file: PartialFile) throws {
+    try Array(text.utf8).withUnsafeBytes { try file.write($0) }
+  }
+
+  @Test func `the destination keeps its old content until the new one is whole`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("a", "old".utf8)
+    let file = try PartialFile(destination: folder("a"))
+    try write("new", to: file)
+    #expect(try bytes(ofFile: folder("a")) == Array("old".utf8))
+    try file.publish()
+    #expect(try bytes(ofFile: folder("a")) == Array("new".utf8))
+    #expect(folder.files() == ["a"])
+    file.abandon()
+    #expect(folder.files() == ["a"])
+  }
+
+  @Test func `abandoned or forgotten, it leaves nothing`() throws {
+    let folder = try TemporaryFolder()
+    let file = try PartialFile(destination: folder("a"))
+    #expect(folder.files().count == 1)
+    file.abandon()
+    #expect(folder.files() == [])
+    do { try write("x", to: try PartialFile(destination: folder("b"))) }
+    #expect(folder.files() == [])
+  }
+
+  @Test func `a writer that is let go before its end leaves nothing`() throws {
+    let folder = try TemporaryFolder()
+    let pyramid = SmallArchive.pyramid(9, 9, tileSize: 4)
+    do {
+      let writer = try SZIWriter(destination: folder("a.szi"), name: "a", pyramid: pyramid, format: .jpeg)
+      try writer.append("vendor/note", [1, 2, 3])
+      #expect(!folder.files().isEmpty)
+    }
+    #expect(folder.files() == [])
+  }
+
+  @Test func `leftovers are those that nobody holds, and nothing else`() throws {
+    let folder = try TemporaryFolder()
+    for name in [
+      ".ziggurat-abc123.partial", "deep/er/.ziggurat-x.partial", ".ziggurat-", "a.partial", "a.szi", ".other",
+      ".hidden/.ziggurat-y.partial",
+    ] { try folder.write(name, [1]) }
+    let held = try PartialFile(destination: folder("b.szi"))
+    #expect(folder.files().count == 8)
+    FolderTree.removeLeftovers(below: folder.path)
+    #expect(folder.files().count == 6)
+    #expect(!folder.files().contains(".ziggurat-abc123.partial"))
+    #expect(!folder.files().contains("deep/er/.ziggurat-x.partial"))
+    try write("still", to: held)
+    try held.publish()
+    #expect(try bytes(ofFile: folder("b.szi")) == Array("still".utf8))
+    #expect(PartialFile.removeLeftovers(in: folder.path) == 0)
+    #expect(PartialFile.removeLeftovers(in: folder("absent")) == 0)
+  }
+
+  @Test func `a folder that is not there, or a folder in its place, is told`() throws {
+    let folder = try TemporaryFolder()
+    let missing = refusal { _ = try PartialFile(destination: folder("no/a.szi")) }
+    #expect(missing?.description == "cannot write into \(folder("no")): No such file or directory")
+    try folder.write("a.szi/inside", [1])
+    let file = try PartialFile(destination: folder("a.szi"))
+    let inTheWay = refusal { try file.publish() }
+    #expect(inTheWay?.description == "cannot write \(folder("a.szi")): Is a directory")
+    file.abandon()
+    #expect(folder.files() == ["a.szi/inside"])
+  }
+
+  @Test func `a full disk is told as what a retry may mend`() throws {
+    let full = StorageError("write x", errno: ENOSPC)
+    #expect(full.isTemporary)
+    #expect(full.description == "cannot write x: No space left on device")
+    #expect(!StorageError("write x", errno: EACCES).isTemporary)
+    #expect(!StorageError("write x", "no").isTemporary)
+  }
+
+  @Test(arguments: [("a/b", "a"), ("/a", "/"), ("a", "."), ("/a/b/c", "/a/b"), ("a/", "a")])
+  func `the folder of a path`(path: String, folder: String) {
+    #expect(parentFolder(path) == folder)
+  }
+
+  @Test func `folders are made to any depth, and a file in the way is named`() throws {
+    let folder = try TemporaryFolder()
+    try FolderTree.make(folder("a/b/c"))
+    try FolderTree.make(folder("a/b/c"))
+    try folder.write("a/file", [1])
+    for path in ["a/file", "a/file/below"] {
+      let error = refusal { try FolderTree.make(folder(path)) }
+      #expect(
+        error?.description == "cannot make the folder \(folder("a/file")): there is a file of that name")
+    }
+  }
+
+  @Test func `archives of a folder are found to any depth, hidden ones left out`() throws {
+    let folder = try TemporaryFolder()
+    for name in ["b.szi", "a/c.szi", "a.txt", ".hidden.szi", ".git/d.szi", ".szi"] {
+      try folder.write(name, [1])
+    }
+    #expect(try FolderTree.archives(at: folder.path) == [folder("a/c.szi"), folder("b.szi")])
+    #expect(try FolderTree.archives(at: folder("a.txt")) == [folder("a.txt")])
+    let error = refusal { _ = try FolderTree.archives(at: folder("absent")) }
+    #expect(error?.description == "cannot open \(folder("absent")): No such file or directory")
+  }
+}
