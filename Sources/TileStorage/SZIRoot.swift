@@ -12,24 +12,30 @@ struct SZIRoot {
 
   init(_ directory: ZIPDirectory, _ file: UnsafeRawBufferPointer) throws(StorageError) {
     let action = "read the archive"
-    var found: (name: String, data: UnsafeRawBufferPointer)?
+    var found: (folder: [UInt8], data: UnsafeRawBufferPointer)?
     try directory.forEntries { (entry) throws(StorageError) in
-      guard found == nil, entry.name.count > 4, entry.name.suffix(4).elementsEqual(".dzi".utf8) else {
-        return
-      }
-      let path = String(decoding: entry.name, as: UTF8.self).split(
-        separator: "/", omittingEmptySubsequences: false)
-      guard path.count == 2, !path[0].isEmpty, path[1] == path[0] + ".dzi" else { return }
+      guard found == nil, let folder = Self.folder(ofDescriptor: entry.name) else { return }
       guard entry.isPlain,
         let data = ZIPLocalEntry.data(in: file, headerOffset: entry.headerOffset, size: entry.size)
       else { throw StorageError(action, "its descriptor cannot be read") }
-      found = (String(path[0]), data)
+      found = (folder, data)
     }
     guard let found else { throw StorageError(action, "it holds no NAME/NAME.dzi") }
-    name = found.name
+    name = String(decoding: found.folder, as: UTF8.self)
     descriptor = try DeepZoomDescriptor(xml: Data(found.data.prefix(65_537)))
-    prefix = Array("\(found.name)/".utf8)
-    tiles = Array("\(found.name)_files/".utf8)
+    prefix = found.folder + "/".utf8
+    tiles = found.folder + "_files/".utf8
+  }
+
+  /// `NAME` of `NAME/NAME.dzi`, else nil. Bytes, because old ZIP programs write names that are not UTF-8.
+  private static func folder(ofDescriptor entry: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard let slash = entry.firstIndex(of: UInt8(ascii: "/")), slash > 0 else { return nil }
+    let folder = entry[..<slash]
+    let rest = entry[(slash + 1)...]
+    guard rest.starts(with: folder), rest.dropFirst(folder.count).elementsEqual(".dzi".utf8) else {
+      return nil
+    }
+    return Array(folder)
   }
 
   /// The entry's name below the root folder, or nil for an entry outside it.
