@@ -29,13 +29,14 @@ let package = Package(
     .systemLibrary(
       name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg62-turbo-dev"])]),
     // The one C target: see the top of its header for why it cannot be Swift.
     .target(name: "CJPEGStream", dependencies: ["CJPEG"]),
     library("TileGeometry"),
-    library("TileStorage", ["TileGeometry", "CDeflate"]),
+    library("TileStorage", ["TileGeometry", "CDeflate", "CExpat"]),
     library("Imaging", ["CVips"]),
     library(
       "PyramidBuilding",

@@ -1,5 +1,4 @@
 public import Foundation
-import FoundationXML
 public import TileGeometry
 
 /// The `.dzi` file: `<Image>` with its `<Size>`, schema `http://schemas.microsoft.com/deepzoom/2008`.
@@ -18,18 +17,25 @@ public struct DeepZoomDescriptor: Hashable, Sendable {
   /// Parses a descriptor; the error says what is missing or out of range.
   public init(xml: Data) throws(StorageError) {
     let action = "read the Deep Zoom descriptor"
+    /// Short and on one line, whatever a stranger wrote.
+    func quoted(_ text: String) -> String {
+      let scalars = text.prefix(40).unicodeScalars.map {
+        $0.properties.generalCategory == .control ? " " : $0
+      }
+      return "'\(String(String.UnicodeScalarView(scalars)))'"
+    }
     // Real descriptors have some 200 bytes.
     guard xml.count <= 65_536 else { throw StorageError(action, "\(xml.count) bytes are too many") }
-    let reader = Reader()
-    let parser = XMLParser(data: xml)
-    parser.delegate = reader
-    guard parser.parse() else {
-      throw StorageError(action, "not well-formed XML in line \(parser.lineNumber)")
-    }
+    let values: [String: String]
+    do throws(XMLAttributes.Refusal) {
+      values = try Array(xml).withUnsafeBufferPointer { (bytes) throws(XMLAttributes.Refusal) in
+        try XMLAttributes(UnsafeRawBufferPointer(bytes)).values
+      }
+    } catch { throw StorageError(action, error.reason) }
     func number(_ name: String, _ range: ClosedRange<Int>) throws(StorageError) -> Int {
-      guard let text = reader.values[name] else { throw StorageError(action, "no \(name)") }
+      guard let text = values[name] else { throw StorageError(action, "no \(name)") }
       guard let value = Int(text), range.contains(value) else {
-        throw StorageError(action, "\(name) is '\(text.prefix(40))', not within \(range)")
+        throw StorageError(action, "\(name) is \(quoted(text)), not within \(range)")
       }
       return value
     }
@@ -38,10 +44,10 @@ public struct DeepZoomDescriptor: Hashable, Sendable {
       width: try number("Size.Width", side), height: try number("Size.Height", side))
     let tileSize = try number("Image.TileSize", 1...(1 << 16))
     let overlap = try number("Image.Overlap", 0...(tileSize - 1))
-    guard let ending = reader.values["Image.Format"] else { throw StorageError(action, "no Image.Format") }
+    guard let ending = values["Image.Format"] else { throw StorageError(action, "no Image.Format") }
     guard let format = TileFormat(fileExtension: ending) else {
       throw StorageError(
-        action, "Image.Format is '\(ending.prefix(40))', not one of jpg, jpeg, png, webp, avif")
+        action, "Image.Format is \(quoted(ending)), not one of jpg, jpeg, png, webp, avif")
     }
     guard let size, let pyramid = Pyramid(imageSize: size, tileSize: tileSize, overlap: overlap) else {
       throw StorageError(action, "more tiles than can be counted")
@@ -59,16 +65,5 @@ public struct DeepZoomDescriptor: Hashable, Sendable {
     <Size Width="\(pyramid.imageSize.width)" Height="\(pyramid.imageSize.height)"/></Image>
 
     """
-  }
-
-  private final class Reader: NSObject, XMLParserDelegate {
-    var values: [String: String] = [:]
-
-    func parser(
-      _ parser: XMLParser, didStartElement name: String, namespaceURI: String?,
-      qualifiedName: String?, attributes: [String: String]
-    ) {
-      for (key, value) in attributes { values["\(name).\(key)"] = value }
-    }
   }
 }
