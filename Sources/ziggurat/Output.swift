@@ -29,7 +29,14 @@ enum Output {
   /// A line for people.
   static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 
-  static func error(_ line: String) { note("ziggurat: " + line.replacing("\n", with: " ")) }
+  static func error(_ line: String) { note("ziggurat: " + oneLine(line)) }
+
+  /// Names of files and entries may hold line feeds and what moves a terminal's cursor.
+  static func oneLine(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+  }
 
   private static func write(_ text: String, to descriptor: Int32) -> Bool {
     var text = text

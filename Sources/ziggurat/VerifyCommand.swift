@@ -27,7 +27,7 @@ enum VerifyCommand: Command {
       if asJSON {
         Output.json(["archive": fault.path, "fault": fault.what])
       } else {
-        Output.result(fault.description + "\n")
+        Output.result(Output.oneLine(fault.description) + "\n")
       }
     }
     if try !arguments.flag("quiet") {
