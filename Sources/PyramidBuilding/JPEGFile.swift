@@ -43,7 +43,10 @@ final class JPEGFile {
   }
 
   /// Whether the source is quantised no finer than `quality` would: its own bits then cost no more.
-  func isNoFiner(thanQuality quality: Int) -> Bool {
+  func isNoFiner(thanQuality quality: Int) -> Bool { Self.areNoFiner(tables, thanQuality: quality) }
+
+  /// - Parameter tables: of luminance and, where there is colour, chrominance, in any order of coefficients.
+  static func areNoFiner(_ tables: [[Int]], thanQuality quality: Int) -> Bool {
     for (number, table) in tables.enumerated() {
       var wanted = [UInt16](repeating: 0, count: 64)
       js_quality_table(Int32(quality), Int32(number), &wanted)

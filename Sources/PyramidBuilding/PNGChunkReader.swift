@@ -110,5 +110,6 @@ enum PNGChunk {
   static let gamma: UInt32 = 0x6741_4d41  // gAMA
   static let chromaticities: UInt32 = 0x6348_524d  // cHRM
   static let standardRGB: UInt32 = 0x7352_4742  // sRGB
+  static let profile: UInt32 = 0x6943_4350  // iCCP
   static let codePoints: UInt32 = 0x6349_4350  // cICP
 }

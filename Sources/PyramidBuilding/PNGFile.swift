@@ -5,7 +5,7 @@ final class PNGFile {
   /// 1 gray, 2 with alpha, 3 RGB, 4 with alpha.
   let bands: Int
   /// Pixels can be taken as they stand: 8 bits, not interlaced, no palette or transparent colour, and
-  /// colours as sRGB has them.
+  /// colours as sRGB has them unless an embedded profile says otherwise.
   let isPlain: Bool
   let chunks: PNGChunkReader
 
@@ -33,7 +33,8 @@ final class PNGFile {
       case PNGChunk.end: throw chunks.refused("has no pixels")
       case PNGChunk.header: throw chunks.refused("has two headers")
       case PNGChunk.transparency, PNGChunk.codePoints: isPlain = false
-      case PNGChunk.standardRGB: isStandardRGB = true
+      // A profile counts before gAMA and cHRM; what it means is judged where the file is routed.
+      case PNGChunk.standardRGB, PNGChunk.profile: isStandardRGB = true
       case PNGChunk.gamma:
         hasOtherColours = number(try chunks.rest(atMost: 4)) != 45455 || hasOtherColours
       case PNGChunk.chromaticities:

@@ -30,17 +30,23 @@ struct SourceRoute {
       reason = "exact: PNG rows"
       return
     }
+    if let (tiff, reason) = try Self.tiff(path, image, loader, options) {
+      (source, self.reason) = (tiff, reason)
+      return
+    }
     source = try VipsSource(image, path: path, options: options)
     reason = "exact: read by libvips"
+  }
+
+  private static func isUprightSRGB(_ image: Image) -> Bool {
+    image.orientation == 1 && image.embeddedProfile.map(EmbeddedProfile.isSRGB) ?? true
   }
 
   /// A JPEG whose pixels need no turning and no change of colour.
   private static func jpeg(
     _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
   ) throws(BuildError) -> (JPEGSource, String)? {
-    guard loader == "jpegload", image.orientation == 1,
-      image.embeddedProfile.map(EmbeddedProfile.isSRGB) ?? true
-    else { return nil }
+    guard loader == "jpegload", isUprightSRGB(image) else { return nil }
     let file = try JPEGFile(path: path)
     guard file.hasRows else { return nil }
     let (way, reason) = way(file, options)
@@ -51,11 +57,41 @@ struct SourceRoute {
   private static func png(
     _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
   ) throws(BuildError) -> PNGSource? {
-    guard loader == "pngload", image.orientation == 1, !image.hasField("icc-profile-data") else { return nil }
+    guard loader == "pngload", isUprightSRGB(image) else { return nil }
     let file = try PNGFile(path: path)
     let hasAlpha = file.bands == 2 || file.bands == 4
     guard file.isPlain, !hasAlpha || options.keepsAlpha else { return nil }
     return PNGSource(file)
+  }
+
+  /// A TIFF of 8-bit gray or RGB that needs no turning and no change of colour.
+  private static func tiff(
+    _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
+  ) throws(BuildError) -> (TIFFSource, String)? {
+    guard loader == "tiffload", isUprightSRGB(image),
+      let file = try TIFFFile(path: path, tileSize: options.tileSize), let ability = try TIFFAbility(file)
+    else { return nil }
+    let (way, reason) = way(file, ability, options)
+    return (TIFFSource(file, way, tileSize: options.tileSize), reason)
+  }
+
+  private static func way(
+    _ file: TIFFFile, _ ability: TIFFAbility, _ options: BuildOptions
+  ) -> (TIFFSource.Path, String) {
+    let pieces = file.isTiled ? "TIFF tiles" : "TIFF strips"
+    if options.fidelity == .exact { return (.rows, "exact: as asked, \(pieces) decoded side by side") }
+    guard file.isJPEG, options.format == .jpeg, options.tileSize % 16 == 0, ability.hasPlanes else {
+      return (.rows, "exact: \(pieces) decoded side by side")
+    }
+    let planar = "planar: the \(pieces) keep their JPEG's samples"
+    if options.fidelity == .fast { return (.planes, planar) }
+    guard ability.hasSequentialTiles, file.unitWidth == options.tileSize, file.unitHeight == options.tileSize
+    else { return (.planes, planar + "; they are not \(options.tileSize) × \(options.tileSize)") }
+    if options.fidelity == .lossless { return (.copies, "lossless: the \(pieces) are copied") }
+    guard JPEGFile.areNoFiner(ability.tables, thanQuality: options.quality) else {
+      return (.planes, planar + "; copies would be larger than quality \(options.quality)")
+    }
+    return (.copies, "lossless: the \(pieces) are copied, they are no larger")
   }
 
   private static func way(_ file: JPEGFile, _ options: BuildOptions) -> (JPEGSource.Path, String) {

@@ -1,0 +1,89 @@
+/// The frame and quantisation of a JPEG, read from its markers (ITU-T T.81 annex B).
+struct JPEGHeader {
+  struct Component {
+    let id: UInt8
+    let horizontal: Int
+    let vertical: Int
+    let table: Int
+  }
+
+  /// Sequential, 8 bits, Huffman coded.
+  let isSequential: Bool
+  let components: [Component]
+  /// Quantisation of each component.
+  let tables: [[Int]]
+
+  /// Nil where the markers up to the first scan make no sense.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count > 4, bytes[0] == 0xff, bytes[1] == 0xd8 else { return nil }
+    var tables: [Int: [Int]] = [:]
+    var frame: (marker: UInt8, components: [Component])?
+    var at = 2
+    while at + 4 <= bytes.count {
+      guard bytes[at] == 0xff else { return nil }
+      let marker = bytes[at + 1]
+      if marker == 0xff {
+        at += 1
+        continue
+      }
+      let length = Int(bytes[at + 2]) << 8 | Int(bytes[at + 3])
+      guard length >= 2, at + 2 + length <= bytes.count else { return nil }
+      let segment = UnsafeRawBufferPointer(rebasing: bytes[(at + 4)..<(at + 2 + length)])
+      switch marker {
+      case 0xdb:
+        guard Self.read(segment, into: &tables) else { return nil }
+      case 0xc0...0xcf where ![0xc4, 0xc8, 0xcc].contains(marker):
+        guard frame == nil, let components = Self.components(segment) else { return nil }
+        frame = (marker, components)
+      case 0xda:
+        guard let frame else { return nil }
+        isSequential = frame.marker <= 0xc1 && segment.count > 0
+        components = frame.components
+        let used = components.map { tables[$0.table] }
+        guard used.allSatisfy({ $0 != nil }) else { return nil }
+        self.tables = used.map { $0! }
+        return
+      default: break
+      }
+      at += 2 + length
+    }
+    return nil
+  }
+
+  /// DQT: tables of 64 numbers of 8 or 16 bits.
+  private static func read(_ segment: UnsafeRawBufferPointer, into tables: inout [Int: [Int]]) -> Bool {
+    var at = 0
+    while at < segment.count {
+      let size = segment[at] >> 4 == 0 ? 1 : 2
+      let number = Int(segment[at] & 15)
+      guard at + 1 + 64 * size <= segment.count else { return false }
+      tables[number] = (0..<64).map { index in
+        let first = at + 1 + index * size
+        return size == 1 ? Int(segment[first]) : Int(segment[first]) << 8 | Int(segment[first + 1])
+      }
+      at += 1 + 64 * size
+    }
+    return true
+  }
+
+  private static func components(_ segment: UnsafeRawBufferPointer) -> [Component]? {
+    guard segment.count >= 6, segment[0] == 8, segment.count == 6 + 3 * Int(segment[5]) else { return nil }
+    return (0..<Int(segment[5])).map { index in
+      let at = 6 + 3 * index
+      return Component(
+        id: segment[at], horizontal: Int(segment[at + 1] >> 4), vertical: Int(segment[at + 1] & 15),
+        table: Int(segment[at + 2] & 15))
+    }
+  }
+
+  /// Gray, or YCbCr of 4:2:0, as JFIF numbers its components.
+  var isJFIF420OrGray: Bool {
+    switch components.count {
+    case 1: components[0].id == 1
+    case 3:
+      components.map(\.id) == [1, 2, 3] && components.map(\.horizontal) == [2, 1, 1]
+        && components.map(\.vertical) == [2, 1, 1]
+    default: false
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import CTurboJPEG
+
+/// Which ways a TIFF file's own data allow, judged by its first tile or strip.
+struct TIFFAbility {
+  /// Planes of 4:2:0 or gray can stay as they are stored.
+  let hasPlanes: Bool
+  /// Tiles of the file are JPEG files that any browser takes, once they have their tables.
+  let hasSequentialTiles: Bool
+  /// Quantisation of luminance and chrominance; empty where the file is not JPEG.
+  let tables: [[Int]]
+
+  /// Nil where the JPEG decoder would take the colours for others.
+  init?(_ file: TIFFFile) throws(BuildError) {
+    guard file.isJPEG else {
+      (hasPlanes, hasSequentialTiles, tables) = (false, false, [])
+      return
+    }
+    let reader = try TIFFUnitReader(file)
+    guard try reader.hasStatedColours(0) else { return nil }
+    let data = try reader.completeJPEG(0)
+    let header = JPEGHeader(UnsafeRawBufferPointer(data))
+    let isKnown = header?.isJFIF420OrGray ?? false
+    // Chroma rows of two units must not meet in one.
+    let isAligned = file.unitHeight % 16 == 0 || file.rows == 1
+    hasPlanes = isKnown && isAligned
+    hasSequentialTiles = isKnown && file.isTiled && header?.isSequential == true
+    tables = header?.tables ?? []
+  }
+}

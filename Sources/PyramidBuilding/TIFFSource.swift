@@ -1,0 +1,178 @@
+import CTurboJPEG
+
+/// A TIFF file of which tiles or strips are decoded side by side.
+final class TIFFSource: StripSource {
+  /// How the file's data travel to the tiles.
+  enum Path: Hashable {
+    /// Gray or RGB, exactly what `vips dzsave` sees.
+    case rows
+    /// Y, Cb, Cr of 4:2:0 as stored.
+    case planes
+    /// The file's JPEG tiles become the tiles of full resolution, the levels below come from planes.
+    case copies
+  }
+
+  let file: TIFFFile
+  let layout: PixelLayout
+  let path: Path
+  let hasAlpha = false
+  let steps: [String] = []
+  private let tileSize: Int
+  private let unitsPerPiece: Int
+
+  /// Pixels to decode before the scheduler's lock is taken again.
+  private static let pieceSize = 1 << 16
+
+  /// - Parameter path: one that the file allows, see `TIFFAbility`.
+  init(_ file: TIFFFile, _ path: Path, tileSize: Int) {
+    (self.file, self.path, self.tileSize) = (file, path, tileSize)
+    layout = path == .rows || file.bands == 1 ? .interleaved(bands: file.bands) : .planar420
+    unitsPerPiece = max(1, Self.pieceSize / (file.unitWidth * file.unitHeight))
+  }
+
+  var width: Int { file.width }
+  var height: Int { file.height }
+
+  /// Copies are made where tiles are encoded; there is nothing to decode before.
+  var isParallel: Bool { path != .copies }
+
+  /// A unit, and as much again compressed, for each of a few threads.
+  var memory: Int { 8 * file.unitWidth * file.unitHeight * file.bands + (4 << 20) }
+
+  /// The units that a row of tiles lies on.
+  func units(ofRow row: Int) -> Range<Int> {
+    let (top, bottom) = (row * tileSize, min((row + 1) * tileSize, height))
+    return top / file.unitHeight * file.columns..<(bottom + file.unitHeight - 1) / file.unitHeight
+      * file.columns
+  }
+
+  func pieceCount(ofRow row: Int) -> Int {
+    path == .copies ? 1 : (units(ofRow: row).count + unitsPerPiece - 1) / unitsPerPiece
+  }
+
+  func makeDecoder() throws(BuildError) -> any StripDecoding { try TIFFStripDecoder(self) }
+
+  func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)? {
+    path == .copies ? try TIFFTileCopies(self) : nil
+  }
+
+  func units(ofPiece piece: Int, row: Int) -> Range<Int> {
+    let all = units(ofRow: row)
+    let first = all.lowerBound + piece * unitsPerPiece
+    return first..<min(first + unitsPerPiece, all.upperBound)
+  }
+}
+
+/// Decodes TIFF tiles or strips into rows of output tiles.
+private final class TIFFStripDecoder: StripDecoding {
+  private let source: TIFFSource
+  private let reader: TIFFUnitReader
+  /// Where units go that do not lie wholly in one row of tiles or reach far over the edge.
+  private lazy var aside = UnitPlanes(source)
+
+  init(_ source: TIFFSource) throws(BuildError) {
+    self.source = source
+    reader = try TIFFUnitReader(source.file)
+  }
+
+  func decode(piece: Int, into strip: Strip) throws(BuildError) {
+    guard source.path != .copies else { return }
+    for unit in source.units(ofPiece: piece, row: strip.row) { try decode(unit, into: strip) }
+  }
+
+  private func decode(_ unit: Int, into strip: Strip) throws(BuildError) {
+    let file = source.file
+    let x = unit % file.columns * file.unitWidth
+    let top = unit / file.columns * file.unitHeight - strip.row * strip.tileSize
+    let rows = file.height(ofUnit: unit)
+    let fits =
+      top >= 0 && top + rows <= strip.tileSize && x + file.unitWidth <= strip.columns * strip.tileSize
+    let target = strip.planes(fromColumn: x, row: max(top, 0))
+    if fits { return try decode(unit, to: target) }
+    try decode(unit, to: aside.planes)
+    let first = max(0, -top)
+    let count = min(rows, strip.height - top) - first
+    for plane in 0..<source.layout.planeCount {
+      let step = source.layout.subsampling(ofPlane: plane)
+      let from = aside[plane]
+      let to = TilePixels(source.layout, width: 0, height: 0, planes: target)[plane]
+      let columns = (min(file.unitWidth, file.width - x) + step - 1) / step * source.layout.bandsPerPlane
+      for y in 0..<(count + step - 1) / step {
+        (to.base + y * to.stride).update(from: from.base + (first / step + y) * from.stride, count: columns)
+      }
+    }
+  }
+
+  private func decode(_ unit: Int, to planes: (Plane, Plane, Plane)) throws(BuildError) {
+    if source.layout == .planar420 {
+      try reader.decodePlanes(unit, to: planes)
+    } else {
+      try reader.decode(unit, to: planes.0.base, stride: planes.0.stride)
+    }
+  }
+}
+
+/// Takes tiles from the TIFF as they are.
+private final class TIFFTileCopies: ReadyTiles {
+  private let source: TIFFSource
+  private let reader: TIFFUnitReader
+  private let pixels: UnitPlanes
+
+  init(_ source: TIFFSource) throws(BuildError) {
+    self.source = source
+    reader = try TIFFUnitReader(source.file)
+    pixels = UnitPlanes(source)
+  }
+
+  func tile(_ column: Int, of strip: Strip, width: Int) throws(BuildError) -> (
+    bytes: UnsafeRawBufferPointer?, pixels: TilePixels
+  ) {
+    let unit = strip.row * source.file.columns + column
+    let (soundness, bytes) = try reader.decodePlanes(unit, to: pixels.planes)
+    let tile = TilePixels(source.layout, width: width, height: strip.height, planes: pixels.planes)
+    // An edge tile of a TIFF is as large as the others; what libjpeg had to mend is better written anew.
+    let isWhole = width == strip.tileSize && strip.height == strip.tileSize && soundness == .sound
+    return (isWhole ? bytes : nil, tile)
+  }
+}
+
+/// Memory for the pixels of one unit, with room for an odd last column and row to be repeated.
+private final class UnitPlanes {
+  let planes: (Plane, Plane, Plane)
+  private let layout: PixelLayout
+
+  init(_ source: TIFFSource) {
+    layout = source.layout
+    let (file, layout) = (source.file, source.layout)
+    func plane(_ index: Int) -> Plane {
+      let step = layout.subsampling(ofPlane: index)
+      let stride = ((file.unitWidth + step - 1) / step + 2) * layout.bandsPerPlane
+      return Plane(
+        base: .allocate(capacity: stride * ((file.unitHeight + step - 1) / step + 2)), stride: stride)
+    }
+    let first = plane(0)
+    planes = layout == .planar420 ? (first, plane(1), plane(2)) : (first, first, first)
+  }
+
+  deinit {
+    for index in 0..<layout.planeCount { self[index].base.deallocate() }
+  }
+
+  subscript(plane: Int) -> Plane {
+    TilePixels(layout, width: 0, height: 0, planes: planes)[plane]
+  }
+}
+
+extension Strip {
+  /// Its planes from column `x` and row `y` on, both even where chroma has half resolution.
+  fileprivate func planes(fromColumn x: Int, row y: Int) -> (Plane, Plane, Plane) {
+    func moved(_ index: Int) -> Plane {
+      guard index < layout.planeCount else { return plane(0) }
+      let step = layout.subsampling(ofPlane: index)
+      var plane = plane(index)
+      plane.base += y / step * plane.stride + x / step * layout.bandsPerPlane
+      return plane
+    }
+    return (moved(0), moved(1), moved(2))
+  }
+}

@@ -1,0 +1,175 @@
+import CTIFF
+import CTurboJPEG
+
+/// Decodes single tiles or strips of a TIFF file. One per thread; its memory is used again.
+final class TIFFUnitReader {
+  let file: TIFFFile
+  private let handle: TIFFHandle
+  private let decoder: tjhandle?
+  private var bytes: UnsafeMutableRawBufferPointer
+  private let identifier: [UInt8]
+
+  // A JFIF header, without which three components are YCbCr by custom only: version 1.1, no density.
+  private static let jfif: [UInt8] = [
+    0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0,
+  ]
+  /// No more than a unit of the largest size takes uncompressed, and some.
+  private static let largestRead = 1 << 27
+
+  init(_ file: TIFFFile) throws(BuildError) {
+    self.file = file
+    handle = try TIFFHandle(path: file.path)
+    decoder = file.isJPEG ? tjInitDecompress() : nil
+    guard !file.isJPEG || decoder != nil else {
+      throw BuildError(file.path, "no memory for a JPEG decoder", isTemporary: true)
+    }
+    bytes = .allocate(byteCount: 1 << 16, alignment: 16)
+    let tables = file.jpegTables
+    let areFramed = tables.count > 4 && tables[..<2] == [0xff, 0xd8] && tables.suffix(2) == [0xff, 0xd9]
+    let start = [0xff, 0xd8] + (file.bands == 1 || file.isYCbCr ? Self.jfif : [])
+    identifier = start + (areFramed ? tables[2..<(tables.count - 2)] : [])
+  }
+
+  deinit {
+    bytes.deallocate()
+    if let decoder { tjDestroy(decoder) }
+  }
+
+  /// Whether pixels were all there; damage inside a JPEG is mended as libjpeg can.
+  enum Soundness { case sound, mended }
+
+  /// Gray or RGB pixels of a unit, all its columns and rows.
+  func decode(
+    _ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
+  ) throws(BuildError) {
+    if file.isJPEG {
+      let data = try completeJPEG(unit)
+      try check(
+        unit,
+        tjDecompress2(
+          decoder, data.baseAddress, UInt(data.count), base, Int32(file.unitWidth), Int32(stride),
+          Int32(file.height(ofUnit: unit)), Int32((file.bands == 1 ? TJPF_GRAY : TJPF_RGB).rawValue),
+          TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
+      return
+    }
+    let size = file.unitWidth * file.height(ofUnit: unit) * file.bands
+    reserve(size)
+    let count =
+      file.isTiled
+      ? TIFFReadEncodedTile(handle.pointer, UInt32(unit), bytes.baseAddress, tmsize_t(size))
+      : TIFFReadEncodedStrip(handle.pointer, UInt32(unit), bytes.baseAddress, tmsize_t(size))
+    guard count == size else { throw handle.refused("\(name(unit)) is damaged") }
+    let rowSize = file.unitWidth * file.bands
+    let source = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    for y in 0..<file.height(ofUnit: unit) {
+      (base + y * stride).update(from: source + y * rowSize, count: rowSize)
+    }
+  }
+
+  /// Y, Cb, Cr of a 4:2:0 unit, or its gray plane, as the JPEG has them.
+  @discardableResult
+  func decodePlanes(
+    _ unit: Int, to planes: (Plane, Plane, Plane)
+  ) throws(BuildError) -> (Soundness, UnsafeRawBufferPointer) {
+    let data = try completeJPEG(unit)
+    var bases: [UnsafeMutablePointer<UInt8>?] = [planes.0.base, planes.1.base, planes.2.base]
+    var strides = [Int32(planes.0.stride), Int32(planes.1.stride), Int32(planes.2.stride)]
+    let soundness = try check(
+      unit,
+      tjDecompressToYUVPlanes(
+        decoder, data.baseAddress, UInt(data.count), &bases, Int32(file.unitWidth), &strides,
+        Int32(file.height(ofUnit: unit)), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
+    return (soundness, UnsafeRawBufferPointer(data))
+  }
+
+  /// A unit's JPEG with the tables that it shares with others, so that it stands by itself. Valid until
+  /// the next call.
+  private func jpeg(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
+    let size = TIFFGetStrileByteCount(handle.pointer, UInt32(unit))
+    guard (4...UInt64(Self.largestRead)).contains(size) else {
+      throw handle.refused("\(name(unit)) says that it is \(size) bytes long")
+    }
+    // Read so that its own SOI comes where the last two bytes of the tables then go.
+    let start = identifier.count - 2
+    reserve(start + Int(size))
+    let base = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    let count =
+      file.isTiled
+      ? TIFFReadRawTile(handle.pointer, UInt32(unit), base + start, tmsize_t(size))
+      : TIFFReadRawStrip(handle.pointer, UInt32(unit), base + start, tmsize_t(size))
+    guard count == Int(size) else { throw handle.refused("\(name(unit)) cannot be read") }
+    guard base[start] == 0xff, base[start + 1] == 0xd8 else {
+      throw handle.refused("\(name(unit)) is no JPEG")
+    }
+    base.update(from: identifier, count: identifier.count)
+    return UnsafeMutableBufferPointer(start: base, count: start + Int(size))
+  }
+
+  /// `jpeg` of the unit's size, of the TIFF's colours and of the same chroma sampling as the unit before.
+  func completeJPEG(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
+    let data = try jpeg(unit)
+    let found = try header(of: data, unit)
+    guard found.width == file.unitWidth, found.height == file.height(ofUnit: unit) else {
+      throw handle.refused(
+        "\(name(unit)) is \(found.width) × \(found.height) pixels instead of \(file.unitWidth) × "
+          + "\(file.height(ofUnit: unit))")
+    }
+    guard found.colours == colours else {
+      throw handle.refused("\(name(unit)) has other colours than the TIFF says")
+    }
+    guard sampling == nil || found.sampling == sampling else {
+      throw handle.refused("\(name(unit)) has another chroma sampling than the one before")
+    }
+    sampling = found.sampling
+    return data
+  }
+
+  /// Of the units read so far; memory for chroma depends on it.
+  private var sampling: Int32?
+
+  /// What the TIFF's own field says of the colours inside JPEG. libjpeg goes by the JPEG's markers, and
+  /// some scanners write RGB under the numbers of YCbCr's components.
+  private var colours: UInt32 {
+    (file.bands == 1 ? TJCS_GRAY : file.isYCbCr ? TJCS_YCbCr : TJCS_RGB).rawValue
+  }
+
+  /// Whether the JPEG decoder would take a unit for the colours that the TIFF says it has.
+  func hasStatedColours(_ unit: Int) throws(BuildError) -> Bool {
+    let data = try jpeg(unit)
+    return try header(of: data, unit).colours == colours
+  }
+
+  private func header(
+    of data: UnsafeMutableBufferPointer<UInt8>, _ unit: Int
+  ) throws(BuildError) -> (width: Int, height: Int, sampling: Int32, colours: UInt32) {
+    var (width, height, sampling, colours) = (Int32(), Int32(), Int32(), Int32())
+    let code = tjDecompressHeader3(
+      decoder, data.baseAddress, UInt(data.count), &width, &height, &sampling, &colours)
+    guard code == 0, sampling >= 0, colours >= 0 else { throw refused(unit) }
+    return (Int(width), Int(height), sampling, UInt32(colours))
+  }
+
+  /// A unit that ends early is refused; other damage leaves a picture.
+  @discardableResult
+  private func check(_ unit: Int, _ code: Int32) throws(BuildError) -> Soundness {
+    if code == 0 { return .sound }
+    guard tjGetErrorCode(decoder) == TJERR_WARNING.rawValue,
+      !String(cString: tjGetErrorStr2(decoder)).contains("Premature end")
+    else { throw refused(unit) }
+    return .mended
+  }
+
+  private func refused(_ unit: Int) -> BuildError {
+    BuildError(file.path, "\(name(unit)): \(String(cString: tjGetErrorStr2(decoder)))")
+  }
+
+  private func name(_ unit: Int) -> String {
+    "\(file.isTiled ? "tile" : "strip") \(unit) of \(file.columns * file.rows)"
+  }
+
+  private func reserve(_ count: Int) {
+    guard bytes.count < count else { return }
+    bytes.deallocate()
+    bytes = .allocate(byteCount: count + count / 4, alignment: 16)
+  }
+}
