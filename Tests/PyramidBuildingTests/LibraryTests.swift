@@ -1,0 +1,135 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import PyramidBuilding
+
+/// Many images into one library.
+struct LibraryTests {
+  private static func picture(_ folder: TemporaryFolder, _ name: String, width: Int = 90) throws {
+    try folder.write(name, Picture(width: width, height: 70, bands: 3).image.pngBytes())
+  }
+
+  /// Builds everything below `in` into `out`; how each id came out: `built`, `unchanged` or the reason.
+  private static func run(
+    _ folder: TemporaryFolder, force: Bool = false, jobs: Int = 2, memoryLimit: Int = 1 << 30,
+    isCancelled: @escaping @Sendable () -> Bool = { false }, quality: Int = 80
+  ) throws -> [String: String] {
+    var options = BuildOptions()
+    (options.tileSize, options.quality) = (64, quality)
+    var builder = LibraryBuilder(
+      library: folder("out"), options: options, jobs: jobs, isCancelled: isCancelled)
+    builder.force = force
+    try builder.prepare()
+    let scan = SourceScan([folder("in")], library: folder("out"))
+    let outcomes = Mutex<[String: String]>([:])
+    LibraryRun(builder, scan.sources, memoryLimit: memoryLimit) { source, outcome in
+      let word =
+        switch outcome {
+        case .built: "built"
+        case .unchanged: "unchanged"
+        case .failed(let error): error.reason
+        case .wouldBuild: "would build"
+        }
+      outcomes.withLock { $0[source.id] = ($0[source.id].map { $0 + ", " } ?? "") + word }
+    }.run()
+    return outcomes.withLock { $0 }
+  }
+
+  @Test("what is there and unchanged is left alone; what changed is built again")
+  func unchanged() throws {
+    let folder = try TemporaryFolder()
+    try Self.picture(folder, "in/a.png")
+    try Self.picture(folder, "in/sub/b.png")
+    #expect(try Self.run(folder) == ["a": "built", "sub/b": "built"])
+    #expect(folder.files(below: "out").filter { $0.hasSuffix(".szi") } == ["a.szi", "sub/b.szi"])
+    let before = try SZIArchive(path: folder("out/a.szi")).file.identity
+    // A newer date alone is no change.
+    try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: folder("in/a.png"))
+    #expect(try Self.run(folder) == ["a": "unchanged", "sub/b": "unchanged"])
+    #expect(try SZIArchive(path: folder("out/a.szi")).file.identity == before)
+    try Self.picture(folder, "in/sub/b.png", width: 91)
+    #expect(try Self.run(folder) == ["a": "unchanged", "sub/b": "built"])
+    #expect(try SZIArchive(path: folder("out/sub/b.szi")).pyramid.imageSize.width == 91)
+    #expect(try Self.run(folder, quality: 81) == ["a": "built", "sub/b": "built"])
+    #expect(try Self.run(folder, force: true, quality: 81) == ["a": "built", "sub/b": "built"])
+  }
+
+  @Test("an archive that is damaged or foreign is built again")
+  func damagedArchive() throws {
+    let folder = try TemporaryFolder()
+    try Self.picture(folder, "in/a.png")
+    for content in [[], Array("no archive".utf8)] as [[UInt8]] {
+      try folder.write("out/a.szi", content)
+      #expect(try Self.run(folder) == ["a": "built"])
+    }
+    let whole = try bytes(ofFile: folder("out/a.szi"))
+    try folder.write("out/a.szi", whole[..<(whole.count / 2)])
+    #expect(try Self.run(folder) == ["a": "built"])
+    #expect(try bytes(ofFile: folder("out/a.szi")) == whole)
+  }
+
+  @Test("one bad source does not keep the others from being built", arguments: [1, 2, 7])
+  func mixed(jobs: Int) throws {
+    let folder = try TemporaryFolder()
+    for number in 1...6 { try Self.picture(folder, "in/\(number).png", width: 60 + number * 20) }
+    try folder.write("in/bad.png", Array("no picture".utf8))
+    try folder.write("in/empty.jpg", [])
+    let outcomes = try Self.run(folder, jobs: jobs)
+    #expect(outcomes.count == 8)
+    #expect((1...6).allSatisfy { outcomes["\($0)"] == "built" })
+    #expect(outcomes["empty"] == "the file is empty")
+    #expect(outcomes["bad"] != "built")
+    #expect(folder.files(below: "out").filter { !$0.hasSuffix(".szi") && $0.hasSuffix(".partial") }.isEmpty)
+  }
+
+  @Test("what killed builders left is cleared away; what others are at work on is not")
+  func leftovers() throws {
+    let folder = try TemporaryFolder()
+    try Self.picture(folder, "in/a.png")
+    try folder.write("out/.ziggurat-AAAAAA.partial", [1])
+    try folder.write("out/deep/er/.ziggurat-BBBBBB.partial", [1])
+    try folder.write("out/.ziggurat-notes", [1])
+    let busy = open(try folder.write("out/.ziggurat-CCCCCC.partial", [1]), O_RDONLY)
+    #expect(flock(busy, LOCK_EX) == 0)
+    #expect(try Self.run(folder) == ["a": "built"])
+    #expect(
+      folder.files(below: "out").filter { $0.contains("ziggurat-") }
+        == [".ziggurat-CCCCCC.partial", ".ziggurat-notes"])
+    close(busy)
+    #expect(try Self.run(folder) == ["a": "unchanged"])
+    #expect(folder.files(below: "out").filter { $0.contains(".partial") }.isEmpty)
+  }
+
+  @Test("a cancelled run finishes nothing more and leaves nothing")
+  func cancelled() throws {
+    let folder = try TemporaryFolder()
+    for number in 1...4 { try Self.picture(folder, "in/\(number).png") }
+    let outcomes = try Self.run(folder, isCancelled: { true })
+    #expect(outcomes.values.allSatisfy { $0 == "interrupted" })
+    #expect(folder.files(below: "out").filter { $0.hasSuffix(".szi") || $0.hasSuffix(".partial") }.isEmpty)
+  }
+
+  @Test("a picture that takes more memory than is allowed is refused with both numbers")
+  func memory() throws {
+    let folder = try TemporaryFolder()
+    try Self.picture(folder, "in/a.png")
+    let outcomes = try Self.run(folder, memoryLimit: 1 << 20)
+    let reason = try #require(outcomes["a"])
+    #expect(reason.hasSuffix("MB, more than --memory-limit allows, which is 1 MB"), "\(reason)")
+    #expect(folder.files(below: "out").filter { $0.hasSuffix(".szi") || $0.hasSuffix(".partial") }.isEmpty)
+  }
+
+  @Test("a library that cannot be made is told of in one line")
+  func noLibrary() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("file", [1])
+    let builder = LibraryBuilder(library: folder("file"), options: BuildOptions(), jobs: 1)
+    let error = #expect(throws: StorageError.self) { try builder.prepare() }
+    #expect(error?.description == "cannot make the folder \(folder("file")): there is a file of that name")
+    let below = LibraryBuilder(library: folder("file/deep/er"), options: BuildOptions(), jobs: 1)
+    #expect(throws: StorageError.self) { try below.prepare() }
+  }
+}

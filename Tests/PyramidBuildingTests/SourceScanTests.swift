@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PyramidBuilding
+
+/// Which images a build finds, and what they are called.
+struct SourceScanTests {
+  private static func ids(_ scan: SourceScan) -> [String: String] {
+    Dictionary(uniqueKeysWithValues: scan.sources.map { ($0.id, $0.path) })
+  }
+
+  private static func folder(_ names: String...) throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    for name in names { try folder.write(name, Array(name.utf8)) }
+    return folder
+  }
+
+  @Test("the id is the path below the source root without its extension")
+  func nested() throws {
+    let folder = try Self.folder(
+      "in/paintings/night-watch.jpg", "in/a.b.png", "in/x/y/z/deep.TIFF", "in/top.webp")
+    let scan = SourceScan([folder("in/")], library: folder("out"))
+    #expect(scan.sources.map(\.id) == ["a.b", "paintings/night-watch", "top", "x/y/z/deep"])
+    #expect(scan.sources[1].path == folder("in/paintings/night-watch.jpg"))
+    #expect(scan.failures.isEmpty && scan.passedOver == 0)
+  }
+
+  @Test("sources that would share an id keep their extensions")
+  func clash() throws {
+    let folder = try Self.folder("in/a.jpg", "in/a.png", "in/b.png", "in/sub/a.jpg")
+    let scan = SourceScan([folder("in")], library: folder("out"))
+    #expect(scan.sources.map(\.id) == ["a.jpg", "a.png", "b", "sub/a"])
+  }
+
+  @Test("two roots that hold the same name: the second is refused and named")
+  func sameID() throws {
+    let folder = try Self.folder("one/a.jpg", "two/a.jpg")
+    let scan = SourceScan([folder("one"), folder("two")], library: folder("out"))
+    #expect(Self.ids(scan) == ["a.jpg": folder("one/a.jpg")])
+    #expect(
+      scan.failures.map(\.description)
+        == ["\(folder("two/a.jpg")): has the same id 'a.jpg' as \(folder("one/a.jpg"))"])
+  }
+
+  @Test("a file that is met twice is built once: named and in a folder, by a link, hard or soft")
+  func sameFile() throws {
+    let folder = try Self.folder("in/a.jpg")
+    #expect(symlink("a.jpg", folder("in/soft.jpg")) == 0)
+    #expect(link(folder("in/a.jpg"), folder("in/hard.jpg")) == 0)
+    let scan = SourceScan([folder("in/a.jpg"), folder("in"), folder("in/./a.jpg")], library: folder("out"))
+    #expect(Self.ids(scan) == ["a": folder("in/a.jpg")])
+    #expect(scan.failures.isEmpty)
+  }
+
+  @Test(
+    "hidden files and files that are no images by their names are passed over; a file that is named is not")
+  func passedOver() throws {
+    let folder = try Self.folder(
+      "in/.hidden.jpg", "in/.git/a.jpg", "in/notes.txt", "in/noending", "in/a.jpg", "in/Thumbs.db")
+    let scan = SourceScan([folder("in")], library: folder("out"))
+    #expect(Self.ids(scan) == ["a": folder("in/a.jpg")])
+    #expect(scan.passedOver == 3)
+    let named = SourceScan([folder("in/noending"), folder("in/.hidden.jpg")], library: folder("out"))
+    #expect(named.sources.map(\.id) == ["noending", ".hidden"])
+  }
+
+  @Test("globs that the shell has not expanded")
+  func globs() throws {
+    let folder = try Self.folder("in/a1.jpg", "in/a2.png", "in/b.jpg", "in/[c].jpg")
+    #expect(
+      SourceScan([folder("in/a?.*")], library: folder("out")).sources.map(\.id) == ["a1", "a2"])
+    // A file of that very name comes before the pattern.
+    #expect(SourceScan([folder("in/[c].jpg")], library: folder("out")).sources.map(\.id) == ["[c]"])
+    let none = SourceScan([folder("in/z*")], library: folder("out"))
+    #expect(none.sources.isEmpty)
+    #expect(none.failures.map(\.description) == ["\(folder("in/z*")): No such file or directory"])
+  }
+
+  @Test("the library is not searched, wherever it lies")
+  func library() throws {
+    let folder = try Self.folder("in/a.jpg", "in/library/b.jpg")
+    let scan = SourceScan([folder("in")], library: folder("in/library"))
+    #expect(scan.sources.map(\.id) == ["a"])
+  }
+
+  @Test("loops of links end with a line")
+  func loops() throws {
+    let folder = try Self.folder("in/sub/a.jpg")
+    #expect(symlink("..", folder("in/sub/up")) == 0)
+    #expect(symlink("self.jpg", folder("in/self.jpg")) == 0)
+    let scan = SourceScan([folder("in")], library: folder("out"))
+    #expect(scan.sources.map(\.id) == ["sub/a"])
+    #expect(
+      Set(scan.failures.map(\.description)) == [
+        "\(folder("in/self.jpg")): Too many levels of symbolic links",
+        "\(folder("in/sub/up")): is a link to a folder above it: a loop",
+      ])
+  }
+
+  @Test("a name that is not UTF-8 is told of, and the rest is found")
+  func notUTF8() throws {
+    let folder = try Self.folder("in/a.jpg")
+    let name = Array(folder("in/").utf8CString.dropLast()) + [CChar(bitPattern: 0xe9), 0]
+    let descriptor = open(name, O_CREAT | O_WRONLY, 0o644)
+    #expect(descriptor >= 0)
+    close(descriptor)
+    let scan = SourceScan([folder("in")], library: folder("out"))
+    #expect(scan.sources.map(\.id) == ["a"])
+    #expect(scan.failures.map(\.description) == ["\(folder("in")): holds a file whose name is not UTF-8"])
+    unlink(name)
+  }
+
+  @Test("a folder that may not be searched", .enabled(if: getuid() != 0, "root may search every folder"))
+  func unreadable() throws {
+    let folder = try Self.folder("in/secret/a.jpg", "in/b.jpg")
+    #expect(chmod(folder("in/secret"), 0) == 0)
+    defer { chmod(folder("in/secret"), 0o755) }
+    let scan = SourceScan([folder("in")], library: folder("out"))
+    #expect(scan.sources.map(\.id) == ["b"])
+    #expect(scan.failures.map(\.description) == ["\(folder("in/secret")): Permission denied"])
+  }
+}
