@@ -81,7 +81,8 @@ def chromium():
 class Visit:
     """One page in a window of its own; everything it asks for and complains of is written down."""
 
-    def __init__(self, width=1280, height=800, ratio=1, touch=False, **options):
+    def __init__(self, width=1280, height=800, ratio=1, touch=False, host=None, **options):
+        self.host = host or base_url()
         self.context = chromium().new_context(
             viewport={"width": width, "height": height}, device_scale_factor=ratio, has_touch=touch, **options)
         self.page = self.context.new_page()
@@ -104,7 +105,7 @@ class Visit:
         aborts.append(request.url)
 
     def open(self, path="", wait=True):
-        self.page.goto(base_url() + path)
+        self.page.goto(self.host + path)
         if wait:
             self.sharp()
         return self
@@ -183,7 +184,7 @@ class Visit:
         self.context.close()
         rest = [fault for fault in self.faults if not any(re.search(pattern, fault) for pattern in faults)]
         assert not rest, rest
-        elsewhere = [url for url in self.requests if not url.startswith((base_url(), "data:", "blob:"))]
+        elsewhere = [url for url in self.requests if not url.startswith((self.host, "data:", "blob:"))]
         assert not elsewhere, f"asked another host: {elsewhere}"
 
 

@@ -23,6 +23,9 @@ export class Grid {
     this.address = new URL(document.baseURI)
     this.focused = 0
     this.frame = 0
+    this.sign = 1
+    this.top = 0
+    this.timer = 0
     new ResizeObserver(() => this.layOut()).observe(box)
     addEventListener('scroll', () => this.invalidate(), { passive: true })
     box.addEventListener('keydown', (event) => this.key(event))
@@ -48,6 +51,8 @@ export class Grid {
     if (width === 0) return
     this.rows = new Rows(width, style(width))
     this.rows.append(this.images)
+    // Places are counted from the side where reading starts.
+    this.sign = getComputedStyle(this.box).direction === 'rtl' ? -1 : 1
     for (const link of this.shown.values()) link.remove()
     this.shown.clear()
     this.update()
@@ -76,17 +81,30 @@ export class Grid {
       this.shown.delete(index)
     }
     for (const [index, place] of wanted) {
-      const link = this.shown.get(index) ?? this.make(index, place)
-      link.style.transform = `translate(${place.x}px, ${place.y}px)`
+      const link = this.shown.get(index) ?? this.make(index)
+      link.style.transform = `translate(${this.sign * place.x}px, ${place.y}px)`
       link.style.width = `${place.width}px`
       const picture = /** @type {HTMLElement} */ (link.firstElementChild)
       picture.style.height = `${place.height}px`
     }
+    // Rows that only fly past are not worth a request: their pictures wait until the reader slows down.
+    const isFast = Math.abs(top - this.top) > innerHeight
+    this.top = top
+    clearTimeout(this.timer)
+    if (isFast) this.timer = setTimeout(() => this.update(), 100)
+    else for (const [index, link] of this.shown) this.load(link, this.images[index], wanted.get(index))
     if (top + innerHeight * 3 > rows.height) this.nearEnd()
   }
 
-  /** @param {number} index @param {{width: number, height: number}} place */
-  make(index, place) {
+  /** @param {HTMLAnchorElement} link @param {any} image @param {{width: number, height: number} | undefined} place */
+  load(link, image, place) {
+    const img = /** @type {HTMLImageElement} */ (link.querySelector('img'))
+    if (img.src || !place) return
+    img.src = thumbnailURL(image, Math.max(place.width, place.height) * devicePixelRatio, this.address)
+  }
+
+  /** @param {number} index */
+  make(index) {
     const image = this.images[index]
     const link = document.createElement('a')
     link.className = 'picture'
@@ -99,7 +117,6 @@ export class Grid {
     img.alt = ''
     img.decoding = 'async'
     img.addEventListener('load', () => img.classList.add('there'))
-    img.src = thumbnailURL(image, Math.max(place.width, place.height) * devicePixelRatio, this.address)
     const caption = document.createElement('span')
     caption.className = 'caption'
     caption.textContent = image.title || image.id
@@ -127,10 +144,9 @@ export class Grid {
       return this.rows.boxes(other).reduce((best, box) =>
         Math.abs(center(box) - middle) < Math.abs(center(best) - middle) ? box : best).index
     }
-    const rtl = getComputedStyle(this.box).direction === 'rtl' ? -1 : 1
     /** @type {Record<string, () => number>} */
     const moves = {
-      ArrowRight: () => this.focused + rtl, ArrowLeft: () => this.focused - rtl,
+      ArrowRight: () => this.focused + this.sign, ArrowLeft: () => this.focused - this.sign,
       ArrowDown: () => along(1), ArrowUp: () => along(-1),
       Home: () => 0, End: () => this.images.length - 1,
     }

@@ -39,11 +39,28 @@ export function showGallery(document, location) {
       const images = await current.more()
       if (current !== library) return
       grid.append(images)
+      comeBack()
       say(grid.images.length > 0 ? '' : current.query ? text.nothingFound(current.query) : text.noImages)
     } catch (error) {
       if (current === library && !current.abort.signal.aborted) say(text.libraryUnreachable, true)
     }
   }
+  // The place that the reader left: its images are read again first.
+  let place = history.state?.place ?? null
+  const comeBack = () => {
+    if (!place) return
+    if (grid.images.length < place.count && !library.isComplete) {
+      read()
+      return
+    }
+    const { top } = place
+    place = null
+    scrollTo(0, top)
+  }
+  history.scrollRestoration = 'manual'
+  addEventListener('pagehide', () => {
+    history.replaceState({ place: { top: scrollY, count: grid.images.length } }, '')
+  })
   /** @param {string} query */
   const search = (query) => {
     library.stop()
@@ -58,6 +75,7 @@ export function showGallery(document, location) {
     clearTimeout(timer)
     timer = setTimeout(() => {
       const query = field.value.trim()
+      place = null
       history.replaceState(null, '', query ? `?q=${encodeURIComponent(query)}` : location.pathname)
       search(query)
     }, TYPING)

@@ -32,7 +32,6 @@ import { Stage } from './stage.js'
 export class ZigguratViewer extends HTMLElement {
   static observedAttributes = ['src']
 
-  #internals = this.attachInternals()
   #shell = new Shell(this.attachShadow({ mode: 'open' }), {
     run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center)),
   })
@@ -48,6 +47,7 @@ export class ZigguratViewer extends HTMLElement {
     this.#tell('page')
   })
   #commands = commands(this)
+  #named = false
   /** @type {AbortController | null} */
   #opening = null
   /** @type {AbortController | null} */
@@ -57,14 +57,12 @@ export class ZigguratViewer extends HTMLElement {
   /** A view means nothing before the window has a size. */
   #size = new Promise((done) => { this.#measured = () => done(undefined) })
 
-  constructor() {
-    super()
-    this.#internals.role = 'region'
-    this.#internals.ariaLabel = text.viewer
-  }
-
   connectedCallback() {
     if (!this.hasAttribute('tabindex')) this.tabIndex = 0
+    if (!this.hasAttribute('role')) this.setAttribute('role', 'region')
+    // A page's own name for the viewer is kept; otherwise it is that of the image.
+    this.#named ||= this.hasAttribute('aria-label')
+    if (!this.#named) this.ariaLabel = text.viewer
     this.#connected = new AbortController()
     const { signal } = this.#connected
     const resize = new ResizeObserver((entries) => this.#resized(entries[entries.length - 1]))
@@ -159,7 +157,7 @@ export class ZigguratViewer extends HTMLElement {
         minScale: this.#number('min-scale'), maxScale: this.#number('max-scale'),
         doubleTapScale: this.#number('double-tap-scale'), turning: this.hasAttribute('two-finger-rotation'),
       }, whole)
-      this.#internals.ariaLabel = source.title || text.viewer
+      if (!this.#named) this.ariaLabel = source.title || text.viewer
       this.#tell('open')
     } catch (error) {
       if (opening.signal.aborted) return
