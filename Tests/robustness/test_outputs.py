@@ -179,22 +179,32 @@ class Interruptions(CommandTest):
                          "what was finished is not done again")
 
     def test_killed_at_random_moments(self):
-        moments, hit = seed("kill -9"), 0
-        for round in range(KILLS):
-            library = self.base / f"library-{round}"
+        moments, hits, tries = seed("kill -9"), 0, 0
+        # On a machine with other work a build may end before its moment comes: that is no kill.
+        while hits < KILLS and tries < 5 * KILLS:
+            tries += 1
+            library = self.base / f"library-{tries}"
             after = moments.uniform(0, self.seconds)
-            with self.subTest(round=round, after=after):
-                hit += self.interrupt(library, signal.SIGKILL, after) == -signal.SIGKILL
+            with self.subTest(kill=hits, after=after):
+                began = time.monotonic()
+                if self.interrupt(library, signal.SIGKILL, after) == -signal.SIGKILL:
+                    hits += 1
+                else:
+                    self.seconds = 0.9 * min(self.seconds, time.monotonic() - began)
                 library.mkdir(exist_ok=True)
                 self.check(library)
             shutil.rmtree(library)
-        self.assertGreater(hit, KILLS // 3, "most builds must really have been killed")
+        print(f"[{hits} kills] ", end="", flush=True)
+        self.assertEqual(hits, KILLS, "so many builds must really have been killed")
 
     def test_interrupted_by_a_signal(self):
         for number, codes in ((signal.SIGINT, {130}), (signal.SIGTERM, {130, 143, -signal.SIGTERM})):
             with self.subTest(number):
-                library = self.base / f"signal-{number}"
-                code = self.interrupt(library, number, self.seconds / 2)
+                for tries in range(6):  # A build that ended before the signal came is no interruption.
+                    library = self.base / f"signal-{number}-{tries}"
+                    code = self.interrupt(library, number, self.seconds / 2 ** (tries + 1))
+                    if code != 0:
+                        break
                 self.assertIn(code, codes)
                 self.assertEqual(leftovers(library), [])
                 self.check(library)
