@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
 import corpus  # noqa: E402
 from harness import BINARY, CRASH, archive_faults, archives, folder, leftovers  # noqa: E402
 
-SECONDS = 60  # A hang, not a speed: the files are small.
+SECONDS = 120  # A hang, not a speed: the files are small.
 MEMORY = 400_000_000  # bytes resident, for pictures of 420×310
 # An honest drawing of four gigapixels: libvips renders SVG in bands of 2000 rows across the whole width.
 ROOMY = {"bomb-65536x65536.svg": 2_000_000_000}
@@ -38,7 +38,8 @@ class Hostile(unittest.TestCase):
             process = subprocess.Popen([BINARY, "build", path, "--library", library, "--quiet"],
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
                                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
-            end = time.monotonic() + SECONDS
+            # Four gigapixels take their time on a busy machine.
+            end = time.monotonic() + SECONDS * (5 if path.name in ROOMY else 1)
             while True:
                 pid, status, usage = os.wait4(process.pid, os.WNOHANG)
                 if pid:
@@ -47,7 +48,7 @@ class Hostile(unittest.TestCase):
                     process.kill()
                     os.wait4(process.pid, 0)
                     process.returncode = -9
-                    self.fail(f"still running after {SECONDS} s")
+                    self.fail("still running")
                 time.sleep(0.002)
             process.returncode = os.waitstatus_to_exitcode(status)
             errors.seek(0)
