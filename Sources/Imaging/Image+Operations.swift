@@ -37,16 +37,6 @@ extension Image {
       "extract_band", subject, ["in": .image(self), "band": .int(first), "n": .int(count)])
   }
 
-  /// A rectangle of image pixels.
-  public func cropped(x: Int, y: Int, width: Int, height: Int) throws(ImagingError) -> Image {
-    try Operation.run(
-      "extract_area", subject,
-      [
-        "input": .image(self), "left": .int(x), "top": .int(y), "width": .int(width),
-        "height": .int(height),
-      ])
-  }
-
   /// Encoded as PNG without metadata.
   public func pngBytes() throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer("pngsave_buffer", subject, ["in": .image(self), "strip": .bool(true)])

@@ -19,8 +19,3 @@ enum Vips {
     precondition(isStarted, "libvips cannot be started")
   }
 }
-
-/// The version of libvips this process runs with, such as `8.14.1`.
-public var libvipsVersion: String {
-  "\(vips_version(0)).\(vips_version(1)).\(vips_version(2))"
-}

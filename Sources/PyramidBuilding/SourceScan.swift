@@ -81,10 +81,7 @@ public struct SourceScan: Sendable {
     }
     var names: [String] = []
     while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
-      }
-      guard let name else {
+      guard let name = entry.pointee.name else {
         failures.append(BuildError(folder, "holds a file whose name is not UTF-8"))
         continue
       }

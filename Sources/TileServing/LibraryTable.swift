@@ -105,11 +105,8 @@ struct LibraryTable: Sendable {
     let age = now.tv_sec * 1_000_000_000 + now.tv_nsec - modified
     folders.append(Folder(path: folder, modified: modified, isUncertain: age < 100_000_000))
     while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
-      }
       // Partial files begin with a dot, as do a person's hidden ones.
-      guard let name, !name.hasPrefix(".") else { continue }
+      guard let name = entry.pointee.name, !name.hasPrefix(".") else { continue }
       let path = "\(folder)/\(name)"
       if name.hasSuffix(".szi"), name.utf8.count > 4 {
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
@@ -120,7 +117,7 @@ struct LibraryTable: Sendable {
         } else {
           found.append((id, Entry(path: path, identity: identity)))
         }
-      } else if entry.pointee.d_type == UInt8(DT_DIR), depth < 64 {
+      } else if entry.pointee.isFolder, depth < 64 {
         try scan(path, prefix + name + "/", previous, depth + 1, &found)
       }
     }

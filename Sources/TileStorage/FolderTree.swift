@@ -30,11 +30,8 @@ public enum FolderTree {
       guard let directory = opendir(folder) else { throw StorageError("open \(folder)", errno: errno) }
       defer { closedir(directory) }
       while let entry = readdir(directory) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        guard !name.hasPrefix(".") else { continue }
-        if entry.pointee.d_type == UInt8(DT_DIR) { folders.append("\(folder)/\(name)") }
+        guard let name = entry.pointee.name, !name.hasPrefix(".") else { continue }
+        if entry.pointee.isFolder { folders.append("\(folder)/\(name)") }
         if name.hasSuffix(".szi"), name.utf8.count > 4 { found.append("\(folder)/\(name)") }
       }
     }
@@ -47,11 +44,9 @@ public enum FolderTree {
     defer { closedir(directory) }
     var hasLeftovers = false
     while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
+      guard let name = entry.pointee.name else { continue }
       if name.hasPrefix(PartialFile.prefix), name.hasSuffix(PartialFile.suffix) { hasLeftovers = true }
-      if entry.pointee.d_type == UInt8(DT_DIR), !name.hasPrefix(".") {
+      if entry.pointee.isFolder, !name.hasPrefix(".") {
         removeLeftovers(below: "\(folder)/\(name)")
       }
     }

@@ -71,10 +71,7 @@ final class PartialFile {
     defer { closedir(directory) }
     var removed = 0
     while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { continue }
+      guard let name = entry.pointee.name, name.hasPrefix(prefix), name.hasSuffix(suffix) else { continue }
       let descriptor = open("\(folder)/\(name)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
       guard descriptor >= 0 else { continue }
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0, unlink("\(folder)/\(name)") == 0 { removed += 1 }
