@@ -32,6 +32,7 @@ let package = Package(
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CTIFF", pkgConfig: "libtiff-4", providers: [.apt(["libtiff-dev"])]),
+    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg62-turbo-dev"])]),
     // The one C target: see the top of its header for why it cannot be Swift.
@@ -42,7 +43,7 @@ let package = Package(
     library(
       "PyramidBuilding",
       [
-        "Imaging", "TileStorage", "TileGeometry", "CISAL", "CJPEGStream", "CTIFF", "CTurboJPEG",
+        "Imaging", "TileStorage", "TileGeometry", "CISAL", "CJPEGStream", "CTIFF", "CTurboJPEG", "CWebP",
         "CXXHash",
       ]),
     .systemLibrary(

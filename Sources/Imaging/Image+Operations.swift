@@ -41,4 +41,13 @@ extension Image {
   public func pngBytes() throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer("pngsave_buffer", subject, ["in": .image(self), "strip": .bool(true)])
   }
+
+  /// Encoded as AVIF without metadata.
+  ///
+  /// - Parameter quality: 1…100.
+  public func avifBytes(quality: Int) throws(ImagingError) -> [UInt8] {
+    try Operation.runToBuffer(
+      "heifsave_buffer", subject,
+      ["in": .image(self), "compression": .name("av1"), "Q": .int(quality), "strip": .bool(true)])
+  }
 }

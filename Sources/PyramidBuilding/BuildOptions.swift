@@ -5,6 +5,8 @@ public struct BuildOptions: Hashable, Sendable {
   /// Level pixels, even; Deep Zoom, IIIF and XYZ clients take any.
   public var tileSize = 512
   public var format = TileFormat.jpeg
+  /// Chooses `format` for each image: WebP where it has alpha, which JPEG cannot keep, else JPEG.
+  public var choosesFormat = false
   public var fidelity = Fidelity.auto
   /// Of lossy tiles, 1…100.
   public var quality = 80

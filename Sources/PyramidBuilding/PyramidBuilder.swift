@@ -47,7 +47,7 @@ public struct PyramidBuilder: Sendable {
     let source = file.path
     do {
       let route = try SourceRoute(path: source, page: page, options: options)
-      let pixels = route.source
+      let (pixels, options) = (route.source, route.options)
       guard let size = PixelSize(width: pixels.width, height: pixels.height),
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
       else { throw BuildError(source, "the image has no pixels") }
@@ -63,7 +63,7 @@ public struct PyramidBuilder: Sendable {
       try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: size).xml.utf8))
       let record = BuildRecord(
         sourceName: file.name, page: page.map { $0 + 1 }, sourceBytes: file.identity.size,
-        sourceDigest: digest, options: options.summary, route: route.reason, steps: pixels.steps)
+        sourceDigest: digest, options: self.options.summary, route: route.reason, steps: pixels.steps)
       try writer.append(BuildRecord.entryName, record.json)
       // A source that was written to while it was read gives neither its old nor its new picture.
       guard try file.isUnchanged() else {
@@ -83,7 +83,7 @@ extension BuildOptions {
   /// One line that differs wherever the archive's bytes would. The number in front counts the builder's
   /// own changes of what it writes.
   var summary: String {
-    "1 tile=\(tileSize) format=\(format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
+    "1 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ","))"
   }
 }

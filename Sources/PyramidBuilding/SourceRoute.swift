@@ -6,6 +6,8 @@ struct SourceRoute {
   let source: any StripSource
   /// `lossless`, `planar`, `exact`, with the reason.
   let reason: String
+  /// What the build asked for, with the tile format chosen for this image.
+  let options: BuildOptions
 
   /// Opens the source by the shortest way that `options.fidelity` and the file itself allow.
   /// - Parameter page: of a multi-page source, counted from 0; nil where it has but one.
@@ -14,6 +16,9 @@ struct SourceRoute {
     do {
       image = try Image(path: path, access: .sequential, page: page)
     } catch { throw BuildError(path, error) }
+    var options = options
+    if options.choosesFormat { options.format = image.hasAlpha ? .webp : .jpeg }
+    self.options = options
     if let page {
       source = try VipsSource(image, path: path, page: page, options: options)
       reason = "exact: read by libvips, page \(page + 1)"

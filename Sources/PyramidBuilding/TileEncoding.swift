@@ -11,6 +11,8 @@ extension BuildOptions {
   func encoder(_ layout: PixelLayout) throws(BuildError) -> any TileEncoding {
     switch format {
     case .jpeg: try JPEGTileEncoder(layout, quality: quality, tileSize: tileSize)
+    case .webp: try WebPTileEncoder(bands: layout.bandsPerPlane, quality: quality, tileSize: tileSize)
+    case .avif: AVIFTileEncoder(bands: layout.bandsPerPlane, quality: quality)
     default: PNGTileEncoder(bands: layout.bandsPerPlane, tileSize: tileSize)
     }
   }

@@ -9,9 +9,11 @@ enum BuildCommand: Command {
   static let options = [
     Option("library", "DIR", help: "where the archives go; made if missing"),
     Option("tile-size", "512", help: "level pixels along a tile's side, even"),
-    Option("format", "jpeg", help: "of the tiles: jpeg or png"),
+    Option(
+      "format", "jpeg",
+      help: "of the tiles: jpeg, png, webp, avif, or auto: webp for images with alpha, else jpeg"),
     Option("fidelity", "auto", help: "exact, fast, lossless or auto: how near to the source, see the README"),
-    Option("quality", "80", help: "of JPEG tiles, 1 to 100"),
+    Option("quality", "80", help: "of JPEG, WebP and AVIF tiles, 1 to 100"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
     Option("jobs", "N", help: "threads (default: all cores)"),
     Option(
@@ -82,10 +84,14 @@ enum BuildCommand: Command {
       options.tileSize = size
     }
     if let name = arguments.string("format") {
-      guard let format = TileFormat(fileExtension: name), [.jpeg, .png].contains(format) else {
-        throw UsageError("\(arguments.spelled("format")) is '\(name)'; it takes jpeg or png")
+      options.choosesFormat = name == "auto"
+      if !options.choosesFormat {
+        guard let format = TileFormat(fileExtension: name) else {
+          throw UsageError(
+            "\(arguments.spelled("format")) is '\(name)'; it takes jpeg, png, webp, avif or auto")
+        }
+        options.format = format
       }
-      options.format = format
     }
     if let name = arguments.string("fidelity") {
       guard let fidelity = Fidelity(name: name) else {
