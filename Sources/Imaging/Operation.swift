@@ -40,6 +40,15 @@ struct Operation {
     return try operation.build { (built) throws(ImagingError) in try built.blobOutput("buffer", subject) }
   }
 
+  /// Runs `name` and gives its number `out`.
+  static func runToNumber(
+    _ name: String, _ subject: String, _ arguments: KeyValuePairs<String, VipsValue>
+  ) throws(ImagingError) -> Double {
+    let operation = try Operation(name, subject)
+    for (key, value) in arguments { try operation.set(key, value) }
+    return try operation.build { (built) throws(ImagingError) in built.doubleOutput("out") }
+  }
+
   private var object: UnsafeMutablePointer<GObject> {
     UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self)
   }
@@ -99,6 +108,15 @@ struct Operation {
         throw ImagingError(name, subject, message: "no output \(key)")
       }
       return Image(owning: image.assumingMemoryBound(to: VipsImage.self), subject: subject)
+    }
+
+    func doubleOutput(_ key: String) -> Double {
+      var value = GValue()
+      // G_TYPE_DOUBLE, a macro that Swift does not import.
+      g_value_init(&value, GType(15 << 2))
+      defer { g_value_unset(&value) }
+      g_object_get_property(object, key, &value)
+      return g_value_get_double(&value)
     }
 
     func blobOutput(_ key: String, _ subject: String) throws(ImagingError) -> [UInt8] {

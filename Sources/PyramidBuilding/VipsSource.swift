@@ -45,6 +45,11 @@ final class VipsSource: StripSource, StripDecoding {
       image = try image.autorotated()
     }
     image = try inSRGB(image, &steps)
+    if !image.isBytes {
+      image = try inBytes(image, &steps) { () throws(ImagingError) in
+        try Image(path: path, access: .sequential, page: page)
+      }
+    }
     if image.hasAlpha, !options.keepsAlpha {
       steps.append("laid over \(options.background.map(String.init).joined(separator: ","))")
       let background = options.background.map(Double.init)
@@ -72,9 +77,34 @@ final class VipsSource: StripSource, StripDecoding {
       steps.append("converted from \(image.interpretation) to \(space)")
       image = try image.converted(to: space)
     }
-    if !image.isBytes { image = try image.castToBytes() }
     let most = isGray ? 2 : 4
     return image.bands > most ? try image.bands(from: 0, count: most) : image
+  }
+}
+
+extension VipsSource {
+  /// Numbers that no colour space gives a range to, floats mostly: 0…1 and 0…255 are taken at their word,
+  /// any other range is spread over 0…255.
+  private static func inBytes(
+    _ image: Image, _ steps: inout [String], _ open: () throws(ImagingError) -> Image
+  ) throws(ImagingError) -> Image {
+    let colours = image.bands - (image.hasAlpha ? 1 : 0)
+    let (least, greatest) = try Image.range(ofFirst: colours, open)
+    if least >= 0, greatest <= 1 {
+      steps.append("scaled from 0…1 to 0…255")
+      return try image.scaledToBytes(factor: 255, offset: 0)
+    }
+    if least >= 0, greatest <= 255 {
+      steps.append("rounded to whole numbers")
+      return try image.scaledToBytes(factor: 1, offset: 0)
+    }
+    guard greatest > least, (greatest - least).isFinite else {
+      steps.append("clipped to 0…255: its values go from \(least) to \(greatest)")
+      return try image.castToBytes()
+    }
+    steps.append("scaled from \(least)…\(greatest) to 0…255")
+    let factor = 255 / (greatest - least)
+    return try image.scaledToBytes(factor: factor, offset: -least * factor)
   }
 }
 
