@@ -1,10 +1,11 @@
 // @ts-check
 import { deepZoomSource } from './deep-zoom.js'
+import { iiifSource } from './iiif.js'
 import { SourceError } from './source.js'
 import { zigguratSource } from './ziggurat.js'
 
 /**
- * Reads an image's description: Ziggurat's own JSON or a Deep Zoom descriptor.
+ * Reads an image's description: Ziggurat's own JSON, a Deep Zoom descriptor or a IIIF info.json.
  * @param {string} url @param {AbortSignal} [signal]
  * @returns {Promise<import('./source.js').Source>}
  */
@@ -14,5 +15,7 @@ export async function openSource(url, signal) {
   if (!answer.ok) throw new SourceError(`${answer.status} ${answer.statusText}`.trim(), answer.status)
   const text = await answer.text()
   if (text.trimStart().startsWith('<')) return deepZoomSource(text, address)
-  return zigguratSource(JSON.parse(text), address)
+  const description = JSON.parse(text)
+  const isIIIF = description.protocol === 'http://iiif.io/api/image'
+  return isIIIF ? iiifSource(description) : zigguratSource(description, address)
 }

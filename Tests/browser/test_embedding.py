@@ -1,0 +1,120 @@
+"""The elements in a page of somebody else's: attributes, methods, events."""
+
+import math
+import unittest
+
+from browser import HEIGHT, WIDTH, PageTest
+
+PAGE = """<!doctype html><meta charset="utf-8"><title>A page</title>
+<link rel="stylesheet" href="/theme.css"><script type="module" src="/viewer/elements.js"></script><h1>A page</h1>
+"""
+
+
+class Embedding(PageTest):
+    def page(self, body, width=1000, height=700):
+        visit = self.visit(width=width, height=height)
+        visit.page.route("**/embedding", lambda route: route.fulfill(content_type="text/html", body=PAGE + body))
+        visit.open("embedding", wait=False)
+        visit.run("""const style = (name, properties) => document.querySelectorAll(name).forEach((element) =>
+            Object.assign(element.style, properties))
+            style('ziggurat-viewer', { width: '640px', height: '400px' })
+            style('ziggurat-zoom', { width: '500px', height: '500px' })""")
+        return visit
+
+    def test_an_element_opens_a_deep_zoom_descriptor(self):
+        visit = self.page('<ziggurat-viewer src="/dzi/landscapes%2FSafeLanding.dzi"></ziggurat-viewer>')
+        visit.sharp()
+        self.assertEqual(visit.run("return viewer.source.pyramid.imageSize"), {"width": WIDTH, "height": HEIGHT})
+        self.assertAlmostEqual(visit.view()["scale"], 640 / WIDTH)
+
+    def test_two_viewers_live_side_by_side(self):
+        visit = self.page("""<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>
+            <ziggurat-viewer src="/api/images/landscapes%2FVolna"></ziggurat-viewer>""")
+        visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
+        visit.run("viewer.zoomTo(1)")
+        visit.page.wait_for_timeout(400)
+        scales = visit.run("return [...document.querySelectorAll('ziggurat-viewer')].map((each) => each.viewport.scale)")
+        self.assertEqual(scales[0], 1)
+        self.assertAlmostEqual(scales[1], 640 / WIDTH)
+
+    def test_its_methods_do_what_they_say(self):
+        visit = self.page('<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>')
+        visit.sharp()
+
+        def after(script):
+            visit.run(script)
+            visit.page.wait_for_timeout(400)
+            visit.sharp()
+            return visit.view()
+        point = visit.image_point(400, 250)
+        after("viewer.zoomTo(0.8, { x: 400, y: 250 })")
+        seen = visit.viewport_point(point)
+        self.assertLess(math.dist((seen["x"], seen["y"]), (400, 250)), 1)
+        view = after("viewer.panTo({ x: 3000, y: 1500 })")
+        self.assertAlmostEqual((view["x"] + 320) / 0.8, 3000)
+        self.assertAlmostEqual((view["y"] + 200) / 0.8, 1500)
+        self.assertEqual(after("viewer.fit('none')")["scale"], 1)
+        after("viewer.rotate(30); viewer.rotate(15)")
+        self.assertEqual(visit.run("return viewer.viewport.turn.degrees"), 45)
+        after("viewer.flip()")
+        self.assertTrue(visit.run("return viewer.viewport.turn.isFlipped"))
+        self.assertEqual(visit.run("return viewer.snapshot('image/jpeg').then((blob) => blob.type)"), "image/jpeg")
+
+    def test_its_events_tell_what_happens_in_order(self):
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
+        told = visit.run("""const told = []
+            for (const type of ['open', 'viewport', 'settle', 'sharp', 'error']) {
+              viewer.addEventListener(type, () => { if (told.at(-1) !== type) told.push(type) })
+            }
+            viewer.src = '/api/images/landscapes%2FSafeLanding'
+            await new Promise((done) => viewer.addEventListener('sharp', done, { once: true }))
+            viewer.zoomTo(0.5)
+            await new Promise((done) => viewer.addEventListener('settle', done, { once: true }))
+            return told""")
+        self.assertEqual(told[:2], ["open", "viewport"])
+        self.assertIn("settle", told[told.index("sharp"):])
+        self.assertNotIn("error", told)
+
+    def test_limits_are_set_by_attributes(self):
+        visit = self.page('<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding" max-scale="0.5" double-tap-scale="0.3"></ziggurat-viewer>')
+        visit.sharp()
+        box = visit.page.locator("ziggurat-viewer").bounding_box()
+        visit.page.mouse.dblclick(box["x"] + 320, box["y"] + 200)
+        visit.page.wait_for_timeout(500)
+        self.assertAlmostEqual(visit.view()["scale"], 0.3)
+        visit.run("viewer.zoomTo(5)")
+        visit.page.wait_for_timeout(500)
+        self.assertEqual(visit.view()["scale"], 0.5)
+
+    def test_an_element_that_is_taken_out_lets_everything_go(self):
+        visit = self.page('<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>')
+        visit.sharp()
+        self.assertGreater(visit.run("return viewer.cachedBytes"), 0)
+        self.assertEqual(visit.run("viewer.remove(); return viewer.cachedBytes"), 0)
+
+    def test_ziggurat_zoom_gives_any_content_the_same_gestures(self):
+        visit = self.page('<ziggurat-zoom aspect-ratio="2/1"><p id="words">Words</p></ziggurat-zoom>')
+        get = "const zoom = document.querySelector('ziggurat-zoom');"
+        visit.until(get + "return zoom.viewport")
+        self.assertEqual(visit.run(get + "return zoom.viewport.scale"), 0.5)
+        box = visit.page.locator("ziggurat-zoom").bounding_box()
+        # The mouse goes to whole pixels, the element need not stand on one.
+        across, down = round(box["x"] + 200), round(box["y"] + 260)
+        x, y = across - box["x"], down - box["y"]
+        point = visit.run(get + "return zoom.viewport.imagePoint(argument)", {"x": x, "y": y})
+        visit.page.mouse.move(across, down)
+        for _ in range(8):
+            visit.page.mouse.wheel(0, -120)
+            visit.page.wait_for_timeout(30)
+        visit.page.wait_for_timeout(600)
+        self.assertGreater(visit.run(get + "return zoom.viewport.scale"), 1)
+        seen = visit.run(get + "return zoom.viewport.viewportPoint(argument)", point)
+        self.assertLess(math.dist((seen["x"], seen["y"]), (x, y)), 1)
+        # The content is where the viewport says.
+        words = visit.run("const box = document.getElementById('words').getBoundingClientRect(); return box.left")
+        left = visit.run(get + "return zoom.viewport.viewportPoint({ x: 0, y: 0 }).x")
+        self.assertAlmostEqual(words - box["x"], left, delta=0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,35 @@
+// @ts-check
+import { Pyramid } from '../geometry/pyramid.js'
+import { SourceError } from './source.js'
+
+/**
+ * An image from its IIIF Image API description, version 2 or 3. Its tiles are those of a pyramid whose
+ * levels are halved and rounded up, since its scale factors are powers of two.
+ * @param {any} info the info.json
+ * @returns {import('./source.js').Source}
+ */
+export function iiifSource(info) {
+  const base = String(info.id ?? info['@id'] ?? '').replace(/\/$/, '')
+  const isThree = info.type === 'ImageService3'
+  const { width, height } = info
+  if (!base || !(width >= 1 && height >= 1)) throw new SourceError('the server described no image')
+  const tileSize = info.tiles?.[0]?.width ?? 512
+  const pyramid = new Pyramid({ width, height }, tileSize)
+  const format = info.preferredFormats?.[0] ?? 'jpg'
+  return {
+    pyramid,
+    tileURL: (level, column, row) => {
+      const factor = 2 ** pyramid.shift(level)
+      const [x, y] = [column * tileSize * factor, row * tileSize * factor]
+      const [w, h] = [Math.min(tileSize * factor, width - x), Math.min(tileSize * factor, height - y)]
+      const isWhole = w === width && h === height
+      const [sizeW, sizeH] = [Math.ceil(w / factor), Math.ceil(h / factor)]
+      // The canonical forms, which servers answer from their caches (Image API 3.0, section 4.7; 2.1, 4.7).
+      const size = isThree ? (isWhole && factor === 1 ? 'max' : `${sizeW},${sizeH}`)
+        : (isWhole && factor === 1 ? 'full' : `${sizeW},`)
+      return `${base}/${isWhole ? 'full' : `${x},${y},${w},${h}`}/${size}/0/default.${format}`
+    },
+    title: decodeURIComponent(base.split('/').pop() ?? ''),
+    details: { id: base, width, height, urls: { [isThree ? 'iiif3' : 'iiif2']: `${base}/info.json` } },
+  }
+}

@@ -1,0 +1,5 @@
+// @ts-check
+// For pages of others: `<script type="module" src="…/viewer/elements.js">` and the elements work.
+import { defineElements } from './define.js'
+
+defineElements()

@@ -1,0 +1,99 @@
+// @ts-check
+import { listen } from '../gestures/surface.js'
+import { Camera } from '../viewer/camera.js'
+
+/** The content's own width, CSS pixels; its height follows from the aspect ratio. */
+const WIDTH = 1000
+
+/**
+ * `<ziggurat-zoom aspect-ratio="16/9">`: the viewer's gestures around any HTML. The content is laid out
+ * 1000 CSS pixels wide and scaled to fit; the event `viewport` tells of every move.
+ */
+export class ZigguratZoom extends HTMLElement {
+  static observedAttributes = ['aspect-ratio']
+
+  #content = document.createElement('div')
+  #surface = document.createElement('div')
+  /** @type {Camera | null} */
+  #camera = null
+  #frame = 0
+  /** @type {AbortController | null} */
+  #connected = null
+
+  constructor() {
+    super()
+    const root = this.attachShadow({ mode: 'open' })
+    // Set through the object model, which no content security policy forbids.
+    Object.assign(this.#surface.style, { position: 'absolute', inset: '0', overflow: 'hidden', touchAction: 'none' })
+    Object.assign(this.#content.style, { position: 'absolute', width: `${WIDTH}px`, transformOrigin: '0 0' })
+    this.#content.append(document.createElement('slot'))
+    this.#surface.append(this.#content)
+    root.append(this.#surface)
+  }
+
+  connectedCallback() {
+    this.style.position ||= 'relative'
+    this.style.display ||= 'block'
+    this.#connected = new AbortController()
+    const resize = new ResizeObserver(([entry]) => this.#resized(entry.contentRect))
+    resize.observe(this)
+    const act = (/** @type {(camera: Camera, now: number) => void} */ change) => {
+      if (!this.#camera) return
+      change(this.#camera, performance.now())
+      this.#invalidate()
+    }
+    const stop = listen(this.#surface, {
+      grab: (points) => act((camera) => camera.grab(points)),
+      drag: (points) => act((camera) => camera.drag(points)),
+      release: (velocity) => act((camera, now) => camera.release(velocity, now)),
+      tap: () => {}, longPress: () => {}, menu: () => {},
+      doubleTap: (point) => act((camera, now) => camera.doubleTap(point, now)),
+      quickZoom: (anchor, travel) => act((camera) => camera.quickZoom(anchor, travel)),
+      wheel: (point, factor) => act((camera, now) => camera.wheel(point, factor, now)),
+    })
+    this.#connected.signal.addEventListener('abort', () => {
+      resize.disconnect()
+      stop()
+    })
+  }
+
+  disconnectedCallback() { this.#connected?.abort() }
+
+  attributeChangedCallback() {
+    this.#camera = null
+    this.#resized(this.getBoundingClientRect())
+  }
+
+  /** Width over height, from `3/2` or `1.5`; 1 where it makes no sense. */
+  get aspectRatio() {
+    const [width, height = 1] = (this.getAttribute('aspect-ratio') ?? '').split(/[/:]/).map(Number)
+    const ratio = width / height
+    return ratio > 0 && ratio < Infinity ? ratio : 1
+  }
+
+  /** What is seen, the content being the image. */
+  get viewport() { return this.#camera?.viewport ?? null }
+
+  /** @param {{width: number, height: number}} box */
+  #resized({ width, height }) {
+    if (!(width > 0 && height > 0)) return
+    const size = { width: WIDTH, height: Math.max(Math.round(WIDTH / this.aspectRatio), 1) }
+    this.#content.style.height = `${size.height}px`
+    if (this.#camera) this.#camera.resize({ width, height })
+    else this.#camera = new Camera(size, { width, height }, { calm: matchMedia('(prefers-reduced-motion: reduce)').matches })
+    this.#draw(performance.now())
+  }
+
+  #invalidate() { this.#frame ||= requestAnimationFrame((now) => this.#draw(now)) }
+
+  /** @param {number} now ms */
+  #draw(now) {
+    this.#frame = 0
+    const camera = this.#camera
+    if (!camera) return
+    if (camera.advance(now)) this.#invalidate()
+    const { scale, x, y } = camera.viewport
+    this.#content.style.transform = `translate(${-x}px, ${-y}px) scale(${scale})`
+    this.dispatchEvent(new Event('viewport'))
+  }
+}
