@@ -46,6 +46,19 @@ export const text = {
     ['Esc', 'Leave'], ['?', 'These keys'],
   ]),
 
+  handles: ['Top left', 'Top', 'Top right', 'Right', 'Bottom right', 'Bottom', 'Bottom left', 'Left'],
+  moveFrame: 'Move the frame',
+  ratio: 'Ratio',
+  ratioName: (/** @type {number | null} */ ratio) =>
+    ratio === null ? 'Free' : ratio === 1 ? '1 : 1' : ratio === 1.5 ? '3 : 2' : ratio < 1.5 ? '4 : 3' : '16 : 9',
+  turnLeft: 'Turn left',
+  turnRight: 'Turn right',
+  cropAddress: 'Address of the crop',
+  copyAddress: 'Copy address',
+  copy: 'Copy',
+  download: 'Download',
+  done: 'Done',
+
   search: 'Search',
   searchImages: 'Search images',
   loading: 'Loading…',

@@ -1,4 +1,5 @@
 // @ts-check
+import { Cropper, cropService } from '../crop/cropper.js'
 import { text } from '../text/english.js'
 import { copyText, pairList, showDialog } from './dialog.js'
 import { linkHash } from './link.js'
@@ -28,6 +29,7 @@ export function showViewMenu(viewer, point) {
     item(text.copyLink, () => copy(text.copyLink, viewAddress(viewer))),
     item(text.cite, () => copy(text.cite, citation(source, viewport, viewAddress(viewer)))),
     item(text.flip, () => viewer.flip()),
+    ...cropService(source) ? [item(text.crop, () => new Cropper(viewer))] : [],
     item(text.details, () => showDialog(root, text.details, [pairList(detailPairs(source))])),
     item(text.keys, () => showKeys(viewer)),
   ], text.more)
