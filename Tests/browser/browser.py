@@ -166,6 +166,25 @@ class Visit:
             }
             viewer.addEventListener('viewport', globalThis.tracker)""", point)
 
+    def watch_between(self, point):
+        """The same for two fingers: how far from the middle between them, wherever they are by then.
+
+        The browser tells of one finger after the other, and a frame may be drawn in between."""
+        self.run("""globalThis.track = []
+            const fingers = new Map()
+            for (const type of ['pointerdown', 'pointermove']) {
+              viewer.shadowRoot.addEventListener(type, ({ pointerId, clientX, clientY }) =>
+                fingers.set(pointerId, [clientX, clientY]), true)
+            }
+            viewer.removeEventListener('viewport', globalThis.tracker)
+            globalThis.tracker = () => {
+              if (fingers.size !== 2) return
+              const [[ax, ay], [bx, by]] = fingers.values()
+              const { x, y } = viewer.viewport.viewportPoint(argument)
+              globalThis.track.push([x - (ax + bx) / 2, y - (ay + by) / 2])
+            }
+            viewer.addEventListener('viewport', globalThis.tracker)""", point)
+
     def track(self):
         return self.run("return globalThis.track")
 
@@ -175,8 +194,8 @@ class Visit:
         found = [re.search(name + r"_files/(\d+)/(\d+)_(\d+)\.", url) for url in self.run("return globalThis.fetched")]
         return [tuple(map(int, match.groups())) for match in found if match]
 
-    def touches(self):
-        return Touches(self)
+    def touches(self, pace=None):
+        return Touches(self, pace)
 
     def close(self, faults=()):
         """Ends the visit; complaints beyond those expected are a failure."""
@@ -191,13 +210,16 @@ class Visit:
 class Touches:
     """Fingers on the screen, through the browser's own input."""
 
-    def __init__(self, visit):
-        self.visit = visit
+    def __init__(self, visit, pace=None):
+        """- pace: seconds from one event to the next by the fingers' own clock, however long the machine takes."""
+        self.visit, self.pace, self.clock = visit, pace, time.time()
         self.session = visit.context.new_cdp_session(visit.page)
 
     def send(self, kind, points):
+        timing = {"timestamp": self.clock} if self.pace else {}
+        self.clock += self.pace or 0
         self.session.send("Input.dispatchTouchEvent", {
-            "type": kind, "touchPoints": [{"x": x, "y": y, "id": index} for index, (x, y) in enumerate(points)]})
+            **timing, "type": kind, "touchPoints": [{"x": x, "y": y, "id": index} for index, (x, y) in enumerate(points)]})
 
     def down(self, *points):
         self.send("touchStart", points)

@@ -25,7 +25,7 @@ class Gestures(PageTest):
         visit.sharp()
 
     def swipe(self, visit, start, end, steps=8):
-        fingers = visit.touches()
+        fingers = visit.touches(pace=0.016)
         fingers.down(start)
         for step in range(1, steps + 1):
             fingers.move(tuple(a + (b - a) * step / steps for a, b in zip(start, end)))
@@ -41,16 +41,17 @@ class Gestures(PageTest):
         path = visit.run("return globalThis.path")
         released = before["x"] + 120
         self.assertGreater(visit.view()["x"], released + 20, "no momentum")
-        # Coasting, not a leap: it is seen at many places on the way, ever nearer to each other.
+        # Coasting, not a leap: seen on the way, ever slower. However few frames a busy machine draws.
         coasting = [place for place in path if place[1] > released + 1]
-        self.assertGreater(len(coasting), 5)
-        half = len(coasting) // 2
-        self.assertGreater(coasting[half][1] - coasting[0][1], coasting[-1][1] - coasting[half][1])
+        self.assertGreaterEqual(len(coasting), 3)
+        speeds = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(coasting, coasting[1:]) if b[0] > a[0]]
+        self.assertGreater(speeds[0], speeds[-1])
         self.assertWithinLimits(visit)
 
     def test_a_finger_that_rests_before_it_lifts_throws_nothing(self):
         visit = self.visit(**PHONE).photo(view=middle(390, 844, 12))
         fingers = self.swipe(visit, (300, 400), (180, 400))
+        fingers.clock += 0.2
         visit.page.wait_for_timeout(200)
         held = visit.view()
         fingers.up()
@@ -114,7 +115,7 @@ class Gestures(PageTest):
         visit = self.visit(**PHONE).photo(view=middle(390, 844, 6))
         point = visit.image_point(150, 500)
         before = visit.view()["scale"]
-        fingers = visit.touches()
+        fingers = visit.touches(pace=0.02)
         fingers.tap(150, 500)
         fingers.down((150, 500))
         for step in range(1, 12):
@@ -132,12 +133,12 @@ class Gestures(PageTest):
         visit = self.visit(**PHONE).photo()
         visit.run("""globalThis.told = []
             viewer.addEventListener('chrome', () => globalThis.told.push(performance.now() - globalThis.lifted))
-            viewer.shadowRoot.addEventListener('pointerup', () => { globalThis.lifted = performance.now() }, true)""")
+            viewer.shadowRoot.addEventListener('pointerup', (event) => { globalThis.lifted = event.timeStamp }, true)""")
         visit.touches().tap(200, 300)
         visit.page.wait_for_timeout(600)
         told = visit.run("return globalThis.told")
         self.assertEqual(len(told), 1)
-        self.assertGreater(told[0], 250)
+        self.assertGreaterEqual(told[0], 300)
         self.assertTrue(visit.run("return viewer.hasAttribute('quiet')"))
 
     def test_two_fingers_turn_the_picture_where_that_is_asked_for(self):

@@ -19,7 +19,7 @@ def middle(width, height, factor=8):
 
 class ZoomAtPoint(PageTest):
     def assertStayed(self, visit, x, y, at_least=1):
-        """The watched image point was under (x, y) at every frame drawn, not only at the last."""
+        """The watched image point was at (x, y) at every frame drawn, not only at the last."""
         track = visit.track()
         self.assertGreaterEqual(len(track), at_least, "the picture did not move")
         farthest = max(math.dist(seen, (x, y)) for seen in track)
@@ -67,7 +67,7 @@ class ZoomAtPoint(PageTest):
                         visit.look(middle(width, height))
                         x, y = round(width * right), round(height * down)
                         before = visit.view()["scale"]
-                        visit.watch(visit.image_point(x, y))
+                        visit.watch_between(visit.image_point(x, y))
                         fingers = visit.touches()
                         fingers.down((x - start, y), (x + start, y))
                         for step in range(1, 13):
@@ -77,7 +77,7 @@ class ZoomAtPoint(PageTest):
                         visit.sharp()
                         wanted = math.hypot(end, 12) / start
                         self.assertAlmostEqual(visit.view()["scale"] / before / wanted, 1, places=2)
-                        self.assertStayed(visit, x, y, at_least=3)
+                        self.assertStayed(visit, 0, 0, at_least=3)
 
     def test_pinch_follows_fingers_that_move_along(self):
         visit = self.visit(width=390, height=844, ratio=3, touch=True)
@@ -116,7 +116,7 @@ class ZoomAtPoint(PageTest):
         fit = visit.view()
         x, y = 195, 422
         point = visit.image_point(x, y)
-        fingers = visit.touches()
+        fingers = visit.touches(pace=0.02)
         fingers.tap(x, y)
         fingers.tap(x, y)
         visit.page.wait_for_timeout(400)

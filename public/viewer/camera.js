@@ -23,8 +23,8 @@ import { isStrip } from './states.js'
  */
 
 const FLIGHT = 260
-/** The wheel has come to rest, ms. */
-const WHEEL_PAUSE = 300
+/** The wheel has come to rest, ms: the next turn is another intention. */
+const WHEEL_PAUSE = 800
 /** Halves or doubles the scale, CSS pixels of a drawn-out second tap. */
 const QUICK_ZOOM = 110
 
