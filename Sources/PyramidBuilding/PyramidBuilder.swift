@@ -51,13 +51,15 @@ public struct PyramidBuilder: Sendable {
       guard let size = PixelSize(width: pixels.width, height: pixels.height),
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
       else { throw BuildError(source, "the image has no pixels") }
+      // Before the writer, whose table of tiles is the largest thing of all where a header lies.
+      let memory = MemoryNeed.bytes(of: pixels, pyramid, threads: threads)
+      try pool?.check(memory: memory, source)
       let writer = try SZIWriter(
         destination: destination, name: name, pyramid: pyramid, format: options.format)
       defer { writer.abandon() }
       let scheduler = StripScheduler(
         source: pixels, pyramid: pyramid, options: options, writer: writer, isCancelled: isCancelled)
-      let memory = MemoryNeed.bytes(of: pixels, pyramid, threads: threads)
-      try pool?.begin(scheduler, memory: memory, source)
+      pool?.begin(scheduler, memory: memory, source)
       defer { pool?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
       try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: size).xml.utf8))

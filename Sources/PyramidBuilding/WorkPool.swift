@@ -12,14 +12,19 @@ final class WorkPool: @unchecked Sendable {
 
   init(pictures: Int, memoryLimit: Int) { (unfinished, self.memoryLimit) = (pictures, memoryLimit) }
 
-  /// Waits until there is memory for a picture, then counts it in.
-  /// - Throws: where the picture alone takes more than the limit.
-  func begin(_ scheduler: StripScheduler, memory: Int, _ source: String) throws(BuildError) {
+  /// Refuses a picture that alone takes more than the limit.
+  func check(memory: Int, _ source: String) throws(BuildError) {
     guard memory <= memoryLimit else {
       throw BuildError(
         source,
         "takes about \(memory >> 20) MB, more than --memory-limit allows, which is \(memoryLimit >> 20) MB")
     }
+  }
+
+  /// Waits until there is memory for a picture, then counts it in.
+  ///
+  /// - Parameter memory: no more than the limit, see `check`.
+  func begin(_ scheduler: StripScheduler, memory: Int, _ source: String) {
     monitor.lock()
     while memoryInUse + memory > memoryLimit { monitor.wait() }
     memoryInUse += memory
