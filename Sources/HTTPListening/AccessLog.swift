@@ -35,6 +35,7 @@ public final class AccessLog: Sendable {
   func add(_ connection: OpaquePointer, _ method: String, _ path: String, _ status: Int, _ bytes: Int) {
     let client = Self.client(connection)
     var line: String
+    let (method, path) = (Self.escaped(method), Self.escaped(path))
     switch style {
     case .none: return
     case .text: line = "\(client) \(method) \(path) \(status) \(bytes)"
@@ -42,7 +43,7 @@ public final class AccessLog: Sendable {
       let time = Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))
       line =
         "{\"time\":\"\(time)\",\"client\":\"\(client)\",\"method\":\"\(method)\","
-        + "\"path\":\"\(Self.escaped(path))\",\"status\":\(status),\"bytes\":\(bytes)}"
+        + "\"path\":\"\(path)\",\"status\":\(status),\"bytes\":\(bytes)}"
     }
     line.append("\n")
     pending.withLock { $0.append(contentsOf: line.utf8) }
@@ -53,12 +54,32 @@ public final class AccessLog: Sendable {
       defer { pending = [] }
       return pending
     }
-    if !bytes.isEmpty { FileHandle.standardError.write(Data(bytes)) }
+    // Not by FileHandle, which ends the process where nobody reads any more.
+    bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = write(STDERR_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        // The lines are lost, the answers are not.
+        guard count > 0 else { return }
+        rest = rest.dropFirst(count)
+      }
+    }
   }
 
-  /// Paths are logged as sent; what could end or forge a line is escaped.
-  private static func escaped(_ path: String) -> String {
-    path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+  /// Methods and paths are logged as sent; what could end or forge a line, or move a terminal's cursor,
+  /// is escaped as in JSON.
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x22, 0x5c: result += "\\\(scalar)"
+      case 0..<0x20, 0x7f..<0xa0:
+        result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
   }
 
   private static func client(_ connection: OpaquePointer) -> String {

@@ -85,7 +85,7 @@ private func answerRequest(
           log.add(connection, String(cString: method), String(cString: url), status, tile.bytes.count)
         }
       }
-      return sendTile(tile, connection, status: &status)
+      return sendTile(tile, connection, isGet: method[0] == 0x47, status: &status)
     }
     return answer(context, connection, url, method)
   }

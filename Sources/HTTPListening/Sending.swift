@@ -4,8 +4,12 @@ import TileServing
 import TileStorage
 
 /// Sends a stored tile: its bytes straight from the mapping, its tag from a stack buffer.
-/// - Parameter status: the one sent, for the log.
-func sendTile(_ tile: TileReply, _ connection: OpaquePointer, status: inout Int) -> MHD_Result {
+/// - Parameters:
+///   - isGet: ranges count for GET alone (RFC 9110, section 14.2).
+///   - status: the one sent, for the log.
+func sendTile(
+  _ tile: TileReply, _ connection: OpaquePointer, isGet: Bool, status: inout Int
+) -> MHD_Result {
   guard
     let response = MHD_create_response_from_buffer(
       tile.bytes.count, UnsafeMutableRawPointer(mutating: tile.bytes.baseAddress), .RESPMEM_PERSISTENT)
@@ -24,7 +28,7 @@ func sendTile(_ tile: TileReply, _ connection: OpaquePointer, status: inout Int)
       status = 304
       return MHD_queue_response(connection, 304, response)
     }
-    if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "Range") {
+    if isGet, let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "Range") {
       return sendPart(of: tile, String(cString: header), tagText, connection, status: &status)
     }
     MHD_add_response_header(response, "Content-Type", tile.mediaType)
@@ -50,6 +54,10 @@ private func sendPart(
   if let text = range.contentRange { MHD_add_response_header(response, "Content-Range", text) }
   MHD_add_response_header(response, "Content-Type", tile.mediaType)
   MHD_add_response_header(response, "ETag", tag)
+  // A part carries what the whole would (RFC 9110, section 15.3.7).
+  if range.status != 416 {
+    MHD_add_response_header(response, "Cache-Control", isPinned(tile, connection) ? pinned : revalidated)
+  }
   MHD_add_response_header(response, "Accept-Ranges", "bytes")
   MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
   status = range.status

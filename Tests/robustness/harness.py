@@ -140,9 +140,9 @@ def archive_faults(path: Path) -> list[str]:
 class Server:
     """`ziggurat serve` on a free port of 127.0.0.1, ended by SIGTERM. A crash fails the test."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, log=None):
         # Files, not pipes: a full pipe would stop the server.
-        self.log = tempfile.TemporaryFile(dir=scratch())
+        self.log = log or tempfile.TemporaryFile(dir=scratch())
         self.process = subprocess.Popen([BINARY, "serve", *map(str, arguments), "--port", "0"],
                                         stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL)
         line = self._ready_line(20)

@@ -1,7 +1,9 @@
 """Wrong usage: exit code 2, nothing on stdout, one line with the value, the range or the fix."""
 
+import json
 import os
 import socket
+import time
 from pathlib import Path
 
 from harness import BINARY, CommandTest, Server, archives, folder, photo, run, sample_library
@@ -147,6 +149,26 @@ class Serving(CommandTest):
                 result = run("serve", sample_library(), f"{option}={value}", timeout=20)
                 self.assertIn(result.returncode, (1, 2))
                 self.assertOneLine(result, value)
+
+    def test_a_log_that_nobody_reads_any_more(self):
+        reader, writer = os.pipe()
+        with Server(sample_library(), "--log", "text", log=os.fdopen(writer, "wb")) as server:
+            os.close(reader)
+            for _ in range(5):
+                self.assertEqual(server.get("/healthz").status, 200)
+                time.sleep(0.3)  # The log is written a few times a second.
+            self.assertTrue(server.alive())
+
+    def test_a_log_line_cannot_be_forged(self):
+        with Server(sample_library(), "--log", "json") as server:
+            server.raw(b'GET","status":999,"x":" /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+            server.get("/%0a\"")
+            time.sleep(1)
+            lines = [json.loads(line) for line in server.errors().splitlines()]
+            self.assertTrue(lines)
+            for line in lines:
+                self.assertNotEqual(line["status"], 999)
+                self.assertEqual(set(line), {"time", "client", "method", "path", "status", "bytes"})
 
     def test_a_library_that_is_none(self):
         file = folder("f") / "file.txt"

@@ -150,6 +150,13 @@ class Manners(unittest.TestCase):
         self.assertIn(many.status, {200, 206, 400, 416})
         self.assertLess(len(many.rest), size * 2, "many small ranges must not cost more than the whole")
 
+    def test_a_part_has_the_manners_of_the_whole(self):
+        whole = self.server.get(TILE)
+        part = self.server.get(TILE, Range="bytes=0-9")
+        self.assertEqual((part["etag"], part["cache-control"]), (whole["etag"], whole["cache-control"]))
+        head = self.server.get(TILE, "HEAD", Range="bytes=0-9")
+        self.assertEqual((head.status, head["content-length"]), (200, str(len(whole.body))))
+
     def test_the_page_and_its_modules(self):
         page = self.server.get("/")
         self.assertEqual((page.status, page["content-type"].split(";")[0]), (200, "text/html"))
