@@ -24,11 +24,14 @@ export function gestures(viewer, stage, pager) {
   }
   /** @type {import('../gestures/surface.js').SurfaceHandler} */
   const handler = {
-    grab: (points) => act((camera) => {
-      viewer.toggleAttribute('held', true)
-      camera.grab(points)
-      if (points.length > 1) pager.pull(0)
-    }),
+    grab: (points) => {
+      pager.finish()
+      act((camera) => {
+        viewer.toggleAttribute('held', true)
+        camera.grab(points)
+        if (points.length > 1) pager.pull(0)
+      })
+    },
     drag: (points) => act((camera) => {
       camera.drag(points)
       pager.pull(camera.pull)
