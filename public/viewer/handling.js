@@ -19,8 +19,7 @@ export function gestures(viewer, stage, pager) {
   const act = (/** @type {(camera: import('./camera.js').Camera, now: number) => void} */ change) => {
     if (!stage.camera) return
     change(stage.camera, performance.now())
-    stage.wasMoving = true
-    stage.invalidate()
+    stage.disturb()
   }
   /** @type {import('../gestures/surface.js').SurfaceHandler} */
   const handler = {

@@ -229,8 +229,7 @@ export class ZigguratViewer extends HTMLElement {
   change(change) {
     if (!this.#stage.camera) return
     change(this.#stage.camera, performance.now())
-    this.#stage.wasMoving = true
-    this.#stage.invalidate()
+    this.#stage.disturb()
   }
 
   /** Tells the reader something for a while. @param {string} words */
