@@ -67,15 +67,21 @@ def base_url() -> str:
 
 
 @functools.cache
-def chromium():
-    playwright = sync_playwright().start()
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+def playwright():
+    running = sync_playwright().start()
+    atexit.register(running.stop)
+    return running
 
-    def close():
-        browser.close()
-        playwright.stop()
-    atexit.register(close)
-    return browser
+
+browsers = []
+
+
+def chromium():
+    """The browser; a new one where the last one died, so that one test's end is not the end of all."""
+    if not browsers or not browsers[-1].is_connected():
+        browsers.append(playwright().chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]))
+        atexit.register(browsers[-1].close)
+    return browsers[-1]
 
 
 class Visit:
@@ -115,8 +121,12 @@ class Visit:
 
     def look(self, view=""):
         """Moves the open picture to a view, or back to fit."""
-        self.run("if (argument) location.hash = argument; else viewer.fit()", view)
-        self.page.wait_for_timeout(50 if view else 350)
+        self.run("""
+            if (!argument) return viewer.fit()
+            if (location.hash === '#' + argument) return
+            const moved = new Promise((done) => addEventListener('hashchange', done, { once: true }))
+            location.hash = argument
+            await moved""", view)
         self.sharp()
         return self
 

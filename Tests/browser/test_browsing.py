@@ -109,6 +109,20 @@ class Paging(PageTest):
         visit.page.keyboard.press("PageUp")
         self.assertShows(visit, AT - 1)
 
+    def test_quick_swipes_and_keys_turn_a_page_each(self):
+        visit = self.open(ORDER[1])
+        self.swipe(visit, 320, 60, steps=3)
+        visit.until("return viewer.shadowRoot.querySelector('.track').getAnimations().length || viewer.index === 2")
+        fingers = visit.touches()
+        fingers.down((320, 400))
+        self.assertEqual(visit.run("return viewer.index"), 2, "the turn under way is over")
+        for x in range(300, 60, -40):
+            fingers.move((x, 400))
+        fingers.up()
+        self.assertShows(visit, 3)
+        visit.run("viewer.goBy(-1); viewer.goBy(-1)")
+        self.assertShows(visit, 1)
+
     def test_the_counter_tells_the_place_and_takes_a_number(self):
         visit = self.open(width=1280, touch=False)
         self.assertEqual(visit.run("return document.getElementById('count').textContent"), f"/ {len(ORDER)}")

@@ -11,6 +11,7 @@ import { pageTurn } from './decide.js'
  * @property {HTMLCanvasElement} preview
  * @property {AbortController} abort
  * @property {Promise<Neighbour>} ready
+ * @property {Neighbour | null} there once it is
  */
 
 /** Between two pictures, CSS pixels. */
@@ -37,6 +38,8 @@ export class Pager {
     this.offset = 0
     /** @type {Animation | null} */
     this.turning = null
+    /** @type {(() => void) | null} what the turn under way ends with */
+    this.arrive = null
     this.calm = false
   }
 
@@ -79,16 +82,18 @@ export class Pager {
       if (this.near.get(index)?.preview === preview) this.near.delete(index)
       preview.remove()
     })
+    /** @type {Page} */
+    const page = { preview, abort, ready, there: null }
+    ready.then((neighbour) => { page.there = neighbour }, () => {})
     preview.style.translate = `${(index - this.index) * this.sign * this.width}px`
     this.track.append(preview)
-    return { preview, abort, ready }
+    return page
   }
 
   get width() { return this.track.clientWidth + GAP }
 
   /** The picture is pulled past its edge; past the first and last image it gives way less. @param {number} pull CSS pixels */
   pull(pull) {
-    this.turning?.cancel()
     const { left, right } = this.neighbours
     const free = pull === 0 || (pull > 0 ? left : right)
     this.move(free ? pull : rubber(pull, this.width))
@@ -112,19 +117,25 @@ export class Pager {
     const from = this.offset
     const to = -way * this.sign * this.width
     const arrive = () => {
-      this.turning = null
+      this.turning = this.arrive = null
       this.move(0)
       if (way !== 0) this.goTo(this.index + way)
     }
     if (this.calm) return arrive()
+    this.arrive = arrive
     const animation = this.track.animate([{ translate: `${from}px` }, { translate: `${to}px` }], TURN)
     this.turning = animation
     animation.onfinish = () => {
       if (this.turning === animation) arrive()
     }
-    animation.oncancel = () => {
-      if (this.turning === animation) this.turning = null
-    }
+  }
+
+  /** A turn under way is over at once: the next swipe need not wait for it. */
+  finish() {
+    const { turning, arrive } = this
+    this.turning = null
+    turning?.cancel()
+    arrive?.()
   }
 
   /** Shows another image at once. @param {number} index within the list */
@@ -135,13 +146,15 @@ export class Pager {
     // The neighbour's preview stays in view until the canvas is drawn.
     if (page) page.preview.style.translate = ''
     this.forget()
-    const neighbour = page ? await page.ready.catch(() => null) : null
+    // Without a pause where it is there already, so that the next finger finds it.
+    const neighbour = page ? page.there ?? await page.ready.catch(() => null) : null
     if (this.index === index) this.show(index, neighbour)
     if (page) requestAnimationFrame(() => requestAnimationFrame(() => page.preview.remove()))
   }
 
   forget() {
     this.turning?.cancel()
+    this.turning = this.arrive = null
     for (const { preview, abort, ready } of this.near.values()) {
       abort.abort()
       preview.remove()

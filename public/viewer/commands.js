@@ -22,8 +22,8 @@ export function commands(viewer) {
     fit: () => viewer.change((camera, now) => camera.fit(nextState(camera), now)),
     rotate: () => viewer.rotate(90),
     flip: () => viewer.flip(),
-    previous: () => viewer.goTo(viewer.index - 1),
-    next: () => viewer.goTo(viewer.index + 1),
+    previous: () => viewer.goBy(-1),
+    next: () => viewer.goBy(1),
     fullscreen: () => {
       if (document.fullscreenElement) document.exitFullscreen()
       else viewer.requestFullscreen().catch(() => {})

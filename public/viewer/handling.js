@@ -19,16 +19,18 @@ export function gestures(viewer, stage, pager) {
   const act = (/** @type {(camera: import('./camera.js').Camera, now: number) => void} */ change) => {
     if (!stage.camera) return
     change(stage.camera, performance.now())
-    stage.wasMoving = true
-    stage.invalidate()
+    stage.disturb()
   }
   /** @type {import('../gestures/surface.js').SurfaceHandler} */
   const handler = {
-    grab: (points) => act((camera) => {
-      viewer.toggleAttribute('held', true)
-      camera.grab(points)
-      if (points.length > 1) pager.pull(0)
-    }),
+    grab: (points) => {
+      pager.finish()
+      act((camera) => {
+        viewer.toggleAttribute('held', true)
+        camera.grab(points)
+        if (points.length > 1) pager.pull(0)
+      })
+    },
     drag: (points) => act((camera) => {
       camera.drag(points)
       pager.pull(camera.pull)

@@ -95,6 +95,13 @@ export class Stage {
   /** @param {boolean} paging */
   setPaging(paging) { if (this.camera) this.camera.options.paging = paging }
 
+  /** The camera was told something: nothing is at rest or sharp until it is drawn. */
+  disturb() {
+    this.wasMoving = true
+    this.isSharp = false
+    this.invalidate()
+  }
+
   invalidate() {
     if (!this.frame && this.camera) this.frame = requestAnimationFrame((now) => this.draw(now))
   }

@@ -54,6 +54,7 @@ export class ZigguratViewer extends HTMLElement {
   #connected = null
   /** @type {() => void} */
   #measured = () => {}
+  #hasSize = false
   /** A view means nothing before the window has a size. */
   #size = new Promise((done) => { this.#measured = () => done(undefined) })
 
@@ -149,7 +150,7 @@ export class ZigguratViewer extends HTMLElement {
     this.#shell.say('')
     try {
       const source = typeof what === 'string' ? await openSource(what, opening.signal) : what
-      await this.#size
+      if (!this.#hasSize) await this.#size
       if (opening.signal.aborted) return
       this.#pager.calm = matchMedia('(prefers-reduced-motion: reduce)').matches
       this.#stage.open(source, {
@@ -169,9 +170,16 @@ export class ZigguratViewer extends HTMLElement {
 
   /** @param {number} index of `images`; others are passed over */
   goTo(index) {
+    this.#pager.finish()
     if (!Number.isInteger(index) || index < 0 || index >= this.images.length || index === this.index) return
     if (Math.abs(index - this.index) === 1) this.#pager.glide(index - this.index)
     else this.#pager.goTo(index)
+  }
+
+  /** The page after or before the one that is shown or being turned to. @param {number} way 1 or −1 */
+  goBy(way) {
+    this.#pager.finish()
+    this.goTo(this.index + way)
   }
 
   /** @param {import('../geometry/fit.js').Fit} [fit] */
@@ -221,8 +229,7 @@ export class ZigguratViewer extends HTMLElement {
   change(change) {
     if (!this.#stage.camera) return
     change(this.#stage.camera, performance.now())
-    this.#stage.wasMoving = true
-    this.#stage.invalidate()
+    this.#stage.disturb()
   }
 
   /** Tells the reader something for a while. @param {string} words */
@@ -240,6 +247,7 @@ export class ZigguratViewer extends HTMLElement {
       device.height = exact.blockSize
     }
     this.#stage.resize({ width, height }, device, devicePixelRatio)
+    this.#hasSize = true
     this.#measured()
   }
 
