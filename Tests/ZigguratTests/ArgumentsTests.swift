@@ -156,7 +156,7 @@ import Testing
         #expect(option.environmentName.allSatisfy { $0.isUppercase || $0 == "_" })
       }
       #expect(Set(command.options.map(\.name)).count == command.options.count)
-      #expect(command.help.split(separator: "\n").allSatisfy { $0.count <= 100 }, "\(command.help)")
+      #expect(command.help.split(separator: "\n").allSatisfy { $0.count <= 120 }, "\(command.help)")
     }
   }
 }

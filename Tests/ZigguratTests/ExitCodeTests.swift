@@ -35,7 +35,8 @@ import Testing
         "--tile-size is '1'; it takes a whole number from 64 to 8192"
       ),
       (
-        ["build", "x", "--library", "/nowhere", "--format", "bmp"], "--format is 'bmp'; it takes jpeg or png"
+        ["build", "x", "--library", "/nowhere", "--format", "bmp"],
+        "--format is 'bmp'; it takes jpeg, png, webp, avif or auto"
       ),
       (
         ["build", "x", "--library", "/nowhere", "--fidelity", "best"],
