@@ -62,6 +62,7 @@ let package = Package(
     tests(
       "PyramidBuildingTests",
       ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests("ZigguratTests", ["ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("TileServingTests", ["TileServing", "TileStorage", "TileGeometry", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]

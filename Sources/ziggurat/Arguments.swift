@@ -92,7 +92,7 @@ struct Arguments {
       throw UsageError("\(what) is missing; see 'ziggurat help \(command)'")
     }
     guard operands.count == 1 else {
-      throw UsageError("one \(what) is enough, but there is also '\(operands[1])'")
+      throw UsageError("unexpected '\(operands[1])' behind \(what)")
     }
     return first
   }

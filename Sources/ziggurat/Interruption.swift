@@ -9,11 +9,16 @@ enum Interruption {
   static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
   static func listen() {
+    // Who started the process may have blocked them, as every dispatch thread has; a mask is inherited.
+    var signals = sigset_t()
+    sigemptyset(&signals)
     for number in [SIGINT, SIGTERM] {
+      sigaddset(&signals, number)
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { _ in Interruption.asked.store(true, ordering: .relaxed) }
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
       sigaction(number, &action, nil)
     }
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 }

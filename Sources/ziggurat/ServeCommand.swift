@@ -68,7 +68,8 @@ enum ServeCommand: Command {
   private static func baseURL(_ arguments: Arguments) throws(UsageError) -> String {
     guard let text = arguments.string("base-url") else { return "" }
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil else {
-      throw UsageError("--base-url is '\(text)'; it takes a URL such as https://example.org/images")
+      throw UsageError(
+        "\(arguments.spelled("base-url")) is '\(text)'; it takes a URL such as https://example.org/images")
     }
     return text
   }

@@ -45,13 +45,14 @@ enum TilesCommand: Command {
     let window = try arguments.required("viewport")
     let sides = window.split(separator: "x", omittingEmptySubsequences: false).map(String.init)
     guard sides.count == 2 else {
-      throw UsageError("--viewport is '\(window)'; it takes WIDTHxHEIGHT, such as 1280x800")
+      throw UsageError(
+        "\(arguments.spelled("viewport")) is '\(window)'; it takes WIDTHxHEIGHT, such as 1280x800")
     }
     var parameters = [(name: "width", value: sides[0]), (name: "height", value: sides[1])]
     if let offset = arguments.string("offset") {
       let parts = offset.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2 else {
-        throw UsageError("--offset is '\(offset)'; it takes X,Y, such as 300,200")
+        throw UsageError("\(arguments.spelled("offset")) is '\(offset)'; it takes X,Y, such as 300,200")
       }
       parameters += [("x", parts[0]), ("y", parts[1])]
     }
@@ -83,6 +84,6 @@ enum TilesCommand: Command {
       case "maxScale": "max-scale"
       default: parameter
       }
-    return "--\(name)" + (arguments.string(name).map { " '\($0)'" } ?? "")
+    return arguments.spelled(name) + (arguments.string(name).map { " '\($0)'" } ?? "")
   }
 }

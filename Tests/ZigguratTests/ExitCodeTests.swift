@@ -1,0 +1,285 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TileStorage
+@testable import ziggurat
+
+/// The program run as users run it: its exit code, what it says, what it leaves.
+@Suite struct ExitCodeTests {
+  @Test(arguments: [
+    (["--version"], "ziggurat \(Ziggurat.version)\n"), (["version"], "ziggurat \(Ziggurat.version)\n"),
+    (["help", "tiles"], TilesCommand.help), (["tiles", "--help"], TilesCommand.help),
+    (["build", "x", "-h"], BuildCommand.help),
+  ])
+  func `what was asked for is on stdout, 0`(words: [String], output: String) throws {
+    let outcome = try Program.run(words)
+    #expect(outcome.code == 0)
+    #expect(outcome.output == output)
+    #expect(outcome.error == "")
+  }
+
+  @Test(
+    arguments: [
+      ([], nil), (["biuld"], "unknown command 'biuld'; did you mean 'build'?"),
+      (["x"], "unknown command 'x'; see 'ziggurat --help'"),
+      (["help", "x"], "unknown command 'x'; see 'ziggurat --help'"),
+      (["build"], "the source is missing: ziggurat build SOURCE… --library DIR"),
+      (["build", "x"], "option '--library' is missing; see 'ziggurat help build'"),
+      (
+        ["build", "x", "--library", "/nowhere", "--tile-size", "513"],
+        "--tile-size is '513'; it takes an even number"
+      ),
+      (
+        ["build", "x", "--library", "/nowhere", "--tile-size", "1"],
+        "--tile-size is '1'; it takes a whole number from 64 to 8192"
+      ),
+      (
+        ["build", "x", "--library", "/nowhere", "--format", "bmp"],
+        "--format is 'bmp'; it takes jpeg, png, webp, avif or auto"
+      ),
+      (
+        ["build", "x", "--library", "/nowhere", "--fidelity", "best"],
+        "--fidelity is 'best'; it takes exact, fast, lossless or auto"
+      ),
+      (
+        ["build", "x", "--library", "/nowhere", "--background", "1,2,256"],
+        "--background is '1,2,256'; it takes red,green,blue, each 0 to 255"
+      ),
+      (["serve"], "the library's folder is missing; see 'ziggurat help serve'"),
+      (["serve", "x", "--port", "65536"], "--port is '65536'; it takes a whole number from 0 to 65535"),
+      (
+        ["serve", "x", "--base-url", "x"],
+        "--base-url is 'x'; it takes a URL such as https://example.org/images"
+      ),
+      (["tiles"], "the archive is missing; see 'ziggurat help tiles'"),
+      (["tiles", "x"], "option '--viewport' is missing; see 'ziggurat help tiles'"),
+      (
+        ["tiles", "x", "--viewport", "axbxc"],
+        "--viewport is 'axbxc'; it takes WIDTHxHEIGHT, such as 1280x800"
+      ),
+      (
+        ["tiles", "x", "--viewport", "5x5", "--offset", "1"], "--offset is '1'; it takes X,Y, such as 300,200"
+      ),
+      (["inspect"], "the archive or image is missing; see 'ziggurat help inspect'"),
+      (["verify", "a", "b"], "unexpected 'b' behind the library or archive"),
+    ] as [([String], String?)])
+  func `wrong usage is one line on stderr, 2`(words: [String], message: String?) throws {
+    let outcome = try Program.run(words)
+    #expect(outcome.code == 2)
+    #expect(outcome.output == "")
+    #expect(outcome.complaints == [message].compactMap { $0 })
+  }
+
+  @Test(arguments: [
+    ("ZIGGURAT_VIEWPORT=axbxc", "ZIGGURAT_VIEWPORT is 'axbxc'; it takes WIDTHxHEIGHT, such as 1280x800"),
+    ("ZIGGURAT_OFFSET=1", "ZIGGURAT_OFFSET is '1'; it takes X,Y, such as 300,200"),
+    ("ZIGGURAT_FLIP=x", "ZIGGURAT_FLIP is 'x'; it takes true or false"),
+  ])
+  func `a bad value is told by the name it came under`(variable: String, message: String) throws {
+    let given = variable.contains("VIEWPORT") ? [] : ["--viewport", "5x5"]
+    let outcome = try Program.run(["tiles", "x"] + given, environment: [variable])
+    #expect(outcome.code == 2)
+    #expect(outcome.complaints == [message])
+    let scale = try Program.run(["tiles", "x", "--viewport", "5x5"], environment: ["ZIGGURAT_SCALE=nan"])
+    #expect(scale.code == 2)
+    #expect(scale.complaints.first?.hasPrefix("ZIGGURAT_SCALE 'nan': ") == true, "\(scale.error)")
+  }
+
+  @Test func `built, then unchanged, then built anew: 0 each time`() throws {
+    let folder = try TemporaryFolder()
+    let source = try Picture.write(folder, "in/deep/a.ppm", 300, 200)
+    let words = ["build", folder("in"), "--library", folder("out"), "--json", "--quiet"]
+    let statuses = try [words, words, words + ["--force"], words + ["--tile-size", "256"]].map { words in
+      let outcome = try Program.run(words)
+      #expect(outcome.code == 0)
+      #expect(outcome.error == "")
+      let line = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+      #expect(line?["id"] as? String == "deep/a")
+      #expect(line?["source"] as? String == source)
+      return line?["status"] as? String
+    }
+    #expect(statuses == ["built", "unchanged", "built", "built"])
+    #expect(folder.files(below: "out") == ["deep/a.szi"])
+    #expect(try SZIArchive(path: folder("out/deep/a.szi")).buildRecord?.sourceName == "a.ppm")
+  }
+
+  @Test func `where some fail the rest is done, 1`() throws {
+    let folder = try TemporaryFolder()
+    _ = try Picture.write(folder, "in/good.ppm", 30, 20)
+    try folder.write("in/bad.jpg", "no picture".utf8)
+    try folder.write("in/empty.png", [])
+    try folder.write("in/notes.txt", "not tried".utf8)
+    let outcome = try Program.run(["build", folder("in"), folder("absent"), "--library", folder("out")])
+    #expect(outcome.code == 1)
+    #expect(outcome.output == "")
+    #expect(outcome.complaints.count == 3, "\(outcome.error)")
+    for (name, reason) in [
+      ("absent", "No such file or directory"), ("in/empty.png", "the file is empty"), ("in/bad.jpg", ""),
+    ] {
+      #expect(outcome.complaints.contains { $0.hasPrefix("\(folder(name)): \(reason)") }, "\(outcome.error)")
+    }
+    #expect(outcome.error.hasSuffix("1 built, 3 failed, 1 passed over, no images by their names\n"))
+    #expect(folder.files(below: "out") == ["good.szi"])
+  }
+
+  /// A name may hold what would look like another failure, or move the terminal's cursor.
+  @Test func `a failure is one line, whatever the file's name`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("in/a\nziggurat: b\u{1b}[2J.jpg", "no picture".utf8)
+    let outcome = try Program.run(["build", folder("in"), "--library", folder("out"), "--quiet"])
+    #expect(outcome.code == 1)
+    #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
+    #expect(!outcome.error.contains("\u{1b}"))
+  }
+
+  @Test func `a library that cannot be is told, 1`() throws {
+    let folder = try TemporaryFolder()
+    let source = try Picture.write(folder, "a.ppm", 30, 20)
+    let outcome = try Program.run(["build", source, "--library", source])
+    #expect(outcome.code == 1)
+    #expect(outcome.complaints == ["cannot make the folder \(source): there is a file of that name"])
+    for words in [
+      ["serve", folder("absent")], ["verify", folder("absent")], ["inspect", folder("absent")],
+    ] {
+      let outcome = try Program.run(words)
+      #expect(outcome.code == 1)
+      #expect(outcome.output == "")
+      #expect(
+        outcome.complaints.count == 1 && outcome.error.contains("No such file or directory"),
+        "\(outcome.error)")
+    }
+  }
+
+  /// A limit on the size of files stands for a full disk.
+  @Test func `no space is what a retry may mend, 75, and nothing is left`() throws {
+    let folder = try TemporaryFolder()
+    let source = try Picture.write(folder, "a.ppm", 400, 300)
+    let outcome = try Program.shell(
+      "ulimit -f 1; exec \"$0\" build \"$1\" --library \"$2\" --format png --quiet", [source, folder("out")])
+    #expect(outcome.code == 75, "\(outcome.error)")
+    #expect(outcome.complaints.count == 1)
+    #expect(folder.files(below: "out") == [])
+  }
+
+  @Test func `a result that cannot be written is not 0`() throws {
+    let outcome = try Program.shell("exec \"$0\" --version > /dev/full", [])
+    #expect(outcome.code == 75)
+    #expect(outcome.complaints == ["cannot write the result: No space left on device"])
+  }
+
+  @Test func `verify is 0 for a whole archive, 1 and a line for each fault`() throws {
+    let folder = try TemporaryFolder()
+    _ = try Picture.write(folder, "a.ppm", 130, 70)
+    let build = ["build", folder("a.ppm"), "--library", folder("out"), "--tile-size", "64", "--quiet"]
+    #expect(try Program.run(build).code == 0)
+    let whole = try Program.run(["verify", folder("out")])
+    #expect(whole.code == 0)
+    #expect(whole.output == "")
+    #expect(whole.error == "1 archive read, no faults\n")
+
+    let path = folder("out/a.szi")
+    let archive = try SZIArchive(path: path)
+    var damaged = try bytes(ofFile: path)
+    let top = archive.pyramid.topLevel
+    for column in 0...1 {
+      let tile = archive.tile(archive.tileIndex(level: top, column: column, row: 1)!)!
+      damaged[tile.baseAddress! - archive.file.bytes.baseAddress! + tile.count / 2] ^= 0x10
+    }
+    try folder.write("out/a.szi.new", damaged)
+    rename(folder("out/a.szi.new"), path)
+    try folder.write("out/b.szi", "no archive".utf8)
+    let outcome = try Program.run(["verify", folder("out")])
+    #expect(outcome.code == 1)
+    #expect(outcome.error == "2 archives read, 3 faults\n")
+    let lines = Set(outcome.output.split(separator: "\n").map(String.init))
+    #expect(
+      lines == [
+        "\(path): tile \(top)/0_1.jpg is damaged: its checksum differs",
+        "\(path): tile \(top)/1_1.jpg is damaged: its checksum differs",
+        "\(folder("out/b.szi")): no ZIP directory at its end: not an archive, or cut short",
+      ])
+  }
+
+  @Test func `tiles and inspect answer in JSON, 0`() throws {
+    let folder = try TemporaryFolder()
+    _ = try Picture.write(folder, "a.ppm", 130, 70)
+    let build = ["build", folder("a.ppm"), "--library", folder("out"), "--tile-size", "64", "--quiet"]
+    #expect(try Program.run(build).code == 0)
+    let archive = folder("out/a.szi")
+    func json(_ words: [String]) throws -> [String: Any] {
+      let outcome = try Program.run(words)
+      #expect(outcome.code == 0 && outcome.error == "", "\(outcome.error)")
+      return try #require(JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+    }
+    let tiles = try json(["tiles", archive, "--viewport", "64x64", "--scale", "1", "--offset", "64,0"])
+    let list = try #require(tiles["tiles"] as? [[String: Any]])
+    #expect(list.map { "\($0["level"]!)/\($0["column"]!)_\($0["row"]!)" } == ["8/1_0"])
+    let facts = try json(["inspect", archive, "--json"])
+    #expect(facts["width"] as? Int == 130 && facts["height"] as? Int == 70)
+    #expect(facts["tileSize"] as? Int == 64 && facts["source"] as? String == "a.ppm")
+    let source = try json(["inspect", folder("a.ppm"), "--json"])
+    #expect(source["width"] as? Int == 130 && source["bands"] as? Int == 3)
+  }
+
+  /// Interrupted in the middle: 130, what is finished stays, the rest leaves nothing. The process starts with
+  /// the mask of a test's thread, which blocks both signals.
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `interrupted, 130`(number: Int32) throws {
+    let folder = try TemporaryFolder()
+    _ = try Picture.write(folder, "in/0.ppm", 64, 64)
+    // Long in work, so that the signal meets one of them.
+    for image in 1...9 { _ = try Picture.write(folder, "in/\(image).ppm", 1500, 2000) }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: Program.path)
+    process.arguments = ["build", folder("in"), "--library", folder("out"), "--jobs", "1", "--format", "png"]
+    let log = try folder.write("log", [])
+    process.standardError = FileHandle(forWritingAtPath: log)
+    try process.run()
+    // One is finished, so that others are in work.
+    let deadline = Date(timeIntervalSinceNow: 60)
+    while !folder.files(below: "out").contains(where: { $0.hasSuffix(".szi") }), Date() < deadline {
+      usleep(2000)
+    }
+    kill(process.processIdentifier, number)
+    process.waitUntilExit()
+    let said = String(decoding: try bytes(ofFile: log), as: UTF8.self)
+    #expect(process.terminationReason == .exit && process.terminationStatus == 130, "\(said)")
+    #expect(
+      said.hasSuffix("ziggurat: interrupted; what is finished stays, the rest left nothing\n"), "\(said)")
+    let left = folder.files(below: "out")
+    #expect(left.contains("0.szi") && left.count < 10)
+    for file in left {
+      #expect(file.hasSuffix(".szi"))
+      #expect(try SZIArchive(path: folder("out/\(file)")).hasEveryByte)
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `serve says once where it listens and ends with 0 when asked to`(number: Int32) throws {
+    let folder = try TemporaryFolder()
+    try FolderTree.make(folder("library"))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: Program.path)
+    process.arguments = ["serve", folder("library"), "--port", "0", "--public", folder("library")]
+    let output = try folder.write("output", [])
+    process.standardOutput = FileHandle(forWritingAtPath: output)
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let deadline = Date(timeIntervalSinceNow: 60)
+    while try bytes(ofFile: output).last != 10, process.isRunning, Date() < deadline { usleep(2000) }
+    kill(process.processIdentifier, number)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+    let said = String(decoding: try bytes(ofFile: output), as: UTF8.self)
+    #expect(said.wholeMatch(of: /listening on http:\/\/127\.0\.0\.1:[1-9][0-9]*\/\n/) != nil, "\(said)")
+  }
+}
+
+extension SZIArchive {
+  fileprivate var hasEveryByte: Bool {
+    (0..<pyramid.tileCount).allSatisfy { index in
+      tile(index).map { TileStorage.checksum($0) } == checksum(ofTile: index)
+    } && entryNames.allSatisfy(isIntact)
+  }
+}
