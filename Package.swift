@@ -40,10 +40,12 @@ let package = Package(
     library("TileGeometry"),
     library("TileStorage", ["TileGeometry", "CDeflate", "CExpat"]),
     library("Imaging", ["CVips"]),
+    .systemLibrary(name: "CGExiv2", pkgConfig: "gexiv2", providers: [.apt(["libgexiv2-dev"])]),
+    library("Metadata", ["TileStorage", "CGExiv2"]),
     library(
       "PyramidBuilding",
       [
-        "Imaging", "TileStorage", "TileGeometry", "CISAL", "CJPEGStream", "CTIFF", "CTurboJPEG", "CWebP",
+        "Imaging", "Metadata", "TileStorage", "TileGeometry", "CISAL", "CJPEGStream", "CTIFF", "CTurboJPEG", "CWebP",
         "CXXHash",
       ]),
     .systemLibrary(
@@ -59,6 +61,7 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry", "TestSupport"]),
+    tests("MetadataTests", ["Metadata", "TileStorage", "TestSupport"]),
     tests(
       "PyramidBuildingTests",
       ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),

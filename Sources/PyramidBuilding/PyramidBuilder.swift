@@ -1,4 +1,5 @@
 import Imaging
+import Metadata
 public import TileGeometry
 import TileStorage
 
@@ -67,6 +68,8 @@ public struct PyramidBuilder: Sendable {
         sourceName: file.name, page: page.map { $0 + 1 }, sourceBytes: file.identity.size,
         sourceDigest: digest, options: self.options.summary, route: route.reason, steps: pixels.steps)
       try writer.append(BuildRecord.entryName, record.json)
+      let metadata = ImageMetadata(embeddedInFileAt: source)
+      if !metadata.isEmpty { try writer.append(ImageMetadata.entryName, metadata.json) }
       // A source that was written to while it was read gives neither its old nor its new picture.
       guard try file.isUnchanged() else {
         throw BuildError(source, "the file changed while it was read", isTemporary: true)
@@ -85,7 +88,7 @@ extension BuildOptions {
   /// One line that differs wherever the archive's bytes would. The number in front counts the builder's
   /// own changes of what it writes.
   var summary: String {
-    "1 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
+    "2 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ","))"
   }
 }

@@ -1,5 +1,7 @@
 import Imaging
+import Metadata
 public import TileGeometry
+public import TileStorage
 
 /// What a person wants to know of a source before building it.
 public struct SourceInspection: Sendable {
@@ -16,6 +18,8 @@ public struct SourceInspection: Sendable {
   public let pages: Int
   /// By which way its tiles would be made, and why.
   public let route: String
+  /// What the file says of itself.
+  public let metadata: ImageMetadata
 
   public init(path: String, options: BuildOptions) throws(BuildError) {
     _ = try SourceFile(path: path)
@@ -33,5 +37,6 @@ public struct SourceInspection: Sendable {
       pages = image.int("n-pages") ?? 1
     } catch { throw BuildError(path, error) }
     route = try SourceRoute(path: path, options: options).reason
+    metadata = ImageMetadata(embeddedInFileAt: path)
   }
 }

@@ -13,6 +13,12 @@ struct ImageDescription: Encodable {
   let id: String
   let title: String
   let caption: String?
+  let creator: String?
+  /// ISO 8601, as far as it is known.
+  let date: String?
+  let place: String?
+  let rights: String?
+  let keywords: [String]
   let width: Int
   let height: Int
   let tileSize: Int
@@ -28,8 +34,10 @@ struct ImageDescription: Encodable {
   init(id: String, archive: SZIArchive, base: String) {
     let pyramid = archive.pyramid
     self.id = id
-    title = id.split(separator: "/").last.map(String.init) ?? id
-    caption = nil
+    let metadata = archive.metadata
+    title = metadata.title ?? id.split(separator: "/").last.map(String.init) ?? id
+    (caption, creator, date) = (metadata.caption, metadata.creator, metadata.date)
+    (place, rights, keywords) = (metadata.place, metadata.rights, metadata.keywords)
     (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
     tileSize = pyramid.tileSize
     overlap = pyramid.overlap

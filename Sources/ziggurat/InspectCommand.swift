@@ -66,7 +66,17 @@ enum InspectCommand: Command {
         Fact("steps", record.steps, record.steps.joined(separator: "; ")), Fact("options", record.options),
       ]
     }
-    return facts
+    return facts + words(archive.metadata)
+  }
+
+  /// What the picture's makers say of it.
+  private static func words(_ metadata: ImageMetadata) -> [Fact] {
+    [
+      ("title", metadata.title), ("caption", metadata.caption), ("creator", metadata.creator),
+      ("date", metadata.date), ("place", metadata.place), ("rights", metadata.rights),
+    ].compactMap { (key, text) in text.map { Fact(key, $0) } }
+      + (metadata.keywords.isEmpty
+        ? [] : [Fact("keywords", metadata.keywords, metadata.keywords.joined(separator: ", "))])
   }
 
   private static func source(_ path: String) throws -> [Fact] {
@@ -77,7 +87,7 @@ enum InspectCommand: Command {
       Fact("bands", source.bands, "\(source.bands)" + (source.hasAlpha ? ", the last is alpha" : "")),
       Fact("profile", source.hasProfile, ""), Fact("alpha", source.hasAlpha, ""),
       Fact("orientation", source.orientation), Fact("pages", source.pages), Fact("route", source.route),
-    ]
+    ] + words(source.metadata)
   }
 
   private static func size(_ width: Int, _ height: Int) -> [Fact] {

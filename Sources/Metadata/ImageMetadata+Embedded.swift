@@ -1,0 +1,92 @@
+import Foundation
+import Synchronization
+public import TileStorage
+
+/// Exiv2's XMP parser is one for the whole process.
+private let exiv2 = Mutex(())
+
+extension ImageMetadata {
+  /// What the file at `path` says of itself: XMP before IPTC before EXIF, as the Metadata Working Group's
+  /// guidelines have it. Empty where it says nothing, or nothing readable.
+  public init(embeddedInFileAt path: String) {
+    self = exiv2.withLock { _ in MetadataFile(path: path).map(ImageMetadata.init) ?? ImageMetadata() }
+  }
+
+  private init(_ file: MetadataFile) {
+    self.init()
+    title =
+      file.alternative("Xmp.dc.title") ?? file.text("Iptc.Application2.ObjectName")
+      ?? file.text("Xmp.photoshop.Headline") ?? file.text("Iptc.Application2.Headline")
+      ?? file.text("Exif.Image.XPTitle")
+    caption =
+      file.alternative("Xmp.dc.description") ?? file.text("Iptc.Application2.Caption")
+      ?? Self.words(file.text("Exif.Image.ImageDescription")) ?? file.text("Exif.Photo.UserComment")
+      ?? file.text("Exif.Image.XPComment")
+    creator =
+      Self.first([
+        file.texts("Xmp.dc.creator"), file.texts("Iptc.Application2.Byline"), file.texts("Exif.Image.Artist"),
+      ]).joined(separator: "; ").nilIfEmpty
+    rights =
+      file.alternative("Xmp.dc.rights") ?? file.text("Iptc.Application2.Copyright")
+      ?? file.text("Exif.Image.Copyright")
+    date = Self.date(of: file)
+    place =
+      Self.first([
+        ["Xmp.iptc.Location", "Xmp.photoshop.City", "Xmp.photoshop.State", "Xmp.photoshop.Country"]
+          .compactMap { file.text($0) },
+        ["SubLocation", "City", "ProvinceState", "CountryName"]
+          .compactMap { file.text("Iptc.Application2.\($0)") },
+      ]).joined(separator: ", ").nilIfEmpty
+    keywords = Self.unique(
+      Self.first([file.texts("Xmp.dc.subject"), file.texts("Iptc.Application2.Keywords")]))
+  }
+
+  private static func date(of file: MetadataFile) -> String? {
+    if let text = file.text("Exif.Photo.DateTimeOriginal"), let date = isoDate(exif: text) {
+      let zone = file.text("Exif.Photo.OffsetTimeOriginal").flatMap(isoZone) ?? ""
+      return date.contains("T") ? date + zone : date
+    }
+    for tag in ["Xmp.photoshop.DateCreated", "Xmp.exif.DateTimeOriginal", "Xmp.xmp.CreateDate"] {
+      if let text = file.text(tag), text.wholeMatch(of: isoPattern) != nil { return text }
+    }
+    if let text = file.text("Iptc.Application2.DateCreated"), text.wholeMatch(of: isoPattern) != nil {
+      return text
+    }
+    return nil
+  }
+
+  /// `2024:05:01 10:20:30`, where cameras without a clock write zeros or blanks.
+  static func isoDate(exif text: String) -> String? {
+    guard let match = text.wholeMatch(of: #/(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)/#) else { return nil }
+    let (_, year, month, day, time) = match.output
+    guard Int(year)! > 0, (1...12).contains(Int(month)!), (1...31).contains(Int(day)!) else { return nil }
+    return "\(year)-\(month)-\(day)T\(time)"
+  }
+
+  private static func isoZone(_ text: String) -> String? {
+    text.wholeMatch(of: #/[+-]\d\d:\d\d|Z/#).map { String($0.output) }
+  }
+
+  private static var isoPattern: Regex<Substring> {
+    #/\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?/#
+  }
+
+  /// What cameras fill the description with unasked is nobody's caption.
+  private static func words(_ text: String?) -> String? {
+    let fillers = [
+      "OLYMPUS DIGITAL CAMERA", "SONY DSC", "KONICA MINOLTA DIGITAL CAMERA", "MINOLTA DIGITAL CAMERA",
+    ]
+    return text.flatMap { fillers.contains($0) ? nil : $0 }
+  }
+
+  private static func first(_ lists: [[String]]) -> [String] { lists.first { !$0.isEmpty } ?? [] }
+
+  private static func unique(_ texts: [String]) -> [String] {
+    var seen: Set<String> = []
+    return texts.filter { seen.insert($0).inserted }
+  }
+}
+
+extension String {
+  fileprivate var nilIfEmpty: String? { isEmpty ? nil : self }
+}

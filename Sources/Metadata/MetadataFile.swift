@@ -1,0 +1,73 @@
+import CGExiv2
+import Foundation
+
+/// The EXIF, IPTC and XMP fields of one file, by Exiv2's names (`Xmp.dc.title`).
+final class MetadataFile {
+  private let pointer: UnsafeMutablePointer<GExiv2Metadata>
+
+  /// Nil where the file is of no format that Exiv2 reads, or its metadata is damaged: a picture without
+  /// words is still a picture.
+  init?(path: String) {
+    guard Self.isReady, let pointer = gexiv2_metadata_new() else { return nil }
+    self.pointer = pointer
+    guard gexiv2_metadata_open_path(pointer, path, nil) != 0 else { return nil }
+  }
+
+  deinit { gexiv2_metadata_free(pointer) }
+
+  /// The field's values, trimmed, without empty ones.
+  func texts(_ tag: String) -> [String] {
+    guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0 else { return [] }
+    guard tag.hasPrefix("Exif.") else {
+      guard let list = gexiv2_metadata_try_get_tag_multiple(pointer, tag, nil) else { return [] }
+      defer { g_strfreev(list) }
+      var result: [String] = []
+      var at = 0
+      while let text = list[at] {
+        result.append(Self.text(text))
+        at += 1
+      }
+      return result.map(Self.trimmed).filter { !$0.isEmpty }
+    }
+    // Interpreted: of a comment without its character set's name, of Windows' fields without UCS-2.
+    guard let text = gexiv2_metadata_try_get_tag_interpreted_string(pointer, tag, nil) else { return [] }
+    defer { g_free(text) }
+    let trimmed = Self.trimmed(Self.text(text))
+    return trimmed.isEmpty ? [] : [trimmed]
+  }
+
+  func text(_ tag: String) -> String? { texts(tag).first }
+
+  /// Of XMP's alternatives by language, which come as one text (`lang="x-default" Words, lang="de" Worte`),
+  /// the default, which comes first.
+  func alternative(_ tag: String) -> String? {
+    guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0,
+      let bytes = gexiv2_metadata_try_get_tag_string(pointer, tag, nil)
+    else { return nil }
+    defer { g_free(bytes) }
+    let text = Self.text(bytes)
+    let label = #/(?:, )?lang="[A-Za-z0-9-]+" /#
+    let words = text.split(separator: label, omittingEmptySubsequences: true).first.map(String.init) ?? ""
+    let trimmed = Self.trimmed(words)
+    return trimmed.isEmpty ? nil : trimmed
+  }
+
+  /// Cameras and old programs write Latin-1 where UTF-8 is asked for.
+  private static func text(_ bytes: UnsafePointer<CChar>) -> String {
+    String(validatingCString: bytes)
+      ?? String(
+        decoding: UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map {
+          UInt16(UInt8(bitPattern: $0))
+        }, as: UTF16.self)
+  }
+
+  private static func trimmed(_ text: String) -> String {
+    text.trimmingCharacters(in: .whitespacesAndNewlines.union(.controlCharacters))
+  }
+
+  /// Once, before the first use, as gexiv2 demands of programs with threads.
+  private static let isReady: Bool = {
+    gexiv2_log_set_level(GEXIV2_LOG_LEVEL_MUTE)
+    return gexiv2_initialize() != 0
+  }()
+}

@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import Metadata
+
+/// The words are written by ExifTool, which shares no line of code with Exiv2.
+@Suite struct EmbeddedMetadataTests {
+  private func read(_ arguments: [String], format: String = "jpg") throws -> ImageMetadata {
+    let folder = try TemporaryFolder()
+    let file = folder("picture.\(format)")
+    try Tool.check(["vips", "black", file, "8", "8"])
+    if !arguments.isEmpty {
+      try Tool.check(
+        ["exiftool", "-q", "-overwrite_original", "-m", "-charset", "UTF8"] + arguments + [file])
+    }
+    return ImageMetadata(embeddedInFileAt: file)
+  }
+
+  @Test func aFileWithoutWordsHasNone() throws {
+    #expect(try read([]).isEmpty)
+  }
+
+  @Test(arguments: ["jpg", "png", "tif", "webp"])
+  func everyFieldOfXMPIsRead(format: String) throws {
+    let metadata = try read(
+      [
+        "-XMP-dc:Title-de=Blaue Stunde", "-XMP-dc:Title=Blue Hour",
+        "-XMP-dc:Description=The harbour,\nafter rain. Füße, 港",
+        "-XMP-dc:Creator=Example, Ada", "-XMP-dc:Creator=Bo Example", "-XMP-dc:Rights=CC BY 4.0",
+        "-XMP-dc:Subject=harbour", "-XMP-dc:Subject=night", "-XMP-dc:Subject=harbour",
+        "-XMP-iptcCore:Location=Jetty", "-XMP-photoshop:City=Porto", "-XMP-photoshop:Country=Portugal",
+        "-XMP-photoshop:DateCreated=2024-05-01",
+      ], format: format)
+    #expect(
+      metadata
+        == ImageMetadata(
+          title: "Blue Hour", caption: "The harbour,\nafter rain. Füße, 港",
+          creator: "Example, Ada; Bo Example", date: "2024-05-01", place: "Jetty, Porto, Portugal",
+          rights: "CC BY 4.0", keywords: ["harbour", "night"]))
+  }
+
+  @Test func everyFieldOfIPTCIsRead() throws {
+    let metadata = try read([
+      "-IPTC:CodedCharacterSet=UTF8", "-IPTC:ObjectName=Blue Hour", "-IPTC:Caption-Abstract=Füße",
+      "-IPTC:By-line=Ada Example", "-IPTC:CopyrightNotice=© Ada", "-IPTC:Keywords=harbour",
+      "-IPTC:Keywords=night", "-IPTC:Sub-location=Jetty", "-IPTC:City=Porto",
+      "-IPTC:Province-State=Norte", "-IPTC:Country-PrimaryLocationName=Portugal",
+      "-IPTC:DateCreated=2024:05:01",
+    ])
+    #expect(
+      metadata
+        == ImageMetadata(
+          title: "Blue Hour", caption: "Füße", creator: "Ada Example", date: "2024-05-01",
+          place: "Jetty, Porto, Norte, Portugal", rights: "© Ada", keywords: ["harbour", "night"]))
+  }
+
+  @Test func everyFieldOfEXIFIsRead() throws {
+    let metadata = try read([
+      "-EXIF:ImageDescription=The harbour", "-EXIF:Artist=Ada Example", "-EXIF:Copyright=CC0",
+      "-EXIF:DateTimeOriginal=2024:05:01 10:20:30", "-EXIF:OffsetTimeOriginal=+02:00",
+      "-EXIF:XPTitle=Blue Hour 港",
+    ])
+    #expect(
+      metadata
+        == ImageMetadata(
+          title: "Blue Hour 港", caption: "The harbour", creator: "Ada Example",
+          date: "2024-05-01T10:20:30+02:00", rights: "CC0"))
+  }
+
+  @Test func aLatin1DescriptionIsReadable() throws {
+    #expect(
+      try read(["-charset", "EXIF=Latin1", "-EXIF:ImageDescription=Füße"]).caption == "Füße")
+  }
+
+  @Test func xmpGoesBeforeIPTCBeforeEXIF() throws {
+    let all = ["-EXIF:ImageDescription=exif", "-IPTC:Caption-Abstract=iptc", "-XMP-dc:Description=xmp"]
+    #expect(try read(all).caption == "xmp")
+    #expect(try read(Array(all.prefix(2))).caption == "iptc")
+    #expect(try read(Array(all.prefix(1))).caption == "exif")
+  }
+
+  @Test func whatCamerasWriteUnaskedIsNoCaption() throws {
+    #expect(try read(["-EXIF:ImageDescription=OLYMPUS DIGITAL CAMERA"]).caption == nil)
+    #expect(try read(["-EXIF:ImageDescription=      "]).caption == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("2024:05:01 10:20:30", "2024-05-01T10:20:30"), ("0000:00:00 00:00:00", nil),
+      ("2024:13:01 10:20:30", nil), ("    :  :     :  :  ", nil), ("yesterday", nil),
+    ] as [(String, String?)])
+  func exifDatesBecomeISO8601(text: String, date: String?) {
+    #expect(ImageMetadata.isoDate(exif: text) == date)
+  }
+
+  @Test func whatIsNoImageOrIsCutOffSaysNothing() throws {
+    let folder = try TemporaryFolder()
+    let file = folder("picture.jpg")
+    try Tool.check(["vips", "black", file, "8", "8"])
+    try Tool.check(["exiftool", "-q", "-overwrite_original", "-XMP-dc:Title=Blue Hour", file])
+    let whole = try Data(contentsOf: URL(filePath: file))
+    for count in stride(from: 0, to: whole.count, by: 7) {
+      try whole.prefix(count).write(to: URL(filePath: file))
+      _ = ImageMetadata(embeddedInFileAt: file)
+    }
+    #expect(ImageMetadata(embeddedInFileAt: folder("none.jpg")).isEmpty)
+  }
+
+  @Test func theRecordComesBackFromItsJSON() throws {
+    let metadata = ImageMetadata(title: "a \"b\" </script>", keywords: ["x", "é"])
+    #expect(ImageMetadata(json: Data(metadata.json)) == metadata)
+    #expect(ImageMetadata(json: Data("[]".utf8)) == nil)
+  }
+}
