@@ -10,10 +10,7 @@ import TileStorage
 func sendTile(
   _ tile: TileReply, _ connection: OpaquePointer, isGet: Bool, status: inout Int
 ) -> MHD_Result {
-  guard
-    let response = MHD_create_response_from_buffer(
-      tile.bytes.count, UnsafeMutableRawPointer(mutating: tile.bytes.baseAddress), .RESPMEM_PERSISTENT)
-  else { return .NO }
+  guard let response = body(of: tile) else { return .NO }
   defer { MHD_destroy_response(response) }
   return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 48) { tag in
     writeTag(tile, tag.baseAddress.unsafelyUnwrapped)
@@ -35,6 +32,30 @@ func sendTile(
     MHD_add_response_header(response, "Accept-Ranges", "bytes")
     return MHD_queue_response(connection, 200, response)
   }
+}
+
+/// From the mapping, or from the file by sendfile(2) where that is cheaper: copying 70 KB into the socket
+/// costs more processor time than the three system calls around sendfile, copying 10 KB does not.
+private func body(of tile: TileReply) -> OpaquePointer? {
+  let bytes = tile.bytes
+  if bytes.count > 32768 {
+    let (copy, offset) = tile.archive._withUnsafeGuaranteedRef { archive in
+      // The daemon closes what it is given.
+      (
+        fcntl(archive.file.descriptor, F_DUPFD_CLOEXEC, 0),
+        bytes.baseAddress.unsafelyUnwrapped - archive.file.bytes.baseAddress.unsafelyUnwrapped
+      )
+    }
+    // Without a free descriptor the mapping serves.
+    if copy >= 0 {
+      if let response = MHD_create_response_from_fd_at_offset64(UInt64(bytes.count), copy, UInt64(offset)) {
+        return response
+      }
+      close(copy)
+    }
+  }
+  return MHD_create_response_from_buffer(
+    bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_PERSISTENT)
 }
 
 /// 206 with the part that was asked for, 416 where the tile has none of it, or all of it where the header

@@ -67,7 +67,10 @@ public final class Site: Sendable {
 /// Media types as C strings that live as long as the process.
 enum MediaTypeName {
   static func pointer(_ format: TileFormat, ending: UnsafeRawBufferPointer) -> UnsafePointer<CChar>? {
-    guard format.extensions.contains(where: { $0.utf8.elementsEqual(ending) }) else { return nil }
+    guard
+      format.fileExtension.utf8.elementsEqual(ending)
+        || format.otherExtensions.contains(where: { $0.utf8.elementsEqual(ending) })
+    else { return nil }
     let text: StaticString =
       switch format {
       case .jpeg: "image/jpeg"

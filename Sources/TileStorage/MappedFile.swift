@@ -9,13 +9,26 @@ public final class MappedFile: Sendable {
   nonisolated(unsafe) public let bytes: UnsafeRawBufferPointer
   /// Seconds and nanoseconds of the last change, device and inode: what tells one file from its successor.
   public let identity: FileIdentity
+  /// Open for reading as long as the mapping, for whoever sends parts of the file without touching them.
+  public let descriptor: Int32
 
   public init(path: String) throws(StorageError) {
     let action = "open \(path)"
     // Without O_NONBLOCK a pipe in the library would hold up the open for ever.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
-    defer { close(descriptor) }
+    do throws(StorageError) {
+      (bytes, identity) = try Self.map(descriptor, action)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    self.descriptor = descriptor
+  }
+
+  private static func map(
+    _ descriptor: Int32, _ action: String
+  ) throws(StorageError) -> (UnsafeRawBufferPointer, FileIdentity) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw StorageError(action, errno: errno) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw StorageError(action, "not a regular file") }
@@ -24,11 +37,13 @@ public final class MappedFile: Sendable {
     guard let base = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
       throw StorageError(action, errno: errno)
     }
-    bytes = UnsafeRawBufferPointer(start: base, count: size)
-    identity = FileIdentity(status)
+    return (UnsafeRawBufferPointer(start: base, count: size), FileIdentity(status))
   }
 
-  deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
+  deinit {
+    munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+    close(descriptor)
+  }
 }
 
 /// What changes when a file is replaced or rewritten.
