@@ -171,6 +171,15 @@ private func body(of answer: Response) -> OpaquePointer? {
       range.count, start, { Unmanaged<MappedFile>.fromOpaque($0!).release() }, owner.toOpaque())
     if response == nil { owner.release() }
     return response
+  case .gathered(let bytes):
+    let owner = Unmanaged.passRetained(bytes)
+    var pieces = bytes.pieces.map {
+      MHD_IoVec(iov_base: $0.baseAddress, iov_len: $0.count)
+    }
+    let response = MHD_create_response_from_iovec(
+      &pieces, UInt32(pieces.count), { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, owner.toOpaque())
+    if response == nil { owner.release() }
+    return response
   }
 }
 

@@ -22,6 +22,11 @@ public struct EntityTag: Hashable, Sendable {
     self.init(String(hash, radix: 16) + "." + String(bytes.count, radix: 16))
   }
 
+  /// Of bytes made in memory and followed by tiles that they name.
+  init(of bytes: [UInt8], generation: UInt64) {
+    self.init(EntityTag(of: bytes).text.dropFirst().dropLast() + "-" + String(generation, radix: 16))
+  }
+
   /// Whether an If-None-Match header names this tag: a list, `*`, and weak tags count
   /// (RFC 9110, section 13.1.2: weak comparison).
   public func isMatched(byIfNoneMatch header: String) -> Bool {

@@ -12,6 +12,8 @@ public struct Response: Sendable {
     case bytes([UInt8])
     /// A part of a mapped file, which stays mapped until the answer is sent.
     case mapped(MappedFile, Range<Int>)
+    /// Pieces of memory one after the other, sent from where they are.
+    case gathered(GatheredBytes)
   }
 
   public init(_ status: Int, _ headers: [(name: String, value: String)], _ body: Body) {
@@ -22,6 +24,7 @@ public struct Response: Sendable {
     switch body {
     case .bytes(let bytes): bytes.count
     case .mapped(_, let range): range.count
+    case .gathered(let bytes): bytes.count
     }
   }
 

@@ -99,13 +99,15 @@ struct Router {
     guard segments.first == "images" else {
       return .problem(404, "Not found", "there is no such part of the API")
     }
-    var rest = Array(segments.dropFirst())
+    let rest = Array(segments.dropFirst())
     if rest.isEmpty { return list() }
     // An id may hold raw slashes: `viewport` counts as the question where the image is not called so.
-    if rest.count > 1, rest.last == "viewport" {
-      rest.removeLast()
-      return found(rest.joined(separator: "/"), problem: true) { archive in
-        viewport(rest.joined(separator: "/"), archive)
+    if rest.count > 1, let last = rest.last, last == "viewport" || last == "viewport.tiles" {
+      let id = rest.dropLast().joined(separator: "/")
+      return found(id, problem: true) { archive in
+        viewport(id, archive) {
+          last == "viewport" ? .json($0.json) : ViewportTiles.response($0, archive)
+        }
       }
     }
     let id = rest.joined(separator: "/")
@@ -114,13 +116,15 @@ struct Router {
     }
   }
 
-  private func viewport(_ id: String, _ archive: SZIArchive) -> Response {
+  private func viewport(
+    _ id: String, _ archive: SZIArchive, _ response: (ViewportAnswer) -> Response
+  ) -> Response {
     guard let parameters = decodedQuery() else {
       return .problem(400, "Bad parameter", "the query has a malformed escape")
     }
     do throws(ViewportQuery.Refusal) {
-      let answer = try ViewportAnswer(ViewportQuery(parameters), id: id, archive: archive, base: site.base)
-      return .json(answer.json)
+      return response(
+        try ViewportAnswer(ViewportQuery(parameters), id: id, archive: archive, base: site.base))
     } catch {
       return .problem(400, "Bad parameter", error.description)
     }

@@ -31,8 +31,14 @@ public struct ViewportAnswer {
       id: id, fileExtension: archive.format.fileExtension, generation: archive.generation, base: base)
   }
 
-  public var json: [UInt8] {
-    let tiles = (query.fallback ? coverage.fallbackTiles() : []) + coverage.tiles(margin: query.margin)
+  /// Coarser tiles first where they are asked for, then those of the level, nearest the centre first.
+  public var tiles: [CoveredTile] {
+    (query.fallback ? coverage.fallbackTiles() : []) + coverage.tiles(margin: query.margin)
+  }
+
+  public var json: [UInt8] { json(of: tiles) }
+
+  func json(of tiles: [CoveredTile]) -> [UInt8] {
     var text = JSONText(capacity: 512 + tiles.count * 256)
     text.object { text in
       text.key("image")

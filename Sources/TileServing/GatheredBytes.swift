@@ -1,0 +1,45 @@
+import TileStorage
+
+/// A body that lies in pieces: frames made for it and slices of an archive's mapping, which stays mapped
+/// until the body is sent.
+///
+/// Each part is preceded by its length, 4 bytes, big-endian.
+// The pieces point into `frames` and the mapping, neither of which changes once this is made.
+public final class GatheredBytes: @unchecked Sendable {
+  public let pieces: [UnsafeRawBufferPointer]
+  /// Of all pieces together.
+  public let count: Int
+  private let frames: UnsafeMutableRawBufferPointer
+  private let archive: SZIArchive
+
+  /// - Parameters:
+  ///   - first: the first part, copied.
+  ///   - parts: slices of the archive's mapping.
+  init(first: [UInt8], parts: [UnsafeRawBufferPointer], of archive: SZIArchive) {
+    self.archive = archive
+    let frames = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: 4 + first.count + 4 * parts.count, alignment: 1)
+    var end = 0
+    func append(length: Int) {
+      frames.storeBytes(of: UInt32(length).bigEndian, toByteOffset: end, as: UInt32.self)
+      end += 4
+    }
+    append(length: first.count)
+    UnsafeMutableRawBufferPointer(rebasing: frames[4...]).copyBytes(from: first)
+    end += first.count
+    var pieces: [UnsafeRawBufferPointer] = []
+    var start = 0
+    for part in parts {
+      append(length: part.count)
+      pieces.append(UnsafeRawBufferPointer(rebasing: frames[start..<end]))
+      start = end
+      // The daemon takes no piece of no bytes.
+      if !part.isEmpty { pieces.append(part) }
+    }
+    if start < end { pieces.append(UnsafeRawBufferPointer(rebasing: frames[start..<end])) }
+    (self.frames, self.pieces) = (frames, pieces)
+    count = pieces.reduce(0) { $0 + $1.count }
+  }
+
+  deinit { frames.deallocate() }
+}
