@@ -50,7 +50,7 @@ let package = Package(
       ]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    library("TileServing", ["TileStorage", "TileGeometry", "CDeflate"]),
+    library("TileServing", ["TileStorage", "TileGeometry", "CDeflate", "CXXHash"]),
     library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",

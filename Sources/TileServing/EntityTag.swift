@@ -1,3 +1,5 @@
+import CXXHash
+
 /// A strong entity tag (RFC 9110, section 8.8.3), as text with its quotes.
 public struct EntityTag: Hashable, Sendable {
   public let text: String
@@ -17,8 +19,7 @@ public struct EntityTag: Hashable, Sendable {
 
   /// Of bytes made in memory.
   init(of bytes: [UInt8]) {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    let hash = XXH3_64bits(bytes, bytes.count)
     self.init(String(hash, radix: 16) + "." + String(bytes.count, radix: 16))
   }
 

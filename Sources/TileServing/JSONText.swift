@@ -1,10 +1,20 @@
-/// JSON written straight to bytes, for answers that are asked for thousands of times a second;
+/// JSON written straight to memory, for answers that are asked for thousands of times a second;
 /// everything else is encoded by Foundation.
-struct JSONText {
-  private(set) var bytes: [UInt8] = []
+struct JSONText: ~Copyable {
+  // An array would ask before every byte whether it is alone.
+  private var start: UnsafeMutablePointer<UInt8>
+  private var count = 0
+  private var capacity: Int
   private var needsComma = false
 
-  init(capacity: Int) { bytes.reserveCapacity(capacity) }
+  init(capacity: Int) {
+    self.capacity = max(capacity, 64)
+    start = .allocate(capacity: self.capacity)
+  }
+
+  deinit { start.deallocate() }
+
+  var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
 
   mutating func object(_ body: (inout JSONText) -> Void) { nest("{", "}", body) }
 
@@ -12,16 +22,19 @@ struct JSONText {
 
   mutating func key(_ name: StaticString) {
     comma()
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
+    reserve(name.utf8CodeUnitCount + 3)
+    put("\"")
+    put(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    put("\"")
+    put(":")
     needsComma = false
   }
 
   mutating func value(_ number: Int) {
     comma()
-    bytes.append(contentsOf: String(number).utf8)
+    reserve(20)
+    if number < 0 { put("-") }
+    put(digits: number.magnitude)
     needsComma = true
   }
 
@@ -29,52 +42,105 @@ struct JSONText {
   mutating func value(_ number: Double) {
     if let whole = Int(exactly: number) { return value(whole) }
     comma()
-    bytes.append(contentsOf: number.description.utf8)
+    append(number.description)
     needsComma = true
   }
 
   mutating func value(_ flag: Bool) {
     comma()
-    bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+    append(flag ? "true" : "false")
     needsComma = true
   }
 
   mutating func null() {
     comma()
-    bytes.append(contentsOf: "null".utf8)
+    append("null")
     needsComma = true
   }
 
   mutating func value(_ text: String) {
     comma()
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0..<0x20:
-        let digits = String(byte, radix: 16)
-        bytes.append(contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8)
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
+    // At worst every byte becomes six.
+    reserve(text.utf8.count * 6 + 2)
+    put("\"")
+    var text = text
+    text.withUTF8 { for byte in $0 { putEscaped(byte) } }
+    put("\"")
     needsComma = true
+  }
+
+  private mutating func putEscaped(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      put("\\")
+      put(byte)
+    case 0..<0x20:
+      let digits = String(byte, radix: 16)
+      for byte in ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8 { put(byte) }
+    default: put(byte)
+    }
   }
 
   private mutating func nest(
     _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ body: (inout JSONText) -> Void
   ) {
     comma()
-    bytes.append(UInt8(ascii: open))
+    reserve(1)
+    put(open)
     needsComma = false
     body(&self)
-    bytes.append(UInt8(ascii: close))
+    reserve(1)
+    put(close)
     needsComma = true
   }
 
   private mutating func comma() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    reserve(1)
+    if needsComma { put(",") }
+  }
+
+  private mutating func append(_ text: String) {
+    var text = text
+    reserve(text.utf8.count)
+    text.withUTF8 { put($0) }
+  }
+
+  // MARK: Into memory that `reserve` has made sure of
+
+  private mutating func reserve(_ more: Int) {
+    guard count + more > capacity else { return }
+    let larger = max(capacity * 2, count + more)
+    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+    memory.update(from: start, count: count)
+    start.deallocate()
+    (start, capacity) = (memory, larger)
+  }
+
+  private mutating func put(_ byte: UInt8) {
+    start[count] = byte
+    count += 1
+  }
+
+  private mutating func put(_ character: Unicode.Scalar) { put(UInt8(ascii: character)) }
+
+  private mutating func put(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let base = bytes.baseAddress else { return }
+    (start + count).update(from: base, count: bytes.count)
+    count += bytes.count
+  }
+
+  private mutating func put(digits number: UInt) {
+    var length = 1
+    var rest = number / 10
+    while rest > 0 {
+      length += 1
+      rest /= 10
+    }
+    rest = number
+    for at in stride(from: count + length - 1, through: count, by: -1) {
+      start[at] = UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0")
+      rest /= 10
+    }
+    count += length
   }
 }

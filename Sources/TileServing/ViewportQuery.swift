@@ -99,21 +99,23 @@ public struct ViewportQuery: Hashable, Sendable {
 extension ViewportQuery {
   /// The parameters by name, each at most once.
   private struct Values {
-    private static let known: Set<String> = [
+    private static let known = [
       "width", "height", "scale", "x", "y", "fit", "center", "anchor", "zoom", "minScale", "maxScale",
       "clamp",
       "rotation", "flip", "dpr", "margin", "fallback", "scheme",
     ]
-    private var values: [String: String] = [:]
+    // A handful: looking through them is faster than hashing them.
+    private var values: [(name: String, value: String)] = []
 
     mutating func add(_ name: String, _ value: String) throws(Refusal) {
       guard Self.known.contains(name) else { return }
-      guard values.updateValue(value, forKey: name) == nil else {
+      guard self[name] == nil else {
         throw Refusal(parameter: name, value: value, allowed: "one value, but it is given twice")
       }
+      values.append((name, value))
     }
 
-    subscript(name: String) -> String? { values[name] }
+    subscript(name: String) -> String? { values.first { $0.name == name }?.value }
 
     func required(_ name: String, _ range: ClosedRange<Double>) throws(Refusal) -> Double {
       if let number = try number(name, range) { return number }
@@ -121,7 +123,7 @@ extension ViewportQuery {
     }
 
     func number(_ name: String, _ range: ClosedRange<Double>) throws(Refusal) -> Double? {
-      guard let text = values[name] else { return nil }
+      guard let text = self[name] else { return nil }
       guard let number = Self.parse(text), range.contains(number) else {
         throw Refusal(parameter: name, value: Self.short(text), allowed: Self.words(range))
       }
@@ -129,7 +131,7 @@ extension ViewportQuery {
     }
 
     func wholeNumber(_ name: String, _ range: ClosedRange<Int>) throws(Refusal) -> Int? {
-      guard let text = values[name] else { return nil }
+      guard let text = self[name] else { return nil }
       guard text.utf8.count < 12, let number = Int(text), range.contains(number) else {
         throw Refusal(
           parameter: name, value: Self.short(text),
@@ -139,7 +141,7 @@ extension ViewportQuery {
     }
 
     func point(_ name: String, _ range: ClosedRange<Double>) throws(Refusal) -> Point? {
-      guard let text = values[name] else { return nil }
+      guard let text = self[name] else { return nil }
       let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Self.parse(String($0)) }
       guard parts.count == 2, let x = parts[0], let y = parts[1], range.contains(x), range.contains(y) else {
         throw Refusal(
@@ -154,7 +156,7 @@ extension ViewportQuery {
     }
 
     func choice<Value>(_ name: String, _ choices: [(String, Value)]) throws(Refusal) -> Value? {
-      guard let text = values[name] else { return nil }
+      guard let text = self[name] else { return nil }
       if let found = choices.first(where: { $0.0 == text }) { return found.1 }
       throw Refusal(
         parameter: name, value: Self.short(text), allowed: choices.map(\.0).joined(separator: ", "))
