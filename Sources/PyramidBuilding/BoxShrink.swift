@@ -44,10 +44,11 @@ enum BoxShrink {
       let mean = means.baseAddress.unsafelyUnwrapped
       var at = 0
       while at &+ 19 <= count {
-        let sum =
-          wide(a + at) &+ wide(a + (at &+ 3)) &+ wide(b + at) &+ wide(b + (at &+ 3)) &+ 2
-        mean.storeBytes(
-          of: SIMD16<UInt8>(truncatingIfNeeded: sum &>> 2), toByteOffset: at, as: SIMD16<UInt8>.self)
+        // Bytes of even and of odd place are the halves of 16-bit lanes: no widening, no narrowing.
+        let (a0, a3, b0, b3) = (lanes(a + at), lanes(a + (at &+ 3)), lanes(b + at), lanes(b + (at &+ 3)))
+        let even = (a0 & 0xff) &+ (a3 & 0xff) &+ (b0 & 0xff) &+ (b3 & 0xff) &+ 2
+        let odd = (a0 &>> 8) &+ (a3 &>> 8) &+ (b0 &>> 8) &+ (b3 &>> 8) &+ 2
+        mean.storeBytes(of: (even &>> 2) | ((odd &>> 2) &<< 8), toByteOffset: at, as: SIMD8<UInt16>.self)
         at &+= 16
       }
       while at &+ 3 < count {
@@ -83,8 +84,8 @@ enum BoxShrink {
   }
 
   @inline(__always)
-  private static func wide(_ bytes: UnsafePointer<UInt8>) -> SIMD16<UInt16> {
-    SIMD16<UInt16>(truncatingIfNeeded: UnsafeRawPointer(bytes).loadUnaligned(as: SIMD16<UInt8>.self))
+  private static func lanes(_ bytes: UnsafePointer<UInt8>) -> SIMD8<UInt16> {
+    UnsafeRawPointer(bytes).loadUnaligned(as: SIMD8<UInt16>.self)
   }
 
   /// Sums of neighbouring bytes.

@@ -21,6 +21,8 @@ final class JPEGSource: StripSource, StripDecoding {
   private let file: JPEGFile
   private let path: Path
   private let tileSize: Int
+  /// Rows on their way from the decoder to the tiles; small enough for a cache.
+  private let rows: RowBuffer
 
   /// - Parameter path: one that the file allows.
   init(_ file: JPEGFile, _ path: Path, tileSize: Int) throws(BuildError) {
@@ -32,6 +34,7 @@ final class JPEGSource: StripSource, StripDecoding {
     case .planes, .coefficients: layout = .planar420
     }
     steps = []
+    rows = RowBuffer(layout, width: file.width, rows: path == .coefficients ? 0 : path == .rows ? 8 : 16)
     let mode =
       switch path {
       case .rows: JS_ROWS
@@ -61,19 +64,24 @@ final class JPEGSource: StripSource, StripDecoding {
   }
 
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
-    switch path {
-    case .rows:
-      let plane = strip.plane(0)
-      try check { js_read_rows(reader, plane.base, plane.stride, Int32(strip.height), $0) }
-    case .planes:
-      let planes = [strip.plane(0).base, strip.plane(1).base, strip.plane(2).base].map { Optional($0) }
-      let strides = [strip.plane(0).stride, strip.plane(1).stride, strip.plane(2).stride]
-      try check { js_read_planes(reader, planes, strides, Int32(strip.height), $0) }
-    case .coefficients:
+    if path == .coefficients {
       let rows = (strip.height + mcuSize - 1) / mcuSize
-      try check { js_read_coefficients(reader, strip.coefficients, blockStride, Int32(rows), $0) }
+      return try check { js_read_coefficients(reader, strip.coefficients, blockStride, Int32(rows), $0) }
+    }
+    for y in stride(from: 0, to: strip.height, by: rows.count) {
+      let count = min(rows.count, strip.height - y)
+      switch path {
+      case .rows: try check { js_read_rows(reader, rows.bases.0, rows.strides.0, Int32(count), $0) }
+      default:
+        let bases = [rows.bases.0, rows.bases.1, rows.bases.2].map { Optional($0) }
+        let strides = [rows.strides.0, rows.strides.1, rows.strides.2]
+        try check { js_read_planes(reader, bases, strides, Int32(count), $0) }
+      }
+      rows.move(count, to: strip, y: y)
     }
   }
+
+  var hasReadyTiles: Bool { path == .coefficients }
 
   func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)? {
     guard path == .coefficients else { return nil }
@@ -88,7 +96,8 @@ final class JPEGSource: StripSource, StripDecoding {
   private final class CoefficientTiles: ReadyTiles {
     private let source: JPEGSource
     private let writer: OpaquePointer
-    private let pixels: Strip
+    /// To shrink from.
+    private let buffer: TileBuffer
 
     init(_ source: JPEGSource, tileSize: Int) throws(BuildError) {
       self.source = source
@@ -97,8 +106,7 @@ final class JPEGSource: StripSource, StripDecoding {
         throw BuildError(source.file.subject, "no memory for a JPEG encoder", isTemporary: true)
       }
       self.writer = writer
-      // One tile's worth of planes, to shrink from.
-      pixels = Strip(StripLevel(oneTile: tileSize, layout: source.layout))
+      buffer = TileBuffer(source.layout, tileSize: tileSize)
     }
 
     deinit { js_tile_writer_free(writer) }
@@ -113,14 +121,12 @@ final class JPEGSource: StripSource, StripDecoding {
       try source.check {
         js_tile_write(writer, first, source.blockStride, Int32(width), Int32(strip.height), &bytes, &size, $0)
       }
-      let planes = [pixels.plane(0).base, pixels.plane(1).base, pixels.plane(2).base].map { Optional($0) }
-      let strides = [pixels.plane(0).stride, pixels.plane(1).stride, pixels.plane(2).stride]
+      let tile = buffer.pixels(width: width, height: strip.height)
+      let bases = [tile.planes.0.base, tile.planes.1.base, tile.planes.2.base].map { Optional($0) }
+      let strides = [tile.planes.0.stride, tile.planes.1.stride, tile.planes.2.stride]
       js_inverse_dct(
         source.reader, first, source.blockStride, Int32((width + mcu - 1) / mcu),
-        Int32((strip.height + mcu - 1) / mcu), planes, strides)
-      let tile = TilePixels(
-        source.layout, width: width, height: strip.height,
-        planes: (pixels.plane(0), pixels.plane(1), pixels.plane(2)))
+        Int32((strip.height + mcu - 1) / mcu), bases, strides)
       return (UnsafeRawBufferPointer(start: bytes, count: size), tile)
     }
   }

@@ -15,8 +15,9 @@ final class PNGSource: StripSource, StripDecoding {
   private let rowsAtOnce: Int
   private var inflatedRows = 0
   private var nextInflatedRow = 0
-  /// The row above the next one.
-  private let above: UnsafeMutablePointer<UInt8>
+  /// The row above the next one, and the next one, in turn.
+  private var above: UnsafeMutablePointer<UInt8>
+  private var row: UnsafeMutablePointer<UInt8>
   private var rowsLeft: Int
 
   /// Inflating in pieces costs a copy of the window of 32 KiB for each.
@@ -37,6 +38,7 @@ final class PNGSource: StripSource, StripDecoding {
     inflated = .allocate(capacity: rowsAtOnce * (rowSize + 1) + Self.slack)
     above = .allocate(capacity: rowSize + Self.slack)
     above.initialize(repeating: 0, count: rowSize + Self.slack)
+    row = .allocate(capacity: rowSize + Self.slack)
     state = .allocate(capacity: 1)
     isal_inflate_init(state)
     state.pointee.crc_flag = UInt32(ISAL_ZLIB)
@@ -46,29 +48,31 @@ final class PNGSource: StripSource, StripDecoding {
   deinit {
     inflated.deallocate()
     above.deallocate()
+    row.deallocate()
     state.deallocate()
   }
 
   private var rowSize: Int { width * file.bands }
 
-  var memory: Int { rowsAtOnce * (rowSize + 1) + rowSize + (1 << 20) }
+  var memory: Int { rowsAtOnce * (rowSize + 1) + 2 * rowSize + (1 << 20) }
 
   func makeDecoder() -> any StripDecoding { self }
 
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
-    let plane = strip.plane(0)
-    var previous = UnsafePointer(above)
     for y in 0..<strip.height {
       if nextInflatedRow == inflatedRows { try inflateRows() }
-      let row = inflated + nextInflatedRow * (rowSize + 1)
-      let out = plane.base + y * plane.stride
-      guard PNGUnfilter.undo(row[0], row + 1, above: previous, to: out, count: rowSize, bands: file.bands)
-      else { throw file.chunks.refused("row \(height - rowsLeft) has filter \(row[0]); there are 0 to 4") }
-      previous = UnsafePointer(out)
+      let filtered = inflated + nextInflatedRow * (rowSize + 1)
+      guard
+        PNGUnfilter.undo(
+          filtered[0], filtered + 1, above: above, to: row, count: rowSize, bands: file.bands)
+      else {
+        throw file.chunks.refused("row \(height - rowsLeft) has filter \(filtered[0]); there are 0 to 4")
+      }
+      strip.put(row, count: width, plane: 0, x: 0, y: y)
+      swap(&above, &row)
       nextInflatedRow += 1
       rowsLeft -= 1
     }
-    above.update(from: previous, count: rowSize)
     if rowsLeft == 0 { try finish() }
   }
 

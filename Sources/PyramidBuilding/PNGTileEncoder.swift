@@ -1,4 +1,5 @@
 import CISAL
+import Glibc
 import TileStorage
 
 /// PNG tiles by ISA-L: rows predicted from the row above or the pixel to the left, deflated at
@@ -33,6 +34,8 @@ final class PNGTileEncoder: TileEncoding {
     output = .allocate(capacity: capacity + Self.overhead)
     levelBuffer = .allocate(capacity: Self.levelBufferSize)
     stream = .allocate(capacity: 1)
+    // ISA-L's own initialization leaves the window's size as it finds it.
+    memset(stream, 0, MemoryLayout<isal_zstream>.size)
   }
 
   deinit {

@@ -1,13 +1,10 @@
-import TileGeometry
-
-/// One row of tiles of one level: its pixels while it fills and is worked on. Used again for the next row.
+/// One row of tiles of one level while it fills and is worked on. Used again for another row.
+///
+/// The pixels of each tile stand by themselves: in memory they are together as they are in work, and a
+/// tile that is done gives its memory to the next, whatever its level.
 final class Strip {
-  /// Halvings from full resolution; 0 is the image itself.
-  let shift: Int
-  let columns: Int
-  private let level: StripLevel
-  private let planes: (Plane, Plane, Plane)
-  /// DCT coefficients, where the source gives those; `coefficientStride` blocks to a row of MCUs.
+  let level: StripLevel
+  /// DCT coefficients, where the source gives those.
   let coefficients: UnsafeMutablePointer<Int16>?
   /// The row of tiles, from the top.
   private(set) var row = 0
@@ -19,92 +16,117 @@ final class Strip {
   /// The next tile nobody has taken, and how many are done.
   var nextTile = 0
   var doneTiles = 0
-  /// Tiles of the finer level that still have to be shrunk into this strip.
-  var missingChildren = 0
-  private var encoded: [EncodedTile]
+  // Not arrays: several threads write to different tiles.
+  private let blocks: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
+  private let encoded: UnsafeMutablePointer<EncodedTile>
+  private let missingChildren: UnsafeMutablePointer<Int8>
 
   init(_ level: StripLevel, coefficientCount: Int = 0) {
     self.level = level
-    shift = level.shift
-    columns = level.columns
-    encoded = []
-    func plane(_ index: Int) -> Plane {
-      guard index < level.layout.planeCount, coefficientCount == 0 else {
-        return Plane(base: Self.nowhere, stride: 0)
-      }
-      let step = level.layout.subsampling(ofPlane: index)
-      let stride = level.columns * level.tileSize / step * level.layout.bandsPerPlane + 64
-      return Plane(base: .allocate(capacity: stride * (level.tileSize / step + 1)), stride: stride)
-    }
-    planes = (plane(0), plane(1), plane(2))
     coefficients = coefficientCount > 0 ? .allocate(capacity: coefficientCount) : nil
+    blocks = .allocate(capacity: level.columns)
+    blocks.initialize(repeating: nil, count: level.columns)
+    encoded = .allocate(capacity: level.columns)
+    encoded.initialize(repeating: .none, count: level.columns)
+    missingChildren = .allocate(capacity: level.columns)
+    missingChildren.initialize(repeating: 0, count: level.columns)
   }
 
-  // Only an address to hold where there is no plane; never read or written, never freed.
-  nonisolated(unsafe) private static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
-
   deinit {
-    for plane in [planes.0, planes.1, planes.2] where plane.stride > 0 { plane.base.deallocate() }
+    for column in 0..<columns {
+      blocks[column]?.deallocate()
+      encoded[column].bytes.deallocate()
+    }
     coefficients?.deallocate()
-    for tile in encoded { tile.bytes.deallocate() }
+    blocks.deallocate()
+    encoded.deallocate()
+    missingChildren.deallocate()
   }
 
   /// Made ready for row `row` of its level.
   func begin(row: Int) {
     self.row = row
-    height = min(level.tileSize, level.height - row * level.tileSize)
+    height = min(tileSize, level.height - row * tileSize)
     (nextPiece, donePieces, nextTile, doneTiles) = (0, 0, 0, 0)
-    missingChildren = level.children(ofRow: row)
-    encoded = Array(
-      repeating: EncodedTile(bytes: UnsafeRawBufferPointer(start: nil, count: 0), crc: 0), count: columns)
+    for column in 0..<columns {
+      missingChildren[column] = Int8(level.children(ofTile: column, row: row))
+    }
   }
 
+  var shift: Int { level.shift }
+  var columns: Int { level.columns }
   var layout: PixelLayout { level.layout }
   var tileSize: Int { level.tileSize }
 
-  func plane(_ index: Int) -> Plane {
-    switch index {
-    case 0: planes.0
-    case 1: planes.1
-    default: planes.2
-    }
+  /// Pixel columns of tile `column`.
+  func width(ofTile column: Int) -> Int { min(tileSize, level.width - column * tileSize) }
+
+  func hasBlock(_ column: Int) -> Bool { blocks[column] != nil }
+
+  /// Gives tile `column` memory for its pixels.
+  func setBlock(_ block: UnsafeMutablePointer<UInt8>, _ column: Int) { blocks[column] = block }
+
+  /// Takes the tile's memory from it, if it has any.
+  func takeBlock(_ column: Int) -> UnsafeMutablePointer<UInt8>? {
+    defer { blocks[column] = nil }
+    return blocks[column]
   }
 
-  /// Pixel columns of tile `column`.
-  func width(ofTile column: Int) -> Int { min(level.tileSize, level.width - column * level.tileSize) }
-
+  /// The pixels of a tile that has memory.
   func pixels(ofTile column: Int) -> TilePixels {
-    let offset = column * level.tileSize * level.layout.bandsPerPlane
-    var moved = planes
-    moved.0.base += offset
-    if level.layout == .planar420 {
-      moved.1.base += offset / 2
-      moved.2.base += offset / 2
-    }
-    return TilePixels(level.layout, width: width(ofTile: column), height: height, planes: moved)
+    TilePixels(
+      layout, width: width(ofTile: column), height: height, planes: level.block.planes(at: blocks[column]!))
   }
 
   /// Where the pixels go that tile `column` in row `row` of the finer level is shrunk to.
   func quarter(ofChildTile column: Int, row: Int) -> TilePixels {
-    var moved = pixels(ofTile: 0).planes
+    var planes = level.block.planes(at: blocks[column / 2]!)
     func move(_ plane: inout Plane, _ step: Int) {
-      let half = level.tileSize / 2 / step
-      plane.base += row % 2 * half * plane.stride + column * half * level.layout.bandsPerPlane
+      let half = tileSize / 2 / step
+      plane.base += row % 2 * half * plane.stride + column % 2 * half * layout.bandsPerPlane
     }
-    move(&moved.0, 1)
-    if level.layout == .planar420 {
-      move(&moved.1, 2)
-      move(&moved.2, 2)
+    move(&planes.0, 1)
+    move(&planes.1, layout.subsampling(ofPlane: 1))
+    move(&planes.2, layout.subsampling(ofPlane: 2))
+    return TilePixels(layout, width: tileSize / 2, height: tileSize / 2, planes: planes)
+  }
+
+  /// Counts a tile of the finer level that has been shrunk into this strip.
+  ///
+  /// - Returns: whether it was the last of its parent tile.
+  func countChild(_ column: Int) -> Bool {
+    missingChildren[column / 2] -= 1
+    return missingChildren[column / 2] == 0
+  }
+
+  /// Copies part of a row of pixels into the tiles it lies on.
+  ///
+  /// - Parameters:
+  ///   - count: of samples of the plane; those of all bands of a pixel are one.
+  ///   - x: of the first, from the image's left edge, in samples of the plane.
+  ///   - y: from the strip's upper edge, in samples of the plane.
+  func put(_ bytes: UnsafePointer<UInt8>, count: Int, plane: Int, x: Int, y: Int) {
+    let side = tileSize / layout.subsampling(ofPlane: plane)
+    let bands = layout.bandsPerPlane
+    var (from, x, rest) = (bytes, x, count)
+    while rest > 0 {
+      let column = x / side
+      let part = min(rest, side - x % side)
+      let planes = level.block.planes(at: blocks[column]!)
+      let target = plane == 0 ? planes.0 : plane == 1 ? planes.1 : planes.2
+      (target.base + y * target.stride + x % side * bands).update(from: from, count: part * bands)
+      from += part * bands
+      x += part
+      rest -= part
     }
-    return TilePixels(level.layout, width: level.tileSize / 2, height: level.tileSize / 2, planes: moved)
   }
 
   func put(_ tile: EncodedTile, column: Int) { encoded[column] = tile }
 
   /// Gives the encoded tiles away; their memory is the taker's from then on.
   func takeEncoded() -> [EncodedTile] {
-    defer { encoded = [] }
-    return encoded
+    defer { encoded.update(repeating: .none, count: columns) }
+    return Array(UnsafeBufferPointer(start: encoded, count: columns))
   }
 }
 
@@ -113,39 +135,5 @@ struct EncodedTile {
   let bytes: UnsafeRawBufferPointer
   let crc: UInt32
 
-  init(bytes: UnsafeRawBufferPointer, crc: UInt32) { (self.bytes, self.crc) = (bytes, crc) }
-}
-
-/// What all strips of one level have in common.
-struct StripLevel {
-  let shift: Int
-  let width: Int
-  let height: Int
-  let columns: Int
-  let rows: Int
-  let tileSize: Int
-  let layout: PixelLayout
-  /// Tiles in a row of the next finer level, and its rows; 0 at full resolution.
-  let childColumns: Int
-  let childRows: Int
-
-  init(_ pyramid: Pyramid, shift: Int, layout: PixelLayout) {
-    let level = pyramid.topLevel - shift
-    let size = pyramid.size(ofLevel: level)
-    self.shift = shift
-    (width, height) = (size.width, size.height)
-    (columns, rows) = (pyramid.columns(ofLevel: level), pyramid.rows(ofLevel: level))
-    tileSize = pyramid.tileSize
-    self.layout = layout
-    childColumns = shift == 0 ? 0 : pyramid.columns(ofLevel: level + 1)
-    childRows = shift == 0 ? 0 : pyramid.rows(ofLevel: level + 1)
-  }
-
-  /// A level that is one tile.
-  init(oneTile tileSize: Int, layout: PixelLayout) {
-    (shift, width, height, columns, rows) = (0, tileSize, tileSize, 1, 1)
-    (self.tileSize, self.layout, childColumns, childRows) = (tileSize, layout, 0, 0)
-  }
-
-  func children(ofRow row: Int) -> Int { min(2, max(0, childRows - 2 * row)) * childColumns }
+  static var none: EncodedTile { EncodedTile(bytes: UnsafeRawBufferPointer(start: nil, count: 0), crc: 0) }
 }

@@ -2,26 +2,30 @@ import Glibc
 import TileGeometry
 import TileStorage
 
-/// Builds one pyramid from rows that stream in: one strip of tile height per level in flight, tiles
-/// encoded and shrunk into their parent's strip by several threads, coarse levels first.
+/// Builds one pyramid from rows that stream in: strips of tile height are decoded, tiles encoded and
+/// shrunk into their parents by several threads, a parent as soon as it is complete.
 ///
-/// The first thread decodes; when enough strips wait it helps to encode. No object, lock or queue
-/// entry is made per tile.
+/// The first thread decodes; when enough tiles wait it helps to encode. No object, lock or queue entry is
+/// made per tile of full resolution.
 final class StripScheduler: @unchecked Sendable {
-  // Sendable: every mutable property is touched under `monitor` only, but for a strip's pixels and
-  // encoded tiles, of which each thread touches those of the tiles it has taken.
+  // Sendable: every mutable property is touched under `monitor` only, but for a tile's pixels and encoded
+  // bytes, which are touched by the thread that has taken the tile.
   private let monitor = Monitor()
   private let source: any StripSource
   private let writer: SZIWriter
   private let options: BuildOptions
   private let pyramid: Pyramid
   private let levels: [StripLevel]
-  /// Strips that can be worked on, by level, oldest first.
-  private var ready: [[Strip]]
-  /// Strips that still fill from the finer level.
-  private var filling: [[Strip]]
+  private let blocks: BlockPool
+  /// Decoded strips of full resolution, of which tiles have not been taken.
+  private var readyStrips: [Strip] = []
+  /// Tiles of the other levels into which all their children are shrunk.
+  private var readyTiles: [Tile] = []
+  /// By level: strips of the other levels that are not done.
+  private var open: [[Strip]]
   private var free: [[Strip]]
-  private var topStripsInFlight = 0
+  /// Of full resolution, not done.
+  private var topTilesInFlight = 0
   /// Of a parallel source: the strip that is being decoded, and the next.
   private var decoding: Strip?
   private var nextTopRow = 0
@@ -29,22 +33,19 @@ final class StripScheduler: @unchecked Sendable {
   /// By level.
   private var rowsFinished: [Int]
   private var failure: BuildError?
+  private var threads = 1
   private var assistants = 0
   private var isClosed = false
-  /// Finished strips whose turn to be written has not come.
-  private var finished: [Key: [EncodedTile]] = [:]
-  private var order: StripOrder
+  private var queue: StripQueue
   private var isWriting = false
   private let isCancelled: @Sendable () -> Bool
 
-  /// Strips of the finest level that may wait decoded: enough for no thread to idle.
-  private static let topStripLimit = 2
   /// Tiles taken at a time.
   private static let batch = 4
 
-  private struct Key: Hashable {
-    let shift: Int
-    let row: Int
+  private struct Tile {
+    let strip: Strip
+    let column: Int
   }
 
   init(
@@ -57,20 +58,21 @@ final class StripScheduler: @unchecked Sendable {
     self.writer = writer
     self.isCancelled = isCancelled
     levels = (0..<pyramid.levelCount).map { StripLevel(pyramid, shift: $0, layout: source.layout) }
-    ready = levels.map { _ in [] }
-    filling = ready
-    free = ready
+    blocks = BlockPool(byteCount: levels[0].block.byteCount)
+    open = levels.map { _ in [] }
+    free = open
     unfinishedStrips = levels.reduce(0) { $0 + $1.rows }
     rowsFinished = levels.map { _ in 0 }
-    order = StripOrder(rows: levels.map(\.rows))
+    queue = StripQueue(StripOrder(rows: levels.map(\.rows)))
   }
 
-  deinit {
-    for tile in finished.values.joined() { tile.bytes.deallocate() }
-  }
+  deinit { queue.deallocate() }
 
   /// Appends every tile of the pyramid to the writer, with `threads` threads and all that `assist`.
   func run(threads: Int) throws(BuildError) {
+    monitor.lock()
+    self.threads = threads
+    monitor.unlock()
     withThreads(threads) { self.take(part: $0) }
     monitor.lock()
     defer { monitor.unlock() }
@@ -134,16 +136,22 @@ final class StripScheduler: @unchecked Sendable {
     defer { monitor.unlock() }
     for row in 0..<levels[0].rows {
       if isCancelled() { throw .interrupted }
-      while failure == nil, topStripsInFlight >= Self.topStripLimit {
+      while failure == nil, !mayDecode {
         if try !encodeOnce(worker) { monitor.wait() }
       }
       if failure != nil { return }
-      topStripsInFlight += 1
-      let strip = take(0, row: row)
+      let strip = takeTop(row: row)
       try unlocked { () throws(BuildError) in try worker.decoder!.decode(piece: 0, into: strip) }
-      ready[0].append(strip)
+      readyStrips.append(strip)
       monitor.wakeAll()
     }
+  }
+
+  /// Whether there is room for another strip of full resolution.
+  private var mayDecode: Bool {
+    topTilesInFlight == 0
+      || topTilesInFlight
+        <= StripLimit.tilesAhead(levels[0], threads: threads + assistants, isParallel: source.isParallel)
   }
 
   private func work(_ worker: Worker) throws(BuildError) {
@@ -161,9 +169,8 @@ final class StripScheduler: @unchecked Sendable {
   /// had. Called and returning under the lock.
   private func decodeOnce(_ worker: Worker) throws(BuildError) -> Bool {
     if decoding == nil {
-      guard nextTopRow < levels[0].rows, topStripsInFlight < Self.topStripLimit else { return false }
-      topStripsInFlight += 1
-      decoding = take(0, row: nextTopRow)
+      guard nextTopRow < levels[0].rows, mayDecode else { return false }
+      decoding = takeTop(row: nextTopRow)
       nextTopRow += 1
     }
     let strip = decoding!
@@ -174,7 +181,7 @@ final class StripScheduler: @unchecked Sendable {
     try unlocked { () throws(BuildError) in try worker.decoder!.decode(piece: piece, into: strip) }
     strip.donePieces += 1
     if strip.donePieces == pieces {
-      ready[0].append(strip)
+      readyStrips.append(strip)
       monitor.wakeAll()
     }
     return true
@@ -189,26 +196,31 @@ final class StripScheduler: @unchecked Sendable {
 
   /// Does one batch of tiles; false where there is none to do. Called and returning under the lock.
   private func encodeOnce(_ worker: Worker) throws(BuildError) -> Bool {
-    guard let strip = ready.last(where: { !$0.isEmpty })?.first else { return false }
-    let first = strip.nextTile
-    let end = min(first + Self.batch, strip.columns)
-    strip.nextTile = end
-    if end == strip.columns { ready[strip.shift].removeFirst() }
-    let parent = strip.shift + 1 < levels.count ? parent(of: strip) : nil
+    guard let (strip, tiles) = takeTiles() else { return false }
+    let parent = strip.shift + 1 < levels.count ? parent(of: strip, tiles) : nil
     try unlocked { () throws(BuildError) in
-      for column in first..<end { try process(strip, column, into: parent, worker) }
+      for column in tiles { try process(strip, column, into: parent, worker) }
     }
-    strip.doneTiles += end - first
-    if let parent {
-      parent.missingChildren -= end - first
-      if parent.missingChildren == 0 {
-        filling[parent.shift].removeAll { $0 === parent }
-        ready[parent.shift].append(parent)
-        monitor.wakeAll()
-      }
+    for column in tiles {
+      if let block = strip.takeBlock(column) { blocks.give(block) }
+      if let parent, parent.countChild(column) { readyTiles.append(Tile(strip: parent, column: column / 2)) }
     }
+    if strip.shift == 0 { topTilesInFlight -= tiles.count }
+    strip.doneTiles += tiles.count
+    monitor.wakeAll()
     if strip.doneTiles == strip.columns { try finish(strip) }
     return true
+  }
+
+  /// What to encode next: first what was completed last, which is still in a cache and the first to give
+  /// its memory back. Under the lock.
+  private func takeTiles() -> (Strip, Range<Int>)? {
+    if let tile = readyTiles.popLast() { return (tile.strip, tile.column..<tile.column + 1) }
+    guard let strip = readyStrips.first else { return nil }
+    let first = strip.nextTile
+    strip.nextTile = min(first + Self.batch, strip.columns)
+    if strip.nextTile == strip.columns { readyStrips.removeFirst() }
+    return (strip, first..<strip.nextTile)
   }
 
   /// Encodes a tile, and shrinks it into its parent while it is in the cache.
@@ -234,7 +246,17 @@ final class StripScheduler: @unchecked Sendable {
       tile, into: parent.quarter(ofChildTile: column, row: strip.row), hasAlpha: source.hasAlpha)
   }
 
-  /// A strip for row `row`, with memory that is used again. Under the lock.
+  /// A strip of full resolution to decode into. Under the lock.
+  private func takeTop(row: Int) -> Strip {
+    let strip = take(0, row: row)
+    topTilesInFlight += strip.columns
+    if !source.hasReadyTiles {
+      for column in 0..<strip.columns { strip.setBlock(blocks.take(), column) }
+    }
+    return strip
+  }
+
+  /// A strip for row `row`. Under the lock.
   private func take(_ shift: Int, row: Int) -> Strip {
     let strip =
       free[shift].popLast()
@@ -243,28 +265,33 @@ final class StripScheduler: @unchecked Sendable {
     return strip
   }
 
-  /// The strip that `strip` is shrunk into. Under the lock.
-  private func parent(of strip: Strip) -> Strip {
+  /// The strip that tiles of `strip` are shrunk into, with memory for them. Under the lock.
+  private func parent(of strip: Strip, _ tiles: Range<Int>) -> Strip {
     let (shift, row) = (strip.shift + 1, strip.row / 2)
-    if let parent = filling[shift].first(where: { $0.row == row }) { return parent }
-    let parent = take(shift, row: row)
-    filling[shift].append(parent)
+    let parent: Strip
+    if let known = open[shift].first(where: { $0.row == row }) {
+      parent = known
+    } else {
+      parent = take(shift, row: row)
+      open[shift].append(parent)
+    }
+    for column in tiles.lowerBound / 2...(tiles.upperBound - 1) / 2 where !parent.hasBlock(column) {
+      parent.setBlock(blocks.take(), column)
+    }
     return parent
   }
 
   /// Puts a done strip in line for the archive, and writes all whose turn has come. Under the lock.
   private func finish(_ strip: Strip) throws(BuildError) {
-    finished[Key(shift: strip.shift, row: strip.row)] = strip.takeEncoded()
+    queue.append(strip.takeEncoded(), shift: strip.shift, row: strip.row)
+    open[strip.shift].removeAll { $0 === strip }
     free[strip.shift].append(strip)
-    if strip.shift == 0 { topStripsInFlight -= 1 }
     unfinishedStrips -= 1
     rowsFinished[strip.shift] += 1
     monitor.wakeAll()
     guard !isWriting else { return }
     isWriting = true
-    while failure == nil, let tiles = finished.removeValue(forKey: Key(shift: order.shift, row: order.row)) {
-      let (shift, row) = (order.shift, order.row)
-      order.advance()
+    while failure == nil, let (tiles, shift, row) = queue.next() {
       try unlocked { () throws(BuildError) in try write(tiles, shift, row) }
     }
     isWriting = false

@@ -13,7 +13,9 @@ protocol StripSource: AnyObject {
   var isParallel: Bool { get }
   /// One for each thread of a parallel source, else one.
   func makeDecoder() throws(BuildError) -> any StripDecoding
-  /// Full-resolution tiles that need not be encoded from pixels; one for each thread, or nil.
+  /// Whether tiles of full resolution come from `makeReadyTiles` instead of out of strips' pixels.
+  var hasReadyTiles: Bool { get }
+  /// One for each thread; nil exactly where `hasReadyTiles` is false.
   func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)?
   /// DCT coefficients, 16-bit, that a strip of full resolution needs beside or instead of pixels.
   var coefficientsPerStrip: Int { get }
@@ -24,6 +26,7 @@ protocol StripSource: AnyObject {
 extension StripSource {
   func pieceCount(ofRow row: Int) -> Int { 1 }
   var isParallel: Bool { false }
+  var hasReadyTiles: Bool { false }
   func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)? { nil }
   var coefficientsPerStrip: Int { 0 }
   var memory: Int { 16 << 20 }
@@ -31,14 +34,14 @@ extension StripSource {
 
 /// Decodes strips; used by one thread at a time.
 protocol StripDecoding: AnyObject {
-  /// Fills the pixels (or coefficients) of one piece of the strip.
+  /// Fills the pixels (or coefficients) of one piece of the strip; the blocks of its tiles are there.
   func decode(piece: Int, into strip: Strip) throws(BuildError)
 }
 
-/// Tiles whose bytes come straight from the source. One per thread.
+/// Tiles of full resolution straight from the source, each by itself. One per thread.
 protocol ReadyTiles: AnyObject {
-  /// The tile's bytes, valid until the next call, and its pixels for the level below; nil bytes where
-  /// this tile has to be encoded after all.
+  /// The tile's bytes where the source has them, and its pixels for the level below; both valid until
+  /// the next call.
   func tile(_ column: Int, of strip: Strip, width: Int) throws(BuildError) -> (
     bytes: UnsafeRawBufferPointer?, pixels: TilePixels
   )

@@ -17,6 +17,8 @@ final class TIFFSource: StripSource {
   let path: Path
   let hasAlpha = false
   let steps: [String] = []
+  /// A tile of output is one tile of the file, or some that fill it.
+  private let isAligned: Bool
   private let tileSize: Int
   private let unitsPerPiece: Int
 
@@ -27,14 +29,16 @@ final class TIFFSource: StripSource {
   init(_ file: TIFFFile, _ path: Path, tileSize: Int) {
     (self.file, self.path, self.tileSize) = (file, path, tileSize)
     layout = path == .rows || file.bands == 1 ? .interleaved(bands: file.bands) : .planar420
+    isAligned = file.isTiled && tileSize % file.unitWidth == 0 && tileSize % file.unitHeight == 0
     unitsPerPiece = max(1, Self.pieceSize / (file.unitWidth * file.unitHeight))
   }
 
   var width: Int { file.width }
   var height: Int { file.height }
 
-  /// Copies are made where tiles are encoded; there is nothing to decode before.
-  var isParallel: Bool { path != .copies }
+  /// Aligned tiles are decoded where they are encoded, and are in the cache; nothing is decoded before.
+  var hasReadyTiles: Bool { isAligned }
+  var isParallel: Bool { !isAligned }
 
   /// A unit, and as much again compressed, for each of a few threads.
   var memory: Int { 8 * file.unitWidth * file.unitHeight * file.bands + (4 << 20) }
@@ -47,13 +51,13 @@ final class TIFFSource: StripSource {
   }
 
   func pieceCount(ofRow row: Int) -> Int {
-    path == .copies ? 1 : (units(ofRow: row).count + unitsPerPiece - 1) / unitsPerPiece
+    isAligned ? 1 : (units(ofRow: row).count + unitsPerPiece - 1) / unitsPerPiece
   }
 
   func makeDecoder() throws(BuildError) -> any StripDecoding { try TIFFStripDecoder(self) }
 
   func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)? {
-    path == .copies ? try TIFFTileCopies(self) : nil
+    isAligned ? try TIFFTiles(self, tileSize: tileSize) : nil
   }
 
   func units(ofPiece piece: Int, row: Int) -> Range<Int> {
@@ -76,7 +80,7 @@ private final class TIFFStripDecoder: StripDecoding {
   }
 
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
-    guard source.path != .copies else { return }
+    if source.hasReadyTiles { return }
     for unit in source.units(ofPiece: piece, row: strip.row) { try decode(unit, into: strip) }
   }
 
@@ -84,21 +88,16 @@ private final class TIFFStripDecoder: StripDecoding {
     let file = source.file
     let x = unit % file.columns * file.unitWidth
     let top = unit / file.columns * file.unitHeight - strip.row * strip.tileSize
-    let rows = file.height(ofUnit: unit)
-    let fits =
-      top >= 0 && top + rows <= strip.tileSize && x + file.unitWidth <= strip.columns * strip.tileSize
-    let target = strip.planes(fromColumn: x, row: max(top, 0))
-    if fits { return try decode(unit, to: target) }
     try decode(unit, to: aside.planes)
     let first = max(0, -top)
-    let count = min(rows, strip.height - top) - first
+    let count = min(file.height(ofUnit: unit), strip.height - top) - first
     for plane in 0..<source.layout.planeCount {
       let step = source.layout.subsampling(ofPlane: plane)
-      let from = aside[plane]
-      let to = TilePixels(source.layout, width: 0, height: 0, planes: target)[plane]
-      let columns = (min(file.unitWidth, file.width - x) + step - 1) / step * source.layout.bandsPerPlane
+      let columns = (min(file.unitWidth, file.width - x) + step - 1) / step
       for y in 0..<(count + step - 1) / step {
-        (to.base + y * to.stride).update(from: from.base + (first / step + y) * from.stride, count: columns)
+        strip.put(
+          aside[plane].base + (first / step + y) * aside[plane].stride, count: columns, plane: plane,
+          x: x / step, y: (max(top, 0)) / step + y)
       }
     }
   }
@@ -112,27 +111,43 @@ private final class TIFFStripDecoder: StripDecoding {
   }
 }
 
-/// Takes tiles from the TIFF as they are.
-private final class TIFFTileCopies: ReadyTiles {
+/// Decodes, or takes as they are, the file's tiles that make up one tile of output.
+private final class TIFFTiles: ReadyTiles {
   private let source: TIFFSource
   private let reader: TIFFUnitReader
-  private let pixels: UnitPlanes
+  private let buffer: TileBuffer
 
-  init(_ source: TIFFSource) throws(BuildError) {
+  init(_ source: TIFFSource, tileSize: Int) throws(BuildError) {
     self.source = source
     reader = try TIFFUnitReader(source.file)
-    pixels = UnitPlanes(source)
+    buffer = TileBuffer(source.layout, tileSize: tileSize)
   }
 
   func tile(_ column: Int, of strip: Strip, width: Int) throws(BuildError) -> (
     bytes: UnsafeRawBufferPointer?, pixels: TilePixels
   ) {
-    let unit = strip.row * source.file.columns + column
-    let (soundness, bytes) = try reader.decodePlanes(unit, to: pixels.planes)
-    let tile = TilePixels(source.layout, width: width, height: strip.height, planes: pixels.planes)
-    // An edge tile of a TIFF is as large as the others; what libjpeg had to mend is better written anew.
-    let isWhole = width == strip.tileSize && strip.height == strip.tileSize && soundness == .sound
-    return (isWhole ? bytes : nil, tile)
+    let file = source.file
+    let tile = buffer.pixels(width: width, height: strip.height)
+    if source.path == .copies {
+      let (soundness, bytes) = try reader.decodePlanes(strip.row * file.columns + column, to: tile.planes)
+      // An edge tile of a TIFF is as large as the others; what libjpeg had to mend is better written anew.
+      let isWhole = width == strip.tileSize && strip.height == strip.tileSize && soundness == .sound
+      return (isWhole ? bytes : nil, tile)
+    }
+    let top = strip.row * strip.tileSize / file.unitHeight
+    let left = column * strip.tileSize / file.unitWidth
+    for y in 0..<(strip.height + file.unitHeight - 1) / file.unitHeight {
+      for x in 0..<(width + file.unitWidth - 1) / file.unitWidth {
+        let unit = (top + y) * file.columns + left + x
+        let planes = tile.planes(fromColumn: x * file.unitWidth, row: y * file.unitHeight)
+        if source.layout == .planar420 {
+          try reader.decodePlanes(unit, to: planes)
+        } else {
+          try reader.decode(unit, to: planes.0.base, stride: planes.0.stride)
+        }
+      }
+    }
+    return (nil, tile)
   }
 }
 
@@ -163,13 +178,12 @@ private final class UnitPlanes {
   }
 }
 
-extension Strip {
+extension TilePixels {
   /// Its planes from column `x` and row `y` on, both even where chroma has half resolution.
   fileprivate func planes(fromColumn x: Int, row y: Int) -> (Plane, Plane, Plane) {
     func moved(_ index: Int) -> Plane {
-      guard index < layout.planeCount else { return plane(0) }
       let step = layout.subsampling(ofPlane: index)
-      var plane = plane(index)
+      var plane = self[index]
       plane.base += y / step * plane.stride + x / step * layout.bandsPerPlane
       return plane
     }

@@ -9,6 +9,8 @@ final class VipsSource: StripSource, StripDecoding {
   let steps: [String]
   private let reader: PixelReader
   private let path: String
+  /// Few at a time: every step of libvips' pipeline holds as many.
+  private let rows: RowBuffer
 
   /// - Parameter image: opened for sequential access.
   init(_ image: Image, path: String, page: Int? = nil, options: BuildOptions) throws(BuildError) {
@@ -19,17 +21,21 @@ final class VipsSource: StripSource, StripDecoding {
       self.steps = steps
       self.path = path
       reader = PixelReader(image)
+      rows = RowBuffer(layout, width: image.width, rows: 64)
     } catch { throw BuildError(path, error) }
   }
 
   func makeDecoder() -> any StripDecoding { self }
 
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
-    let plane = strip.plane(0)
-    do {
-      try reader.read(
-        rows: strip.height, from: strip.row * strip.tileSize, to: plane.base, stride: plane.stride)
-    } catch { throw BuildError(path, error) }
+    for y in stride(from: 0, to: strip.height, by: rows.count) {
+      let count = min(rows.count, strip.height - y)
+      do {
+        try reader.read(
+          rows: count, from: strip.row * strip.tileSize + y, to: rows.bases.0, stride: rows.strides.0)
+      } catch { throw BuildError(path, error) }
+      rows.move(count, to: strip, y: y)
+    }
   }
 
   private static func prepared(
