@@ -51,6 +51,11 @@ test-kill: release ## kill -9 a library build at KILLS=100 random moments, then 
 	@$(scripts)/install-packages test
 	@KILLS=$${KILLS:-100} $(PYTHON) $(scripts)/python-tests Tests/robustness -k Interruptions
 
+.PHONY: test-memory
+test-memory: release ## a picture of 10 gigapixels within 400 MB (makes a source of 0.8 GB once; minutes)
+	@$(scripts)/install-packages bench
+	@$(PYTHON) Tests/bench/ten_gigapixels
+
 .PHONY: test-tools
 test-tools: .cache/venv/.complete
 	@$(prepare) build test
