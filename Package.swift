@@ -45,17 +45,19 @@ let package = Package(
     library(
       "PyramidBuilding",
       [
-        "Imaging", "Metadata", "TileStorage", "TileGeometry", "CISAL", "CJPEGStream", "CTIFF", "CTurboJPEG", "CWebP",
+        "Imaging", "Metadata", "TileStorage", "TileGeometry", "CISAL", "CJPEGStream", "CTIFF", "CTurboJPEG",
+        "CWebP",
         "CXXHash",
       ]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    library("TileServing", ["TileStorage", "TileGeometry", "CDeflate", "CXXHash"]),
+    library("TileRendering", ["Imaging", "TileStorage", "TileGeometry", "CTurboJPEG"]),
+    library("TileServing", ["TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CXXHash"]),
     library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
       dependencies: [
-        "PyramidBuilding", "HTTPListening", "TileServing", "TileStorage", "TileGeometry",
+        "PyramidBuilding", "HTTPListening", "TileServing", "TileRendering", "TileStorage", "TileGeometry",
       ],
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
@@ -66,6 +68,9 @@ let package = Package(
       "PyramidBuildingTests",
       ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("ZigguratTests", ["ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests(
+      "TileRenderingTests",
+      ["TileRendering", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("TileServingTests", ["TileServing", "TileStorage", "TileGeometry", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]

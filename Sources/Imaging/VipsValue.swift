@@ -10,6 +10,7 @@ enum VipsValue {
   case name(String)
   case image(Image)
   case doubles([Double])
+  case ints([Int32])
   /// Encoded bytes, copied.
   case blob(UnsafeRawBufferPointer)
 
@@ -42,6 +43,7 @@ enum VipsValue {
       let blob = vips_blob_copy(bytes.baseAddress, bytes.count)
       g_value_set_boxed(&value, blob)
       vips_area_unref(UnsafeMutableRawPointer(blob)?.assumingMemoryBound(to: VipsArea.self))
+    case .ints(let numbers): vips_value_set_array_int(&value, numbers, Int32(numbers.count))
     case .doubles(let numbers): vips_value_set_array_double(&value, numbers, Int32(numbers.count))
     }
     return true

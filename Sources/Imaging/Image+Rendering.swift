@@ -1,0 +1,121 @@
+extension Image {
+  /// As 8-bit gray, gray with alpha, RGB or RGBA, whatever the image was.
+  public func asBytesOfColor() throws(ImagingError) -> Image {
+    let isGray = bands < 3
+    var image = self
+    if !isGray, image.interpretation != "srgb" { image = try image.converted(to: "srgb") }
+    if isGray, image.interpretation != "b-w" { image = try image.converted(to: "b-w") }
+    if !image.isBytes { image = try image.castToBytes() }
+    return image.bands > 4 ? try image.bands(from: 0, count: 4) : image
+  }
+
+  /// Scaled to exactly this size, with Lanczos' kernel where it shrinks and bicubic where it grows.
+  public func resized(width newWidth: Int, height newHeight: Int) throws(ImagingError) -> Image {
+    let scaled = try onPremultiplied { (image) throws(ImagingError) in
+      try Operation.run(
+        "resize", subject,
+        [
+          "in": .image(image), "scale": .double(Double(newWidth) / Double(width)),
+          "vscale": .double(Double(newHeight) / Double(height)), "kernel": .name("lanczos3"),
+        ])
+    }
+    if scaled.width == newWidth, scaled.height == newHeight { return scaled }
+    // Rounding inside libvips may be off by one: the edge is cut or repeated.
+    return try Operation.run(
+      "embed", subject,
+      [
+        "in": .image(scaled), "x": .int(0), "y": .int(0), "width": .int(newWidth), "height": .int(newHeight),
+        "extend": .name("copy"),
+      ])
+  }
+
+  /// What is transparent must not tint its neighbours.
+  private func onPremultiplied(
+    _ work: (Image) throws(ImagingError) -> Image
+  ) throws(ImagingError) -> Image {
+    guard hasAlpha else { return try work(self) }
+    let done = try work(try Operation.run("premultiply", subject, ["in": .image(self)]))
+    return try Operation.run("unpremultiply", subject, ["in": .image(done)]).castToBytes()
+  }
+
+  /// Mirrored left to right.
+  public func mirrored() throws(ImagingError) -> Image {
+    try Operation.run("flip", subject, ["in": .image(self), "direction": .name("horizontal")])
+  }
+
+  /// Turned clockwise by any angle into the box around it; corners are transparent, so there is alpha
+  /// unless the angle is a multiple of 90.
+  public func turned(degrees: Double) throws(ImagingError) -> Image {
+    switch degrees {
+    case 0: return self
+    case 90, 180, 270:
+      return try Operation.run(
+        "rot", subject, ["in": .image(self), "angle": .name("d\(Int(degrees))")])
+    default:
+      let image = try withAlpha()
+      return try Operation.run(
+        "rotate", subject,
+        ["in": .image(image), "angle": .double(degrees), "background": .doubles(image.clear)])
+    }
+  }
+
+  /// Pixels at (x, y) go to matrix · (x, y) + offset; what lies outside the image is transparent where
+  /// there is alpha, else its edge.
+  ///
+  /// - Parameters:
+  ///   - matrix: a, b, c, d: x' = a·x + b·y, y' = c·x + d·y.
+  ///   - offset: added afterwards. A pixel's middle is at half of one.
+  public func mapped(
+    matrix: (Double, Double, Double, Double), offset: (x: Double, y: Double), width: Int, height: Int
+  ) throws(ImagingError) -> Image {
+    // libvips counts from the middle of a pixel.
+    try Operation.run(
+      "affine", subject,
+      [
+        "in": .image(self), "matrix": .doubles([matrix.0, matrix.1, matrix.2, matrix.3]),
+        "idx": .double(0.5), "idy": .double(0.5), "odx": .double(offset.x - 0.5),
+        "ody": .double(offset.y - 0.5), "oarea": .ints([0, 0, Int32(width), Int32(height)]),
+        "extend": .name(hasAlpha ? "background" : "copy"), "background": .doubles(clear),
+      ])
+  }
+
+  private var clear: [Double] { Array(repeating: 0, count: bands) }
+
+  /// With an alpha band, opaque where there was none.
+  public func withAlpha() throws(ImagingError) -> Image {
+    hasAlpha
+      ? self : try Operation.run("bandjoin_const", subject, ["in": .image(self), "c": .doubles([255])])
+  }
+
+  /// 0 or 255 in every band but alpha, from gray.
+  public func bilevel() throws(ImagingError) -> Image {
+    try Operation.run(
+      "relational_const", subject,
+      ["in": .image(self), "relational": .name("more"), "c": .doubles([127])])
+  }
+
+  public func jpegBytes(quality: Int) throws(ImagingError) -> [UInt8] {
+    try Operation.runToBuffer(
+      "jpegsave_buffer", subject, ["in": .image(self), "Q": .int(quality), "strip": .bool(true)])
+  }
+
+  public func webpBytes(quality: Int) throws(ImagingError) -> [UInt8] {
+    try Operation.runToBuffer(
+      "webpsave_buffer", subject,
+      ["in": .image(self), "Q": .int(quality), "effort": .int(2), "strip": .bool(true)])
+  }
+
+  /// Deflate-compressed TIFF.
+  public func tiffBytes() throws(ImagingError) -> [UInt8] {
+    try Operation.runToBuffer(
+      "tiffsave_buffer", subject,
+      [
+        "in": .image(self), "compression": .name("deflate"), "predictor": .name("horizontal"),
+        "strip": .bool(true),
+      ])
+  }
+
+  public func gifBytes() throws(ImagingError) -> [UInt8] {
+    try Operation.runToBuffer("gifsave_buffer", subject, ["in": .image(self), "strip": .bool(true)])
+  }
+}

@@ -1,0 +1,75 @@
+public import TileGeometry
+
+/// 8-bit pixels in memory, filled once by whoever makes them and read-only from then on.
+// Sendable: nobody writes once the buffer is given away.
+public final class PixelBuffer: @unchecked Sendable {
+  /// How pixels lie in memory.
+  public enum Layout: Hashable, Sendable {
+    /// Rows of pixels without gaps: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA.
+    case interleaved(bands: Int)
+    /// Y, then Cb, then Cr at half resolution, as JPEG 4:2:0 has them; sides rounded up to even ones.
+    case planar420
+  }
+
+  public let size: PixelSize
+  public let layout: Layout
+  let memory: UnsafeMutableBufferPointer<UInt8>
+
+  public var width: Int { size.width }
+  public var height: Int { size.height }
+  public var byteCount: Int { memory.count }
+  /// The pixels as they lie.
+  public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(memory) }
+
+  init(_ size: PixelSize, _ layout: Layout) {
+    (self.size, self.layout) = (size, layout)
+    switch layout {
+    case .interleaved(let bands): memory = .allocate(capacity: size.width * size.height * bands)
+    case .planar420:
+      let (columns, rows) = ((size.width + 1) / 2, (size.height + 1) / 2)
+      memory = .allocate(capacity: columns * rows * 6)
+    }
+  }
+
+  deinit { memory.deallocate() }
+
+  struct Plane {
+    let base: UnsafeMutablePointer<UInt8>
+    /// Bytes from one row to the next.
+    let stride: Int
+    let rows: Int
+    /// Bytes of one pixel.
+    let step: Int
+  }
+
+  var planeCount: Int { layout == .planar420 ? 3 : 1 }
+
+  func plane(_ number: Int) -> Plane {
+    let base = memory.baseAddress!
+    switch layout {
+    case .interleaved(let bands):
+      return Plane(base: base, stride: size.width * bands, rows: size.height, step: bands)
+    case .planar420:
+      let (columns, rows) = ((size.width + 1) / 2, (size.height + 1) / 2)
+      if number == 0 { return Plane(base: base, stride: columns * 2, rows: rows * 2, step: 1) }
+      return Plane(
+        base: base + columns * rows * (number == 1 ? 4 : 5), stride: columns, rows: rows, step: 1)
+    }
+  }
+
+  /// Repeats the last column and row of Y where the size is odd: encoders read an even count.
+  func repeatOddEdges() {
+    guard layout == .planar420 else { return }
+    let luma = plane(0)
+    if size.width % 2 == 1 {
+      for row in 0..<size.height {
+        let end = luma.base + row * luma.stride + size.width
+        end.pointee = (end - 1).pointee
+      }
+    }
+    if size.height % 2 == 1 {
+      let end = luma.base + size.height * luma.stride
+      end.update(from: end - luma.stride, count: luma.stride)
+    }
+  }
+}

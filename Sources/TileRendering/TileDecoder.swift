@@ -1,0 +1,75 @@
+import Imaging
+import Synchronization
+import TileGeometry
+import TileStorage
+
+/// Decoded tiles, from memory where they were decoded lately.
+final class TileDecoder: Sendable {
+  private struct Key: Hashable {
+    let generation: UInt64
+    let tile: Int
+    let planar: Bool
+  }
+
+  private let cache: Mutex<LeastRecentlyUsed<Key, PixelBuffer>>
+
+  /// - Parameter cacheBytes: of decoded tiles that are kept.
+  init(cacheBytes: Int) { cache = Mutex(LeastRecentlyUsed(limit: cacheBytes)) }
+
+  var cachedBytes: Int { cache.withLock { $0.weight } }
+
+  /// - Parameter planar: tiles of JPEG 4:2:0 stay Y, Cb, Cr.
+  func pixels(
+    of archive: SZIArchive, _ address: TileAddress, planar: Bool, _ codec: TurboJPEG
+  ) throws(RenderError) -> PixelBuffer {
+    let name = "tile \(address.level)/\(address.column)_\(address.row)"
+    guard
+      let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
+      let expected = archive.pyramid.rectangle(of: address)
+    else { throw RenderError("\(name) is outside the pyramid") }
+    let key = Key(generation: archive.generation, tile: number, planar: planar)
+    if let known = cache.withLock({ $0.value(for: key) }) { return known }
+    guard let bytes = archive.tile(number), !bytes.isEmpty else {
+      throw RenderError("\(name) cannot be read from its archive")
+    }
+    let pixels: PixelBuffer
+    do throws(RenderError) {
+      pixels = try Self.decode(bytes, planar: planar, codec)
+    } catch { throw RenderError("\(name): \(error)") }
+    guard pixels.width == expected.width, pixels.height == expected.height else {
+      throw RenderError(
+        "\(name) has \(pixels.width)×\(pixels.height) pixels, not \(expected.width)×\(expected.height)")
+    }
+    cache.withLock { $0.insert(pixels, for: key, weight: pixels.byteCount + 128) }
+    return pixels
+  }
+
+  static func decode(
+    _ bytes: UnsafeRawBufferPointer, planar: Bool, _ codec: TurboJPEG
+  ) throws(RenderError) -> PixelBuffer {
+    if bytes.count > 2, bytes[0] == 0xff, bytes[1] == 0xd8,
+      let pixels = try codec.decode(bytes, planar: planar)
+    {
+      return pixels
+    }
+    do throws(ImagingError) {
+      return try PixelBuffer(Image(encoded: bytes, subject: "tile").asBytesOfColor())
+    } catch { throw RenderError(error) }
+  }
+}
+
+extension PixelBuffer {
+  /// The pixels of an image of bytes.
+  convenience init(_ image: Image) throws(ImagingError) {
+    self.init(
+      PixelSize(width: image.width, height: image.height)!, .interleaved(bands: image.bands))
+    try PixelReader(image).read(rows: image.height, from: 0, to: memory.baseAddress!, stride: plane(0).stride)
+  }
+
+  /// A copy as an image; not of planes.
+  var image: Image {
+    guard case .interleaved(let bands) = layout else { preconditionFailure("planes are no image") }
+    return Image(
+      copying: memory.baseAddress!, width: width, height: height, bands: bands, stride: plane(0).stride)
+  }
+}

@@ -1,0 +1,157 @@
+import Imaging
+import Synchronization
+public import TileGeometry
+public import TileStorage
+
+/// Makes pictures from the tiles of archives; may be used by many threads at once.
+public final class TileRenderer: Sendable {
+  /// What all pictures have in common.
+  public struct Options: Hashable, Sendable {
+    /// Of lossy pictures, 1…100.
+    public var quality = 80
+    /// What stands behind transparent pixels where the format has no alpha: red, green, blue.
+    public var background = [255, 255, 255]
+    /// Of decoded tiles that are kept for the next picture.
+    public var cacheBytes = 64 << 20
+
+    public init() {}
+  }
+
+  public let options: Options
+  private let decoder: TileDecoder
+  /// Those that no thread uses now.
+  private let codecs = Mutex<[Codec]>([])
+
+  // Sendable: taken by one thread at a time out of a mutex.
+  private struct Codec: @unchecked Sendable {
+    let codec: TurboJPEG
+  }
+
+  public init(options: Options = Options()) {
+    self.options = options
+    decoder = TileDecoder(cacheBytes: options.cacheBytes)
+  }
+
+  /// Bytes of decoded tiles that are kept now.
+  public var cachedBytes: Int { decoder.cachedBytes }
+
+  /// The picture as a file's bytes.
+  public func render(_ picture: Picture, of archive: SZIArchive) throws(RenderError) -> [UInt8] {
+    try withCodec { (codec) throws(RenderError) in
+      let plan = RenderPlan(archive.pyramid, region: picture.region, size: picture.size)
+      let composer = TileComposer(decoder: decoder, archive: archive, level: plan.level, codec: codec)
+      let pixels = try composer.pixels(of: plan.rectangle)
+      if plan.isExact, !picture.isMirrored, picture.rotation == 0, picture.quality == .color {
+        return try encode(pixels, as: picture.format, codec)
+      }
+      let color = try codec.interleaved(pixels)
+      do throws(ImagingError) {
+        var image = color.image
+        if !plan.isExact {
+          image = try image.resized(width: picture.size.width, height: picture.size.height)
+        }
+        if picture.isMirrored { image = try image.mirrored() }
+        image = try image.turned(degrees: picture.rotation)
+        return try encode(image, quality: picture.quality, as: picture.format)
+      } catch { throw RenderError(error) }
+    }
+  }
+
+  /// What a viewer shows in a window that has `viewport`'s place, turn and mirroring; transparent outside
+  /// the image where the format allows it.
+  ///
+  /// - Parameter devicePixelRatio: picture pixels per CSS pixel.
+  public func render(
+    _ viewport: Viewport, devicePixelRatio: Double, format: PictureFormat, of archive: SZIArchive
+  ) throws(RenderError) -> [UInt8] {
+    let place = ViewportPlan(archive.pyramid, viewport, devicePixelRatio: devicePixelRatio)
+    let seen = try place.rectangle.map { (rectangle) throws(RenderError) in
+      try pixels(of: rectangle, level: place.level, of: archive)
+    }
+    do throws(ImagingError) {
+      guard let seen else {
+        let empty = PixelBuffer(place.size, .interleaved(bands: 4))
+        empty.memory.initialize(repeating: 0)
+        return try encode(empty.image, quality: .color, as: format)
+      }
+      let image = place.isFilled ? seen.image : try seen.image.withAlpha()
+      let mapped = try image.mapped(
+        matrix: place.matrix, offset: place.offset, width: place.size.width, height: place.size.height)
+      return try encode(mapped, quality: .color, as: format)
+    } catch { throw RenderError(error) }
+  }
+
+  /// The decoded pixels of a rectangle of one level.
+  ///
+  /// - Parameter rectangle: level space, inside the level.
+  /// - Returns: gray, gray with alpha, RGB or RGBA, interleaved.
+  public func pixels(
+    of rectangle: PixelRect, level: Int, of archive: SZIArchive
+  ) throws(RenderError) -> PixelBuffer {
+    try withCodec { (codec) throws(RenderError) in
+      let composer = TileComposer(decoder: decoder, archive: archive, level: level, codec: codec)
+      return try codec.interleaved(composer.pixels(of: rectangle))
+    }
+  }
+
+  /// Pixels as a file's bytes.
+  public func encode(_ pixels: PixelBuffer, as format: PictureFormat) throws(RenderError) -> [UInt8] {
+    try withCodec { (codec) throws(RenderError) in try encode(pixels, as: format, codec) }
+  }
+
+  /// A tile in another format than it is stored in.
+  public func transcode(
+    _ address: TileAddress, of archive: SZIArchive, to format: PictureFormat
+  ) throws(RenderError) -> [UInt8] {
+    try withCodec { (codec) throws(RenderError) in
+      try encode(
+        decoder.pixels(of: archive, address, planar: format == .jpg, codec), as: format, codec)
+    }
+  }
+
+  // MARK: Encoding
+
+  private func encode(
+    _ pixels: PixelBuffer, as format: PictureFormat, _ codec: TurboJPEG
+  ) throws(RenderError) -> [UInt8] {
+    let isOpaque =
+      switch pixels.layout {
+      case .planar420, .interleaved(bands: 1), .interleaved(bands: 3): true
+      default: false
+      }
+    if format == .jpg, isOpaque { return try codec.encode(pixels, quality: options.quality) }
+    let color = try codec.interleaved(pixels)
+    do throws(ImagingError) {
+      return try encode(color.image, quality: .color, as: format)
+    } catch { throw RenderError(error) }
+  }
+
+  private func encode(
+    _ image: Image, quality: PictureQuality, as format: PictureFormat
+  ) throws(ImagingError) -> [UInt8] {
+    var image = image
+    if image.hasAlpha, !format.keepsAlpha || quality == .bitonal {
+      let background = options.background.map(Double.init)
+      image = try image.flattened(
+        over: image.bands < 3 ? [background.reduce(0, +) / 3] : background)
+    }
+    if quality != .color, image.bands > 2 { image = try image.converted(to: "b-w") }
+    if quality == .bitonal { image = try image.bilevel() }
+    return switch format {
+    case .jpg: try image.jpegBytes(quality: options.quality)
+    case .png: try image.pngBytes()
+    case .webp: try image.webpBytes(quality: options.quality)
+    case .tif: try image.tiffBytes()
+    case .gif: try image.gifBytes()
+    default: try image.avifBytes(quality: options.quality)
+    }
+  }
+
+  private func withCodec<Result>(
+    _ work: (TurboJPEG) throws(RenderError) -> Result
+  ) throws(RenderError) -> Result {
+    let codec = codecs.withLock { $0.popLast() } ?? Codec(codec: TurboJPEG())
+    defer { codecs.withLock { $0.append(codec) } }
+    return try work(codec.codec)
+  }
+}

@@ -1,0 +1,55 @@
+import TileGeometry
+
+/// How the pixels of one level get to their places in a viewport's picture.
+struct ViewportPlan {
+  let level: Int
+  /// What is read, level space; nil where nothing of the image is visible.
+  let rectangle: PixelRect?
+  /// Of the picture, device pixels.
+  let size: PixelSize
+  /// The image covers every pixel of the picture.
+  let isFilled: Bool
+  /// From pixels of `rectangle` to device pixels: x' = a·x + b·y + offset.x, and so on.
+  let matrix: (Double, Double, Double, Double)
+  let offset: (x: Double, y: Double)
+
+  init(_ pyramid: Pyramid, _ viewport: Viewport, devicePixelRatio ratio: Double) {
+    size = PixelSize(
+      width: max(1, Int((viewport.width * ratio).rounded())),
+      height: max(1, Int((viewport.height * ratio).rounded())))!
+    let coverage = Coverage(pyramid: pyramid, viewport: viewport, devicePixelRatio: ratio)
+    level = coverage.level
+    let unit = 1 / pyramid.scale(ofLevel: level)
+    let levelSize = pyramid.size(ofLevel: level)
+    if let seen = coverage.visible {
+      // Two pixels more than is seen, for interpolation at the edges.
+      let left = max(0, Int((seen.x / unit).rounded(.down)) - 2)
+      let top = max(0, Int((seen.y / unit).rounded(.down)) - 2)
+      let right = min(levelSize.width, Int(((seen.x + seen.width) / unit).rounded(.up)) + 2)
+      let bottom = min(levelSize.height, Int(((seen.y + seen.height) / unit).rounded(.up)) + 2)
+      rectangle =
+        left < right && top < bottom
+        ? PixelRect(x: left, y: top, width: right - left, height: bottom - top) : nil
+    } else {
+      rectangle = nil
+    }
+    let (width, height) = (Double(pyramid.imageSize.width), Double(pyramid.imageSize.height))
+    isFilled = [(0.0, 0.0), (viewport.width, 0), (0, viewport.height), (viewport.width, viewport.height)]
+      .allSatisfy { corner in
+        let point = viewport.imagePoint(ofViewport: Point(x: corner.0, y: corner.1))
+        return point.x >= 0 && point.y >= 0 && point.x <= width && point.y <= height
+      }
+    func device(_ x: Double, _ y: Double) -> Point {
+      let point = viewport.viewportPoint(ofImage: Point(x: x * unit, y: y * unit))
+      return Point(x: point.x * ratio, y: point.y * ratio)
+    }
+    let turn = viewport.turn
+    let scale = viewport.scale * unit * ratio
+    let mirror = turn.isFlipped ? -1.0 : 1.0
+    matrix = (
+      mirror * turn.cosine * scale, -turn.sine * scale, mirror * turn.sine * scale, turn.cosine * scale
+    )
+    let origin = device(Double(rectangle?.x ?? 0), Double(rectangle?.y ?? 0))
+    offset = (origin.x, origin.y)
+  }
+}
