@@ -15,6 +15,8 @@ public struct SourceScan: Sendable {
   public private(set) var failures: [BuildError] = []
   /// Files in folders that are no images by their names.
   public private(set) var passedOver = 0
+  /// Every folder that was searched, and those of the files that were named: what to watch for changes.
+  public private(set) var folders: [String] = []
 
   private var found: [Found] = []
   private var seenFiles: Set<FileKey> = []
@@ -58,6 +60,7 @@ public struct SourceScan: Sendable {
       while root.count > 1, root.hasSuffix("/") { root.removeLast() }
       search(root, below: "", [], library)
     } else {
+      folders.append(parentFolder(argument))
       let name = argument.split(separator: "/").last.map(String.init) ?? argument
       addFile(argument, relative: name, status)
     }
@@ -79,6 +82,7 @@ public struct SourceScan: Sendable {
       failures.append(BuildError(folder, "is a link to a folder above it: a loop"))
       return
     }
+    folders.append(folder)
     var names: [String] = []
     while let entry = readdir(directory) {
       guard let name = entry.pointee.name else {

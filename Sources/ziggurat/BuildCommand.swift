@@ -20,6 +20,7 @@ enum BuildCommand: Command {
       "memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
     Option("force", help: "build again what is there and unchanged"),
     Option("prune", help: "remove archives whose sources are not among those given any more"),
+    Option("watch", help: "then stay, and build what is added or changed until Ctrl-C"),
     Option("dry-run", help: "tell what would be done and do nothing"),
     Option("json", help: "one JSON object a line per image on stdout"),
     Option("quiet", help: "say nothing but failures"),
@@ -43,6 +44,9 @@ enum BuildCommand: Command {
     let prunes = try arguments.flag("prune")
     builder.force = try arguments.flag("force")
 
+    let watches = try arguments.flag("watch")
+    if watches, builder.isDryRun { throw UsageError("--watch and --dry-run do not go together") }
+
     Interruption.listen()
     do {
       try builder.prepare()
@@ -50,29 +54,11 @@ enum BuildCommand: Command {
       Output.error(error.description)
       return error.isTemporary ? .temporary : .someFailed
     }
-    let scan = SourceScan(arguments.operands, library: library)
-    var tally = BuildTally(isQuiet: isQuiet, asJSON: asJSON, total: scan.sources.count)
-    for failure in scan.failures { tally.add(failure) }
-    let run = LibraryRun(builder, scan.sources, memoryLimit: memoryLimit) { tally.add($0, $1) }
-    tally.progress?.start { run.progress }
-    run.run()
-    tally.progress?.end()
-    if Interruption.isAsked {
-      Output.error("interrupted; what is finished stays, the rest left nothing")
-      return .interrupted
-    }
-    if prunes {
-      // A folder that could not be read hides its images, whose archives must not go for that.
-      if scan.failures.isEmpty {
-        do { tally.addPruned(try builder.prune(keeping: scan.sources), isDryRun: builder.isDryRun) } catch {
-          tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
-        }
-      } else {
-        Output.note("nothing is pruned, since not every source could be read")
-      }
-    }
-    tally.finish(passedOver: scan.passedOver)
-    return tally.exitCode
+    var round = BuildRound(
+      builder: builder, operands: arguments.operands, prunes: prunes, memoryLimit: memoryLimit,
+      isQuiet: isQuiet, asJSON: asJSON)
+    let code = round.run()
+    return watches && code != .interrupted ? round.watch() : code
   }
 
   private static func buildOptions(_ arguments: Arguments) throws(UsageError) -> BuildOptions {

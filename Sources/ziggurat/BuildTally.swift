@@ -10,6 +10,8 @@ struct BuildTally {
   private var built = 0
   private var unchanged = 0
   private var failures: [BuildError] = []
+  /// Nothing was built or failed; what is pruned has a line of its own.
+  var isEmpty: Bool { done == 0 && failures.isEmpty }
 
   /// The line at the foot of a terminal, where there is one.
   let progress: ProgressLine?

@@ -1,0 +1,98 @@
+import Foundation
+import PyramidBuilding
+import TileStorage
+
+/// One look at the sources and the build of what it finds; with `watch`, one after the other.
+struct BuildRound {
+  var builder: LibraryBuilder
+  let operands: [String]
+  let prunes: Bool
+  let memoryLimit: Int
+  let isQuiet: Bool
+  let asJSON: Bool
+  private var changes = SourceChanges()
+  private var folders: [String] = []
+  /// Told once, not at every look.
+  private var toldFailures: Set<String> = []
+
+  init(
+    builder: LibraryBuilder, operands: [String], prunes: Bool, memoryLimit: Int, isQuiet: Bool, asJSON: Bool
+  ) {
+    (self.builder, self.operands, self.prunes) = (builder, operands, prunes)
+    (self.memoryLimit, self.isQuiet, self.asJSON) = (memoryLimit, isQuiet, asJSON)
+  }
+
+  /// Builds everything that the operands name.
+  mutating func run() -> ExitCode {
+    let scan = SourceScan(operands, library: builder.library)
+    return build(scan.sources, of: scan, isFirst: true)
+  }
+
+  /// Builds what is added or changed, until the user asks to stop.
+  mutating func watch() -> ExitCode {
+    // What was to be built whatever it was is built; from here on a change is the reason.
+    builder.force = false
+    let events = FolderEvents()
+    let deaf = events.listen(to: folders)
+    if deaf > 0 {
+      Output.note(
+        "\(Output.count(deaf, "folder")) cannot be watched (see fs.inotify.max_user_watches); "
+          + "all are read again once a minute anyhow")
+    }
+    if !isQuiet { Output.note("watching \(Output.count(folders.count, "folder")); Ctrl-C ends it") }
+    var idle = 0
+    while !Interruption.isAsked {
+      let something = events.wait(milliseconds: 1000)
+      idle += 1
+      // Where no event comes, as on network drives, a look a minute.
+      guard something || changes.isUnsettled || idle >= 60 else { continue }
+      idle = 0
+      // A burst of events is one look, and two looks are a second apart.
+      if something { usleep(1_000_000) }
+      let scan = SourceScan(operands, library: builder.library)
+      _ = events.listen(to: scan.folders)
+      if build(changes.settled(of: scan.sources), of: scan, isFirst: false) == .interrupted { break }
+    }
+    Output.error("no longer watching; what is finished stays")
+    return .interrupted
+  }
+
+  private mutating func build(
+    _ sources: [SourceScan.Source], of scan: SourceScan, isFirst: Bool
+  ) -> ExitCode {
+    folders = scan.folders
+    changes.remember(sources)
+    var tally = BuildTally(isQuiet: isQuiet, asJSON: asJSON, total: sources.count)
+    for failure in scan.failures where isFirst || !toldFailures.contains(failure.description) {
+      tally.add(failure)
+    }
+    toldFailures = Set(scan.failures.map(\.description))
+    var again: [String] = []
+    let run = LibraryRun(builder, sources, memoryLimit: memoryLimit) { source, outcome in
+      if case .failed(let failure) = outcome, failure.isTemporary { again.append(source.path) }
+      tally.add(source, outcome)
+    }
+    tally.progress?.start { run.progress }
+    run.run()
+    tally.progress?.end()
+    for path in again { changes.forget(path) }
+    if Interruption.isAsked {
+      if isFirst { Output.error("interrupted; what is finished stays, the rest left nothing") }
+      return .interrupted
+    }
+    if prunes { prune(scan, &tally, isFirst) }
+    if isFirst || !tally.isEmpty { tally.finish(passedOver: isFirst ? scan.passedOver : 0) }
+    return tally.exitCode
+  }
+
+  private func prune(_ scan: SourceScan, _ tally: inout BuildTally, _ isFirst: Bool) {
+    // A folder that could not be read hides its images, whose archives must not go for that.
+    guard scan.failures.isEmpty else {
+      if isFirst { Output.note("nothing is pruned, since not every source could be read") }
+      return
+    }
+    do { tally.addPruned(try builder.prune(keeping: scan.sources), isDryRun: builder.isDryRun) } catch {
+      tally.add(BuildError(builder.library, error.description, isTemporary: error.isTemporary))
+    }
+  }
+}
