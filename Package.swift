@@ -52,12 +52,16 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     library("TileRendering", ["Imaging", "TileStorage", "TileGeometry", "CTurboJPEG"]),
-    library("TileServing", ["TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CXXHash"]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    library("Catalog", ["CSQLite", "TileStorage", "TileGeometry"]),
+    library(
+      "TileServing", ["Catalog", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CXXHash"]),
     library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
       dependencies: [
-        "PyramidBuilding", "HTTPListening", "TileServing", "TileRendering", "TileStorage", "TileGeometry",
+        "PyramidBuilding", "HTTPListening", "TileServing", "Catalog", "TileRendering", "TileStorage",
+        "TileGeometry",
       ],
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

@@ -16,17 +16,21 @@ public struct CoveredTile: Hashable, Sendable {
 public struct Coverage: Sendable {
   public let pyramid: Pyramid
   public let viewport: Viewport
-  /// The coarsest level at least as fine as scale × device pixel ratio asks for.
+  /// The coarsest level at least as fine as scale × device pixel ratio asks for, among those to be had.
   public let level: Int
   /// The box around what is seen of the image, image space; nil where nothing is.
   public let visible: Rect?
   private let area: VisibleArea
+  private let coarsest: Int
 
-  /// - Parameter devicePixelRatio: device pixels per CSS pixel, above 0.
-  public init(pyramid: Pyramid, viewport: Viewport, devicePixelRatio: Double = 1) {
+  /// - Parameters:
+  ///   - devicePixelRatio: device pixels per CSS pixel, above 0.
+  ///   - coarsest: the coarsest level whose tiles can be had.
+  public init(pyramid: Pyramid, viewport: Viewport, devicePixelRatio: Double = 1, coarsest: Int = 0) {
     self.pyramid = pyramid
     self.viewport = viewport
-    level = pyramid.level(forScale: viewport.scale * devicePixelRatio)
+    self.coarsest = coarsest
+    level = max(coarsest, pyramid.level(forScale: viewport.scale * devicePixelRatio))
     area = VisibleArea(viewport)
     visible = area.bounds(on: pyramid.imageSize)
   }
@@ -42,7 +46,7 @@ public struct Coverage: Sendable {
   /// The tiles of every coarser level that meet the visible area, coarsest level first.
   public func fallbackTiles() -> [CoveredTile] {
     var tiles: [CoveredTile] = []
-    for coarser in 0..<level {
+    for coarser in coarsest..<level {
       let grid = CoveredRows(pyramid: pyramid, level: coarser, area: area, visible: visible)
       tiles += sorted(grid, prefetch: false)
     }

@@ -1,5 +1,5 @@
+import Catalog
 import TileGeometry
-import TileStorage
 
 /// One image as `/api/images` and `/api/images/{id}` tell of it.
 struct ImageDescription: Encodable {
@@ -25,36 +25,44 @@ struct ImageDescription: Encodable {
   let overlap: Int
   let format: String
   let levels: [Level]
+  /// Of the book that the image is a page of; 1 for any other.
   let pages: Int
+  /// Which page of its book the image is, from 1.
+  let page: Int?
   let bytes: Int
   /// What `?g=` pins a URL to.
   let generation: String
   let urls: [String: String]
 
-  init(id: String, archive: SZIArchive, base: String) {
-    let pyramid = archive.pyramid
-    self.id = id
-    let metadata = archive.metadata
+  /// Nil for an archive that could not be read.
+  init?(_ entry: CatalogEntry, pages: Int, base: String) {
+    guard let pyramid = entry.pyramid else { return nil }
+    id = entry.id
+    let metadata = entry.metadata
     title = metadata.title ?? id.split(separator: "/").last.map(String.init) ?? id
     (caption, creator, date) = (metadata.caption, metadata.creator, metadata.date)
     (place, rights, keywords) = (metadata.place, metadata.rights, metadata.keywords)
     (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
     tileSize = pyramid.tileSize
     overlap = pyramid.overlap
-    format = archive.format.fileExtension
+    format = entry.format
     levels = (0..<pyramid.levelCount).map { level in
       let size = pyramid.size(ofLevel: level)
       return Level(
         width: size.width, height: size.height, columns: pyramid.columns(ofLevel: level),
         rows: pyramid.rows(ofLevel: level))
     }
-    pages = 1
-    bytes = archive.byteCount
-    generation = String(archive.generation, radix: 16)
+    self.pages = pages
+    page = entry.page
+    bytes = entry.stamp.size
+    generation = String(entry.generation, radix: 16)
     let segment = PercentEncoding.encode(id)
     urls = [
       "self": "\(base)/api/images/\(segment)", "view": "\(base)/view/\(segment)",
-      "viewport": "\(base)/api/images/\(segment)/viewport", "dzi": "\(base)/dzi/\(segment).dzi",
+      "viewport": "\(base)/api/images/\(segment)/viewport",
+      "viewportTiles": "\(base)/api/images/\(segment)/viewport.tiles", "dzi": "\(base)/dzi/\(segment).dzi",
+      "xyz": "\(base)/xyz/\(segment)/{z}/{x}/{y}.\(format)",
+      "tilejson": "\(base)/xyz/\(segment)/tilejson.json",
     ]
   }
 }

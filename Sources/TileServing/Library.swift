@@ -1,56 +1,109 @@
+public import Catalog
 import Glibc
 import Synchronization
 public import TileStorage
 
-/// The archives below one folder, by image id; opened when first asked for.
+/// The archives below one folder, by image id; opened when asked for, and the least recently used closed
+/// again.
 ///
 /// A table of what is there is made anew when a folder changes and swapped in whole, so that every
 /// request sees one state, and an archive that was replaced lives on until its last answer is sent.
 public final class Library: Sendable {
   public let root: String
+  public let catalog: Catalog
+  let open: OpenArchives
   private let table: Mutex<LibraryTable>
+  private let updating = Mutex<Void>(())
 
   /// Reads the folder's names; archives are not opened yet.
-  public init(root: String) throws(StorageError) {
+  /// - Parameter openLimit: archives that are open at once, besides those in answers in flight.
+  public init(root: String, openLimit: Int = 512) throws(StorageError) {
     self.root = root
     table = Mutex(try LibraryTable(root: root, previous: nil))
+    catalog = try Catalog(library: root)
+    open = OpenArchives(limit: openLimit)
   }
 
   /// The archive of an image, or nil where there is none of that id.
   /// - Parameter id: UTF-8, decoded.
   func archive(_ id: UnsafeRawBufferPointer) throws(StorageError) -> SZIArchive? {
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
-    return try entry.archive()
+    return try open.archive(entry)
   }
 
   func archive(_ id: String) throws(StorageError) -> SZIArchive? {
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
-    return try entry.archive()
+    return try open.archive(entry)
   }
 
-  /// Ids after `cursor` in order, at most `limit`, that contain `text` in any case.
-  func ids(after cursor: String?, limit: Int, containing text: String?) -> (ids: [String], hasMore: Bool) {
-    let ids = table.withLock { $0.ids }
-    let wanted = text?.lowercased()
-    var found: [String] = []
-    var at = cursor.map { cursor in ids.partitioningIndex { $0 > cursor } } ?? 0
-    while at < ids.count {
-      if wanted.map({ ids[at].lowercased().contains($0) }) ?? true {
-        if found.count == limit { return (found, true) }
-        found.append(ids[at])
-      }
-      at += 1
-    }
-    return (found, false)
-  }
+  public var count: Int { table.withLock { $0.ids.count } }
 
-  var count: Int { table.withLock { $0.ids.count } }
+  /// What is there now.
+  var current: LibraryTable { table.withLock { $0 } }
 
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
-  public func refresh() {
-    let current = table.withLock { $0 }
-    guard current.isStale, let fresh = try? LibraryTable(root: root, previous: current) else { return }
+  /// - Returns: whether the catalog should be updated.
+  public func refresh() -> Bool {
+    let current = current
+    guard current.isStale, let fresh = try? LibraryTable(root: root, previous: current) else {
+      return catalog.needsUpdate
+    }
     table.withLock { $0 = fresh }
+    open.removeAll { fresh.entry($0.id) !== $0 }
+    return true
+  }
+
+  /// Brings the catalog to what the folders hold: reads the archives that are new or have changed.
+  /// - Parameters:
+  ///   - readsAll: also those that look unchanged.
+  ///   - progress: told of each archive that could not be read.
+  /// - Returns: how many archives were read.
+  @discardableResult
+  public func updateCatalog(
+    readsAll: Bool = false, isCancelled: () -> Bool = { false },
+    unreadable: (StorageError) -> Void = { _ in }
+  ) throws(StorageError) -> Int {
+    let result: Result<Int, StorageError> = updating.withLock { _ in
+      do throws(StorageError) {
+        return .success(try update(current, readsAll, isCancelled, unreadable))
+      } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  private func update(
+    _ table: LibraryTable, _ readsAll: Bool, _ isCancelled: () -> Bool, _ unreadable: (StorageError) -> Void
+  ) throws(StorageError) -> Int {
+    var isKnown = [Bool](repeating: false, count: table.ids.count)
+    var gone: [String] = []
+    try catalog.forEachStamp { id, stamp in
+      guard let number = table.index(id) else {
+        gone.append(String(decoding: id, as: UTF8.self))
+        return
+      }
+      isKnown[number] = !readsAll && stamp == FileStamp(table.entries[number].identity)
+    }
+    var read = 0
+    var batch: [CatalogEntry] = []
+    for (number, entry) in table.entries.enumerated() where !isKnown[number] {
+      if isCancelled() { return read }
+      let stamp = FileStamp(entry.identity)
+      do throws(StorageError) {
+        // Not among the open ones, which are those in use.
+        batch.append(CatalogEntry(id: entry.id, stamp: stamp, archive: try SZIArchive(path: entry.path)))
+      } catch {
+        unreadable(error)
+        batch.append(CatalogEntry(unreadable: entry.id, stamp: stamp))
+      }
+      read += 1
+      if batch.count == 500 {
+        try catalog.update(batch, removing: [])
+        batch = []
+      }
+    }
+    if !batch.isEmpty || !gone.isEmpty { try catalog.update(batch, removing: gone) }
+    catalog.isComplete()
+    return read
   }
 }
 

@@ -4,28 +4,6 @@ import TileStorage
 
 /// What was in a library's folders at one moment.
 struct LibraryTable: Sendable {
-  /// One archive of the library, as long as its file stays the same one.
-  final class Entry: Sendable {
-    let path: String
-    let identity: FileIdentity
-    private let opened = Mutex<SZIArchive?>(nil)
-
-    init(path: String, identity: FileIdentity) { (self.path, self.identity) = (path, identity) }
-
-    /// Opened by the first who asks; others wait for it.
-    func archive() throws(StorageError) -> SZIArchive {
-      let result: Result<SZIArchive, StorageError> = opened.withLock { opened in
-        if let opened { return .success(opened) }
-        do throws(StorageError) {
-          let archive = try SZIArchive(path: path)
-          opened = archive
-          return .success(archive)
-        } catch { return .failure(error) }
-      }
-      return try result.get()
-    }
-  }
-
   /// A folder's change time when it was read.
   private struct Folder {
     let path: String
@@ -36,13 +14,13 @@ struct LibraryTable: Sendable {
 
   /// Sorted.
   private(set) var ids: [String] = []
-  private var entries: [Entry] = []
+  private(set) var entries: [LibraryEntry] = []
   /// Open addressing over the ids' hashes; -1 is free.
   private var slots: [Int32] = []
   private var folders: [Folder] = []
 
   init(root: String, previous: LibraryTable?) throws(StorageError) {
-    var found: [(id: String, entry: Entry)] = []
+    var found: [(id: String, entry: LibraryEntry)] = []
     try scan(root, "", previous, 0, &found)
     found.sort { $0.id < $1.id }
     ids = found.map(\.id)
@@ -58,17 +36,20 @@ struct LibraryTable: Sendable {
     }
   }
 
-  func entry(_ id: String) -> Entry? {
+  func entry(_ id: String) -> LibraryEntry? {
     var id = id
     return id.withUTF8 { entry(UnsafeRawBufferPointer($0)) }
   }
 
-  func entry(_ id: UnsafeRawBufferPointer) -> Entry? {
+  func entry(_ id: UnsafeRawBufferPointer) -> LibraryEntry? { index(id).map { entries[$0] } }
+
+  /// The place of an id among `ids`.
+  func index(_ id: UnsafeRawBufferPointer) -> Int? {
     let mask = slots.count - 1
     var slot = Self.hash(id) & mask
     while slots[slot] >= 0 {
       let number = Int(slots[slot])
-      if ids[number].utf8.elementsEqual(id) { return entries[number] }
+      if ids[number].utf8.elementsEqual(id) { return number }
       slot = (slot + 1) & mask
     }
     return nil
@@ -91,7 +72,7 @@ struct LibraryTable: Sendable {
 
   private mutating func scan(
     _ folder: String, _ prefix: String, _ previous: LibraryTable?, _ depth: Int,
-    _ found: inout [(id: String, entry: Entry)]
+    _ found: inout [(id: String, entry: LibraryEntry)]
   ) throws(StorageError) {
     var status = stat()
     guard stat(folder, &status) == 0, let directory = opendir(folder) else {
@@ -103,7 +84,7 @@ struct LibraryTable: Sendable {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     let age = now.tv_sec * 1_000_000_000 + now.tv_nsec - modified
-    folders.append(Folder(path: folder, modified: modified, isUncertain: age < 100_000_000))
+    folders.append(Folder(path: folder, modified: modified, isUncertain: abs(age) < 100_000_000))
     while let entry = readdir(directory) {
       // Partial files begin with a dot, as do a person's hidden ones.
       guard let name = entry.pointee.name, !name.hasPrefix(".") else { continue }
@@ -115,7 +96,7 @@ struct LibraryTable: Sendable {
         if let old = previous?.entry(id), old.identity == identity {
           found.append((id, old))
         } else {
-          found.append((id, Entry(path: path, identity: identity)))
+          found.append((id, LibraryEntry(id: id, path: path, identity: identity)))
         }
       } else if entry.pointee.isFolder, depth < 64 {
         try scan(path, prefix + name + "/", previous, depth + 1, &found)

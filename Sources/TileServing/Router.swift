@@ -28,6 +28,7 @@ struct Router {
     case "healthz" where rest.isEmpty: return .text(200, "ok")
     case "api": return api(rest)
     case "dzi": return deepZoom(rest)
+    case "xyz": return xyz(rest)
     case "view" where !rest.isEmpty: return view(rest.joined(separator: "/"))
     default: return page(segments.joined(separator: "/"))
     }
@@ -86,7 +87,7 @@ struct Router {
     return .text(500, "the tile could not be answered")
   }
 
-  private static func number(_ text: String) -> Int? {
+  static func number(_ text: String) -> Int? {
     guard text.utf8.count < 12, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       text == "0" || !text.hasPrefix("0")
     else { return nil }
@@ -110,10 +111,7 @@ struct Router {
         }
       }
     }
-    let id = rest.joined(separator: "/")
-    return found(id, problem: true) { archive in
-      .json(ImageDescription(id: id, archive: archive, base: site.base))
-    }
+    return describe(rest.joined(separator: "/"))
   }
 
   private func viewport(
@@ -130,38 +128,7 @@ struct Router {
     }
   }
 
-  private func list() -> Response {
-    guard let parameters = decodedQuery() else {
-      return .problem(400, "Bad parameter", "the query has a malformed escape")
-    }
-    var values: [String: String] = [:]
-    for (name, value) in parameters where ["limit", "cursor", "q"].contains(name) {
-      guard values.updateValue(value, forKey: name) == nil else {
-        return .problem(400, "Bad parameter", "\(name) is given twice")
-      }
-    }
-    var limit = 100
-    if let text = values["limit"] {
-      guard let number = Self.number(text), (1...1000).contains(number) else {
-        return .problem(
-          400, "Bad parameter", "limit is '\(text.prefix(40))'; it takes a whole number from 1 to 1000")
-      }
-      limit = number
-    }
-    struct Page: Encodable {
-      let images: [ImageDescription]
-      let total: Int
-      let next: String?
-    }
-    let (ids, hasMore) = site.library.ids(after: values["cursor"], limit: limit, containing: values["q"])
-    // An archive that cannot be read is told of where it is asked for; it must not hide the others.
-    let images = ids.compactMap { id in
-      ((try? site.library.archive(id)) ?? nil).map { ImageDescription(id: id, archive: $0, base: site.base) }
-    }
-    return .json(Page(images: images, total: site.library.count, next: hasMore ? ids.last : nil))
-  }
-
-  private func decodedQuery() -> [(name: String, value: String)]? {
+  func decodedQuery() -> [(name: String, value: String)]? {
     var result: [(name: String, value: String)] = []
     for (name, value) in request.rawQuery {
       guard let name = PercentEncoding.decodedString(name), let value = PercentEncoding.decodedString(value)
@@ -171,7 +138,7 @@ struct Router {
     return result
   }
 
-  private func found(_ id: String, problem: Bool, _ answer: (SZIArchive) -> Response) -> Response {
+  func found(_ id: String, problem: Bool, _ answer: (SZIArchive) -> Response) -> Response {
     do throws(StorageError) {
       if let archive = try site.library.archive(id) { return answer(archive) }
     } catch {

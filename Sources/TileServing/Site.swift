@@ -1,3 +1,4 @@
+import TileRendering
 public import TileStorage
 
 /// Everything the server answers: request in, response out.
@@ -6,6 +7,7 @@ public final class Site: Sendable {
   let files: StaticFiles?
   /// In front of every URL in an answer, without a slash at its end; empty for root-relative URLs.
   let base: String
+  let renderer = TileRenderer()
 
   public init(library: Library, publicFolder: String?, baseURL: String = "") throws(StorageError) {
     self.library = library
@@ -15,13 +17,32 @@ public final class Site: Sendable {
 
   /// Looks a stored tile up by its path alone, as sent; touches no string or object on the way.
   public func tile(_ rawPath: UnsafeRawBufferPointer) -> TileLookup {
-    guard let request = TileRequest(rawPath) else { return .other }
-    return withUnsafeTemporaryAllocation(byteCount: request.id.count, alignment: 1) { buffer in
+    if let request = TileRequest(rawPath) {
+      return stored(request.id, request.fileExtension) { archive in
+        archive.tileIndex(level: request.level, column: request.column, row: request.row)
+      }
+    }
+    if let request = XYZRequest(rawPath) {
+      return stored(request.id, request.fileExtension) { archive in
+        XYZGrid(archive.pyramid).storedAddress(z: request.z, x: request.x, y: request.y)
+          .flatMap { archive.tileIndex(level: $0.level, column: $0.column, row: $0.row) }
+      }
+    }
+    return .other
+  }
+
+  /// - Parameters:
+  ///   - rawID: percent-encoded.
+  ///   - number: the tile's index; nil where it is not stored as the request wants it.
+  private func stored(
+    _ rawID: UnsafeRawBufferPointer, _ fileExtension: UnsafeRawBufferPointer,
+    _ number: (SZIArchive) -> Int?
+  ) -> TileLookup {
+    withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
       // An id that is damaged or unknown, and every failure, is told by the way with words.
-      guard let id = Self.unescape(request.id, into: buffer),
-        let archive = (try? library.archive(id)) ?? nil,
-        let number = archive.tileIndex(level: request.level, column: request.column, row: request.row),
-        let mediaType = MediaTypeName.pointer(archive.format, ending: request.fileExtension),
+      guard let id = Self.unescape(rawID, into: buffer),
+        let archive = (try? library.archive(id)) ?? nil, let number = number(archive),
+        let mediaType = MediaTypeName.pointer(archive.format, ending: fileExtension),
         let bytes = archive.tile(number)
       else { return .other }
       return .found(

@@ -30,7 +30,7 @@ struct TileRequest {
   private static let root: StaticString = "/dzi/"
   private static let files: StaticString = "_files"
 
-  private static func last(_ byte: UInt8, in path: UnsafeRawBufferPointer, before end: Int) -> Int? {
+  static func last(_ byte: UInt8, in path: UnsafeRawBufferPointer, before end: Int) -> Int? {
     var at = end - 1
     // A file extension is short; a path without a dot near its end is no tile's.
     while at >= 0, end - at <= 8 {
@@ -42,7 +42,7 @@ struct TileRequest {
 
   /// The digits that end at `end`, which moves to the byte in front of them; nil where that byte is not
   /// `before` or the number has a leading zero.
-  private static func number(
+  static func number(
     _ path: UnsafeRawBufferPointer, endingAt end: inout Int, after before: UInt8
   ) -> Int? {
     var value = 0
@@ -63,14 +63,14 @@ struct TileRequest {
 }
 
 extension UnsafeRawBufferPointer {
-  fileprivate func starts(with text: StaticString) -> Bool {
+  func starts(with text: StaticString) -> Bool {
     count >= text.utf8CodeUnitCount
       && UnsafeRawBufferPointer(rebasing: self[..<text.utf8CodeUnitCount]).elementsEqual(text)
   }
 }
 
 extension Collection<UInt8> {
-  fileprivate func elementsEqual(_ text: StaticString) -> Bool {
+  func elementsEqual(_ text: StaticString) -> Bool {
     elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }

@@ -5,9 +5,21 @@ public struct TileScheme: Hashable, Sendable {
   public let name: String
 
   public static let deepZoom = TileScheme(known: "dzi")
+  public static let iiif3 = TileScheme(known: "iiif3")
+  public static let iiif2 = TileScheme(known: "iiif2")
+  public static let xyz = TileScheme(known: "xyz")
 
   /// Those that the server answers.
-  static let all: [TileScheme] = [.deepZoom]
+  static let all: [TileScheme] = [.deepZoom, .xyz]
 
   private init(known name: String) { self.name = name }
+
+  /// The pyramid whose tiles the scheme can name: Deep Zoom alone knows overlap.
+  func grid(of pyramid: Pyramid) -> Pyramid {
+    self == .deepZoom
+      ? pyramid : Pyramid(imageSize: pyramid.imageSize, tileSize: pyramid.tileSize) ?? pyramid
+  }
+
+  /// The coarsest level whose tiles have URLs.
+  func coarsestLevel(of pyramid: Pyramid) -> Int { self == .xyz ? XYZGrid(pyramid).baseLevel : 0 }
 }

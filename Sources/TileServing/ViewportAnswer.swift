@@ -21,14 +21,15 @@ public struct ViewportAnswer {
     let (viewport, limits) = query.viewport(on: archive.pyramid.imageSize)
     self.limits = limits
     coverage = Coverage(
-      pyramid: archive.pyramid, viewport: viewport, devicePixelRatio: query.devicePixelRatio)
+      pyramid: query.scheme.grid(of: archive.pyramid), viewport: viewport,
+      devicePixelRatio: query.devicePixelRatio,
+      coarsest: query.scheme.coarsestLevel(of: archive.pyramid))
     guard coverage.count(margin: query.margin) <= Self.tileLimit else {
       throw ViewportQuery.Refusal(
         parameter: "width", value: "\(query.width)",
         allowed: "with this height, dpr and margin, what \(Self.tileLimit) tiles cover")
     }
-    urls = TileURLs(
-      id: id, fileExtension: archive.format.fileExtension, generation: archive.generation, base: base)
+    urls = TileURLs(query.scheme, id: id, archive: archive, base: base)
   }
 
   /// Coarser tiles first where they are asked for, then those of the level, nearest the centre first.
@@ -89,7 +90,7 @@ public struct ViewportAnswer {
       text.key("row")
       text.value(tile.address.row)
       text.key("url")
-      text.value(urls.url(of: tile.address))
+      text.value(urls.url(of: tile))
       text.key("source")
       let source = tile.source
       write(

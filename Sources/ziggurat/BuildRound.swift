@@ -81,6 +81,7 @@ struct BuildRound {
       return .interrupted
     }
     if prunes { prune(scan, &tally, isFirst) }
+    if !builder.isDryRun, isFirst || !tally.isEmpty { CatalogUpdate.run(builder.library) }
     if isFirst || !tally.isEmpty { tally.finish(passedOver: isFirst ? scan.passedOver : 0) }
     return tally.exitCode
   }

@@ -14,6 +14,7 @@ enum ServeCommand: Command {
     Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
     Option("log", "none", help: "a line per answer on stderr: text, json or none"),
     Option("threads", "N", help: "event loops (default: all cores)"),
+    Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
@@ -22,6 +23,7 @@ enum ServeCommand: Command {
     let port = try arguments.int("port", in: 0...65535) ?? 8080
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let threads = try arguments.int("threads", in: 1...256) ?? cores
+    let openLimit = try arguments.int("open-archives", in: 1...1_000_000) ?? 512
     let base = try baseURL(arguments)
     let logName = arguments.string("log") ?? "none"
     guard let log = AccessLog.Style(rawValue: logName) else {
@@ -37,7 +39,7 @@ enum ServeCommand: Command {
     let listener: HTTPListener
     let library: Library
     do {
-      library = try Library(root: folder)
+      library = try Library(root: folder, openLimit: openLimit)
       let site = try Site(
         library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base)
       listener = try HTTPListener(site: site, host: host, port: port, threads: threads, log: log)
@@ -48,15 +50,21 @@ enum ServeCommand: Command {
       Output.error("\(error)")
       return .someFailed
     }
-    let name = host.contains(":") ? "[\(host)]" : host
-    Output.result("listening on http://\(name):\(listener.port)/\n")
+    let catalogued = DispatchSemaphore(value: 0)
     let watcher = Thread {
+      // What fails now is tried again with the next round.
+      _ = try? library.updateCatalog()
+      catalogued.signal()
       while true {
         Thread.sleep(forTimeInterval: 1)
-        library.refresh()
+        if library.refresh() { _ = try? library.updateCatalog() }
       }
     }
     watcher.start()
+    // A library of some size can be searched from the first request on; a vast one is not waited for.
+    _ = catalogued.wait(timeout: .now() + 0.3)
+    let name = host.contains(":") ? "[\(host)]" : host
+    Output.result("listening on http://\(name):\(listener.port)/\n")
     var signal: Int32 = 0
     sigwait(&signals, &signal)
     // A second signal ends the process while the first is still being obeyed.

@@ -4,7 +4,10 @@ import Foundation
 enum Ziggurat {
   static let version = "0.1.0"
   static var commands: [any Command.Type] {
-    [BuildCommand.self, ServeCommand.self, TilesCommand.self, InspectCommand.self, VerifyCommand.self]
+    [
+      BuildCommand.self, ServeCommand.self, TilesCommand.self, InspectCommand.self, VerifyCommand.self,
+      IndexCommand.self,
+    ]
   }
 
   static func main() {

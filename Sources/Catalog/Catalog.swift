@@ -1,0 +1,225 @@
+import CSQLite
+import Glibc
+import Synchronization
+public import TileStorage
+
+/// A library's listing in SQLite: what pages, searches and books are told from without opening archives.
+///
+/// It holds nothing that the archives do not hold. Where its file is damaged it is made anew, where it
+/// cannot be written the listing lives in memory, and several processes may use one at once.
+public final class Catalog: Sendable {
+  public static let fileName = "catalog.sqlite"
+
+  /// Reading goes on while another process holds up the writer.
+  private struct Connections {
+    var reader: SQLiteConnection
+    var writer: SQLiteConnection
+    var isInMemory: Bool
+  }
+
+  private let path: String
+  private let connections: Mutex<Connections>
+  private let isIncomplete = Atomic<Bool>(true)
+
+  /// Opens the catalog of a library's folder, or makes one.
+  /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.
+  public init(library: String, isReadOnly: Bool = false) throws(StorageError) {
+    path = "\(library)/\(Self.fileName)"
+    do throws(SQLiteError) {
+      connections = Mutex(try isReadOnly ? Self.openMemory(startingFrom: path) : Self.open(path))
+    } catch {
+      throw StorageError("open the catalog \(path)", error.message)
+    }
+  }
+
+  /// Whether the listing is in memory alone, since its file cannot be written.
+  public var isInMemory: Bool { connections.withLock { $0.isInMemory } }
+
+  /// Whether archives may be missing in it: it is new, or an update was cut short.
+  public var needsUpdate: Bool { isIncomplete.load(ordering: .acquiring) }
+
+  /// To be called when an update has seen every archive.
+  public func isComplete() { isIncomplete.store(false, ordering: .releasing) }
+
+  // MARK: Reading
+
+  /// Those of `ids` that are known, in no order; at most a thousand are asked for at once.
+  public func entries(_ ids: [String]) throws(StorageError) -> [CatalogEntry] {
+    precondition(ids.count <= 1000, "SQLite takes a limited number of parameters")
+    let places = ids.map { _ in "?" }.joined(separator: ", ")
+    return try entries("WHERE id IN (\(places))", ids.map { .text($0) })
+  }
+
+  /// Entries after `cursor` by id, at most `limit`, that hold every word of `text`, in any case.
+  public func entries(
+    containing text: String, after cursor: String?, limit: Int
+  ) throws(StorageError) -> [CatalogEntry] {
+    let (condition, words) = Self.condition(text)
+    return try entries(
+      "WHERE id > ? AND \(condition) ORDER BY id LIMIT ?", [.text(cursor ?? "")] + words + [.integer(limit)])
+  }
+
+  /// How many entries hold every word of `text`.
+  public func count(containing text: String) throws(StorageError) -> Int {
+    let (condition, words) = Self.condition(text)
+    return try count("WHERE \(condition)", words)
+  }
+
+  /// How many archives cannot be read.
+  public func unreadableCount() throws(StorageError) -> Int { try count("WHERE width IS NULL", []) }
+
+  /// The pages of a book in order.
+  public func pages(ofBook id: String) throws(StorageError) -> [CatalogEntry] {
+    try entries("WHERE book = ? AND width IS NOT NULL ORDER BY page", [.text(id)])
+  }
+
+  public func pageCount(ofBook id: String) throws(StorageError) -> Int {
+    try count("WHERE book = ? AND width IS NOT NULL", [.text(id)])
+  }
+
+  /// Gives every id (UTF-8, valid during the call) with its archive's stamp.
+  public func forEachStamp(_ body: (UnsafeRawBufferPointer, FileStamp) -> Void) throws(StorageError) {
+    try read { (connection) throws(SQLiteError) in
+      try connection.run("SELECT id, inode, bytes, modified FROM image") { row in
+        body(row.bytes(0), FileStamp(inode: row.integer(1), size: row.integer(2), modified: row.integer(3)))
+      }
+    }
+  }
+
+  private func entries(_ condition: String, _ values: [SQLiteValue]) throws(StorageError) -> [CatalogEntry] {
+    var found: [CatalogEntry] = []
+    try read { (connection) throws(SQLiteError) in
+      found = []
+      try connection.run("SELECT \(CatalogSchema.columns) FROM image \(condition)", values) {
+        found.append(CatalogSchema.entry($0))
+      }
+    }
+    return found
+  }
+
+  private func count(_ condition: String, _ values: [SQLiteValue]) throws(StorageError) -> Int {
+    var count = 0
+    try read { (connection) throws(SQLiteError) in
+      try connection.run("SELECT count(*) FROM image \(condition)", values) { count = $0.integer(0) }
+    }
+    return count
+  }
+
+  private static func condition(_ text: String) -> (sql: String, words: [SQLiteValue]) {
+    // Beyond any person's search; SQLite takes so many parameters at least.
+    let words = text.lowercased().split(whereSeparator: \.isWhitespace).prefix(32)
+    let terms = ["width IS NOT NULL"] + words.map { _ in "instr(search, ?) > 0" }
+    return (terms.joined(separator: " AND "), words.map { .text(String($0)) })
+  }
+
+  // MARK: Writing
+
+  /// Takes in entries and drops ids, all or nothing.
+  public func update(_ entries: [CatalogEntry], removing ids: [String]) throws(StorageError) {
+    func write(_ connection: SQLiteConnection) throws(SQLiteError) {
+      try connection.transaction { () throws(SQLiteError) in
+        try connection.runEach("DELETE FROM image WHERE id = ?", ids.map { [.text($0)] })
+        try connection.runEach(CatalogSchema.insert, entries.map(CatalogSchema.values))
+      }
+    }
+    let current = connections.withLock { $0 }
+    do throws(SQLiteError) { try write(current.writer) } catch {
+      // A busy neighbour is waited for another time; everything else is mended by another database.
+      if error.code & 0xff == SQLITE_BUSY { throw failure(error) }
+      try recover(from: error)
+      let fresh = connections.withLock { $0 }
+      do throws(SQLiteError) { try write(fresh.writer) } catch { throw failure(error) }
+    }
+  }
+
+  /// Runs `body`; a damaged file is made anew and `body` run on that, where it finds nothing.
+  private func read(_ body: (SQLiteConnection) throws(SQLiteError) -> Void) throws(StorageError) {
+    let current = connections.withLock { $0 }
+    do throws(SQLiteError) { try body(current.reader) } catch {
+      guard error.isCorruption else { throw failure(error) }
+      try recover(from: error)
+      let fresh = connections.withLock { $0 }
+      do throws(SQLiteError) { try body(fresh.reader) } catch { throw failure(error) }
+    }
+  }
+
+  private func failure(_ error: SQLiteError) -> StorageError {
+    StorageError("use the catalog \(path)", error.description)
+  }
+
+  /// Begins again with an empty database: a new file for a damaged one, else memory.
+  private func recover(from error: SQLiteError) throws(StorageError) {
+    isIncomplete.store(true, ordering: .releasing)
+    do throws(SQLiteError) {
+      if error.isCorruption { Self.removeFiles(path) }
+      let fresh = try error.isCorruption ? Self.open(path) : Self.openMemory()
+      connections.withLock { $0 = fresh }
+    } catch { throw failure(error) }
+  }
+
+  // MARK: Opening
+
+  private static func open(_ path: String) throws(SQLiteError) -> Connections {
+    do throws(SQLiteError) {
+      return try openFile(path)
+    } catch {
+      if error.isCorruption {
+        removeFiles(path)
+        if let connections = try? openFile(path) { return connections }
+      }
+      // A read-only folder, a full disk, a file system without locks.
+      return try openMemory(startingFrom: error.isCorruption ? nil : path)
+    }
+  }
+
+  private static func openFile(_ path: String) throws(SQLiteError) -> Connections {
+    let writer = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    try writer.run("PRAGMA journal_mode = WAL")
+    // Losing the last moments to a power cut costs reading those archives again.
+    try writer.run("PRAGMA synchronous = NORMAL")
+    try prepare(writer)
+    let reader = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
+    try reader.run("SELECT id FROM image LIMIT 1")
+    return Connections(reader: reader, writer: writer, isInMemory: false)
+  }
+
+  private static let memoryNumber = Atomic<Int>(0)
+
+  /// - Parameter path: a catalog whose rows are taken over where it can be read.
+  private static func openMemory(startingFrom path: String? = nil) throws(SQLiteError) -> Connections {
+    let number = memoryNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    let name = "file:ziggurat-catalog-\(number)?mode=memory"
+    let connection = try SQLiteConnection(name, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    try prepare(connection)
+    if let path {
+      // Immutable: a file in a read-only folder could not be locked. What is stale in it is noticed by the
+      // archives' stamps.
+      try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?immutable=1")])
+      try? connection.run("INSERT OR REPLACE INTO image SELECT * FROM old.image")
+      try? connection.run("DETACH old")
+    }
+    return Connections(reader: connection, writer: connection, isInMemory: true)
+  }
+
+  /// For a `file:` URI: what would end its path is percent-encoded.
+  private static func escaped(_ path: String) -> String {
+    path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+  }
+
+  /// Makes the table where there is none of this version.
+  private static func prepare(_ connection: SQLiteConnection) throws(SQLiteError) {
+    try connection.transaction { () throws(SQLiteError) in
+      var version = 0
+      try connection.run("PRAGMA user_version") { version = $0.integer(0) }
+      guard version != CatalogSchema.version else { return }
+      try connection.run("DROP TABLE IF EXISTS image")
+      try connection.run(CatalogSchema.create)
+      try connection.run(CatalogSchema.createIndex)
+      try connection.run("PRAGMA user_version = \(CatalogSchema.version)")
+    }
+  }
+
+  private static func removeFiles(_ path: String) {
+    for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
+  }
+}

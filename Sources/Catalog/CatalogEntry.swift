@@ -1,0 +1,57 @@
+import Foundation
+public import TileGeometry
+public import TileStorage
+
+/// What a library's listing tells of one image, without its archive.
+public struct CatalogEntry: Hashable, Sendable {
+  public var id: String
+  public var stamp: FileStamp
+  /// Nil where the archive could not be read: nothing else is known then.
+  public var pyramid: Pyramid?
+  /// The tiles' ending.
+  public var format: String
+  public var generation: UInt64
+  public var metadata: ImageMetadata
+  /// Of a multi-page source, counted from 1; its book's id is the image's without the last part.
+  public var page: Int?
+
+  public init(id: String, stamp: FileStamp, archive: SZIArchive) {
+    (self.id, self.stamp) = (id, stamp)
+    (pyramid, format, generation) = (archive.pyramid, archive.format.fileExtension, archive.generation)
+    metadata = archive.metadata
+    page = archive.buildRecord?.page
+  }
+
+  /// Of an archive that cannot be read, so that it is not opened again and again.
+  public init(unreadable id: String, stamp: FileStamp) {
+    (self.id, self.stamp) = (id, stamp)
+    (pyramid, format, generation, metadata, page) = (nil, "", 0, ImageMetadata(), nil)
+  }
+
+  /// The id of the pages' common source, for a page.
+  public var book: String? {
+    page == nil ? nil : id.lastIndex(of: "/").map { String(id[..<$0]) }
+  }
+
+  /// All that a search looks in, in small letters.
+  var searchText: String {
+    let m = metadata
+    return ([id, m.title, m.caption, m.creator, m.date, m.place].compactMap { $0 } + m.keywords)
+      .joined(separator: "\n").lowercased()
+  }
+}
+
+/// What changes when an archive is replaced, as far as it lasts beyond a restart of the machine.
+public struct FileStamp: Hashable, Sendable {
+  public let inode: UInt64
+  public let size: Int
+  public let modifiedNanoseconds: Int
+
+  public init(_ identity: FileIdentity) {
+    (inode, size, modifiedNanoseconds) = (identity.inode, identity.size, identity.modifiedNanoseconds)
+  }
+
+  init(inode: Int, size: Int, modified: Int) {
+    (self.inode, self.size, modifiedNanoseconds) = (UInt64(bitPattern: Int64(inode)), size, modified)
+  }
+}

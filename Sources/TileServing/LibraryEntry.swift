@@ -1,0 +1,99 @@
+import Synchronization
+import TileStorage
+
+/// One archive of the library, as long as its file stays the same one.
+final class LibraryEntry: Sendable {
+  let id: String
+  let path: String
+  let identity: FileIdentity
+  private let opened = Mutex<SZIArchive?>(nil)
+  /// The archives' clock when it was last asked for.
+  fileprivate let lastUse = Atomic<Int>(0)
+
+  init(id: String, path: String, identity: FileIdentity) {
+    (self.id, self.path, self.identity) = (id, path, identity)
+  }
+
+  /// The archive, and whether this call opened it; others wait for the first who asks.
+  fileprivate func open() throws(StorageError) -> (archive: SZIArchive, isNew: Bool) {
+    let result: Result<(SZIArchive, Bool), StorageError> = opened.withLock { opened in
+      if let opened { return .success((opened, false)) }
+      do throws(StorageError) {
+        let archive = try SZIArchive(path: path)
+        opened = archive
+        return .success((archive, true))
+      } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  fileprivate func close() { opened.withLock { $0 = nil } }
+}
+
+/// The archives that are open: at most so many, and with so many tiles, that memory stays bounded. The
+/// one that was not asked for longest is closed first; answers in flight keep theirs until they are sent.
+final class OpenArchives: Sendable {
+  private struct State {
+    var entries: [(entry: LibraryEntry, tiles: Int)] = []
+    var tiles = 0
+  }
+
+  private let limit: Int
+  /// An archive's index takes 16 bytes for each tile.
+  private let tileLimit: Int
+  /// Counts openings: who was asked for since the same opening counts as equally recent.
+  private let clock = Atomic<Int>(1)
+  private let state = Mutex(State())
+
+  init(limit: Int, tileLimit: Int = 16 << 20) {
+    precondition(limit > 0, "an archive that is asked for must be open")
+    (self.limit, self.tileLimit) = (limit, tileLimit)
+  }
+
+  var count: Int { state.withLock { $0.entries.count } }
+
+  func archive(_ entry: LibraryEntry) throws(StorageError) -> SZIArchive {
+    let now = clock.load(ordering: .relaxed)
+    // Written but once an opening, so that threads do not contend for it with every tile.
+    if entry.lastUse.load(ordering: .relaxed) != now { entry.lastUse.store(now, ordering: .relaxed) }
+    let (archive, isNew) = try entry.open()
+    if isNew { add(entry, tiles: archive.pyramid.tileCount) }
+    return archive
+  }
+
+  /// Closes those that are no longer the library's.
+  func removeAll(where isGone: (LibraryEntry) -> Bool) {
+    state.withLock { state in
+      for at in state.entries.indices.reversed() where isGone(state.entries[at].entry) {
+        Self.close(at, &state)
+      }
+    }
+  }
+
+  private func add(_ entry: LibraryEntry, tiles: Int) {
+    clock.wrappingAdd(1, ordering: .relaxed)
+    state.withLock { state in
+      // Closed and opened again between two threads, it may be here already.
+      guard !state.entries.contains(where: { $0.entry === entry }) else { return }
+      state.entries.append((entry, tiles))
+      state.tiles += tiles
+      while state.entries.count > limit || (state.tiles > tileLimit && state.entries.count > 1) {
+        var oldest = 0
+        for at in state.entries.indices.dropLast()
+        where state.entries[at].entry.lastUse.load(ordering: .relaxed)
+          < state.entries[oldest].entry.lastUse.load(ordering: .relaxed)
+        {
+          oldest = at
+        }
+        Self.close(oldest, &state)
+      }
+    }
+  }
+
+  private static func close(_ at: Int, _ state: inout State) {
+    state.entries[at].entry.close()
+    state.tiles -= state.entries[at].tiles
+    state.entries.swapAt(at, state.entries.count - 1)
+    state.entries.removeLast()
+  }
+}

@@ -1,0 +1,58 @@
+import Catalog
+import TileStorage
+
+/// One page of the library.
+struct LibraryListing {
+  let entries: [CatalogEntry]
+  /// Of all pages together.
+  let total: Int
+  /// The cursor of the next page.
+  let next: String?
+}
+
+extension Library {
+  /// Images after `cursor` by id, at most `limit`; with `text`, those that hold every word of it in id,
+  /// title, caption, creator, date, place or keywords.
+  func list(after cursor: String?, limit: Int, containing text: String?) throws(StorageError)
+    -> LibraryListing
+  {
+    let words = text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+    guard let words else { return try page(cursor, limit) }
+    return try search(words, cursor, limit)
+  }
+
+  private func search(_ text: String, _ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing
+  {
+    var found = try catalog.entries(containing: text, after: cursor, limit: limit + 1)
+    let hasMore = found.count > limit
+    if hasMore { found.removeLast() }
+    let last = found.last?.id
+    // What is gone since may be in the catalog still.
+    let table = current
+    found.removeAll { table.entry($0.id) == nil }
+    return LibraryListing(
+      entries: found, total: try catalog.count(containing: text), next: hasMore ? last : nil)
+  }
+
+  /// By the folders' own names, so that it is whole also while the catalog is being made.
+  private func page(_ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing {
+    let table = current
+    let start = cursor.map { cursor in table.ids.partitioningIndex { $0 > cursor } } ?? 0
+    let end = min(table.ids.count, start + limit)
+    let known = try catalog.entries(Array(table.ids[start..<end]))
+    let byID = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
+    let entries = table.entries[start..<end].map { entry -> CatalogEntry in
+      let stamp = FileStamp(entry.identity)
+      if let known = byID[entry.id], known.stamp == stamp { return known }
+      guard let archive = try? open.archive(entry) else {
+        return CatalogEntry(unreadable: entry.id, stamp: stamp)
+      }
+      return CatalogEntry(id: entry.id, stamp: stamp, archive: archive)
+    }
+    // An archive that cannot be read is told of where it is asked for; it must not hide the others.
+    return LibraryListing(
+      entries: entries.filter { $0.pyramid != nil },
+      total: table.ids.count - (try catalog.unreadableCount()),
+      next: end < table.ids.count ? table.ids[end - 1] : nil)
+  }
+}

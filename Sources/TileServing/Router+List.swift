@@ -1,0 +1,56 @@
+import Catalog
+import TileStorage
+
+/// The library, paged and searchable, and one image of it.
+extension Router {
+  /// `/api/images?limit=&cursor=&q=`
+  func list() -> Response {
+    guard let parameters = decodedQuery() else {
+      return .problem(400, "Bad parameter", "the query has a malformed escape")
+    }
+    var values: [String: String] = [:]
+    for (name, value) in parameters where ["limit", "cursor", "q"].contains(name) {
+      guard values.updateValue(value, forKey: name) == nil else {
+        return .problem(400, "Bad parameter", "\(name) is given twice")
+      }
+    }
+    var limit = 100
+    if let text = values["limit"] {
+      guard let number = Self.number(text), (1...1000).contains(number) else {
+        return .problem(
+          400, "Bad parameter", "limit is '\(text.prefix(40))'; it takes a whole number from 1 to 1000")
+      }
+      limit = number
+    }
+    struct Page: Encodable {
+      let images: [ImageDescription]
+      let total: Int
+      let next: String?
+    }
+    do throws(StorageError) {
+      let listing = try site.library.list(after: values["cursor"], limit: limit, containing: values["q"])
+      var pages: [String: Int] = [:]
+      for book in Set(listing.entries.compactMap(\.book)) {
+        pages[book] = try site.library.catalog.pageCount(ofBook: book)
+      }
+      let images = listing.entries.compactMap {
+        ImageDescription($0, pages: $0.book.flatMap { pages[$0] } ?? 1, base: site.base)
+      }
+      return .json(Page(images: images, total: listing.total, next: listing.next))
+    } catch {
+      return .problem(500, "Unreadable", "the library's catalog cannot be read")
+    }
+  }
+
+  /// `/api/images/{id}`
+  func describe(_ id: String) -> Response {
+    found(id, problem: true) { archive in
+      let entry = CatalogEntry(id: id, stamp: FileStamp(archive.file.identity), archive: archive)
+      let pages = entry.book.flatMap { try? site.library.catalog.pageCount(ofBook: $0) } ?? 1
+      guard let description = ImageDescription(entry, pages: pages, base: site.base) else {
+        return .problem(500, "Unreadable", "the archive of this image cannot be read")
+      }
+      return .json(description)
+    }
+  }
+}

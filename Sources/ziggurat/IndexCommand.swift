@@ -1,0 +1,38 @@
+import Catalog
+import TileServing
+import TileStorage
+
+enum IndexCommand: Command {
+  static let name = "index"
+  static let usage = "DIR"
+  static let summary = "Make a library's catalog anew from its archives alone."
+  static let options: [Option] = []
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    let folder = try arguments.onlyOperand("the library's folder")
+    Interruption.listen()
+    do throws(StorageError) {
+      let library = try Library(root: folder)
+      guard !library.catalog.isInMemory else {
+        Output.error("cannot write \(folder)/\(Catalog.fileName)")
+        return .someFailed
+      }
+      var unreadable = 0
+      let count = try library.updateCatalog(
+        readsAll: true, isCancelled: { Interruption.isAsked },
+        unreadable: { error in
+          unreadable += 1
+          Output.error(error.description)
+        })
+      if Interruption.isAsked {
+        Output.error("interrupted; what is in the catalog stays")
+        return .interrupted
+      }
+      Output.result("\(count - unreadable) images\n")
+      return unreadable == 0 ? .success : .someFailed
+    } catch {
+      Output.error(error.description)
+      return error.isTemporary ? .temporary : .someFailed
+    }
+  }
+}
