@@ -77,6 +77,37 @@ public final class Catalog: Sendable {
     try count("WHERE book = ? AND width IS NOT NULL", [.text(id)])
   }
 
+  /// A single image or a book, as a collection lists it.
+  public struct Item: Hashable, Sendable {
+    public let id: String
+    /// Of the image, or of a page that has one.
+    public let title: String?
+    public let images: Int
+  }
+
+  /// Images and books by id, a book once for all its pages.
+  public func items(from first: Int, limit: Int) throws(StorageError) -> [Item] {
+    var found: [Item] = []
+    try read { (connection) throws(SQLiteError) in
+      found = []
+      try connection.run(
+        "SELECT item, max(title), count(*) FROM image WHERE width IS NOT NULL GROUP BY item ORDER BY item "
+          + "LIMIT ? OFFSET ?", [.integer(limit), .integer(first)]
+      ) { found.append(Item(id: $0.text(0) ?? "", title: $0.text(1), images: $0.integer(2))) }
+    }
+    return found
+  }
+
+  public func itemCount() throws(StorageError) -> Int {
+    var count = 0
+    try read { (connection) throws(SQLiteError) in
+      try connection.run("SELECT count(DISTINCT item) FROM image WHERE width IS NOT NULL") {
+        count = $0.integer(0)
+      }
+    }
+    return count
+  }
+
   /// Gives every id (UTF-8, valid during the call) with its archive's stamp.
   public func forEachStamp(_ body: (UnsafeRawBufferPointer, FileStamp) -> Void) throws(StorageError) {
     try read { (connection) throws(SQLiteError) in
@@ -214,7 +245,7 @@ public final class Catalog: Sendable {
       guard version != CatalogSchema.version else { return }
       try connection.run("DROP TABLE IF EXISTS image")
       try connection.run(CatalogSchema.create)
-      try connection.run(CatalogSchema.createIndex)
+      for statement in CatalogSchema.createIndexes { try connection.run(statement) }
       try connection.run("PRAGMA user_version = \(CatalogSchema.version)")
     }
   }

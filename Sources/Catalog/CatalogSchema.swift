@@ -5,24 +5,28 @@ import TileStorage
 /// The one table, and the way between its rows and entries.
 enum CatalogSchema {
   /// Raised with every change of the table: a catalog of another version is made anew.
-  static let version = 1
+  static let version = 2
 
   static let create = """
     CREATE TABLE image (
       id TEXT PRIMARY KEY, inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL,
       width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, format TEXT, generation INTEGER,
       title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT,
-      page INTEGER, book TEXT, search TEXT
+      page INTEGER, book TEXT, item TEXT NOT NULL, search TEXT
     ) WITHOUT ROWID
     """
-  static let createIndex = "CREATE INDEX image_book ON image (book, page) WHERE book IS NOT NULL"
+  static let createIndexes = [
+    "CREATE INDEX image_book ON image (book, page) WHERE book IS NOT NULL",
+    // What a collection lists: a book once, whatever its pages. It holds all that the listing asks for.
+    "CREATE INDEX image_item ON image (item, title) WHERE width IS NOT NULL",
+  ]
 
   static let columns =
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
     + "creator, date, place, rights, keywords, page"
   static let insert =
-    "INSERT OR REPLACE INTO image (\(columns), book, search) "
-    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT OR REPLACE INTO image (\(columns), book, item, search) "
+    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
   static func values(_ entry: CatalogEntry) -> [SQLiteValue] {
     let (pyramid, m) = (entry.pyramid, entry.metadata)
@@ -35,7 +39,8 @@ enum CatalogSchema {
       SQLiteValue(pyramid?.overlap), .text(entry.format),
       .integer(Int(truncatingIfNeeded: entry.generation)), SQLiteValue(m.title), SQLiteValue(m.caption),
       SQLiteValue(m.creator), SQLiteValue(m.date), SQLiteValue(m.place), SQLiteValue(m.rights),
-      .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.book), .text(entry.searchText),
+      .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.book),
+      .text(entry.book ?? entry.id), .text(entry.searchText),
     ]
   }
 

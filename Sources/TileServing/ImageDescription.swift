@@ -63,6 +63,9 @@ struct ImageDescription: Encodable {
       "viewportTiles": "\(base)/api/images/\(segment)/viewport.tiles", "dzi": "\(base)/dzi/\(segment).dzi",
       "xyz": "\(base)/xyz/\(segment)/{z}/{x}/{y}.\(format)",
       "tilejson": "\(base)/xyz/\(segment)/tilejson.json",
+      "zoomify": "\(base)/zoomify/\(segment)/ImageProperties.xml",
+      "iiif3": "\(base)/iiif/3/\(segment)/info.json", "iiif2": "\(base)/iiif/2/\(segment)/info.json",
+      "manifest": "\(base)/iiif/presentation/3/\(segment)/manifest",
     ]
   }
 }

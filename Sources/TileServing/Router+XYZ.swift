@@ -1,5 +1,4 @@
 import TileGeometry
-import TileRendering
 import TileStorage
 
 /// XYZ with its TileJSON.
@@ -21,10 +20,15 @@ extension Router {
       guard let z = Self.number(z), let x = Self.number(x), name.count == 2,
         let y = Self.number(String(name[0]))
       else { return .text(404, "a tile is named Z/X/Y.\(archive.format.fileExtension)") }
-      guard let address = XYZGrid(archive.pyramid).address(z: z, x: x, y: y) else {
-        return .text(404, "the pyramid has no such tile")
-      }
-      return gridTile(address, of: archive, ending: String(name[1]), padded: true)
+      let side = archive.pyramid.tileSize
+      guard let address = XYZGrid(archive.pyramid).address(z: z, x: x, y: y),
+        // The tile without overlap.
+        let grid = Pyramid(imageSize: archive.pyramid.imageSize, tileSize: side),
+        let rectangle = grid.rectangle(of: address)
+      else { return .text(404, "the pyramid has no such tile") }
+      return cutTile(
+        rectangle, level: address.level, of: archive, ending: String(name[1]),
+        paddedTo: PixelSize(width: side, height: side))
     }
   }
 }

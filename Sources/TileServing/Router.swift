@@ -29,6 +29,9 @@ struct Router {
     case "api": return api(rest)
     case "dzi": return deepZoom(rest)
     case "xyz": return xyz(rest)
+    case "zoomify": return zoomify(rest)
+    case "iiif" where rest.starts(with: ["presentation", "3"]):
+      return presentation(Array(rest.dropFirst(2)))
     case "view" where !rest.isEmpty: return view(rest.joined(separator: "/"))
     default: return page(segments.joined(separator: "/"))
     }

@@ -28,6 +28,13 @@ public final class Site: Sendable {
           .flatMap { archive.tileIndex(level: $0.level, column: $0.column, row: $0.row) }
       }
     }
+    if let request = ZoomifyRequest(rawPath) {
+      return stored(request.id, request.fileExtension) { archive in
+        ZoomifyGrid(archive.pyramid)
+          .storedAddress(group: request.group, level: request.level, x: request.x, y: request.y)
+          .flatMap { archive.tileIndex(level: $0.level, column: $0.column, row: $0.row) }
+      }
+    }
     return .other
   }
 

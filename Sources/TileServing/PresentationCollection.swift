@@ -1,0 +1,53 @@
+import Catalog
+import TileStorage
+
+/// IIIF Presentation 3.0 of a library. Collections are not paged in that version: a large library is a
+/// collection of collections of `pageSize`.
+struct PresentationCollection {
+  static let pageSize = 500
+
+  let catalog: Catalog
+  let base: String
+
+  private var root: String { "\(base)/iiif/presentation/3/collection" }
+
+  /// - Parameter page: from 1; nil for the whole library.
+  /// - Returns: nil where there is no such page.
+  func json(page: Int?) throws(StorageError) -> [String: Any]? {
+    let count = try catalog.itemCount()
+    let pages = max(1, (count + Self.pageSize - 1) / Self.pageSize)
+    if let page {
+      guard pages > 1, page >= 1, page <= pages else { return nil }
+      var result = collection("\(root)/\(page)", label(page, count), try manifests(page))
+      result["partOf"] = [["id": root, "type": "Collection"]]
+      return result
+    }
+    guard pages > 1 else { return collection(root, "Library", try manifests(1)) }
+    return collection(
+      root, "Library",
+      (1...pages).map {
+        ["id": "\(root)/\($0)", "type": "Collection", "label": PresentationManifest.text(label($0, count))]
+      })
+  }
+
+  private func manifests(_ page: Int) throws(StorageError) -> [[String: Any]] {
+    try catalog.items(from: (page - 1) * Self.pageSize, limit: Self.pageSize).map { item in
+      [
+        "id": PresentationManifest.url(ofID: item.id, base: base), "type": "Manifest",
+        "label": PresentationManifest.text(
+          (item.images == 1 ? item.title : nil) ?? PresentationManifest.name(item.id)),
+      ]
+    }
+  }
+
+  private func label(_ page: Int, _ count: Int) -> String {
+    "\((page - 1) * Self.pageSize + 1)–\(min(page * Self.pageSize, count))"
+  }
+
+  private func collection(_ id: String, _ label: String, _ items: [[String: Any]]) -> [String: Any] {
+    [
+      "@context": PresentationManifest.context, "id": id, "type": "Collection",
+      "label": PresentationManifest.text(label), "items": items,
+    ]
+  }
+}

@@ -1,0 +1,105 @@
+import Catalog
+import Foundation
+import TileGeometry
+
+/// IIIF Presentation 3.0 of one image, or of a book with its pages as canvases.
+struct PresentationManifest {
+  let id: String
+  /// One image, or a book's pages in order; each with its pyramid.
+  let pages: [CatalogEntry]
+  /// Absolute.
+  let base: String
+
+  static let mediaType =
+    "application/ld+json;profile=\"http://iiif.io/api/presentation/3/context.json\""
+  static let context = "http://iiif.io/api/presentation/3/context.json"
+
+  static func url(ofID id: String, base: String) -> String {
+    "\(base)/iiif/presentation/3/\(PercentEncoding.encode(id))/manifest"
+  }
+
+  var json: [String: Any] {
+    let first = pages[0]
+    let isBook = first.id != id
+    var result: [String: Any] = [
+      "@context": Self.context, "id": Self.url(ofID: id, base: base), "type": "Manifest",
+      "label": Self.text(isBook ? Self.name(id) : Self.title(first)),
+      "items": pages.enumerated().map { canvas($1, number: $0 + 1) }, "thumbnail": [thumbnail(first)],
+      "homepage": [
+        [
+          "id": "\(base)/view/\(PercentEncoding.encode(first.id))", "type": "Text", "format": "text/html",
+          "label": Self.text(Self.title(first)),
+        ]
+      ],
+    ]
+    if isBook { result["behavior"] = ["paged"] }
+    describe(first, &result)
+    return result
+  }
+
+  private func describe(_ entry: CatalogEntry, _ result: inout [String: Any]) {
+    let metadata = entry.metadata
+    if let caption = metadata.caption { result["summary"] = Self.text(caption) }
+    var fields: [[String: Any]] = []
+    for (label, value) in [
+      ("Creator", metadata.creator.map { [$0] }), ("Date", metadata.date.map { [$0] }),
+      ("Place", metadata.place.map { [$0] }),
+      ("Keywords", metadata.keywords.isEmpty ? nil : metadata.keywords),
+    ] {
+      if let value { fields.append(["label": ["en": [label]], "value": ["none": value]]) }
+    }
+    if !fields.isEmpty { result["metadata"] = fields }
+    guard let rights = metadata.rights else { return }
+    // `rights` takes the addresses of known licences only (Presentation 3.0, section 3.2).
+    if ["http://creativecommons.org/", "http://rightsstatements.org/"].contains(where: rights.hasPrefix) {
+      result["rights"] = rights
+    } else {
+      result["requiredStatement"] = ["label": ["en": ["Rights"]], "value": ["none": [rights]]]
+    }
+  }
+
+  private func canvas(_ entry: CatalogEntry, number: Int) -> [String: Any] {
+    let place = "\(base)/iiif/presentation/3/\(PercentEncoding.encode(id))"
+    let size = entry.pyramid?.imageSize
+    let canvas = "\(place)/canvas/\(number)"
+    return [
+      "id": canvas, "type": "Canvas", "label": Self.text(entry.page.map(String.init) ?? Self.title(entry)),
+      "width": size?.width ?? 1, "height": size?.height ?? 1, "thumbnail": [thumbnail(entry)],
+      "items": [
+        [
+          "id": "\(canvas)/page", "type": "AnnotationPage",
+          "items": [
+            [
+              "id": "\(canvas)/painting", "type": "Annotation", "motivation": "painting", "target": canvas,
+              // A rendered answer has its bounds: more than this comes by tiles.
+              "body": picture(entry, side: 4096),
+            ]
+          ],
+        ]
+      ],
+    ]
+  }
+
+  private func thumbnail(_ entry: CatalogEntry) -> [String: Any] { picture(entry, side: 256) }
+
+  /// The finest level within `side` pixels along a side: it is one tile or cheap to make.
+  private func picture(_ entry: CatalogEntry, side: Int) -> [String: Any] {
+    guard let pyramid = entry.pyramid else { return [:] }
+    var level = pyramid.topLevel
+    while max(pyramid.size(ofLevel: level).width, pyramid.size(ofLevel: level).height) > side { level -= 1 }
+    let size = pyramid.size(ofLevel: level)
+    let service = "\(base)/iiif/3/\(PercentEncoding.encode(entry.id))"
+    let words = level == pyramid.topLevel ? "max" : "\(size.width),\(size.height)"
+    return [
+      "id": "\(service)/full/\(words)/0/default.jpg", "type": "Image", "format": "image/jpeg",
+      "width": size.width, "height": size.height,
+      "service": [["id": service, "type": "ImageService3", "profile": "level2"]],
+    ]
+  }
+
+  static func title(_ entry: CatalogEntry) -> String { entry.metadata.title ?? name(entry.id) }
+
+  static func name(_ id: String) -> String { id.split(separator: "/").last.map(String.init) ?? id }
+
+  static func text(_ text: String) -> [String: Any] { ["none": [text]] }
+}

@@ -1,0 +1,45 @@
+import Catalog
+import Foundation
+import TileStorage
+
+/// IIIF Presentation 3.0.
+extension Router {
+  /// - Parameter segments: what follows `/iiif/presentation/3/`.
+  func presentation(_ segments: [String]) -> Response {
+    do throws(StorageError) {
+      if segments.count > 1, segments.last == "manifest" {
+        return try manifest(segments.dropLast().joined(separator: "/"))
+      }
+      if segments.first == "collection", segments.count <= 2 {
+        let page = segments.count == 2 ? Self.number(segments[1]) : nil
+        let collection = PresentationCollection(catalog: site.library.catalog, base: absoluteBase)
+        if segments.count == 1 || page != nil, let json = try collection.json(page: page) {
+          return linkedData(json)
+        }
+      }
+    } catch {
+      return .text(500, "the library's catalog cannot be read")
+    }
+    return .text(404, "there is no manifest or collection at this path")
+  }
+
+  private func manifest(_ id: String) throws(StorageError) -> Response {
+    let pages = try site.library.catalog.pages(ofBook: id)
+    if !pages.isEmpty {
+      return linkedData(PresentationManifest(id: id, pages: pages, base: absoluteBase).json)
+    }
+    return found(id, problem: false) { archive in
+      let entry = CatalogEntry(id: id, stamp: FileStamp(archive.file.identity), archive: archive)
+      return linkedData(PresentationManifest(id: id, pages: [entry], base: absoluteBase).json)
+    }
+  }
+
+  private func linkedData(_ json: [String: Any]) -> Response {
+    // Strings, numbers, lists and objects of them always serialise; `@context` sorts first.
+    let data = try! JSONSerialization.data(
+      withJSONObject: json, options: [.sortedKeys, .withoutEscapingSlashes])
+    var response = Response.json(Array(data))
+    response.headers[0] = ("Content-Type", PresentationManifest.mediaType)
+    return response
+  }
+}
