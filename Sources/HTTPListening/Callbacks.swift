@@ -48,7 +48,8 @@ enum Callbacks {
   }
 }
 
-/// What a request's state pointer says while it has no archive: its headers were seen.
+/// What a request's state pointer says while it holds neither an archive nor a pending answer: its headers
+/// were seen.
 // An address that nothing has: never read, so safe to share.
 nonisolated(unsafe) private let headersSeen = UnsafeMutableRawPointer(bitPattern: 1)
 
@@ -68,11 +69,15 @@ private func answerRequest(
       if let why = RequestGuard.refusal(connection, version) { return sendRefusal(why, connection) }
       if isPlainRead(method) { return .YES }  // an answer on the first call would end the connection
       // A body that nobody reads would be taken for the next request: answered now, the connection ends.
-      return answer(context, connection, url, method)
+      return answer(context, connection, url, method, state)
     }
     if size.pointee > 0 {  // a body with a GET means nothing
       size.pointee = 0
       return .YES
+    }
+    if let pending = pendingAnswer(state) {
+      let response = pending.response
+      return finish(context, connection, String(cString: method), url, response)
     }
     if let deadline = deadline(connection) { context.deadlines.requestIsWhole(deadline) }
     let path = UnsafeRawBufferPointer(start: url, count: strlen(url))
@@ -87,20 +92,44 @@ private func answerRequest(
       }
       return sendTile(tile, connection, isGet: method[0] == 0x47, status: &status)
     }
-    return answer(context, connection, url, method)
+    return answer(context, connection, url, method, state)
   }
+}
+
+/// What the request's connection was suspended for, once it was resumed.
+private func pendingAnswer(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> PendingAnswer? {
+  guard let pointer = state.pointee, pointer != headersSeen else { return nil }
+  return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() as? PendingAnswer
 }
 
 /// Answers everything but a stored tile.
 private func answer(
   _ context: ListenerContext, _ connection: OpaquePointer, _ url: UnsafePointer<CChar>,
-  _ method: UnsafePointer<CChar>
+  _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
   let request = request(connection, url, method)
-  let response = context.site.respond(to: request)
+  var response = context.site.respond(to: request)
+  if case .rendering(let job) = response.body {
+    let renders = context.site.renders
+    if let bytes = renders.finished(job) {
+      response = response.with(bytes)
+    } else if !isKnown(response, connection) {
+      let pending = PendingAnswer(connection, response)
+      state.pointee = Unmanaged.passRetained(pending).toOpaque()
+      pending.wait(in: renders, job)
+      return .YES
+    }
+  }
+  return finish(context, connection, request.method, url, response)
+}
+
+private func finish(
+  _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ url: UnsafePointer<CChar>,
+  _ response: Response
+) -> MHD_Result {
   var status = response.status
   let result = send(response, connection, status: &status)
-  context.log?.add(connection, request.method, String(cString: url), status, response.byteCount)
+  context.log?.add(connection, method, String(cString: url), status, response.byteCount)
   return result
 }
 
@@ -110,7 +139,7 @@ private func completeRequest(
 ) {
   guard let pointer = state.pointee else { return }
   state.pointee = nil
-  if pointer != headersSeen { Unmanaged<SZIArchive>.fromOpaque(pointer).release() }
+  if pointer != headersSeen { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
   context._withUnsafeGuaranteedRef { context in
     context.requestsInFlight.wrappingSubtract(1, ordering: .releasing)
     if let deadline = deadline(connection) { context.deadlines.answerIsSent(deadline) }

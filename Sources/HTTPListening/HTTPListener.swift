@@ -60,6 +60,8 @@ public final class HTTPListener {
       usleep(10_000)
       waited += 0.01
     }
+    // No connection may be suspended from here on.
+    context.site.renders.stop()
     context.deadlines.stop()
     MHD_stop_daemon(daemon)
     context.log?.flush()

@@ -144,17 +144,19 @@ private func writeTag(_ tile: TileReply, _ buffer: UnsafeMutablePointer<CChar>) 
 /// Sends any other answer.
 func send(_ answer: Response, _ connection: OpaquePointer, status: inout Int) -> MHD_Result {
   status = answer.status
-  if status == 200, let tag = answer.header("ETag"),
-    let header = MHD_lookup_connection_value(
-      connection, .HEADER_KIND, "If-None-Match"),
-    EntityTag(text: tag).isMatched(byIfNoneMatch: String(cString: header))
-  {
-    status = 304
-  }
+  if isKnown(answer, connection) { status = 304 }
   guard let response = body(of: answer) else { return .NO }
   defer { MHD_destroy_response(response) }
   for (name, value) in answer.headers { MHD_add_response_header(response, name, value) }
   return MHD_queue_response(connection, UInt32(status), response)
+}
+
+/// Whether the client has the answer already, by its If-None-Match.
+func isKnown(_ answer: Response, _ connection: OpaquePointer) -> Bool {
+  guard answer.status == 200, let tag = answer.header("ETag"),
+    let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match")
+  else { return false }
+  return EntityTag(text: tag).isMatched(byIfNoneMatch: String(cString: header))
 }
 
 private func body(of answer: Response) -> OpaquePointer? {
@@ -169,6 +171,16 @@ private func body(of answer: Response) -> OpaquePointer? {
     let start = UnsafeMutableRawPointer(mutating: file.bytes.baseAddress! + range.lowerBound)
     let response = MHD_create_response_from_buffer_with_free_callback_cls(
       range.count, start, { Unmanaged<MappedFile>.fromOpaque($0!).release() }, owner.toOpaque())
+    if response == nil { owner.release() }
+    return response
+  case .rendering:
+    // Only a 304 comes here, whose length nobody knows and nobody has to.
+    return MHD_create_response_from_callback(UInt64.max, 1, { _, _, _, _ in -1 }, nil, nil)
+  case .rendered(let rendered):
+    let owner = Unmanaged.passRetained(rendered)
+    let response = MHD_create_response_from_buffer_with_free_callback_cls(
+      rendered.bytes.count, UnsafeMutableRawPointer(mutating: rendered.bytes.baseAddress),
+      { Unmanaged<RenderedBytes>.fromOpaque($0!).release() }, owner.toOpaque())
     if response == nil { owner.release() }
     return response
   case .gathered(let bytes):

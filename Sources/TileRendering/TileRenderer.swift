@@ -17,6 +17,9 @@ public final class TileRenderer: Sendable {
     public init() {}
   }
 
+  /// Counts up whenever the same picture gets other bytes, so that no cache takes the old ones for the new.
+  public static let revision = 1
+
   public let options: Options
   private let decoder: TileDecoder
   /// Those that no thread uses now.

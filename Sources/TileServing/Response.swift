@@ -14,6 +14,9 @@ public struct Response: Sendable {
     case mapped(MappedFile, Range<Int>)
     /// Pieces of memory one after the other, sent from where they are.
     case gathered(GatheredBytes)
+    /// Not made yet: whoever sends the answer has it rendered first.
+    case rendering(RenderJob)
+    case rendered(RenderedBytes)
   }
 
   public init(_ status: Int, _ headers: [(name: String, value: String)], _ body: Body) {
@@ -25,8 +28,13 @@ public struct Response: Sendable {
     case .bytes(let bytes): bytes.count
     case .mapped(_, let range): range.count
     case .gathered(let bytes): bytes.count
+    case .rendering: 0
+    case .rendered(let bytes): bytes.bytes.count
     }
   }
+
+  /// The same answer with the bytes that were rendered for it.
+  public func with(_ bytes: RenderedBytes) -> Response { Response(status, headers, .rendered(bytes)) }
 
   public func header(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value

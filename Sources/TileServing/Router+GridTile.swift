@@ -19,25 +19,13 @@ extension Router {
       return .text(404, "tiles can be had as \(endings)")
     }
     let size = size ?? own
-    do throws(RenderError) {
-      let bytes = try site.renderer.render(rectangle, level: level, paddedTo: size, as: format, of: archive)
-      let generation = String(archive.generation, radix: 16)
-      let isPinned = request.rawQuery.contains {
-        $0.name.elementsEqual("g".utf8) && $0.value.elementsEqual(generation.utf8)
-      }
-      let name =
-        "\(level)/\(rectangle.x),\(rectangle.y),\(rectangle.width),\(rectangle.height)/"
-        + "\(size.width),\(size.height).\(format.fileExtension)"
-      return Response(
-        200,
-        [
-          ("Content-Type", format.mediaType),
-          ("ETag", EntityTag(of: Array(name.utf8), generation: archive.generation).text),
-          ("Cache-Control", isPinned ? "public, max-age=31536000, immutable" : "public, no-cache"),
-          Response.anyOrigin,
-        ], .bytes(bytes))
-    } catch {
-      return .text(500, "the tile cannot be read from its archive")
+    let renderer = site.renderer
+    return rendering(
+      "tile \(level)/\(rectangle.x),\(rectangle.y),\(rectangle.width),\(rectangle.height)/"
+        + "\(size.width),\(size.height).\(format.fileExtension)", format, archive,
+      failure: .text(500, "the tile cannot be read from its archive")
+    ) { () throws(RenderError) in
+      try renderer.render(rectangle, level: level, paddedTo: size, as: format, of: archive)
     }
   }
 }

@@ -32,6 +32,8 @@ struct Router {
     case "zoomify": return zoomify(rest)
     case "iiif" where rest.starts(with: ["presentation", "3"]):
       return presentation(Array(rest.dropFirst(2)))
+    case "iiif" where rest.count > 1 && IIIFVersion(rawValue: rest[0]) != nil:
+      return iiif(IIIFVersion(rawValue: rest[0])!, Array(rest.dropFirst()))
     case "view" where !rest.isEmpty: return view(rest.joined(separator: "/"))
     default: return page(segments.joined(separator: "/"))
     }
@@ -83,7 +85,8 @@ struct Router {
       return .text(404, "the pyramid has no such tile")
     }
     guard archive.format.extensions.contains(String(parts[1])) else {
-      return .text(404, "this image's tiles are .\(archive.format.fileExtension)")
+      return transcoded(TileAddress(level: level, column: column, row: row), String(parts[1]), archive)
+        ?? .text(404, "tiles are had in the formats jpg, png, webp, tif, gif and avif")
     }
     // In the pyramid, but not readable: that is a fault, never an empty tile.
     guard archive.tile(index) != nil else { return .text(500, "the tile cannot be read from its archive") }
@@ -112,6 +115,11 @@ struct Router {
         viewport(id, archive) {
           last == "viewport" ? .json($0.json) : ViewportTiles.response($0, archive)
         }
+      }
+    }
+    if rest.count > 1, let last = rest.last, last.hasPrefix("viewport.") {
+      return found(rest.dropLast().joined(separator: "/"), problem: true) { archive in
+        viewportPicture(String(last.dropFirst(9)), archive)
       }
     }
     return describe(rest.joined(separator: "/"))

@@ -7,10 +7,20 @@ public final class Site: Sendable {
   let files: StaticFiles?
   /// In front of every URL in an answer, without a slash at its end; empty for root-relative URLs.
   let base: String
-  let renderer = TileRenderer()
+  let rendering: RenderOptions
+  let renderer: TileRenderer
+  /// Where answers that have to be rendered are made.
+  public let renders: RenderQueue
 
-  public init(library: Library, publicFolder: String?, baseURL: String = "") throws(StorageError) {
+  public init(
+    library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions()
+  ) throws(StorageError) {
     self.library = library
+    self.rendering = rendering
+    var options = TileRenderer.Options()
+    (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
+    renderer = TileRenderer(options: options)
+    renders = RenderQueue(rendering)
     files = try publicFolder.map { (folder) throws(StorageError) in try StaticFiles(root: folder) }
     base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
   }
@@ -32,6 +42,12 @@ public final class Site: Sendable {
       return stored(request.id, request.fileExtension) { archive in
         ZoomifyGrid(archive.pyramid)
           .storedAddress(group: request.group, level: request.level, x: request.x, y: request.y)
+          .flatMap { archive.tileIndex(level: $0.level, column: $0.column, row: $0.row) }
+      }
+    }
+    if let request = IIIFTileRequest(rawPath) {
+      return stored(request.id, request.fileExtension) { archive in
+        request.address(in: archive.pyramid)
           .flatMap { archive.tileIndex(level: $0.level, column: $0.column, row: $0.row) }
       }
     }

@@ -15,6 +15,10 @@ enum ServeCommand: Command {
     Option("log", "none", help: "a line per answer on stderr: text, json or none"),
     Option("threads", "N", help: "event loops (default: all cores)"),
     Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
+    Option("render-threads", "N", help: "threads that render pictures (default: all cores)"),
+    Option("render-queue", "64", help: "pictures that may wait; more are answered 503"),
+    Option("cache-memory", "128", help: "MB of rendered pictures and decoded tiles"),
+    Option("max-pixels", "50000000", help: "of a rendered picture"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
@@ -25,6 +29,13 @@ enum ServeCommand: Command {
     let threads = try arguments.int("threads", in: 1...256) ?? cores
     let openLimit = try arguments.int("open-archives", in: 1...1_000_000) ?? 512
     let base = try baseURL(arguments)
+    var rendering = RenderOptions()
+    rendering.threads = try arguments.int("render-threads", in: 1...256) ?? cores
+    rendering.queue = try arguments.int("render-queue", in: 1...100_000) ?? rendering.queue
+    rendering.pixels = try arguments.int("max-pixels", in: 10_000...1_000_000_000) ?? rendering.pixels
+    if let megabytes = try arguments.int("cache-memory", in: 0...1_000_000) {
+      rendering.cacheBytes = megabytes << 20
+    }
     let logName = arguments.string("log") ?? "none"
     guard let log = AccessLog.Style(rawValue: logName) else {
       throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
@@ -41,7 +52,8 @@ enum ServeCommand: Command {
     do {
       library = try Library(root: folder, openLimit: openLimit)
       let site = try Site(
-        library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base)
+        library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base,
+        rendering: rendering)
       listener = try HTTPListener(site: site, host: host, port: port, threads: threads, log: log)
     } catch let error as StorageError {
       Output.error(error.description)

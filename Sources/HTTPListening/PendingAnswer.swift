@@ -1,0 +1,53 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+import TileServing
+
+/// The answer to a request whose picture is being rendered: its connection is suspended meanwhile.
+// Sendable: the connection is touched by a render thread only while it is suspended, and resuming it is
+// the last thing that thread does.
+final class PendingAnswer: @unchecked Sendable {
+  private let connection: OpaquePointer
+  private let socket: Int32
+  /// Everything but the bytes.
+  private let answer: Response
+  private let outcome = Mutex<RenderOutcome?>(nil)
+
+  init(_ connection: OpaquePointer, _ answer: Response) {
+    self.connection = connection
+    self.answer = answer
+    socket = zg_connection_socket(connection)
+  }
+
+  /// The whole answer, once the connection was resumed.
+  var response: Response {
+    switch outcome.withLock({ $0 }) {
+    case .done(let bytes): answer.with(bytes)
+    case .refused(let instead): instead
+    case nil: .busy
+    }
+  }
+
+  /// Suspends the connection and has the picture rendered; the handler is called again afterwards.
+  func wait(in queue: RenderQueue, _ job: RenderJob) {
+    // Before the job is given away: it may be done at once.
+    MHD_suspend_connection(connection)
+    let isTaken = queue.submit(
+      job,
+      RenderQueue.Waiter(
+        isThere: { [self] in isClientThere },
+        take: { [self] outcome in resume(outcome) }))
+    if !isTaken { resume(.refused(.busy)) }
+  }
+
+  private func resume(_ result: RenderOutcome) {
+    outcome.withLock { $0 = result }
+    MHD_resume_connection(connection)
+  }
+
+  /// False once the client has closed its end.
+  private var isClientThere: Bool {
+    var byte: UInt8 = 0
+    return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) != 0
+  }
+}

@@ -1,0 +1,127 @@
+import TileGeometry
+import TileRendering
+import TileStorage
+
+/// An image's info.json (IIIF Image API 3.0, section 5; 2.1, section 5).
+struct IIIFInformation {
+  let version: IIIFVersion
+  /// Absolute, without a slash at its end.
+  let id: String
+  let archive: SZIArchive
+  let limits: PictureLimits
+
+  private static let features3 = [
+    "canonicalLinkHeader", "mirroring", "profileLinkHeader", "rotationArbitrary", "sizeUpscaling",
+  ]
+  private static let features2 = [
+    "baseUriRedirect", "canonicalLinkHeader", "cors", "jsonldMediaType", "mirroring", "profileLinkHeader",
+    "regionByPct", "regionByPx", "regionSquare", "rotationArbitrary", "rotationBy90s", "sizeAboveFull",
+    "sizeByConfinedWh", "sizeByDistortedWh", "sizeByForcedWh", "sizeByH", "sizeByPct", "sizeByW", "sizeByWh",
+  ]
+
+  var json: [UInt8] {
+    let pyramid = archive.pyramid
+    var text = JSONText(capacity: 2048)
+    text.object { text in
+      text.key("@context")
+      text.value(version.context)
+      switch version {
+      case .three:
+        text.key("id")
+        text.value(id)
+        text.key("type")
+        text.value("ImageService3")
+      case .two:
+        text.key("@id")
+        text.value(id)
+      }
+      text.key("protocol")
+      text.value("http://iiif.io/api/image")
+      text.key("profile")
+      switch version {
+      case .three: text.value("level2")
+      case .two:
+        text.list { text in
+          text.value(version.profile)
+          text.object { text in
+            text.key("formats")
+            write(PictureFormat.all.map(\.fileExtension), &text)
+            text.key("qualities")
+            write(["default", "color", "gray", "bitonal"], &text)
+            text.key("supports")
+            write(Self.features2, &text)
+            writeLimits(&text)
+          }
+        }
+      }
+      text.key("width")
+      text.value(pyramid.imageSize.width)
+      text.key("height")
+      text.value(pyramid.imageSize.height)
+      if version == .three { writeLimits(&text) }
+      writeSizes(pyramid, &text)
+      // Overlapping tiles hold more than a region asks for, yet the grid is as good as any.
+      writeTiles(pyramid, &text)
+      if version == .three {
+        text.key("preferredFormats")
+        write([archive.format.fileExtension], &text)
+        text.key("extraFormats")
+        write(["webp", "tif", "gif", "avif"], &text)
+        text.key("extraQualities")
+        write(["color", "gray", "bitonal"], &text)
+        text.key("extraFeatures")
+        write(Self.features3, &text)
+        if let rights = archive.metadata.rights, rights.hasPrefix("http:"), !rights.contains(" ") {
+          text.key("rights")
+          text.value(rights)
+        }
+      }
+    }
+    return text.bytes
+  }
+
+  private func write(_ words: [String], _ text: inout JSONText) {
+    text.list { text in for word in words { text.value(word) } }
+  }
+
+  private func writeLimits(_ text: inout JSONText) {
+    text.key("maxWidth")
+    text.value(PictureLimits.side)
+    text.key("maxHeight")
+    text.value(PictureLimits.side)
+    text.key("maxArea")
+    text.value(limits.area)
+  }
+
+  /// Every level, coarsest first, each side rounded up.
+  private func writeSizes(_ pyramid: Pyramid, _ text: inout JSONText) {
+    text.key("sizes")
+    text.list { text in
+      for level in 0..<pyramid.levelCount {
+        let size = pyramid.size(ofLevel: level)
+        text.object { text in
+          text.key("width")
+          text.value(size.width)
+          text.key("height")
+          text.value(size.height)
+        }
+      }
+    }
+  }
+
+  private func writeTiles(_ pyramid: Pyramid, _ text: inout JSONText) {
+    text.key("tiles")
+    text.list { text in
+      text.object { text in
+        text.key("width")
+        text.value(pyramid.tileSize)
+        text.key("height")
+        text.value(pyramid.tileSize)
+        text.key("scaleFactors")
+        text.list { text in
+          for shift in 0..<pyramid.levelCount { text.value(1 << shift) }
+        }
+      }
+    }
+  }
+}

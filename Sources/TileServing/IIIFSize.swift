@@ -1,0 +1,107 @@
+import TileGeometry
+
+/// The size of an image request (IIIF Image API 3.0, section 4.2; 2.1, section 4.2).
+struct IIIFSize: Hashable {
+  enum Form: Hashable {
+    case max
+    case full
+    case width(Int)
+    case height(Int)
+    case percent(Double)
+    case exact(Int, Int)
+    case within(Int, Int)
+  }
+
+  let form: Form
+  /// `^`: larger than the region is allowed.
+  let mayGrow: Bool
+
+  /// Nil where it is malformed or of the other version.
+  init?(_ text: String, _ version: IIIFVersion) {
+    var rest = text[...]
+    mayGrow = version == .two || rest.hasPrefix("^")
+    if rest.hasPrefix("^") {
+      guard version == .three else { return nil }
+      rest = rest.dropFirst()
+    }
+    if rest == "max" {
+      form = .max
+    } else if rest == "full", version == .two {
+      form = .full
+    } else if rest.hasPrefix("pct:") {
+      guard let percent = IIIFNumber.decimal(rest.dropFirst(4)) else { return nil }
+      form = .percent(percent)
+    } else {
+      let isWithin = rest.hasPrefix("!")
+      let parts = (isWithin ? rest.dropFirst() : rest).split(separator: ",", omittingEmptySubsequences: false)
+      guard parts.count == 2 else { return nil }
+      switch (parts[0].isEmpty, parts[1].isEmpty) {
+      case (false, false):
+        guard let width = IIIFNumber.whole(parts[0]), let height = IIIFNumber.whole(parts[1]) else {
+          return nil
+        }
+        form = isWithin ? .within(width, height) : .exact(width, height)
+      case (false, true) where !isWithin:
+        guard let width = IIIFNumber.whole(parts[0]) else { return nil }
+        form = .width(width)
+      case (true, false) where !isWithin:
+        guard let height = IIIFNumber.whole(parts[1]) else { return nil }
+        form = .height(height)
+      default: return nil
+      }
+    }
+  }
+
+  /// The pixels of the picture before it is turned.
+  func pixels(of region: PixelRect, _ limits: PictureLimits) throws(IIIFRefusal) -> PixelSize {
+    let (width, height) = (region.width, region.height)
+    func scaled(_ factor: Double, _ side: Int) -> Int { Int((Double(side) * factor).rounded()) }
+    let asked: (Int, Int)
+    switch form {
+    case .max: return Self.largest(region, limits)
+    case .full: asked = (width, height)
+    case .width(let wanted): asked = (wanted, wanted == 0 ? 0 : Self.side(height, wanted, width))
+    case .height(let wanted): asked = (wanted == 0 ? 0 : Self.side(width, wanted, height), wanted)
+    case .percent(let percent):
+      guard percent <= 1e6 else { throw Self.tooLarge(limits) }
+      asked = (scaled(percent / 100, width), scaled(percent / 100, height))
+    case .exact(let wantedWidth, let wantedHeight): asked = (wantedWidth, wantedHeight)
+    case .within(let most, let highest):
+      let isWide = Double(width) * Double(highest) >= Double(height) * Double(most)
+      asked =
+        isWide
+        ? (most, most == 0 ? 0 : Self.side(height, most, width))
+        : (highest == 0 ? 0 : Self.side(width, highest, height), highest)
+    }
+    guard asked.0 > 0, asked.1 > 0, let size = PixelSize(width: asked.0, height: asked.1) else {
+      throw IIIFRefusal("the size is below one pixel")
+    }
+    if !mayGrow, size.width > width || size.height > height {
+      throw IIIFRefusal("the size is larger than the region, which '^' alone allows")
+    }
+    guard size.width <= PictureLimits.side, size.height <= PictureLimits.side,
+      size.width * size.height <= limits.area
+    else { throw Self.tooLarge(limits) }
+    return size
+  }
+
+  /// The whole region, or as much smaller as the limits ask for.
+  static func largest(_ region: PixelRect, _ limits: PictureLimits) -> PixelSize {
+    let (width, height) = (Double(region.width), Double(region.height))
+    let side = Double(PictureLimits.side)
+    let factor = min(1, side / width, side / height, (Double(limits.area) / width / height).squareRoot())
+    if factor == 1 { return PixelSize(width: region.width, height: region.height)! }
+    let pixels = (max(1, Int(width * factor)), max(1, Int(height * factor)))
+    return PixelSize(width: pixels.0, height: pixels.1)!
+  }
+
+  /// `side` scaled as `wanted` is to `original`; one pixel at least.
+  private static func side(_ side: Int, _ wanted: Int, _ original: Int) -> Int {
+    max(1, Int(min(Double(side) * Double(wanted) / Double(original), 1e15).rounded()))
+  }
+
+  private static func tooLarge(_ limits: PictureLimits) -> IIIFRefusal {
+    IIIFRefusal(
+      "the picture is larger than \(limits.area) pixels or \(PictureLimits.side) along a side")
+  }
+}

@@ -1,0 +1,75 @@
+import TileGeometry
+
+/// The URL of an image request that may be a stored tile, taken apart without making a string:
+/// `/iiif/{2|3}/{id}/{region}/{size}/0/default.{ext}`.
+struct IIIFTileRequest {
+  /// As sent, percent-encoded.
+  let id: UnsafeRawBufferPointer
+  let fileExtension: UnsafeRawBufferPointer
+  private let isFull: Bool
+  private let x: Int
+  private let y: Int
+  private let width: Int
+  private let height: Int
+  /// 0: the region's own.
+  private let sizeWidth: Int
+  /// 0: as it follows from the width.
+  private let sizeHeight: Int
+
+  /// Nil for any other path, and for requests that no stored tile can answer.
+  init?(_ path: UnsafeRawBufferPointer) {
+    guard path.count > 24, path.starts(with: "/iiif/"), path[6] == 0x32 || path[6] == 0x33, path[7] == 0x2f
+    else { return nil }
+    let isThree = path[6] == 0x33
+    guard let dot = TileRequest.last(UInt8(ascii: "."), in: path, before: path.count) else { return nil }
+    fileExtension = UnsafeRawBufferPointer(rebasing: path[(dot + 1)...])
+    let tail: StaticString = "/0/default"
+    var at = dot - tail.utf8CodeUnitCount
+    guard at > 8, UnsafeRawBufferPointer(rebasing: path[at..<dot]).starts(with: tail) else { return nil }
+    // The size, from its end.
+    if path[at - 1] == UInt8(ascii: ",") {
+      at -= 1
+      guard let width = TileRequest.number(path, endingAt: &at, after: UInt8(ascii: "/")), width > 0 else {
+        return nil
+      }
+      (sizeWidth, sizeHeight) = (width, 0)
+    } else if let height = TileRequest.number(path, endingAt: &at, after: UInt8(ascii: ",")) {
+      guard let width = TileRequest.number(path, endingAt: &at, after: UInt8(ascii: "/")), width > 0,
+        height > 0
+      else { return nil }
+      (sizeWidth, sizeHeight) = (width, height)
+    } else {
+      let word: StaticString = isThree ? "/max" : "/full"
+      at -= word.utf8CodeUnitCount
+      guard at > 8, UnsafeRawBufferPointer(rebasing: path[at...]).starts(with: word) else { return nil }
+      (sizeWidth, sizeHeight) = (0, 0)
+    }
+    // The region.
+    let full: StaticString = "/full"
+    if at > 8 + 5, UnsafeRawBufferPointer(rebasing: path[(at - 5)..<at]).starts(with: full) {
+      at -= 5
+      (isFull, x, y, width, height) = (true, 0, 0, 0, 0)
+    } else {
+      let comma = UInt8(ascii: ",")
+      guard let height = TileRequest.number(path, endingAt: &at, after: comma),
+        let width = TileRequest.number(path, endingAt: &at, after: comma),
+        let y = TileRequest.number(path, endingAt: &at, after: comma),
+        let x = TileRequest.number(path, endingAt: &at, after: UInt8(ascii: "/"))
+      else { return nil }
+      (isFull, self.x, self.y, self.width, self.height) = (false, x, y, width, height)
+    }
+    guard at > 8 else { return nil }
+    id = UnsafeRawBufferPointer(rebasing: path[8..<at])
+  }
+
+  /// The tile of that pyramid that answers it, or nil off the grid.
+  func address(in pyramid: Pyramid) -> TileAddress? {
+    let image = pyramid.imageSize
+    guard isFull || (x < image.width && y < image.height) else { return nil }
+    let width = isFull ? image.width : min(width, image.width - x)
+    let height = isFull ? image.height : min(height, image.height - y)
+    return IIIFGrid.tile(
+      pyramid, x: x, y: y, width: width, height: height, sizeWidth: sizeWidth == 0 ? width : sizeWidth,
+      sizeHeight: sizeWidth == 0 ? height : sizeHeight == 0 ? nil : sizeHeight)
+  }
+}

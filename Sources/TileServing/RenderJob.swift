@@ -1,0 +1,35 @@
+import TileRendering
+
+/// A picture that has to be made before it can be sent: what makes it, and what tells it from others.
+public final class RenderJob: Sendable {
+  /// Equal keys make equal bytes: the archive's generation and all that the picture depends on.
+  public let key: String
+  let work: @Sendable () throws(RenderError) -> [UInt8]
+  /// What is answered where the picture cannot be made.
+  let failure: Response
+
+  init(key: String, failure: Response, work: @escaping @Sendable () throws(RenderError) -> [UInt8]) {
+    (self.key, self.failure, self.work) = (key, failure, work)
+  }
+}
+
+/// How a render job ended.
+public enum RenderOutcome: Sendable {
+  case done(RenderedBytes)
+  /// What is answered instead.
+  case refused(Response)
+}
+
+/// A rendered picture's bytes, at one place in memory for all who are sent them.
+public final class RenderedBytes: @unchecked Sendable {
+  // Sendable: written in `init` only.
+  public let bytes: UnsafeRawBufferPointer
+
+  init(_ bytes: [UInt8]) {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+    memory.copyBytes(from: bytes)
+    self.bytes = UnsafeRawBufferPointer(memory)
+  }
+
+  deinit { bytes.deallocate() }
+}

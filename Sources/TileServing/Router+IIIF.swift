@@ -1,0 +1,101 @@
+import TileGeometry
+import TileRendering
+import TileStorage
+
+/// IIIF Image API 3.0 and 2.1.
+extension Router {
+  /// - Parameter segments: what follows `/iiif/{version}/`.
+  func iiif(_ version: IIIFVersion, _ segments: [String]) -> Response {
+    var segments = segments
+    if segments.last == "info.json", segments.count > 1 {
+      let id = segments.dropLast().joined(separator: "/")
+      return found(id, problem: false) { information(version, id, $0) }
+    }
+    if segments.last == "", segments.count > 1 { segments.removeLast() }
+    let whole = segments.joined(separator: "/")
+    // The base URI, of an image whose id may itself hold slashes.
+    if segments.count < 5 || ((try? site.library.archive(whole)) ?? nil) != nil {
+      return found(whole, problem: false) { _ in
+        Response(
+          303, [("Location", "\(imageBase(version, whole))/info.json"), Response.anyOrigin], .bytes([]))
+      }
+    }
+    let id = segments.dropLast(4).joined(separator: "/")
+    return found(id, problem: false) { archive in
+      do throws(IIIFRefusal) {
+        return try image(IIIFImageRequest(version, segments.suffix(4)), id, archive)
+      } catch { return .text(error.status, error.reason) }
+    }
+  }
+
+  private func imageBase(_ version: IIIFVersion, _ id: String) -> String {
+    "\(absoluteBase)/iiif/\(version.rawValue)/\(PercentEncoding.encode(id))"
+  }
+
+  private func information(_ version: IIIFVersion, _ id: String, _ archive: SZIArchive) -> Response {
+    let information = IIIFInformation(
+      version: version, id: imageBase(version, id), archive: archive, limits: site.rendering.limits)
+    var response = Response.json(information.json)
+    let linked = "application/ld+json;profile=\"\(version.context)\""
+    let accept = request.header("Accept") ?? ""
+    let wantsLinked = accept.contains("application/ld+json")
+    let wantsPlain = accept.contains("application/json")
+    switch version {
+    case .three:
+      response.headers[0] = ("Content-Type", wantsPlain && !wantsLinked ? "application/json" : linked)
+    case .two:
+      response.headers[0] = ("Content-Type", wantsLinked ? "application/ld+json" : "application/json")
+    }
+    response.headers.append(("Vary", "Accept"))
+    response.headers.append(("Link", "<\(version.profile)>;rel=\"profile\""))
+    return response
+  }
+
+  private func image(
+    _ wanted: IIIFImageRequest, _ id: String, _ archive: SZIArchive
+  ) throws(IIIFRefusal) -> Response {
+    let limits = site.rendering.limits
+    let image = archive.pyramid.imageSize
+    let picture = try wanted.picture(of: image, limits)
+    let canonical = IIIFImageRequest.canonical(picture, of: image, wanted.version, limits)
+    let link =
+      "<\(imageBase(wanted.version, id))/\(canonical)>;rel=\"canonical\","
+      + "<\(wanted.version.profile)>;rel=\"profile\""
+    var response = stored(picture, archive) ?? rendered(picture, archive)
+    response.headers.append(("Link", link))
+    return response
+  }
+
+  /// The stored tile that is this picture, if there is one.
+  private func stored(_ picture: Picture, _ archive: SZIArchive) -> Response? {
+    let region = picture.region
+    guard picture.rotation == 0, !picture.isMirrored, picture.quality == .color,
+      picture.format.fileExtension == archive.format.fileExtension,
+      let address = IIIFGrid.tile(
+        archive.pyramid, x: region.x, y: region.y, width: region.width, height: region.height,
+        sizeWidth: picture.size.width, sizeHeight: picture.size.height),
+      let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
+    else { return nil }
+    guard let bytes = archive.tile(number) else {
+      return .text(500, "the tile cannot be read from its archive")
+    }
+    let start = bytes.baseAddress! - archive.file.bytes.baseAddress!
+    return Response(
+      200,
+      [
+        ("Content-Type", archive.format.mediaType),
+        ("ETag", EntityTag(generation: archive.generation, tile: number).text),
+        ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
+      ], .mapped(archive.file, start..<start + bytes.count))
+  }
+
+  private func rendered(_ picture: Picture, _ archive: SZIArchive) -> Response {
+    let canonical = IIIFImageRequest.canonical(
+      picture, of: archive.pyramid.imageSize, .two, site.rendering.limits)
+    let renderer = site.renderer
+    return rendering(
+      "\(canonical)=\(picture.size.height)", picture.format, archive,
+      failure: .text(500, "the picture cannot be made from the image's tiles")
+    ) { () throws(RenderError) in try renderer.render(picture, of: archive) }
+  }
+}

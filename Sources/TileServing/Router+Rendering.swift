@@ -1,0 +1,75 @@
+import TileGeometry
+import TileRendering
+import TileStorage
+
+/// Answers that are rendered: their headers are known before their bytes are.
+extension Router {
+  /// - Parameters:
+  ///   - name: what tells the picture from all others of the archive.
+  ///   - failure: what is answered where it cannot be made.
+  func rendering(
+    _ name: String, _ format: PictureFormat, _ archive: SZIArchive, failure: Response,
+    _ work: @escaping @Sendable () throws(RenderError) -> [UInt8]
+  ) -> Response {
+    let key =
+      "\(TileRenderer.revision)|\(String(archive.generation, radix: 16))|\(name)|\(site.rendering.quality)"
+    return Response(
+      200,
+      [
+        ("Content-Type", format.mediaType),
+        ("ETag", EntityTag(of: Array(key.utf8), generation: archive.generation).text),
+        ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
+      ], .rendering(RenderJob(key: key, failure: failure, work: work)))
+  }
+
+  /// For ever where the URL names the archive's generation, else until the next request asks again.
+  func lifetime(of archive: SZIArchive) -> String {
+    let generation = Array(String(archive.generation, radix: 16).utf8)
+    let isPinned = request.rawQuery.contains { $0.name == [UInt8(ascii: "g")] && $0.value == generation }
+    return isPinned ? "public, max-age=31536000, immutable" : "public, no-cache"
+  }
+
+  /// A tile in a format that it is not stored in; nil where the ending stands for none.
+  func transcoded(_ address: TileAddress, _ fileExtension: String, _ archive: SZIArchive) -> Response? {
+    let ending = fileExtension == "jpeg" ? "jpg" : fileExtension
+    guard let format = PictureFormat(fileExtension: ending) else { return nil }
+    let renderer = site.renderer
+    return rendering(
+      "tile \(address.level)/\(address.column)_\(address.row).\(ending)", format, archive,
+      failure: .text(500, "the tile cannot be read from its archive")
+    ) { () throws(RenderError) in try renderer.transcode(address, of: archive, to: format) }
+  }
+
+  /// The viewport itself, `viewport.jpg`.
+  func viewportPicture(_ ending: String, _ archive: SZIArchive) -> Response {
+    guard let format = PictureFormat(fileExtension: ending), [.jpg, .png, .webp].contains(format) else {
+      return .problem(404, "Not found", "a viewport's picture is .jpg, .png or .webp")
+    }
+    guard let parameters = decodedQuery() else {
+      return .problem(400, "Bad parameter", "the query has a malformed escape")
+    }
+    let query: ViewportQuery
+    do throws(ViewportQuery.Refusal) {
+      query = try ViewportQuery(parameters)
+    } catch { return .problem(400, "Bad parameter", error.description) }
+    let ratio = query.devicePixelRatio
+    let (width, height) = ((query.width * ratio).rounded(), (query.height * ratio).rounded())
+    let side = Double(min(PictureLimits.side, PictureLimits.side(of: format)))
+    guard width <= side, height <= side, width * height <= Double(site.rendering.pixels) else {
+      return .problem(
+        400, "Bad parameter",
+        "width, height and dpr ask for \(Int(width))×\(Int(height)) pixels; it takes at most "
+          + "\(site.rendering.pixels) in all and \(Int(side)) along a side")
+    }
+    let (viewport, _) = query.viewport(on: archive.pyramid.imageSize)
+    let renderer = site.renderer
+    return rendering(
+      "viewport \(viewport.width),\(viewport.height),\(viewport.scale),\(viewport.x),\(viewport.y),"
+        + "\(viewport.turn.degrees),\(viewport.turn.isFlipped),\(ratio).\(ending)",
+      format, archive,
+      failure: .problem(500, "Unreadable", "the picture cannot be made from the image's tiles")
+    ) { () throws(RenderError) in
+      try renderer.render(viewport, devicePixelRatio: ratio, format: format, of: archive)
+    }
+  }
+}
