@@ -52,6 +52,7 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     library("TileRendering", ["Imaging", "TileStorage", "TileGeometry", "CTurboJPEG"]),
+    library("TileExport", ["TileRendering", "TileStorage", "TileGeometry"]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     library("Catalog", ["CSQLite", "TileStorage", "TileGeometry"]),
     library(
@@ -60,8 +61,8 @@ let package = Package(
     .executableTarget(
       name: "ziggurat",
       dependencies: [
-        "PyramidBuilding", "HTTPListening", "TileServing", "Catalog", "TileRendering", "TileStorage",
-        "TileGeometry",
+        "PyramidBuilding", "HTTPListening", "TileServing", "Catalog", "TileRendering", "TileExport",
+        "TileStorage", "TileGeometry",
       ],
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
@@ -71,6 +72,9 @@ let package = Package(
     tests(
       "PyramidBuildingTests",
       ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests(
+      "TileExportTests",
+      ["TileExport", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("ZigguratTests", ["ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "TileRenderingTests",

@@ -13,7 +13,7 @@ final class MetadataFile {
     guard gexiv2_metadata_open_path(pointer, path, nil) != 0 else { return nil }
   }
 
-  deinit { gexiv2_metadata_free(pointer) }
+  deinit { g_object_unref(pointer) }
 
   /// The field's values, trimmed, without empty ones.
   func texts(_ tag: String) -> [String] {

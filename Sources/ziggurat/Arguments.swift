@@ -74,6 +74,17 @@ struct Arguments {
     return number
   }
 
+  /// `red,green,blue`, each 0 to 255.
+  func colour(_ name: String) throws(UsageError) -> [Int]? {
+    guard let text = values[name] else { return nil }
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+    let colour = parts.compactMap { $0 }.filter { (0...255).contains($0) }
+    guard parts.count == 3, colour.count == 3 else {
+      throw UsageError("\(spelled(name)) is '\(text)'; it takes red,green,blue, each 0 to 255")
+    }
+    return colour
+  }
+
   /// The option as it was given: `--tile-size`, or `ZIGGURAT_TILE_SIZE` from the environment.
   func spelled(_ name: String) -> String {
     fromEnvironment.contains(name) ? Option(name, help: "").environmentName : "--" + name

@@ -87,15 +87,7 @@ enum BuildCommand: Command {
       options.fidelity = fidelity
     }
     if let quality = try arguments.int("quality", in: 1...100) { options.quality = quality }
-    if let text = arguments.string("background") {
-      let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-      let colour = parts.compactMap { $0 }.filter { (0...255).contains($0) }
-      guard parts.count == 3, colour.count == 3 else {
-        throw UsageError(
-          "\(arguments.spelled("background")) is '\(text)'; it takes red,green,blue, each 0 to 255")
-      }
-      options.background = colour
-    }
+    if let colour = try arguments.colour("background") { options.background = colour }
     return options
   }
 }

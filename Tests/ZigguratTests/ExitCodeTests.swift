@@ -63,6 +63,19 @@ import Testing
       ),
       (["inspect"], "the archive or image is missing; see 'ziggurat help inspect'"),
       (["verify", "a", "b"], "unexpected 'b' behind the library or archive"),
+      (["export", "x", "--output", "y"], "option '--layout' is missing; see 'ziggurat help export'"),
+      (
+        ["export", "x", "--output", "y", "--layout", "dzi"],
+        "--layout is 'dzi'; it takes dz, zoomify, xyz or iiif3"
+      ),
+      (
+        ["export", "x", "--output", "y", "--layout", "xyz", "--overlap", "1"],
+        "--overlap goes with --layout dz only"
+      ),
+      (
+        ["export", "x", "--output", "y", "--layout", "zoomify", "--format", "png"],
+        "--format is 'png'; zoomify has jpeg only"
+      ),
     ] as [([String], String?)])
   func `wrong usage is one line on stderr, 2`(words: [String], message: String?) throws {
     let outcome = try Program.run(words)
@@ -141,6 +154,7 @@ import Testing
     #expect(outcome.complaints == ["cannot make the folder \(source): there is a file of that name"])
     for words in [
       ["serve", folder("absent")], ["verify", folder("absent")], ["inspect", folder("absent")],
+      ["export", folder("absent"), "--layout", "dz", "--output", folder("tree")],
     ] {
       let outcome = try Program.run(words)
       #expect(outcome.code == 1)

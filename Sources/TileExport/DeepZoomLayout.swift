@@ -1,0 +1,18 @@
+import TileGeometry
+import TileStorage
+
+/// `NAME.dzi` and `NAME_files/LEVEL/COLUMN_ROW.EXT`, as `vips dzsave --layout dz`.
+struct DeepZoomLayout: StaticLayout {
+  let pyramid: Pyramid
+  let name: String
+  let format: TileFormat
+  var firstLevel: Int { 0 }
+
+  func names(of tile: TileAddress) -> [String] {
+    ["\(name)_files/\(tile.level)/\(tile.column)_\(tile.row).\(format.fileExtension)"]
+  }
+
+  var documents: [(name: String, text: String)] {
+    [("\(name).dzi", DeepZoomDescriptor(pyramid: pyramid, format: format).xml)]
+  }
+}

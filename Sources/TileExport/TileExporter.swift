@@ -1,0 +1,147 @@
+import Dispatch
+import Synchronization
+import TileGeometry
+import TileRendering
+public import TileStorage
+
+/// Writes an archive's tiles as a folder of files for a plain web server.
+///
+/// Where the layout's grid and format are the archive's, its tiles are copied byte for byte; others are
+/// put together from its pixels and encoded anew.
+public struct TileExporter: Sendable {
+  /// What was written.
+  public struct Report: Hashable, Sendable {
+    public var copied = 0
+    public var encoded = 0
+    public var byteCount = 0
+  }
+
+  private let archive: SZIArchive
+  private let options: ExportOptions
+  private let layout: any StaticLayout
+  private let format: TileFormat
+  private let renderer: TileRenderer
+  private let isCancelled: @Sendable () -> Bool
+
+  /// - Parameter isCancelled: asked before each row of tiles; true ends the export and leaves nothing.
+  public init(
+    _ archive: SZIArchive, options: ExportOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(StorageError) {
+    (self.archive, self.options, self.isCancelled) = (archive, options, isCancelled)
+    let isZoomify = options.layout == .zoomify
+    let format = isZoomify ? .jpeg : options.format ?? archive.format
+    self.format = format
+    let stored = archive.pyramid
+    let isDeepZoom = options.layout == .deepZoom
+    guard
+      let pyramid = Pyramid(
+        imageSize: stored.imageSize, tileSize: options.tileSize ?? (isZoomify ? 256 : stored.tileSize),
+        overlap: isDeepZoom ? options.overlap ?? stored.overlap : 0)
+    else { throw StorageError("export \(archive.name)", "the overlap has to be smaller than the tile size") }
+    let name = archive.name
+    layout =
+      switch options.layout {
+      case .zoomify: ZoomifyLayout(pyramid: pyramid)
+      case .xyz: XYZLayout(pyramid: pyramid, name: name, format: format, baseURL: options.baseURL)
+      case .iiif3:
+        IIIFLayout(
+          pyramid: pyramid, format: format, id: options.baseURL ?? "https://example.com/iiif/\(name)")
+      default: DeepZoomLayout(pyramid: pyramid, name: name, format: format)
+      }
+    var rendering = TileRenderer.Options()
+    (rendering.quality, rendering.background) = (options.quality, options.background)
+    renderer = TileRenderer(options: rendering)
+  }
+
+  /// Writes the folder, which appears at `destination` when it is complete.
+  public func export(to destination: String) throws(StorageError) -> Report {
+    try FolderTree.make(parentFolder(destination))
+    let folder = try PartialFolder(destination: destination, replacing: options.replaces)
+    do throws(StorageError) {
+      for document in layout.documents { try folder.write(document.name, Array(document.text.utf8)) }
+      var report = Report()
+      for level in layout.firstLevel..<layout.pyramid.levelCount { try write(level, into: folder, &report) }
+      try folder.publish()
+      return report
+    } catch {
+      folder.abandon()
+      throw error
+    }
+  }
+
+  private func write(_ level: Int, into folder: PartialFolder, _ report: inout Report) throws(StorageError) {
+    let state = Mutex((report: report, failure: StorageError?.none))
+    let columns = layout.pyramid.columns(ofLevel: level)
+    DispatchQueue.concurrentPerform(iterations: layout.pyramid.rows(ofLevel: level)) { row in
+      guard state.withLock({ $0.failure == nil }) else { return }
+      var part = Report()
+      do throws(StorageError) {
+        if isCancelled() { throw StorageError("export \(archive.name)", "interrupted") }
+        for column in 0..<columns {
+          try write(TileAddress(level: level, column: column, row: row), into: folder, &part)
+        }
+      } catch {
+        state.withLock { $0.failure = $0.failure ?? error }
+      }
+      state.withLock { state in
+        state.report.copied += part.copied
+        state.report.encoded += part.encoded
+        state.report.byteCount += part.byteCount
+      }
+    }
+    let (sum, failure) = state.withLock { $0 }
+    if let failure { throw failure }
+    report = sum
+  }
+
+  private func write(
+    _ tile: TileAddress, into folder: PartialFolder, _ report: inout Report
+  ) throws(StorageError) {
+    let names = layout.names(of: tile)
+    guard !names.isEmpty else { return }
+    if let stored = try stored(tile) {
+      for name in names { try folder.write(name, stored) }
+      report.copied += 1
+      report.byteCount += stored.count * names.count
+    } else {
+      let bytes = try encoded(tile)
+      for name in names { try folder.write(name, bytes) }
+      report.encoded += 1
+      report.byteCount += bytes.count * names.count
+    }
+  }
+
+  /// The archive's own bytes where they are what the layout wants.
+  private func stored(_ tile: TileAddress) throws(StorageError) -> UnsafeRawBufferPointer? {
+    let (wanted, has) = (layout.pyramid, archive.pyramid)
+    guard format == archive.format, let place = wanted.rectangle(of: tile),
+      // Also where neither grid nor overlap is the same, but one tile is the whole level.
+      place == has.rectangle(of: tile), !layout.padsEdges || isFull(place)
+    else { return nil }
+    guard let index = archive.tileIndex(level: tile.level, column: tile.column, row: tile.row),
+      let bytes = archive.tile(index), !bytes.isEmpty
+    else {
+      throw StorageError(
+        "export \(archive.name)", "tile \(tile.level)/\(tile.column)_\(tile.row) cannot be read")
+    }
+    return bytes
+  }
+
+  private func encoded(_ tile: TileAddress) throws(StorageError) -> [UInt8] {
+    let place = layout.pyramid.rectangle(of: tile)!
+    do throws(RenderError) {
+      var pixels = try renderer.pixels(of: place, level: tile.level, of: archive)
+      if layout.padsEdges, !isFull(place) {
+        let side = layout.pyramid.tileSize
+        pixels = pixels.padded(to: PixelSize(width: side, height: side)!, with: options.background)
+      }
+      return try renderer.encode(pixels, as: PictureFormat(fileExtension: format.fileExtension)!)
+    } catch {
+      throw StorageError("export \(archive.name)", error.description)
+    }
+  }
+
+  private func isFull(_ place: PixelRect) -> Bool {
+    place.width == layout.pyramid.tileSize && place.height == layout.pyramid.tileSize
+  }
+}

@@ -1,0 +1,25 @@
+public import TileGeometry
+
+extension PixelBuffer {
+  /// The pixels at the top left of a larger area that is otherwise `color`, opaque.
+  ///
+  /// - Parameters:
+  ///   - size: at least this size.
+  ///   - color: red, green, blue.
+  /// - Precondition: the layout is interleaved.
+  public func padded(to size: PixelSize, with color: [Int]) -> PixelBuffer {
+    precondition(size.width >= width && size.height >= height, "padding makes nothing smaller")
+    guard case .interleaved(let bands) = layout else { preconditionFailure("planes are not padded") }
+    let gray = color.reduce(0, +) / 3
+    let pixel = ((bands < 3 ? [gray] : color) + (bands % 2 == 0 ? [255] : [])).map { UInt8(clamping: $0) }
+    let result = PixelBuffer(size, layout)
+    let stride = size.width * bands
+    for row in 0..<size.height {
+      let target = result.memory.baseAddress! + row * stride
+      let kept = row < height ? width * bands : 0
+      target.update(from: memory.baseAddress! + row * width * bands, count: kept)
+      for at in kept..<stride { target[at] = pixel[at % bands] }
+    }
+    return result
+  }
+}

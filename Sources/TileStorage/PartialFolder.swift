@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+
+/// A folder of files under construction beside the place it will take: nothing has the destination's name
+/// before `publish` renames it there, whole.
+///
+/// Files may be written by several threads at a time.
+public final class PartialFolder: Sendable {
+  public let destination: String
+  private let path: String
+  private let replaces: Bool
+
+  /// - Parameters:
+  ///   - destination: its parent folder exists.
+  ///   - replacing: what has that name is replaced; without, anything but an empty folder is refused.
+  public init(destination: String, replacing: Bool = false) throws(StorageError) {
+    replaces = replacing
+    var destination = destination
+    while destination.count > 1, destination.hasSuffix("/") { destination.removeLast() }
+    self.destination = destination
+    if !replacing { try Self.expectNothing(at: destination) }
+    let parent = parentFolder(destination)
+    var template = Array("\(parent)/\(PartialFile.prefix)folder-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw StorageError("write into \(parent)", errno: errno) }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Writes one file; folders on its way are made.
+  ///
+  /// - Parameter name: relative, `/` between its parts; written once.
+  public func write(_ name: String, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    let file = "\(path)/\(name)"
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+    var descriptor = open(file, flags, 0o666)
+    if descriptor < 0, errno == ENOENT {
+      try FolderTree.make(parentFolder(file))
+      descriptor = open(file, flags, 0o666)
+    }
+    guard descriptor >= 0 else { throw StorageError("write \(destination)/\(name)", errno: errno) }
+    defer { close(descriptor) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let buffer = UnsafeRawBufferPointer(rebasing: rest)
+      let count = Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw StorageError("write \(destination)/\(name)", errno: errno) }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  public func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
+    try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+      try write(name, UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  /// Told before the work, not after it.
+  private static func expectNothing(at path: String) throws(StorageError) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return }
+    let isEmpty =
+      status.st_mode & S_IFMT == S_IFDIR
+      && (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true
+    if !isEmpty { throw StorageError("write \(path)", "something of that name is there") }
+  }
+
+  /// Gives the finished folder its name.
+  public func publish() throws(StorageError) {
+    let mask = umask(0)
+    umask(mask)
+    let action = "write \(destination)"
+    guard chmod(path, 0o777 & ~mask) == 0 else { throw StorageError(action, errno: errno) }
+    // One call for what may be a hundred thousand files: a name on disk is then never without its bytes.
+    sync()
+    if rename(path, destination) == 0 { return }
+    guard [ENOTEMPTY, EEXIST, ENOTDIR].contains(errno) else { throw StorageError(action, errno: errno) }
+    guard replaces else { throw StorageError(action, "something of that name is there") }
+    // Aside first: a folder that is not empty cannot be renamed over.
+    let old = path + "-old"
+    guard rename(destination, old) == 0 else { throw StorageError(action, errno: errno) }
+    guard rename(path, destination) == 0 else {
+      let code = errno
+      rename(old, destination)
+      throw StorageError(action, errno: code)
+    }
+    try? FileManager.default.removeItem(atPath: old)
+  }
+
+  /// Leaves nothing behind; not to be called after `publish`.
+  public func abandon() { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TileExport
+import TileStorage
+
+enum ExportCommand: Command {
+  static let name = "export"
+  static let usage = "ARCHIVE --layout dz|zoomify|xyz|iiif3 --output DIR"
+  static let summary = "A folder of tiles for web servers that know nothing of tiles."
+  static let options = [
+    Option("layout", "dz|zoomify|xyz|iiif3", help: "how the files are named"),
+    Option("output", "DIR", help: "the folder to make; it appears when it is complete"),
+    Option("tile-size", "N", help: "level pixels (default: the archive's; zoomify: 256)"),
+    Option("overlap", "N", help: "level pixels that tiles reach into each other; dz only"),
+    Option("format", "jpeg|png|webp|avif", help: "of the tiles (default: the archive's)"),
+    Option("quality", "80", help: "of tiles that have to be encoded anew, 1 to 100"),
+    Option("background", "R,G,B", help: "behind transparency and beyond the image's edge (255,255,255)"),
+    Option("base-url", "URL", help: "where the folder will be seen: goes into info.json and tilejson.json"),
+    Option("force", help: "replace what is at the output"),
+    Option("quiet", help: "say nothing but failures"),
+  ]
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    let path = try arguments.onlyOperand("the archive")
+    let output = try arguments.required("output")
+    let options = try exportOptions(arguments)
+    Interruption.listen()
+    do {
+      let exporter = try TileExporter(
+        SZIArchive(path: path), options: options, isCancelled: { Interruption.isAsked })
+      let report = try exporter.export(to: output)
+      if try !arguments.flag("quiet") {
+        Output.note(
+          "\(output): \(Output.count(report.copied, "tile")) copied as stored, \(report.encoded) encoded anew, "
+            + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file))
+      }
+      return .success
+    } catch let error as StorageError {
+      if Interruption.isAsked {
+        Output.error("interrupted; nothing is left behind")
+        return .interrupted
+      }
+      Output.error(error.description)
+      return error.isTemporary ? .temporary : .someFailed
+    } catch {
+      throw error as! UsageError
+    }
+  }
+
+  private static func exportOptions(_ arguments: Arguments) throws(UsageError) -> ExportOptions {
+    let name = try arguments.required("layout")
+    guard let layout = ExportLayout.all.first(where: { $0.name == name }) else {
+      throw UsageError("\(arguments.spelled("layout")) is '\(name)'; it takes dz, zoomify, xyz or iiif3")
+    }
+    var options = ExportOptions(layout: layout)
+    options.tileSize = try arguments.int("tile-size", in: ExportOptions.tileSizes)
+    options.overlap = try arguments.int("overlap", in: 0...ExportOptions.tileSizes.upperBound)
+    if options.overlap != nil, layout != .deepZoom {
+      throw UsageError("\(arguments.spelled("overlap")) goes with --layout dz only")
+    }
+    if let name = arguments.string("format") {
+      guard let format = TileFormat(fileExtension: name) else {
+        throw UsageError("\(arguments.spelled("format")) is '\(name)'; it takes jpeg, png, webp or avif")
+      }
+      guard layout != .zoomify || format == .jpeg else {
+        throw UsageError("\(arguments.spelled("format")) is '\(name)'; zoomify has jpeg only")
+      }
+      options.format = format
+    }
+    if let quality = try arguments.int("quality", in: 1...100) { options.quality = quality }
+    if let colour = try arguments.colour("background") { options.background = colour }
+    options.baseURL = arguments.string("base-url").map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    options.replaces = try arguments.flag("force")
+    return options
+  }
+}
