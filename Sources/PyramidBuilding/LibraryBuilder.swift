@@ -54,6 +54,9 @@ public struct LibraryBuilder: Sendable {
       if pages == 1 {
         return report(source, build(source, page: nil, file, digest, threads, pool))
       }
+      guard source.page == nil else {
+        throw BuildError(source.path, "has \(pages) pages; in a book every page is a file of its own")
+      }
       for page in 0..<pages {
         let part = SourceScan.Source(path: source.path, id: "\(source.id)/\(page + 1)")
         report(part, build(part, page: page, file, digest, threads, pool))
@@ -78,7 +81,9 @@ public struct LibraryBuilder: Sendable {
       let name = source.id.split(separator: "/").last.map(String.init) ?? source.id
       return .built(
         try PyramidBuilder(options: options, threads: threads, isCancelled: isCancelled)
-          .build(file, page: page, digest: digest, to: destination, name: name, offering: pool))
+          .build(
+            file, page: page, bookPage: source.page, digest: digest, to: destination, name: name,
+            offering: pool))
     } catch {
       return .failed(error)
     }

@@ -42,7 +42,8 @@ public struct PyramidBuilder: Sendable {
   }
 
   func build(
-    _ file: SourceFile, page: Int? = nil, digest: String, to destination: String, name: String,
+    _ file: SourceFile, page: Int? = nil, bookPage: Int? = nil, digest: String, to destination: String,
+    name: String,
     offering pool: WorkPool? = nil
   ) throws(BuildError) -> Report {
     let source = file.path
@@ -65,7 +66,7 @@ public struct PyramidBuilder: Sendable {
       try scheduler.run(threads: threads)
       try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: size).xml.utf8))
       let record = BuildRecord(
-        sourceName: file.name, page: page.map { $0 + 1 }, sourceBytes: file.identity.size,
+        sourceName: file.name, page: bookPage ?? page.map { $0 + 1 }, sourceBytes: file.identity.size,
         sourceDigest: digest, options: self.options.summary, route: route.reason, steps: pixels.steps)
       try writer.append(BuildRecord.entryName, record.json)
       let metadata = ImageMetadata(embeddedInFileAt: source)

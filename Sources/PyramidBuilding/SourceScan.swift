@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TileStorage
 
@@ -8,6 +9,8 @@ public struct SourceScan: Sendable {
     public let path: String
     /// The path below the source root without its extension, `/` between parts.
     public let id: String
+    /// Of a book that is a folder of page scans, counted from 1; its book's id is `id` without the last part.
+    public var page: Int?
   }
 
   public private(set) var sources: [Source] = []
@@ -25,6 +28,8 @@ public struct SourceScan: Sendable {
     let path: String
     /// Below its source root, with extension.
     let relative: String
+    /// The source root's own name; nil for a file that was named itself.
+    let root: String?
   }
 
   private struct FileKey: Hashable {
@@ -35,11 +40,13 @@ public struct SourceScan: Sendable {
   /// - Parameters:
   ///   - arguments: files, folders (searched to any depth) and globs.
   ///   - library: the folder that is built into, which is never searched.
-  public init(_ arguments: [String], library: String) {
+  ///   - asBooks: each folder that holds images is one book, which has the folder's id; its images in natural
+  ///     order (`page2` before `page10`) are the pages `id/1`, `id/2`, …
+  public init(_ arguments: [String], library: String, asBooks: Bool = false) {
     var status = stat()
     let libraryKey = stat(library, &status) == 0 ? Self.key(status) : nil
     for argument in arguments { add(argument, libraryKey) }
-    nameFound()
+    if asBooks { bindFound() } else { nameFound() }
   }
 
   private static func key(_ status: stat) -> FileKey {
@@ -58,17 +65,17 @@ public struct SourceScan: Sendable {
     if status.st_mode & S_IFMT == S_IFDIR {
       var root = argument
       while root.count > 1, root.hasSuffix("/") { root.removeLast() }
-      search(root, below: "", [], library)
+      search(root, below: "", of: Self.name(ofFolder: root), [], library)
     } else {
       folders.append(parentFolder(argument))
       let name = argument.split(separator: "/").last.map(String.init) ?? argument
-      addFile(argument, relative: name, status)
+      addFile(argument, relative: name, of: nil, status)
     }
   }
 
   /// - Parameter above: the folders on the way here: one that is met again is a loop.
   private mutating func search(
-    _ folder: String, below relative: String, _ above: Set<FileKey>, _ library: FileKey?
+    _ folder: String, below relative: String, of root: String, _ above: Set<FileKey>, _ library: FileKey?
   ) {
     var status = stat()
     guard stat(folder, &status) == 0, let directory = opendir(folder) else {
@@ -99,9 +106,9 @@ public struct SourceScan: Sendable {
         continue
       }
       if status.st_mode & S_IFMT == S_IFDIR {
-        search(path, below: inner, above.union([key]), library)
+        search(path, below: inner, of: root, above.union([key]), library)
       } else if ImageFileName.isKnown(name) {
-        addFile(path, relative: inner, status)
+        addFile(path, relative: inner, of: root, status)
       } else {
         passedOver += 1
       }
@@ -109,9 +116,43 @@ public struct SourceScan: Sendable {
   }
 
   /// The same file met twice (named and in a folder, or by a link) is built once.
-  private mutating func addFile(_ path: String, relative: String, _ status: stat) {
+  private mutating func addFile(_ path: String, relative: String, of root: String?, _ status: stat) {
     guard seenFiles.insert(Self.key(status)).inserted else { return }
-    found.append(Found(path: path, relative: relative))
+    found.append(Found(path: path, relative: relative, root: root))
+  }
+
+  /// Also of `.` and of a link: what a person calls the folder.
+  private static func name(ofFolder path: String) -> String {
+    let name = URL(fileURLWithPath: path).standardizedFileURL.lastPathComponent
+    return name == "/" ? "book" : name
+  }
+
+  /// Makes books of folders.
+  private mutating func bindFound() {
+    var order: [String] = []
+    var pages: [String: [Found]] = [:]
+    for file in found {
+      guard let root = file.root else {
+        failures.append(BuildError(file.path, "is a file; --book takes folders of page scans"))
+        continue
+      }
+      let folder = parentFolder(file.relative)
+      let id = folder == "." ? root : folder
+      if pages[id] == nil { order.append(id) }
+      if let first = pages[id]?.first, parentFolder(first.path) != parentFolder(file.path) {
+        failures.append(
+          BuildError(file.path, "is of a book '\(id)', whose pages are in \(parentFolder(first.path))"))
+      } else {
+        pages[id, default: []].append(file)
+      }
+    }
+    for id in order {
+      let sorted = pages[id]!.sorted { $0.path.compare($1.path, options: [.numeric]) == .orderedAscending }
+      for (number, file) in zip(1..., sorted) {
+        sources.append(Source(path: file.path, id: "\(id)/\(number)", page: number))
+      }
+    }
+    found = []
   }
 
   /// Sources that would share an id keep their extensions; those that still do are refused but the first.

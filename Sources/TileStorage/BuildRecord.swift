@@ -7,7 +7,7 @@ public struct BuildRecord: Codable, Hashable, Sendable {
 
   /// The source file's name, without its folder.
   public var sourceName: String
-  /// Of a multi-page source, counted from 1; nil where it has but one.
+  /// Of a book or a multi-page source, counted from 1; nil for an image by itself.
   public var page: Int?
   public var sourceBytes: Int
   /// XXH3-128 of the source's bytes, hexadecimal.

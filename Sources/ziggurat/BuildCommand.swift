@@ -15,6 +15,7 @@ enum BuildCommand: Command {
     Option("fidelity", "auto", help: "exact, fast, lossless or auto: how near to the source, see the README"),
     Option("quality", "80", help: "of JPEG, WebP and AVIF tiles, 1 to 100"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
+    Option("book", help: "each folder of page scans is one book: its images are the pages ID/1, ID/2, …"),
     Option("jobs", "N", help: "threads (default: all cores)"),
     Option(
       "memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
@@ -55,7 +56,8 @@ enum BuildCommand: Command {
       return error.isTemporary ? .temporary : .someFailed
     }
     var round = BuildRound(
-      builder: builder, operands: arguments.operands, prunes: prunes, memoryLimit: memoryLimit,
+      builder: builder, operands: arguments.operands, asBooks: try arguments.flag("book"), prunes: prunes,
+      memoryLimit: memoryLimit,
       isQuiet: isQuiet, asJSON: asJSON)
     let code = round.run()
     return watches && code != .interrupted ? round.watch() : code

@@ -6,6 +6,7 @@ import TileStorage
 struct BuildRound {
   var builder: LibraryBuilder
   let operands: [String]
+  let asBooks: Bool
   let prunes: Bool
   let memoryLimit: Int
   let isQuiet: Bool
@@ -16,15 +17,16 @@ struct BuildRound {
   private var toldFailures: Set<String> = []
 
   init(
-    builder: LibraryBuilder, operands: [String], prunes: Bool, memoryLimit: Int, isQuiet: Bool, asJSON: Bool
+    builder: LibraryBuilder, operands: [String], asBooks: Bool, prunes: Bool, memoryLimit: Int, isQuiet: Bool,
+    asJSON: Bool
   ) {
-    (self.builder, self.operands, self.prunes) = (builder, operands, prunes)
+    (self.builder, self.operands, self.asBooks, self.prunes) = (builder, operands, asBooks, prunes)
     (self.memoryLimit, self.isQuiet, self.asJSON) = (memoryLimit, isQuiet, asJSON)
   }
 
   /// Builds everything that the operands name.
   mutating func run() -> ExitCode {
-    let scan = SourceScan(operands, library: builder.library)
+    let scan = SourceScan(operands, library: builder.library, asBooks: asBooks)
     return build(scan.sources, of: scan, isFirst: true)
   }
 
@@ -49,7 +51,7 @@ struct BuildRound {
       idle = 0
       // A burst of events is one look, and two looks are a second apart.
       if something { usleep(1_000_000) }
-      let scan = SourceScan(operands, library: builder.library)
+      let scan = SourceScan(operands, library: builder.library, asBooks: asBooks)
       _ = events.listen(to: scan.folders)
       if build(changes.settled(of: scan.sources), of: scan, isFirst: false) == .interrupted { break }
     }

@@ -120,4 +120,32 @@ struct SourceScanTests {
     #expect(scan.sources.map(\.id) == ["b"])
     #expect(scan.failures.map(\.description) == ["\(folder("in/secret")): Permission denied"])
   }
+
+  @Test("each folder is a book: its pages in natural order, its id its path, the root's its name")
+  func books() throws {
+    let folder = try Self.folder(
+      "in/page2.jpg", "in/page10.jpg", "in/page1.png", "in/notes.txt", "in/vol/a/003.tif", "in/vol/a/21.tif",
+      "in/vol/a/1000.tif", "in/vol/empty/notes.txt")
+    let scan = SourceScan([folder("in")], library: folder("out"), asBooks: true)
+    #expect(
+      scan.sources.map(\.id) == ["in/1", "in/2", "in/3", "vol/a/1", "vol/a/2", "vol/a/3"])
+    #expect(scan.sources.map(\.page) == [1, 2, 3, 1, 2, 3])
+    #expect(
+      scan.sources.map { $0.path.split(separator: "/").last! }
+        == ["page1.png", "page2.jpg", "page10.jpg", "003.tif", "21.tif", "1000.tif"])
+    #expect(scan.failures.isEmpty && scan.passedOver == 2)
+  }
+
+  @Test("a book is a folder, and two books of one id do not mix")
+  func booksThatCannotBe() throws {
+    let folder = try Self.folder("a/scans/1.jpg", "b/scans/1.jpg", "c.jpg")
+    let scan = SourceScan(
+      [folder("a"), folder("b"), folder("c.jpg")], library: folder("out"), asBooks: true)
+    #expect(Self.ids(scan) == ["scans/1": folder("a/scans/1.jpg")])
+    #expect(
+      scan.failures.map(\.description) == [
+        "\(folder("b/scans/1.jpg")): is of a book 'scans', whose pages are in \(folder("a/scans"))",
+        "\(folder("c.jpg")): is a file; --book takes folders of page scans",
+      ])
+  }
 }
