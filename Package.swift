@@ -45,8 +45,8 @@ let package = Package(
     library(
       "PyramidBuilding",
       [
-        "Imaging", "Metadata", "TileStorage", "TileGeometry", "CISAL", "CJPEGStream", "CTIFF", "CTurboJPEG",
-        "CWebP",
+        "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL", "CJPEGStream", "CTIFF",
+        "CTurboJPEG", "CWebP",
         "CXXHash",
       ]),
     .systemLibrary(

@@ -13,7 +13,7 @@ extension BuildOptions {
     case .jpeg: try JPEGTileEncoder(layout, quality: quality, tileSize: tileSize)
     case .webp: try WebPTileEncoder(bands: layout.bandsPerPlane, quality: quality, tileSize: tileSize)
     case .avif: AVIFTileEncoder(bands: layout.bandsPerPlane, quality: quality)
-    default: PNGTileEncoder(bands: layout.bandsPerPlane, tileSize: tileSize)
+    default: try PNGTileEncoder(bands: layout.bandsPerPlane, tileSize: tileSize)
     }
   }
 }

@@ -62,6 +62,29 @@ def mosaic() -> Path:
     return made("mosaic-300mp.v", make)
 
 
+# Taken with a camera; the other wallpapers are drawn or computed.
+TAKEN = ("Autumn", "BytheWater", "ColorfulCups", "EveningGlow", "FallenLeaf", "Kite", "OneStandsOut", "Path")
+
+
+def joined(names: tuple[str, ...], across: int) -> Path:
+    """The photographs and their mirror images, each 2560×1600, side by side; without profiles."""
+
+    def make(partial: Path) -> None:
+        cells = []
+        for name in names:
+            cell, mirrored = CACHE / f"cell-{name}.v", CACHE / f"cell-{name}-mirrored.v"
+            vips("colourspace", f"/usr/share/wallpapers/{name}/contents/images/2560x1600.jpg", f"{cell}-a.v", "srgb")
+            vips("copy", f"{cell}-a.v", f"{cell}-b.png[strip]")
+            vips("extract_band", f"{cell}-b.png", cell, 0, "--n", 3)
+            vips("flip", cell, mirrored, "horizontal")
+            cells += [cell, mirrored]
+        vips("arrayjoin", " ".join(map(str, cells)), partial, "--across", across)
+        for cell in CACHE.glob("cell-*"):
+            cell.unlink()
+
+    return made(f"joined-{len(names)}-{across}.v", make)
+
+
 def part_75mp() -> Path:
     return made("mosaic-75mp.v", lambda partial: vips("crop", mosaic(), partial, 3000, 2500, 10000, 7500))
 
@@ -82,6 +105,7 @@ SOURCES = {
     "tiff-deflate-300mp": lambda: saved("300mp-deflate.tif", mosaic, "compression=deflate", "predictor=horizontal",
                                         "tile", "tile_width=256", "tile_height=256"),
     "png-300mp": lambda: saved("300mp.png", mosaic, "compression=6"),
+    "photographs-66mp": lambda: saved("66mp-photographs.jpg", lambda: joined(TAKEN, 4), "Q=90", "subsample_mode=on"),
     "jpeg-75mp": lambda: saved("75mp-q90.jpg", part_75mp, "Q=90", "subsample_mode=on"),
 }
 
