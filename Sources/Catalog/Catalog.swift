@@ -32,6 +32,8 @@ public final class Catalog: Sendable {
     }
   }
 
+  public static func exists(in library: String) -> Bool { access("\(library)/\(fileName)", F_OK) == 0 }
+
   /// Whether the listing is in memory alone, since its file cannot be written.
   public var isInMemory: Bool { connections.withLock { $0.isInMemory } }
 
@@ -225,7 +227,7 @@ public final class Catalog: Sendable {
     if let path {
       // Immutable: a file in a read-only folder could not be locked. What is stale in it is noticed by the
       // archives' stamps.
-      try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?immutable=1")])
+      try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?mode=ro&immutable=1")])
       try? connection.run("INSERT OR REPLACE INTO image SELECT * FROM old.image")
       try? connection.run("DETACH old")
     }

@@ -14,12 +14,15 @@ public struct CatalogEntry: Hashable, Sendable {
   public var metadata: ImageMetadata
   /// Of a multi-page source, counted from 1; its book's id is the image's without the last part.
   public var page: Int?
+  /// Of the archive; nil where the tiles are files of their own.
+  public var bytes: Int?
 
   public init(id: String, stamp: FileStamp, archive: SZIArchive) {
     (self.id, self.stamp) = (id, stamp)
     (pyramid, format, generation) = (archive.pyramid, archive.format.fileExtension, archive.generation)
     metadata = archive.metadata
     page = archive.buildRecord?.page
+    bytes = archive.isFolder ? nil : archive.byteCount
   }
 
   /// Of an archive that cannot be read, so that it is not opened again and again.

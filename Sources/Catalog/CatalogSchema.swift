@@ -5,12 +5,12 @@ import TileStorage
 /// The one table, and the way between its rows and entries.
 enum CatalogSchema {
   /// Raised with every change of the table: a catalog of another version is made anew.
-  static let version = 2
+  static let version = 3
 
   static let create = """
     CREATE TABLE image (
       id TEXT PRIMARY KEY, inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL,
-      width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, format TEXT, generation INTEGER,
+      width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, stored_bytes INTEGER, format TEXT, generation INTEGER,
       title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT,
       page INTEGER, book TEXT, item TEXT NOT NULL, search TEXT
     ) WITHOUT ROWID
@@ -23,10 +23,10 @@ enum CatalogSchema {
 
   static let columns =
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
-    + "creator, date, place, rights, keywords, page"
+    + "creator, date, place, rights, keywords, page, stored_bytes"
   static let insert =
     "INSERT OR REPLACE INTO image (\(columns), book, item, search) "
-    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
   static func values(_ entry: CatalogEntry) -> [SQLiteValue] {
     let (pyramid, m) = (entry.pyramid, entry.metadata)
@@ -39,7 +39,8 @@ enum CatalogSchema {
       SQLiteValue(pyramid?.overlap), .text(entry.format),
       .integer(Int(truncatingIfNeeded: entry.generation)), SQLiteValue(m.title), SQLiteValue(m.caption),
       SQLiteValue(m.creator), SQLiteValue(m.date), SQLiteValue(m.place), SQLiteValue(m.rights),
-      .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.book),
+      .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.bytes),
+      SQLiteValue(entry.book),
       .text(entry.book ?? entry.id), .text(entry.searchText),
     ]
   }
@@ -58,6 +59,7 @@ enum CatalogSchema {
       title: row.text(10), caption: row.text(11), creator: row.text(12), date: row.text(13),
       place: row.text(14), rights: row.text(15), keywords: keywords ?? [])
     entry.page = row.optionalInteger(17)
+    entry.bytes = row.optionalInteger(18)
     return entry
   }
 }

@@ -42,7 +42,8 @@ private func body(of tile: TileReply) -> OpaquePointer? {
     let (copy, offset) = tile.archive._withUnsafeGuaranteedRef { archive in
       // The daemon closes what it is given.
       (
-        fcntl(archive.file.descriptor, F_DUPFD_CLOEXEC, 0),
+        // A tile that is a file of its own does not lie in the archive's.
+        archive.isFolder ? -1 : fcntl(archive.file.descriptor, F_DUPFD_CLOEXEC, 0),
         bytes.baseAddress.unsafelyUnwrapped - archive.file.bytes.baseAddress.unsafelyUnwrapped
       )
     }

@@ -29,7 +29,8 @@ struct ImageDescription: Encodable {
   let pages: Int
   /// Which page of its book the image is, from 1.
   let page: Int?
-  let bytes: Int
+  /// Of the archive; absent where the tiles are files of their own.
+  let bytes: Int?
   /// What `?g=` pins a URL to.
   let generation: String
   let urls: [String: String]
@@ -54,7 +55,7 @@ struct ImageDescription: Encodable {
     }
     self.pages = pages
     page = entry.page
-    bytes = entry.stamp.size
+    bytes = entry.bytes
     generation = String(entry.generation, radix: 16)
     let segment = PercentEncoding.encode(id)
     urls = [

@@ -19,8 +19,11 @@ public final class Library: Sendable {
   /// - Parameter openLimit: archives that are open at once, besides those in answers in flight.
   public init(root: String, openLimit: Int = 512) throws(StorageError) {
     self.root = root
-    table = Mutex(try LibraryTable(root: root, previous: nil))
-    catalog = try Catalog(library: root)
+    let table = try LibraryTable(root: root, previous: nil)
+    self.table = Mutex(table)
+    // Folders of others' making are read and left as they are.
+    let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") }
+    catalog = try Catalog(library: root, isReadOnly: isForeign && !Catalog.exists(in: root))
     open = OpenArchives(limit: openLimit)
   }
 

@@ -17,11 +17,12 @@ final class LibraryEntry: Sendable {
   /// The archive, and whether this call opened it; others wait for the first who asks.
   fileprivate func open() throws(StorageError) -> (archive: SZIArchive, isNew: Bool) {
     let result: Result<(SZIArchive, Bool), StorageError> = opened.withLock { opened in
-      if let opened { return .success((opened, false)) }
+      let isNew = opened == nil
+      if let opened, !opened.isWornOut { return .success((opened, false)) }
       do throws(StorageError) {
         let archive = try SZIArchive(path: path)
         opened = archive
-        return .success((archive, true))
+        return .success((archive, isNew))
       } catch { return .failure(error) }
     }
     return try result.get()

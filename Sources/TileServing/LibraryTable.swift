@@ -70,6 +70,9 @@ struct LibraryTable: Sendable {
     return Int(truncatingIfNeeded: hash >> 8)
   }
 
+  /// What images come as, the first before the others where several have one name.
+  private static let endings = [".szi", ".dzi", ".zip"]
+
   private mutating func scan(
     _ folder: String, _ prefix: String, _ previous: LibraryTable?, _ depth: Int,
     _ found: inout [(id: String, entry: LibraryEntry)]
@@ -85,22 +88,35 @@ struct LibraryTable: Sendable {
     clock_gettime(CLOCK_REALTIME, &now)
     let age = now.tv_sec * 1_000_000_000 + now.tv_nsec - modified
     folders.append(Folder(path: folder, modified: modified, isUncertain: abs(age) < 100_000_000))
+    var images: [String: String] = [:]
+    var subfolders: [String] = []
+    var tileFolders: Set<String> = []
     while let entry = readdir(directory) {
       // Partial files begin with a dot, as do a person's hidden ones.
       guard let name = entry.pointee.name, !name.hasPrefix(".") else { continue }
-      let path = "\(folder)/\(name)"
-      if name.hasSuffix(".szi"), name.utf8.count > 4 {
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-        let id = prefix + name.dropLast(4)
-        let identity = FileIdentity(status)
-        if let old = previous?.entry(id), old.identity == identity {
-          found.append((id, old))
-        } else {
-          found.append((id, LibraryEntry(id: id, path: path, identity: identity)))
-        }
-      } else if entry.pointee.isFolder, depth < 64 {
-        try scan(path, prefix + name + "/", previous, depth + 1, &found)
+      if let ending = Self.endings.first(where: { name.hasSuffix($0) && name.utf8.count > 4 }) {
+        let base = String(name.dropLast(4))
+        if ending == ".dzi" { tileFolders.insert(base + "_files") }
+        // Our own archive stands before what it may have been made from.
+        let other = images[base].flatMap { Self.endings.firstIndex(of: $0) } ?? .max
+        if Self.endings.firstIndex(of: ending)! < other { images[base] = ending }
       }
+      if entry.pointee.isFolder { subfolders.append(name) }
+    }
+    for (base, ending) in images {
+      let path = "\(folder)/\(base)\(ending)"
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+      let id = prefix + base
+      let identity = FileIdentity(status)
+      if let old = previous?.entry(id), old.identity == identity, old.path == path {
+        found.append((id, old))
+      } else {
+        found.append((id, LibraryEntry(id: id, path: path, identity: identity)))
+      }
+    }
+    // Tiles' folders are vast and hold no images of their own.
+    for name in subfolders where depth < 64 && !tileFolders.contains(name) {
+      try scan("\(folder)/\(name)", prefix + name + "/", previous, depth + 1, &found)
     }
   }
 }

@@ -10,7 +10,7 @@ public struct TileScheme: Hashable, Sendable {
   public static let xyz = TileScheme(known: "xyz")
 
   /// Those that the server answers.
-  static let all: [TileScheme] = [.deepZoom, .xyz]
+  static let all: [TileScheme] = [.deepZoom, .iiif3, .iiif2, .xyz]
 
   private init(known name: String) { self.name = name }
 

@@ -9,10 +9,11 @@ public final class MappedFile: Sendable {
   nonisolated(unsafe) public let bytes: UnsafeRawBufferPointer
   /// Seconds and nanoseconds of the last change, device and inode: what tells one file from its successor.
   public let identity: FileIdentity
-  /// Open for reading as long as the mapping, for whoever sends parts of the file without touching them.
+  /// Open for reading as long as the mapping, for whoever sends parts of the file without touching them; or -1.
   public let descriptor: Int32
 
-  public init(path: String) throws(StorageError) {
+  /// - Parameter keepsDescriptor: false for files that are mapped by the thousand.
+  public init(path: String, keepsDescriptor: Bool = true) throws(StorageError) {
     let action = "open \(path)"
     // Without O_NONBLOCK a pipe in the library would hold up the open for ever.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -23,7 +24,8 @@ public final class MappedFile: Sendable {
       close(descriptor)
       throw error
     }
-    self.descriptor = descriptor
+    if !keepsDescriptor { close(descriptor) }
+    self.descriptor = keepsDescriptor ? descriptor : -1
   }
 
   private static func map(
@@ -42,7 +44,7 @@ public final class MappedFile: Sendable {
 
   deinit {
     munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
-    close(descriptor)
+    if descriptor >= 0 { close(descriptor) }
   }
 }
 

@@ -3,7 +3,7 @@ public import TileGeometry
 /// One image's tiles in a stored ZIP (SZI 1.2), mapped and read in place.
 ///
 /// Opening reads the central directory once; a tile is then found by arithmetic and given as a slice
-/// of the mapping, which lives as long as the archive.
+/// of the mapping, which lives as long as the archive. A `.dzi` with its folder of tiles is read the same way.
 public final class SZIArchive: Sendable {
   /// The name of the one folder at the archive's root.
   public let name: String
@@ -18,10 +18,17 @@ public final class SZIArchive: Sendable {
   private let others: [String: TileIndex.Place]
   // Written once, before the archive is shared.
   nonisolated(unsafe) private let index: TileIndex
+  /// Where the tiles are files of their own.
+  private let folder: FolderTiles?
 
+  /// - Parameter path: of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
   public convenience init(path: String) throws(StorageError) {
     do {
-      try self.init(file: MappedFile(path: path))
+      if path.hasSuffix(".dzi") {
+        try self.init(DeepZoomFolder(path: path))
+      } else {
+        try self.init(file: MappedFile(path: path))
+      }
     } catch {
       // The reader below knows the bytes only; its error gets the file's name here.
       throw error.action.hasPrefix("open ")
@@ -58,10 +65,30 @@ public final class SZIArchive: Sendable {
     self.file = file
     self.others = others
     self.index = index
+    folder = nil
   }
 
-  /// Bytes of the whole file.
+  private init(_ image: DeepZoomFolder) {
+    name = image.name
+    pyramid = image.descriptor.pyramid
+    format = image.descriptor.format
+    fileExtension = image.descriptor.fileExtension
+    generation = image.generation
+    file = image.file
+    others = [:]
+    index = TileIndex(levelsOf: image.descriptor.pyramid)
+    folder = image.tiles
+  }
+
+  /// Bytes of the whole file; of the descriptor alone where the tiles are files of their own.
   public var byteCount: Int { file.bytes.count }
+
+  /// Whether the tiles are files of their own.
+  public var isFolder: Bool { folder != nil }
+
+  /// Whether so many files of a folder are mapped that the image should be opened anew: each takes a place
+  /// in the process's map, and whoever holds a tile keeps this one as long as he needs it.
+  public var isWornOut: Bool { folder.map { $0.mappedCount > 1024 } ?? false }
 
   /// The tile's index, or nil outside the pyramid, in constant time.
   public func tileIndex(level: Int, column: Int, row: Int) -> Int? {
@@ -70,6 +97,7 @@ public final class SZIArchive: Sendable {
 
   /// The encoded tile, a slice of the mapping; nil where the archive has no such tile or is damaged there.
   public func tile(_ number: Int) -> UnsafeRawBufferPointer? {
+    if let folder { return folder.tile(number) }
     guard number >= 0, number < index.places.count else { return nil }
     return bytes(index.places[number])
   }

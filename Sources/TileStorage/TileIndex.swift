@@ -19,8 +19,15 @@ struct TileIndex: ~Copyable {
   }
 
   init(_ pyramid: Pyramid) {
-    places = .allocate(capacity: pyramid.tileCount)
+    self.init(pyramid, places: pyramid.tileCount)
     places.initialize(repeating: Place(headerOffset: .max, size: 0, crc: 0))
+  }
+
+  /// Numbers alone, for tiles that do not lie in one file.
+  init(levelsOf pyramid: Pyramid) { self.init(pyramid, places: 0) }
+
+  private init(_ pyramid: Pyramid, places count: Int) {
+    places = .allocate(capacity: count)
     var levels: [LevelGrid] = []
     var first = 0
     for level in 0..<pyramid.levelCount {

@@ -21,9 +21,9 @@ extension Router {
     let size = size ?? own
     let renderer = site.renderer
     return rendering(
-      "tile \(level)/\(rectangle.x),\(rectangle.y),\(rectangle.width),\(rectangle.height)/"
-        + "\(size.width),\(size.height).\(format.fileExtension)", format, archive,
-      failure: .text(500, "the tile cannot be read from its archive")
+      "cut \(level)/\(rectangle.x),\(rectangle.y),\(rectangle.width),\(rectangle.height)/"
+        + "\(size.width),\(size.height).\(format.fileExtension)",
+      format, archive, failure: .text(500, "the tile cannot be read from its archive")
     ) { () throws(RenderError) in
       try renderer.render(rectangle, level: level, paddedTo: size, as: format, of: archive)
     }

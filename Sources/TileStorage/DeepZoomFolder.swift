@@ -1,0 +1,30 @@
+import Foundation
+import Glibc
+import TileGeometry
+
+/// A Deep Zoom image as `vips dzsave` and others leave it: `NAME.dzi` beside `NAME_files`.
+struct DeepZoomFolder {
+  let name: String
+  let file: MappedFile
+  let descriptor: DeepZoomDescriptor
+  let tiles: FolderTiles
+  /// Of the descriptor and of when each level's folder changed last.
+  let generation: UInt64
+
+  /// - Parameter path: of the descriptor.
+  init(path: String) throws(StorageError) {
+    file = try MappedFile(path: path, keepsDescriptor: false)
+    descriptor = try DeepZoomDescriptor(xml: Data(file.bytes.prefix(65_537)))
+    let folder = path.dropLast(4) + "_files"
+    name = path.dropLast(4).split(separator: "/").last.map(String.init) ?? ""
+    tiles = FolderTiles(
+      folder: String(folder), fileExtension: descriptor.fileExtension, pyramid: descriptor.pyramid)
+    var stamps = [Int(truncatingIfNeeded: file.identity.inode), file.identity.modifiedNanoseconds]
+    for level in 0..<descriptor.pyramid.levelCount {
+      var status = stat()
+      // A level that is missing is told of where a tile of it is asked for.
+      if stat("\(folder)/\(level)", &status) == 0 { stamps.append(FileIdentity(status).modifiedNanoseconds) }
+    }
+    generation = stamps.withUnsafeBytes { Digest.fnv1a($0) } ^ Digest.fnv1a(file.bytes)
+  }
+}
