@@ -79,7 +79,8 @@ let package = Package(
     tests(
       "TileRenderingTests",
       ["TileRendering", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("TileServingTests", ["TileServing", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests(
+      "TileServingTests", ["TileServing", "TileRendering", "TileStorage", "TileGeometry", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

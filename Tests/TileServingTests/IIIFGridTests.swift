@@ -1,0 +1,116 @@
+import TestSupport
+import Testing
+import TileGeometry
+
+@testable import TileServing
+
+/// Requests on the grid, by the parser that makes no string and by the one that does.
+struct IIIFGridTests {
+  private static func address(_ path: String, _ pyramid: Pyramid) -> (address: TileAddress?, id: String)? {
+    Array(path.utf8).withUnsafeBytes { bytes in
+      IIIFTileRequest(bytes).map { ($0.address(in: pyramid), String(decoding: $0.id, as: UTF8.self)) }
+    }
+  }
+
+  /// As a client computes it from info.json (3.0, implementation notes, section 5).
+  private static func request(_ pyramid: Pyramid, _ tile: TileAddress) -> (
+    region: String, width: Int, height: Int
+  ) {
+    let factor = 1 << pyramid.shift(ofLevel: tile.level)
+    let (side, image) = (pyramid.tileSize * factor, pyramid.imageSize)
+    let (x, y) = (tile.column * side, tile.row * side)
+    let (width, height) = (min(side, image.width - x), min(side, image.height - y))
+    let isWhole = width == image.width && height == image.height
+    return (
+      isWhole ? "full" : "\(x),\(y),\(width),\(height)", (width + factor - 1) / factor,
+      (height + factor - 1) / factor
+    )
+  }
+
+  @Test("every tile of every small pyramid is found by the URL that a client computes for it")
+  func everyTile() throws {
+    var checked = 0
+    for (width, height) in [(1, 1), (64, 64), (65, 64), (513, 513), (700, 300), (1000, 1), (257, 1025)] {
+      for side in [64, 100, 256] {
+        let pyramid = Pyramid(imageSize: PixelSize(width: width, height: height)!, tileSize: side)!
+        for level in 0..<pyramid.levelCount {
+          for row in 0..<pyramid.rows(ofLevel: level) {
+            for column in 0..<pyramid.columns(ofLevel: level) {
+              let tile = TileAddress(level: level, column: column, row: row)
+              let (region, tileWidth, tileHeight) = Self.request(pyramid, tile)
+              for version in ["2", "3"] {
+                let path = "/iiif/\(version)/a%2Fb/\(region)/\(tileWidth),\(tileHeight)/0/default.jpg"
+                let found = try #require(Self.address(path, pyramid))
+                #expect(found.id == "a%2Fb")
+                let address = try #require(found.address, "\(path) \(width)×\(height)")
+                // Levels of few pixels can have the same size: then both are the same picture's.
+                #expect(
+                  pyramid.rectangle(of: address).map { [$0.width, $0.height] } == [tileWidth, tileHeight])
+                if tileWidth > 1 || tileHeight > 1 { #expect(address == tile, "\(path)") }
+                checked += 1
+              }
+            }
+          }
+        }
+      }
+    }
+    #expect(checked > 1000)
+  }
+
+  @Test("the way without strings finds a tile exactly where the grammar and the grid do")
+  func agreement() throws {
+    var random = SplitMix(11)
+    let pyramid = Pyramid(imageSize: PixelSize(width: 1300, height: 900)!, tileSize: 128)!
+    var onGrid = 0
+    for _ in 0..<30_000 {
+      let factor = 1 << random.below(5)
+      let side = 128 * factor
+      func near(_ number: Int) -> Int { max(0, number + random.pick([0, 0, 0, 0, 1, -1, 64])) }
+      let (x, y) = (near(random.below(4) * side), near(random.below(4) * side))
+      let (w, h) = (near(min(side, max(1, 1300 - x))), near(min(side, max(1, 900 - y))))
+      let region = random.sometimes(8) ? "full" : "\(x),\(y),\(w),\(h)"
+      let (sw, sh) = (near((w + factor - 1) / factor), near((h + factor - 1) / factor))
+      let version = random.pick(IIIFVersion.allCases)
+      let size = random.pick(["\(sw),\(sh)", "\(sw),\(sh)", "\(sw),\(sh)", version == .two ? "full" : "max"])
+      let fast = Self.address("/iiif/\(version.rawValue)/x/\(region)/\(size)/0/default.jpg", pyramid)?.address
+      let picture = try? IIIFImageRequest(version, [region, size, "0", "default.jpg"])
+        .picture(of: pyramid.imageSize, PictureLimits())
+      let slow = picture.flatMap {
+        IIIFGrid.tile(
+          pyramid, x: $0.region.x, y: $0.region.y, width: $0.region.width, height: $0.region.height,
+          sizeWidth: $0.size.width, sizeHeight: $0.size.height)
+      }
+      #expect(fast == slow, "\(region)/\(size)")
+      if fast != nil { onGrid += 1 }
+    }
+    #expect(onGrid > 500)
+  }
+
+  @Test("overlapping tiles hold more than a region asks for: only one that stands alone answers")
+  func overlap() {
+    let pyramid = Pyramid(imageSize: PixelSize(width: 1000, height: 1000)!, tileSize: 254, overlap: 1)!
+    #expect(Self.address("/iiif/3/x/0,0,254,254/254,254/0/default.jpg", pyramid)?.address == nil)
+    #expect(
+      Self.address("/iiif/3/x/full/250,250/0/default.jpg", pyramid)?.address
+        == TileAddress(level: 8, column: 0, row: 0))
+  }
+
+  @Test(
+    "other paths are left to the way with words",
+    arguments: [
+      "/iiif/3/x/info.json", "/iiif/4/x/full/max/0/default.jpg", "/iiif/3/x/full/max/90/default.jpg",
+      "/iiif/3/x/full/max/0/gray.jpg", "/iiif/3//full/max/0/default.jpg", "/iiif/3/x/full/full/0/default.jpg",
+      "/iiif/2/x/full/max/0/default.jpg", "/iiif/3/x/full/^64,/0/default.jpg",
+      "/iiif/3/x/full/0,/0/default.jpg",
+      "/iiif/3/x/full/,64/0/default.jpg", "/iiif/3/x/full/64,0/0/default.jpg",
+      "/iiif/3/x/square/64,/0/default.jpg",
+      "/iiif/3/x/0,0,64/64,/0/default.jpg", "/iiif/3/0/default.jpg", "/iiif/3//0/default.jpg",
+      "/iiif/3/default.jpg",
+      "/iiif/3/,/0/default.jpg", "/iiif/3/64,64/0/default.jpg", "/iiif/3/full/64,64/0/default.jpg",
+      "/iiif/3/99999999999999,0,1,1/64,64/0/default.jpg", "", "/", "/iiif/3/", "/dzi/x_files/0/0_0.jpg",
+    ])
+  func others(path: String) {
+    let pyramid = Pyramid(imageSize: PixelSize(width: 64, height: 64)!, tileSize: 64)!
+    #expect(Self.address(path, pyramid)?.address == nil)
+  }
+}
