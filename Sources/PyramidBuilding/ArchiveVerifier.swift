@@ -1,6 +1,6 @@
 import Imaging
 import TileGeometry
-import TileStorage
+public import TileStorage
 
 /// Reads an archive back and tells everything that is wrong with it.
 public struct ArchiveVerifier {
@@ -8,6 +8,8 @@ public struct ArchiveVerifier {
   public struct Fault: Hashable, Sendable, CustomStringConvertible {
     public let path: String
     public let what: String
+
+    public init(path: String, what: String) { (self.path, self.what) = (path, what) }
 
     public var description: String { "\(path): \(what)" }
   }
@@ -17,10 +19,19 @@ public struct ArchiveVerifier {
   public static func faults(ofArchive path: String) -> [Fault] {
     let archive: SZIArchive
     do { archive = try SZIArchive(path: path) } catch { return [Fault(path: path, what: error.reason)] }
+    return faults(of: archive, path: path)
+  }
+
+  /// The same of an archive that is open.
+  ///
+  /// - Parameter path: what the faults call it.
+  public static func faults(of archive: some CheckableArchive, path: String) -> [Fault] {
     var faults: [Fault] = []
     for index in 0..<archive.pyramid.tileCount {
-      if let what = fault(ofTile: index, archive) {
-        let address = archive.pyramid.address(at: index)!
+      let address = archive.pyramid.address(at: index)!
+      let size = archive.pyramid.rectangle(of: address)!
+      let what = archive.fault(ofTile: index) { fault(ofTile: $0, width: size.width, height: size.height) }
+      if let what {
         let name = "tile \(address.level)/\(address.column)_\(address.row).\(archive.fileExtension)"
         faults.append(Fault(path: path, what: "\(name) \(what)"))
       }
@@ -31,15 +42,11 @@ public struct ArchiveVerifier {
     return faults
   }
 
-  private static func fault(ofTile index: Int, _ archive: SZIArchive) -> String? {
-    guard let stated = archive.checksum(ofTile: index) else { return "is missing" }
-    guard let bytes = archive.tile(index) else { return "cannot be read: its header is damaged" }
-    guard checksum(bytes) == stated else { return "is damaged: its checksum differs" }
-    let expected = archive.pyramid.rectangle(of: archive.pyramid.address(at: index)!)!
+  private static func fault(ofTile bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> String? {
     do {
       let image = try Image(encoded: bytes, subject: "tile")
-      guard image.width == expected.width, image.height == expected.height else {
-        return "has \(image.width)×\(image.height) pixels, not \(expected.width)×\(expected.height)"
+      guard image.width == width, image.height == height else {
+        return "has \(image.width)×\(image.height) pixels, not \(width)×\(height)"
       }
       try image.decodeAll()
     } catch { return "does not decode: \(error.message)" }

@@ -1,9 +1,8 @@
-import Glibc
 public import TileStorage
 
-/// Builds the archives of many images into a library.
+/// Builds the archives of many images into one store.
 public struct LibraryBuilder: Sendable {
-  public let library: String
+  public let store: any ArchiveStore
   public var options: BuildOptions
   /// Threads in all.
   public var jobs: Int
@@ -14,9 +13,18 @@ public struct LibraryBuilder: Sendable {
   private let isCancelled: @Sendable () -> Bool
 
   public init(
+    store: any ArchiveStore, options: BuildOptions, jobs: Int,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
+    (self.store, self.options, self.jobs, self.isCancelled) = (store, options, jobs, isCancelled)
+  }
+
+  /// Into a library's folder, one SZI archive per image.
+  public init(
     library: String, options: BuildOptions, jobs: Int, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
-    (self.library, self.options, self.jobs, self.isCancelled) = (library, options, jobs, isCancelled)
+    self.init(
+      store: FolderStore(library: library), options: options, jobs: jobs, isCancelled: isCancelled)
   }
 
   /// How one image came out.
@@ -29,15 +37,10 @@ public struct LibraryBuilder: Sendable {
     case failed(BuildError)
   }
 
-  /// Makes the library's folder if it is missing and clears away what killed builders left.
+  /// Makes what is missing of the store and clears away what killed builders left.
   public func prepare() throws(StorageError) {
-    if isDryRun { return }
-    try FolderTree.make(library)
-    FolderTree.removeLeftovers(below: library)
+    if !isDryRun { try store.prepare() }
   }
-
-  /// Where the archive of an image stands.
-  public func archivePath(ofID id: String) -> String { "\(library)/\(id).szi" }
 
   /// Builds one source, each of its pages; every failure is in an outcome. The source's pages have the
   /// ids `id/1`, `id/2`, …
@@ -74,16 +77,12 @@ public struct LibraryBuilder: Sendable {
       if isCancelled() { throw .interrupted }
       if !force, page != nil, isBuilt(source, digest) { return .unchanged }
       if isDryRun { return .wouldBuild }
-      let destination = archivePath(ofID: source.id)
-      do throws(StorageError) {
-        try FolderTree.make(parentFolder(destination))
-      } catch { throw BuildError(source.path, error) }
-      let name = source.id.split(separator: "/").last.map(String.init) ?? source.id
       return .built(
         try PyramidBuilder(options: options, threads: threads, isCancelled: isCancelled)
-          .build(
-            file, page: page, bookPage: source.page, digest: digest, to: destination, name: name,
-            offering: pool))
+          .build(file, page: page, bookPage: source.page, digest: digest, offering: pool) {
+            (pyramid, format) throws(StorageError) in
+            try store.makeWriter(id: source.id, pyramid: pyramid, format: format)
+          })
     } catch {
       return .failed(error)
     }
@@ -91,24 +90,17 @@ public struct LibraryBuilder: Sendable {
 
   /// Archives that Ziggurat built and that belong to none of `sources`; removed unless this is a dry run.
   ///
-  /// Archives from elsewhere are left alone: what built them may not be there to build them again.
   /// - Returns: the ids, sorted.
   public func prune(keeping sources: [SourceScan.Source]) throws(StorageError) -> [String] {
     let kept = Set(sources.map(\.id))
-    var ids: [String] = []
-    for path in try FolderTree.archives(at: library) {
-      let id = String(path.dropFirst(library.count + 1).dropLast(4))
-      // A page belongs to its source.
-      guard !kept.contains(id), !kept.contains(parentFolder(id)) else { continue }
-      guard (try? SZIArchive(path: path))?.buildRecord != nil else { continue }
-      if !isDryRun, unlink(path) != 0 { throw StorageError("remove \(path)", errno: errno) }
-      ids.append(id)
-    }
+    // A page belongs to its source.
+    let ids = try store.builtIDs().filter { !kept.contains($0) && !kept.contains(parentFolder($0)) }
+    if !isDryRun { for id in ids { try store.remove(id: id) } }
     return ids
   }
 
   private func isBuilt(_ source: SourceScan.Source, _ digest: String) -> Bool {
-    guard let record = try? SZIArchive(path: archivePath(ofID: source.id)).buildRecord else { return false }
+    guard let record = store.buildRecord(ofID: source.id) else { return false }
     return record.sourceDigest == digest && record.options == options.summary
   }
 }

@@ -6,12 +6,20 @@ public enum LibraryVerifier {
   public static func verify(
     _ archives: [String], jobs: Int, report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
   ) -> Int {
+    verify(archives, jobs: jobs, faults: { ArchiveVerifier.faults(ofArchive: $0) }, report: report)
+  }
+
+  /// The same of archives that `faults` opens by their names.
+  public static func verify(
+    _ archives: [String], jobs: Int, faults: @escaping @Sendable (String) -> [ArchiveVerifier.Fault],
+    report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
+  ) -> Int {
     let box = Shared()
     withThreads(jobs) { _ in
       while true {
         let number = box.next.wrappingAdd(1, ordering: .relaxed).oldValue
         guard number < archives.count else { return }
-        let faults = ArchiveVerifier.faults(ofArchive: archives[number])
+        let faults = faults(archives[number])
         box.count.withLock { count in
           for fault in faults { report(fault) }
           count += faults.count

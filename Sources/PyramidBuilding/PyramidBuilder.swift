@@ -38,13 +38,15 @@ public struct PyramidBuilder: Sendable {
   ///   - name: of the archive's root folder, one path component.
   public func build(_ source: String, to destination: String, name: String) throws(BuildError) -> Report {
     let file = try SourceFile(path: source)
-    return try build(file, digest: file.digest(), to: destination, name: name)
+    return try build(file, digest: file.digest()) { (pyramid, format) throws(StorageError) in
+      try SZIWriter(destination: destination, name: name, pyramid: pyramid, format: format)
+    }
   }
 
   func build(
-    _ file: SourceFile, page: Int? = nil, bookPage: Int? = nil, digest: String, to destination: String,
-    name: String,
-    offering pool: WorkPool? = nil
+    _ file: SourceFile, page: Int? = nil, bookPage: Int? = nil, digest: String,
+    offering pool: WorkPool? = nil,
+    into makeWriter: (Pyramid, TileFormat) throws(StorageError) -> any ArchiveWriter
   ) throws(BuildError) -> Report {
     let source = file.path
     do {
@@ -56,8 +58,7 @@ public struct PyramidBuilder: Sendable {
       // Before the writer, whose table of tiles is the largest thing of all where a header lies.
       let memory = MemoryNeed.bytes(of: pixels, pyramid, threads: threads)
       try pool?.check(memory: memory, source)
-      let writer = try SZIWriter(
-        destination: destination, name: name, pyramid: pyramid, format: options.format)
+      let writer = try makeWriter(pyramid, options.format)
       defer { writer.abandon() }
       let scheduler = StripScheduler(
         source: pixels, pyramid: pyramid, options: options, writer: writer, isCancelled: isCancelled)

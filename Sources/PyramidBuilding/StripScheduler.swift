@@ -12,7 +12,7 @@ final class StripScheduler: @unchecked Sendable {
   // bytes, which are touched by the thread that has taken the tile.
   private let monitor = Monitor()
   private let source: any StripSource
-  private let writer: SZIWriter
+  private let writer: any ArchiveWriter
   private let options: BuildOptions
   private let pyramid: Pyramid
   private let levels: [StripLevel]
@@ -49,7 +49,7 @@ final class StripScheduler: @unchecked Sendable {
   }
 
   init(
-    source: any StripSource, pyramid: Pyramid, options: BuildOptions, writer: SZIWriter,
+    source: any StripSource, pyramid: Pyramid, options: BuildOptions, writer: any ArchiveWriter,
     isCancelled: @escaping @Sendable () -> Bool
   ) {
     self.source = source

@@ -4,16 +4,16 @@ import Glibc
 /// `publish` renames it there, whole.
 ///
 /// A lock tells a partial file at work from one that a killed builder left behind.
-final class PartialFile {
+public final class PartialFile {
   static let prefix = ".ziggurat-"
   static let suffix = ".partial"
 
-  let destination: String
+  public let destination: String
   private let path: String
   private let descriptor: Int32
   private var isOpen = true
 
-  init(destination: String) throws(StorageError) {
+  public init(destination: String) throws(StorageError) {
     self.destination = destination
     let folder = parentFolder(destination)
     while true {
@@ -35,7 +35,7 @@ final class PartialFile {
 
   deinit { abandon() }
 
-  func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
+  public func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let buffer = UnsafeRawBufferPointer(rebasing: rest)
@@ -47,7 +47,7 @@ final class PartialFile {
   }
 
   /// Gives the finished file its name, replacing what had it. Power loss afterwards keeps one of the two.
-  func publish() throws(StorageError) {
+  public func publish() throws(StorageError) {
     let mask = umask(0)
     umask(mask)
     guard fchmod(descriptor, 0o666 & ~mask) == 0, fdatasync(descriptor) == 0,
@@ -58,7 +58,7 @@ final class PartialFile {
   }
 
   /// Leaves nothing behind; does nothing after `publish`.
-  func abandon() {
+  public func abandon() {
     guard isOpen else { return }
     isOpen = false
     unlink(path)
@@ -66,7 +66,7 @@ final class PartialFile {
   }
 
   /// Removes what killed builders left in `folder`; returns how many files that were.
-  static func removeLeftovers(in folder: String) -> Int {
+  public static func removeLeftovers(in folder: String) -> Int {
     guard let directory = opendir(folder) else { return 0 }
     defer { closedir(directory) }
     var removed = 0

@@ -50,7 +50,7 @@ public final class SZIArchive: Sendable {
       guard entry.isPlain, let size = UInt32(exactly: entry.size) else { return }
       let place = TileIndex.Place(headerOffset: entry.headerOffset, size: size, crc: entry.crc)
       if let address = root.tileAddress(ofName: entry.name) {
-        if let number = index.index(level: address.level, column: address.column, row: address.row) {
+        if let number = index.grid.index(level: address.level, column: address.column, row: address.row) {
           index.places[number] = place
         }
       } else if let name = root.relativeName(entry.name) {
@@ -92,7 +92,7 @@ public final class SZIArchive: Sendable {
 
   /// The tile's index, or nil outside the pyramid, in constant time.
   public func tileIndex(level: Int, column: Int, row: Int) -> Int? {
-    index.index(level: level, column: column, row: row)
+    index.grid.index(level: level, column: column, row: row)
   }
 
   /// The encoded tile, a slice of the mapping; nil where the archive has no such tile or is damaged there.

@@ -10,13 +10,7 @@ struct TileIndex: ~Copyable {
   }
 
   let places: UnsafeMutableBufferPointer<Place>
-  let levels: [LevelGrid]
-
-  struct LevelGrid {
-    let firstIndex: Int
-    let columns: Int
-    let rows: Int
-  }
+  let grid: TileGrid
 
   init(_ pyramid: Pyramid) {
     self.init(pyramid, places: pyramid.tileCount)
@@ -28,23 +22,8 @@ struct TileIndex: ~Copyable {
 
   private init(_ pyramid: Pyramid, places count: Int) {
     places = .allocate(capacity: count)
-    var levels: [LevelGrid] = []
-    var first = 0
-    for level in 0..<pyramid.levelCount {
-      let (columns, rows) = (pyramid.columns(ofLevel: level), pyramid.rows(ofLevel: level))
-      levels.append(LevelGrid(firstIndex: first, columns: columns, rows: rows))
-      first += columns * rows
-    }
-    self.levels = levels
+    grid = TileGrid(pyramid)
   }
 
   deinit { places.deallocate() }
-
-  /// The tile's index, or nil outside the pyramid; the same as `Pyramid.index(of:)`, in constant time.
-  func index(level: Int, column: Int, row: Int) -> Int? {
-    guard level >= 0, level < levels.count else { return nil }
-    let grid = levels[level]
-    guard column >= 0, column < grid.columns, row >= 0, row < grid.rows else { return nil }
-    return grid.firstIndex + row * grid.columns + column
-  }
 }

@@ -1,0 +1,24 @@
+public import TileGeometry
+
+/// An archive of which every part can be told to be what was written, or not.
+public protocol CheckableArchive {
+  var pyramid: Pyramid { get }
+  var fileExtension: String { get }
+  /// Of the entries that are not tiles, sorted.
+  var entryNames: [String] { get }
+
+  /// What is wrong with the tile, or what `check` finds wrong with its bytes, behind the tile's name:
+  /// `is missing`.
+  func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String?
+
+  func isIntact(_ relativeName: String) -> Bool
+}
+
+extension SZIArchive: CheckableArchive {
+  public func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
+    guard let stated = checksum(ofTile: index) else { return "is missing" }
+    guard let bytes = tile(index) else { return "cannot be read: its header is damaged" }
+    guard TileStorage.checksum(bytes) == stated else { return "is damaged: its checksum differs" }
+    return check(bytes)
+  }
+}
