@@ -7,8 +7,8 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func library(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
@@ -39,6 +39,8 @@ let package = Package(
     .target(name: "CJPEGStream", dependencies: ["CJPEG"]),
     library("TileGeometry"),
     library("TileStorage", ["TileGeometry", "CDeflate", "CExpat"]),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    library("PrivateSpaces", ["CSodium", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
     library("Imaging", ["CVips"]),
     .systemLibrary(name: "CGExiv2", pkgConfig: "gexiv2", providers: [.apt(["libgexiv2-dev"])]),
     library("Metadata", ["TileStorage", "CGExiv2"]),
@@ -61,13 +63,15 @@ let package = Package(
     .executableTarget(
       name: "ziggurat",
       dependencies: [
-        "PyramidBuilding", "HTTPListening", "TileServing", "Catalog", "TileRendering", "TileExport",
+        "PyramidBuilding", "PrivateSpaces", "HTTPListening", "TileServing", "Catalog", "TileRendering",
+        "TileExport",
         "TileStorage", "TileGeometry",
       ],
       swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry", "TestSupport"]),
+    tests("PrivateSpacesTests", ["PrivateSpaces", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("MetadataTests", ["Metadata", "TileStorage", "TestSupport"]),
     tests(
       "PyramidBuildingTests",

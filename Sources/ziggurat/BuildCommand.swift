@@ -22,6 +22,8 @@ enum BuildCommand: Command {
     Option("force", help: "build again what is there and unchanged"),
     Option("prune", help: "remove archives whose sources are not among those given any more"),
     Option("watch", help: "then stay, and build what is added or changed until Ctrl-C"),
+    Option("space", help: "seal the archives into the private space that a password opens"),
+    PasswordPrompt.option,
     Option("dry-run", help: "tell what would be done and do nothing"),
     Option("json", help: "one JSON object a line per image on stdout"),
     Option("quiet", help: "say nothing but failures"),
@@ -34,19 +36,25 @@ enum BuildCommand: Command {
     let library = try arguments.required("library")
     let isQuiet = try arguments.flag("quiet")
     let asJSON = try arguments.flag("json")
-    var builder = LibraryBuilder(
-      library: library, options: try buildOptions(arguments),
-      jobs: try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount,
-      isCancelled: { Interruption.isAsked })
+    let options = try buildOptions(arguments)
+    let jobs = try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount
     let memoryLimit =
       try arguments.int("memory-limit", in: 64...(1 << 30)).map { $0 << 20 }
       ?? Int(ProcessInfo.processInfo.physicalMemory / 4)
-    builder.isDryRun = try arguments.flag("dry-run")
+    let (isDryRun, force) = (try arguments.flag("dry-run"), try arguments.flag("force"))
     let prunes = try arguments.flag("prune")
-    builder.force = try arguments.flag("force")
-
+    let asBooks = try arguments.flag("book")
     let watches = try arguments.flag("watch")
-    if watches, builder.isDryRun { throw UsageError("--watch and --dry-run do not go together") }
+    if watches, isDryRun { throw UsageError("--watch and --dry-run do not go together") }
+    let isPrivate = try arguments.flag("space")
+    var store: any ArchiveStore = FolderStore(library: library)
+    if isPrivate {
+      SpaceDoor.forbidTemporaryFiles()
+      do { store = try SpaceDoor.open(library, arguments) } catch { return error.exitCode }
+    }
+    var builder = LibraryBuilder(
+      store: store, options: options, jobs: jobs, isCancelled: { Interruption.isAsked })
+    (builder.isDryRun, builder.force) = (isDryRun, force)
 
     Interruption.listen()
     do {
@@ -56,7 +64,8 @@ enum BuildCommand: Command {
       return error.isTemporary ? .temporary : .someFailed
     }
     var round = BuildRound(
-      builder: builder, operands: arguments.operands, asBooks: try arguments.flag("book"), prunes: prunes,
+      builder: builder, library: library, isPrivate: isPrivate, operands: arguments.operands,
+      asBooks: asBooks, prunes: prunes,
       memoryLimit: memoryLimit,
       isQuiet: isQuiet, asJSON: asJSON)
     let code = round.run()

@@ -5,6 +5,9 @@ import TileStorage
 /// One look at the sources and the build of what it finds; with `watch`, one after the other.
 struct BuildRound {
   var builder: LibraryBuilder
+  let library: String
+  /// Into a private space, of which the catalog knows nothing.
+  let isPrivate: Bool
   let operands: [String]
   let asBooks: Bool
   let prunes: Bool
@@ -17,16 +20,18 @@ struct BuildRound {
   private var toldFailures: Set<String> = []
 
   init(
-    builder: LibraryBuilder, operands: [String], asBooks: Bool, prunes: Bool, memoryLimit: Int, isQuiet: Bool,
-    asJSON: Bool
+    builder: LibraryBuilder, library: String, isPrivate: Bool, operands: [String], asBooks: Bool,
+    prunes: Bool,
+    memoryLimit: Int, isQuiet: Bool, asJSON: Bool
   ) {
-    (self.builder, self.operands, self.asBooks, self.prunes) = (builder, operands, asBooks, prunes)
+    (self.builder, self.library, self.isPrivate) = (builder, library, isPrivate)
+    (self.operands, self.asBooks, self.prunes) = (operands, asBooks, prunes)
     (self.memoryLimit, self.isQuiet, self.asJSON) = (memoryLimit, isQuiet, asJSON)
   }
 
   /// Builds everything that the operands name.
   mutating func run() -> ExitCode {
-    let scan = SourceScan(operands, library: builder.library, asBooks: asBooks)
+    let scan = SourceScan(operands, library: library, asBooks: asBooks)
     return build(scan.sources, of: scan, isFirst: true)
   }
 
@@ -51,7 +56,7 @@ struct BuildRound {
       idle = 0
       // A burst of events is one look, and two looks are a second apart.
       if something { usleep(1_000_000) }
-      let scan = SourceScan(operands, library: builder.library, asBooks: asBooks)
+      let scan = SourceScan(operands, library: library, asBooks: asBooks)
       _ = events.listen(to: scan.folders)
       if build(changes.settled(of: scan.sources), of: scan, isFirst: false) == .interrupted { break }
     }
@@ -83,7 +88,7 @@ struct BuildRound {
       return .interrupted
     }
     if prunes { prune(scan, &tally, isFirst) }
-    if !builder.isDryRun, isFirst || !tally.isEmpty { CatalogUpdate.run(builder.library) }
+    if !builder.isDryRun, !isPrivate, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
     if isFirst || !tally.isEmpty { tally.finish(passedOver: isFirst ? scan.passedOver : 0) }
     return tally.exitCode
   }
@@ -95,7 +100,7 @@ struct BuildRound {
       return
     }
     do { tally.addPruned(try builder.prune(keeping: scan.sources), isDryRun: builder.isDryRun) } catch {
-      tally.add(BuildError(builder.library, error.description, isTemporary: error.isTemporary))
+      tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
     }
   }
 }

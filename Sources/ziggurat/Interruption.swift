@@ -21,4 +21,22 @@ enum Interruption {
     }
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
+
+  /// Waits until there is something to read; false where the user asked to stop before or meanwhile.
+  static func waitForInput(_ descriptor: Int32) -> Bool {
+    // Blocked but while `pselect` waits: a signal that comes just before it would otherwise be waited out.
+    var signals = sigset_t()
+    var before = sigset_t()
+    sigemptyset(&signals)
+    for number in [SIGINT, SIGTERM] { sigaddset(&signals, number) }
+    pthread_sigmask(SIG_BLOCK, &signals, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    precondition(descriptor < 64, "a terminal is opened early")
+    while !isAsked {
+      var readable = fd_set()
+      readable.__fds_bits.0 = 1 << Int(descriptor)
+      if pselect(descriptor + 1, &readable, nil, nil, nil, &before) >= 0 || errno != EINTR { return true }
+    }
+    return false
+  }
 }

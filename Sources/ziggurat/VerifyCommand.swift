@@ -1,4 +1,5 @@
 import Foundation
+import PrivateSpaces
 import PyramidBuilding
 import TileStorage
 
@@ -7,6 +8,8 @@ enum VerifyCommand: Command {
   static let usage = "DIR|ARCHIVE"
   static let summary = "Read every tile back; one line per fault, exit code 1 where there is any."
   static let options = [
+    Option("space", help: "of the private space that a password opens, instead of what lies open"),
+    PasswordPrompt.option,
     Option("jobs", "N", help: "threads (default: all cores)"),
     Option("json", help: "one JSON object a line per fault on stdout"),
     Option("quiet", help: "say nothing but faults"),
@@ -16,25 +19,61 @@ enum VerifyCommand: Command {
     let path = try arguments.onlyOperand("the library or archive")
     let jobs = try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount
     let asJSON = try arguments.flag("json")
-    let archives: [String]
-    do {
-      archives = try FolderTree.archives(at: path)
-    } catch {
-      Output.error(error.description)
-      return .someFailed
-    }
-    let count = LibraryVerifier.verify(archives, jobs: jobs) { fault in
+    let isQuiet = try arguments.flag("quiet")
+    let report: @Sendable (ArchiveVerifier.Fault) -> Void = { fault in
       if asJSON {
         Output.json(["archive": fault.path, "fault": fault.what])
       } else {
         Output.result(Output.oneLine(fault.description) + "\n")
       }
     }
-    if try !arguments.flag("quiet") {
-      Output.note(
-        Output.count(archives.count, "archive") + " read, "
-          + (count == 0 ? "no faults" : Output.count(count, "fault")))
+    let read: Int
+    var faults: Int
+    if try arguments.flag("space") {
+      do throws(SpaceDoor.Told) {
+        (read, faults) = try verify(SpaceDoor.open(path, arguments), jobs: jobs, report)
+      } catch { return error.exitCode }
+    } else {
+      do throws(StorageError) {
+        let archives = try FolderTree.archives(at: path)
+        read = archives.count
+        faults = LibraryVerifier.verify(archives, jobs: jobs, report: report)
+      } catch {
+        Output.error(error.description)
+        return .someFailed
+      }
     }
-    return count == 0 ? .success : .someFailed
+    // All spaces share it, and its digest is no secret.
+    if let fault = PrivateSpaces(library: path).keyringFault() {
+      report(ArchiveVerifier.Fault(path: "keyring of the private spaces", what: fault))
+      faults += 1
+    }
+    if !isQuiet {
+      Output.note(
+        Output.count(read, "archive") + " read, "
+          + (faults == 0 ? "no faults" : Output.count(faults, "fault")))
+    }
+    return faults == 0 ? .success : .someFailed
+  }
+
+  private static func verify(
+    _ space: PrivateSpace, jobs: Int, _ report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
+  ) throws(SpaceDoor.Told) -> (read: Int, faults: Int) {
+    let ids: [String]
+    do { ids = try space.ids() } catch {
+      Output.error(error.description)
+      throw SpaceDoor.Told(exitCode: .someFailed)
+    }
+    let count = LibraryVerifier.verify(
+      ids, jobs: jobs, faults: { faults(ofID: $0, in: space) }, report: report)
+    return (ids.count, count)
+  }
+
+  private static func faults(ofID id: String, in space: PrivateSpace) -> [ArchiveVerifier.Fault] {
+    do throws(StorageError) {
+      // An image that went away meanwhile is no fault.
+      guard let archive = try space.archive(ofID: id) else { return [] }
+      return ArchiveVerifier.faults(of: archive, path: id)
+    } catch { return [ArchiveVerifier.Fault(path: id, what: error.reason)] }
   }
 }

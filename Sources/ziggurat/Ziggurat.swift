@@ -6,7 +6,7 @@ enum Ziggurat {
   static var commands: [any Command.Type] {
     [
       BuildCommand.self, ServeCommand.self, TilesCommand.self, InspectCommand.self, VerifyCommand.self,
-      ExportCommand.self, IndexCommand.self,
+      ExportCommand.self, IndexCommand.self, SpaceCommand.self,
     ]
   }
 

@@ -1,0 +1,44 @@
+import CSodium
+
+/// How a password becomes a key: Argon2id version 1.3 (RFC 9106) with its salt and costs.
+struct KeyDerivation: Hashable, Sendable {
+  let passes: UInt64
+  /// Bytes.
+  let memory: UInt64
+  let salt: [UInt8]
+
+  static let saltCount = 16
+  static let keyCount = 32
+  /// From libsodium's "moderate" (256 MB, three passes) to four times its work: no file makes a process
+  /// take more memory or time than that, or protect a new space by less.
+  static let passesRange: ClosedRange<UInt64> = 3...12
+  static let memoryRange: ClosedRange<UInt64> = (256 << 20)...(1 << 30)
+
+  init() {
+    Sodium.require()
+    (passes, memory) = (UInt64(crypto_pwhash_opslimit_moderate()), UInt64(crypto_pwhash_memlimit_moderate()))
+    salt = Sodium.random(Self.saltCount)
+  }
+
+  /// Nil where the costs are out of range.
+  init?(passes: UInt64, memory: UInt64, salt: [UInt8]) {
+    guard Self.passesRange.contains(passes), Self.memoryRange.contains(memory), salt.count == Self.saltCount
+    else { return nil }
+    (self.passes, self.memory, self.salt) = (passes, memory, salt)
+  }
+
+  /// Takes about half a second and `memory`; nil where that memory cannot be had.
+  func key(_ password: Password) -> LockedBytes? {
+    struct NoMemory: Error {}
+    let secret = password.secret.bytes
+    return try? LockedBytes(capacity: Self.keyCount) { (room) throws(NoMemory) in
+      let code = secret.withMemoryRebound(to: CChar.self) { secret in
+        crypto_pwhash(
+          room.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(Self.keyCount), secret.baseAddress!,
+          UInt64(secret.count), salt, passes, Int(memory), crypto_pwhash_alg_argon2id13())
+      }
+      guard code == 0 else { throw NoMemory() }
+      return Self.keyCount
+    }
+  }
+}

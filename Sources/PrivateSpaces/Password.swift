@@ -1,0 +1,71 @@
+import CSodium
+import Foundation
+
+/// A password as it was typed, in locked memory.
+public struct Password: Sendable {
+  let secret: LockedBytes
+
+  /// Bytes of UTF-8.
+  public static let longest = 1024
+
+  /// Room for the longest and the line break that shows that it is not longer still.
+  private static let room = longest + 2
+
+  /// - Parameter fill: writes into locked memory and returns how many bytes it wrote; a line break at the
+  ///   end does not count.
+  public init(
+    reading fill: (UnsafeMutableRawBufferPointer) throws(SpaceError) -> Int
+  ) throws(SpaceError) {
+    let typed = try LockedBytes(capacity: Self.room) { (room) throws(SpaceError) in
+      var count = try fill(room)
+      if count > 0, room[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+      if count > 0, room[count - 1] == UInt8(ascii: "\r") { count -= 1 }
+      guard count > 0 else { throw .unusablePassword("it is empty") }
+      guard count <= Self.longest else {
+        throw .unusablePassword("it is longer than \(Self.longest) bytes")
+      }
+      guard !room[..<count].contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
+        throw .unusablePassword("it has control characters or more than one line")
+      }
+      return count
+    }
+    if typed.bytes.allSatisfy({ $0 < 0x80 }) {
+      secret = typed
+      return
+    }
+    // The same letters come composed from one keyboard and decomposed from another (RFC 8265, section 4).
+    guard let text = String(validating: typed.bytes, as: UTF8.self) else {
+      throw .unusablePassword("it is not UTF-8")
+    }
+    var composed = text.precomposedStringWithCanonicalMapping
+    secret = composed.withUTF8 { utf8 in
+      LockedBytes(capacity: utf8.count) { (room) throws(Never) in
+        room.copyMemory(from: UnsafeRawBufferPointer(utf8))
+        return utf8.count
+      }
+    }
+  }
+
+  /// For text that is in memory already, such as a form's.
+  public init(_ text: String) throws(SpaceError) {
+    guard text.utf8.count <= Self.longest else {
+      throw .unusablePassword("it is longer than \(Self.longest) bytes")
+    }
+    try self.init { (room) throws(SpaceError) in
+      var count = 0
+      for byte in text.utf8 {
+        room[count] = byte
+        count += 1
+      }
+      return count
+    }
+  }
+
+  /// Fewer characters than that are guessed by who has the files and patience.
+  public var isShort: Bool { secret.bytes.count < 12 }
+
+  public static func == (a: Password, b: Password) -> Bool {
+    a.secret.bytes.count == b.secret.bytes.count
+      && sodium_memcmp(a.secret.base, b.secret.base, a.secret.bytes.count) == 0
+  }
+}

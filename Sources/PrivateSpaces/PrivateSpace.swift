@@ -1,0 +1,111 @@
+import Glibc
+import Synchronization
+public import TileGeometry
+public import TileStorage
+
+/// An open space: a store of sealed archives, and the keys to it, which are wiped when the last owner of
+/// it and of its archives lets go.
+public final class PrivateSpace: ArchiveStore, Sendable {
+  private let folder: SpaceFolder
+  private let keys: SpaceKeys
+  private let known = Mutex(Known())
+
+  /// The index as it was read last.
+  private struct Known {
+    var index = SpaceIndex()
+    var identity: FileIdentity?
+  }
+
+  init(folder: SpaceFolder, keys: SpaceKeys) throws(StorageError) {
+    CoreDumps.forbid()
+    (self.folder, self.keys) = (folder, keys)
+    _ = try index()
+  }
+
+  /// Sorted.
+  public func ids() throws(StorageError) -> [String] { try index().entries.keys.sorted() }
+
+  /// Opens the image's archive; nil where the space has no such image.
+  public func archive(ofID id: String) throws(StorageError) -> SealedArchive? {
+    guard let entry = try index().entries[id] else { return nil }
+    do throws(StorageError) {
+      return try SealedArchive(id: id, entry: entry, folder: folder, keys: keys)
+    } catch  where error.code == ENOENT {
+      // It may have been replaced since the index was read.
+      guard let newer = try index().entries[id] else { return nil }
+      if newer == entry { throw error }
+      return try SealedArchive(id: id, entry: newer, folder: folder, keys: keys)
+    }
+  }
+
+  public func prepare() throws(StorageError) {
+    try folder.locked { () throws(StorageError) in
+      _ = PartialFile.removeLeftovers(in: folder.path)
+      let kept = Set(try index().entries.values.map(\.file))
+      // Archives that a killed builder published and did not enter, and those it did not remove.
+      for name in folder.names() where keys.madeName(name) && !kept.contains(name) {
+        unlink(folder.path(name))
+      }
+    }
+  }
+
+  public func buildRecord(ofID id: String) -> BuildRecord? {
+    (try? archive(ofID: id))?.buildRecord
+  }
+
+  public func makeWriter(
+    id: String, pyramid: Pyramid, format: TileFormat
+  ) throws(StorageError) -> any ArchiveWriter {
+    try SealedArchiveWriter(
+      space: self, keys: keys, folder: folder, id: id, pyramid: pyramid, format: format)
+  }
+
+  public func builtIDs() throws(StorageError) -> [String] {
+    try ids().filter { buildRecord(ofID: $0) != nil }
+  }
+
+  public func remove(id: String) throws(StorageError) {
+    try change { $0.entries.removeValue(forKey: id) }
+  }
+
+  /// Gives a complete archive its name and enters it into the index, then removes the one it replaces.
+  func enter(_ id: String, _ entry: SpaceIndex.Entry, _ file: PartialFile) throws(StorageError) {
+    try change { (index) throws(StorageError) in
+      try folder.publish(file)
+      return index.entries.updateValue(entry, forKey: id)
+    }
+  }
+
+  /// - Parameter body: returns the entry whose file is not needed any more.
+  private func change(
+    _ body: (inout SpaceIndex) throws(StorageError) -> SpaceIndex.Entry?
+  ) throws(StorageError) {
+    try folder.locked { () throws(StorageError) in
+      var index = try index()
+      let old = try body(&index)
+      index.sequence += 1
+      try folder.replace(keys.indexName, with: index.sealed(keys))
+      if let old { unlink(folder.path(old.file)) }
+    }
+  }
+
+  /// Reads the index where its file has changed since.
+  private func index() throws(StorageError) -> SpaceIndex {
+    let action = "read the space's index \(folder.path(keys.indexName))"
+    var status = stat()
+    guard stat(folder.path(keys.indexName), &status) == 0 else { throw StorageError(action, errno: errno) }
+    let identity = FileIdentity(status)
+    if let index = known.withLock({ $0.identity == identity ? $0.index : nil }) { return index }
+    guard let bytes = try folder.read(keys.indexName) else { throw StorageError(action, errno: ENOENT) }
+    guard let index = SpaceIndex(sealed: bytes, keys) else {
+      throw StorageError(action, "it is damaged; put a copy of the file back in its place")
+    }
+    let isOlder = known.withLock { known in
+      if index.sequence < known.index.sequence { return known.identity != nil }
+      known = Known(index: index, identity: identity)
+      return false
+    }
+    guard !isOlder else { throw StorageError(action, "it is older than the one that was read before") }
+    return index
+  }
+}

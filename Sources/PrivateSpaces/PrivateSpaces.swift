@@ -1,0 +1,109 @@
+import Glibc
+import TileStorage
+
+/// The private spaces of a library, which share a folder and a keyring.
+///
+/// Nothing here tells a password that fits nothing from a library without spaces: the same error after
+/// the same work.
+public struct PrivateSpaces: Sendable {
+  private let folder: SpaceFolder
+
+  /// - Parameter library: the library's folder.
+  public init(library: String) { folder = SpaceFolder(library: library) }
+
+  /// Opens the space that the password fits. Takes a quarter of a gigabyte and about half a second.
+  public func open(_ password: Password) throws(SpaceError) -> PrivateSpace {
+    do throws(StorageError) {
+      let keyring = try read() ?? Keyring()
+      guard let found = keyring.spaceKey(try key(password, keyring)) else {
+        guard keyring.isWhole else { throw Keyring.damaged("no space opens, but it is damaged") }
+        throw Self.refused
+      }
+      return try PrivateSpace(folder: folder, keys: SpaceKeys(spaceKey: found.key))
+    } catch { throw Self.spaceError(error) }
+  }
+
+  /// Makes a new, empty space and, for the first, the library's folder for them.
+  public func create(_ password: Password) throws(SpaceError) {
+    do throws(StorageError) {
+      CoreDumps.forbid()
+      try folder.make()
+      try folder.locked { () throws(StorageError) in
+        var keyring = try readWhole() ?? Keyring()
+        let passwordKey = try key(password, keyring)
+        guard keyring.spaceKey(passwordKey) == nil else { throw Self.taken }
+        let spaceKey = LockedBytes.random(KeyDerivation.keyCount)
+        let keys = SpaceKeys(spaceKey: spaceKey)
+        // Killed in between, an index is left that no key opens.
+        try folder.replace(keys.indexName, with: SpaceIndex().sealed(keys))
+        keyring.put(spaceKey, under: passwordKey)
+        try folder.replace(SpaceFolder.keyringName, with: keyring.bytes)
+      }
+    } catch { throw Self.spaceError(error) }
+  }
+
+  /// Seals the space's key under another password; pictures stay as they are.
+  public func changePassword(_ old: Password, to new: Password) throws(SpaceError) {
+    do throws(StorageError) {
+      CoreDumps.forbid()
+      // Without the folder there is nothing to lock, and the work is the same.
+      guard var keyring = try read() else {
+        let random = Keyring()
+        _ = random.spaceKey(try key(old, random))
+        throw Self.refused
+      }
+      let oldKey = try key(old, keyring)
+      guard keyring.spaceKey(oldKey) != nil else {
+        guard keyring.isWhole else { throw Keyring.damaged("no space opens, but it is damaged") }
+        throw Self.refused
+      }
+      let newKey = try key(new, keyring)
+      try folder.locked { () throws(StorageError) in
+        let derivation = keyring.derivation
+        guard let current = try readWhole(), current.derivation == derivation,
+          let found = current.spaceKey(oldKey)
+        else { throw Self.refused }
+        guard current.spaceKey(newKey) == nil else { throw Self.taken }
+        keyring = current
+        keyring.put(found.key, under: newKey, slots: found.slots)
+        try folder.replace(SpaceFolder.keyringName, with: keyring.bytes)
+      }
+    } catch { throw Self.spaceError(error) }
+  }
+
+  /// What is wrong with the keyring, which the spaces share; nil where nothing is.
+  public func keyringFault() -> String? {
+    do throws(StorageError) {
+      _ = try readWhole()
+      return nil
+    } catch { return error.reason }
+  }
+
+  private func read() throws(StorageError) -> Keyring? {
+    guard let bytes = try folder.read(SpaceFolder.keyringName) else { return nil }
+    return try Keyring(bytes: bytes)
+  }
+
+  /// For a change: a damaged keyring is not written over.
+  private func readWhole() throws(StorageError) -> Keyring? {
+    guard let keyring = try read() else { return nil }
+    guard keyring.isWhole else { throw Keyring.damaged("it is damaged") }
+    return keyring
+  }
+
+  private func key(_ password: Password, _ keyring: Keyring) throws(StorageError) -> LockedBytes {
+    guard let key = keyring.derivation.key(password) else {
+      throw StorageError(
+        "open a space", "\(keyring.derivation.memory >> 20) MB of memory cannot be had", code: ENOMEM)
+    }
+    return key
+  }
+
+  // Closures under the lock throw one type of error.
+  private static let refused = StorageError("open a space", "refused")
+  private static let taken = StorageError("open a space", "taken")
+
+  private static func spaceError(_ error: StorageError) -> SpaceError {
+    error == refused ? .noSpaceOpens : error == taken ? .passwordTaken : .storage(error)
+  }
+}

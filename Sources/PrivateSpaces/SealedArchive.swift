@@ -1,0 +1,138 @@
+import Foundation
+public import TileGeometry
+public import TileStorage
+
+/// One image of an open space, mapped and decrypted a tile at a time into the reader's own memory.
+///
+/// It keeps the space's keys as long as it lives.
+public final class SealedArchive: CheckableArchive, Sendable {
+  public let id: String
+  public let pyramid: Pyramid
+  public let format: TileFormat
+  /// Differs from every other writing of every archive.
+  public let generation: UInt64
+  private let file: MappedFile
+  private let seal: Seal
+  private let head: ArchiveHead
+  private let places: [Place]
+  private let grid: TileGrid
+
+  /// Where sealed bytes are in the file.
+  struct Place: Sendable {
+    var offset: Int
+    var count: UInt32
+  }
+
+  private static let tablePlaceCount = 12
+
+  /// - Parameter entry: what the space's index says of the file.
+  init(
+    id: String, entry: SpaceIndex.Entry, folder: SpaceFolder, keys: SpaceKeys
+  ) throws(StorageError) {
+    let file = try MappedFile(path: folder.path(entry.file))
+    func fault(_ what: String) -> StorageError { StorageError("open \(folder.path(entry.file))", what) }
+    guard file.bytes.count >= Generation.byteCount + ArchiveTrailer.sealedCount else {
+      throw fault("it is cut short")
+    }
+    let generation = Generation(file.bytes)
+    guard generation.text == entry.generation else {
+      throw fault("it is not the version of the picture that the space's index names")
+    }
+    let seal = Seal(keys: keys, generation: generation)
+    func open(_ offset: Int, _ count: Int, _ kind: Seal.Kind) -> [UInt8]? {
+      Self.slice(file, offset, count).flatMap { seal.open($0, kind, 0) }
+    }
+    let end = file.bytes.count - ArchiveTrailer.sealedCount
+    guard let trailer = open(end, ArchiveTrailer.sealedCount, .trailer).flatMap(ArchiveTrailer.init),
+      trailer.fileCount == file.bytes.count, entry.bytes == file.bytes.count
+    else { throw fault("it is damaged at its end or was cut") }
+    guard let text = open(trailer.headOffset, trailer.headCount, .head),
+      let head = try? JSONDecoder().decode(ArchiveHead.self, from: Data(text)), head.id == id,
+      let size = PixelSize(width: head.width, height: head.height), head.tileSize > 0,
+      let pyramid = Pyramid(imageSize: size, tileSize: head.tileSize),
+      let format = TileFormat(fileExtension: head.format)
+    else { throw fault("its description is damaged") }
+    // The count is checked against the file before anything of that size is made.
+    let (tableCount, isHuge) = pyramid.tileCount.multipliedReportingOverflow(by: Self.tablePlaceCount)
+    guard !isHuge, tableCount < file.bytes.count,
+      let table = open(trailer.tableOffset, tableCount + Seal.overhead, .table)
+    else { throw fault("its table of tiles is damaged") }
+    places = table.withUnsafeBytes { table in
+      (0..<pyramid.tileCount).map { number in
+        let at = number * Self.tablePlaceCount
+        let offset = UInt64(littleEndian: table.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+        let count = UInt32(littleEndian: table.loadUnaligned(fromByteOffset: at + 8, as: UInt32.self))
+        return Place(offset: Int(exactly: offset) ?? .max, count: count)
+      }
+    }
+    self.id = id
+    self.pyramid = pyramid
+    self.format = format
+    self.generation = generation.key
+    self.file = file
+    self.seal = seal
+    self.head = head
+    grid = TileGrid(pyramid)
+  }
+
+  /// Bytes of the whole file.
+  public var byteCount: Int { file.bytes.count }
+
+  public var fileExtension: String { format.fileExtension }
+
+  /// The tile's index, or nil outside the pyramid, in constant time.
+  public func tileIndex(level: Int, column: Int, row: Int) -> Int? {
+    grid.index(level: level, column: column, row: row)
+  }
+
+  /// Bytes of the encoded tile; nil outside the pyramid or where the table cannot be right.
+  public func byteCount(ofTile number: Int) -> Int? {
+    guard number >= 0, number < places.count, places[number].count >= Seal.overhead else { return nil }
+    return Int(places[number].count) - Seal.overhead
+  }
+
+  /// Decrypts the tile; false, and nothing but zeros written, where it is not the one that belongs there.
+  ///
+  /// - Parameter bytes: `byteCount(ofTile:)` of them.
+  public func read(tile number: Int, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
+    guard number >= 0, number < places.count,
+      let sealed = Self.slice(file, places[number].offset, Int(places[number].count)),
+      sealed.count == bytes.count + Seal.overhead
+    else { return false }
+    return seal.open(sealed, .tile, number, into: bytes)
+  }
+
+  /// The bytes of an entry that is not a tile; nil where there is none or it is damaged.
+  public func entry(_ relativeName: String) -> [UInt8]? {
+    guard let number = head.entries.firstIndex(where: { $0.name == relativeName }) else { return nil }
+    let entry = head.entries[number]
+    return Self.slice(file, entry.offset, entry.count).flatMap { seal.open($0, .entry, number) }
+  }
+
+  /// Sorted.
+  public var entryNames: [String] { head.entries.map(\.name).sorted() }
+
+  public func isIntact(_ relativeName: String) -> Bool { entry(relativeName) != nil }
+
+  public func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
+    guard let count = byteCount(ofTile: index) else { return "is missing" }
+    return withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { bytes in
+      guard read(tile: index, into: bytes) else { return "is damaged, or not the one that belongs there" }
+      return check(UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  public var buildRecord: BuildRecord? {
+    entry(BuildRecord.entryName).flatMap { BuildRecord(json: Data($0)) }
+  }
+
+  /// What the source said of itself when it was built; empty where it said nothing.
+  public var metadata: ImageMetadata {
+    entry(ImageMetadata.entryName).flatMap { ImageMetadata(json: Data($0)) } ?? ImageMetadata()
+  }
+
+  private static func slice(_ file: MappedFile, _ offset: Int, _ count: Int) -> UnsafeRawBufferPointer? {
+    guard count >= Seal.overhead, offset >= 0, offset <= file.bytes.count - count else { return nil }
+    return UnsafeRawBufferPointer(rebasing: file.bytes[offset..<(offset + count)])
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import TileGeometry
+import TileStorage
+
+/// Writes one sealed archive front to back; nothing plain reaches the disk. When `finish` returns, the
+/// space's index names it.
+///
+/// Layout: generation, sealed tiles and entries as they came, sealed table (offset and count of every tile,
+/// twelve bytes, little-endian), sealed head (JSON), sealed trailer.
+final class SealedArchiveWriter: ArchiveWriter {
+  private let space: PrivateSpace
+  private let name: String
+  private let file: PartialFile
+  private let seal: Seal
+  private var head: ArchiveHead
+  private var places: [SealedArchive.Place]
+  private var buffer: [UInt8] = []
+  private var flushed = 0
+  private static let bufferSize = 1 << 20
+  private var position: Int { flushed + buffer.count }
+
+  init(
+    space: PrivateSpace, keys: SpaceKeys, folder: SpaceFolder, id: String, pyramid: Pyramid,
+    format: TileFormat
+  ) throws(StorageError) {
+    precondition(pyramid.overlap == 0, "tiles of a sealed archive do not overlap")
+    self.space = space
+    name = keys.makeName()
+    file = try PartialFile(destination: folder.path(name))
+    seal = Seal(keys: keys, generation: .random())
+    head = ArchiveHead(id: id, pyramid: pyramid, format: format)
+    places = Array(repeating: SealedArchive.Place(offset: -1, count: 0), count: pyramid.tileCount)
+    buffer.reserveCapacity(Self.bufferSize + (1 << 18))
+    buffer += seal.generation.bytes
+  }
+
+  func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
+    precondition(places[index].offset < 0, "a tile is written once")
+    let (offset, count) = try append(bytes, .tile, index)
+    places[index] = SealedArchive.Place(offset: offset, count: UInt32(count))
+  }
+
+  func append(_ relativeName: String, _ bytes: [UInt8]) throws(StorageError) {
+    let (offset, count) = try append(bytes, .entry, head.entries.count)
+    head.entries.append(ArchiveHead.Entry(name: relativeName, offset: offset, count: count))
+  }
+
+  func finish() throws(StorageError) -> Int {
+    precondition(places.allSatisfy { $0.offset >= 0 }, "an archive holds every tile")
+    let table = places.flatMap { place in
+      withUnsafeBytes(of: UInt64(place.offset).littleEndian) { Array($0) }
+        + withUnsafeBytes(of: place.count.littleEndian) { Array($0) }
+    }
+    let (tableOffset, _) = try append(table, .table, 0)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    // Strings and numbers always encode.
+    let (headOffset, headCount) = try append(Array(try! encoder.encode(head)), .head, 0)
+    let trailer = ArchiveTrailer(
+      tableOffset: tableOffset, headOffset: headOffset, headCount: headCount,
+      fileCount: position + ArchiveTrailer.sealedCount)
+    _ = try append(trailer.bytes, .trailer, 0)
+    try flush()
+    let entry = SpaceIndex.Entry(file: name, generation: seal.generation.text, bytes: flushed)
+    try space.enter(head.id, entry, file)
+    return flushed
+  }
+
+  func abandon() { file.abandon() }
+
+  private func append(
+    _ bytes: [UInt8], _ kind: Seal.Kind, _ index: Int
+  ) throws(StorageError) -> (offset: Int, count: Int) {
+    try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+      try append(UnsafeRawBufferPointer(bytes), kind, index)
+    }
+  }
+
+  /// - Returns: where the sealed bytes are and how many.
+  private func append(
+    _ bytes: UnsafeRawBufferPointer, _ kind: Seal.Kind, _ index: Int
+  ) throws(StorageError) -> (offset: Int, count: Int) {
+    let count = bytes.count + Seal.overhead
+    guard count <= UInt32.max else {
+      throw StorageError("write \(file.destination)", "an entry of \(bytes.count) bytes is too large")
+    }
+    let (offset, start) = (position, buffer.count)
+    buffer.append(contentsOf: repeatElement(0, count: count))
+    buffer.withUnsafeMutableBytes { buffer in
+      seal.close(bytes, kind, index, into: UnsafeMutableRawBufferPointer(rebasing: buffer[start...]))
+    }
+    if buffer.count >= Self.bufferSize { try flush() }
+    return (offset, count)
+  }
+
+  private func flush() throws(StorageError) {
+    try buffer.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+      try file.write(UnsafeRawBufferPointer(bytes))
+    }
+    flushed += buffer.count
+    buffer.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,63 @@
+import CSodium
+import Foundation
+import TileStorage
+
+/// What a space holds: each image's file and the one generation of it that counts, so that an older file
+/// put back in a newer one's place is refused.
+struct SpaceIndex: Codable, Hashable, Sendable {
+  struct Entry: Codable, Hashable, Sendable {
+    /// In the spaces' folder.
+    var file: String
+    /// `Generation.text`.
+    var generation: String
+    /// Of the file.
+    var bytes: Int
+  }
+
+  /// Counts the index's own versions.
+  var sequence = 1
+  /// By image id.
+  var entries: [String: Entry] = [:]
+
+  private static let nonceCount = 24
+  private static let tagCount = 16
+  private static let domain = Array("zigindx1".utf8)
+  /// Random bytes behind the text, so that the file is as long as a small picture's may be.
+  private static let padding = 4096..<65_536
+
+  /// A nonce, then sealed: the text's length (eight bytes, little-endian), the text, padding.
+  func sealed(_ keys: SpaceKeys) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    // Strings and numbers always encode.
+    let text = try! encoder.encode(self)
+    var plain = withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
+    plain += Sodium.random(Self.padding.lowerBound + Sodium.random(below: Self.padding.count))
+    let nonce = Sodium.random(Self.nonceCount)
+    var sealed = [UInt8](repeating: 0, count: plain.count + Self.tagCount)
+    crypto_aead_xchacha20poly1305_ietf_encrypt(
+      &sealed, nil, plain, UInt64(plain.count), Self.domain, UInt64(Self.domain.count), nil, nonce, keys.index
+    )
+    return nonce + sealed
+  }
+
+  init() {}
+
+  /// Nil where the bytes are not an index that these keys have sealed.
+  init?(sealed bytes: [UInt8], _ keys: SpaceKeys) {
+    let count = bytes.count - Self.nonceCount - Self.tagCount
+    guard count >= 8 else { return nil }
+    var plain = [UInt8](repeating: 0, count: count)
+    let code = bytes.withUnsafeBufferPointer { bytes in
+      crypto_aead_xchacha20poly1305_ietf_decrypt(
+        &plain, nil, nil, bytes.baseAddress! + Self.nonceCount, UInt64(count + Self.tagCount), Self.domain,
+        UInt64(Self.domain.count), bytes.baseAddress!, keys.index)
+    }
+    guard code == 0 else { return nil }
+    let stated = plain.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
+    guard let length = Int(exactly: stated), length <= count - 8,
+      let index = try? JSONDecoder().decode(SpaceIndex.self, from: Data(plain[8..<(8 + length)]))
+    else { return nil }
+    self = index
+  }
+}

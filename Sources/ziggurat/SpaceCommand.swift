@@ -1,0 +1,113 @@
+import Foundation
+import PrivateSpaces
+import TileStorage
+
+enum SpaceCommand: Command {
+  static let name = "space"
+  static let usage = "create|passwd|list DIR"
+  static let summary = """
+    Private spaces of a library: make one, change a password, or list the images of the space that a \
+    password opens. Nothing shows how many there are.
+    """
+  static let options = [
+    PasswordPrompt.option,
+    Option(
+      "new-password-file", "FILE", help: "of passwd: whose first line is the new password; - is stdin"),
+    Option("json", help: "of list: one JSON object a line per image"),
+  ]
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    guard let verb = arguments.operands.first else {
+      throw UsageError("what to do is missing: ziggurat space \(usage)")
+    }
+    guard ["create", "passwd", "list"].contains(verb) else {
+      let near = nearest(verb, ["create", "passwd", "list"]).map { "; did you mean '\($0)'?" }
+      throw UsageError("unknown '\(verb)'" + (near ?? "; it takes create, passwd or list"))
+    }
+    guard arguments.operands.count > 1 else {
+      throw UsageError("the library's folder is missing: ziggurat space \(verb) DIR")
+    }
+    guard arguments.operands.count == 2 else {
+      throw UsageError("unexpected '\(arguments.operands[2])' behind the library's folder")
+    }
+    let library = arguments.operands[1]
+    let asJSON = try arguments.flag("json")
+    do throws(SpaceDoor.Told) {
+      switch verb {
+      case "create": try create(library, arguments)
+      case "passwd": try changePassword(library, arguments)
+      default: return try list(library, arguments, asJSON: asJSON)
+      }
+      return .success
+    } catch { return error.exitCode }
+  }
+
+  private static func create(_ library: String, _ arguments: Arguments) throws(SpaceDoor.Told) {
+    let spaces = PrivateSpaces(library: library)
+    try SpaceDoor.telling { () throws(PasswordFailure) in
+      let password = try PasswordPrompt(file: arguments.string("password-file"))
+        .password("Password of the new space", isNew: true)
+      warn(password)
+      do throws(SpaceError) { try spaces.create(password) } catch { throw .space(error) }
+    }
+    Output.note("made; nobody can open the space without its password, and nobody can restore it")
+  }
+
+  private static func changePassword(_ library: String, _ arguments: Arguments) throws(SpaceDoor.Told) {
+    let spaces = PrivateSpaces(library: library)
+    try SpaceDoor.telling { () throws(PasswordFailure) in
+      let file = arguments.string("password-file")
+      let old = try PasswordPrompt(file: file).password("Password")
+      let new = try PasswordPrompt(file: arguments.string("new-password-file"))
+        .password("New password", isNew: true)
+      warn(new)
+      do throws(SpaceError) { try spaces.changePassword(old, to: new) } catch { throw .space(error) }
+    }
+    Output.note("changed; copies of the old keyring still open with the old password")
+  }
+
+  private static func warn(_ password: Password) {
+    guard password.isShort else { return }
+    Output.note("the password is short; who has the files can try passwords as long as they like")
+  }
+
+  private static func list(
+    _ library: String, _ arguments: Arguments, asJSON: Bool
+  ) throws(SpaceDoor.Told) -> ExitCode {
+    let space = try SpaceDoor.open(library, arguments)
+    var isWhole = true
+    do throws(StorageError) {
+      for id in try space.ids() {
+        do throws(StorageError) {
+          guard let archive = try space.archive(ofID: id) else { continue }
+          tell(archive, asJSON: asJSON)
+        } catch {
+          isWhole = false
+          Output.error("\(id): \(error)")
+        }
+      }
+    } catch {
+      Output.error(error.description)
+      return .someFailed
+    }
+    return isWhole ? .success : .someFailed
+  }
+
+  private static func tell(_ archive: SealedArchive, asJSON: Bool) {
+    let (size, title) = (archive.pyramid.imageSize, archive.metadata.title)
+    if asJSON {
+      var object: [String: any Sendable] = [
+        "id": archive.id, "width": size.width, "height": size.height, "bytes": archive.byteCount,
+        "format": archive.format.fileExtension, "tiles": archive.pyramid.tileCount,
+      ]
+      if let title { object["title"] = title }
+      Output.json(object)
+    } else {
+      let bytes = ByteCountFormatter.string(fromByteCount: Int64(archive.byteCount), countStyle: .file)
+      Output.result(
+        Output.oneLine(
+          "\(archive.id)  \(size.width) × \(size.height), \(bytes)" + (title.map { ", \($0)" } ?? ""))
+          + "\n")
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import PrivateSpaces
+
+@Suite struct PrivateSpaceTests {
+  @Test func nothingReadableIsOnTheDisk() throws {
+    let space = try SmallSpace()
+    try space.write("family/grandmother's letters", version: 1)
+    let words = ["grandmother", "family", "JFIF", "Exif", "tile", "vendor", "jpg", "note", "entries", "{\""]
+    let names = space.folder.names()
+    #expect(names.count == 4, "two files, and . and ..")
+    for name in names where !name.hasPrefix(".") {
+      let bytes = Data(try space.bytes(name))
+      for word in words {
+        #expect(!name.contains(word))
+        // Two letters come up by chance.
+        if word.utf8.count > 2 { #expect(bytes.range(of: Data(word.utf8)) == nil, "\(word) in \(name)") }
+      }
+    }
+  }
+
+  @Test func sameBytesSealedTwiceShareNothing() throws {
+    let space = try SmallSpace()
+    try space.write("one", version: 1)
+    try space.write("two", version: 1)
+    let one = try space.bytes(space.file(of: "one"))
+    let two = try space.bytes(space.file(of: "two"))
+    #expect(one.count == two.count)
+    let same = zip(one, two).count { $0 == $1 }
+    #expect(same < one.count / 32, "\(same) of \(one.count) bytes; by chance every 256th")
+  }
+
+  @Test func abandonedArchiveLeavesNothing() throws {
+    let space = try SmallSpace()
+    let before = space.folder.names().sorted()
+    do {
+      let writer = try space.open().makeWriter(id: "one", pyramid: SmallSpace.pyramid, format: .jpeg)
+      try [1, 2, 3].withUnsafeBytes { try writer.append(tile: 0, $0, crc: 0) }
+      writer.abandon()
+    }
+    #expect(space.folder.names().sorted() == before)
+    #expect(try space.open().ids() == [])
+  }
+
+  @Test func leftoversOfThisSpaceAreClearedAndOthersAreNot() throws {
+    let space = try SmallSpace()
+    try space.write("one", version: 1)
+    // Killed after an archive had its name and before the index named it; and another space's archive.
+    let orphan = space.keys.makeName()
+    let foreign = SpaceKeys(spaceKey: .random(32)).makeName()
+    for name in [orphan, foreign, "keyring", ".ziggurat-abcdef.partial"] {
+      try space.put([1, 2, 3], into: name)
+    }
+    try space.open().prepare()
+    let left = Set(space.folder.names())
+    #expect(
+      left == [".", "..", "keyring", foreign, space.keys.indexName, try space.file(of: "one")])
+    #expect(Reading(space, "one", version: 1).right == Reading.pieces)
+  }
+
+  @Test func removedImageIsGone() throws {
+    let space = try SmallSpace()
+    try space.write("one", version: 1)
+    try space.write("two", version: 2)
+    let file = try space.file(of: "one")
+    try space.open().remove(id: "one")
+    #expect(try space.open().ids() == ["two"])
+    #expect(try space.folder.read(file) == nil)
+    try space.open().remove(id: "one")
+    #expect(Reading(space, "two", version: 2).right == Reading.pieces)
+  }
+
+  @Test func writersAtTheSameTimeLoseNothing() throws {
+    let space = try SmallSpace()
+    let faults = ThreadCount()
+    DispatchQueue.concurrentPerform(iterations: 24) { number in
+      // Each opens the space itself, as processes would.
+      do { try space.write("image \(number % 12)", version: 7) } catch { faults.add() }
+    }
+    #expect(faults.value == 0)
+    #expect(try space.open().ids().count == 12)
+    for number in 0..<12 {
+      #expect(Reading(space, "image \(number)", version: 7).right == Reading.pieces)
+    }
+    // The index, twelve archives, . and ..
+    #expect(space.folder.names().count == 15)
+  }
+
+  @Test func openSpaceSeesWhatOthersWrite() throws {
+    let space = try SmallSpace()
+    let open = try space.open()
+    #expect(try open.ids() == [])
+    try space.write("one", version: 1)
+    #expect(try open.ids() == ["one"])
+    let archive = try #require(try open.archive(ofID: "one"))
+    try space.write("one", version: 2)
+    // Readers of the old one finish on it.
+    #expect(archive.copy(0) == SmallSpace.tile(0, version: 1))
+    #expect(try open.archive(ofID: "one")?.copy(0) == SmallSpace.tile(0, version: 2))
+  }
+
+  @Test func keysAreLockedAndKeptOutOfDumps() throws {
+    let key = LockedBytes.random(32)
+    let address = UInt(bitPattern: key.bytes.baseAddress)
+    // The mapping's flags: lo is locked, dd is not dumped (proc(5), VmFlags).
+    var isInside = false
+    var flags: Substring?
+    // Foundation takes the file's size, 0, at its word unless it reads to the end.
+    let maps = try #require(try FileHandle(forReadingAtPath: "/proc/self/smaps")?.readToEnd())
+    for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {
+      if let range = line.split(separator: " ").first?.split(separator: "-"), range.count == 2,
+        let low = UInt(range[0], radix: 16), let high = UInt(range[1], radix: 16)
+      {
+        isInside = (low..<high).contains(address)
+      } else if isInside, line.hasPrefix("VmFlags:") {
+        flags = line
+      }
+    }
+    let words = try #require(flags).split(separator: " ")
+    #expect(words.contains("lo"))
+    #expect(words.contains("dd"))
+    #expect(!words.contains("wr"))
+    _ = key.bytes.count
+  }
+
+  /// How many threads met a fault.
+  private final class ThreadCount: @unchecked Sendable {
+    // Sendable: the count is touched under the lock only.
+    private let lock = NSLock()
+    private var count = 0
+
+    func add() { lock.withLock { count += 1 } }
+    var value: Int { lock.withLock { count } }
+  }
+}

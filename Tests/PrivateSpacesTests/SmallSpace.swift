@@ -1,0 +1,101 @@
+import Foundation
+import TestSupport
+import TileGeometry
+import TileStorage
+
+@testable import PrivateSpaces
+
+/// A space of its own in a temporary folder, without a password: only the tests of passwords pay for one.
+struct SmallSpace {
+  let library = try! TemporaryFolder()
+  let folder: SpaceFolder
+  let keys: SpaceKeys
+
+  init() throws {
+    folder = SpaceFolder(library: library.path)
+    keys = SpaceKeys(spaceKey: .random(KeyDerivation.keyCount))
+    try folder.make()
+    try folder.replace(keys.indexName, with: SpaceIndex().sealed(keys))
+  }
+
+  /// As a process that starts now opens it.
+  func open() throws -> PrivateSpace { try PrivateSpace(folder: folder, keys: keys) }
+
+  static let pyramid = Pyramid(imageSize: PixelSize(width: 300, height: 200)!, tileSize: 64)!
+
+  /// Different for every index and version, with gaps in the lengths.
+  static func tile(_ index: Int, version: Int) -> [UInt8] {
+    Array("JFIF tile \(index) of version \(version) ".utf8) + Array(repeating: UInt8(index), count: index % 5)
+  }
+
+  static let entryName = "vendor/note"
+  static func note(version: Int) -> [UInt8] { Array("Exif note of version \(version)".utf8) }
+
+  @discardableResult
+  func write(_ id: String, version: Int, in space: PrivateSpace? = nil) throws -> Int {
+    let pyramid = Self.pyramid
+    let writer = try (space ?? open()).makeWriter(id: id, pyramid: pyramid, format: .jpeg)
+    for index in (0..<pyramid.tileCount).reversed() {
+      try Self.tile(index, version: version).withUnsafeBytes { try writer.append(tile: index, $0, crc: 0) }
+    }
+    try writer.append(Self.entryName, Self.note(version: version))
+    return try writer.finish()
+  }
+
+  /// The file of an image.
+  func file(of id: String) throws -> String {
+    let bytes = try folder.read(keys.indexName)!
+    return SpaceIndex(sealed: bytes, keys)!.entries[id]!.file
+  }
+
+  func bytes(_ file: String) throws -> [UInt8] { try folder.read(file)! }
+
+  func put(_ bytes: [UInt8], into file: String) throws {
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path(file)))
+  }
+}
+
+extension SealedArchive {
+  /// The tile's bytes, or nil where it is refused.
+  func copy(_ index: Int) -> [UInt8]? {
+    guard let count = byteCount(ofTile: index) else { return nil }
+    var bytes = [UInt8](repeating: 0xaa, count: count)
+    guard bytes.withUnsafeMutableBytes({ read(tile: index, into: $0) }) else { return nil }
+    return bytes
+  }
+}
+
+/// What came of reading all there is of an image.
+struct Reading {
+  /// Pieces that are as they were written in that version.
+  var right = 0
+  /// Refused.
+  var refused = 0
+  /// Neither: what must never be.
+  var wrong = 0
+
+  static let pieces = SmallSpace.pyramid.tileCount + 1
+
+  init(_ space: SmallSpace, _ id: String, version: Int) {
+    guard let archive = try? space.open().archive(ofID: id), archive.pyramid == SmallSpace.pyramid else {
+      refused = Self.pieces
+      return
+    }
+    for index in 0..<SmallSpace.pyramid.tileCount {
+      count(archive.copy(index), SmallSpace.tile(index, version: version))
+    }
+    count(archive.entry(SmallSpace.entryName), SmallSpace.note(version: version))
+  }
+
+  private mutating func count(_ found: [UInt8]?, _ expected: [UInt8]) {
+    if found == nil { refused += 1 } else if found == expected { right += 1 } else { wrong += 1 }
+  }
+}
+
+/// What `body` refuses, or nil where it goes through.
+func refusal(_ body: () throws -> Void) -> String? {
+  do {
+    try body()
+    return nil
+  } catch { return "\(error)" }
+}
