@@ -14,7 +14,7 @@ enum PasswordFailure: Error {
 struct PasswordPrompt {
   static let option = Option(
     "password-file", "FILE",
-    help: "whose first line is the password; - is stdin (default: asks on the terminal)")
+    help: "its first line is the password; - is stdin (default: asks)")
 
   /// The path, `-` for stdin, or nil for the terminal, if stdin is one.
   private let file: String?

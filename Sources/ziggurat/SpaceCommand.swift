@@ -5,14 +5,11 @@ import TileStorage
 enum SpaceCommand: Command {
   static let name = "space"
   static let usage = "create|passwd|list DIR"
-  static let summary = """
-    Private spaces of a library: make one, change a password, or list the images of the space that a \
-    password opens. Nothing shows how many there are.
-    """
+  static let summary = "Make a private space, change its password, or list what a password opens."
   static let options = [
     PasswordPrompt.option,
     Option(
-      "new-password-file", "FILE", help: "of passwd: whose first line is the new password; - is stdin"),
+      "new-password-file", "FILE", help: "of passwd: its first line is the new password; - is stdin"),
     Option("json", help: "of list: one JSON object a line per image"),
   ]
 
