@@ -53,6 +53,13 @@ public struct Coverage: Sendable {
     return tiles
   }
 
+  /// The finest tile that shows the whole image, where it is coarser than `level` and something is visible.
+  public var overviewTile: CoveredTile? {
+    let single = pyramid.finestSingleTileLevel
+    guard visible != nil, single < level, single >= coarsest else { return nil }
+    return tile(level: single, 0, 0, false)
+  }
+
   /// How many tiles `tiles(margin:)` would give at most, without making them.
   public func count(margin: Int = 0) -> Int {
     let grid = CoveredRows(pyramid: pyramid, level: level, area: area, visible: visible)

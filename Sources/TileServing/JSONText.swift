@@ -52,6 +52,14 @@ struct JSONText: ~Copyable {
     needsComma = true
   }
 
+  /// A value that is JSON already.
+  mutating func value(json bytes: [UInt8]) {
+    comma()
+    reserve(bytes.count)
+    bytes.withUnsafeBufferPointer { put($0) }
+    needsComma = true
+  }
+
   mutating func null() {
     comma()
     append("null")

@@ -132,8 +132,13 @@ struct Router {
       return .problem(400, "Bad parameter", "the query has a malformed escape")
     }
     do throws(ViewportQuery.Refusal) {
-      return response(
-        try ViewportAnswer(ViewportQuery(parameters), id: id, archive: archive, base: site.base))
+      var answer = try ViewportAnswer(ViewportQuery(parameters), id: id, archive: archive, base: site.base)
+      if answer.query.describe {
+        let description = describe(id)
+        guard description.status == 200, case .bytes(let json) = description.body else { return description }
+        answer.description = json
+      }
+      return response(answer)
     } catch {
       return .problem(400, "Bad parameter", error.description)
     }

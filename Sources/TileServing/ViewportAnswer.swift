@@ -6,6 +6,8 @@ public struct ViewportAnswer {
   public let query: ViewportQuery
   public let coverage: Coverage
   private let limits: ScaleLimits
+  /// What `/api/images/{id}` answers, as it is, where the query asks for it.
+  var description: [UInt8]?
   private let id: String
   private let urls: TileURLs
 
@@ -34,7 +36,10 @@ public struct ViewportAnswer {
 
   /// Coarser tiles first where they are asked for, then those of the level, nearest the centre first.
   public var tiles: [CoveredTile] {
-    (query.fallback ? coverage.fallbackTiles() : []) + coverage.tiles(margin: query.margin)
+    var coarser = query.fallback ? coverage.fallbackTiles() : []
+    // Among the coarser ones it is already, where something of the image is visible.
+    if query.overview, !query.fallback, let whole = coverage.overviewTile { coarser = [whole] }
+    return coarser + coverage.tiles(margin: query.margin)
   }
 
   public var json: [UInt8] { json(of: tiles) }
@@ -44,6 +49,10 @@ public struct ViewportAnswer {
     text.object { text in
       text.key("image")
       text.value(id)
+      if let description {
+        text.key("description")
+        text.value(json: description)
+      }
       text.key("level")
       text.value(coverage.level)
       text.key("levelScale")

@@ -20,6 +20,10 @@ public struct ViewportQuery: Hashable, Sendable {
   public var devicePixelRatio = 1.0
   public var margin = 0
   public var fallback = false
+  /// Also the one tile that shows the whole image, in front of the others.
+  public var overview = false
+  /// The image's own description goes into the answer.
+  public var describe = false
   public var scheme = TileScheme.deepZoom
 
   /// A parameter that cannot be used: its name, its value and what it takes.
@@ -60,6 +64,8 @@ public struct ViewportQuery: Hashable, Sendable {
     devicePixelRatio = try values.number("dpr", 0.1...8) ?? 1
     margin = Int(try values.wholeNumber("margin", 0...64) ?? 0)
     fallback = try values.flag("fallback")
+    overview = try values.flag("overview")
+    describe = try values.flag("describe")
     scheme = try values.choice("scheme", TileScheme.all.map { ($0.name, $0) }) ?? .deepZoom
   }
 
@@ -102,7 +108,7 @@ extension ViewportQuery {
     private static let known = [
       "width", "height", "scale", "x", "y", "fit", "center", "anchor", "zoom", "minScale", "maxScale",
       "clamp",
-      "rotation", "flip", "dpr", "margin", "fallback", "scheme",
+      "rotation", "flip", "dpr", "margin", "fallback", "overview", "describe", "scheme",
     ]
     // A handful: looking through them is faster than hashing them.
     private var values: [(name: String, value: String)] = []

@@ -48,6 +48,24 @@ class ViewportTiles(unittest.TestCase):
                 for tile, bytes_ in zip(listed, tiles):
                     self.assertEqual(bytes_, self.server.get(tile["url"]).body, tile["url"])
 
+    def test_a_first_view_needs_nothing_else(self):
+        """The image's description and the tile that shows it whole come along where they are asked for."""
+        query = "width=800&height=600&scale=1&x=300&y=200&overview=true&describe=true"
+        coverage, *tiles = parts(self.server.get(f"/api/images/photo/viewport.tiles?{query}").body)
+        answer = json.loads(coverage)
+        self.assertEqual(answer["description"], json.loads(self.server.get("/api/images/photo").body))
+        whole, *rest = answer["tiles"]
+        plain = json.loads(self.server.get("/api/images/photo/viewport?width=800&height=600&scale=1&x=300&y=200").body)
+        self.assertEqual(rest, plain["tiles"])
+        levels = answer["description"]["levels"]
+        single = max(level for level, size in enumerate(levels) if size["columns"] == size["rows"] == 1)
+        self.assertEqual((whole["level"], whole["column"], whole["row"]), (single, 0, 0))
+        self.assertEqual(tiles[0], self.server.get(whole["url"]).body)
+        # Not twice where it is among the others anyway, and not for nothing.
+        for query, count in [("width=200&height=150&overview=true", 1), ("width=9&height=9&scale=1&x=-99&y=0&overview=1", 0)]:
+            answer = json.loads(self.server.get(f"/api/images/photo/viewport?{query}").body)
+            self.assertEqual(len(answer["tiles"]), count, query)
+
     def test_is_revalidated_by_its_tag_and_has_no_body_for_head(self):
         target = "/api/images/photo/viewport.tiles?width=640&height=480"
         answer = self.server.get(target)
