@@ -22,6 +22,18 @@ enum Callbacks {
   /// The path stays as it was sent: decoded, `%00` would cut it and `%2F` would be a slash.
   static let keepEscapes: Unescape = { _, _, text in text.map { strlen($0) } ?? 0 }
 
+  typealias SeeURI =
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) ->
+    UnsafeMutableRawPointer?
+
+  /// Called before the daemon splits the query.
+  static let seeURI: SeeURI = { _, uri, connection in
+    if let connection, let deadline = deadline(connection) {
+      deadline._withUnsafeGuaranteedRef { $0.hidden = uri.flatMap(RequestTarget.hide) }
+    }
+    return nil
+  }
+
   static let handle: MHD_AccessHandlerCallback = {
     context, connection, url, method, version, _, size, state in
     guard let context, let connection, let url, let method, let version, let size, let state else {
@@ -40,8 +52,10 @@ enum Callbacks {
     ListenerContext.from(context)._withUnsafeGuaranteedRef { context in
       if code == .CONNECTION_NOTIFY_STARTED {
         slot.pointee = context.deadlines.begin(socket: zg_connection_socket(connection)).toOpaque()
+        context.site.metrics.connections.wrappingAdd(1, ordering: .relaxed)
       } else if let pointer = slot.pointee {
         slot.pointee = nil
+        context.site.metrics.connections.wrappingSubtract(1, ordering: .relaxed)
         context.deadlines.end(Unmanaged.fromOpaque(pointer))
       }
     }
@@ -53,7 +67,7 @@ enum Callbacks {
 // An address that nothing has: never read, so safe to share.
 nonisolated(unsafe) private let headersSeen = UnsafeMutableRawPointer(bitPattern: 1)
 
-private func deadline(_ connection: OpaquePointer) -> Unmanaged<ConnectionDeadlines.Connection>? {
+func deadline(_ connection: OpaquePointer) -> Unmanaged<ConnectionDeadlines.Connection>? {
   zg_socket_context(connection).map { Unmanaged.fromOpaque($0) }
 }
 
@@ -63,13 +77,20 @@ private func answerRequest(
   _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
   context._withUnsafeGuaranteedRef { context in
+    let target = RequestTarget(url, deadline(connection)?._withUnsafeGuaranteedRef { $0.hidden })
     if state.pointee == nil {
       state.pointee = headersSeen
       context.requestsInFlight.wrappingAdd(1, ordering: .relaxed)
-      if let why = RequestGuard.refusal(connection, version) { return sendRefusal(why, connection) }
+      deadline(connection)?._withUnsafeGuaranteedRef { $0.begin(Route(target.path)) }
+      if let why = RequestGuard.refusal(connection, version) {
+        return refuse(context, connection, method, target, 400, why)
+      }
+      if target.count > context.limits.urlLength {
+        return refuse(context, connection, method, target, 414, "the URL is too long\n")
+      }
       if isPlainRead(method) { return .YES }  // an answer on the first call would end the connection
       // A body that nobody reads would be taken for the next request: answered now, the connection ends.
-      return answer(context, connection, url, method, state)
+      return answer(context, connection, target, method, state)
     }
     if size.pointee > 0 {  // a body with a GET means nothing
       size.pointee = 0
@@ -77,23 +98,32 @@ private func answerRequest(
     }
     if let pending = pendingAnswer(state) {
       let response = pending.response
-      return finish(context, connection, String(cString: method), url, response)
+      return finish(context, connection, String(cString: method), target, response)
     }
     if let deadline = deadline(connection) { context.deadlines.requestIsWhole(deadline) }
-    let path = UnsafeRawBufferPointer(start: url, count: strlen(url))
-    if method[0] != 0x4f, case .found(let tile) = context.site.tile(path) {
+    if method[0] != 0x4f, case .found(let tile) = context.site.tile(target.path) {
       // Kept mapped until the request is completed.
       state.pointee = tile.archive.toOpaque()
       var status = 200
-      defer {
-        if let log = context.log {
-          log.add(connection, String(cString: method), String(cString: url), status, tile.bytes.count)
-        }
-      }
-      return sendTile(tile, connection, isGet: method[0] == 0x47, status: &status)
+      let isGet = method[0] == 0x47
+      let result = sendTile(tile, target, connection, isGet: isGet, status: &status)
+      // Close enough for parts, which are rare.
+      let bytes = isGet && status != 304 && status != 416 ? tile.bytes.count : 0
+      deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
+      if let log = context.log { log.add(connection, String(cString: method), target.text, status, bytes) }
+      return result
     }
-    return answer(context, connection, url, method, state)
+    return answer(context, connection, target, method, state)
   }
+}
+
+private func refuse(
+  _ context: ListenerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
+  _ target: RequestTarget, _ status: Int, _ why: StaticString
+) -> MHD_Result {
+  deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, why.utf8CodeUnitCount) }
+  context.log?.add(connection, String(cString: method), target.text, status, why.utf8CodeUnitCount)
+  return sendRefusal(status, why, connection)
 }
 
 /// What the request's connection was suspended for, once it was resumed.
@@ -104,10 +134,10 @@ private func pendingAnswer(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer
 
 /// Answers everything but a stored tile.
 private func answer(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ url: UnsafePointer<CChar>,
+  _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
-  let request = request(connection, url, method)
+  let request = request(connection, target, method)
   var response = context.site.respond(to: request)
   if case .rendering(let job) = response.body {
     let renders = context.site.renders
@@ -120,16 +150,18 @@ private func answer(
       return .YES
     }
   }
-  return finish(context, connection, request.method, url, response)
+  return finish(context, connection, request.method, target, response)
 }
 
 private func finish(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ url: UnsafePointer<CChar>,
+  _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
   _ response: Response
 ) -> MHD_Result {
   var status = response.status
   let result = send(response, connection, status: &status)
-  context.log?.add(connection, method, String(cString: url), status, response.byteCount)
+  let bytes = method == "HEAD" || status == 304 ? 0 : response.byteCount
+  deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
+  context.log?.add(connection, method, target.text, status, bytes)
   return result
 }
 
@@ -142,7 +174,10 @@ private func completeRequest(
   if pointer != headersSeen { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
   context._withUnsafeGuaranteedRef { context in
     context.requestsInFlight.wrappingSubtract(1, ordering: .releasing)
-    if let deadline = deadline(connection) { context.deadlines.answerIsSent(deadline) }
+    if let deadline = deadline(connection) {
+      deadline._withUnsafeGuaranteedRef { $0.count(in: context.site.metrics) }
+      context.deadlines.answerIsSent(deadline)
+    }
   }
 }
 
@@ -153,23 +188,10 @@ private func isPlainRead(_ method: UnsafePointer<CChar>) -> Bool {
 
 /// The request in words, for everything but stored tiles.
 private func request(
-  _ connection: OpaquePointer, _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>
+  _ connection: OpaquePointer, _ target: RequestTarget, _ method: UnsafePointer<CChar>
 ) -> Request {
-  final class Query { var items: [(name: [UInt8], value: [UInt8])] = [] }
-  let query = Query()
-  _ = MHD_get_connection_values(
-    connection, .GET_ARGUMENT_KIND,
-    { query, _, name, value in
-      let query = Unmanaged<Query>.fromOpaque(query!).takeUnretainedValue()
-      func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8] {
-        text.map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) } ?? []
-      }
-      query.items.append((bytes(name), bytes(value)))
-      return .YES
-    }, Unmanaged.passUnretained(query).toOpaque())
-  return Request(
-    method: String(cString: method), rawPath: Array(UnsafeRawBufferPointer(start: url, count: strlen(url))),
-    rawQuery: query.items,
+  Request(
+    method: String(cString: method), rawPath: Array(target.path), rawQuery: target.parameters,
     header: { name in
       MHD_lookup_connection_value(connection, .HEADER_KIND, name).map { String(cString: $0) }
     })

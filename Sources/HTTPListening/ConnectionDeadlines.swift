@@ -1,27 +1,59 @@
 import CMicroHTTPD
 import Glibc
 import Synchronization
+import TileServing
 
-/// Cuts connections whose request is not whole in time. libmicrohttpd's own timeout counts only
-/// idleness, so a client that sends a byte now and then would hold its connection for ever.
+/// Cuts connections whose request is not whole in time, or whose answer is not taken in time.
+/// libmicrohttpd's own timeout counts only idleness, so a client that sends or takes a byte now and then
+/// would hold its connection for ever.
 final class ConnectionDeadlines: Sendable {
-  /// One connection: its socket, and until when its next request must be whole.
-  final class Connection: Sendable {
+  /// One connection: its socket, and until when its next request must be whole or its answer sent.
+  // Sendable: what is not atomic is touched by the connection's own event loop alone.
+  final class Connection: @unchecked Sendable {
     let socket: Int32
-    /// Milliseconds of the monotonic clock; the farthest future while a request is being answered.
+    /// Milliseconds of the monotonic clock.
     let deadline: Atomic<UInt64>
+    /// The byte of the request's query that is hidden from the daemon.
+    var hidden: CChar?
+    private var route = Route.page
+    private var status = 0
+    private var bytes = 0
+    private var start = 0
 
     init(socket: Int32, deadline: UInt64) {
       self.socket = socket
       self.deadline = Atomic(deadline)
     }
+
+    /// A request's headers are there.
+    func begin(_ route: Route) { (self.route, status, bytes, start) = (route, 0, 0, Self.microseconds()) }
+
+    /// The answer that is being sent.
+    func answer(_ status: Int, _ bytes: Int) { (self.status, self.bytes) = (status, bytes) }
+
+    /// The answer is sent, or the connection broke meanwhile.
+    func count(in metrics: Metrics) {
+      guard status > 0 else { return }
+      metrics.add(route, status: status, bytes: bytes, microseconds: Self.microseconds() - start)
+      status = 0
+    }
+
+    private static func microseconds() -> Int {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+    }
   }
 
   private let connections = Mutex<[ObjectIdentifier: Connection]>([:])
   private let milliseconds: UInt64
+  private let answerMilliseconds: UInt64
   private let isStopping = Atomic<Bool>(false)
 
-  init(seconds: Int) { milliseconds = UInt64(seconds) * 1000 }
+  /// - Parameters: seconds.
+  init(request: Int, answer: Int) {
+    (milliseconds, answerMilliseconds) = (UInt64(request) * 1000, UInt64(answer) * 1000)
+  }
 
   func start() {
     var thread = pthread_t()
@@ -54,9 +86,11 @@ final class ConnectionDeadlines: Sendable {
     connections.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(connection)) }
   }
 
-  /// The request is whole: its answer takes the time it takes.
+  /// The request is whole: its answer has its own time.
   func requestIsWhole(_ connection: Unmanaged<Connection>) {
-    connection._withUnsafeGuaranteedRef { $0.deadline.store(.max, ordering: .relaxed) }
+    connection._withUnsafeGuaranteedRef {
+      $0.deadline.store(Self.now() + answerMilliseconds, ordering: .relaxed)
+    }
   }
 
   /// The answer is sent: the next request has its own time.

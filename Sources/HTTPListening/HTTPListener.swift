@@ -7,10 +7,16 @@ public final class HTTPListener {
   /// What the daemon keeps to; the defaults suit a public server behind a proxy or a private one alone.
   public struct Limits: Sendable {
     public var connections = 4096
+    /// From one address; behind a proxy all come from the proxy's.
+    public var connectionsPerAddress = 1024
     /// Seconds a connection may be idle.
     public var idleTimeout = 15
     /// Seconds from a connection's start or its last answer until the next request must be whole.
     public var requestDeadline = 20
+    /// Seconds from a whole request until its answer must be taken.
+    public var answerDeadline = 300
+    /// Bytes of a path and its query.
+    public var urlLength = 4096
     /// Bytes of memory a connection has; the longest header is about half of it. The daemon clears all of it
     /// after every request: 65536 here cost a third more processor time for each tile.
     public var connectionMemory = 16384
@@ -25,35 +31,39 @@ public final class HTTPListener {
 
   /// The port listened on, also where 0 was asked for.
   public let port: Int
-  private let daemon: OpaquePointer
+  /// One for each address of the host.
+  private let daemons: [OpaquePointer]
+  private let sockets: [Int32]
   private let context: Unmanaged<ListenerContext>
-  private let socket: Int32
 
-  /// Listens on `host`:`port` with `threads` event loops.
+  /// Listens on `host`:`port`, on every address that the name has, each with `threads` event loops.
   /// - Parameter port: 0 picks a free one.
   public init(
     site: Site, host: String, port: Int, threads: Int, limits: Limits = Limits(),
     log: AccessLog.Style = .none
   ) throws(StartError) {
-    socket = try Self.listen(host, port)
-    self.port = Self.localPort(socket)
-    let context = Unmanaged.passRetained(ListenerContext(site: site, limits: limits, log: AccessLog(log)))
-    self.context = context
-    guard let daemon = Self.start(context.toOpaque(), socket, threads, limits) else {
-      close(socket)
-      context.release()
-      throw StartError(description: "cannot start the HTTP daemon on port \(port)")
+    (sockets, self.port) = try ListeningSocket.open(host, port)
+    context = Unmanaged.passRetained(ListenerContext(site: site, limits: limits, log: AccessLog(log)))
+    var daemons: [OpaquePointer] = []
+    for socket in sockets {
+      guard let daemon = Self.start(context.toOpaque(), socket, threads, limits) else {
+        for daemon in daemons { MHD_stop_daemon(daemon) }
+        for socket in sockets { close(socket) }
+        context.release()
+        throw StartError(description: "cannot start the HTTP daemon on port \(port)")
+      }
+      daemons.append(daemon)
     }
-    self.daemon = daemon
+    self.daemons = daemons
     context.takeUnretainedValue().deadlines.start()
     context.takeUnretainedValue().log?.start()
   }
 
   /// Takes no more connections, lets requests in flight finish for up to `grace` seconds, and ends.
   public func stop(grace: Double) {
-    _ = MHD_quiesce_daemon(daemon)
+    for daemon in daemons { _ = MHD_quiesce_daemon(daemon) }
     // Wakes the loops out of waiting for connections.
-    shutdown(socket, Int32(SHUT_RD))
+    for socket in sockets { shutdown(socket, Int32(SHUT_RD)) }
     let context = context.takeUnretainedValue()
     var waited = 0.0
     while context.requestsInFlight.load(ordering: .acquiring) > 0, waited < grace {
@@ -63,53 +73,10 @@ public final class HTTPListener {
     // No connection may be suspended from here on.
     context.site.renders.stop()
     context.deadlines.stop()
-    MHD_stop_daemon(daemon)
+    for daemon in daemons { MHD_stop_daemon(daemon) }
     context.log?.flush()
-    close(socket)
+    for socket in sockets { close(socket) }
     self.context.release()
-  }
-
-  // MARK: The socket
-
-  private static func listen(_ host: String, _ port: Int) throws(StartError) -> Int32 {
-    var hints = addrinfo()
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    hints.ai_flags = AI_PASSIVE
-    var found: UnsafeMutablePointer<addrinfo>?
-    let code = getaddrinfo(host, String(port), &hints, &found)
-    guard code == 0, let address = found else {
-      throw StartError(description: "cannot listen on \(host): \(String(cString: gai_strerror(code)))")
-    }
-    defer { freeaddrinfo(found) }
-    let socket = Glibc.socket(
-      address.pointee.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard socket >= 0 else { throw refused(host, port, -1) }
-    var on: Int32 = 1
-    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-    guard bind(socket, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0,
-      Glibc.listen(socket, 1024) == 0
-    else { throw refused(host, port, socket) }
-    return socket
-  }
-
-  private static func refused(_ host: String, _ port: Int, _ socket: Int32) -> StartError {
-    let code = errno
-    if socket >= 0 { close(socket) }
-    let hint = code == EADDRINUSE ? "; choose another with --port, or --port 0 for a free one" : ""
-    return StartError(
-      description: "cannot listen on \(host):\(port): \(String(cString: strerror(code)).lowercased())\(hint)")
-  }
-
-  private static func localPort(_ socket: Int32) -> Int {
-    var storage = sockaddr_storage()
-    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    return withUnsafeMutablePointer(to: &storage) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(socket, $0, &length) }
-      return UnsafeMutableRawPointer(pointer).withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-        // The port stands at the same place in sockaddr_in and sockaddr_in6.
-        Int(UInt16(bigEndian: $0.pointee.sin_port))
-      }
-    }
   }
 
   // MARK: The daemon
@@ -123,12 +90,16 @@ public final class HTTPListener {
     var options = [
       MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(socket), ptr_value: nil),
       MHD_OptionItem(option: .CONNECTION_LIMIT, value: limits.connections, ptr_value: nil),
+      MHD_OptionItem(option: .PER_IP_CONNECTION_LIMIT, value: limits.connectionsPerAddress, ptr_value: nil),
       MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: limits.idleTimeout, ptr_value: nil),
       MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: limits.connectionMemory, ptr_value: nil),
       MHD_OptionItem(option: .STRICT_FOR_CLIENT, value: 1, ptr_value: nil),
       MHD_OptionItem(option: .SIGPIPE_HANDLED_BY_APP, value: 1, ptr_value: nil),
       MHD_OptionItem(
         option: .UNESCAPE_CALLBACK, value: unsafeBitCast(Callbacks.keepEscapes, to: Int.self),
+        ptr_value: nil),
+      MHD_OptionItem(
+        option: .URI_LOG_CALLBACK, value: unsafeBitCast(Callbacks.seeURI, to: Int.self),
         ptr_value: nil),
       MHD_OptionItem(
         option: .NOTIFY_COMPLETED, value: unsafeBitCast(Callbacks.requestCompleted, to: Int.self),

@@ -7,12 +7,14 @@ final class ListenerContext: Sendable {
   let site: Site
   let deadlines: ConnectionDeadlines
   let log: AccessLog?
+  let limits: HTTPListener.Limits
   let requestsInFlight = Atomic<Int>(0)
 
   init(site: Site, limits: HTTPListener.Limits, log: AccessLog?) {
     self.log = log
     self.site = site
-    deadlines = ConnectionDeadlines(seconds: limits.requestDeadline)
+    self.limits = limits
+    deadlines = ConnectionDeadlines(request: limits.requestDeadline, answer: limits.answerDeadline)
   }
 
   /// The context behind a callback's closure pointer, without a retain.

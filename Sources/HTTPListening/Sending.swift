@@ -8,7 +8,7 @@ import TileStorage
 ///   - isGet: ranges count for GET alone (RFC 9110, section 14.2).
 ///   - status: the one sent, for the log.
 func sendTile(
-  _ tile: TileReply, _ connection: OpaquePointer, isGet: Bool, status: inout Int
+  _ tile: TileReply, _ target: RequestTarget, _ connection: OpaquePointer, isGet: Bool, status: inout Int
 ) -> MHD_Result {
   guard let response = body(of: tile) else { return .NO }
   defer { MHD_destroy_response(response) }
@@ -16,7 +16,8 @@ func sendTile(
     writeTag(tile, tag.baseAddress.unsafelyUnwrapped)
     let tagText = UnsafePointer(tag.baseAddress.unsafelyUnwrapped)
     MHD_add_response_header(response, "ETag", tagText)
-    MHD_add_response_header(response, "Cache-Control", isPinned(tile, connection) ? pinned : revalidated)
+    MHD_add_response_header(
+      response, "Cache-Control", target.generation == tile.generation ? pinned : revalidated)
     MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
     if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match"),
       strcmp(header, tagText) == 0
@@ -26,7 +27,7 @@ func sendTile(
       return MHD_queue_response(connection, 304, response)
     }
     if isGet, let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "Range") {
-      return sendPart(of: tile, String(cString: header), tagText, connection, status: &status)
+      return sendPart(of: tile, target, String(cString: header), tagText, connection, status: &status)
     }
     MHD_add_response_header(response, "Content-Type", tile.mediaType)
     MHD_add_response_header(response, "Accept-Ranges", "bytes")
@@ -62,7 +63,8 @@ private func body(of tile: TileReply) -> OpaquePointer? {
 /// 206 with the part that was asked for, 416 where the tile has none of it, or all of it where the header
 /// asks for several parts or in another unit (RFC 9110, section 14.2).
 private func sendPart(
-  of tile: TileReply, _ header: String, _ tag: UnsafePointer<CChar>, _ connection: OpaquePointer,
+  of tile: TileReply, _ target: RequestTarget, _ header: String, _ tag: UnsafePointer<CChar>,
+  _ connection: OpaquePointer,
   status: inout Int
 ) -> MHD_Result {
   let range = ByteRange(
@@ -78,7 +80,8 @@ private func sendPart(
   MHD_add_response_header(response, "ETag", tag)
   // A part carries what the whole would (RFC 9110, section 15.3.7).
   if range.status != 416 {
-    MHD_add_response_header(response, "Cache-Control", isPinned(tile, connection) ? pinned : revalidated)
+    MHD_add_response_header(
+      response, "Cache-Control", target.generation == tile.generation ? pinned : revalidated)
   }
   MHD_add_response_header(response, "Accept-Ranges", "bytes")
   MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
@@ -97,26 +100,6 @@ nonisolated(unsafe) private let revalidated: UnsafePointer<CChar> = cString("pub
 /// A literal's bytes, which live as long as the process.
 private func cString(_ text: StaticString) -> UnsafePointer<CChar> {
   UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
-}
-
-/// Whether the URL names the archive's generation, so that its bytes can never change.
-private func isPinned(_ tile: TileReply, _ connection: OpaquePointer) -> Bool {
-  guard let text = MHD_lookup_connection_value(connection, .GET_ARGUMENT_KIND, "g") else { return false }
-  var value: UInt64 = 0
-  var at = 0
-  while text[at] != 0 {
-    let byte = UInt8(bitPattern: text[at])
-    let digit: UInt8
-    switch byte {
-    case 0x30...0x39: digit = byte - 0x30
-    case 0x61...0x66: digit = byte - 0x61 + 10
-    default: return false
-    }
-    at += 1
-    if at > 16 { return false }
-    value = value << 4 | UInt64(digit)
-  }
-  return at > 0 && value == tile.generation
 }
 
 /// `"generation-tile"`, hexadecimal, the same text as `EntityTag(generation:tile:)`.
@@ -196,8 +179,8 @@ private func body(of answer: Response) -> OpaquePointer? {
   }
 }
 
-/// 400, and the connection ends: what follows on it cannot be trusted.
-func sendRefusal(_ why: StaticString, _ connection: OpaquePointer) -> MHD_Result {
+/// 400 or 414, and the connection ends: what follows on it cannot be trusted.
+func sendRefusal(_ status: Int, _ why: StaticString, _ connection: OpaquePointer) -> MHD_Result {
   guard
     let response = MHD_create_response_from_buffer(
       why.utf8CodeUnitCount, UnsafeMutableRawPointer(mutating: why.utf8Start), .RESPMEM_PERSISTENT)
@@ -205,5 +188,5 @@ func sendRefusal(_ why: StaticString, _ connection: OpaquePointer) -> MHD_Result
   defer { MHD_destroy_response(response) }
   MHD_add_response_header(response, "Content-Type", "text/plain; charset=utf-8")
   MHD_add_response_header(response, "Connection", "close")
-  return MHD_queue_response(connection, 400, response)
+  return MHD_queue_response(connection, UInt32(status), response)
 }

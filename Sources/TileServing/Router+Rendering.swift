@@ -50,7 +50,7 @@ extension Router {
     }
     let query: ViewportQuery
     do throws(ViewportQuery.Refusal) {
-      query = try ViewportQuery(parameters)
+      query = try ViewportQuery(parameters, sideLimit: site.viewportSide)
     } catch { return .problem(400, "Bad parameter", error.description) }
     let ratio = query.devicePixelRatio
     let (width, height) = ((query.width * ratio).rounded(), (query.height * ratio).rounded())

@@ -23,9 +23,14 @@ struct Router {
       guard segment != ".", segment != ".." else { return .text(404, "there is nothing at this path") }
       segments.append(segment)
     }
+    return answer(segments)
+  }
+
+  private func answer(_ segments: [String]) -> Response {
     let rest = Array(segments.dropFirst())
     switch segments[0] {
     case "healthz" where rest.isEmpty: return .text(200, "ok")
+    case "metrics" where rest.isEmpty: return metrics()
     case "api": return api(rest)
     case "dzi": return deepZoom(rest)
     case "xyz": return xyz(rest)
@@ -132,7 +137,8 @@ struct Router {
       return .problem(400, "Bad parameter", "the query has a malformed escape")
     }
     do throws(ViewportQuery.Refusal) {
-      var answer = try ViewportAnswer(ViewportQuery(parameters), id: id, archive: archive, base: site.base)
+      var answer = try ViewportAnswer(
+        ViewportQuery(parameters, sideLimit: site.viewportSide), id: id, archive: archive, base: site.base)
       if answer.query.describe {
         let description = describe(id)
         guard description.status == 200, case .bytes(let json) = description.body else { return description }

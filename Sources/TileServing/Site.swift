@@ -11,12 +11,18 @@ public final class Site: Sendable {
   let renderer: TileRenderer
   /// Where answers that have to be rendered are made.
   public let renders: RenderQueue
+  /// CSS pixels along a side of a viewport query's window, at most.
+  let viewportSide: Int
+  /// What was answered.
+  public let metrics = Metrics()
 
   public init(
-    library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions()
+    library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
+    viewportSide: Int = 32768
   ) throws(StorageError) {
     self.library = library
     self.rendering = rendering
+    self.viewportSide = viewportSide
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
     renderer = TileRenderer(options: options)
@@ -83,6 +89,7 @@ public final class Site: Sendable {
     default: return .methodNotAllowed
     }
     return Router(site: self, request: request).response()
+      .compressed(for: request.header("Accept-Encoding"))
   }
 
   /// Percent-decodes into `buffer`; nil where an escape is malformed or stands for NUL.

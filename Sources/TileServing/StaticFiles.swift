@@ -1,4 +1,3 @@
-import CDeflate
 import Glibc
 import Synchronization
 import TileStorage
@@ -32,8 +31,14 @@ final class StaticFiles: Sendable {
     let isClean = parts.allSatisfy {
       !$0.isEmpty && !$0.hasPrefix(".") && !$0.contains("\\") && !$0.contains("\0")
     }
-    guard isClean, let page = page(path) else { return .text(404, "there is nothing at this path") }
-    let compressed = acceptEncoding.contains("gzip") ? page.compressed : nil
+    guard isClean else { return .text(404, "there is nothing at this path") }
+    let page: Page
+    switch self.page(path) {
+    case .found(let found): page = found
+    case .missing: return .text(404, "there is nothing at this path")
+    case .unreadable: return .text(500, "this file cannot be read")
+    }
+    let compressed = Response.takesGzip(acceptEncoding) ? page.compressed : nil
     var headers: [(name: String, value: String)] = [
       ("Content-Type", Self.mediaType(path)),
       // Other bytes, another tag (RFC 9110, section 8.8.3.3).
@@ -49,37 +54,38 @@ final class StaticFiles: Sendable {
   private static let policy =
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; frame-ancestors 'self'; base-uri 'none'"
 
-  private func page(_ path: String) -> Page? {
-    // Links are followed only within the folder.
-    guard let resolved = realpath("\(root)/\(path)", nil) else { return nil }
-    defer { free(resolved) }
-    let real = String(cString: resolved)
-    guard real.hasPrefix(root + "/") else { return nil }
-    let descriptor = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      status.st_size <= Self.largest
-    else { return nil }
-    let identity = FileIdentity(status)
-    if let page = pages.withLock({ $0[path] }), page.identity == identity { return page }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-    guard count == bytes.count else { return nil }
-    let page = Page(
-      identity: identity, plain: bytes, compressed: Self.isText(path) ? Self.compress(bytes) : nil,
-      tag: EntityTag(of: bytes))
-    pages.withLock { $0[path] = page }
-    return page
+  private enum Lookup {
+    case found(Page)
+    case missing
+    /// There, but not for this process, or larger than any page.
+    case unreadable
   }
 
-  private static func compress(_ bytes: [UInt8]) -> [UInt8]? {
-    guard let compressor = libdeflate_alloc_compressor(9) else { return nil }
-    defer { libdeflate_free_compressor(compressor) }
-    var result = [UInt8](repeating: 0, count: libdeflate_gzip_compress_bound(compressor, bytes.count))
-    let count = libdeflate_gzip_compress(compressor, bytes, bytes.count, &result, result.count)
-    return count > 0 && count < bytes.count ? Array(result[..<count]) : nil
+  private func page(_ path: String) -> Lookup {
+    // Links are followed only within the folder.
+    guard let resolved = realpath("\(root)/\(path)", nil) else {
+      return [ENOENT, ENOTDIR, ENAMETOOLONG].contains(errno) ? .missing : .unreadable
+    }
+    defer { free(resolved) }
+    let real = String(cString: resolved)
+    guard real.hasPrefix(root == "/" ? root : root + "/") else { return .missing }
+    let descriptor = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return .unreadable }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return .unreadable }
+    guard status.st_mode & S_IFMT == S_IFREG else { return .missing }
+    guard status.st_size <= Self.largest else { return .unreadable }
+    let identity = FileIdentity(status)
+    if let page = pages.withLock({ $0[path] }), page.identity == identity { return .found(page) }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    guard count == bytes.count else { return .unreadable }
+    let page = Page(
+      identity: identity, plain: bytes, compressed: Self.isText(path) ? Response.gzip(bytes, level: 9) : nil,
+      tag: EntityTag(of: bytes))
+    pages.withLock { $0[path] = page }
+    return .found(page)
   }
 
   private static func isText(_ path: String) -> Bool {

@@ -38,12 +38,16 @@ public struct ViewportQuery: Hashable, Sendable {
     }
   }
 
-  /// - Parameter parameters: decoded names and values in order; unknown names are passed over, a known
-  ///   one may come once.
-  public init(_ parameters: [(name: String, value: String)]) throws(Refusal) {
+  /// - Parameters:
+  ///   - parameters: decoded names and values in order; unknown names are passed over, a known one may come
+  ///     once.
+  ///   - sideLimit: CSS pixels that width and height may have.
+  public init(
+    _ parameters: [(name: String, value: String)], sideLimit: Int = 32768
+  ) throws(Refusal) {
     var values = Values()
     for (name, value) in parameters { try values.add(name, value) }
-    let side = 1.0...32768.0
+    let side = 1.0...Double(sideLimit)
     width = try values.required("width", side)
     height = try values.required("height", side)
     scale = try values.number("scale", 1e-12...1e6)

@@ -19,6 +19,14 @@ enum ServeCommand: Command {
     Option("render-queue", "64", help: "pictures that may wait; more are answered 503"),
     Option("cache-memory", "128", help: "MB of rendered pictures and decoded tiles"),
     Option("max-pixels", "50000000", help: "of a rendered picture"),
+    Option("max-viewport", "32768", help: "CSS pixels along a side of a viewport query's window"),
+    Option("max-url", "4096", help: "bytes of a URL's path and query; longer ones are answered 414"),
+    Option("max-header", "8", help: "KB of a request's headers; larger ones are answered 431"),
+    Option("max-connections", "4096", help: "in all"),
+    Option("max-connections-per-address", "1024", help: "from one address; a proxy is one"),
+    Option("request-timeout", "20", help: "seconds until a request must be whole"),
+    Option("answer-timeout", "300", help: "seconds until its answer must be taken"),
+    Option("idle-timeout", "15", help: "seconds that a connection may be idle"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
@@ -36,6 +44,8 @@ enum ServeCommand: Command {
     if let megabytes = try arguments.int("cache-memory", in: 0...1_000_000) {
       rendering.cacheBytes = megabytes << 20
     }
+    let limits = try limits(arguments)
+    let viewportSide = try arguments.int("max-viewport", in: 1...32768) ?? 32768
     let logName = arguments.string("log") ?? "none"
     guard let log = AccessLog.Style(rawValue: logName) else {
       throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
@@ -47,14 +57,16 @@ enum ServeCommand: Command {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     signal(SIGPIPE, SIG_IGN)
 
+    raiseDescriptorLimit()
     let listener: HTTPListener
     let library: Library
     do {
       library = try Library(root: folder, openLimit: openLimit)
       let site = try Site(
         library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base,
-        rendering: rendering)
-      listener = try HTTPListener(site: site, host: host, port: port, threads: threads, log: log)
+        rendering: rendering, viewportSide: viewportSide)
+      listener = try HTTPListener(
+        site: site, host: host, port: port, threads: threads, limits: limits, log: log)
     } catch let error as StorageError {
       Output.error(error.description)
       return .someFailed
@@ -83,6 +95,31 @@ enum ServeCommand: Command {
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     listener.stop(grace: 10)
     return .success
+  }
+
+  private static func limits(_ arguments: Arguments) throws(UsageError) -> HTTPListener.Limits {
+    var limits = HTTPListener.Limits()
+    limits.urlLength = try arguments.int("max-url", in: 256...1 << 20) ?? limits.urlLength
+    if let kilobytes = try arguments.int("max-header", in: 2...1024) {
+      // The daemon needs as much again for its own lists and the answer's headers.
+      limits.connectionMemory = kilobytes << 11
+    }
+    limits.connections = try arguments.int("max-connections", in: 1...1_000_000) ?? limits.connections
+    limits.connectionsPerAddress =
+      try arguments.int("max-connections-per-address", in: 1...1_000_000) ?? limits.connectionsPerAddress
+    let seconds = 1...86_400
+    limits.requestDeadline = try arguments.int("request-timeout", in: seconds) ?? limits.requestDeadline
+    limits.answerDeadline = try arguments.int("answer-timeout", in: seconds) ?? limits.answerDeadline
+    limits.idleTimeout = try arguments.int("idle-timeout", in: seconds) ?? limits.idleTimeout
+    return limits
+  }
+
+  /// Connections and open archives take a descriptor each; the usual soft limit of 1024 is below both.
+  private static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
   private static func baseURL(_ arguments: Arguments) throws(UsageError) -> String {

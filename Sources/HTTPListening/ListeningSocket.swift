@@ -1,0 +1,78 @@
+import Glibc
+
+/// Sockets that take connections.
+enum ListeningSocket {
+  /// One for every address that the host's name has, all on one port.
+  /// - Parameter port: 0 picks a free one.
+  static func open(_ host: String, _ port: Int) throws(HTTPListener.StartError) -> (
+    sockets: [Int32], port: Int
+  ) {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = AI_PASSIVE
+    var found: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(host, String(port), &hints, &found)
+    guard code == 0 else {
+      throw HTTPListener.StartError(
+        description: "cannot listen on \(host): \(String(cString: gai_strerror(code)))")
+    }
+    defer { freeaddrinfo(found) }
+    var sockets: [Int32] = []
+    var (chosen, failure) = (port, Int32(0))
+    var next = found
+    while let address = next {
+      next = address.pointee.ai_next
+      guard let socket = bind(address.pointee, port: chosen) else {
+        failure = errno
+        // A machine without IPv6 has names with such addresses all the same; a port that is taken is not
+        // passed over.
+        if failure == EADDRINUSE { break }
+        continue
+      }
+      sockets.append(socket)
+      chosen = localPort(socket)
+    }
+    if failure == EADDRINUSE || sockets.isEmpty {
+      for socket in sockets { close(socket) }
+      let hint = failure == EADDRINUSE ? "; choose another with --port, or --port 0 for a free one" : ""
+      throw HTTPListener.StartError(
+        description:
+          "cannot listen on \(host):\(port): \(String(cString: strerror(failure)).lowercased())\(hint)")
+    }
+    return (sockets, chosen)
+  }
+
+  /// Nil with `errno` where the system refuses.
+  private static func bind(_ address: addrinfo, port: Int) -> Int32? {
+    let socket = Glibc.socket(
+      address.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard socket >= 0 else { return nil }
+    var on: Int32 = 1
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    // Else `::` would take the port of the other family's address, too.
+    if address.ai_family == AF_INET6 {
+      setsockopt(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+    // The port stands at the same place in sockaddr_in and sockaddr_in6.
+    UnsafeMutableRawPointer(address.ai_addr).assumingMemoryBound(to: sockaddr_in.self).pointee.sin_port =
+      UInt16(port).bigEndian
+    guard Glibc.bind(socket, address.ai_addr, address.ai_addrlen) == 0, listen(socket, 1024) == 0 else {
+      let code = errno
+      close(socket)
+      errno = code
+      return nil
+    }
+    return socket
+  }
+
+  private static func localPort(_ socket: Int32) -> Int {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(socket, $0, &length) }
+      return UnsafeMutableRawPointer(pointer).withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+        Int(UInt16(bigEndian: $0.pointee.sin_port))
+      }
+    }
+  }
+}

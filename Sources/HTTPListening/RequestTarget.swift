@@ -1,0 +1,85 @@
+import CMicroHTTPD
+import Glibc
+import TileServing
+
+/// A request's path and query as sent, without a copy.
+///
+/// The daemon would split the query into parameters, each of which takes memory of the connection: a few
+/// hundred used it up, and the connection ended without an answer. So the query is hidden from it: before
+/// the daemon reads it, its first byte becomes NUL, which is put right again for the handler.
+struct RequestTarget {
+  /// Without the query.
+  let path: UnsafeRawBufferPointer
+  /// Without the `?`.
+  let query: UnsafeRawBufferPointer
+
+  /// - Parameters:
+  ///   - url: of the daemon, which ended it by a NUL in place of the `?`.
+  ///   - hidden: what `hide` gave for this request.
+  init(_ url: UnsafePointer<CChar>, _ hidden: CChar?) {
+    let count = strlen(url)
+    path = UnsafeRawBufferPointer(start: url, count: count)
+    if let hidden {
+      // The text stands in the connection's own memory, which is written by this thread alone.
+      let start = UnsafeMutablePointer(mutating: url + count + 1)
+      start.pointee = hidden
+      query = UnsafeRawBufferPointer(start: start, count: strlen(start))
+    } else {
+      query = UnsafeRawBufferPointer(rebasing: path[count...])
+    }
+  }
+
+  /// Hides the query of a request line's URI; gives its first byte, or nil where there is no query.
+  static func hide(_ uri: UnsafePointer<CChar>) -> CChar? {
+    guard let mark = strchr(uri, 0x3f) else { return nil }
+    let start = UnsafeMutablePointer(mutating: mark + 1)
+    defer { start.pointee = 0 }
+    return start.pointee
+  }
+
+  var count: Int { path.count + query.count }
+
+  /// The path as text, for the log.
+  var text: String { String(decoding: path, as: UTF8.self) }
+
+  /// Each parameter's name and value as sent, except that `+` is a space.
+  var parameters: [(name: [UInt8], value: [UInt8])] {
+    query.split(separator: UInt8(ascii: "&")).map { part in
+      let end = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+      return (Self.spaced(part[..<end]), Self.spaced(part[end...].dropFirst()))
+    }
+  }
+
+  private static func spaced(_ bytes: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
+    bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+  }
+
+  /// The generation that `g=` names, hexadecimal; read without making a string.
+  var generation: UInt64? {
+    var at = 0
+    while at < query.count {
+      if query[at] == UInt8(ascii: "g"), at + 1 < query.count, query[at + 1] == UInt8(ascii: "=") {
+        return Self.hexadecimal(query, from: at + 2)
+      }
+      while at < query.count, query[at] != UInt8(ascii: "&") { at += 1 }
+      at += 1
+    }
+    return nil
+  }
+
+  private static func hexadecimal(_ text: UnsafeRawBufferPointer, from start: Int) -> UInt64? {
+    var (value, at): (UInt64, Int) = (0, start)
+    while at < text.count, text[at] != UInt8(ascii: "&") {
+      let digit: UInt8
+      switch text[at] {
+      case 0x30...0x39: digit = text[at] - 0x30
+      case 0x61...0x66: digit = text[at] - 0x61 + 10
+      default: return nil
+      }
+      guard at - start < 16 else { return nil }
+      value = value << 4 | UInt64(digit)
+      at += 1
+    }
+    return at > start ? value : nil
+  }
+}

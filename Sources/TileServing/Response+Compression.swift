@@ -1,0 +1,50 @@
+import CDeflate
+
+extension Response {
+  /// The answer as gzip where the client takes that and the body is text of some length.
+  func compressed(for acceptEncoding: String?) -> Response {
+    guard case .bytes(let bytes) = body, Self.isText(header("Content-Type") ?? ""),
+      header("Content-Encoding") == nil
+    else { return self }
+    var response = self
+    if header("Vary") == nil { response.headers.append(("Vary", "Accept-Encoding")) }
+    guard bytes.count >= 1024, let acceptEncoding, Self.takesGzip(acceptEncoding),
+      // Made for this one answer: a fast level.
+      let gzip = Self.gzip(bytes, level: 4)
+    else { return response }
+    response.body = .bytes(gzip)
+    response.headers.append(("Content-Encoding", "gzip"))
+    // Other bytes, another tag (RFC 9110, section 8.8.3.3); the same for the same.
+    if let at = response.headers.firstIndex(where: { $0.name == "ETag" }) {
+      response.headers[at].value = String(response.headers[at].value.dropLast()) + ".gz\""
+    }
+    return response
+  }
+
+  /// Whether an Accept-Encoding header takes gzip: by name or `*`, unless its weight is 0
+  /// (RFC 9110, section 12.5.3).
+  static func takesGzip(_ header: String) -> Bool {
+    var others: Bool?
+    for part in header.lowercased().split(separator: ",") {
+      let fields = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+      guard let name = fields.first else { continue }
+      let weight = fields.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+      if name == "gzip" || name == "x-gzip" { return weight > 0 }
+      if name == "*" { others = weight > 0 }
+    }
+    return others ?? false
+  }
+
+  /// Nil where that would not be shorter.
+  static func gzip(_ bytes: [UInt8], level: Int32) -> [UInt8]? {
+    guard let compressor = libdeflate_alloc_compressor(level) else { return nil }
+    defer { libdeflate_free_compressor(compressor) }
+    var result = [UInt8](repeating: 0, count: libdeflate_gzip_compress_bound(compressor, bytes.count))
+    let count = libdeflate_gzip_compress(compressor, bytes, bytes.count, &result, result.count)
+    return count > 0 && count < bytes.count ? Array(result[..<count]) : nil
+  }
+
+  private static func isText(_ mediaType: String) -> Bool {
+    mediaType.hasPrefix("text/") || mediaType.contains("json") || mediaType.contains("xml")
+  }
+}

@@ -1,0 +1,221 @@
+"""What an operator relies on: limits, metrics, the log, and a stop that finishes what is in flight."""
+
+import gzip
+import json
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from harness import BINARY, CommandTest, Server, folder, run, sample_library
+
+TILE = "/dzi/photo_files/12/0_0.jpg"
+
+
+def metrics(server: Server) -> dict[str, float]:
+    answer = server.get("/metrics")
+    assert answer.status == 200, answer
+    lines = [line for line in answer.body.decode().splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+class Limits(CommandTest):
+    def test_a_long_url_is_answered_414_and_many_parameters_are_not_too_many(self):
+        with Server(sample_library(), "--max-url", 1000) as server:
+            self.assertEqual(server.get("/api/images?q=" + "x" * 900).status, 200)
+            self.assertEqual(server.get("/api/images?q=" + "x" * 990).status, 414)
+            self.assertEqual(server.get("/" + "x" * 1100).status, 414)
+            self.assertEqual(server.get("/healthz?" + "&".join(["a"] * 450)).status, 200)
+
+    def test_headers_within_the_limit_pass_and_larger_ones_are_refused(self):
+        for size, passes in [(2, 1500), (8, 7000), (32, 30000)]:
+            with Server(sample_library(), "--max-header", size) as server:
+                self.assertEqual(server.get(TILE, X_Long="a" * passes).status, 200)
+                self.assertIn(server.get(TILE, X_Long="a" * (size << 11)).status, {413, 431})
+
+    def test_the_viewport_has_the_size_that_is_allowed(self):
+        with Server(sample_library(), "--max-viewport", 2000) as server:
+            path = "/api/images/photo/viewport?height=100&width="
+            self.assertEqual(server.get(path + "2000").status, 200)
+            refused = server.get(path + "2001")
+            self.assertEqual(refused.status, 400)
+            self.assertIn("from 1 to 2000", json.loads(refused.body)["detail"])
+
+    def test_one_address_has_so_many_connections_and_no_more(self):
+        with Server(sample_library(), "--max-connections-per-address", 5, "--threads", 1) as server:
+            held = [server.connect() for _ in range(5)]
+            for connection in held:
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                self.assertIn(b"200", connection.recv(1000))
+            self.assertEqual(server.get("/healthz").status, 0)
+            for connection in held:
+                connection.close()
+            deadline = time.monotonic() + 5
+            while server.get("/healthz").status != 200 and time.monotonic() < deadline:
+                time.sleep(0.1)
+            self.assertEqual(server.get("/healthz").status, 200)
+
+    def test_slow_senders_and_slow_readers_are_cut(self):
+        with Server(sample_library(), "--request-timeout", 1, "--answer-timeout", 1) as server:
+            for request in (b"GET /healthz HTT", b"GET /api/images/photo/viewport.tiles?width=3001&height=1703&scale=1"
+                            b" HTTP/1.1\r\nHost: a\r\n\r\n" * 40):
+                with self.subTest(request[:20]), socket.socket() as connection:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                    connection.connect(("127.0.0.1", server.port))
+                    connection.sendall(request)
+                    began, cut = time.monotonic(), False
+                    connection.settimeout(10)
+                    while not cut and time.monotonic() < began + 10:
+                        time.sleep(0.3)
+                        try:
+                            if request.endswith(b"HTT"):
+                                connection.sendall(b"P")
+                            elif not connection.recv(16):
+                                cut = True
+                        except (ConnectionResetError, BrokenPipeError):
+                            cut = True
+                        if not request.endswith(b"HTT") and time.monotonic() > began + 3:
+                            # What the sockets hold is read to its end, which comes early.
+                            try:
+                                while connection.recv(1 << 20):
+                                    pass
+                            except ConnectionResetError:
+                                pass
+                            cut = True
+                    self.assertTrue(cut)
+                    self.assertLess(time.monotonic() - began, 8)
+            self.assertTrue(server.alive())
+
+    def test_every_limit_is_told_and_checked(self):
+        told = run("help", "serve").stdout
+        for name in ("max-viewport", "max-url", "max-header", "max-connections", "max-connections-per-address",
+                     "request-timeout", "answer-timeout", "idle-timeout", "open-archives", "max-pixels"):
+            self.assertIn(f"--{name} ", told)
+            self.assertUsageError(run("serve", sample_library(), f"--{name}", "0"), name)
+
+    def test_the_descriptor_limit_is_raised_to_the_hard_one(self):
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        with Server(sample_library()) as server:
+            limits = Path(f"/proc/{server.process.pid}/limits").read_text()
+            self.assertRegex(limits, rf"Max open files\s+{hard}\s")
+
+
+class Metrics(unittest.TestCase):
+    def test_requests_bytes_and_latencies_are_counted_by_route(self):
+        with Server(sample_library()) as server:
+            size = len(server.get(TILE).body)
+            tag = server.get(TILE)["etag"]
+            for _ in range(8):
+                server.get(TILE)
+            server.get(TILE, If_None_Match=tag)
+            server.get("/dzi/photo_files/12/99_0.jpg")
+            server.get("/xyz/photo/0/0/0.jpg")
+            server.get("/api/images")
+            server.get("/iiif/3/photo/info.json")
+            server.raw(b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+            deadline = time.monotonic() + 5  # An answer counts when it was sent, which the client may see first.
+            while metrics(server).get('ziggurat_requests_total{route="healthz",status="400"}', 0) < 1:
+                self.assertLess(time.monotonic(), deadline)
+            found = metrics(server)
+            for name, value in {'requests_total{route="dzi",status="200"}': 10, 'requests_total{route="dzi",status="304"}': 1,
+                                'requests_total{route="dzi",status="404"}': 1, 'requests_total{route="xyz",status="200"}': 1,
+                                'requests_total{route="api",status="200"}': 1, 'requests_total{route="iiif3",status="200"}': 1,
+                                'request_duration_seconds_count{route="dzi"}': 12, "images": 5, "open_archives": 1,
+                                "renders_total": 1, "render_queue_length": 0, "connections": 1}.items():
+                self.assertEqual(found[f"ziggurat_{name}"], value, name)
+            self.assertGreaterEqual(found['ziggurat_sent_bytes_total{route="dzi"}'], 10 * size)
+            self.assertEqual(found['ziggurat_request_duration_seconds_bucket{route="dzi",le="+Inf"}'], 12)
+            self.assertGreater(found['ziggurat_request_duration_seconds_sum{route="dzi"}'], 0)
+
+    def test_the_format_is_prometheus(self):
+        with Server(sample_library()) as server:
+            answer = server.get("/metrics")
+            self.assertEqual(answer["content-type"], "text/plain; version=0.0.4; charset=utf-8")
+            for line in answer.body.decode().splitlines():
+                self.assertRegex(line, r"^(# (HELP|TYPE) \w+ .+|\w+(\{\w+=\"[^\"]*\"(,\w+=\"[^\"]*\")*\})? [-0-9.e+]+)$")
+
+
+class Manners(unittest.TestCase):
+    def test_text_is_compressed_when_that_is_asked_for(self):
+        with Server(sample_library()) as server:
+            plain = server.get("/api/images")
+            for wanted in ("gzip", "br, GZIP;q=0.5", "*", "x-gzip"):
+                answer = server.get("/api/images", Accept_Encoding=wanted)
+                self.assertEqual(answer["content-encoding"], "gzip", wanted)
+                self.assertEqual(gzip.decompress(answer.body), plain.body)
+                self.assertEqual(answer["vary"], "Accept-Encoding")
+                self.assertNotEqual(answer["etag"], plain["etag"])
+                again = server.get("/api/images", Accept_Encoding=wanted, If_None_Match=answer["etag"])
+                self.assertEqual(again.status, 304)
+            for unwanted in ("gzip;q=0", "gzip; q=0.0, *", "*;q=0", "identity", "br", ""):
+                for path in ("/api/images", "/"):
+                    answer = server.get(path, Accept_Encoding=unwanted)
+                    self.assertEqual((answer.status, answer["content-encoding"]), (200, ""), unwanted)
+            self.assertEqual(server.get(TILE, Accept_Encoding="gzip")["content-encoding"], "")
+
+    def test_refused_requests_are_logged(self):
+        with Server(sample_library(), "--log", "json") as server:
+            server.raw(b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+            server.get("/" + "x" * 5000)
+            deadline = time.monotonic() + 5
+            while len(server.errors().splitlines()) < 2 and time.monotonic() < deadline:
+                time.sleep(0.1)
+            self.assertEqual([json.loads(line)["status"] for line in server.errors().splitlines()], [400, 414])
+
+    def test_a_public_file_that_cannot_be_read_is_an_error_and_the_root_may_be_public(self):
+        public = folder("public")
+        (public / "index.html").write_text("x")
+        (public / "loop.html").symlink_to("loop.html")
+        with (public / "large.html").open("wb") as file:
+            file.truncate(40 << 20)
+        with Server(sample_library(), "--public", public) as server:
+            self.assertEqual(server.get("/loop.html").status, 500)
+            self.assertEqual(server.get("/large.html").status, 500)
+            self.assertEqual(server.get("/missing.html").status, 404)
+        with Server(sample_library(), "--public", "/") as server:
+            self.assertEqual(server.get("/etc/hostname").status, 200)
+
+    def test_a_name_is_listened_on_at_each_of_its_addresses(self):
+        addresses = {entry[4][0] for entry in socket.getaddrinfo("localhost", None)}
+        process = subprocess.Popen([BINARY, "serve", sample_library(), "--host", "localhost", "--port", "0"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            port = int(re.search(r":(\d+)/", process.stdout.readline())[1])
+            for address in addresses:
+                try:
+                    socket.create_connection((address, port), timeout=5).close()
+                except OSError:
+                    # An address that this machine does not have.
+                    with self.assertRaises(OSError):
+                        socket.socket(socket.AF_INET6).bind((address, 0))
+        finally:
+            process.terminate()
+            self.assertEqual(process.wait(20), 0)
+            process.stdout.close()
+
+    def test_a_stop_finishes_what_is_in_flight(self):
+        server, answers = Server(sample_library()), []
+        path = "/api/images/photo/viewport.png?width=3000&height=1700&rotation=33"
+        asker = threading.Thread(target=lambda: answers.append(server.get(path)))
+        asker.start()
+        deadline = time.monotonic() + 10
+        while metrics(server)["ziggurat_connections"] < 2 and time.monotonic() < deadline:
+            pass
+        os.kill(server.process.pid, signal.SIGTERM)
+        asker.join(30)
+        self.assertEqual(answers[0].status, 200)
+        self.assertEqual(len(answers[0].body), int(answers[0]["content-length"]))
+        # Not by another signal, which would end it at once.
+        self.assertEqual(server.process.wait(20), 0)
+        server.stop()
+
+
+
+if __name__ == "__main__":
+    unittest.main()
