@@ -9,6 +9,7 @@ PHOTOS another folder of photographs, ZIGGURAT_URL a server that has the same im
 
 import atexit
 import functools
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ import tempfile
 import time
 import unittest
 import urllib.parse
+import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import Error, sync_playwright
@@ -87,7 +89,8 @@ def chromium():
 class Visit:
     """One page in a window of its own; everything it asks for and complains of is written down."""
 
-    def __init__(self, width=1280, height=800, ratio=1, touch=False, host=None, **options):
+    def __init__(self, width=1280, height=800, ratio=1, touch=False, host=None, tile_by_tile=False, **options):
+        """- tile_by_tile: as from a server that has no answer for a whole first view."""
         self.host = host or base_url()
         self.context = chromium().new_context(
             viewport={"width": width, "height": height}, device_scale_factor=ratio, has_touch=touch, **options)
@@ -98,6 +101,9 @@ class Visit:
             globalThis.fetch = (url, options) => { globalThis.fetched.push(String(url)); return fetch(url, options) }""")
         self.width, self.height, self.ratio = width, height, ratio
         self.requests, self.aborted, self.faults = [], [], []
+        self.tile_by_tile = tile_by_tile
+        if tile_by_tile:
+            self.page.route("**/viewport.tiles?*", lambda route: route.fulfill(status=204))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("requestfailed", self.failed)
         self.page.on("response", lambda answer: answer.status >= 400
@@ -199,10 +205,17 @@ class Visit:
         return self.run("return globalThis.track")
 
     def tiles(self, image=PHOTO):
-        """What was asked for of an image: (level, column, row), in the order in which the page asked."""
+        """What was asked for of an image: (level, column, row), in the order in which the page asked; a whole
+        first view counts as its tiles."""
         name = re.escape(urllib.parse.quote(image, safe=""))
-        found = [re.search(name + r"_files/(\d+)/(\d+)_(\d+)\.", url) for url in self.run("return globalThis.fetched")]
-        return [tuple(map(int, match.groups())) for match in found if match]
+        asked = []
+        for url in self.run("return globalThis.fetched"):
+            if match := re.search(name + r"_files/(\d+)/(\d+)_(\d+)\.", url):
+                asked.append(tuple(map(int, match.groups())))
+            elif not self.tile_by_tile and re.search(name + r"/viewport\.tiles\?", url):
+                answer = urllib.request.urlopen(url.replace("/viewport.tiles?", "/viewport?"))
+                asked += [(tile["level"], tile["column"], tile["row"]) for tile in json.load(answer)["tiles"]]
+        return asked
 
     def touches(self, pace=None):
         return Touches(self, pace)

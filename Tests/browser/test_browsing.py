@@ -249,7 +249,7 @@ class Chrome(PageTest):
         self.assertEqual(visit.run("return viewer.shadowRoot.activeElement?.getAttribute('aria-label')"), "More")
 
     def test_a_scale_bar_shows_where_the_resolution_is_known(self):
-        visit = self.visit()
+        visit = self.visit(tile_by_tile=True)
 
         def scanned(route):
             answer = route.fetch()

@@ -120,7 +120,7 @@ class Pixels(PageTest):
         colour = (173, 99, 41)
         tile = io.BytesIO()
         Image.new("RGB", (512, 512), colour).save(tile, "PNG")
-        visit = self.visit()
+        visit = self.visit(tile_by_tile=True)
         visit.page.route("**/*_files/**", lambda route: route.fulfill(body=tile.getvalue(), content_type="image/png"))
         visit.photo()
         for scale in (0.27, 0.3333, 0.43, 0.5001, 0.71, 0.999, 1.31, 2.77):

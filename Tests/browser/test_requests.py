@@ -2,8 +2,9 @@
 
 import math
 import unittest
+import urllib.parse
 
-from browser import HEIGHT, WIDTH, PageTest
+from browser import HEIGHT, PHOTO, WIDTH, PageTest
 
 TILE = 512
 TOP = 13  # Level of full resolution of 5120×2880: 2^13 is the first power of two not below 5120.
@@ -39,6 +40,39 @@ class Requests(PageTest):
                 self.assertEqual(
                     set(tiles[1:]), covering(shown["scale"], shown["x"], shown["y"], width, height, ratio))
                 self.assertEqual(visit.aborted, [])
+
+    def test_the_first_view_is_one_request(self):
+        for view, width, height, ratio in (("", 1280, 800, 1), ("scale=1&x=1700&y=900", 1280, 800, 1),
+                                           ("scale=0.9&x=1500&y=900&rotation=30&flip=true", 390, 844, 3)):
+            with self.subTest(view=view):
+                visit = self.visit(width=width, height=height, ratio=ratio)
+                visit.photo(view=view)
+                name = urllib.parse.quote(PHOTO, safe="")
+                asked = [url for url in visit.run("return globalThis.fetched") if name in url]
+                self.assertEqual(len(asked), 1, asked)
+                self.assertIn("/viewport.tiles?", asked[0])
+
+    def test_a_first_view_that_is_cut_short_is_completed_tile_by_tile(self):
+        visit = self.visit()
+
+        def cut(route):
+            body = route.fetch().body()
+            route.fulfill(body=body[:len(body) * 2 // 3], content_type="application/vnd.ziggurat.viewport-tiles")
+        visit.page.route("**/viewport.tiles?*", cut)
+        visit.photo(view="scale=1&x=1700&y=900")
+        counts = visit.run("return viewer.requestCounts")
+        self.assertEqual((counts["failed"], counts["loaded"]), (0, counts["requested"]))
+        alone = [url for url in visit.run("return globalThis.fetched") if "_files/" in url]
+        self.assertGreater(len(alone), 0)
+        self.assertEqual(len(alone), len(set(alone)))
+
+    def test_a_server_without_such_an_answer_is_asked_tile_by_tile(self):
+        visit = self.visit(tile_by_tile=True)
+        visit.photo(view="scale=1&x=1700&y=900")
+        shown = visit.view()
+        whole, *rest = [url for url in visit.run("return globalThis.fetched") if "_files/" in url]
+        self.assertIn("/9/0_0.", whole)
+        self.assertEqual(len(rest), len(covering(1, shown["x"], shown["y"])))
 
     def test_the_tiles_nearest_the_centre_come_first(self):
         visit = self.visit()
@@ -76,7 +110,7 @@ class Requests(PageTest):
         self.assertEqual(set(visit.tiles()[before:]), covering(1, view["x"], view["y"]))
 
     def test_requests_nobody_needs_any_more_are_aborted(self):
-        visit = self.visit()
+        visit = self.visit(tile_by_tile=True)
         # Every tile of full resolution is held back until the view has moved away.
         held = []
         visit.page.route("**/*_files/13/*", lambda route: held.append(route))
@@ -94,7 +128,7 @@ class Requests(PageTest):
         self.assertTrue(all("_files/13/" in url for url in visit.aborted))
 
     def test_a_failed_tile_is_tried_again_and_arrives(self):
-        visit = self.visit(faults=["503"])
+        visit = self.visit(faults=["503"], tile_by_tile=True)
         refused = []
 
         def refuse_twice(route):
@@ -109,7 +143,7 @@ class Requests(PageTest):
         self.assertEqual((len(refused), counts["retried"], counts["failed"]), (2, 2, 0))
 
     def test_a_missing_tile_is_told_and_asked_for_once(self):
-        visit = self.visit(faults=["404"])
+        visit = self.visit(faults=["404"], tile_by_tile=True)
         visit.page.route("**/*_files/13/3_1*", lambda route: route.fulfill(status=404))
         visit.photo(view="scale=1&x=1500&y=500")
         self.assertEqual(visit.tiles().count((13, 3, 1)), 1)

@@ -1,5 +1,6 @@
 // @ts-check
 import { deepZoomSource } from './deep-zoom.js'
+import { firstView } from './first-view.js'
 import { iiifSource } from './iiif.js'
 import { SourceError } from './source.js'
 import { zigguratSource } from './ziggurat.js'
@@ -7,10 +8,15 @@ import { zigguratSource } from './ziggurat.js'
 /**
  * Reads an image's description: Ziggurat's own JSON, a Deep Zoom descriptor or a IIIF info.json.
  * @param {string} url @param {AbortSignal} [signal]
+ * @param {() => Promise<import('./first-view.js').Look>} [look] with it, the first view's tiles come along where the server can
  * @returns {Promise<import('./source.js').Source>}
  */
-export async function openSource(url, signal) {
+export async function openSource(url, signal, look) {
   const address = new URL(url, document.baseURI)
+  if (look && /\/api\/images\/[^/]+$/.test(address.pathname)) {
+    const source = await firstView(address, await look(), signal)
+    if (source) return source
+  }
   const answer = await fetch(address, { signal })
   if (!answer.ok) throw new SourceError(`${answer.status} ${answer.statusText}`.trim(), answer.status)
   const text = await answer.text()

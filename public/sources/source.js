@@ -4,6 +4,7 @@
  * @property {import('../geometry/pyramid.js').Pyramid} pyramid
  * @property {(level: number, column: number, row: number) => string} tileURL
  * @property {string} title
+ * @property {Map<string, Promise<Blob>>} [coming] tiles that are on their way unasked, by key; each is taken once
  * @property {Record<string, any>} details what else its server says of it
  */
 

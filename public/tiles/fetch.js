@@ -1,5 +1,6 @@
 // @ts-check
 import { MissingTile } from './loader.js'
+import { tileKey } from './plan.js'
 
 /**
  * One tile, decoded off the main thread.
@@ -15,9 +16,19 @@ export async function fetchBitmap(url, signal) {
     throw new Error(text)
   }
   const blob = await answer.blob()
-  try {
-    return await createImageBitmap(blob)
-  } catch {
-    throw new MissingTile(`not an image: ${url}`)
-  }
+  return createImageBitmap(blob).catch(() => { throw new MissingTile(`not an image: ${url}`) })
+}
+
+/**
+ * The same, but of a tile that is on its way without being asked for only where that fails.
+ * @param {import('../sources/source.js').Source} source @param {import('./plan.js').TileAddress} tile
+ * @param {AbortSignal} signal
+ * @returns {Promise<ImageBitmap>}
+ */
+export function fetchTile({ coming, tileURL }, tile, signal) {
+  const key = tileKey(tile)
+  const blob = coming?.get(key)
+  coming?.delete(key)
+  const ask = () => fetchBitmap(tileURL(tile.level, tile.column, tile.row), signal)
+  return blob ? blob.then((blob) => createImageBitmap(blob)).catch(ask) : ask()
 }

@@ -65,6 +65,7 @@ export function showPage(document, location) {
   document.addEventListener('keydown', (event) => {
     if (event.target === document.body) viewer.dispatchEvent(new KeyboardEvent('keydown', event))
   })
+  viewer.setAttribute('view', location.hash.slice(1))
   viewer.src = apiURL(first)
 }
 

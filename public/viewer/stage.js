@@ -1,7 +1,7 @@
 // @ts-check
 import { CanvasPainter } from '../drawing/canvas-painter.js'
 import { TileCache } from '../tiles/cache.js'
-import { fetchBitmap } from '../tiles/fetch.js'
+import { fetchTile } from '../tiles/fetch.js'
 import { TileLoader } from '../tiles/loader.js'
 import { plannedTiles, tileKey } from '../tiles/plan.js'
 import { Camera } from './camera.js'
@@ -51,7 +51,7 @@ export class Stage {
     this.camera = new Camera(source.pyramid.imageSize, this.window, options)
     this.missing = 0
     const loader = new TileLoader({
-      fetchTile: ({ level, column, row }, signal) => fetchBitmap(source.tileURL(level, column, row), signal),
+      fetchTile: (tile, signal) => fetchTile(source, tile, signal),
       loaded: (tile, bitmap) => {
         if (this.loader !== loader) return bitmap.close()
         this.cache.set(tileKey(tile), bitmap)

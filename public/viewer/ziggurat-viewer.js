@@ -8,6 +8,7 @@ import { SourceError } from '../sources/source.js'
 import { text } from '../text/english.js'
 import { commands } from './commands.js'
 import { gestures } from './handling.js'
+import { linkHash, linkedViewport } from './link.js'
 import { scaleBar } from './scale-bar.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
@@ -22,7 +23,7 @@ import { Stage } from './stage.js'
  * `<ziggurat-viewer src="…">`: one image to zoom into, or several to leaf through. `src` is an image's
  * API URL, a .dzi or a IIIF info.json.
  *
- * Attributes: `min-scale`, `max-scale`, `double-tap-scale` (CSS pixels per image pixel),
+ * Attributes: `view` (where `src` is shown at first, as links have it: `scale=1&x=20&y=30`), `min-scale`, `max-scale`, `double-tap-scale` (CSS pixels per image pixel),
  * `two-finger-rotation`, `controls="none"`, `quiet` (controls hidden).
  *
  * Events, none of which bubbles: `open` (a description was read), `viewport` (the view moved), `settle`
@@ -149,7 +150,9 @@ export class ZigguratViewer extends HTMLElement {
     this.#shell.navigator.close()
     this.#shell.say('')
     try {
-      const source = typeof what === 'string' ? await openSource(what, opening.signal) : what
+      const look = what === this.src ? this.getAttribute('view') ?? '' : ''
+      const source = typeof what === 'string'
+        ? await openSource(what, opening.signal, () => this.#look(look)) : what
       if (!this.#hasSize) await this.#size
       if (opening.signal.aborted) return
       this.#pager.calm = matchMedia('(prefers-reduced-motion: reduce)').matches
@@ -158,6 +161,8 @@ export class ZigguratViewer extends HTMLElement {
         minScale: this.#number('min-scale'), maxScale: this.#number('max-scale'),
         doubleTapScale: this.#number('double-tap-scale'), turning: this.hasAttribute('two-finger-rotation'),
       }, whole)
+      const linked = this.viewport && linkedViewport(look, this.viewport)
+      if (linked) this.viewport = linked
       if (!this.#named) this.ariaLabel = source.title || text.viewer
       this.#tell('open')
     } catch (error) {
@@ -166,6 +171,14 @@ export class ZigguratViewer extends HTMLElement {
       this.#shell.say(error instanceof SourceError && error.status === 404 ? text.notThere : text.unreachable)
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
+  }
+
+  /** The window's first view. @param {string} view as a link has it */
+  async #look(view) {
+    await this.#size
+    const { window, ratio } = this.#stage
+    const linked = linkedViewport(view, window)
+    return { ...window, ratio, query: linked ? linkHash(linked).slice(1) : '' }
   }
 
   /** @param {number} index of `images`; others are passed over */

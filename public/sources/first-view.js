@@ -1,0 +1,70 @@
+// @ts-check
+import { tileKey } from '../tiles/plan.js'
+import { SourceError } from './source.js'
+import { zigguratSource } from './ziggurat.js'
+
+/**
+ * @typedef {object} Look what the window will show first
+ * @property {number} width CSS pixels
+ * @property {number} height CSS pixels
+ * @property {number} ratio device pixels per CSS pixel
+ * @property {string} query where on the image, as the server's viewport query has it; fit where empty
+ */
+
+/**
+ * An image's description and the tiles of its first view in one answer, as Ziggurat's server has it:
+ * parts behind their lengths, first the coverage as JSON, then its tiles in order.
+ * @param {URL} address of `/api/images/{id}` @param {Look} look @param {AbortSignal} [signal]
+ * @returns {Promise<import('./source.js').Source | null>} null where the server has no such answer
+ */
+export async function firstView(address, { width, height, ratio, query }, signal) {
+  const url = new URL(`${address.pathname}/viewport.tiles?${query}`, address)
+  const set = { width, height, dpr: ratio, overview: true, describe: true }
+  for (const [name, value] of Object.entries(set)) url.searchParams.set(name, String(value))
+  const answer = await fetch(url, { signal })
+  if (answer.status === 404) throw new SourceError('404', 404)
+  if (answer.status !== 200 || !answer.body) return null
+  const parts = new Parts(answer.body.getReader())
+  const { description, tiles } = JSON.parse(new TextDecoder().decode(await parts.next()))
+  const source = zigguratSource(description, address)
+  /** @type {Promise<unknown>} */
+  let last = Promise.resolve()
+  source.coming = new Map(tiles.map((/** @type {import('../tiles/plan.js').TileAddress} */ tile) => {
+    const bytes = last.then(() => parts.next())
+    // Who takes the tile is told; of the others nobody needs to hear.
+    bytes.catch(() => {})
+    last = bytes
+    return [tileKey(tile), bytes.then((part) => new Blob([part]))]
+  }))
+  for (const blob of source.coming.values()) blob.catch(() => {})
+  return source
+}
+
+/** A stream's parts, each behind its length in 4 bytes, big-endian. */
+class Parts {
+  /** @param {ReadableStreamDefaultReader<Uint8Array>} reader */
+  constructor(reader) {
+    this.reader = reader
+    this.rest = new Uint8Array(0)
+  }
+
+  async next() {
+    const length = await this.take(4)
+    return this.take(new DataView(length.buffer, length.byteOffset).getUint32(0))
+  }
+
+  /** @param {number} count */
+  async take(count) {
+    const chunks = [this.rest]
+    let length = this.rest.length
+    while (length < count) {
+      const { value, done } = await this.reader.read()
+      if (done) throw new Error('the answer was cut short')
+      chunks.push(value)
+      length += value.length
+    }
+    const all = chunks.length > 1 ? new Uint8Array(await new Blob(chunks).arrayBuffer()) : this.rest
+    this.rest = all.subarray(count)
+    return all.slice(0, count)
+  }
+}
