@@ -63,6 +63,18 @@ extension Image {
 }
 
 extension Image {
+  /// An image of 8-bit sRGB, gray or either with alpha, of pixels that stay where they are, rows without gaps:
+  /// the memory must outlive this image and all that is made from it.
+  public convenience init(borrowing pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int) {
+    precondition(pixels.count >= width * height * bands, "memory for every pixel")
+    Vips.start()
+    let image = vips_image_new_from_memory(
+      pixels.baseAddress, width * height * bands, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR
+    )!
+    image.pointee.Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+    self.init(owning: image, subject: "pixels")
+  }
+
   /// An image of 8-bit sRGB, gray or either with alpha, of pixels that are copied.
   public convenience init(
     copying pixels: UnsafePointer<UInt8>, width: Int, height: Int, bands: Int, stride: Int

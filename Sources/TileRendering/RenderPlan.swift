@@ -10,7 +10,7 @@ struct RenderPlan: Hashable {
 
   /// More pixels than this are not put together; a coarser level is taken, which only a picture that is
   /// distorted by a large factor ever needs.
-  static let pixelLimit = 1 << 28
+  static let pixelLimit = 1 << 27
 
   /// - Parameters:
   ///   - region: image space, inside the image.

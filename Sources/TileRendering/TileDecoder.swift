@@ -66,10 +66,13 @@ extension PixelBuffer {
     try PixelReader(image).read(rows: image.height, from: 0, to: memory.baseAddress!, stride: plane(0).stride)
   }
 
-  /// A copy as an image; not of planes.
-  var image: Image {
+  /// Gives `work` the pixels, which are not planes, as an image that must not leave it.
+  func withImage<Result>(
+    _ work: (Image) throws(ImagingError) -> Result
+  ) throws(ImagingError) -> Result {
     guard case .interleaved(let bands) = layout else { preconditionFailure("planes are no image") }
-    return Image(
-      copying: memory.baseAddress!, width: width, height: height, bands: bands, stride: plane(0).stride)
+    defer { withExtendedLifetime(self) {} }
+    return try work(
+      Image(borrowing: UnsafeRawBufferPointer(memory), width: width, height: height, bands: bands))
   }
 }

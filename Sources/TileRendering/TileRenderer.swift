@@ -49,13 +49,15 @@ public final class TileRenderer: Sendable {
       }
       let color = try codec.interleaved(pixels)
       do throws(ImagingError) {
-        var image = color.image
-        if !plan.isExact {
-          image = try image.resized(width: picture.size.width, height: picture.size.height)
+        return try color.withImage { (image) throws(ImagingError) in
+          var image = image
+          if !plan.isExact {
+            image = try image.resized(width: picture.size.width, height: picture.size.height)
+          }
+          if picture.isMirrored { image = try image.mirrored() }
+          image = try image.turned(degrees: picture.rotation)
+          return try encode(image, quality: picture.quality, as: picture.format)
         }
-        if picture.isMirrored { image = try image.mirrored() }
-        image = try image.turned(degrees: picture.rotation)
-        return try encode(image, quality: picture.quality, as: picture.format)
       } catch { throw RenderError(error) }
     }
   }
@@ -75,12 +77,15 @@ public final class TileRenderer: Sendable {
       guard let seen else {
         let empty = PixelBuffer(place.size, .interleaved(bands: 4))
         empty.memory.initialize(repeating: 0)
-        return try encode(empty.image, quality: .color, as: format)
+        return try empty.withImage { (image) throws(ImagingError) in
+          try encode(image, quality: .color, as: format)
+        }
       }
-      let image = place.isFilled ? seen.image : try seen.image.withAlpha()
-      let mapped = try image.mapped(
-        matrix: place.matrix, offset: place.offset, width: place.size.width, height: place.size.height)
-      return try encode(mapped, quality: .color, as: format)
+      return try seen.withImage { (image) throws(ImagingError) in
+        let mapped = try (place.isFilled ? image : image.withAlpha()).mapped(
+          matrix: place.matrix, offset: place.offset, width: place.size.width, height: place.size.height)
+        return try encode(mapped, quality: .color, as: format)
+      }
     } catch { throw RenderError(error) }
   }
 
@@ -125,7 +130,9 @@ public final class TileRenderer: Sendable {
     if format == .jpg, isOpaque { return try codec.encode(pixels, quality: options.quality) }
     let color = try codec.interleaved(pixels)
     do throws(ImagingError) {
-      return try encode(color.image, quality: .color, as: format)
+      return try color.withImage { (image) throws(ImagingError) in
+        try encode(image, quality: .color, as: format)
+      }
     } catch { throw RenderError(error) }
   }
 

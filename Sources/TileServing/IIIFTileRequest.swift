@@ -1,7 +1,8 @@
 import TileGeometry
 
 /// The URL of an image request that may be a stored tile, taken apart without making a string:
-/// `/iiif/{2|3}/{id}/{region}/{size}/0/default.{ext}`.
+/// `/iiif/{2|3}/{id}/{region}/{w,h or w,}/0/default.{ext}`, as viewers ask for tiles. `max` and `full` go the way
+/// with words, which adds Link headers.
 struct IIIFTileRequest {
   /// As sent, percent-encoded.
   let id: UnsafeRawBufferPointer
@@ -11,7 +12,6 @@ struct IIIFTileRequest {
   private let y: Int
   private let width: Int
   private let height: Int
-  /// 0: the region's own.
   private let sizeWidth: Int
   /// 0: as it follows from the width.
   private let sizeHeight: Int
@@ -20,7 +20,6 @@ struct IIIFTileRequest {
   init?(_ path: UnsafeRawBufferPointer) {
     guard path.count > 24, path.starts(with: "/iiif/"), path[6] == 0x32 || path[6] == 0x33, path[7] == 0x2f
     else { return nil }
-    let isThree = path[6] == 0x33
     guard let dot = TileRequest.last(UInt8(ascii: "."), in: path, before: path.count) else { return nil }
     fileExtension = UnsafeRawBufferPointer(rebasing: path[(dot + 1)...])
     let tail: StaticString = "/0/default"
@@ -39,10 +38,7 @@ struct IIIFTileRequest {
       else { return nil }
       (sizeWidth, sizeHeight) = (width, height)
     } else {
-      let word: StaticString = isThree ? "/max" : "/full"
-      at -= word.utf8CodeUnitCount
-      guard at > 8, UnsafeRawBufferPointer(rebasing: path[at...]).starts(with: word) else { return nil }
-      (sizeWidth, sizeHeight) = (0, 0)
+      return nil
     }
     // The region.
     let full: StaticString = "/full"
@@ -69,7 +65,7 @@ struct IIIFTileRequest {
     let width = isFull ? image.width : min(width, image.width - x)
     let height = isFull ? image.height : min(height, image.height - y)
     return IIIFGrid.tile(
-      pyramid, x: x, y: y, width: width, height: height, sizeWidth: sizeWidth == 0 ? width : sizeWidth,
-      sizeHeight: sizeWidth == 0 ? height : sizeHeight == 0 ? nil : sizeHeight)
+      pyramid, x: x, y: y, width: width, height: height, sizeWidth: sizeWidth,
+      sizeHeight: sizeHeight == 0 ? nil : sizeHeight)
   }
 }

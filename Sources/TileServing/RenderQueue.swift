@@ -111,7 +111,7 @@ public final class RenderQueue: Sendable {
       &thread, nil,
       { argument in
         // For this thread alone, as Linux has it: tiles go first.
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 15)
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
         Unmanaged<RenderQueue>.fromOpaque(argument!).takeRetainedValue().work()
         return nil
       }, argument.toOpaque())

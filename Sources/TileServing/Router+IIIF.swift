@@ -79,14 +79,13 @@ extension Router {
     guard let bytes = archive.tile(number) else {
       return .text(500, "the tile cannot be read from its archive")
     }
-    let start = bytes.baseAddress! - archive.file.bytes.baseAddress!
     return Response(
       200,
       [
         ("Content-Type", archive.format.mediaType),
         ("ETag", EntityTag(generation: archive.generation, tile: number).text),
         ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
-      ], .mapped(archive.file, start..<start + bytes.count))
+      ], .bytes(Array(bytes)))
   }
 
   private func rendered(_ picture: Picture, _ archive: SZIArchive) -> Response {

@@ -216,6 +216,6 @@ struct RenderTests {
 
 extension PixelBuffer {
   fileprivate func withoutAlpha() throws -> PixelBuffer {
-    try PixelBuffer(image.bands(from: 0, count: 3))
+    try withImage { (image) throws(ImagingError) in try PixelBuffer(image.bands(from: 0, count: 3)) }
   }
 }

@@ -54,6 +54,26 @@ class Images(unittest.TestCase):
                         self.assertEqual((answer.status, answer.body), (200, stored.body), url)
                         self.assertEqual(answer["etag"], stored["etag"], url)
 
+    def test_folders_of_deep_zoom_tiles(self):
+        source, images = photo(folder("source") / "s.png", 900, 700), folder("images")
+        subprocess.run(["vips", "dzsave", source, images / "lace", "--tile-size", "254", "--overlap", "1", "--suffix",
+                        ".png"], check=True)
+        server = Server(images)
+        self.addCleanup(server.stop)
+        stored = (images / "lace_files/7/0_0.png").read_bytes()
+        for url in ("/iiif/3/lace/full/113,88/0/default.png", "/iiif/2/lace/full/113,/0/default.png",
+                    "/iiif/2/lace/full/pct:12.5/0/default.png"):
+            self.assertEqual(server.get(url).body, stored, url)
+        # Overlapping tiles are put together without their seams.
+        answer = server.get("/iiif/3/lace/200,200,400,300/400,300/0/default.png")
+        cut = folder("cut")
+        (cut / "ours.png").write_bytes(answer.body)
+        subprocess.run(["vips", "crop", source, cut / "theirs.png", "200", "200", "400", "300"], check=True)
+        subprocess.run(["vips", "subtract", cut / "ours.png", cut / "theirs.png", cut / "difference.v"], check=True)
+        for extreme in ("min", "max"):
+            found = subprocess.run(["vips", extreme, cut / "difference.v"], capture_output=True, text=True, check=True)
+            self.assertEqual(float(found.stdout), 0)
+
     def test_the_rest_is_rendered_to_the_size_asked_for(self):
         for request, expected in {
             "100,100,600,400/300,200/0/default.jpg": (300, 200, 3), "101,33,601,401/,100/90/default.png": (100, 150, 3),
