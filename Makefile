@@ -80,9 +80,9 @@ lint: ## format, warnings as errors, and that targets import only what they decl
 	@echo "lint: clean"
 
 .PHONY: bench
-bench: release ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif", QUICK=1: a smoke run
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view", QUICK=1: a smoke run
 	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif)
-	@$(PYTHON) Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
+	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
 
 DESTDIR ?=
 PREFIX ?= /usr/local

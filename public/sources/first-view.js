@@ -55,16 +55,19 @@ class Parts {
 
   /** @param {number} count */
   async take(count) {
-    const chunks = [this.rest]
-    let length = this.rest.length
-    while (length < count) {
-      const { value, done } = await this.reader.read()
-      if (done) throw new Error('the answer was cut short')
-      chunks.push(value)
-      length += value.length
+    const bytes = new Uint8Array(count)
+    let at = 0
+    while (at < count) {
+      if (this.rest.length === 0) {
+        const { value, done } = await this.reader.read()
+        if (done) throw new Error('the answer was cut short')
+        this.rest = value
+      }
+      const part = this.rest.subarray(0, count - at)
+      bytes.set(part, at)
+      at += part.length
+      this.rest = this.rest.subarray(part.length)
     }
-    const all = chunks.length > 1 ? new Uint8Array(await new Blob(chunks).arrayBuffer()) : this.rest
-    this.rest = all.subarray(count)
-    return all.slice(0, count)
+    return bytes
   }
 }

@@ -16,6 +16,8 @@ import { Camera } from './camera.js'
  * @property {(missing: number) => void} missing tiles were given up
  */
 
+/** Between two drawings of a view at rest whose tiles are arriving, ms. */
+const ARRIVALS = 100
 /** Decoded tiles kept, bytes. */
 const CACHE = 192 * 1024 * 1024
 
@@ -38,6 +40,8 @@ export class Stage {
     this.frame = 0
     this.wasMoving = false
     this.isSharp = false
+    this.drawnAt = -Infinity
+    this.soon = 0
   }
 
   /**
@@ -55,7 +59,7 @@ export class Stage {
       loaded: (tile, bitmap) => {
         if (this.loader !== loader) return bitmap.close()
         this.cache.set(tileKey(tile), bitmap)
-        this.invalidate()
+        this.arrived(loader.pending === 0)
       },
       failed: () => {
         if (this.loader === loader) this.events.missing(this.missing += 1)
@@ -106,6 +110,16 @@ export class Stage {
     if (!this.frame && this.camera) this.frame = requestAnimationFrame((now) => this.draw(now))
   }
 
+  /** A view at rest is not drawn anew for each of its tiles. @param {boolean} isLast */
+  arrived(isLast) {
+    const wait = this.wasMoving || isLast ? 0 : this.drawnAt + ARRIVALS - performance.now()
+    if (wait <= 0) return this.invalidate()
+    this.soon ||= setTimeout(() => {
+      this.soon = 0
+      this.invalidate()
+    }, wait)
+  }
+
   /** @param {number} now ms */
   draw(now) {
     cancelAnimationFrame(this.frame)
@@ -130,6 +144,7 @@ export class Stage {
     if (moving) this.invalidate()
     if (before !== viewport || !this.wasDrawn(viewport)) this.events.moved()
     this.drawn = viewport
+    this.drawnAt = performance.now()
     const rests = !moving && !camera.isHeld
     if (rests && this.wasMoving) this.events.settled()
     this.wasMoving = !rests
