@@ -18,6 +18,7 @@ public final class Catalog: Sendable {
   }
 
   private let path: String
+  private let keepsOffDisk: Bool
   private let connections: Mutex<Connections>
   private let isIncomplete = Atomic<Bool>(true)
 
@@ -25,10 +26,21 @@ public final class Catalog: Sendable {
   /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.
   public init(library: String, isReadOnly: Bool = false) throws(StorageError) {
     path = "\(library)/\(Self.fileName)"
+    keepsOffDisk = false
     do throws(SQLiteError) {
       connections = Mutex(try isReadOnly ? Self.openMemory(startingFrom: path) : Self.open(path))
     } catch {
       throw StorageError("open the catalog \(path)", error.message)
+    }
+  }
+
+  /// A listing that never touches the disk.
+  /// - Parameter name: what errors call it.
+  public init(inMemoryOf name: String) throws(StorageError) {
+    path = name
+    keepsOffDisk = true
+    do throws(SQLiteError) { connections = Mutex(try Self.openMemory()) } catch {
+      throw StorageError("open the catalog \(name)", error.message)
     }
   }
 
@@ -184,8 +196,9 @@ public final class Catalog: Sendable {
   private func recover(from error: SQLiteError) throws(StorageError) {
     isIncomplete.store(true, ordering: .releasing)
     do throws(SQLiteError) {
-      if error.isCorruption { Self.removeFiles(path) }
-      let fresh = try error.isCorruption ? Self.open(path) : Self.openMemory()
+      let isFile = error.isCorruption && !keepsOffDisk
+      if isFile { Self.removeFiles(path) }
+      let fresh = try isFile ? Self.open(path) : Self.openMemory()
       connections.withLock { $0 = fresh }
     } catch { throw failure(error) }
   }
@@ -223,6 +236,8 @@ public final class Catalog: Sendable {
     let number = memoryNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let name = "file:ziggurat-catalog-\(number)?mode=memory"
     let connection = try SQLiteConnection(name, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    // Large sorts would go through files else.
+    try connection.run("PRAGMA temp_store = MEMORY")
     try prepare(connection)
     if let path {
       // Immutable: a file in a read-only folder could not be locked. What is stale in it is noticed by the

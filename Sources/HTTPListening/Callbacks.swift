@@ -101,12 +101,15 @@ private func answerRequest(
       return finish(context, connection, String(cString: method), target, response)
     }
     if let deadline = deadline(connection) { context.deadlines.requestIsWhole(deadline) }
-    if method[0] != 0x4f, case .found(let tile) = context.site.tile(target.path) {
+    if method[0] != 0x4f, isAdmitted(context, connection),
+      case .found(let tile) = context.site.tile(target.path)
+    {
       // Kept mapped until the request is completed.
       state.pointee = tile.archive.toOpaque()
       var status = 200
       let isGet = method[0] == 0x47
-      let result = sendTile(tile, target, connection, isGet: isGet, status: &status)
+      let result = sendTile(
+        tile, target, connection, isGet: isGet, isPrivate: context.site.gate != nil, status: &status)
       // Close enough for parts, which are rare.
       let bytes = isGet && status != 304 && status != 416 ? tile.bytes.count : 0
       deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
@@ -124,6 +127,13 @@ private func refuse(
   deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, why.utf8CodeUnitCount) }
   context.log?.add(connection, String(cString: method), target.text, status, why.utf8CodeUnitCount)
   return sendRefusal(status, why, connection)
+}
+
+/// Whether a stored tile may be given away without a look at the request's words.
+private func isAdmitted(_ context: ListenerContext, _ connection: OpaquePointer) -> Bool {
+  guard let gate = context.site.gate else { return true }
+  return gate.admits(
+    cookies: MHD_lookup_connection_value(connection, .HEADER_KIND, "Cookie").map { String(cString: $0) })
 }
 
 /// What the request's connection was suspended for, once it was resumed.

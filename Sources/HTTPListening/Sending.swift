@@ -5,10 +5,12 @@ import TileStorage
 
 /// Sends a stored tile: its bytes straight from the mapping, its tag from a stack buffer.
 /// - Parameters:
+///   - isPrivate: for no cache and no other site's page.
 ///   - isGet: ranges count for GET alone (RFC 9110, section 14.2).
 ///   - status: the one sent, for the log.
 func sendTile(
-  _ tile: TileReply, _ target: RequestTarget, _ connection: OpaquePointer, isGet: Bool, status: inout Int
+  _ tile: TileReply, _ target: RequestTarget, _ connection: OpaquePointer, isGet: Bool, isPrivate: Bool,
+  status: inout Int
 ) -> MHD_Result {
   guard let response = body(of: tile) else { return .NO }
   defer { MHD_destroy_response(response) }
@@ -16,9 +18,7 @@ func sendTile(
     writeTag(tile, tag.baseAddress.unsafelyUnwrapped)
     let tagText = UnsafePointer(tag.baseAddress.unsafelyUnwrapped)
     MHD_add_response_header(response, "ETag", tagText)
-    MHD_add_response_header(
-      response, "Cache-Control", target.generation == tile.generation ? pinned : revalidated)
-    MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
+    addAudience(tile, target, isPrivate, response)
     if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match"),
       strcmp(header, tagText) == 0
         || EntityTag(tile).isMatched(byIfNoneMatch: String(cString: header))
@@ -27,7 +27,8 @@ func sendTile(
       return MHD_queue_response(connection, 304, response)
     }
     if isGet, let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "Range") {
-      return sendPart(of: tile, target, String(cString: header), tagText, connection, status: &status)
+      return sendPart(
+        of: tile, target, String(cString: header), tagText, connection, isPrivate, status: &status)
     }
     MHD_add_response_header(response, "Content-Type", tile.mediaType)
     MHD_add_response_header(response, "Accept-Ranges", "bytes")
@@ -64,8 +65,7 @@ private func body(of tile: TileReply) -> OpaquePointer? {
 /// asks for several parts or in another unit (RFC 9110, section 14.2).
 private func sendPart(
   of tile: TileReply, _ target: RequestTarget, _ header: String, _ tag: UnsafePointer<CChar>,
-  _ connection: OpaquePointer,
-  status: inout Int
+  _ connection: OpaquePointer, _ isPrivate: Bool, status: inout Int
 ) -> MHD_Result {
   let range = ByteRange(
     header, length: tile.bytes.count, tag: String(cString: tag), ifRange: ifRange(connection))
@@ -79,14 +79,27 @@ private func sendPart(
   MHD_add_response_header(response, "Content-Type", tile.mediaType)
   MHD_add_response_header(response, "ETag", tag)
   // A part carries what the whole would (RFC 9110, section 15.3.7).
-  if range.status != 416 {
+  addAudience(tile, target, isPrivate, response, isCached: range.status != 416)
+  MHD_add_response_header(response, "Accept-Ranges", "bytes")
+  status = range.status
+  return MHD_queue_response(connection, UInt32(range.status), response)
+}
+
+/// Who may keep and read the answer.
+private func addAudience(
+  _ tile: TileReply, _ target: RequestTarget, _ isPrivate: Bool, _ response: OpaquePointer,
+  isCached: Bool = true
+) {
+  if isPrivate {
+    MHD_add_response_header(response, "Cache-Control", "no-store")
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin")
+    return
+  }
+  if isCached {
     MHD_add_response_header(
       response, "Cache-Control", target.generation == tile.generation ? pinned : revalidated)
   }
-  MHD_add_response_header(response, "Accept-Ranges", "bytes")
   MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
-  status = range.status
-  return MHD_queue_response(connection, UInt32(range.status), response)
 }
 
 private func ifRange(_ connection: OpaquePointer) -> String? {

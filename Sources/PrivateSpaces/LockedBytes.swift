@@ -34,6 +34,14 @@ final class LockedBytes: Sendable {
     }
   }
 
+  /// Before the last owner lets go; whoever still reads finds zeros.
+  func wipe() {
+    let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress!)
+    sodium_mprotect_readwrite(base)
+    sodium_memzero(base, bytes.count)
+    sodium_mprotect_readonly(base)
+  }
+
   deinit { sodium_free(UnsafeMutableRawPointer(mutating: bytes.baseAddress!)) }
 
   var base: UnsafePointer<UInt8> { bytes.baseAddress!.assumingMemoryBound(to: UInt8.self) }

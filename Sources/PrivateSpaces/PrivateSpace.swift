@@ -22,8 +22,19 @@ public final class PrivateSpace: ArchiveStore, Sendable {
     _ = try index()
   }
 
+  /// For the end of a process whose threads may still hold the space: nothing can be opened any more.
+  public func wipeKeys() { keys.wipe() }
+
   /// Sorted.
   public func ids() throws(StorageError) -> [String] { try index().entries.keys.sorted() }
+
+  /// Differs after every change.
+  public func version() throws(StorageError) -> Int { try index().sequence }
+
+  /// Every image with the path of its archive.
+  public func files() throws(StorageError) -> [(id: String, path: String)] {
+    try index().entries.map { ($0.key, folder.path($0.value.file)) }
+  }
 
   /// Opens the image's archive; nil where the space has no such image.
   public func archive(ofID id: String) throws(StorageError) -> SealedArchive? {
@@ -36,6 +47,16 @@ public final class PrivateSpace: ArchiveStore, Sendable {
       if newer == entry { throw error }
       return try SealedArchive(id: id, entry: newer, folder: folder, keys: keys)
     }
+  }
+
+  /// The image as servers take one; its tiles are decrypted as they are asked for and stay in memory for a
+  /// while. Nil where the space has no such image.
+  public func servedArchive(ofID id: String) throws(StorageError) -> SZIArchive? {
+    guard let sealed = try archive(ofID: id) else { return nil }
+    return SZIArchive(
+      name: id.split(separator: "/").last.map(String.init) ?? id, pyramid: sealed.pyramid,
+      format: sealed.format, fileExtension: sealed.fileExtension, generation: sealed.generation,
+      file: sealed.file, loose: DecryptedTiles(sealed))
   }
 
   public func prepare() throws(StorageError) {

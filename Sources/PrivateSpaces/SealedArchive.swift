@@ -11,7 +11,7 @@ public final class SealedArchive: CheckableArchive, Sendable {
   public let format: TileFormat
   /// Differs from every other writing of every archive.
   public let generation: UInt64
-  private let file: MappedFile
+  let file: MappedFile
   private let seal: Seal
   private let head: ArchiveHead
   private let places: [Place]
@@ -29,7 +29,7 @@ public final class SealedArchive: CheckableArchive, Sendable {
   init(
     id: String, entry: SpaceIndex.Entry, folder: SpaceFolder, keys: SpaceKeys
   ) throws(StorageError) {
-    let file = try MappedFile(path: folder.path(entry.file))
+    let file = try MappedFile(path: folder.path(entry.file), keepsDescriptor: false)
     func fault(_ what: String) -> StorageError { StorageError("open \(folder.path(entry.file))", what) }
     guard file.bytes.count >= Generation.byteCount + ArchiveTrailer.sealedCount else {
       throw fault("it is cut short")

@@ -17,6 +17,8 @@ final class SpaceKeys: Sendable {
     }
   }
 
+  func wipe() { keys.wipe() }
+
   /// From which each archive's own key is derived.
   var archives: UnsafePointer<UInt8> { keys.base }
   var index: UnsafePointer<UInt8> { keys.base + Self.count }

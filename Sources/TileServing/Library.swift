@@ -14,16 +14,28 @@ public final class Library: Sendable {
   let open: OpenArchives
   private let table: Mutex<LibraryTable>
   private let updating = Mutex<Void>(())
+  private let source: (any LibrarySource)?
 
   /// Reads the folder's names; archives are not opened yet.
   /// - Parameter openLimit: archives that are open at once, besides those in answers in flight.
   public init(root: String, openLimit: Int = 512) throws(StorageError) {
     self.root = root
+    source = nil
     let table = try LibraryTable(root: root, previous: nil)
     self.table = Mutex(table)
     // Folders of others' making are read and left as they are.
     let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") }
     catalog = try Catalog(library: root, isReadOnly: isForeign && !Catalog.exists(in: root))
+    open = OpenArchives(limit: openLimit)
+  }
+
+  /// The images of `source` alone, of which nothing is written to the disk.
+  /// - Parameter name: what stands for the folder in errors.
+  public init(_ source: any LibrarySource, name: String, openLimit: Int = 512) throws(StorageError) {
+    root = name
+    self.source = source
+    table = Mutex(try LibraryTable(source, previous: nil))
+    catalog = try Catalog(inMemoryOf: name)
     open = OpenArchives(limit: openLimit)
   }
 
@@ -48,12 +60,17 @@ public final class Library: Sendable {
   /// - Returns: whether the catalog should be updated.
   public func refresh() -> Bool {
     let current = current
-    guard current.isStale, let fresh = try? LibraryTable(root: root, previous: current) else {
+    guard current.isStale(source), let fresh = try? read(current) else {
       return catalog.needsUpdate
     }
     table.withLock { $0 = fresh }
     open.removeAll { fresh.entry($0.id) !== $0 }
     return true
+  }
+
+  private func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
+    if let source { return try LibraryTable(source, previous: previous) }
+    return try LibraryTable(root: root, previous: previous)
   }
 
   /// Brings the catalog to what the folders hold: reads the archives that are new or have changed.
@@ -93,7 +110,7 @@ public final class Library: Sendable {
       let stamp = FileStamp(entry.identity)
       do throws(StorageError) {
         // Not among the open ones, which are those in use.
-        batch.append(CatalogEntry(id: entry.id, stamp: stamp, archive: try SZIArchive(path: entry.path)))
+        batch.append(CatalogEntry(id: entry.id, stamp: stamp, archive: try entry.openOnce()))
       } catch {
         unreadable(error)
         batch.append(CatalogEntry(unreadable: entry.id, stamp: stamp))

@@ -6,13 +6,23 @@ final class LibraryEntry: Sendable {
   let id: String
   let path: String
   let identity: FileIdentity
+  private let opener: @Sendable () throws(StorageError) -> SZIArchive
   private let opened = Mutex<SZIArchive?>(nil)
   /// The archives' clock when it was last asked for.
   fileprivate let lastUse = Atomic<Int>(0)
 
   init(id: String, path: String, identity: FileIdentity) {
     (self.id, self.path, self.identity) = (id, path, identity)
+    opener = { () throws(StorageError) in try SZIArchive(path: path) }
   }
+
+  init(_ image: SourceImage, identity: FileIdentity) {
+    (id, path, opener) = (image.id, image.path, image.open)
+    self.identity = identity
+  }
+
+  /// The archive, which is not counted among those that are open.
+  func openOnce() throws(StorageError) -> SZIArchive { try opener() }
 
   /// The archive, and whether this call opened it; others wait for the first who asks.
   fileprivate func open() throws(StorageError) -> (archive: SZIArchive, isNew: Bool) {
@@ -20,7 +30,7 @@ final class LibraryEntry: Sendable {
       let isNew = opened == nil
       if let opened, !opened.isWornOut { return .success((opened, false)) }
       do throws(StorageError) {
-        let archive = try SZIArchive(path: path)
+        let archive = try opener()
         opened = archive
         return .success((archive, isNew))
       } catch { return .failure(error) }

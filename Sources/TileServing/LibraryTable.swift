@@ -19,9 +19,33 @@ struct LibraryTable: Sendable {
   private var slots: [Int32] = []
   private var folders: [Folder] = []
 
+  /// Of a source: the one it had when it was read.
+  private var version: Int?
+
   init(root: String, previous: LibraryTable?) throws(StorageError) {
     var found: [(id: String, entry: LibraryEntry)] = []
     try scan(root, "", previous, 0, &found)
+    take(&found)
+  }
+
+  init(_ source: any LibrarySource, previous: LibraryTable?) throws(StorageError) {
+    version = try source.version()
+    var found: [(id: String, entry: LibraryEntry)] = []
+    for image in try source.images() {
+      var status = stat()
+      // Gone since it was named.
+      guard stat(image.path, &status) == 0 else { continue }
+      let identity = FileIdentity(status)
+      if let old = previous?.entry(image.id), old.identity == identity, old.path == image.path {
+        found.append((image.id, old))
+      } else {
+        found.append((image.id, LibraryEntry(image, identity: identity)))
+      }
+    }
+    take(&found)
+  }
+
+  private mutating func take(_ found: inout [(id: String, entry: LibraryEntry)]) {
     found.sort { $0.id < $1.id }
     ids = found.map(\.id)
     entries = found.map(\.entry)
@@ -55,9 +79,10 @@ struct LibraryTable: Sendable {
     return nil
   }
 
-  /// Whether a folder has changed since it was read.
-  var isStale: Bool {
-    folders.contains { folder in
+  /// Whether a folder, or the source, has changed since it was read.
+  func isStale(_ source: (any LibrarySource)?) -> Bool {
+    if let source { return (try? source.version()) != version }
+    return folders.contains { folder in
       var status = stat()
       return stat(folder.path, &status) != 0 || folder.isUncertain
         || FileIdentity(status).modifiedNanoseconds != folder.modified

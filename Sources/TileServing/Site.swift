@@ -16,10 +16,14 @@ public final class Site: Sendable {
   /// What was answered.
   public let metrics = Metrics()
 
+  /// Of a library that only who has its key may see.
+  public let gate: Gate?
+
   public init(
     library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
-    viewportSide: Int = 32768
+    viewportSide: Int = 32768, gate: Gate? = nil
   ) throws(StorageError) {
+    self.gate = gate
     self.library = library
     self.rendering = rendering
     self.viewportSide = viewportSide
@@ -83,6 +87,12 @@ public final class Site: Sendable {
 
   /// Answers everything else, and says why a tile could not be had.
   public func respond(to request: Request) -> Response {
+    guard let gate else { return openResponse(to: request) }
+    let isAdmitted = gate.admits(cookies: request.header("Cookie"))
+    return (isAdmitted ? openResponse(to: request) : gate.answer(request, base: base)).madePrivate
+  }
+
+  private func openResponse(to request: Request) -> Response {
     switch request.method {
     case "OPTIONS": return .options
     case "GET", "HEAD": break

@@ -18,8 +18,8 @@ public final class SZIArchive: Sendable {
   private let others: [String: TileIndex.Place]
   // Written once, before the archive is shared.
   nonisolated(unsafe) private let index: TileIndex
-  /// Where the tiles are files of their own.
-  private let folder: FolderTiles?
+  /// Where the tiles do not lie in `file`.
+  private let loose: (any LooseTiles)?
 
   /// - Parameter path: of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
   public convenience init(path: String) throws(StorageError) {
@@ -65,30 +65,37 @@ public final class SZIArchive: Sendable {
     self.file = file
     self.others = others
     self.index = index
-    folder = nil
+    loose = nil
   }
 
-  private init(_ image: DeepZoomFolder) {
-    name = image.name
-    pyramid = image.descriptor.pyramid
-    format = image.descriptor.format
-    fileExtension = image.descriptor.fileExtension
-    generation = image.generation
-    file = image.file
+  /// - Parameter file: of which the tiles are made, or which describes them.
+  public init(
+    name: String, pyramid: Pyramid, format: TileFormat, fileExtension: String, generation: UInt64,
+    file: MappedFile, loose: any LooseTiles
+  ) {
+    (self.name, self.pyramid, self.format) = (name, pyramid, format)
+    (self.fileExtension, self.generation, self.file) = (fileExtension, generation, file)
     others = [:]
-    index = TileIndex(levelsOf: image.descriptor.pyramid)
-    folder = image.tiles
+    index = TileIndex(levelsOf: pyramid)
+    self.loose = loose
+  }
+
+  private convenience init(_ image: DeepZoomFolder) {
+    self.init(
+      name: image.name, pyramid: image.descriptor.pyramid, format: image.descriptor.format,
+      fileExtension: image.descriptor.fileExtension, generation: image.generation, file: image.file,
+      loose: image.tiles)
   }
 
   /// Bytes of the whole file; of the descriptor alone where the tiles are files of their own.
   public var byteCount: Int { file.bytes.count }
 
-  /// Whether the tiles are files of their own.
-  public var isFolder: Bool { folder != nil }
+  /// Whether the tiles do not lie in `file`.
+  public var isFolder: Bool { loose != nil }
 
-  /// Whether so many files of a folder are mapped that the image should be opened anew: each takes a place
-  /// in the process's map, and whoever holds a tile keeps this one as long as he needs it.
-  public var isWornOut: Bool { folder.map { $0.mappedCount > 1024 } ?? false }
+  /// Whether it holds so much that the image should be opened anew; whoever has a tile keeps this one as long
+  /// as he needs it.
+  public var isWornOut: Bool { loose?.isWornOut ?? false }
 
   /// The tile's index, or nil outside the pyramid, in constant time.
   public func tileIndex(level: Int, column: Int, row: Int) -> Int? {
@@ -97,7 +104,7 @@ public final class SZIArchive: Sendable {
 
   /// The encoded tile, a slice of the mapping; nil where the archive has no such tile or is damaged there.
   public func tile(_ number: Int) -> UnsafeRawBufferPointer? {
-    if let folder { return folder.tile(number) }
+    if let loose { return loose.tile(number) }
     guard number >= 0, number < index.places.count else { return nil }
     return bytes(index.places[number])
   }
@@ -113,7 +120,8 @@ public final class SZIArchive: Sendable {
   /// The bytes of an entry that is not a tile, named below the archive's root folder
   /// (`scan-properties.xml`, `associated_images/label.jpg`).
   public func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
-    others[relativeName].flatMap(bytes)
+    if let loose { return loose.entry(relativeName) }
+    return others[relativeName].flatMap(bytes)
   }
 
   /// Whether an entry that is not a tile can be read and has the checksum that the directory states.

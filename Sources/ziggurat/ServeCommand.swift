@@ -1,5 +1,6 @@
 import Foundation
 import HTTPListening
+import PrivateSpaces
 import TileServing
 import TileStorage
 
@@ -10,6 +11,8 @@ enum ServeCommand: Command {
   static let options = [
     Option("host", "127.0.0.1", help: "address to listen on; 0.0.0.0 for all"),
     Option("port", "8080", help: "0 picks a free one"),
+    Option("space", help: "serve the private space that a password opens, on this machine alone"),
+    PasswordPrompt.option,
     Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
     Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
     Option("log", "none", help: "a line per answer on stderr: text, json or none"),
@@ -50,6 +53,17 @@ enum ServeCommand: Command {
     guard let log = AccessLog.Style(rawValue: logName) else {
       throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
     }
+    let isPrivate = try arguments.flag("space")
+    var space: PrivateSpace?
+    let gate = isPrivate ? Gate() : nil
+    if isPrivate {
+      guard ["127.0.0.1", "::1", "localhost"].contains(host) else {
+        throw UsageError("--space is served on this machine alone; --host is '\(host)'")
+      }
+      guard log == .none else { throw UsageError("--space and --log do not go together: a log names images") }
+      SpaceDoor.forbidTemporaryFiles()
+      do { space = try SpaceDoor.open(folder, arguments) } catch { return error.exitCode }
+    }
     // Before any thread is made, so that none of them takes the signals.
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -61,10 +75,12 @@ enum ServeCommand: Command {
     let listener: HTTPListener
     let library: Library
     do {
-      library = try Library(root: folder, openLimit: openLimit)
+      library =
+        try space.map { try Library(SpaceSource(space: $0), name: "private space", openLimit: openLimit) }
+        ?? Library(root: folder, openLimit: openLimit)
       let site = try Site(
         library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base,
-        rendering: rendering, viewportSide: viewportSide)
+        rendering: rendering, viewportSide: viewportSide, gate: gate)
       listener = try HTTPListener(
         site: site, host: host, port: port, threads: threads, limits: limits, log: log)
     } catch let error as StorageError {
@@ -88,12 +104,13 @@ enum ServeCommand: Command {
     // A library of some size can be searched from the first request on; a vast one is not waited for.
     _ = catalogued.wait(timeout: .now() + 0.3)
     let name = host.contains(":") ? "[\(host)]" : host
-    Output.result("listening on http://\(name):\(listener.port)/\n")
+    Output.result("listening on http://\(name):\(listener.port)/\(gate?.query ?? "")\n")
     var signal: Int32 = 0
     sigwait(&signals, &signal)
     // A second signal ends the process while the first is still being obeyed.
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     listener.stop(grace: 10)
+    space?.wipeKeys()
     return .success
   }
 

@@ -1,0 +1,91 @@
+import CSodium
+import Synchronization
+import TileStorage
+
+/// Tiles of a sealed archive for a server: decrypted when they are asked for first, kept in memory until the
+/// archive is worn out, and wiped with it.
+final class DecryptedTiles: LooseTiles {
+  // Sendable: buffers are written before they are kept, and neither changed nor freed before this ends.
+  private struct Kept: @unchecked Sendable {
+    var tiles: [Int: UnsafeRawBufferPointer] = [:]
+    var entries: [String: UnsafeRawBufferPointer] = [:]
+    var bytes = 0
+  }
+
+  private let archive: SealedArchive
+  private let kept = Mutex(Kept())
+  /// Bytes, of all archives of the process.
+  private static let total = Atomic<Int>(0)
+  private static let totalLimit = 64 << 20
+  private static let limit = 16 << 20
+  /// Where many archives together hold much, one that holds less than this is not opened anew for that.
+  private static let least = 1 << 20
+
+  init(_ archive: SealedArchive) { self.archive = archive }
+
+  deinit {
+    kept.withLock { kept in
+      for bytes in kept.tiles.values { Self.wipe(bytes) }
+      for bytes in kept.entries.values { Self.wipe(bytes) }
+      _ = Self.total.wrappingSubtract(kept.bytes, ordering: .relaxed)
+    }
+  }
+
+  var isWornOut: Bool {
+    let bytes = kept.withLock { $0.bytes }
+    return bytes > Self.limit
+      || (bytes > Self.least && Self.total.load(ordering: .relaxed) > Self.totalLimit)
+  }
+
+  func tile(_ number: Int) -> UnsafeRawBufferPointer? {
+    if let bytes = kept.withLock({ $0.tiles[number] }) { return bytes }
+    guard let count = archive.byteCount(ofTile: number) else { return nil }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+    guard archive.read(tile: number, into: buffer) else {
+      buffer.deallocate()
+      return nil
+    }
+    return keep(UnsafeRawBufferPointer(buffer)) {
+      $0.tiles[number]
+    } _: {
+      $0.tiles[number] = $1
+    }
+  }
+
+  func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
+    if let bytes = kept.withLock({ $0.entries[relativeName] }) { return bytes }
+    guard let entry = archive.entry(relativeName) else { return nil }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: entry.count, alignment: 16)
+    buffer.copyBytes(from: entry)
+    return keep(UnsafeRawBufferPointer(buffer)) {
+      $0.entries[relativeName]
+    } _: {
+      $0.entries[relativeName] = $1
+    }
+  }
+
+  /// Two threads may have decrypted the same: the first one's stays.
+  private func keep(
+    _ fresh: UnsafeRawBufferPointer, _ first: (Kept) -> UnsafeRawBufferPointer?,
+    _ put: (inout Kept, UnsafeRawBufferPointer) -> Void
+  ) -> UnsafeRawBufferPointer {
+    // Written to by nobody any more.
+    nonisolated(unsafe) let fresh = fresh
+    return kept.withLock { kept in
+      if let first = first(kept) {
+        Self.wipe(fresh)
+        return first
+      }
+      put(&kept, fresh)
+      kept.bytes += fresh.count
+      _ = Self.total.wrappingAdd(fresh.count, ordering: .relaxed)
+      return fresh
+    }
+  }
+
+  private static func wipe(_ bytes: UnsafeRawBufferPointer) {
+    let buffer = UnsafeMutableRawBufferPointer(mutating: bytes)
+    if let base = buffer.baseAddress { sodium_memzero(base, buffer.count) }
+    buffer.deallocate()
+  }
+}

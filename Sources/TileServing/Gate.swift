@@ -1,0 +1,62 @@
+/// Lets in who has the key that the server printed when it started; for a library that is nobody else's
+/// business, on a machine with other users and a browser with other pages.
+///
+/// The printed address carries the key; the first answer turns it into a cookie that no script reads and no
+/// other site's page sends.
+public struct Gate: Sendable {
+  private let key: String
+  private let cookie: String
+
+  /// With a key of its own, for this run of the server.
+  public init() {
+    // The system's generator is the kernel's.
+    func random() -> String { String(UInt64.random(in: (1 << 60)...(.max)), radix: 16) }
+    key = random() + random()
+    // Browsers do not tell the ports of a machine apart: each server has a cookie of another name.
+    cookie = "ziggurat-\(random().prefix(8))=\(key)"
+  }
+
+  /// What the server prints behind its address.
+  public var query: String { "?key=\(key)" }
+
+  /// - Parameter cookies: the Cookie header.
+  public func admits(cookies: String?) -> Bool {
+    guard let cookies else { return false }
+    return cookies.split(separator: ";").contains { Self.isSame($0.drop { $0 == " " }, cookie) }
+  }
+
+  /// To a request without the cookie: with the key in its query, the cookie and the way to the page;
+  /// else a refusal, the same for every path.
+  func answer(_ request: Request, base: String) -> Response {
+    let given = request.rawQuery.first { $0.name.elementsEqual("key".utf8) }?.value
+    guard let given, Self.isSame(String(decoding: given, as: UTF8.self), key) else { return Self.refusal }
+    return Response(
+      303,
+      [
+        ("Location", base + "/"),
+        ("Set-Cookie", "\(cookie); HttpOnly; SameSite=Strict; Path=/"),
+        ("Referrer-Policy", "no-referrer"),
+      ], .bytes([]))
+  }
+
+  private static let refusal = Response.text(403, "open the address that the server printed when it started")
+
+  /// In a time that does not tell where they differ.
+  private static func isSame(_ a: some StringProtocol, _ b: some StringProtocol) -> Bool {
+    guard a.utf8.count == b.utf8.count else { return false }
+    return zip(a.utf8, b.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}
+
+extension Response {
+  /// The same answer, kept by no cache and read by no other site's page.
+  public var madePrivate: Response {
+    var answer = self
+    answer.headers.removeAll { header in
+      let name = header.name.lowercased()
+      return name == "cache-control" || name.hasPrefix("access-control-")
+    }
+    answer.headers += [("Cache-Control", "no-store"), ("Cross-Origin-Resource-Policy", "same-origin")]
+    return answer
+  }
+}
