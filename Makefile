@@ -51,6 +51,14 @@ test-kill: release ## kill -9 a library build at KILLS=100 random moments, then 
 	@$(scripts)/install-packages test
 	@KILLS=$${KILLS:-100} $(PYTHON) $(scripts)/python-tests Tests/robustness -k Interruptions
 
+FUZZ_RUNS ?= 100000
+.PHONY: fuzz
+fuzz: ## the native readers under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each
+	@$(prepare) build test
+	@$(use_swift); ZIGGURAT_FUZZ=1 swift build --scratch-path .build/fuzz --product reader-fuzz --sanitize address \
+	  -Xswiftc -sanitize=fuzzer -Xcc -fsanitize=fuzzer-no-link
+	@Tests/fuzz/fuzz .build/fuzz/debug/reader-fuzz $(FUZZ_RUNS)
+
 .PHONY: test-memory
 test-memory: release ## a picture of 10 gigapixels within 400 MB (makes a source of 0.8 GB once; minutes)
 	@$(scripts)/install-packages bench

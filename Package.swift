@@ -88,3 +88,12 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// libFuzzer brings a main function along and instruments every module, so its program is there for
+// `make fuzz` alone.
+if Context.environment["ZIGGURAT_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "reader-fuzz", dependencies: ["PyramidBuilding", "TileGeometry", "CISAL"], path: "Tests/fuzz",
+      exclude: ["fuzz"], swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}

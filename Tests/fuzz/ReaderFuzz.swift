@@ -1,0 +1,140 @@
+import CISAL
+import Glibc
+import TileGeometry
+
+@testable import PyramidBuilding
+
+/// One input of libFuzzer through the native reader that `ZIGGURAT_FUZZ` names, to the last pixel, by each way
+/// that the file allows. A refusal is as good as a picture; what counts is that there is one of the two.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+  do throws(BuildError) {
+    try MemoryFile.shared.fill(UnsafeBufferPointer(start: data, count: size))
+    let path = MemoryFile.shared.path
+    switch MemoryFile.shared.reader {
+    case "jpeg": try jpeg(path)
+    case "png": try png(path)
+    default: try tiff(path)
+    }
+  } catch {
+    precondition(!error.reason.isEmpty, "a refusal has a reason")
+  }
+  return 0
+}
+
+// The package manager gives `main` another name, so libFuzzer's own does not come to be linked; this is what
+// that would do.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runLibFuzzer(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+  _ callback: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
+) -> CInt
+
+@main
+struct ReaderFuzz {
+  static func main() {
+    var count = CommandLine.argc
+    var arguments = CommandLine.unsafeArgv
+    exit(runLibFuzzer(&count, &arguments, fuzz))
+  }
+}
+
+private let tileSize = 64
+/// Larger pictures would only take longer.
+private let largest = 1 << 21
+
+private func jpeg(_ path: String) throws(BuildError) {
+  for way in [JPEGSource.Path.rows, .planes, .coefficients] {
+    let file = try JPEGFile(path: path)
+    guard file.hasRows, file.width * file.height <= largest, file.info.is_progressive == 0 || way == .rows
+    else {
+      continue
+    }
+    if way == .planes, !file.hasPlanes { continue }
+    if way == .coefficients, !file.hasStreamingCoefficients { continue }
+    try drain(try JPEGSource(file, way, tileSize: tileSize))
+  }
+}
+
+private func png(_ path: String) throws(BuildError) {
+  let file = try PNGFile(path: path)
+  guard file.isPlain, file.width <= largest / file.height else { return }
+  try drain(PNGSource(file))
+}
+
+private func tiff(_ path: String) throws(BuildError) {
+  guard let file = try TIFFFile(path: path, tileSize: tileSize), file.width <= largest / file.height,
+    let ability = try TIFFAbility(file)
+  else { return }
+  try drain(TIFFSource(file, .rows, tileSize: tileSize))
+  guard ability.hasPlanes else { return }
+  try drain(TIFFSource(file, .planes, tileSize: tileSize))
+  guard ability.hasSequentialTiles, file.unitWidth == tileSize, file.unitHeight == tileSize else { return }
+  try drain(TIFFSource(file, .copies, tileSize: tileSize))
+}
+
+/// Decodes every strip as the scheduler does, with one thread.
+private func drain(_ source: some StripSource) throws(BuildError) {
+  guard let size = PixelSize(width: source.width, height: source.height),
+    let pyramid = Pyramid(imageSize: size, tileSize: tileSize)
+  else { return }
+  let level = StripLevel(pyramid, shift: 0, layout: source.layout)
+  let strip = Strip(level, coefficientCount: source.coefficientsPerStrip)
+  if !source.hasReadyTiles {
+    for column in 0..<level.columns { strip.setBlock(.allocate(capacity: level.block.byteCount), column) }
+  }
+  let decoder = try source.makeDecoder()
+  let tiles = try source.makeReadyTiles()
+  for row in 0..<level.rows {
+    strip.begin(row: row)
+    for piece in 0..<source.pieceCount(ofRow: row) { try decoder.decode(piece: piece, into: strip) }
+    guard let tiles else { continue }
+    for column in 0..<level.columns {
+      let (_, pixels) = try tiles.tile(column, of: strip, width: strip.width(ofTile: column))
+      pixels.repeatOddEdges()
+    }
+  }
+}
+
+/// The input as a file that readers can open by name; it is gone with the process.
+private final class MemoryFile {
+  nonisolated(unsafe) static let shared = MemoryFile()  // libFuzzer calls from one thread.
+
+  let path: String
+  let reader: String
+  private let descriptor: Int32
+
+  private init() {
+    var template = Array("/tmp/reader-fuzz-XXXXXX".utf8CString)
+    descriptor = mkstemp(&template)
+    precondition(descriptor >= 0, "a file for inputs")
+    unlink(template)
+    path = "/proc/self/fd/\(descriptor)"
+    reader = getenv("ZIGGURAT_FUZZ").map { String(cString: $0) } ?? "tiff"
+  }
+
+  func fill(_ bytes: UnsafeBufferPointer<UInt8>) throws(BuildError) {
+    var copy = Array(bytes)
+    if reader == "png" { Self.mendChecksums(&copy) }
+    guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, copy, copy.count, 0) == copy.count else {
+      throw BuildError("input", "cannot be written")
+    }
+  }
+
+  /// Hardly an input would get past a PNG's checksums.
+  private static func mendChecksums(_ bytes: inout [UInt8]) {
+    var at = 8
+    while at + 12 <= bytes.count {
+      let length = bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
+      guard at + 12 + length <= bytes.count else { return }
+      let crc = bytes.withUnsafeBufferPointer {
+        crc32_gzip_refl(0, $0.baseAddress! + at + 4, UInt64(length + 4))
+      }
+      for byte in 0..<4 {
+        bytes[at + 8 + length + byte] = UInt8(truncatingIfNeeded: crc >> (24 - 8 * UInt32(byte)))
+      }
+      at += 12 + length
+    }
+  }
+}
