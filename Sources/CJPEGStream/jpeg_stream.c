@@ -79,7 +79,7 @@ js_reader *js_open(const char *path, js_info *info, char error[JS_ERROR_SIZE]) {
   info->width = (int)jpeg->image_width;
   info->height = (int)jpeg->image_height;
   info->components = jpeg->num_components;
-  info->is_progressive = jpeg->progressive_mode;
+  info->has_several_scans = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
   info->is_arithmetic = jpeg->arith_code;
   for (int i = 0; i < jpeg->num_components && i < 4; i++) {
     info->h[i] = jpeg->comp_info[i].h_samp_factor;

@@ -36,9 +36,9 @@ final class JPEGFile {
   /// Planes can be kept: gray, or 4:2:0.
   var hasPlanes: Bool { is420 || (isGray && info.h.0 == 1 && info.v.0 == 1) }
 
-  /// Coefficients stream only from sequential Huffman scans; a progressive file has the last bits at its end.
+  /// Coefficients stream only from sequential Huffman scans; in several scans they are far apart.
   var hasStreamingCoefficients: Bool {
-    hasPlanes && info.is_progressive == 0 && info.is_arithmetic == 0
+    hasPlanes && info.has_several_scans == 0 && info.is_arithmetic == 0
       && tables.allSatisfy { table in table.allSatisfy { (1...255).contains($0) } }
   }
 

@@ -57,9 +57,9 @@ final class JPEGSource: StripSource, StripDecoding {
     path == .coefficients ? blockStride * 64 * (tileSize / mcuSize) : 0
   }
 
-  /// A progressive file's coefficients stand in memory until its last scan is read.
+  /// Coefficients of several scans stand in memory until its last scan is read.
   var memory: Int {
-    guard file.info.is_progressive != 0 else { return 1 << 20 }
+    guard file.info.has_several_scans != 0 else { return 1 << 20 }
     return width * height * (file.isGray ? 2 : file.is420 ? 3 : 6)
   }
 

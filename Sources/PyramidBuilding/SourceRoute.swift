@@ -107,7 +107,9 @@ struct SourceRoute {
     let planar = "planar: the source's 4:2:0 samples are kept"
     if options.fidelity == .fast { return (.planes, planar) }
     guard file.hasStreamingCoefficients else {
-      return (.planes, planar + "; a progressive or arithmetic JPEG gives no coefficients as it streams")
+      return (
+        .planes, planar + "; a JPEG of several scans or arithmetic coding gives no coefficients as it streams"
+      )
     }
     if options.fidelity == .lossless {
       return (.coefficients, "lossless: cut from the source's coefficients")

@@ -100,6 +100,24 @@ struct BuildTests {
     }
   }
 
+  @Test("a baseline JPEG whose components come one after the other keeps its samples")
+  func severalScans() throws {
+    let folder = try TemporaryFolder()
+    let whole = try Self.jpeg(folder, 300, 200, saving: "[Q=75]")
+    let script = try folder.write("scans.txt", Array("0;\n1;\n2;\n".utf8))
+    try Tool.check(["jpegtran", "-scans", script, "-outfile", folder("scans.jpg"), whole])
+    func build(_ source: String, _ fidelity: Fidelity) throws -> (String, SZIArchive) {
+      let path = folder("\(fidelity.name).szi")
+      let report = try PyramidBuilder(options: Self.options(.jpeg, fidelity, tileSize: 128), threads: 2)
+        .build(source, to: path, name: "a")
+      return (report.route, try SZIArchive(path: path))
+    }
+    let (route, archive) = try build(folder("scans.jpg"), .lossless)
+    #expect(route.hasPrefix("planar") && route.contains("several scans"))
+    let (_, expected) = try build(whole, .fast)
+    for address in expected.pyramid.addresses { #expect(archive.bytes(address) == expected.bytes(address)) }
+  }
+
   @Test("EXIF orientation is applied", arguments: 1...8)
   func orientation(_ orientation: Int) throws {
     let folder = try TemporaryFolder()

@@ -47,10 +47,7 @@ private let largest = 1 << 21
 private func jpeg(_ path: String) throws(BuildError) {
   for way in [JPEGSource.Path.rows, .planes, .coefficients] {
     let file = try JPEGFile(path: path)
-    guard file.hasRows, file.width * file.height <= largest, file.info.is_progressive == 0 || way == .rows
-    else {
-      continue
-    }
+    guard file.hasRows, file.width * file.height <= largest else { continue }
     if way == .planes, !file.hasPlanes { continue }
     if way == .coefficients, !file.hasStreamingCoefficients { continue }
     try drain(try JPEGSource(file, way, tileSize: tileSize))

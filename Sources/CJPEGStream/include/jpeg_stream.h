@@ -18,7 +18,8 @@ typedef struct {
   int width, height, components;
   // Sampling factors of each component.
   int h[4], v[4];
-  int is_progressive, is_arithmetic;
+  // Several scans: progressive, or components one after the other.
+  int has_several_scans, is_arithmetic;
   // 1 gray, 2 YCbCr, 3 RGB, 4 CMYK or YCCK, 0 anything else.
   int colour;
   // The quantisation tables of the first two components, natural order.
