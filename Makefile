@@ -51,6 +51,10 @@ test-kill: release ## kill -9 a library build at KILLS=100 random moments, then 
 	@$(scripts)/install-packages test
 	@KILLS=$${KILLS:-100} $(PYTHON) $(scripts)/python-tests Tests/robustness -k Interruptions
 
+.PHONY: test-agreement
+test-agreement: release test-tools ## exact, fast and lossless against vips dzsave on pictures of 100+ megapixels (minutes)
+	@.cache/venv/bin/python $(scripts)/python-tests Tests/agreement
+
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
 fuzz: ## the native readers under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each

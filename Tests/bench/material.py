@@ -110,6 +110,36 @@ SOURCES = {
 }
 
 
+def gallery(kind: str) -> Path:
+    """Different wallpapers side by side, none of them twice: the 12 of 5120×2880, or the middle of all 33."""
+
+    def make(partial: Path) -> None:
+        wide, high, across = (5120, 2880, 3) if kind == "large" else (2560, 1600, 6)
+        folder = CACHE / "photographs"
+        photographs()
+        cells = []
+        for number, path in enumerate(sorted(folder.iterdir())):
+            size = os.readlink(path)
+            if kind == "large" and "5120x2880" not in size:
+                continue
+            cell = CACHE / f"cell-{number:02}.v"
+            vips("colourspace", path, f"{cell}-a.v", "srgb")
+            vips("extract_band", f"{cell}-a.v", f"{cell}-b.png[strip]", 0, "--n", 3)
+            # The middle of the larger ones: cut, not scaled.
+            vips("smartcrop", f"{cell}-b.png", cell, wide, high, "--interesting", "centre")
+            cells.append(cell)
+        vips("arrayjoin", " ".join(map(str, cells)), partial, "--across", across)
+        for cell in CACHE.glob("cell-*"):
+            cell.unlink()
+
+    return made(f"gallery-{kind}.v", make)
+
+
+def piece(name: str, source: Path, width: int, height: int, *options: str) -> Path:
+    """The upper left of a picture, saved."""
+    return made(name, lambda partial: vips("crop", source, f"{partial}[{','.join(options)}]", 0, 0, width, height))
+
+
 def hundred_photos() -> Path:
     """A folder of 100 JPEGs of 12 to 24 megapixels, in five shapes of cameras."""
 
