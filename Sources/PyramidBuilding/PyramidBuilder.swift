@@ -90,7 +90,7 @@ extension BuildOptions {
   /// One line that differs wherever the archive's bytes would. The number in front counts the builder's
   /// own changes of what it writes.
   var summary: String {
-    "2 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
+    "3 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ","))"
   }
 }

@@ -51,6 +51,13 @@ def pixels(tile: bytes) -> numpy.ndarray:
     return numpy.asarray(Image.open(io.BytesIO(tile)).convert("RGB"), dtype=numpy.float64)
 
 
+def halved(image: numpy.ndarray) -> numpy.ndarray:
+    """The mean of 2×2, not rounded; an odd last column or row counts twice."""
+    image = numpy.pad(image, ((0, image.shape[0] % 2), (0, image.shape[1] % 2), (0, 0)), mode="edge")
+    columns = image[:, 0::2].astype(numpy.float32) + image[:, 1::2]
+    return (columns[0::2] + columns[1::2]) / 4
+
+
 def luma(image: numpy.ndarray) -> numpy.ndarray:
     return image @ (0.299, 0.587, 0.114)
 
@@ -114,26 +121,30 @@ class Agreement(unittest.TestCase):
             source = self.sources[name]
             ours = tiles(self.build(source, 512, "--fidelity", "fast"))
             theirs = tiles(self.dzsave(source, 512, ".jpg[Q=80]"))
-            whole = tiles(self.dzsave(source, 512, ".png[compression=1]"))
-            for level in sorted({key[0] for key in whole}):
-                keys = sorted(key for key in whole if key[0] == level)
+            # The source itself, shrunk without rounding: dzsave's own levels would take its side.
+            whole = numpy.asarray(Image.open(source).convert("RGB"))
+            for level in range(max(ours)[0], -1, -1):
+                keys = sorted(key for key in ours if key[0] == level)
                 keys = keys[::max(1, len(keys) // TILES_OF_A_LEVEL)]
                 errors, likeness, count = numpy.zeros(2), numpy.zeros(2), 0
                 for key in keys:
-                    right = pixels(whole[key])
+                    top, left = key[2] * 512, key[1] * 512
+                    right = whole[top:top + 512, left:left + 512].astype(numpy.float64)
                     for number, tile in enumerate((ours[key], theirs[key])):
                         made = pixels(tile)
                         errors[number] += ((made - right) ** 2).sum()
                         if min(right.shape[:2]) >= 8:
-                            likeness[number] += ssim(luma(made), luma(right))
+                            likeness[number] += ssim(luma(made), luma(right)) / len(keys)
                     count += right.size
                 with self.subTest(source=name, level=level):
                     psnr = 10 * numpy.log10(255 ** 2 * count / numpy.maximum(errors, 1e-9))
-                    if level in (max(whole)[0], max(whole)[0] - 3):
-                        print(f"[{name}, level {level}: PSNR {psnr[0]:.2f} dB, dzsave's {psnr[1]:.2f}; SSIM "
-                              f"{likeness[0] / len(keys):.4f}, dzsave's {likeness[1] / len(keys):.4f}] ", end="", flush=True)
-                    self.assertGreaterEqual(round(psnr[0], 2), round(psnr[1], 2))
-                    self.assertGreaterEqual(round(likeness[0] / len(keys), 4), round(likeness[1] / len(keys), 4))
+                    print(f"[{name}, level {level}: {psnr[0]:.2f} dB, dzsave {psnr[1]:.2f}; SSIM {likeness[0]:.4f}, dzsave "
+                          f"{likeness[1]:.4f}] ", end="", flush=True)
+                    # Of a few hundred pixels one that is rounded the other way decides; of a million none does.
+                    allowed = 0.01 if count > 3_000_000 else 0.03 if count > 30_000 else 0.3
+                    self.assertGreaterEqual(psnr[0], psnr[1] - allowed)
+                    self.assertGreaterEqual(likeness[0], likeness[1] - allowed / 50)
+                whole = halved(whole)
 
     def test_lossless(self):
         source = self.sources["4:2:0 JPEG"]
