@@ -31,6 +31,7 @@ struct Router {
     switch segments[0] {
     case "healthz" where rest.isEmpty: return .text(200, "ok")
     case "metrics" where rest.isEmpty: return metrics()
+    case "openapi.json" where rest.isEmpty: return openAPI()
     case "api": return api(rest)
     case "dzi": return deepZoom(rest)
     case "xyz": return xyz(rest)

@@ -13,6 +13,8 @@ public final class Site: Sendable {
   public let renders: RenderQueue
   /// CSS pixels along a side of a viewport query's window, at most.
   let viewportSide: Int
+  /// Of the program.
+  let version: String
   /// What was answered.
   public let metrics = Metrics()
 
@@ -21,12 +23,12 @@ public final class Site: Sendable {
 
   public init(
     library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
-    viewportSide: Int = 32768, gate: Gate? = nil
+    viewportSide: Int = 32768, gate: Gate? = nil, version: String = "0"
   ) throws(StorageError) {
     self.gate = gate
     self.library = library
     self.rendering = rendering
-    self.viewportSide = viewportSide
+    (self.viewportSide, self.version) = (viewportSide, version)
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
     renderer = TileRenderer(options: options)

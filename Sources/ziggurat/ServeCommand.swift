@@ -80,7 +80,7 @@ enum ServeCommand: Command {
         ?? Library(root: folder, openLimit: openLimit)
       let site = try Site(
         library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base,
-        rendering: rendering, viewportSide: viewportSide, gate: gate)
+        rendering: rendering, viewportSide: viewportSide, gate: gate, version: Ziggurat.version)
       listener = try HTTPListener(
         site: site, host: host, port: port, threads: threads, limits: limits, log: log)
     } catch let error as StorageError {
