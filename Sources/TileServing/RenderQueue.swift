@@ -110,8 +110,9 @@ public final class RenderQueue: Sendable {
     let code = pthread_create(
       &thread, nil,
       { argument in
-        // For this thread alone, as Linux has it: tiles go first.
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        // For this thread alone, as Linux has it: tiles go first. Not the lowest, since a thread that is kept
+        // from running while it resumes a connection keeps that connection's loop waiting.
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
         Unmanaged<RenderQueue>.fromOpaque(argument!).takeRetainedValue().work()
         return nil
       }, argument.toOpaque())
