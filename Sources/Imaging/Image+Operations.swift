@@ -10,12 +10,38 @@ extension Image {
   }
 
   /// Converted to 8-bit sRGB by its embedded ICC profile.
-  public func convertedFromEmbeddedProfile() throws(ImagingError) -> Image {
+  ///
+  /// - Parameter intent: `perceptual`, `relative`, `saturation`, `absolute`.
+  public func convertedFromEmbeddedProfile(intent: String) throws(ImagingError) -> Image {
     try Operation.run(
       "icc_transform", subject,
       [
         "in": .image(self), "output-profile": .string("srgb"), "embedded": .bool(true),
-        "intent": .name("perceptual"), "depth": .int(8),
+        "intent": .name(intent), "depth": .int(8), "black-point-compensation": .bool(meetsBlack(intent)),
+      ])
+  }
+
+  /// CMYK without a profile of its own converted to 8-bit sRGB, by the one that libvips brings along.
+  ///
+  /// That one is for proofs: in place of `perceptual` and `saturation` it gives relative colorimetric
+  /// with black point compensation.
+  public func convertedFromBareCMYK(intent: String) throws(ImagingError) -> Image {
+    try Operation.run(
+      "icc_transform", subject,
+      [
+        "in": .image(self), "output-profile": .string("srgb"), "input-profile": .string("cmyk"),
+        "intent": .name(meetsBlack(intent) ? "relative" : intent), "depth": .int(8),
+        "black-point-compensation": .bool(meetsBlack(intent)),
+      ])
+  }
+
+  /// CIELAB under D50, as ICC profiles and TIFF have it, converted to 8-bit sRGB.
+  public func convertedFromLab(intent: String) throws(ImagingError) -> Image {
+    try Operation.run(
+      "icc_export", subject,
+      [
+        "in": .image(converted(to: "lab")), "output-profile": .string("srgb"), "intent": .name(intent),
+        "depth": .int(8), "black-point-compensation": .bool(meetsBlack(intent)),
       ])
   }
 
@@ -51,3 +77,7 @@ extension Image {
       ["in": .image(self), "compression": .name("av1"), "Q": .int(quality), "strip": .bool(true)])
   }
 }
+
+/// Whether the darkest colour of one profile becomes the other's, as pictures that are made anew for
+/// another medium want it, and not those that are measured.
+private func meetsBlack(_ intent: String) -> Bool { intent == "perceptual" || intent == "saturation" }

@@ -13,6 +13,11 @@ public struct BuildOptions: Hashable, Sendable {
   /// What transparent pixels are laid over where the tile format has no alpha: red, green, blue.
   public var background = [255, 255, 255]
 
+  /// Of conversions from an embedded ICC profile, and from CMYK, to sRGB.
+  public var intent = RenderingIntent.perceptual
+  /// Levels shrink by the mean of light, not of sRGB numbers, which `vips dzsave` takes.
+  public var shrinksLinearly = false
+
   public init() {}
 
   public static let tileSizes = 64...8192

@@ -27,7 +27,7 @@ enum EmbeddedProfile {
     let (width, height) = (steps.count * steps.count, steps.count)
     do {
       let converted = try Image(pixels: pixels, width: width, height: height, profile: profile)
-        .convertedFromEmbeddedProfile()
+        .convertedFromEmbeddedProfile(intent: "perceptual")
       guard converted.width == width, converted.bands == 3, converted.isBytes else { return false }
       var result = [UInt8](repeating: 0, count: pixels.count)
       let reader = PixelReader(converted)

@@ -66,9 +66,10 @@ public struct PyramidBuilder: Sendable {
       defer { pool?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
       try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: size).xml.utf8))
+      let steps = pixels.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
       let record = BuildRecord(
         sourceName: file.name, page: bookPage ?? page.map { $0 + 1 }, sourceBytes: file.identity.size,
-        sourceDigest: digest, options: self.options.summary, route: route.reason, steps: pixels.steps)
+        sourceDigest: digest, options: self.options.summary, route: route.reason, steps: steps)
       try writer.append(BuildRecord.entryName, record.json)
       let metadata = ImageMetadata(embeddedInFileAt: source)
       if !metadata.isEmpty { try writer.append(ImageMetadata.entryName, metadata.json) }
@@ -77,7 +78,7 @@ public struct PyramidBuilder: Sendable {
         throw BuildError(source, "the file changed while it was read", isTemporary: true)
       }
       return Report(
-        pyramid: pyramid, byteCount: try writer.finish(), route: route.reason, steps: pixels.steps)
+        pyramid: pyramid, byteCount: try writer.finish(), route: route.reason, steps: steps)
     } catch let error as BuildError {
       throw BuildError(source, error.reason, isTemporary: error.isTemporary)
     } catch {
@@ -90,7 +91,8 @@ extension BuildOptions {
   /// One line that differs wherever the archive's bytes would. The number in front counts the builder's
   /// own changes of what it writes.
   var summary: String {
-    "3 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
-      + "background=\(background.map(String.init).joined(separator: ","))"
+    "4 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
+      + "background=\(background.map(String.init).joined(separator: ",")) intent=\(intent.name)"
+      + (shrinksLinearly ? " linear" : "")
   }
 }

@@ -85,6 +85,7 @@ struct SourceRoute {
   ) -> (TIFFSource.Path, String) {
     let pieces = file.isTiled ? "TIFF tiles" : "TIFF strips"
     if options.fidelity == .exact { return (.rows, "exact: as asked, \(pieces) decoded side by side") }
+    if options.shrinksLinearly { return (.rows, "exact: \(pieces) decoded side by side, for linear light") }
     guard file.isJPEG, options.format == .jpeg, options.tileSize % 16 == 0, ability.hasPlanes else {
       return (.rows, "exact: \(pieces) decoded side by side")
     }
@@ -102,6 +103,7 @@ struct SourceRoute {
   private static func way(_ file: JPEGFile, _ options: BuildOptions) -> (JPEGSource.Path, String) {
     if options.format != .jpeg { return (.rows, "exact: the tiles are not JPEG") }
     if options.fidelity == .exact { return (.rows, "exact: as asked") }
+    if options.shrinksLinearly { return (.rows, "exact: linear light takes red, green and blue") }
     if options.tileSize % 16 != 0 { return (.rows, "exact: the tile size is no multiple of 16") }
     if !file.hasPlanes { return (.rows, "exact: the source's chroma is not 4:2:0") }
     let planar = "planar: the source's 4:2:0 samples are kept"

@@ -242,8 +242,12 @@ final class StripScheduler: @unchecked Sendable {
       EncodedTile(bytes: UnsafeRawBufferPointer(copy), crc: checksum(UnsafeRawBufferPointer(copy))),
       column: column)
     guard let parent else { return }
-    BoxShrink.halve(
-      tile, into: parent.quarter(ofChildTile: column, row: strip.row), hasAlpha: source.hasAlpha)
+    let quarter = parent.quarter(ofChildTile: column, row: strip.row)
+    if options.shrinksLinearly {
+      LinearShrink.halve(tile, into: quarter, hasAlpha: source.hasAlpha)
+    } else {
+      BoxShrink.halve(tile, into: quarter, hasAlpha: source.hasAlpha)
+    }
   }
 
   /// A strip of full resolution to decode into. Under the lock.

@@ -50,12 +50,9 @@ final class VipsSource: StripSource, StripDecoding {
       if image.orientation != 2 { image = try Image(path: path, access: .random, page: page) }
       image = try image.autorotated()
     }
-    image = try inSRGB(image, &steps)
-    if !image.isBytes {
-      image = try inBytes(image, &steps) { () throws(ImagingError) in
-        try Image(path: path, access: .sequential, page: page)
-      }
-    }
+    let open = { () throws(ImagingError) in try Image(path: path, access: .sequential, page: page) }
+    image = try inSRGB(image, options.intent, &steps, open)
+    if !image.isBytes { image = try inBytes(image, &steps, open) }
     if image.hasAlpha, !options.keepsAlpha {
       steps.append("laid over \(options.background.map(String.init).joined(separator: ","))")
       let background = options.background.map(Double.init)
@@ -64,19 +61,26 @@ final class VipsSource: StripSource, StripDecoding {
     return (image, steps)
   }
 
-  /// 8-bit sRGB or gray, alpha kept.
-  private static func inSRGB(_ source: Image, _ steps: inout [String]) throws(ImagingError) -> Image {
-    var image = source
-    let isPlainRGB = image.interpretation == "srgb" && image.isBytes
-    if let profile = image.embeddedProfile, !(isPlainRGB && EmbeddedProfile.isSRGB(profile)) {
-      do throws(ImagingError) {
-        image = try image.convertedFromEmbeddedProfile()
-        steps.append("converted to sRGB by its embedded profile, perceptual")
-      } catch {
-        // A profile that does not fit its image is common; what the pixels say of themselves then counts.
-        steps.append("embedded profile ignored: \(error.message)")
-      }
+}
+
+/// Colour: what an image says of itself, brought to 8-bit sRGB or gray.
+extension VipsSource {
+  private static func inSRGB(
+    _ source: Image, _ intent: RenderingIntent, _ steps: inout [String],
+    _ open: () throws(ImagingError) -> Image
+  ) throws(ImagingError) -> Image {
+    var image = try byProfile(source, intent, &steps)
+    if image.interpretation == "cmyk" {
+      image = try image.convertedFromBareCMYK(intent: intent.name)
+      let rendering =
+        intent == .relative || intent == .absolute ? intent.name : "relative with black point compensation"
+      steps.append("converted from cmyk without a profile to srgb by libvips' own, \(rendering)")
     }
+    if ["lab", "labs", "labq"].contains(image.interpretation) {
+      steps.append("converted from \(image.interpretation) to srgb, \(intent.name)")
+      image = try image.convertedFromLab(intent: intent.name)
+    }
+    if image.interpretation == "scrgb" { try tellClipping(image, &steps, open) }
     let isGray = image.bands < 3 && ["b-w", "grey16"].contains(image.interpretation)
     let space = isGray ? "b-w" : "srgb"
     if image.interpretation != space {
@@ -85,6 +89,45 @@ final class VipsSource: StripSource, StripDecoding {
     }
     let most = isGray ? 2 : 4
     return image.bands > most ? try image.bands(from: 0, count: most) : image
+  }
+
+  private static func byProfile(
+    _ source: Image, _ intent: RenderingIntent, _ steps: inout [String]
+  ) throws(ImagingError) -> Image {
+    guard let bytes = source.embeddedProfile else { return source }
+    guard let profile = ICCProfile(bytes) else {
+      steps.append("embedded profile ignored: it is no ICC profile")
+      return source
+    }
+    let isGray = source.bands < 3
+    let isOfRGB = profile.colourSpace == "RGB "
+    let isSRGB = isOfRGB && EmbeddedProfile.isSRGB(bytes)
+    if isSRGB, source.isBytes, isGray || source.interpretation == "srgb" { return source }
+    let name = profile.description.map { "\"\($0)\"" } ?? "without a name"
+    do throws(ImagingError) {
+      // Gray pixels under a profile of RGB are equal parts of its red, green and blue.
+      let coloured =
+        isGray && isOfRGB
+        ? try source.converted(to: source.interpretation == "grey16" ? "rgb16" : "srgb") : source
+      let image = try coloured.convertedFromEmbeddedProfile(intent: intent.name)
+      let depth = source.isBytes ? "" : " from \(source.interpretation)"
+      steps.append("converted\(depth) to sRGB by its embedded profile \(name), \(intent.name)")
+      // White paper may be tinted, which gray cannot be.
+      return isGray && intent != .absolute ? try image.converted(to: "b-w") : image
+    } catch {
+      // A profile that does not fit its image is common; what the pixels say of themselves then counts.
+      steps.append("embedded profile \(name) ignored: \(error.message)")
+      return source
+    }
+  }
+
+  /// Linear light above 1 is brighter than white: no tile can hold it, so it is told.
+  private static func tellClipping(
+    _ image: Image, _ steps: inout [String], _ open: () throws(ImagingError) -> Image
+  ) throws(ImagingError) {
+    let colours = image.bands - (image.hasAlpha ? 1 : 0)
+    let greatest = try Image.range(ofFirst: colours, open).greatest
+    if greatest > 1 { steps.append("light above 1 is white: its values go up to \(greatest)") }
   }
 }
 

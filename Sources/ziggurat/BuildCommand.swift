@@ -14,6 +14,10 @@ enum BuildCommand: Command {
       help: "of the tiles: jpeg, png, webp, avif, or auto: webp for images with alpha, else jpeg"),
     Option("fidelity", "auto", help: "exact, fast, lossless or auto: how near to the source, see the README"),
     Option("quality", "80", help: "of JPEG, WebP and AVIF tiles, 1 to 100"),
+    Option(
+      "intent", "perceptual",
+      help: "of conversions to sRGB by ICC profiles: perceptual, relative, saturation or absolute"),
+    Option("linear", help: "shrink in linear light: fine bright detail keeps its brightness"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
     Option("book", help: "each folder of page scans is one book: its images are the pages ID/1, ID/2, …"),
     Option("jobs", "N", help: "threads (default: all cores)"),
@@ -98,6 +102,15 @@ enum BuildCommand: Command {
       options.fidelity = fidelity
     }
     if let quality = try arguments.int("quality", in: 1...100) { options.quality = quality }
+    if let name = arguments.string("intent") {
+      guard let intent = RenderingIntent(name: name) else {
+        throw UsageError(
+          "\(arguments.spelled("intent")) is '\(name)'; it takes perceptual, relative, saturation or absolute"
+        )
+      }
+      options.intent = intent
+    }
+    options.shrinksLinearly = try arguments.flag("linear")
     if let colour = try arguments.colour("background") { options.background = colour }
     return options
   }

@@ -25,12 +25,17 @@ struct FormatTests {
     Kind(file: "baseline.jpg"), Kind(file: "progressive.jpg[interlace]"),
     Kind(file: "full.jpg[subsample-mode=off]"), Kind(file: "gray.jpg", made: [gray]),
     Kind(
-      file: "bare-cmyk.jpg[strip]", made: ["icc_export --output-profile cmyk"], wanted: ["colourspace srgb"],
-      steps: ["converted from cmyk to srgb"]),
+      file: "bare-cmyk.jpg[strip]", made: ["icc_export --output-profile cmyk"],
+      wanted: [
+        "icc_transform srgb --input-profile cmyk --intent relative --black-point-compensation --depth 8"
+      ],
+      steps: [
+        "converted from cmyk without a profile to srgb by libvips' own, relative with black point compensation"
+      ]),
     Kind(
       file: "cmyk.jpg", made: ["icc_export --output-profile cmyk"],
-      wanted: ["icc_transform srgb --embedded --intent perceptual --depth 8"],
-      steps: ["converted to sRGB by its embedded profile, perceptual"]),
+      wanted: ["icc_transform srgb --embedded --intent perceptual --black-point-compensation --depth 8"],
+      steps: ["converted to sRGB by its embedded profile \"Chemical proof\", perceptual"]),
     Kind(file: "bilevel.png[bitdepth=1]", made: [gray]), Kind(file: "palette.png[palette]"),
     Kind(file: "interlaced.png[interlace]"), Kind(file: "alpha.png", made: ["bandjoin_const 128"]),
     Kind(file: "gray-alpha.png", made: [gray, "bandjoin_const 9"]),
@@ -51,11 +56,17 @@ struct FormatTests {
       file: "linear.tif", made: ["colourspace scrgb"], wanted: ["colourspace srgb"],
       steps: ["converted from scrgb to srgb"]),
     Kind(
-      file: "lab.tif", made: ["colourspace lab"], wanted: ["colourspace srgb"],
-      steps: ["converted from lab to srgb"]),
+      file: "lab.tif", made: ["colourspace lab"],
+      wanted: ["icc_export --output-profile srgb --intent perceptual --black-point-compensation --depth 8"],
+      steps: ["converted from lab to srgb, perceptual"]),
     Kind(
-      file: "cmyk.tif[strip]", made: ["icc_export --output-profile cmyk"], wanted: ["colourspace srgb"],
-      steps: ["converted from cmyk to srgb"]),
+      file: "cmyk.tif[strip]", made: ["icc_export --output-profile cmyk"],
+      wanted: [
+        "icc_transform srgb --input-profile cmyk --intent relative --black-point-compensation --depth 8"
+      ],
+      steps: [
+        "converted from cmyk without a profile to srgb by libvips' own, relative with black point compensation"
+      ]),
     Kind(
       file: "unit.tif", made: [gray, "linear 0.00392156862745098 0"], wanted: ["linear 255 0.5 --uchar"],
       steps: ["scaled from 0…1 to 0…255"]),
