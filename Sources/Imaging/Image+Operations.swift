@@ -45,6 +45,11 @@ extension Image {
       ])
   }
 
+  /// Radiance's shared exponents as floats.
+  public func unpackedRadiance() throws(ImagingError) -> Image {
+    try Operation.run("rad2float", subject, ["in": .image(self)])
+  }
+
   /// Laid over a background; the alpha band is gone.
   ///
   /// - Parameter background: one number for each band but alpha, in the image's own range.

@@ -126,7 +126,12 @@ extension VipsSource {
     _ image: Image, _ steps: inout [String], _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) {
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
-    let greatest = try Image.range(ofFirst: colours, open).greatest
+    // Radiance files keep four bytes a pixel until they are unpacked.
+    let unpacked = { () throws(ImagingError) in
+      let image = try open()
+      return image.isBytes ? try image.unpackedRadiance() : image
+    }
+    let greatest = try Image.range(ofFirst: image.isBytes ? 3 : colours, unpacked).greatest
     if greatest > 1 { steps.append("light above 1 is white: its values go up to \(greatest)") }
   }
 }
