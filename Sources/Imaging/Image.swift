@@ -30,6 +30,11 @@ public final class Image: @unchecked Sendable {
       .map { String(cString: $0) } ?? "unknown"
   }
 
+  /// What the file says of its size in the world, across and down; libvips' 1 where it says nothing.
+  public var pixelsPerMillimetre: (x: Double, y: Double) {
+    (vips_image_get_xres(pointer), vips_image_get_yres(pointer))
+  }
+
   public func hasField(_ name: String) -> Bool { vips_image_get_typeof(pointer, name) != 0 }
 
   /// A header field as text, or nil.

@@ -65,11 +65,14 @@ public struct PyramidBuilder: Sendable {
       pool?.begin(scheduler, memory: memory, source)
       defer { pool?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
-      try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: size).xml.utf8))
+      let microns = PhysicalScale.microns(path: source, page: page)
+      try writer.append(
+        "scan-properties.xml", Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))
       let steps = pixels.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
-      let record = BuildRecord(
+      var record = BuildRecord(
         sourceName: file.name, page: bookPage ?? page.map { $0 + 1 }, sourceBytes: file.identity.size,
         sourceDigest: digest, options: self.options.summary, route: route.reason, steps: steps)
+      record.micronsPerPixel = microns.map { [$0.x, $0.y] }
       try writer.append(BuildRecord.entryName, record.json)
       let metadata = ImageMetadata(embeddedInFileAt: source)
       if !metadata.isEmpty { try writer.append(ImageMetadata.entryName, metadata.json) }

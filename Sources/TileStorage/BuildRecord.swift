@@ -18,6 +18,8 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var route: String
   /// What was done to the pixels, in order.
   public var steps: [String]
+  /// Across and down, where the source tells them.
+  public var micronsPerPixel: [Double]?
 
   public init(
     sourceName: String, page: Int?, sourceBytes: Int, sourceDigest: String, options: String, route: String,

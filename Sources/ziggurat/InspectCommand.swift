@@ -65,6 +65,9 @@ enum InspectCommand: Command {
         Fact("sourceDigest", record.sourceDigest), Fact("route", record.route),
         Fact("steps", record.steps, record.steps.joined(separator: "; ")), Fact("options", record.options),
       ]
+      if let microns = record.micronsPerPixel, microns.count == 2 {
+        facts.append(Fact("micronsPerPixel", microns, "\(microns[0]) × \(microns[1])"))
+      }
     }
     return facts + words(archive.metadata)
   }

@@ -1,0 +1,31 @@
+import Imaging
+import TileGeometry
+
+/// How large a pixel is in the world.
+enum PhysicalScale {
+  /// Coarser than this, a resolution is the paper's that somebody once meant to print on.
+  private static let coarsest = 10.0
+
+  /// Microns per pixel as the slide's scanner or the TIFF's resolution tells them, or nil.
+  static func microns(path: String, page: Int?) -> Point? {
+    guard let image = try? Image(path: path, access: .sequential, page: page), image.orientation < 5 else {
+      return nil
+    }
+    if let x = image.string("openslide.mpp-x").flatMap({ Double($0) }),
+      let y = image.string("openslide.mpp-y").flatMap({ Double($0) }), isUsable(x), isUsable(y)
+    {
+      return Point(x: x, y: y)
+    }
+    guard Image.loader(ofPath: path) == "tiffload" else { return nil }
+    let resolution = image.pixelsPerMillimetre
+    // The file's tag is a 32-bit float: digits beyond are not its.
+    let (x, y) = (rounded(1000 / resolution.x), rounded(1000 / resolution.y))
+    return isUsable(x) && isUsable(y) && max(x, y) <= coarsest ? Point(x: x, y: y) : nil
+  }
+
+  private static func isUsable(_ microns: Double) -> Bool { microns.isFinite && microns > 0 }
+
+  private static func rounded(_ microns: Double) -> Double {
+    microns.isFinite ? (microns * 1e6).rounded() / 1e6 : microns
+  }
+}
