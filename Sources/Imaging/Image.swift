@@ -22,6 +22,8 @@ public final class Image: @unchecked Sendable {
   public var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
   /// Whether a band is one unsigned byte.
   public var isBytes: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
+  /// Bytes of a row of pixels.
+  public var rowSize: Int { width * bands * Int(vips_format_sizeof(vips_image_get_format(pointer))) }
   /// The EXIF orientation, 1…8; 1 where there is none.
   public var orientation: Int { Int(vips_image_get_orientation(pointer)) }
   /// The short name of the colour space: `srgb`, `cmyk`, `b-w`, `rgb16`.

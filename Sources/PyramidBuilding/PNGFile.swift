@@ -11,6 +11,8 @@ final class PNGFile {
 
   /// Deflate expands no byte to more than this many.
   private static let largestExpansion = 1032
+  /// Bytes; a few rows are held, and libvips refuses what is wider.
+  private static let longestRow = 1 << 26
 
   init(path: String) throws(BuildError) {
     chunks = try PNGChunkReader(path: path)
@@ -48,9 +50,11 @@ final class PNGFile {
       }
     }
     // sRGB says more than the other two, which then are there for old readers (PNG 11.3.2.5).
-    self.isPlain = isPlain && (isStandardRGB || !hasOtherColours)
-    let bytes = height * (width * max(bands, 1) + 1)
-    guard !isPlain || bytes / Self.largestExpansion <= chunks.fileSize else {
+    self.isPlain =
+      isPlain && (isStandardRGB || !hasOtherColours) && width <= Self.longestRow / max(bands, 1)
+    let samples = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colourType] ?? 1
+    let rowSize = (width * samples * Int(depth) + 7) / 8 + 1
+    guard rowSize <= chunks.fileSize * Self.largestExpansion / height else {
       throw chunks.refused("says that it is \(width) × \(height) pixels, more than its file can hold")
     }
   }

@@ -7,7 +7,9 @@ enum SourcePages {
   /// Frames of an animation and the smaller copies in a pyramidal TIFF are not pages.
   static func count(path: String) throws(BuildError) -> Int {
     let first: Image
-    do { first = try Image(path: path, access: .sequential) } catch { throw BuildError(path, error) }
+    do { first = try Image(path: path, access: .sequential) } catch {
+      throw .unopened(path, error)
+    }
     let pages = first.int("n-pages") ?? 1
     guard pages > 1, let loader = Image.loader(ofPath: path), ["tiffload", "pdfload"].contains(loader) else {
       return 1

@@ -15,7 +15,7 @@ struct SourceRoute {
     let image: Image
     do {
       image = try Image(path: path, access: .sequential, page: page)
-    } catch { throw BuildError(path, error) }
+    } catch { throw .unopened(path, error) }
     var options = options
     if options.choosesFormat { options.format = image.hasAlpha ? .webp : .jpeg }
     self.options = options
@@ -120,5 +120,15 @@ struct SourceRoute {
       return (.planes, planar + "; its own coefficients would be larger than quality \(options.quality)")
     }
     return (.coefficients, "lossless: the source's own coefficients are no larger")
+  }
+}
+
+extension BuildError {
+  /// What libvips did not open; of a PNG whose size no file can hold it gives no reason.
+  static func unopened(_ path: String, _ error: ImagingError) -> BuildError {
+    if Image.loader(ofPath: path) == "pngload" {
+      do throws(BuildError) { _ = try PNGFile(path: path) } catch { return error }
+    }
+    return BuildError(path, error)
   }
 }

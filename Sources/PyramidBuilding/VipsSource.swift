@@ -11,9 +11,18 @@ final class VipsSource: StripSource, StripDecoding {
   private let path: String
   /// Few at a time: every step of libvips' pipeline holds as many.
   private let rows: RowBuffer
+  private let sourceRowSize: Int
+
+  /// Bytes of rows that are read at once.
+  private static let rowsSize = 8 << 20
+  /// That libvips holds on their way: what a loader reads ahead and keeps, and a pipeline's steps. Measured.
+  private static let rowsInFlight = 256
+
+  var memory: Int { Self.rowsInFlight * sourceRowSize + Self.rowsSize + (16 << 20) }
 
   /// - Parameter image: opened for sequential access.
   init(_ image: Image, path: String, page: Int? = nil, options: BuildOptions) throws(BuildError) {
+    sourceRowSize = image.rowSize
     do {
       let (image, steps) = try Self.prepared(image, path, page, options)
       (width, height, hasAlpha) = (image.width, image.height, image.hasAlpha)
@@ -21,7 +30,8 @@ final class VipsSource: StripSource, StripDecoding {
       self.steps = steps
       self.path = path
       reader = PixelReader(image)
-      rows = RowBuffer(layout, width: image.width, rows: 64)
+      rows = RowBuffer(
+        layout, width: image.width, rows: min(64, max(1, Self.rowsSize / (image.width * image.bands))))
     } catch { throw BuildError(path, error) }
   }
 

@@ -183,6 +183,15 @@ def bombs(write) -> None:
     for width, height in ((2 ** 31 - 1, 1), (1, 2 ** 31 - 1), (2 ** 31, 2 ** 31), (65536, 65536)):
         write(f"bomb-{width}x{height}.ppm", b"P6\n%d %d\n255\n" % (width, height) + bytes(1000))
         write(f"bomb-{width}x{height}.svg", b'<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d"/>' % (width, height))
+    # Each by another way: native, 16 bits, interlaced, palette.
+    for name, width, height, depth, colour, interlace in (
+        ("wide", 2 ** 31 - 1, 1, 8, 2, 0), ("deep", 2 ** 31 - 1, 2 ** 31 - 1, 16, 2, 0), ("tall", 1, 2 ** 31 - 1, 16, 0, 0),
+        ("interlaced", 60000, 60000, 8, 2, 1), ("palette", 2 ** 31 - 1, 1, 8, 3, 0),
+    ):
+        start = _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace))
+        start += _chunk(b"PLTE", bytes(768)) if colour == 3 else b""
+        write(f"bomb-{name}.png", b"\x89PNG\r\n\x1a\n" + start + _chunk(b"IDAT", zlib.compress(bytes(100_000)))
+              + _chunk(b"IEND", b""))
     entity = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
     write("bomb-laughs.svg", f'<!DOCTYPE svg [<!ENTITY l0 "ha">{entity}]><svg xmlns="http://www.w3.org/2000/svg" '
           f'width="9" height="9"><text>&l9;</text></svg>'.encode())
