@@ -73,13 +73,17 @@ extension Image {
     try Operation.runToBuffer("pngsave_buffer", subject, ["in": .image(self), "strip": .bool(true)])
   }
 
-  /// Encoded as AVIF without metadata.
+  /// Encoded as AVIF without metadata but its ICC profile, if it has one.
   ///
   /// - Parameter quality: 1…100.
   public func avifBytes(quality: Int) throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer(
       "heifsave_buffer", subject,
-      ["in": .image(self), "compression": .name("av1"), "Q": .int(quality), "strip": .bool(true)])
+      [
+        "in": .image(self), "compression": .name("av1"), "Q": .int(quality),
+        // Without it the file gets the profile that the image has.
+        "strip": .bool(!hasField("icc-profile-data")),
+      ])
   }
 }
 

@@ -11,10 +11,15 @@ extension Image {
     return Array(UnsafeRawBufferPointer(start: data, count: size))
   }
 
+  /// Says that the pixels are in the space of `profile`; of an image that nobody else has.
+  public func setProfile(_ profile: [UInt8]) {
+    vips_image_set_blob_copy(pointer, "icc-profile-data", profile, profile.count)
+  }
+
   /// 8-bit RGB pixels, packed, that are said to be in the space of `profile`.
   public convenience init(pixels: [UInt8], width: Int, height: Int, profile: [UInt8]) {
     precondition(pixels.count == width * height * 3, "three bytes a pixel")
     self.init(copying: pixels, width: width, height: height, bands: 3, stride: width * 3)
-    vips_image_set_blob_copy(pointer, "icc-profile-data", profile, profile.count)
+    setProfile(profile)
   }
 }

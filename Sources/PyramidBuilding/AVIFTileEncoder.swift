@@ -4,19 +4,23 @@ import Imaging
 final class AVIFTileEncoder: TileEncoding {
   private let bands: Int
   private let quality: Int
+  private let profile: [UInt8]?
   private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
-  init(bands: Int, quality: Int) { (self.bands, self.quality) = (bands, quality) }
+  init(bands: Int, quality: Int, profile: [UInt8]?) {
+    (self.bands, self.quality, self.profile) = (bands, quality, profile)
+  }
 
   deinit { bytes.deallocate() }
 
   func encode(_ tile: TilePixels) throws(BuildError) -> UnsafeRawBufferPointer {
     let encoded: [UInt8]
     do {
-      encoded = try Image(
+      let image = Image(
         copying: tile.planes.0.base, width: tile.width, height: tile.height, bands: bands,
-        stride: tile.planes.0.stride
-      ).avifBytes(quality: quality)
+        stride: tile.planes.0.stride)
+      if let profile { image.setProfile(profile) }
+      encoded = try image.avifBytes(quality: quality)
     } catch { throw BuildError("tile", error) }
     if bytes.count < encoded.count {
       bytes.deallocate()

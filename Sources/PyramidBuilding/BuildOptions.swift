@@ -18,6 +18,9 @@ public struct BuildOptions: Hashable, Sendable {
   /// Levels shrink by the mean of light, not of sRGB numbers, which `vips dzsave` takes.
   public var shrinksLinearly = false
 
+  /// Pixels of RGB and gray stay in the space of their embedded profile, which every tile then carries.
+  public var keepsProfile = false
+
   public init() {}
 
   public static let tileSizes = 64...8192

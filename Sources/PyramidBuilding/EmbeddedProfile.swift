@@ -20,6 +20,15 @@ enum EmbeddedProfile {
     return answer
   }
 
+  /// Whether tiles can carry the image's profile: it explains RGB or gray as they are. CMYK and Lab are
+  /// converted.
+  static func canBeKept(_ image: Image) -> Bool {
+    guard let profile = image.embeddedProfile.flatMap(ICCProfile.init) else { return false }
+    let space = image.bands < 3 ? "GRAY" : "RGB "
+    return profile.colourSpace == space
+      && ["srgb", "rgb", "rgb16", "b-w", "grey16"].contains(image.interpretation)
+  }
+
   private static func lattice(_ profile: [UInt8]) -> Bool {
     let steps = stride(from: 0, through: 255, by: 15).map { UInt8($0) }
     var pixels: [UInt8] = []

@@ -61,7 +61,8 @@ public struct PyramidBuilder: Sendable {
       let writer = try makeWriter(pyramid, options.format)
       defer { writer.abandon() }
       let scheduler = StripScheduler(
-        source: pixels, pyramid: pyramid, options: options, writer: writer, isCancelled: isCancelled)
+        source: pixels, pyramid: pyramid, options: options, profile: route.keptProfile, writer: writer,
+        isCancelled: isCancelled)
       pool?.begin(scheduler, memory: memory, source)
       defer { pool?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
@@ -96,6 +97,6 @@ extension BuildOptions {
   var summary: String {
     "4 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ",")) intent=\(intent.name)"
-      + (shrinksLinearly ? " linear" : "")
+      + (shrinksLinearly ? " linear" : "") + (keepsProfile ? " profile=keep" : "")
   }
 }

@@ -6,6 +6,10 @@ struct SourceRoute {
   let source: any StripSource
   /// `lossless`, `planar`, `exact`, with the reason.
   let reason: String
+  /// What was done to the pixels, in order.
+  var steps: [String] { source.steps + (keptProfile.map { [Self.words($0)] } ?? []) }
+  /// Which every tile carries; nil where the tiles are sRGB.
+  let keptProfile: [UInt8]?
   /// What the build asked for, with the tile format chosen for this image.
   let options: BuildOptions
 
@@ -19,6 +23,10 @@ struct SourceRoute {
     var options = options
     if options.choosesFormat { options.format = image.hasAlpha ? .webp : .jpeg }
     self.options = options
+    keptProfile = image.embeddedProfile.flatMap { profile in
+      options.keepsProfile && EmbeddedProfile.canBeKept(image) && !EmbeddedProfile.isSRGB(profile)
+        ? profile : nil
+    }
     if let page {
       source = try VipsSource(image, path: path, page: page, options: options)
       reason = "exact: read by libvips, page \(page + 1)"
@@ -43,15 +51,23 @@ struct SourceRoute {
     reason = "exact: read by libvips"
   }
 
-  private static func isUprightSRGB(_ image: Image) -> Bool {
-    image.orientation == 1 && image.embeddedProfile.map(EmbeddedProfile.isSRGB) ?? true
+  private static func words(_ profile: [UInt8]) -> String {
+    let name = ICCProfile(profile)?.description.map { "\"\($0)\"" } ?? "without a name"
+    return "embedded profile \(name) kept, in every tile"
+  }
+
+  /// Neither to be turned nor to be converted.
+  private static func isAsItStands(_ image: Image, _ options: BuildOptions) -> Bool {
+    guard image.orientation == 1 else { return false }
+    guard let profile = image.embeddedProfile else { return true }
+    return EmbeddedProfile.isSRGB(profile) || (options.keepsProfile && EmbeddedProfile.canBeKept(image))
   }
 
   /// A JPEG whose pixels need no turning and no change of colour.
   private static func jpeg(
     _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
   ) throws(BuildError) -> (JPEGSource, String)? {
-    guard loader == "jpegload", isUprightSRGB(image) else { return nil }
+    guard loader == "jpegload", isAsItStands(image, options) else { return nil }
     let file = try JPEGFile(path: path)
     guard file.hasRows else { return nil }
     let (way, reason) = way(file, options)
@@ -62,7 +78,7 @@ struct SourceRoute {
   private static func png(
     _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
   ) throws(BuildError) -> PNGSource? {
-    guard loader == "pngload", isUprightSRGB(image) else { return nil }
+    guard loader == "pngload", isAsItStands(image, options) else { return nil }
     let file = try PNGFile(path: path)
     let hasAlpha = file.bands == 2 || file.bands == 4
     guard file.isPlain, !hasAlpha || options.keepsAlpha else { return nil }
@@ -73,7 +89,7 @@ struct SourceRoute {
   private static func tiff(
     _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
   ) throws(BuildError) -> (TIFFSource, String)? {
-    guard loader == "tiffload", isUprightSRGB(image),
+    guard loader == "tiffload", isAsItStands(image, options),
       let file = try TIFFFile(path: path, tileSize: options.tileSize), let ability = try TIFFAbility(file)
     else { return nil }
     let (way, reason) = way(file, ability, options)

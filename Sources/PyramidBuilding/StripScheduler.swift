@@ -14,6 +14,8 @@ final class StripScheduler: @unchecked Sendable {
   private let source: any StripSource
   private let writer: any ArchiveWriter
   private let options: BuildOptions
+  /// What every tile carries.
+  private let profile: [UInt8]?
   private let pyramid: Pyramid
   private let levels: [StripLevel]
   private let blocks: BlockPool
@@ -49,12 +51,13 @@ final class StripScheduler: @unchecked Sendable {
   }
 
   init(
-    source: any StripSource, pyramid: Pyramid, options: BuildOptions, writer: any ArchiveWriter,
-    isCancelled: @escaping @Sendable () -> Bool
+    source: any StripSource, pyramid: Pyramid, options: BuildOptions, profile: [UInt8]?,
+    writer: any ArchiveWriter, isCancelled: @escaping @Sendable () -> Bool
   ) {
     self.source = source
     self.pyramid = pyramid
     self.options = options
+    self.profile = profile
     self.writer = writer
     self.isCancelled = isCancelled
     levels = (0..<pyramid.levelCount).map { StripLevel(pyramid, shift: $0, layout: source.layout) }
@@ -111,7 +114,10 @@ final class StripScheduler: @unchecked Sendable {
     do throws(BuildError) {
       let decodes = source.isParallel || part == 0
       let worker = Worker(
-        encoder: try options.encoder(source.layout), readyTiles: try source.makeReadyTiles(),
+        encoder: try options.encoder(source.layout, profile: profile),
+        profile: try profile.map { (bytes) throws(BuildError) in
+          try TileProfile(bytes, format: options.format)
+        }, readyTiles: try source.makeReadyTiles(),
         decoder: decodes ? try source.makeDecoder() : nil)
       if !source.isParallel, part == 0 { try decodeInOrder(worker) }
       try work(worker)
@@ -126,6 +132,7 @@ final class StripScheduler: @unchecked Sendable {
   /// What one thread works with.
   private struct Worker {
     let encoder: any TileEncoding
+    let profile: TileProfile?
     let readyTiles: (any ReadyTiles)?
     let decoder: (any StripDecoding)?
   }
@@ -235,7 +242,10 @@ final class StripScheduler: @unchecked Sendable {
       tile = strip.pixels(ofTile: column)
     }
     tile.repeatOddEdges()
-    let encoded = if let bytes { bytes } else { try worker.encoder.encode(tile) }
+    var encoded = if let bytes { bytes } else { try worker.encoder.encode(tile) }
+    if let profile = worker.profile {
+      encoded = try profile.inserted(into: encoded, width: tile.width, height: tile.height)
+    }
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: encoded.count, alignment: 16)
     copy.copyMemory(from: encoded)
     strip.put(

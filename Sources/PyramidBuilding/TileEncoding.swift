@@ -8,11 +8,13 @@ protocol TileEncoding: AnyObject {
 
 extension BuildOptions {
   /// An encoder for tiles of that layout.
-  func encoder(_ layout: PixelLayout) throws(BuildError) -> any TileEncoding {
+  ///
+  /// - Parameter profile: for AVIF, into whose boxes no other can write it; see `TileProfile`.
+  func encoder(_ layout: PixelLayout, profile: [UInt8]?) throws(BuildError) -> any TileEncoding {
     switch format {
     case .jpeg: try JPEGTileEncoder(layout, quality: quality, tileSize: tileSize)
     case .webp: try WebPTileEncoder(bands: layout.bandsPerPlane, quality: quality, tileSize: tileSize)
-    case .avif: AVIFTileEncoder(bands: layout.bandsPerPlane, quality: quality)
+    case .avif: AVIFTileEncoder(bands: layout.bandsPerPlane, quality: quality, profile: profile)
     default: try PNGTileEncoder(bands: layout.bandsPerPlane, tileSize: tileSize)
     }
   }

@@ -61,7 +61,7 @@ final class VipsSource: StripSource, StripDecoding {
       image = try image.autorotated()
     }
     let open = { () throws(ImagingError) in try Image(path: path, access: .sequential, page: page) }
-    image = try inSRGB(image, options.intent, &steps, open)
+    image = try inSRGB(image, options, &steps, open)
     if !image.isBytes { image = try inBytes(image, &steps, open) }
     if image.hasAlpha, !options.keepsAlpha {
       steps.append("laid over \(options.background.map(String.init).joined(separator: ","))")
@@ -76,10 +76,12 @@ final class VipsSource: StripSource, StripDecoding {
 /// Colour: what an image says of itself, brought to 8-bit sRGB or gray.
 extension VipsSource {
   private static func inSRGB(
-    _ source: Image, _ intent: RenderingIntent, _ steps: inout [String],
+    _ source: Image, _ options: BuildOptions, _ steps: inout [String],
     _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
-    var image = try byProfile(source, intent, &steps)
+    let intent = options.intent
+    let isKept = options.keepsProfile && EmbeddedProfile.canBeKept(source)
+    var image = isKept ? source : try byProfile(source, intent, &steps)
     if image.interpretation == "cmyk" {
       image = try image.convertedFromBareCMYK(intent: intent.name)
       let rendering =

@@ -17,6 +17,8 @@ enum BuildCommand: Command {
     Option(
       "intent", "perceptual",
       help: "of conversions to sRGB by ICC profiles: perceptual, relative, saturation or absolute"),
+    Option(
+      "profile", "srgb", help: "srgb converts; keep leaves RGB and gray as they are, with it in every tile"),
     Option("linear", help: "shrink in linear light: fine bright detail keeps its brightness"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
     Option("book", help: "each folder of page scans is one book: its images are the pages ID/1, ID/2, …"),
@@ -111,6 +113,15 @@ enum BuildCommand: Command {
       options.intent = intent
     }
     options.shrinksLinearly = try arguments.flag("linear")
+    if let name = arguments.string("profile") {
+      guard ["srgb", "keep"].contains(name) else {
+        throw UsageError("\(arguments.spelled("profile")) is '\(name)'; it takes srgb or keep")
+      }
+      options.keepsProfile = name == "keep"
+    }
+    if options.shrinksLinearly, options.keepsProfile {
+      throw UsageError("--linear and --profile keep do not go together: only sRGB's curve is known")
+    }
     if let colour = try arguments.colour("background") { options.background = colour }
     return options
   }

@@ -1,6 +1,7 @@
 """Colours against references that share no code with the builder's way: LittleCMS in one step from the
 source's profile to sRGB, and arithmetic. The mean CIEDE2000 is under 1, at full resolution and shrunk."""
 
+import base64
 import io
 import subprocess
 import sys
@@ -90,6 +91,47 @@ class Colour(unittest.TestCase):
                                              step=None if is_srgb else "to sRGB by its embedded profile")
                     if is_srgb:
                         self.assertEqual(record["steps"], [])
+
+    def test_a_kept_profile_is_in_every_tile_and_the_colours_are_the_sources(self):
+        profile = (ICC / "colord/AdobeRGB1998.icc").read_bytes()
+        # Every way to a tile: rows, planes, coefficients, and each format's own place for a profile.
+        for ending, saving, options in (
+                ("png", {}, ("--format", "png")), ("png", {}, ("--format", "jpeg")), ("png", {}, ("--format", "webp")),
+                ("png", {}, ("--format", "avif")), ("jpg", {"quality": 90, "subsampling": 2}, ("--fidelity", "fast")),
+                ("jpg", {"quality": 75, "subsampling": 2}, ("--fidelity", "lossless")), ("tif", {}, ("--format", "webp"))):
+            with self.subTest(f"{ending} {options}"):
+                source, base = folder("kept") / f"picture.{ending}", folder("library")
+                Image.fromarray(colours(3, 3)).save(source, icc_profile=profile, **saving)
+                result = run("build", source, "--library", base, "--profile", "keep", "--quiet", *options)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertEqual(run("verify", base, "--quiet").returncode, 0)
+                with zipfile.ZipFile(base / "picture.szi") as archive:
+                    tiles = [name for name in archive.namelist() if "_files/" in name]
+                    for name in tiles:
+                        # Pillow reads no AVIF; libvips reads all of them.
+                        tile = base / f"tile{Path(name).suffix}"
+                        tile.write_bytes(archive.read(name))
+                        found = subprocess.run(["vipsheader", "-f", "icc-profile-data", tile], capture_output=True)
+                        self.assertEqual(base64.b64decode(found.stdout), profile, name)
+                        if "/8/" in name:
+                            subprocess.run(["vips", "copy", tile, base / "top.png[strip]"], check=True)
+                            top = np.asarray(Image.open(base / "top.png").convert("RGB"))
+                    record = json.loads(archive.read("picture/vendor/ziggurat/build.json"))
+                self.assertEqual(record["steps"], ['embedded profile "Compatible with Adobe RGB (1998)" kept, in every tile'])
+                difference = np.abs(top.astype(int) - np.asarray(Image.open(source).convert("RGB")).astype(int))
+                self.assertLessEqual(difference.mean(), 0 if "png" in options else 6)
+
+    def test_what_needs_no_profile_keeps_none(self):
+        base = folder("kept")
+        Image.fromarray(colours(3, 3)).save(base / "picture.png", icc_profile=(ICC / "sRGB.icc").read_bytes())
+        top, _, record = self.built(base / "picture.png", "--profile", "keep")
+        self.assertEqual(record["steps"], [])
+
+    def test_cmyk_is_converted_even_where_profiles_are_kept(self):
+        profile = (ICC / "ghostscript/default_cmyk.icc").read_bytes()
+        source = folder("cmyk") / "picture.tif"
+        Image.fromarray(colours(5, 4), "CMYK").save(source, icc_profile=profile)
+        self.assertNear(by_littlecms(Image.open(source), profile), source, "--profile", "keep", step="to sRGB")
 
     def test_intents_of_cmyk(self):
         profile = (ICC / "ghostscript/default_cmyk.icc").read_bytes()
