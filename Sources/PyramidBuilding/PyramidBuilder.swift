@@ -69,7 +69,7 @@ public struct PyramidBuilder: Sendable {
       let microns = PhysicalScale.microns(path: source, page: page)
       try writer.append(
         "scan-properties.xml", Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))
-      let steps = pixels.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
+      let steps = route.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
       var record = BuildRecord(
         sourceName: file.name, page: bookPage ?? page.map { $0 + 1 }, sourceBytes: file.identity.size,
         sourceDigest: digest, options: self.options.summary, route: route.reason, steps: steps)
