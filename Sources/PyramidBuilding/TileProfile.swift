@@ -29,7 +29,7 @@ final class TileProfile {
     case .jpeg:
       // Behind the start of image, and behind JFIF's header, which has to be the first segment.
       let hasJFIF = tile.count > 6 && tile[2] == 0xff && tile[3] == 0xe0
-      return joined(tile, at: hasJFIF ? 4 + Int(tile[4]) << 8 + Int(tile[5]) : 2, block)
+      return joined(tile, at: hasJFIF ? 4 + (Int(tile[4]) << 8 | Int(tile[5])) : 2, block)
     case .png: return joined(tile, at: 33, block)  // behind IHDR, which is always that long
     case .webp: return webp(tile, width, height)
     default: return tile

@@ -47,14 +47,30 @@ final class TileDecoder: Sendable {
   static func decode(
     _ bytes: UnsafeRawBufferPointer, planar: Bool, _ codec: TurboJPEG
   ) throws(RenderError) -> PixelBuffer {
-    if bytes.count > 2, bytes[0] == 0xff, bytes[1] == 0xd8,
+    if bytes.count > 2, bytes[0] == 0xff, bytes[1] == 0xd8, !carriesProfile(bytes),
       let pixels = try codec.decode(bytes, planar: planar)
     {
       return pixels
     }
     do throws(ImagingError) {
-      return try PixelBuffer(Image(encoded: bytes, subject: "tile").asBytesOfColor())
+      var image = try Image(encoded: bytes, subject: "tile")
+      // Pictures are sRGB, whatever space their tiles are in; a profile that does not fit is passed over.
+      if image.hasField("icc-profile-data"),
+        let converted = try? image.convertedFromEmbeddedProfile(intent: "relative")
+      {
+        image = converted
+      }
+      return try PixelBuffer(image.asBytesOfColor())
     } catch { throw RenderError(error) }
+  }
+
+  /// Whether an ICC profile stands where builders write it: first, or behind JFIF's header.
+  private static func carriesProfile(_ jpeg: UnsafeRawBufferPointer) -> Bool {
+    func isSegment(_ at: Int, _ marker: UInt8) -> Bool {
+      at + 4 < jpeg.count && jpeg[at] == 0xff && jpeg[at + 1] == marker
+    }
+    guard isSegment(2, 0xe0) else { return isSegment(2, 0xe2) }
+    return isSegment(4 + (Int(jpeg[4]) << 8 | Int(jpeg[5])), 0xe2)
   }
 }
 

@@ -121,6 +121,22 @@ class Colour(unittest.TestCase):
                 difference = np.abs(top.astype(int) - np.asarray(Image.open(source).convert("RGB")).astype(int))
                 self.assertLessEqual(difference.mean(), 0 if "png" in options else 6)
 
+    def test_what_is_made_of_kept_colours_is_srgb(self):
+        profile = (ICC / "colord/AdobeRGB1998.icc").read_bytes()
+        for tiles in ("png", "jpeg"):
+            with self.subTest(tiles):
+                source, base = folder("kept") / "picture.png", folder("library")
+                Image.fromarray(colours(4, 3)).save(source, icc_profile=profile)
+                run("build", source, "--library", base, "--profile", "keep", "--format", tiles, "--quality", "100")
+                run("export", base / "picture.szi", "--layout", "dz", "--tile-size", "100", "--format", "png",
+                    "--output", base / "tree")
+                made = Image.open(base / "tree/picture_files/8/1_1.png")
+                self.assertNotIn("icc_profile", made.info)
+                wanted = by_littlecms(Image.open(source), profile, "relative")[100:200, 100:200]
+                difference = science.ciede2000(science.lab(np.asarray(made.convert("RGB"))), science.lab(wanted))
+                # Chroma of half resolution blurs the patches' borders.
+                self.assertLess(difference.mean(), 0.5 if tiles == "png" else 4)
+
     def test_what_needs_no_profile_keeps_none(self):
         base = folder("kept")
         Image.fromarray(colours(3, 3)).save(base / "picture.png", icc_profile=(ICC / "sRGB.icc").read_bytes())
