@@ -16,12 +16,18 @@ public struct CatalogEntry: Hashable, Sendable {
   public var page: Int?
   /// Of the archive; nil where the tiles are files of their own.
   public var bytes: Int?
+  /// Across, where the source tells it and its pixels are square to within 1%: what a scale bar needs.
+  public var micronsPerPixel: Double?
 
   public init(id: String, stamp: FileStamp, archive: SZIArchive) {
     (self.id, self.stamp) = (id, stamp)
     (pyramid, format, generation) = (archive.pyramid, archive.format.fileExtension, archive.generation)
     metadata = archive.metadata
-    page = archive.buildRecord?.page
+    let record = archive.buildRecord
+    page = record?.page
+    micronsPerPixel = record?.micronsPerPixel.flatMap { microns in
+      microns.count == 2 && abs(microns[0] - microns[1]) <= microns[0] / 100 ? microns[0] : nil
+    }
     bytes = archive.isFolder ? nil : archive.byteCount
   }
 

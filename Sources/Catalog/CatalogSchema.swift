@@ -5,13 +5,13 @@ import TileStorage
 /// The one table, and the way between its rows and entries.
 enum CatalogSchema {
   /// Raised with every change of the table: a catalog of another version is made anew.
-  static let version = 3
+  static let version = 4
 
   static let create = """
     CREATE TABLE image (
       id TEXT PRIMARY KEY, inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL,
       width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, stored_bytes INTEGER, format TEXT, generation INTEGER,
-      title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT,
+      title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT, microns REAL,
       page INTEGER, book TEXT, item TEXT NOT NULL, search TEXT
     ) WITHOUT ROWID
     """
@@ -23,10 +23,10 @@ enum CatalogSchema {
 
   static let columns =
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
-    + "creator, date, place, rights, keywords, page, stored_bytes"
+    + "creator, date, place, rights, keywords, page, stored_bytes, microns"
   static let insert =
     "INSERT OR REPLACE INTO image (\(columns), book, item, search) "
-    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
   static func values(_ entry: CatalogEntry) -> [SQLiteValue] {
     let (pyramid, m) = (entry.pyramid, entry.metadata)
@@ -40,7 +40,7 @@ enum CatalogSchema {
       .integer(Int(truncatingIfNeeded: entry.generation)), SQLiteValue(m.title), SQLiteValue(m.caption),
       SQLiteValue(m.creator), SQLiteValue(m.date), SQLiteValue(m.place), SQLiteValue(m.rights),
       .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.bytes),
-      SQLiteValue(entry.book),
+      SQLiteValue(entry.micronsPerPixel), SQLiteValue(entry.book),
       .text(entry.book ?? entry.id), .text(entry.searchText),
     ]
   }
@@ -60,6 +60,7 @@ enum CatalogSchema {
       place: row.text(14), rights: row.text(15), keywords: keywords ?? [])
     entry.page = row.optionalInteger(17)
     entry.bytes = row.optionalInteger(18)
+    entry.micronsPerPixel = row.optionalReal(19)
     return entry
   }
 }

@@ -3,15 +3,18 @@ import CSQLite
 /// A value bound to a statement's parameter.
 enum SQLiteValue {
   case integer(Int)
+  case real(Double)
   case text(String)
   case null
 
   init(_ text: String?) { self = text.map { .text($0) } ?? .null }
   init(_ number: Int?) { self = number.map { .integer($0) } ?? .null }
+  init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
 
   func bind(to statement: OpaquePointer, _ number: Int32) -> Int32 {
     switch self {
     case .integer(let value): sqlite3_bind_int64(statement, number, Int64(value))
+    case .real(let value): sqlite3_bind_double(statement, number, value)
     case .null: sqlite3_bind_null(statement, number)
     case .text(let value):
       // SQLITE_TRANSIENT, a cast that is not imported: SQLite copies the text.
@@ -42,5 +45,9 @@ struct SQLiteRow {
 
   func optionalInteger(_ column: Int32) -> Int? {
     sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : integer(column)
+  }
+
+  func optionalReal(_ column: Int32) -> Double? {
+    sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_double(statement, column)
   }
 }

@@ -10,6 +10,8 @@ public struct BuildOptions: Hashable, Sendable {
   public var fidelity = Fidelity.auto
   /// Of lossy tiles, 1…100.
   public var quality = 80
+  /// Of JPEG tiles.
+  public var subsampling = Subsampling.auto
   /// What transparent pixels are laid over where the tile format has no alpha: red, green, blue.
   public var background = [255, 255, 255]
 

@@ -1,7 +1,7 @@
 import CTurboJPEG
 
 /// JPEG tiles by libjpeg-turbo, with the settings of libvips' `jpegsave`: accurate DCT, standard
-/// Huffman tables, 4:2:0 below quality 90 and 4:4:4 from there on.
+/// Huffman tables, 4:2:0 below quality 90 and 4:4:4 from there on unless one is asked for.
 final class JPEGTileEncoder: TileEncoding {
   private let handle: tjhandle
   private var buffer: UnsafeMutablePointer<UInt8>?
@@ -11,10 +11,15 @@ final class JPEGTileEncoder: TileEncoding {
   private let quality: Int32
 
   /// - Parameter layout: gray, RGB or planes of 4:2:0, which stay as they are.
-  init(_ layout: PixelLayout, quality: Int, tileSize: Int) throws(BuildError) {
+  init(
+    _ layout: PixelLayout, quality: Int, subsampling: Subsampling = .auto, tileSize: Int
+  ) throws(BuildError) {
     switch layout {
     case .interleaved(bands: 1): (format, sampling) = (TJPF_GRAY, TJSAMP_GRAY)
-    case .interleaved(bands: 3): (format, sampling) = (TJPF_RGB, quality < 90 ? TJSAMP_420 : TJSAMP_444)
+    case .interleaved(bands: 3):
+      (format, sampling) = (
+        TJPF_RGB, subsampling.halvesChroma(atQuality: quality) ? TJSAMP_420 : TJSAMP_444
+      )
     case .planar420: (format, sampling) = (TJPF_RGB, TJSAMP_420)
     default: preconditionFailure("JPEG tiles are gray, RGB or planar")
     }

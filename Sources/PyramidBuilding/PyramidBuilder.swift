@@ -97,6 +97,8 @@ extension BuildOptions {
   var summary: String {
     "4 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ",")) intent=\(intent.name)"
-      + (shrinksLinearly ? " linear" : "") + (keepsProfile ? " profile=keep" : "")
+      + (shrinksLinearly ? " linear" : "")
+      + (subsampling == .auto ? "" : " subsampling=\(subsampling.name)")
+      + (keepsProfile ? " profile=keep" : "")
   }
 }

@@ -102,7 +102,9 @@ struct SourceRoute {
     let pieces = file.isTiled ? "TIFF tiles" : "TIFF strips"
     if options.fidelity == .exact { return (.rows, "exact: as asked, \(pieces) decoded side by side") }
     if options.shrinksLinearly { return (.rows, "exact: \(pieces) decoded side by side, for linear light") }
-    guard file.isJPEG, options.format == .jpeg, options.tileSize % 16 == 0, ability.hasPlanes else {
+    guard file.isJPEG, options.format == .jpeg, options.tileSize % 16 == 0, ability.hasPlanes,
+      options.subsampling != .none
+    else {
       return (.rows, "exact: \(pieces) decoded side by side")
     }
     let planar = "planar: the \(pieces) keep their JPEG's samples"
@@ -122,6 +124,7 @@ struct SourceRoute {
     if options.shrinksLinearly { return (.rows, "exact: linear light takes red, green and blue") }
     if options.tileSize % 16 != 0 { return (.rows, "exact: the tile size is no multiple of 16") }
     if !file.hasPlanes { return (.rows, "exact: the source's chroma is not 4:2:0") }
+    if options.subsampling == .none { return (.rows, "exact: 4:4:4 was asked for") }
     let planar = "planar: the source's 4:2:0 samples are kept"
     if options.fidelity == .fast { return (.planes, planar) }
     guard file.hasStreamingCoefficients else {

@@ -12,7 +12,7 @@ extension BuildOptions {
   /// - Parameter profile: for AVIF, into whose boxes no other can write it; see `TileProfile`.
   func encoder(_ layout: PixelLayout, profile: [UInt8]?) throws(BuildError) -> any TileEncoding {
     switch format {
-    case .jpeg: try JPEGTileEncoder(layout, quality: quality, tileSize: tileSize)
+    case .jpeg: try JPEGTileEncoder(layout, quality: quality, subsampling: subsampling, tileSize: tileSize)
     case .webp: try WebPTileEncoder(bands: layout.bandsPerPlane, quality: quality, tileSize: tileSize)
     case .avif: AVIFTileEncoder(bands: layout.bandsPerPlane, quality: quality, profile: profile)
     default: try PNGTileEncoder(bands: layout.bandsPerPlane, tileSize: tileSize)

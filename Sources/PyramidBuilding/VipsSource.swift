@@ -53,6 +53,11 @@ final class VipsSource: StripSource, StripDecoding {
   ) throws(ImagingError) -> (Image, [String]) {
     var steps: [String] = []
     var image = source
+    if let frames = image.int("n-pages"), frames > 1,
+      ["gifload", "webpload"].contains(Image.loader(ofPath: path))
+    {
+      steps.append("the first of \(frames) frames")
+    }
     if image.orientation != 1 {
       steps.append("turned upright from EXIF orientation \(image.orientation)")
       // Rows of a turned image are columns of the file, or come bottom first; only a left-to-right

@@ -31,6 +31,7 @@ struct ImageDescription: Encodable {
   let page: Int?
   /// Of the archive; absent where the tiles are files of their own.
   let bytes: Int?
+  let micronsPerPixel: Double?
   /// What `?g=` pins a URL to.
   let generation: String
   let urls: [String: String]
@@ -55,6 +56,7 @@ struct ImageDescription: Encodable {
     }
     self.pages = pages
     page = entry.page
+    micronsPerPixel = entry.micronsPerPixel
     bytes = entry.bytes
     generation = String(entry.generation, radix: 16)
     let segment = PercentEncoding.encode(id)

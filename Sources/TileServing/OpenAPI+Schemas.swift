@@ -9,7 +9,7 @@ extension OpenAPI {
       "Image": image,
       "Coverage": object(
         [
-          "image": text, "level": count,
+          "image": text, "description": reference("Image"), "level": count,
           "levelScale": ["type": "number", "exclusiveMinimum": 0, "maximum": 1],
           "viewport": object(
             [
@@ -48,6 +48,7 @@ extension OpenAPI {
             ["width": side, "height": side, "columns": side, "rows": side],
             required: ["width", "height", "columns", "rows"]),
         ], "pages": side, "page": side, "bytes": count, "generation": text,
+        "micronsPerPixel": ["type": "number", "exclusiveMinimum": 0],
         "urls": ["type": "object", "additionalProperties": text],
       ],
       required: [

@@ -14,6 +14,7 @@ enum BuildCommand: Command {
       help: "of the tiles: jpeg, png, webp, avif, or auto: webp for images with alpha, else jpeg"),
     Option("fidelity", "auto", help: "exact, fast, lossless or auto: how near to the source, see the README"),
     Option("quality", "80", help: "of JPEG, WebP and AVIF tiles, 1 to 100"),
+    Option("subsampling", "auto", help: "of JPEG tiles: 420, 444, or auto: 444 from quality 90 on"),
     Option(
       "intent", "perceptual",
       help: "of conversions to sRGB by ICC profiles: perceptual, relative, saturation or absolute"),
@@ -104,6 +105,12 @@ enum BuildCommand: Command {
       options.fidelity = fidelity
     }
     if let quality = try arguments.int("quality", in: 1...100) { options.quality = quality }
+    if let name = arguments.string("subsampling") {
+      guard let subsampling = Subsampling(name: name) else {
+        throw UsageError("\(arguments.spelled("subsampling")) is '\(name)'; it takes auto, 420 or 444")
+      }
+      options.subsampling = subsampling
+    }
     if let name = arguments.string("intent") {
       guard let intent = RenderingIntent(name: name) else {
         throw UsageError(

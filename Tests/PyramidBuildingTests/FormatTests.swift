@@ -171,4 +171,25 @@ struct FormatTests {
     let pixel = try Picture(level: flat.pyramid.topLevel, of: flat)[100, 70]
     #expect(pixel.first! < 8 && pixel.last! > 247)
   }
+
+  @Test("an animation is its first frame, and says so", arguments: ["gif", "webp"])
+  func animation(ending: String) throws {
+    let folder = try TemporaryFolder()
+    let source = folder("moving.\(ending)")
+    // Two frames, one above the other, red and blue.
+    try Tool.check(["vips", "black", folder("red.v"), "60", "40", "--bands", "3"])
+    try Tool.check(["vips", "linear", folder("red.v"), folder("r.v"), "1", "255 0 0", "--uchar"])
+    try Tool.check(["vips", "linear", folder("red.v"), folder("b.v"), "1", "0 0 255", "--uchar"])
+    try Tool.check(["vips", "join", folder("r.v"), folder("b.v"), folder("both.v"), "vertical"])
+    try Tool.check(["vips", "\(ending)save", folder("both.v"), source, "--page-height", "40"])
+    var options = BuildOptions()
+    options.format = .png
+    let report = try PyramidBuilder(options: options, threads: 1).build(
+      source, to: folder("moving.szi"), name: "moving")
+    #expect(report.pyramid.imageSize == PixelSize(width: 60, height: 40))
+    #expect(report.steps.first == "the first of 2 frames")
+    let top = try Picture(level: report.pyramid.topLevel, of: SZIArchive(path: folder("moving.szi")))
+    let pixel = Array(top.pixels[0..<3])
+    #expect(pixel[0] > 230 && pixel[2] < 25)
+  }
 }
