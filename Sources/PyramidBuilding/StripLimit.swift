@@ -3,7 +3,7 @@
 enum StripLimit {
   /// Bytes for each two threads that a strip of full resolution may be behind with when the next one is
   /// begun.
-  private static let bytesAhead = 16 << 20
+  private static let bytesAhead = 24 << 20
 
   /// Tiles of full resolution that may still wait or be in work when decoding of the next strip begins.
   static func tilesAhead(_ level: StripLevel, threads: Int, isParallel: Bool) -> Int {
