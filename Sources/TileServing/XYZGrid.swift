@@ -9,9 +9,7 @@ struct XYZGrid {
 
   init(_ pyramid: Pyramid) {
     self.pyramid = pyramid
-    let tiles = (max(pyramid.imageSize.width, pyramid.imageSize.height) - 1) / pyramid.tileSize + 1
-    // Halvings until one tile is enough: the bits of the last tile's number.
-    baseLevel = pyramid.topLevel - (Int.bitWidth - (tiles - 1).leadingZeroBitCount)
+    baseLevel = pyramid.finestSingleTileLevel
   }
 
   var maximumZ: Int { pyramid.topLevel - baseLevel }

@@ -36,14 +36,7 @@ public final class PartialFile {
   deinit { abandon() }
 
   public func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let buffer = UnsafeRawBufferPointer(rebasing: rest)
-      let count = Glibc.write(descriptor, buffer.baseAddress, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw StorageError("write \(destination)", errno: errno) }
-      rest = rest.dropFirst(count)
-    }
+    try writeAll(bytes, to: descriptor, path: destination)
   }
 
   /// Gives the finished file its name, replacing what had it. Power loss afterwards keeps one of the two.
@@ -78,6 +71,22 @@ public final class PartialFile {
       close(descriptor)
     }
     return removed
+  }
+}
+
+/// Writes every byte, however few the system takes at a time.
+///
+/// - Parameter path: what an error calls the file.
+func writeAll(
+  _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, path: @autoclosure () -> String
+) throws(StorageError) {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let buffer = UnsafeRawBufferPointer(rebasing: rest)
+    let count = Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { throw StorageError("write \(path())", errno: errno) }
+    rest = rest.dropFirst(count)
   }
 }
 

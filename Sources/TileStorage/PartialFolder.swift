@@ -38,14 +38,7 @@ public final class PartialFolder: Sendable {
     }
     guard descriptor >= 0 else { throw StorageError("write \(destination)/\(name)", errno: errno) }
     defer { close(descriptor) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let buffer = UnsafeRawBufferPointer(rebasing: rest)
-      let count = Glibc.write(descriptor, buffer.baseAddress, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw StorageError("write \(destination)/\(name)", errno: errno) }
-      rest = rest.dropFirst(count)
-    }
+    try writeAll(bytes, to: descriptor, path: "\(destination)/\(name)")
   }
 
   public func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
