@@ -15,9 +15,11 @@ final class PNGSource: StripSource, StripDecoding {
   private let rowsAtOnce: Int
   private var inflatedRows = 0
   private var nextInflatedRow = 0
-  /// The row above the next one, and the next one, in turn.
-  private var above: UnsafeMutablePointer<UInt8>
-  private var row: UnsafeMutablePointer<UInt8>
+  /// The row above the next one: in `kept`, or among the inflated ones where it has no filter.
+  private var above: UnsafePointer<UInt8>
+  /// Two rows that take turns.
+  private var kept: UnsafeMutablePointer<UInt8>
+  private var free: UnsafeMutablePointer<UInt8>
   private var rowsLeft: Int
 
   /// Inflating in pieces costs a copy of the window of 32 KiB for each.
@@ -36,9 +38,10 @@ final class PNGSource: StripSource, StripDecoding {
     rowsAtOnce = min(file.height, max(1, Self.inflatedSize / (rowSize + 1)))
     rowsLeft = file.height
     inflated = .allocate(capacity: rowsAtOnce * (rowSize + 1) + Self.slack)
-    above = .allocate(capacity: rowSize + Self.slack)
-    above.initialize(repeating: 0, count: rowSize + Self.slack)
-    row = .allocate(capacity: rowSize + Self.slack)
+    kept = .allocate(capacity: rowSize + Self.slack)
+    kept.initialize(repeating: 0, count: rowSize + Self.slack)
+    free = .allocate(capacity: rowSize + Self.slack)
+    above = UnsafePointer(kept)
     state = .allocate(capacity: 1)
     isal_inflate_init(state)
     state.pointee.crc_flag = UInt32(ISAL_ZLIB)
@@ -47,8 +50,8 @@ final class PNGSource: StripSource, StripDecoding {
 
   deinit {
     inflated.deallocate()
-    above.deallocate()
-    row.deallocate()
+    kept.deallocate()
+    free.deallocate()
     state.deallocate()
   }
 
@@ -62,14 +65,19 @@ final class PNGSource: StripSource, StripDecoding {
     for y in 0..<strip.height {
       if nextInflatedRow == inflatedRows { try inflateRows() }
       let filtered = inflated + nextInflatedRow * (rowSize + 1)
-      guard
-        PNGUnfilter.undo(
-          filtered[0], filtered + 1, above: above, to: row, count: rowSize, bands: file.bands)
-      else {
-        throw file.chunks.refused("row \(height - rowsLeft) has filter \(filtered[0]); there are 0 to 4")
+      if filtered[0] == 0 {
+        above = UnsafePointer(filtered + 1)
+      } else {
+        guard
+          PNGUnfilter.undo(
+            filtered[0], filtered + 1, above: above, to: free, count: rowSize, bands: file.bands)
+        else {
+          throw file.chunks.refused("row \(height - rowsLeft) has filter \(filtered[0]); there are 0 to 4")
+        }
+        swap(&kept, &free)
+        above = UnsafePointer(kept)
       }
-      strip.put(row, count: width, plane: 0, x: 0, y: y)
-      swap(&above, &row)
+      strip.put(above, count: width, plane: 0, x: 0, y: y)
       nextInflatedRow += 1
       rowsLeft -= 1
     }
@@ -77,6 +85,10 @@ final class PNGSource: StripSource, StripDecoding {
   }
 
   private func inflateRows() throws(BuildError) {
+    if above != kept {
+      kept.update(from: above, count: rowSize)
+      above = UnsafePointer(kept)
+    }
     inflatedRows = min(rowsAtOnce, rowsLeft)
     nextInflatedRow = 0
     let left = try inflate(to: inflated, count: inflatedRows * (rowSize + 1))

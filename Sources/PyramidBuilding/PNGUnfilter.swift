@@ -1,7 +1,7 @@
 /// Undoes the filters of PNG rows (PNG 9.2).
 enum PNGUnfilter {
   /// - Parameters:
-  ///   - filter: 0…4.
+  ///   - filter: 1…4; 0 means that there is none.
   ///   - row: the filtered bytes; up to 3 bytes behind them are read.
   ///   - above: the finished row above, zeros for the first.
   ///   - out: `count` bytes, and up to 3 behind them are written to.
@@ -11,7 +11,6 @@ enum PNGUnfilter {
     to out: UnsafeMutablePointer<UInt8>, count: Int, bands: Int
   ) -> Bool {
     switch (filter, bands) {
-    case (0, _): out.update(from: row, count: count)
     case (1, 1): sub(row, out, count, 1)
     case (1, 2): sub(row, out, count, 2)
     case (1, 3): sub(row, out, count, 3)

@@ -15,6 +15,9 @@ struct TIFFFile {
   let columns: Int
   let rows: Int
   let isJPEG: Bool
+  let isDeflated: Bool
+  /// Whether samples are stored as differences.
+  let isPredicted: Bool
   /// JPEG of YCbCr; otherwise of the bands themselves.
   let isYCbCr: Bool
   /// What all JPEG units share: quantisation and Huffman tables (TIFF Technical Note 2).
@@ -44,6 +47,8 @@ struct TIFFFile {
     let compression = handle.short(TIFFTAG_COMPRESSION)
     let photometric = handle.short(TIFFTAG_PHOTOMETRIC)
     isJPEG = compression == COMPRESSION_JPEG
+    isDeflated = [COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE].contains(Int32(compression))
+    isPredicted = isDeflated && handle.short(TIFFTAG_PREDICTOR) == PREDICTOR_HORIZONTAL
     jpegTables = isJPEG ? handle.bytes(TIFFTAG_JPEGTABLES) : []
     let compressions = [
       COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_JPEG,

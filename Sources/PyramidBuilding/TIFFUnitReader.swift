@@ -6,6 +6,7 @@ final class TIFFUnitReader {
   let file: TIFFFile
   private let handle: TIFFHandle
   private let decoder: tjhandle?
+  private let inflater: TIFFInflater?
   private var bytes: UnsafeMutableRawBufferPointer
   private let identifier: [UInt8]
 
@@ -23,6 +24,7 @@ final class TIFFUnitReader {
     guard !file.isJPEG || decoder != nil else {
       throw BuildError(file.path, "no memory for a JPEG decoder", isTemporary: true)
     }
+    inflater = file.isDeflated ? TIFFInflater(isPredicted: file.isPredicted, bands: file.bands) : nil
     bytes = .allocate(byteCount: 1 << 16, alignment: 16)
     let tables = file.jpegTables
     let areFramed = tables.count > 4 && tables[..<2] == [0xff, 0xd8] && tables.suffix(2) == [0xff, 0xd9]
@@ -52,6 +54,8 @@ final class TIFFUnitReader {
           TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
       return
     }
+    // What is damaged is left to libtiff, whose judgement and words count.
+    if inflate(unit, to: base, stride: stride) { return }
     let size = file.unitWidth * file.height(ofUnit: unit) * file.bands
     reserve(size)
     let count =
@@ -64,6 +68,27 @@ final class TIFFUnitReader {
     for y in 0..<file.height(ofUnit: unit) {
       (base + y * stride).update(from: source + y * rowSize, count: rowSize)
     }
+  }
+
+  /// - Returns: false where the unit is not deflated, or not soundly.
+  private func inflate(_ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int) -> Bool {
+    let stored = TIFFGetStrileByteCount(handle.pointer, UInt32(unit))
+    guard let inflater, (1...UInt64(Self.largestRead)).contains(stored) else { return false }
+    let (rows, rowSize) = (file.height(ofUnit: unit), file.unitWidth * file.bands)
+    let room = rows * rowSize + TIFFInflater.slack
+    reserve(room + Int(stored))
+    let data = UnsafeMutableRawBufferPointer(rebasing: bytes[room..<(room + Int(stored))])
+    guard read(unit, to: data.baseAddress!, count: data.count) else { return false }
+    return inflater.inflate(
+      UnsafeRawBufferPointer(data), by: bytes.baseAddress!.assumingMemoryBound(to: UInt8.self), rows: rows,
+      rowSize: rowSize, to: base, stride: stride)
+  }
+
+  /// Reads a unit's bytes as they are stored.
+  private func read(_ unit: Int, to base: UnsafeMutableRawPointer, count: Int) -> Bool {
+    (file.isTiled
+      ? TIFFReadRawTile(handle.pointer, UInt32(unit), base, tmsize_t(count))
+      : TIFFReadRawStrip(handle.pointer, UInt32(unit), base, tmsize_t(count))) == count
   }
 
   /// Y, Cb, Cr of a 4:2:0 unit, or its gray plane, as the JPEG has them.
@@ -93,11 +118,9 @@ final class TIFFUnitReader {
     let start = identifier.count - 2
     reserve(start + Int(size))
     let base = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
-    let count =
-      file.isTiled
-      ? TIFFReadRawTile(handle.pointer, UInt32(unit), base + start, tmsize_t(size))
-      : TIFFReadRawStrip(handle.pointer, UInt32(unit), base + start, tmsize_t(size))
-    guard count == Int(size) else { throw handle.refused("\(name(unit)) cannot be read") }
+    guard read(unit, to: base + start, count: Int(size)) else {
+      throw handle.refused("\(name(unit)) cannot be read")
+    }
     guard base[start] == 0xff, base[start + 1] == 0xd8 else {
       throw handle.refused("\(name(unit)) is no JPEG")
     }

@@ -159,6 +159,10 @@ class Visit:
         """Waits until the picture is at rest and every tile of the view is drawn."""
         self.until("return viewer?.isSharp", "every tile of the view drawn")
 
+    def address(self):
+        """The page's own word: playwright hears of a changed address some time later."""
+        return self.run("return location.href")
+
     def view(self):
         return self.run("const { scale, x, y, width, height } = viewer.viewport; return { scale, x, y, width, height }")
 

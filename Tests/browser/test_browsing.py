@@ -28,9 +28,9 @@ class Paging(PageTest):
     def assertShows(self, visit, index):
         visit.until(f"return viewer.index === {index} && viewer.isSharp", f"image {index}")
         name = urllib.parse.quote(ORDER[index], safe="")
-        self.assertIn(f"/view/{name}", visit.page.url)
+        visit.until(f"return location.pathname === '/view/{name}'", f"the address of image {index}")
         visit.until(f"return document.getElementById('number').value === '{index + 1}'")
-        self.assertEqual(visit.page.title(), ORDER[index].split("/")[-1])
+        visit.until(f"return document.title === '{ORDER[index].split('/')[-1]}'", f"the title of image {index}")
 
     def test_a_swipe_turns_the_page_either_way(self):
         visit = self.open()
