@@ -58,7 +58,8 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     library("Catalog", ["CSQLite", "TileStorage", "TileGeometry"]),
     library(
-      "TileServing", ["Catalog", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CXXHash"]),
+      "TileServing",
+      ["Catalog", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium", "CXXHash"]),
     library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",

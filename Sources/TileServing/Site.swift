@@ -20,12 +20,16 @@ public final class Site: Sendable {
 
   /// Of a library that only who has its key may see.
   public let gate: Gate?
+  let access: Access
+  let sessions: SessionTable
 
   public init(
     library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
-    viewportSide: Int = 32768, gate: Gate? = nil, version: String = "0"
+    viewportSide: Int = 32768, gate: Gate? = nil, access: Access = Access(),
+    version: String = "0"
   ) throws(StorageError) {
-    self.gate = gate
+    (self.gate, self.access) = (gate, access)
+    sessions = SessionTable(limits: access.sessions, now: access.clock)
     self.library = library
     self.rendering = rendering
     (self.viewportSide, self.version) = (viewportSide, version)
@@ -92,6 +96,17 @@ public final class Site: Sendable {
     guard let gate else { return openResponse(to: request) }
     let isAdmitted = gate.admits(cookies: request.header("Cookie"))
     return (isAdmitted ? openResponse(to: request) : gate.answer(request, base: base)).madePrivate
+  }
+
+  /// What the request may read and change.
+  public func visitor(_ request: Request) -> Visitor {
+    if let header = request.header("Authorization"), let token = access.token,
+      token.admits(authorization: header)
+    {
+      return Visitor(mayWrite: access.isWritable)
+    }
+    guard let session = sessions.session(request) else { return .anyone }
+    return Visitor(session, isWritable: access.isWritable)
   }
 
   private func openResponse(to request: Request) -> Response {

@@ -1,0 +1,14 @@
+/// How visitors come by more than everybody has.
+public struct Access: Sendable {
+  /// Captions, deletions and uploads are taken, from who may.
+  public var isWritable = false
+  /// With which the library may be written to; nil where nobody has one.
+  public var token: AccessToken?
+  /// What opens private spaces; nil where passwords are not taken.
+  public var spaces: (any SpaceOpener)?
+  public var sessions = SessionTable.Limits()
+  /// Seconds of a clock that never goes back.
+  public var clock: @Sendable () -> Int = SessionTable.clock
+
+  public init() {}
+}

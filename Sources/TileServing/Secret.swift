@@ -1,0 +1,67 @@
+import CSodium
+
+/// 256 random bits that open something for who knows them: a session, or the right to write.
+///
+/// Kept as its digest alone: who reads the server's memory or times a comparison learns nothing that opens
+/// anything.
+struct SecretDigest: Hashable, Sendable {
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
+  /// BLAKE2b of the text.
+  init(_ text: some Sequence<UInt8>) {
+    let text = Array(text)
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    withUnsafeMutableBytes(of: &words) { room in
+      _ = crypto_generichash(
+        room.baseAddress!.assumingMemoryBound(to: UInt8.self), room.count, text, UInt64(text.count), nil, 0)
+    }
+    self.words = words
+  }
+
+  /// A new secret as text: 43 characters of base64url (RFC 4648, section 5), which fit into cookies, headers
+  /// and URLs.
+  static func makeSecret() -> String {
+    precondition(sodium_init() >= 0, "libsodium finds no source of random numbers")
+    var bytes = [UInt8](repeating: 0, count: 32)
+    randombytes_buf(&bytes, bytes.count)
+    let variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING
+    var text = [CChar](repeating: 0, count: sodium_base64_encoded_len(bytes.count, variant))
+    sodium_bin2base64(&text, text.count, bytes, bytes.count, variant)
+    return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  static func == (a: SecretDigest, b: SecretDigest) -> Bool {
+    // Of digests, whose bits nobody can choose: where they differ tells nothing.
+    a.words == b.words
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+/// The token with which programs and the library's owner may write.
+public struct AccessToken: Sendable {
+  private let digest: SecretDigest
+
+  /// Printable ASCII without spaces, 16 to 256 characters: what an `Authorization` header can carry and nobody
+  /// guesses. Nil for anything else.
+  public init?(_ text: String) {
+    guard (16...256).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+      return nil
+    }
+    digest = SecretDigest(text.utf8)
+  }
+
+  /// A new one of 256 random bits, to be shown to the owner once.
+  public static func make() -> (token: AccessToken, text: String) {
+    let text = SecretDigest.makeSecret()
+    return (AccessToken(text)!, text)
+  }
+
+  func isSame(_ text: some Sequence<UInt8>) -> Bool { SecretDigest(text) == digest }
+
+  /// - Parameter authorization: the header's value, `Bearer …` (RFC 6750, section 2.1).
+  func admits(authorization: String) -> Bool {
+    let parts = authorization.split(separator: " ", maxSplits: 1)
+    return parts.count == 2 && parts[0].lowercased() == "bearer" && isSame(parts[1].utf8)
+  }
+}

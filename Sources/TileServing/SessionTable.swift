@@ -1,0 +1,166 @@
+import CSodium
+import Glibc
+import Synchronization
+import TileStorage
+
+/// What a visitor's browser is granted, until it logs out, is idle for too long, or the day is over.
+struct Session: Sendable {
+  /// The token was given.
+  var hasToken = false
+  /// A password was given that opened this.
+  var space: SpaceLibrary?
+  /// Seconds.
+  var began = 0
+  var lastUse = 0
+}
+
+/// The sessions, by the digests of their ids. Spaces that no session holds any more are locked at once.
+public final class SessionTable: Sendable {
+  /// How long sessions last, seconds, and how many there may be.
+  public struct Limits: Sendable {
+    public var idle = 30 * 60
+    public var absolute = 12 * 3600
+    public var count = 1000
+
+    public init() {}
+  }
+
+  static let cookieName = "ziggurat-session"
+
+  private let limits: Limits
+  private let now: @Sendable () -> Int
+  private let sessions = Mutex<[SecretDigest: Session]>([:])
+  /// Told of every space that was locked.
+  private let locked: @Sendable () -> Void
+
+  /// - Parameter now: seconds of a clock that never goes back.
+  init(limits: Limits, now: @escaping @Sendable () -> Int, locked: @escaping @Sendable () -> Void = {}) {
+    (self.limits, self.now, self.locked) = (limits, now, locked)
+  }
+
+  /// Seconds; goes on while the machine sleeps.
+  static let clock: @Sendable () -> Int = {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return time.tv_sec
+  }
+
+  var count: Int { sessions.withLock { $0.count } }
+
+  /// The session that the cookies name, which thereby counts as used; nil where there is none.
+  func session(cookies: UnsafeBufferPointer<UInt8>) -> Session? {
+    guard let id = Self.id(in: cookies) else { return nil }
+    let digest = SecretDigest(id)
+    let time = now()
+    return sessions.withLock { sessions in
+      guard var session = sessions[digest], isAlive(session, time) else { return nil }
+      session.lastUse = time
+      sessions[digest] = session
+      return session
+    }
+  }
+
+  func session(_ request: Request) -> Session? {
+    guard var cookies = request.header("Cookie") else { return nil }
+    return cookies.withUTF8 { session(cookies: $0) }
+  }
+
+  /// Begins a session with what the request's own session had and what is added to it, under a new id: one
+  /// that somebody put into the browser before is worth nothing.
+  /// - Returns: the id.
+  func begin(instead request: Request, adding change: (inout Session) -> Void) -> String {
+    let id = SecretDigest.makeSecret()
+    let time = now()
+    var session = self.session(request) ?? Session()
+    if session.began == 0 { session.began = time }
+    session.lastUse = time
+    change(&session)
+    let replaced = oldDigest(request)
+    remove { digest, other in
+      digest == replaced || !self.isAlive(other, time)
+    } adding: { sessions in
+      while sessions.count >= self.limits.count,
+        let oldest = sessions.min(by: { $0.value.lastUse < $1.value.lastUse })
+      {
+        sessions[oldest.key] = nil
+      }
+      sessions[SecretDigest(id.utf8)] = session
+    }
+    return id
+  }
+
+  /// Logs out.
+  func end(_ request: Request) {
+    guard let digest = oldDigest(request) else { return }
+    remove { other, _ in other == digest }
+  }
+
+  /// Ends what has expired.
+  func sweep() {
+    let time = now()
+    remove { _, session in !self.isAlive(session, time) }
+  }
+
+  /// Forgets the keys of every space; sessions by the token go on.
+  func lockSpaces() {
+    remove { _, session in session.space != nil }
+  }
+
+  /// The unlocked space of that identity, if a session has it.
+  func space(of identity: String) -> SpaceLibrary? {
+    sessions.withLock { $0.values.first { $0.space?.space.identity == identity }?.space }
+  }
+
+  /// Each once.
+  var spaces: [SpaceLibrary] {
+    sessions.withLock { Self.spaces($0) }
+  }
+
+  private static func spaces(_ sessions: [SecretDigest: Session]) -> [SpaceLibrary] {
+    var seen: Set<ObjectIdentifier> = []
+    return sessions.values.compactMap(\.space).filter { seen.insert(ObjectIdentifier($0)).inserted }
+  }
+
+  private func isAlive(_ session: Session, _ time: Int) -> Bool {
+    time - session.lastUse < limits.idle && time - session.began < limits.absolute
+  }
+
+  private func remove(
+    _ isGone: (SecretDigest, Session) -> Bool,
+    adding add: (inout [SecretDigest: Session]) -> Void = { _ in }
+  ) {
+    let gone = sessions.withLock { sessions -> [SpaceLibrary] in
+      let before = Self.spaces(sessions)
+      sessions = sessions.filter { !isGone($0.key, $0.value) }
+      add(&sessions)
+      let left = Set(Self.spaces(sessions).map { ObjectIdentifier($0) })
+      return before.filter { !left.contains(ObjectIdentifier($0)) }
+    }
+    for space in gone { space.space.wipeKeys() }
+    if !gone.isEmpty { locked() }
+  }
+
+  private func oldDigest(_ request: Request) -> SecretDigest? {
+    guard var cookies = request.header("Cookie") else { return nil }
+    return cookies.withUTF8 { Self.id(in: $0).map { SecretDigest($0) } }
+  }
+
+  /// The id in a Cookie header (RFC 6265, section 4.2), the first where there are several.
+  static func id(in cookies: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>>? {
+    for cookie in cookies.split(separator: UInt8(ascii: ";")) {
+      let pair = cookie.drop { $0 == UInt8(ascii: " ") }
+      guard pair.count > cookieName.utf8.count, pair.starts(with: cookieName.utf8) else { continue }
+      let value = pair.dropFirst(cookieName.utf8.count)
+      if value.first == UInt8(ascii: "=") { return value.dropFirst() }
+    }
+    return nil
+  }
+
+  /// - Parameter isSecure: browsers send it by HTTPS alone.
+  static func cookie(_ id: String, isSecure: Bool) -> String {
+    "\(cookieName)=\(id); HttpOnly; SameSite=Strict; Path=/" + (isSecure ? "; Secure" : "")
+  }
+
+  /// Has the browser forget the id.
+  static let goneCookie = "\(cookieName)=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0"
+}

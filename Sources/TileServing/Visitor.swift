@@ -1,0 +1,84 @@
+/// Who asks, as far as answers depend on it: what a request may read and change.
+public struct Visitor: Sendable {
+  /// What can be changed.
+  public enum Place: Sendable {
+    /// What everybody sees.
+    case library
+    /// The private space that the visitor has unlocked.
+    case space
+  }
+
+  /// May change what everybody sees: has the token, on a server that lets itself be written to.
+  public let mayWrite: Bool
+  /// May change the private space that is unlocked.
+  public let mayWriteToSpace: Bool
+  /// Known by a cookie, which browsers send also where another site's page makes them.
+  let isByCookie: Bool
+  /// The private space that is unlocked.
+  let space: SpaceLibrary?
+
+  /// May read what everybody may.
+  public static let anyone = Visitor(mayWrite: false)
+
+  /// By the token.
+  init(mayWrite: Bool) {
+    self.mayWrite = mayWrite
+    (mayWriteToSpace, isByCookie, space) = (false, false, nil)
+  }
+
+  init(_ session: Session, isWritable: Bool) {
+    mayWrite = isWritable && session.hasToken
+    mayWriteToSpace = isWritable && session.space != nil
+    (isByCookie, space) = (true, session.space)
+  }
+
+  /// What is answered to a visitor who may not change `place`, or whose request another site's page may
+  /// have made; nil where the request is to be obeyed.
+  public func refusal(toChange place: Place, _ request: Request) -> Response? {
+    let isAllowed =
+      switch place {
+      case .library: mayWrite
+      case .space: mayWriteToSpace
+      }
+    guard isAllowed else {
+      return isByCookie
+        ? .problem(403, "Forbidden", "this session may not change that")
+        : .unauthorized
+    }
+    guard !isByCookie || request.isSameOrigin else { return .crossSite }
+    return nil
+  }
+}
+
+extension Request {
+  /// Whether a page of this server made the request, by what only browsers write: Fetch Metadata, or the
+  /// Origin's host against the Host (both unforgeable by a page). False where neither is there.
+  var isSameOrigin: Bool {
+    if let site = header("Sec-Fetch-Site") { return site == "same-origin" }
+    return header("Origin").map(isOwn(origin:)) ?? false
+  }
+
+  /// Whether a page of another site made the request, as far as a browser tells.
+  var isCrossSite: Bool {
+    if let site = header("Sec-Fetch-Site") { return site != "same-origin" }
+    return header("Origin").map { !isOwn(origin: $0) } ?? false
+  }
+
+  private func isOwn(origin: String) -> Bool {
+    guard let host = header("Host"), let start = origin.firstRange(of: "://")?.upperBound else {
+      return false
+    }
+    return origin[start...].lowercased() == host.lowercased()
+  }
+}
+
+extension Response {
+  static let unauthorized: Response = {
+    var response = problem(401, "Unauthorized", "this needs the token that the server printed, or a session")
+    response.headers.append(("WWW-Authenticate", "Bearer"))
+    return response
+  }()
+
+  static let crossSite = problem(
+    403, "Forbidden", "the request does not come from a page of this server (Sec-Fetch-Site, Origin)")
+}

@@ -1,0 +1,250 @@
+import Synchronization
+import Testing
+import TileStorage
+
+@testable import TileServing
+
+/// Sessions by a clock that the test turns.
+@Suite struct SessionTests {
+  /// A space without pictures that counts how often its keys were wiped.
+  final class EmptySpace: OpenSpace {
+    let identity: String
+    let wiped = Atomic<Int>(0)
+
+    init(_ identity: String) { self.identity = identity }
+
+    func wipeKeys() { wiped.wrappingAdd(1, ordering: .relaxed) }
+    func version() throws(StorageError) -> Int { 1 }
+    func images() throws(StorageError) -> [SourceImage] { [] }
+  }
+
+  final class Clock: Sendable {
+    let seconds = Atomic<Int>(1_000_000)
+
+    func pass(_ seconds: Int) { self.seconds.wrappingAdd(seconds, ordering: .relaxed) }
+  }
+
+  let clock = Clock()
+  let table: SessionTable
+  let locked = Count()
+
+  final class Count: Sendable { let count = Atomic<Int>(0) }
+
+  init() {
+    table = SessionTable(
+      limits: SessionTable.Limits(), now: { [clock] in clock.seconds.load(ordering: .relaxed) },
+      locked: { [locked] in locked.count.wrappingAdd(1, ordering: .relaxed) })
+  }
+
+  static func request(_ id: String?, _ headers: [String: String] = [:], method: String = "GET") -> Request {
+    var headers = headers
+    if let id { headers["Cookie"] = "theme=dark; ziggurat-session=\(id)" }
+    return Request(method: method, rawPath: Array("/".utf8)) { [headers] in headers[$0] }
+  }
+
+  private func isAlive(_ id: String) -> Bool { table.session(Self.request(id)) != nil }
+
+  @Test func isFoundByItsIdAlone() {
+    let id = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
+    #expect(id.utf8.count == 43)
+    #expect(isAlive(id))
+    for other in ["", "x", String(id.dropLast()), id + "x", String(id.reversed()), SecretDigest.makeSecret()]
+    {
+      #expect(!isAlive(other), "\(other)")
+    }
+    #expect(table.session(Self.request(nil)) == nil)
+  }
+
+  @Test(arguments: [
+    ("ziggurat-session=abc", "abc"), ("a=1; ziggurat-session=abc; b=2", "abc"),
+    ("ziggurat-session=abc; ziggurat-session=def", "abc"), ("ziggurat-session=", ""),
+    ("ziggurat-sessions=abc", nil), ("x=ziggurat-session=abc", nil), ("ziggurat-session", nil), ("", nil),
+  ])
+  func idIsReadFromTheCookies(_ cookies: String, _ id: String?) {
+    var cookies = cookies
+    let found = cookies.withUTF8 { SessionTable.id(in: $0).map { String(decoding: $0, as: UTF8.self) } }
+    #expect(found == id)
+  }
+
+  @Test func endsWhenIdleAndAtLastWhateverIsDone() {
+    let limits = SessionTable.Limits()
+    let idle = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
+    clock.pass(limits.idle - 1)
+    #expect(isAlive(idle), "and counts as used")
+    clock.pass(limits.idle - 1)
+    #expect(isAlive(idle))
+    clock.pass(limits.idle)
+    #expect(!isAlive(idle))
+    let busy = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
+    for _ in 0..<(limits.absolute / 600 - 1) {
+      clock.pass(600)
+      #expect(isAlive(busy))
+    }
+    clock.pass(600)
+    #expect(!isAlive(busy))
+    table.sweep()
+    #expect(table.count == 0)
+  }
+
+  @Test func moreRightsAreANewIdThatDiesWithTheOldOnesAge() {
+    let first = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
+    let limits = SessionTable.Limits()
+    for _ in 0..<(limits.absolute / 1000) {
+      clock.pass(1000)
+      #expect(isAlive(first))
+    }
+    let space = library(of: EmptySpace("a"))
+    let second = table.begin(instead: Self.request(first)) { $0.space = space }
+    #expect(!isAlive(first))
+    #expect(table.session(Self.request(second))?.hasToken == true)
+    clock.pass(limits.absolute % 1000)
+    #expect(!isAlive(second))
+  }
+
+  private func library(of space: EmptySpace) -> SpaceLibrary { try! SpaceLibrary(space) }
+
+  @Test func keysAreWipedWithTheLastSessionThatHasThem() {
+    let (a, b) = (EmptySpace("a"), EmptySpace("b"))
+    let (libraryA, libraryB) = (library(of: a), library(of: b))
+    let one = table.begin(instead: Self.request(nil)) { $0.space = libraryA }
+    let two = table.begin(instead: Self.request(nil)) { $0.space = libraryA }
+    let three = table.begin(instead: Self.request(nil)) { $0.space = libraryB }
+    #expect(table.space(of: "a") === libraryA)
+    #expect(table.spaces.count == 2)
+    table.end(Self.request(one))
+    #expect(a.wiped.load(ordering: .relaxed) == 0)
+    table.end(Self.request(two))
+    #expect(a.wiped.load(ordering: .relaxed) == 1)
+    #expect(table.space(of: "a") == nil)
+    #expect(isAlive(three))
+    clock.pass(SessionTable.Limits().idle)
+    table.sweep()
+    #expect(b.wiped.load(ordering: .relaxed) == 1)
+    #expect(locked.count.load(ordering: .relaxed) == 2)
+  }
+
+  @Test func anotherPasswordLocksTheFirstSpaceAndLockingLeavesTheToken() {
+    let (a, b) = (EmptySpace("a"), EmptySpace("b"))
+    let (libraryA, libraryB) = (library(of: a), library(of: b))
+    let one = table.begin(instead: Self.request(nil)) { $0.space = libraryA }
+    let two = table.begin(instead: Self.request(one)) { $0.space = libraryB }
+    #expect(a.wiped.load(ordering: .relaxed) == 1)
+    let token = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
+    table.lockSpaces()
+    #expect(b.wiped.load(ordering: .relaxed) == 1)
+    #expect(!isAlive(two))
+    #expect(isAlive(token))
+  }
+
+  @Test func areBoundedInNumber() {
+    let limit = SessionTable.Limits().count
+    let first = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
+    for _ in 0..<limit {
+      clock.pass(1)
+      _ = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
+    }
+    #expect(table.count == limit)
+    #expect(!isAlive(first))
+  }
+
+  // MARK: Visitors
+
+  @Test func visitorMayWhatHeHasTheRightTo() {
+    var session = Session()
+    session.hasToken = true
+    #expect(!Visitor(session, isWritable: false).mayWrite)
+    #expect(Visitor(session, isWritable: true).mayWrite)
+    #expect(!Visitor(session, isWritable: true).mayWriteToSpace)
+    session = Session()
+    session.space = library(of: EmptySpace("a"))
+    #expect(!Visitor(session, isWritable: true).mayWrite)
+    #expect(Visitor(session, isWritable: true).mayWriteToSpace)
+    #expect(!Visitor(session, isWritable: false).mayWriteToSpace)
+  }
+
+  @Test(arguments: [
+    (["Sec-Fetch-Site": "same-origin"], nil), (["Sec-Fetch-Site": "same-site"], 403),
+    (["Sec-Fetch-Site": "cross-site"], 403), (["Sec-Fetch-Site": "none"], 403), ([:], 403),
+    (["Origin": "http://example.org:80"], nil), (["Origin": "https://EXAMPLE.org:80"], nil),
+    (["Origin": "http://example.org"], 403), (["Origin": "http://example.org:80.evil.net"], 403),
+    (["Origin": "null"], 403), (["Origin": "http://evil.net"], 403),
+    (["Origin": "http://example.org:80", "Sec-Fetch-Site": "cross-site"], 403),
+  ])
+  func cookieAloneMovesNothing(_ headers: [String: String], _ status: Int?) {
+    var session = Session()
+    session.hasToken = true
+    let request = Self.request("x", headers.merging(["Host": "example.org:80"]) { a, _ in a })
+    let visitor = Visitor(session, isWritable: true)
+    #expect(visitor.refusal(toChange: .library, request)?.status == status)
+    #expect(Visitor(mayWrite: true).refusal(toChange: .library, request) == nil, "a Bearer needs neither")
+  }
+
+  @Test func whoMayNotIsToldSo() {
+    let request = Self.request(nil)
+    #expect(Visitor.anyone.refusal(toChange: .library, request)?.status == 401)
+    #expect(Visitor.anyone.refusal(toChange: .space, request)?.header("WWW-Authenticate") == "Bearer")
+    #expect(Visitor(Session(), isWritable: true).refusal(toChange: .library, request)?.status == 403)
+  }
+
+  @Test func tokenIsTakenAsBearerAlone() {
+    let (token, text) = AccessToken.make()
+    for header in ["Bearer \(text)", "bearer \(text)"] { #expect(token.admits(authorization: header)) }
+    for header in ["Bearer", "Bearer ", "Basic \(text)", text, "Bearer \(text)x", "Bearer  \(text)"] {
+      #expect(!token.admits(authorization: header), "\(header)")
+    }
+    for bad in [
+      "", "short", "with space and more", "täglich frisches Brot", String(repeating: "x", count: 257),
+    ] {
+      #expect(AccessToken(bad) == nil, "\(bad)")
+    }
+  }
+}
+
+/// How guessing is slowed down, by a clock that the test turns.
+@Suite struct GuessLimitTests {
+  @Test func anAddressWaitsTwiceAsLongAfterEachGuess() {
+    var limit = GuessLimit()
+    var now = 1000
+    for _ in 0..<GuessLimit.free { #expect(limit.admit("a", now: now) == 0) }
+    var waits: [Int] = []
+    for _ in 0..<12 {
+      let wait = limit.admit("a", now: now)
+      waits.append(wait)
+      #expect(limit.admit("a", now: now + wait - 1) > 0)
+      now += wait
+      #expect(limit.admit("a", now: now) == 0)
+    }
+    #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900])
+    #expect(limit.admit("b", now: now) == 0, "another address does not wait for it")
+    #expect(limit.admit("a", now: now + GuessLimit.memory) == 0)
+  }
+
+  @Test func theRightPasswordDoesNotWipeOutTheWrongOnesBeforeIt() {
+    var limit = GuessLimit()
+    for _ in 0..<GuessLimit.free - 1 { #expect(limit.admit("a", now: 0) == 0) }
+    for _ in 0..<5 {
+      #expect(limit.admit("a", now: 0) == 0)
+      limit.succeeded("a")
+    }
+    #expect(limit.admit("a", now: 0) == 0)
+    #expect(limit.admit("a", now: 0) > 0)
+  }
+
+  @Test func allAddressesTogetherAreBoundedToo() {
+    var limit = GuessLimit()
+    var admitted = 0
+    for second in 0..<3600 {
+      for address in 0..<10 where limit.admit("\(second)-\(address)", now: second) == 0 { admitted += 1 }
+    }
+    #expect(admitted <= GuessLimit.burst + 3600 / GuessLimit.refill)
+    #expect(admitted >= 3600 / GuessLimit.refill)
+  }
+
+  @Test func oneNetworkOfIPv6IsOneAddress() {
+    #expect(GuessLimit.group("192.0.2.7") == "192.0.2.7")
+    #expect(GuessLimit.group("::ffff:192.0.2.7") == "192.0.2.7")
+    #expect(GuessLimit.group("2001:db8:1:2::1") == GuessLimit.group("2001:db8:1:2:ffff::9"))
+    #expect(GuessLimit.group("2001:db8:1:2::1") != GuessLimit.group("2001:db8:1:3::1"))
+    #expect(GuessLimit.group("-") == "-")
+  }
+}
