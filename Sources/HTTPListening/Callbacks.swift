@@ -109,7 +109,8 @@ private func answerRequest(
       var status = 200
       let isGet = method[0] == 0x47
       let result = sendTile(
-        tile, target, connection, isGet: isGet, isPrivate: context.site.gate != nil, status: &status)
+        tile, of: context.site, target, connection, isGet: isGet, isPrivate: context.site.gate != nil,
+        status: &status)
       // Close enough for parts, which are rare.
       let bytes = isGet && status != 304 && status != 416 ? tile.bytes.count : 0
       deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }

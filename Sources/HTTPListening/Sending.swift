@@ -9,7 +9,8 @@ import TileStorage
 ///   - isGet: ranges count for GET alone (RFC 9110, section 14.2).
 ///   - status: the one sent, for the log.
 func sendTile(
-  _ tile: TileReply, _ target: RequestTarget, _ connection: OpaquePointer, isGet: Bool, isPrivate: Bool,
+  _ tile: TileReply, of site: Site, _ target: RequestTarget, _ connection: OpaquePointer, isGet: Bool,
+  isPrivate: Bool,
   status: inout Int
 ) -> MHD_Result {
   guard let response = body(of: tile) else { return .NO }
@@ -32,6 +33,7 @@ func sendTile(
     }
     MHD_add_response_header(response, "Content-Type", tile.mediaType)
     MHD_add_response_header(response, "Accept-Ranges", "bytes")
+    if let link = tile.link { add(link, site, connection, response) }
     return MHD_queue_response(connection, 200, response)
   }
 }
@@ -83,6 +85,21 @@ private func sendPart(
   MHD_add_response_header(response, "Accept-Ranges", "bytes")
   status = range.status
   return MHD_queue_response(connection, UInt32(range.status), response)
+}
+
+private func add(
+  _ link: IIIFTileLink, _ site: Site, _ connection: OpaquePointer, _ response: OpaquePointer
+) {
+  let host = MHD_lookup_connection_value(connection, .HEADER_KIND, "Host").map {
+    UnsafeRawBufferPointer(start: $0, count: strlen($0))
+  }
+  site.withAbsoluteBase(host: host) { scheme, rest in
+    withUnsafeTemporaryAllocation(byteCount: link.room + scheme.count + rest.count, alignment: 1) { buffer in
+      link.write(base: (scheme, rest), into: buffer)
+      MHD_add_response_header(
+        response, "Link", buffer.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self))
+    }
+  }
 }
 
 /// Who may keep and read the answer.

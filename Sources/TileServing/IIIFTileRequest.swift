@@ -2,11 +2,13 @@ import TileGeometry
 
 /// The URL of an image request that may be a stored tile, taken apart without making a string:
 /// `/iiif/{2|3}/{id}/{region}/{w,h or w,}/0/default.{ext}`, as viewers ask for tiles. `max` and `full` go the way
-/// with words, which adds Link headers.
+/// with words.
 struct IIIFTileRequest {
   /// As sent, percent-encoded.
   let id: UnsafeRawBufferPointer
   let fileExtension: UnsafeRawBufferPointer
+  /// The path up to the size, slash and all.
+  private let head: UnsafeRawBufferPointer
   private let isFull: Bool
   private let x: Int
   private let y: Int
@@ -40,6 +42,7 @@ struct IIIFTileRequest {
     } else {
       return nil
     }
+    head = UnsafeRawBufferPointer(rebasing: path[...at])
     // The region.
     let full: StaticString = "/full"
     if at > 8 + 5, UnsafeRawBufferPointer(rebasing: path[(at - 5)..<at]).starts(with: full) {
@@ -67,5 +70,23 @@ struct IIIFTileRequest {
     return IIIFGrid.tile(
       pyramid, x: x, y: y, width: width, height: height, sizeWidth: sizeWidth,
       sizeHeight: sizeHeight == 0 ? nil : sizeHeight)
+  }
+
+  /// Nil where the request is not written in the canonical way: its region reaches over the edge or is the
+  /// whole, or a slash of the id stands bare.
+  /// - Parameter address: the tile's.
+  func link(to address: TileAddress, in pyramid: Pyramid) -> IIIFTileLink? {
+    let image = pyramid.imageSize
+    guard !isFull, width <= image.width - x, height <= image.height - y,
+      width < image.width || height < image.height, !id.contains(0x2f)
+    else { return nil }
+    let rows = Pyramid.halved(height, times: pyramid.topLevel - address.level)
+    let isWhole = sizeWidth == width && rows == height
+    // 2.1 leaves out a height that keeps the proportions, 3.0 has both.
+    let follows = (height * sizeWidth * 2 + width) / (2 * width)
+    let isTwo = head[6] == UInt8(ascii: "2")
+    return IIIFTileLink(
+      head: head, width: isWhole ? nil : sizeWidth,
+      height: isTwo && max(1, follows) == rows ? nil : rows, fileExtension: fileExtension)
   }
 }

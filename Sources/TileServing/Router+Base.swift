@@ -2,14 +2,33 @@
 extension Router {
   /// `--base-url`, or else what the client itself called the server; root-relative where it did not say.
   var absoluteBase: String {
-    guard site.base.isEmpty, let host = request.header("Host"), Self.isHost(host) else { return site.base }
+    guard site.base.isEmpty, let host = request.header("Host"), Site.isHost(host.utf8) else {
+      return site.base
+    }
     return "http://" + host
+  }
+}
+
+extension Site {
+  /// `Router.absoluteBase` without a string.
+  /// - Parameter host: the header's value, if the client sent it.
+  public func withAbsoluteBase<Result>(
+    host: UnsafeRawBufferPointer?,
+    _ use: (_ scheme: UnsafeRawBufferPointer, _ rest: UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    if base.isEmpty, let host, Self.isHost(host) {
+      let scheme: StaticString = "http://"
+      return use(UnsafeRawBufferPointer(start: scheme.utf8Start, count: scheme.utf8CodeUnitCount), host)
+    }
+    let none = UnsafeRawBufferPointer(start: nil, count: 0)
+    return base.utf8.withContiguousStorageIfAvailable { use(UnsafeRawBufferPointer($0), none) }
+      ?? use(none, none)
   }
 
   /// A name or an address with a port: nothing that could end a URL's authority (RFC 3986, section 3.2).
-  private static func isHost(_ text: String) -> Bool {
-    (1...255).contains(text.utf8.count)
-      && text.utf8.allSatisfy {
+  static func isHost(_ text: some Collection<UInt8>) -> Bool {
+    (1...255).contains(text.count)
+      && text.allSatisfy {
         switch $0 {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x3a, 0x5b, 0x5d, 0x5f: true
         default: false

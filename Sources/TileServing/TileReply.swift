@@ -11,6 +11,8 @@ public struct TileReply {
   public let tile: Int
   /// `image/jpeg`, NUL-terminated, alive as long as the process.
   public let mediaType: UnsafePointer<CChar>
+  /// Where the tile was asked for through IIIF.
+  public var link: IIIFTileLink?
 }
 
 /// What a path asks for on the way that needs no strings.

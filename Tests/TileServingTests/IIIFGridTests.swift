@@ -12,6 +12,22 @@ struct IIIFGridTests {
     }
   }
 
+  private static func link(_ path: String, _ pyramid: Pyramid) -> String? {
+    Array(path.utf8).withUnsafeBytes { bytes in
+      guard let request = IIIFTileRequest(bytes), let address = request.address(in: pyramid),
+        let link = request.link(to: address, in: pyramid)
+      else { return nil }
+      return withUnsafeTemporaryAllocation(byteCount: link.room + 11, alignment: 1) { buffer in
+        "http://".utf8.withContiguousStorageIfAvailable { scheme in
+          "host".utf8.withContiguousStorageIfAvailable { host in
+            link.write(base: (UnsafeRawBufferPointer(scheme), UnsafeRawBufferPointer(host)), into: buffer)
+          }
+        }
+        return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+      }
+    }
+  }
+
   /// As a client computes it from info.json (3.0, implementation notes, section 5).
   private static func request(_ pyramid: Pyramid, _ tile: TileAddress) -> (
     region: String, width: Int, height: Int
@@ -61,7 +77,7 @@ struct IIIFGridTests {
   func agreement() throws {
     var random = SplitMix(11)
     let pyramid = Pyramid(imageSize: PixelSize(width: 1300, height: 900)!, tileSize: 128)!
-    var onGrid = 0
+    var (onGrid, linked) = (0, 0)
     for _ in 0..<30_000 {
       let factor = 1 << random.below(5)
       let side = 128 * factor
@@ -82,8 +98,16 @@ struct IIIFGridTests {
       }
       #expect(fast == slow, "\(region)/\(size)")
       if fast != nil { onGrid += 1 }
+      if fast != nil, let picture,
+        let link = Self.link("/iiif/\(version.rawValue)/x/\(region)/\(size)/0/default.jpg", pyramid)
+      {
+        let canonical = IIIFImageRequest.canonical(picture, of: pyramid.imageSize, version, PictureLimits())
+        let url = "http://host/iiif/\(version.rawValue)/x/\(canonical)"
+        #expect(link == "<\(url)>;rel=\"canonical\",<\(version.profile)>;rel=\"profile\"")
+        linked += 1
+      }
     }
-    #expect(onGrid > 500)
+    #expect(onGrid > 500 && linked > 400)
   }
 
   @Test("overlapping tiles hold more than a region asks for: only one that stands alone answers")

@@ -53,6 +53,13 @@ class Images(unittest.TestCase):
                         answer = self.server.get(url)
                         self.assertEqual((answer.status, answer.body), (200, stored.body), url)
                         self.assertEqual(answer["etag"], stored["etag"], url)
+                        canonical, profile = re.fullmatch(
+                            r'<([^>]*)>;rel="canonical",<([^>]*)>;rel="profile"', answer["link"]).groups()
+                        version = url.split("/")[2]
+                        self.assertEqual(profile, f"http://iiif.io/api/image/{version}/level2.json")
+                        # The canonical URL is its own.
+                        again = self.server.get(re.sub("^http://[^/]*", "", canonical))
+                        self.assertEqual((again.body, again["link"]), (stored.body, answer["link"]), url)
 
     def test_folders_of_deep_zoom_tiles(self):
         source, images = photo(folder("source") / "s.png", 900, 700), folder("images")
