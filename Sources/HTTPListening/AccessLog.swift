@@ -82,7 +82,7 @@ public final class AccessLog: Sendable {
     return result
   }
 
-  private static func client(_ connection: OpaquePointer) -> String {
+  static func client(_ connection: OpaquePointer) -> String {
     guard let address = zg_client_address(connection) else { return "-" }
     let size =
       address.pointee.sa_family == UInt16(AF_INET6)

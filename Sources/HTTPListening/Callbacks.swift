@@ -35,11 +35,11 @@ enum Callbacks {
   }
 
   static let handle: MHD_AccessHandlerCallback = {
-    context, connection, url, method, version, _, size, state in
+    context, connection, url, method, version, data, size, state in
     guard let context, let connection, let url, let method, let version, let size, let state else {
       return .NO
     }
-    return answerRequest(ListenerContext.from(context), connection, url, method, version, size, state)
+    return answerRequest(ListenerContext.from(context), connection, url, method, version, data, size, state)
   }
 
   static let requestCompleted: Completed = { context, connection, state, _ in
@@ -73,8 +73,8 @@ func deadline(_ connection: OpaquePointer) -> Unmanaged<ConnectionDeadlines.Conn
 
 private func answerRequest(
   _ context: Unmanaged<ListenerContext>, _ connection: OpaquePointer, _ url: UnsafePointer<CChar>,
-  _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>, _ size: UnsafeMutablePointer<Int>,
-  _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+  _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>, _ data: UnsafePointer<CChar>?,
+  _ size: UnsafeMutablePointer<Int>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
   context._withUnsafeGuaranteedRef { context in
     let target = RequestTarget(url, deadline(connection)?._withUnsafeGuaranteedRef { $0.hidden })
@@ -89,32 +89,50 @@ private func answerRequest(
         return refuse(context, connection, method, target, 414, "the URL is too long\n")
       }
       if isPlainRead(method) { return .YES }  // an answer on the first call would end the connection
+      if let limit = context.site.bodyLimit(method: String(cString: method), target.path) {
+        if contentLength(connection) > limit {
+          return refuse(context, connection, method, target, 413, "the body is too long\n")
+        }
+        state.pointee = Unmanaged.passRetained(RequestBody(limit: limit)).toOpaque()
+        return .YES
+      }
       // A body that nobody reads would be taken for the next request: answered now, the connection ends.
       return answer(context, connection, target, method, state)
     }
+    let body = object(state) as? RequestBody
     if size.pointee > 0 {  // a body with a GET means nothing
+      if let data { body?.append(UnsafeRawBufferPointer(start: data, count: size.pointee)) }
       size.pointee = 0
       return .YES
     }
-    if let pending = pendingAnswer(state) {
+    if let pending = object(state) as? PendingAnswer {
       let response = pending.response
       return finish(context, connection, String(cString: method), target, response)
     }
     if let deadline = deadline(connection) { context.deadlines.requestIsWhole(deadline) }
+    if let body {
+      // Done with: the state may have to hold the answer.
+      state.pointee = headersSeen
+      defer { Unmanaged.passUnretained(body).release() }
+      if body.isTooLong { return refuse(context, connection, method, target, 413, "the body is too long\n") }
+      return answer(context, connection, target, method, state, body: body.bytes)
+    }
     if method[0] != 0x4f, isAdmitted(context, connection),
-      case .found(let tile) = context.site.tile(target.path)
+      case .found(let tile) = context.site.tile(
+        target.path, cookies: { MHD_lookup_connection_value(connection, .HEADER_KIND, "Cookie") })
     {
       // Kept mapped until the request is completed.
       state.pointee = tile.archive.toOpaque()
       var status = 200
       let isGet = method[0] == 0x47
       let result = sendTile(
-        tile, of: context.site, target, connection, isGet: isGet, isPrivate: context.site.gate != nil,
+        tile, of: context.site, target, connection, isGet: isGet,
+        isPrivate: tile.isPrivate || context.site.gate != nil,
         status: &status)
       // Close enough for parts, which are rare.
       let bytes = isGet && status != 304 && status != 416 ? tile.bytes.count : 0
       deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
-      if let log = context.log { log.add(connection, String(cString: method), target.text, status, bytes) }
+      if let log = context.log { log.add(connection, String(cString: method), target.logged, status, bytes) }
       return result
     }
     return answer(context, connection, target, method, state)
@@ -126,7 +144,7 @@ private func refuse(
   _ target: RequestTarget, _ status: Int, _ why: StaticString
 ) -> MHD_Result {
   deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, why.utf8CodeUnitCount) }
-  context.log?.add(connection, String(cString: method), target.text, status, why.utf8CodeUnitCount)
+  context.log?.add(connection, String(cString: method), target.logged, status, why.utf8CodeUnitCount)
   return sendRefusal(status, why, connection)
 }
 
@@ -137,18 +155,24 @@ private func isAdmitted(_ context: ListenerContext, _ connection: OpaquePointer)
     cookies: MHD_lookup_connection_value(connection, .HEADER_KIND, "Cookie").map { String(cString: $0) })
 }
 
-/// What the request's connection was suspended for, once it was resumed.
-private func pendingAnswer(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> PendingAnswer? {
+/// What the request's state holds: its body on its way in, or what its connection was suspended for.
+private func object(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> AnyObject? {
   guard let pointer = state.pointee, pointer != headersSeen else { return nil }
-  return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() as? PendingAnswer
+  return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
+}
+
+/// What the header says; 0 where it says nothing.
+private func contentLength(_ connection: OpaquePointer) -> Int {
+  MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length").map { Int(atoll($0)) } ?? 0
 }
 
 /// Answers everything but a stored tile.
 private func answer(
   _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
-  _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+  _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+  body: [UInt8] = []
 ) -> MHD_Result {
-  let request = request(connection, target, method)
+  let request = request(connection, target, method, body)
   var response = context.site.respond(to: request)
   if case .rendering(let job) = response.body {
     let renders = context.site.renders
@@ -161,6 +185,12 @@ private func answer(
       return .YES
     }
   }
+  if case .deferred(let work) = response.body {
+    let pending = PendingAnswer(connection, response)
+    state.pointee = Unmanaged.passRetained(pending).toOpaque()
+    pending.wait(for: work)
+    return .YES
+  }
   return finish(context, connection, request.method, target, response)
 }
 
@@ -172,7 +202,7 @@ private func finish(
   let result = send(response, connection, status: &status)
   let bytes = method == "HEAD" || status == 304 ? 0 : response.byteCount
   deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
-  context.log?.add(connection, method, target.text, status, bytes)
+  context.log?.add(connection, method, target.logged, status, bytes)
   return result
 }
 
@@ -199,10 +229,11 @@ private func isPlainRead(_ method: UnsafePointer<CChar>) -> Bool {
 
 /// The request in words, for everything but stored tiles.
 private func request(
-  _ connection: OpaquePointer, _ target: RequestTarget, _ method: UnsafePointer<CChar>
+  _ connection: OpaquePointer, _ target: RequestTarget, _ method: UnsafePointer<CChar>, _ body: [UInt8]
 ) -> Request {
   Request(
     method: String(cString: method), rawPath: Array(target.path), rawQuery: target.parameters,
+    body: body, peer: AccessLog.client(connection),
     header: { name in
       MHD_lookup_connection_value(connection, .HEADER_KIND, name).map { String(cString: $0) }
     })

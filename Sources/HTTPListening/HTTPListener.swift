@@ -71,7 +71,7 @@ public final class HTTPListener {
       waited += 0.01
     }
     // No connection may be suspended from here on.
-    context.site.renders.stop()
+    context.site.stop()
     context.deadlines.stop()
     for daemon in daemons { MHD_stop_daemon(daemon) }
     context.log?.flush()

@@ -3,8 +3,9 @@ import Glibc
 import Synchronization
 import TileServing
 
-/// The answer to a request whose picture is being rendered: its connection is suspended meanwhile.
-// Sendable: the connection is touched by a render thread only while it is suspended, and resuming it is
+/// The answer to a request whose picture is being rendered, or whose answer is made by another thread: its
+/// connection is suspended meanwhile.
+// Sendable: the connection is touched by another thread only while it is suspended, and resuming it is
 // the last thing that thread does.
 final class PendingAnswer: @unchecked Sendable {
   private let connection: OpaquePointer
@@ -26,6 +27,12 @@ final class PendingAnswer: @unchecked Sendable {
     case .refused(let instead): instead
     case nil: .busy
     }
+  }
+
+  /// Suspends the connection and has the answer made; the handler is called again afterwards.
+  func wait(for answer: DeferredAnswer) {
+    MHD_suspend_connection(connection)
+    answer.make { [self] in resume(.refused($0)) }
   }
 
   /// Suspends the connection and has the picture rendered; the handler is called again afterwards.

@@ -39,8 +39,8 @@ struct RequestTarget {
 
   var count: Int { path.count + query.count }
 
-  /// The path as text, for the log.
-  var text: String { String(decoding: path, as: UTF8.self) }
+  /// The path as text, for the log: of what is in a private space no more than that.
+  var logged: String { LoggedPath(path).text }
 
   /// Each parameter's name and value as sent, except that `+` is a space.
   var parameters: [(name: [UInt8], value: [UInt8])] {

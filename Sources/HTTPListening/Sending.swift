@@ -18,7 +18,7 @@ func sendTile(
   return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 48) { tag in
     writeTag(tile, tag.baseAddress.unsafelyUnwrapped)
     let tagText = UnsafePointer(tag.baseAddress.unsafelyUnwrapped)
-    MHD_add_response_header(response, "ETag", tagText)
+    if !isPrivate { MHD_add_response_header(response, "ETag", tagText) }
     addAudience(tile, target, isPrivate, response)
     if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match"),
       strcmp(header, tagText) == 0
@@ -79,7 +79,7 @@ private func sendPart(
   defer { MHD_destroy_response(response) }
   if let text = range.contentRange { MHD_add_response_header(response, "Content-Range", text) }
   MHD_add_response_header(response, "Content-Type", tile.mediaType)
-  MHD_add_response_header(response, "ETag", tag)
+  if !isPrivate { MHD_add_response_header(response, "ETag", tag) }
   // A part carries what the whole would (RFC 9110, section 15.3.7).
   addAudience(tile, target, isPrivate, response, isCached: range.status != 416)
   MHD_add_response_header(response, "Accept-Ranges", "bytes")
@@ -108,7 +108,7 @@ private func addAudience(
   isCached: Bool = true
 ) {
   if isPrivate {
-    MHD_add_response_header(response, "Cache-Control", "no-store")
+    MHD_add_response_header(response, "Cache-Control", "private, no-store")
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin")
     return
   }
@@ -187,8 +187,8 @@ private func body(of answer: Response) -> OpaquePointer? {
       range.count, start, { Unmanaged<MappedFile>.fromOpaque($0!).release() }, owner.toOpaque())
     if response == nil { owner.release() }
     return response
-  case .rendering:
-    // Only a 304 comes here, whose length nobody knows and nobody has to.
+  case .rendering, .deferred:
+    // Of the first only a 304 comes here, whose length nobody knows and nobody has to.
     return MHD_create_response_from_callback(UInt64.max, 1, { _, _, _, _ in -1 }, nil, nil)
   case .rendered(let rendered):
     let owner = Unmanaged.passRetained(rendered)

@@ -9,21 +9,26 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   private let folder: SpaceFolder
   private let keys: SpaceKeys
   private let known = Mutex(Known())
+  /// The name of the index's file: the same for every opening of the space, and no other's.
+  public let identity: String
 
   /// The index as it was read last.
   private struct Known {
     var index = SpaceIndex()
-    var identity: FileIdentity?
+    var file: FileIdentity?
   }
 
   init(folder: SpaceFolder, keys: SpaceKeys) throws(StorageError) {
     CoreDumps.forbid()
-    (self.folder, self.keys) = (folder, keys)
+    (self.folder, self.keys, identity) = (folder, keys, keys.indexName)
     _ = try index()
   }
 
-  /// For the end of a process whose threads may still hold the space: nothing can be opened any more.
-  public func wipeKeys() { keys.wipe() }
+  /// While threads may still hold the space: nothing can be opened or written any more.
+  public func wipeKeys() {
+    keys.wipe()
+    known.withLock { $0 = Known() }
+  }
 
   /// Sorted.
   public func ids() throws(StorageError) -> [String] { try index().entries.keys.sorted() }
@@ -105,25 +110,28 @@ public final class PrivateSpace: ArchiveStore, Sendable {
       var index = try index()
       let old = try body(&index)
       index.sequence += 1
-      try folder.replace(keys.indexName, with: index.sealed(keys))
+      let sealed = index.sealed(keys)
+      guard !keys.isWiped else { throw SpaceKeys.locked("write the space's index") }
+      try folder.replace(identity, with: sealed)
       if let old { unlink(folder.path(old.file)) }
     }
   }
 
   /// Reads the index where its file has changed since.
   private func index() throws(StorageError) -> SpaceIndex {
-    let action = "read the space's index \(folder.path(keys.indexName))"
+    let action = "read the space's index \(folder.path(identity))"
+    guard !keys.isWiped else { throw SpaceKeys.locked(action) }
     var status = stat()
-    guard stat(folder.path(keys.indexName), &status) == 0 else { throw StorageError(action, errno: errno) }
-    let identity = FileIdentity(status)
-    if let index = known.withLock({ $0.identity == identity ? $0.index : nil }) { return index }
-    guard let bytes = try folder.read(keys.indexName) else { throw StorageError(action, errno: ENOENT) }
+    guard stat(folder.path(identity), &status) == 0 else { throw StorageError(action, errno: errno) }
+    let file = FileIdentity(status)
+    if let index = known.withLock({ $0.file == file ? $0.index : nil }) { return index }
+    guard let bytes = try folder.read(identity) else { throw StorageError(action, errno: ENOENT) }
     guard let index = SpaceIndex(sealed: bytes, keys) else {
       throw StorageError(action, "it is damaged; put a copy of the file back in its place")
     }
     let isOlder = known.withLock { known in
-      if index.sequence < known.index.sequence { return known.identity != nil }
-      known = Known(index: index, identity: identity)
+      if index.sequence < known.index.sequence { return known.file != nil }
+      known = Known(index: index, file: file)
       return false
     }
     guard !isOlder else { throw StorageError(action, "it is older than the one that was read before") }

@@ -71,6 +71,20 @@ public struct PrivateSpaces: Sendable {
     } catch { throw Self.spaceError(error) }
   }
 
+  /// Whether there may be spaces: there is a keyring.
+  public var isThere: Bool { access(folder.path(SpaceFolder.keyringName), F_OK) == 0 }
+
+  /// Asks every process that has spaces of this library open to forget their keys.
+  public func lock() throws(SpaceError) {
+    do throws(StorageError) {
+      // The file's being another one is the message.
+      try folder.replace(SpaceFolder.lockName, with: Sodium.random(16))
+    } catch { throw .storage(error) }
+  }
+
+  /// For a process that has spaces open: what asks it to lock them from now on.
+  public func watchLocking() -> LockRequests { LockRequests(path: folder.path(SpaceFolder.lockName)) }
+
   /// What is wrong with the keyring, which the spaces share; nil where nothing is.
   public func keyringFault() -> String? {
     do throws(StorageError) {

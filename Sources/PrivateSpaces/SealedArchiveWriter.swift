@@ -94,6 +94,7 @@ final class SealedArchiveWriter: ArchiveWriter {
   }
 
   private func flush() throws(StorageError) {
+    guard !seal.keys.isWiped else { throw SpaceKeys.locked("write \(file.destination)") }
     try buffer.withUnsafeBufferPointer { (bytes) throws(StorageError) in
       try file.write(UnsafeRawBufferPointer(bytes))
     }

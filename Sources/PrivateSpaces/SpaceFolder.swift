@@ -5,6 +5,7 @@ import TileStorage
 struct SpaceFolder: Sendable {
   static let name = ".spaces"
   static let keyringName = "keyring"
+  static let lockName = "locked"
 
   let path: String
 

@@ -1,4 +1,6 @@
 import CSodium
+import Synchronization
+import TileStorage
 
 /// The keys of an open space, all derived from the one in the keyring.
 final class SpaceKeys: Sendable {
@@ -17,7 +19,16 @@ final class SpaceKeys: Sendable {
     }
   }
 
-  func wipe() { keys.wipe() }
+  /// Set before the first byte is wiped: what was sealed since may be sealed under nothing, and must not be kept.
+  private let wiped = Atomic<Bool>(false)
+  var isWiped: Bool { wiped.load(ordering: .sequentiallyConsistent) }
+
+  func wipe() {
+    wiped.store(true, ordering: .sequentiallyConsistent)
+    keys.wipe()
+  }
+
+  static func locked(_ action: String) -> StorageError { StorageError(action, "the space is locked") }
 
   /// From which each archive's own key is derived.
   var archives: UnsafePointer<UInt8> { keys.base }

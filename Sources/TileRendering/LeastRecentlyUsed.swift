@@ -50,6 +50,8 @@ public struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
     link(place)
   }
 
+  public mutating func removeAll() { self = LeastRecentlyUsed(limit: limit) }
+
   private mutating func remove(_ place: Int) {
     guard let node = nodes[place] else { return }
     unlink(place)

@@ -18,6 +18,8 @@ final class TileDecoder: Sendable {
 
   var cachedBytes: Int { cache.withLock { $0.weight } }
 
+  func forget() { cache.withLock { $0.removeAll() } }
+
   /// - Parameter planar: tiles of JPEG 4:2:0 stay Y, Cb, Cr.
   func pixels(
     of archive: SZIArchive, _ address: TileAddress, planar: Bool, _ codec: TurboJPEG

@@ -38,6 +38,9 @@ public final class TileRenderer: Sendable {
   /// Bytes of decoded tiles that are kept now.
   public var cachedBytes: Int { decoder.cachedBytes }
 
+  /// Lets go of all decoded tiles that are kept.
+  public func forget() { decoder.forget() }
+
   /// The picture as a file's bytes.
   public func render(_ picture: Picture, of archive: SZIArchive) throws(RenderError) -> [UInt8] {
     try withCodec { (codec) throws(RenderError) in

@@ -54,9 +54,11 @@ extension Response {
     var answer = self
     answer.headers.removeAll { header in
       let name = header.name.lowercased()
-      return name == "cache-control" || name.hasPrefix("access-control-")
+      return ["cache-control", "etag"].contains(name) || name.hasPrefix("access-control-")
     }
-    answer.headers += [("Cache-Control", "no-store"), ("Cross-Origin-Resource-Policy", "same-origin")]
+    answer.headers += [
+      ("Cache-Control", "private, no-store"), ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
     return answer
   }
 }

@@ -141,6 +141,8 @@ struct LibraryTable: Sendable {
     }
     // Tiles' folders are vast and hold no images of their own.
     for name in subfolders where depth < 64 && !tileFolders.contains(name) {
+      // Its ids would be those of private spaces.
+      if depth == 0, name == "~" { continue }
       try scan("\(folder)/\(name)", prefix + name + "/", previous, depth + 1, &found)
     }
   }

@@ -41,7 +41,9 @@ public enum Route: Int, CaseIterable, Sendable {
 /// What was answered, counted by threads that do not wait for each other: each adds to counters of its own
 /// cache lines, which are summed when somebody asks.
 public final class Metrics: Sendable {
-  private static let statuses = [200, 204, 206, 303, 304, 400, 404, 405, 414, 416, 500, 501, 503]
+  private static let statuses = [
+    200, 204, 206, 303, 304, 400, 401, 403, 404, 405, 413, 414, 415, 416, 429, 500, 501, 503,
+  ]
   /// Upper bounds, microseconds; what takes longer counts in the last, unbounded one.
   private static let bounds = [
     100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100_000, 500_000, 2_500_000,

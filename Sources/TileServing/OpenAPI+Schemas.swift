@@ -29,6 +29,11 @@ extension OpenAPI {
       "Rectangle": object(
         ["x": number, "y": number, "width": number, "height": number],
         required: ["x", "y", "width", "height"]),
+      "Session": object(
+        [
+          "writable": flag("May change what everybody sees."), "space": flag("Has a private space unlocked."),
+          "spaceWritable": flag("May change that space."), "password": flag("Passwords are taken here."),
+        ], required: ["writable", "space", "spaceWritable", "password"]),
       "Problem": object(
         ["type": text, "title": text, "status": count, "detail": text],
         required: ["type", "title", "status", "detail"]),
@@ -55,6 +60,10 @@ extension OpenAPI {
         "id", "title", "keywords", "width", "height", "tileSize", "overlap", "format", "levels", "pages",
         "generation", "urls",
       ])
+  }
+
+  private static func flag(_ description: String) -> [String: Any] {
+    ["type": "boolean", "description": description]
   }
 
   private static var text: [String: Any] { ["type": "string"] }

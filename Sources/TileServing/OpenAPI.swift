@@ -50,6 +50,7 @@ enum OpenAPI {
           .merging(["503": ["description": "Too many pictures are being rendered; see Retry-After."]]) {
             a, _ in a
           }),
+        "/api/session": session,
         "/healthz": get(
           "getHealth", "Liveness.", [], answers(["text/plain": ["schema": ["type": "string"]]])),
       ],

@@ -67,6 +67,9 @@ public final class RenderQueue: Sendable {
     }
   }
 
+  /// Lets go of all pictures that are kept.
+  func forget() { state.withLock { $0.cache.removeAll() } }
+
   /// Has the job done; false where the queue is full or ends, and then the waiter is not called.
   public func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
     let (isTaken, isNew, needsThread) = state.withLock { state -> (Bool, Bool, Bool) in

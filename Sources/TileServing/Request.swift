@@ -5,15 +5,21 @@ public struct Request {
   public let rawPath: [UInt8]
   /// Name and value of each query parameter, as sent, in order.
   public let rawQuery: [(name: [UInt8], value: [UInt8])]
+  /// Of a request that has one, whole.
+  public let body: [UInt8]
+  /// The address that the connection comes from; `-` where there is none.
+  public let peer: String
   private let header: (String) -> String?
 
   public init(
-    method: String, rawPath: [UInt8], rawQuery: [(name: [UInt8], value: [UInt8])] = [],
+    method: String, rawPath: [UInt8], rawQuery: [(name: [UInt8], value: [UInt8])] = [], body: [UInt8] = [],
+    peer: String = "-",
     header: @escaping (String) -> String? = { _ in nil }
   ) {
     self.method = method
     self.rawPath = rawPath
     self.rawQuery = rawQuery
+    (self.body, self.peer) = (body, peer)
     self.header = header
   }
 

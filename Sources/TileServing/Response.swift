@@ -17,6 +17,8 @@ public struct Response: Sendable {
     /// Not made yet: whoever sends the answer has it rendered first.
     case rendering(RenderJob)
     case rendered(RenderedBytes)
+    /// Not known yet, headers and all: whoever sends the answer has it made first.
+    case deferred(DeferredAnswer)
   }
 
   public init(_ status: Int, _ headers: [(name: String, value: String)], _ body: Body) {
@@ -28,7 +30,7 @@ public struct Response: Sendable {
     case .bytes(let bytes): bytes.count
     case .mapped(_, let range): range.count
     case .gathered(let bytes): bytes.count
-    case .rendering: 0
+    case .rendering, .deferred: 0
     case .rendered(let bytes): bytes.bytes.count
     }
   }

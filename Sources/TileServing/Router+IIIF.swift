@@ -14,7 +14,7 @@ extension Router {
     if segments.last == "", segments.count > 1 { segments.removeLast() }
     let whole = segments.joined(separator: "/")
     // The base URI, of an image whose id may itself hold slashes.
-    if segments.count < 5 || ((try? site.library.archive(whole)) ?? nil) != nil {
+    if segments.count < 5 || ((try? place(whole)?.library.archive(place(whole)?.id ?? "")) ?? nil) != nil {
       return found(whole, problem: false) { _ in
         Response(
           303, [("Location", "\(imageBase(version, whole))/info.json"), Response.anyOrigin], .bytes([]))

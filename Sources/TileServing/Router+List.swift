@@ -28,11 +28,10 @@ extension Router {
       let next: String?
     }
     do throws(StorageError) {
-      let listing = try site.library.list(after: values["cursor"], limit: limit, containing: values["q"])
+      let listing = try visitor.list(
+        site.library, after: values["cursor"], limit: limit, containing: values["q"])
       var pages: [String: Int] = [:]
-      for book in Set(listing.entries.compactMap(\.book)) {
-        pages[book] = try site.library.catalog.pageCount(ofBook: book)
-      }
+      for book in Set(listing.entries.compactMap(\.book)) { pages[book] = try pageCount(ofBook: book) }
       let images = listing.entries.compactMap {
         ImageDescription($0, pages: $0.book.flatMap { pages[$0] } ?? 1, base: site.base)
       }
@@ -46,11 +45,16 @@ extension Router {
   func describe(_ id: String) -> Response {
     found(id, problem: true) { archive in
       let entry = CatalogEntry(id: id, stamp: FileStamp(archive.file.identity), archive: archive)
-      let pages = entry.book.flatMap { try? site.library.catalog.pageCount(ofBook: $0) } ?? 1
+      let pages = entry.book.flatMap { try? pageCount(ofBook: $0) } ?? 1
       guard let description = ImageDescription(entry, pages: pages, base: site.base) else {
         return .problem(500, "Unreadable", "the archive of this image cannot be read")
       }
       return .json(description)
     }
+  }
+
+  private func pageCount(ofBook id: String) throws(StorageError) -> Int {
+    guard let place = place(id) else { return 1 }
+    return try place.library.catalog.pageCount(ofBook: place.id)
   }
 }

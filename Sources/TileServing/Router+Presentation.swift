@@ -24,8 +24,11 @@ extension Router {
   }
 
   private func manifest(_ id: String) throws(StorageError) -> Response {
-    let pages = try site.library.catalog.pages(ofBook: id)
+    let place = place(id)
+    var pages = try place?.library.catalog.pages(ofBook: place?.id ?? "") ?? []
     if !pages.isEmpty {
+      let prefix = id.dropLast(place?.id.count ?? 0)
+      for at in pages.indices { pages[at].id = prefix + pages[at].id }
       return linkedData(PresentationManifest(id: id, pages: pages, base: absoluteBase).json)
     }
     return found(id, problem: false) { archive in

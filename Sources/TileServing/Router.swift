@@ -7,6 +7,7 @@ import TileStorage
 struct Router {
   let site: Site
   let request: Request
+  let visitor: Visitor
 
   func response() -> Response {
     guard request.rawPath.first == UInt8(ascii: "/"), request.rawPath.count <= 4096 else {
@@ -48,7 +49,13 @@ struct Router {
   /// The viewer's page; with 404 where there is no such image, which the page then says in its own words.
   private func view(_ id: String) -> Response {
     var response = page("view.html")
-    if response.status == 200, (try? site.library.archive(id)) == nil { response.status = 404 }
+    let place = place(id)
+    if response.status == 200, (try? place?.library.archive(place?.id ?? "")) == nil {
+      response.status = 404
+      // It may be there for who unlocks a space next.
+      response.headers.removeAll { $0.name == "Cache-Control" }
+      response.headers.append(("Cache-Control", "no-store"))
+    }
     return response
   }
 
@@ -161,9 +168,17 @@ struct Router {
     return result
   }
 
+  /// The library that has an image of this id for the visitor, and what the image is called there; nil for
+  /// ids of a space that is not unlocked.
+  func place(_ id: String) -> (library: Library, id: String)? {
+    let prefix = "\(SpaceLibrary.prefix)"
+    guard id.hasPrefix(prefix) else { return (site.library, id) }
+    return visitor.space.map { ($0.library, String(id.dropFirst(prefix.count))) }
+  }
+
   func found(_ id: String, problem: Bool, _ answer: (SZIArchive) -> Response) -> Response {
     do throws(StorageError) {
-      if let archive = try site.library.archive(id) { return answer(archive) }
+      if let place = place(id), let archive = try place.library.archive(place.id) { return answer(archive) }
     } catch {
       // The reason names host paths, which are not a client's business.
       let text = "the archive of this image cannot be read"

@@ -60,6 +60,12 @@ public final class SessionTable: Sendable {
     }
   }
 
+  /// What the session that the header names has unlocked.
+  func space(cookies: UnsafePointer<CChar>) -> SpaceLibrary? {
+    let bytes = UnsafeRawPointer(cookies).assumingMemoryBound(to: UInt8.self)
+    return session(cookies: UnsafeBufferPointer(start: bytes, count: strlen(cookies)))?.space
+  }
+
   func session(_ request: Request) -> Session? {
     guard var cookies = request.header("Cookie") else { return nil }
     return cookies.withUTF8 { session(cookies: $0) }

@@ -1,3 +1,4 @@
+import Synchronization
 import TileRendering
 public import TileStorage
 
@@ -22,6 +23,9 @@ public final class Site: Sendable {
   public let gate: Gate?
   let access: Access
   let sessions: SessionTable
+  let guesses = Mutex(GuessLimit())
+  /// One password at a time: each takes a quarter of a gigabyte.
+  let unlocking = WorkQueue("unlocking", capacity: 8)
 
   public init(
     library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
@@ -29,7 +33,6 @@ public final class Site: Sendable {
     version: String = "0"
   ) throws(StorageError) {
     (self.gate, self.access) = (gate, access)
-    sessions = SessionTable(limits: access.sessions, now: access.clock)
     self.library = library
     self.rendering = rendering
     (self.viewportSide, self.version) = (viewportSide, version)
@@ -37,25 +40,31 @@ public final class Site: Sendable {
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
     renderer = TileRenderer(options: options)
     renders = RenderQueue(rendering)
+    sessions = SessionTable(limits: access.sessions, now: access.clock) { [renders, renderer] in
+      // What was made of private pictures is not kept longer than their keys.
+      renders.forget()
+      renderer.forget()
+    }
     files = try publicFolder.map { (folder) throws(StorageError) in try StaticFiles(root: folder) }
     base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
   }
 
   /// Looks a stored tile up by its path alone, as sent; touches no string or object on the way.
-  public func tile(_ rawPath: UnsafeRawBufferPointer) -> TileLookup {
+  /// - Parameter cookies: the Cookie header, asked for where the path names a private image.
+  public func tile(_ rawPath: UnsafeRawBufferPointer, cookies: () -> UnsafePointer<CChar>?) -> TileLookup {
     if let request = TileRequest(rawPath) {
-      return stored(request.id, request.fileExtension) { archive in
+      return stored(request.id, request.fileExtension, cookies) { archive in
         archive.tileIndex(level: request.level, column: request.column, row: request.row)
       }
     }
     if let request = XYZRequest(rawPath) {
-      return stored(request.id, request.fileExtension) { archive in
+      return stored(request.id, request.fileExtension, cookies) { archive in
         XYZGrid(archive.pyramid).storedAddress(z: request.z, x: request.x, y: request.y)
           .flatMap { archive.tileIndex(level: $0.level, column: $0.column, row: $0.row) }
       }
     }
     if let request = ZoomifyRequest(rawPath) {
-      return stored(request.id, request.fileExtension) { archive in
+      return stored(request.id, request.fileExtension, cookies) { archive in
         ZoomifyGrid(archive.pyramid)
           .storedAddress(group: request.group, level: request.level, x: request.x, y: request.y)
           .flatMap { archive.tileIndex(level: $0.level, column: $0.column, row: $0.row) }
@@ -64,7 +73,7 @@ public final class Site: Sendable {
     if let request = IIIFTileRequest(rawPath) {
       // Written in another than the canonical way it goes the way with words, which knows every form.
       var link: IIIFTileLink?
-      var found = stored(request.id, request.fileExtension) { archive in
+      var found = stored(request.id, request.fileExtension, cookies) { archive in
         guard let address = request.address(in: archive.pyramid) else { return nil }
         link = request.link(to: address, in: archive.pyramid)
         guard link != nil else { return nil }
@@ -84,19 +93,26 @@ public final class Site: Sendable {
   ///   - number: the tile's index; nil where it is not stored as the request wants it.
   private func stored(
     _ rawID: UnsafeRawBufferPointer, _ fileExtension: UnsafeRawBufferPointer,
-    _ number: (SZIArchive) -> Int?
+    _ cookies: () -> UnsafePointer<CChar>?, _ number: (SZIArchive) -> Int?
   ) -> TileLookup {
     withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
       // An id that is damaged or unknown, and every failure, is told by the way with words.
-      guard let id = Self.unescape(rawID, into: buffer),
-        let archive = (try? library.archive(id)) ?? nil, let number = number(archive),
+      guard var id = Self.unescape(rawID, into: buffer) else { return .other }
+      var library = self.library
+      let isPrivate = id.starts(with: SpaceLibrary.prefix)
+      if isPrivate {
+        guard let cookies = cookies(), let space = sessions.space(cookies: cookies) else { return .other }
+        library = space.library
+        id = UnsafeRawBufferPointer(rebasing: id[SpaceLibrary.prefix.utf8CodeUnitCount...])
+      }
+      guard let archive = (try? library.archive(id)) ?? nil, let number = number(archive),
         let mediaType = MediaTypeName.pointer(archive.format, ending: fileExtension),
         let bytes = archive.tile(number)
       else { return .other }
       return .found(
         TileReply(
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
-          tile: number, mediaType: mediaType))
+          tile: number, mediaType: mediaType, isPrivate: isPrivate))
     }
   }
 
@@ -118,14 +134,27 @@ public final class Site: Sendable {
     return Visitor(session, isWritable: access.isWritable)
   }
 
+  /// Makes no more answers; afterwards nobody waits for one. Forgets the keys of all spaces.
+  public func stop() {
+    unlocking.stop()
+    renders.stop()
+    sessions.lockSpaces()
+  }
+
   private func openResponse(to request: Request) -> Response {
+    if request.rawPath == Self.sessionPath { return sessionResponse(request) }
     switch request.method {
     case "OPTIONS": return .options
     case "GET", "HEAD": break
     default: return .methodNotAllowed
     }
-    return Router(site: self, request: request).response()
+    let visitor = visitor(request)
+    var response = Router(site: self, request: request, visitor: visitor).response()
       .compressed(for: request.header("Accept-Encoding"))
+    // All of them may tell of a space: what is the same for everybody is not kept either.
+    if visitor.space != nil { return response.madePrivate }
+    if access.spaces != nil { response.headers.append(("Vary", "Cookie")) }
+    return response
   }
 
   /// Percent-decodes into `buffer`; nil where an escape is malformed or stands for NUL.

@@ -25,7 +25,7 @@ public final class SpaceLibrary: Sendable {
   public let space: any OpenSpace
 
   /// In front of ids: what a URL must have for a private image to be looked for at all.
-  static let prefix = "~/"
+  static let prefix: StaticString = "~/"
 
   init(_ space: any OpenSpace, openLimit: Int = 128) throws(StorageError) {
     self.space = space

@@ -13,6 +13,8 @@ public struct TileReply {
   public let mediaType: UnsafePointer<CChar>
   /// Where the tile was asked for through IIIF.
   public var link: IIIFTileLink?
+  /// For no cache and no other site's page.
+  public let isPrivate: Bool
 }
 
 /// What a path asks for on the way that needs no strings.

@@ -13,6 +13,9 @@ enum ServeCommand: Command {
     Option("port", "8080", help: "0 picks a free one"),
     Option("space", help: "serve the private space that a password opens, on this machine alone"),
     PasswordPrompt.option,
+    Option("spaces", "auto", help: "visitors may unlock private spaces: yes, no, or auto: if there are any"),
+    Option("session-idle", "1800", help: "seconds until a session that is not used ends"),
+    Option("session-longest", "43200", help: "seconds until any session ends"),
     Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
     Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
     Option("log", "none", help: "a line per answer on stderr: text, json or none"),
@@ -64,6 +67,17 @@ enum ServeCommand: Command {
       SpaceDoor.forbidTemporaryFiles()
       do { space = try SpaceDoor.open(folder, arguments) } catch { return error.exitCode }
     }
+    var access = Access()
+    access.sessions.idle = try arguments.int("session-idle", in: 1...86_400) ?? access.sessions.idle
+    access.sessions.absolute =
+      try arguments.int("session-longest", in: 1...604_800) ?? access.sessions.absolute
+    let spaces = PrivateSpaces(library: folder)
+    if try takesPasswords(arguments, spaces) {
+      if isPrivate { throw UsageError("--space and --spaces do not go together") }
+      SpaceDoor.forbidTemporaryFiles()
+      access.spaces = LibrarySpaces(spaces: spaces)
+    }
+    let locking = spaces.watchLocking()
     // Before any thread is made, so that none of them takes the signals.
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -74,13 +88,15 @@ enum ServeCommand: Command {
     raiseDescriptorLimit()
     let listener: HTTPListener
     let library: Library
+    let site: Site
     do {
       library =
         try space.map { try Library(SpaceSource(space: $0), name: "private space", openLimit: openLimit) }
         ?? Library(root: folder, openLimit: openLimit)
-      let site = try Site(
+      site = try Site(
         library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base,
-        rendering: rendering, viewportSide: viewportSide, gate: gate, version: Ziggurat.version)
+        rendering: rendering, viewportSide: viewportSide, gate: gate, access: access,
+        version: Ziggurat.version)
       listener = try HTTPListener(
         site: site, host: host, port: port, threads: threads, limits: limits, log: log)
     } catch let error as StorageError {
@@ -101,6 +117,17 @@ enum ServeCommand: Command {
       }
     }
     watcher.start()
+    if isPrivate || access.spaces != nil {
+      Thread {
+        while true {
+          Thread.sleep(forTimeInterval: 1)
+          site.keepSessions()
+          guard locking.isNew() else { continue }
+          // Who serves nothing but a space ends with it.
+          if isPrivate { kill(getpid(), SIGTERM) } else { site.lockSpaces() }
+        }
+      }.start()
+    }
     // A library of some size can be searched from the first request on; a vast one is not waited for.
     _ = catalogued.wait(timeout: .now() + 0.3)
     let name = host.contains(":") ? "[\(host)]" : host
@@ -112,6 +139,19 @@ enum ServeCommand: Command {
     listener.stop(grace: 10)
     space?.wipeKeys()
     return .success
+  }
+
+  private static func takesPasswords(
+    _ arguments: Arguments, _ spaces: PrivateSpaces
+  ) throws(UsageError) -> Bool {
+    switch arguments.string("spaces") ?? "auto" {
+    case "auto":
+      let isAlone = try arguments.flag("space")
+      return spaces.isThere && !isAlone
+    case "yes": return true
+    case "no": return false
+    case let other: throw UsageError("\(arguments.spelled("spaces")) is '\(other)'; it takes yes, no or auto")
+    }
   }
 
   private static func limits(_ arguments: Arguments) throws(UsageError) -> HTTPListener.Limits {

@@ -4,8 +4,8 @@ import TileStorage
 
 enum SpaceCommand: Command {
   static let name = "space"
-  static let usage = "create|passwd|list DIR"
-  static let summary = "Make a private space, change its password, or list what a password opens."
+  static let usage = "create|passwd|list|lock DIR"
+  static let summary = "Make a private space, change its password, list what one opens, lock all."
   static let options = [
     PasswordPrompt.option,
     Option(
@@ -17,9 +17,10 @@ enum SpaceCommand: Command {
     guard let verb = arguments.operands.first else {
       throw UsageError("what to do is missing: ziggurat space \(usage)")
     }
-    guard ["create", "passwd", "list"].contains(verb) else {
-      let near = nearest(verb, ["create", "passwd", "list"]).map { "; did you mean '\($0)'?" }
-      throw UsageError("unknown '\(verb)'" + (near ?? "; it takes create, passwd or list"))
+    let verbs = ["create", "passwd", "list", "lock"]
+    guard verbs.contains(verb) else {
+      let near = nearest(verb, verbs).map { "; did you mean '\($0)'?" }
+      throw UsageError("unknown '\(verb)'" + (near ?? "; it takes create, passwd, list or lock"))
     }
     guard arguments.operands.count > 1 else {
       throw UsageError("the library's folder is missing: ziggurat space \(verb) DIR")
@@ -33,6 +34,7 @@ enum SpaceCommand: Command {
       switch verb {
       case "create": try create(library, arguments)
       case "passwd": try changePassword(library, arguments)
+      case "lock": try lock(library)
       default: return try list(library, arguments, asJSON: asJSON)
       }
       return .success
@@ -61,6 +63,13 @@ enum SpaceCommand: Command {
       do throws(SpaceError) { try spaces.changePassword(old, to: new) } catch { throw .space(error) }
     }
     Output.note("changed; copies of the old keyring still open with the old password")
+  }
+
+  private static func lock(_ library: String) throws(SpaceDoor.Told) {
+    try SpaceDoor.telling { () throws(PasswordFailure) in
+      do throws(SpaceError) { try PrivateSpaces(library: library).lock() } catch { throw .space(error) }
+    }
+    Output.note("asked; servers of this library forget all keys within a few seconds")
   }
 
   private static func warn(_ password: Password) {

@@ -271,10 +271,11 @@ class Serving(SpaceTest):
                 status, headers, _ = self.get(path, method)
                 expected = 204 if method == "OPTIONS" else 404 if path == "none" else 200
                 self.assertEqual(status, expected, (method, path))
-                self.assertEqual(headers["cache-control"], "no-store", path)
+                self.assertEqual(headers["cache-control"], "private, no-store", path)
+                self.assertNotIn("etag", headers)
                 self.assertEqual([name for name in headers if name.startswith("access-control")], [], path)
         status, headers, _ = self.get(self.PATHS[7], headers={"Range": "bytes=0-9"})
-        self.assertEqual((status, headers["cache-control"]), (206, "no-store"))
+        self.assertEqual((status, headers["cache-control"]), (206, "private, no-store"))
         self.assertNotIn("access-control-allow-origin", headers)
 
     def test_tiles_are_those_of_the_plain_archive(self):

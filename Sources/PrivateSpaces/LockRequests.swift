@@ -1,0 +1,27 @@
+import Glibc
+import Synchronization
+import TileStorage
+
+/// Whether somebody has asked for a library's spaces to be locked since this was made or asked last.
+public final class LockRequests: Sendable {
+  private let path: String
+  private let seen: Mutex<FileIdentity?>
+
+  init(path: String) {
+    self.path = path
+    seen = Mutex(Self.identity(path))
+  }
+
+  public func isNew() -> Bool {
+    let now = Self.identity(path)
+    return seen.withLock { seen in
+      defer { seen = now }
+      return seen != now && now != nil
+    }
+  }
+
+  private static func identity(_ path: String) -> FileIdentity? {
+    var status = stat()
+    return stat(path, &status) == 0 ? FileIdentity(status) : nil
+  }
+}

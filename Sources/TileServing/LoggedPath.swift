@@ -1,0 +1,40 @@
+/// A path as logs may have it: from `~` on, where ids of private spaces begin, nothing is told, whether there is
+/// such an image or not.
+public struct LoggedPath {
+  public let text: String
+
+  /// - Parameter path: as sent.
+  public init(_ path: UnsafeRawBufferPointer) {
+    var at = 0
+    while at < path.count {
+      guard path[at] == UInt8(ascii: "/"), let end = Self.tilde(path, from: at + 1) else {
+        at += 1
+        continue
+      }
+      if end == path.count || Self.isSlash(path, at: end) {
+        text = String(decoding: path[..<at], as: UTF8.self) + "/~"
+        return
+      }
+      at += 1
+    }
+    text = String(decoding: path, as: UTF8.self)
+  }
+
+  /// Where a `~`, escaped or not, ends; nil where there is none.
+  private static func tilde(_ path: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    guard start < path.count else { return nil }
+    if path[start] == UInt8(ascii: "~") { return start + 1 }
+    return isEscape(path, at: start, high: 0x37, low: "eE") ? start + 3 : nil
+  }
+
+  private static func isSlash(_ path: UnsafeRawBufferPointer, at start: Int) -> Bool {
+    path[start] == UInt8(ascii: "/") || isEscape(path, at: start, high: 0x32, low: "fF")
+  }
+
+  private static func isEscape(
+    _ path: UnsafeRawBufferPointer, at start: Int, high: UInt8, low: String
+  ) -> Bool {
+    start + 2 < path.count && path[start] == UInt8(ascii: "%") && path[start + 1] == high
+      && low.utf8.contains(path[start + 2])
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Synchronization
+import TileStorage
+
+/// `/api/session`: who a visitor is, by a password or the token, and no more.
+extension Site {
+  static let sessionPath = Array("/api/session".utf8)
+
+  /// How long a body may be that the answer depends on, bytes; nil where none is read.
+  public func bodyLimit(method: String, _ rawPath: UnsafeRawBufferPointer) -> Int? {
+    method == "POST" && rawPath.elementsEqual(Self.sessionPath) && gate == nil ? 65_536 : nil
+  }
+
+  func sessionResponse(_ request: Request) -> Response {
+    switch request.method {
+    case "GET", "HEAD": return sessionState(visitor(request)).ofSession
+    case "OPTIONS": return Self.sessionOptions
+    case "POST": return login(request).ofSession
+    case "DELETE": return logout(request).ofSession
+    default:
+      var response = Response.text(405, "only GET, HEAD, OPTIONS, POST and DELETE are answered here")
+      response.headers.append(("Allow", Self.sessionMethods))
+      return response.ofSession
+    }
+  }
+
+  private static let sessionMethods = "GET, HEAD, OPTIONS, POST, DELETE"
+  private static let sessionOptions = Response(204, [("Allow", sessionMethods)], .bytes([])).ofSession
+
+  /// What a visitor may do.
+  private struct State: Encodable {
+    /// Change what everybody sees.
+    let writable: Bool
+    /// See a private space, and change it.
+    let space: Bool
+    let spaceWritable: Bool
+    /// Passwords are taken here at all.
+    let password: Bool
+  }
+
+  private func sessionState(_ visitor: Visitor) -> Response {
+    .json(
+      State(
+        writable: visitor.mayWrite, space: visitor.space != nil, spaceWritable: visitor.mayWriteToSpace,
+        password: access.spaces != nil))
+  }
+
+  private func logout(_ request: Request) -> Response {
+    guard sessions.session(request) == nil || request.isSameOrigin else { return .crossSite }
+    sessions.end(request)
+    return Response(
+      204, [("Set-Cookie", SessionTable.goneCookie), ("Clear-Site-Data", "\"cache\"")], .bytes([]))
+  }
+
+  private func login(_ request: Request) -> Response {
+    // Another site must not make its visitors' browsers log in where it likes.
+    guard !request.isCrossSite else { return .crossSite }
+    let type = request.header("Content-Type")?.split(separator: ";").first?.lowercased()
+    guard type?.filter({ $0 != " " }) == "application/json" else {
+      return .problem(415, "Not JSON", "Content-Type is to be application/json")
+    }
+    guard let credential = Credential(json: request.body) else {
+      return .problem(
+        400, "Bad credential", "it takes {\"password\": …} or {\"token\": …}, of at most 1024 bytes")
+    }
+    if case .password = credential, access.spaces == nil {
+      return .problem(403, "Forbidden", "this server takes no passwords")
+    }
+    let address = GuessLimit.group(client(of: request))
+    let wait = guesses.withLock { $0.admit(address, now: access.clock()) }
+    guard wait == 0 else {
+      var response = Response.problem(429, "Too many guesses", "try again in \(wait) seconds")
+      response.headers.append(("Retry-After", "\(wait)"))
+      return response
+    }
+    switch credential {
+    case .token(let text):
+      guard let token = access.token, token.isSame(text.utf8) else {
+        return .refused("the token is not the one that the server printed")
+      }
+      guesses.withLock { $0.succeeded(address) }
+      return begin(request) { $0.hasToken = true }
+    case .password(let password):
+      let cookies = request.header("Cookie")
+      return Response(
+        200, [],
+        .deferred(
+          DeferredAnswer(in: unlocking) { [self] in
+            unlock(
+              password, address,
+              Request(method: "POST", rawPath: Self.sessionPath) { $0 == "Cookie" ? cookies : nil }
+            ).ofSession
+          }))
+    }
+  }
+
+  /// Takes half a second.
+  private func unlock(_ password: String, _ address: String, _ request: Request) -> Response {
+    do throws(StorageError) {
+      guard let opened = try access.spaces?.open(password) else {
+        return .refused("no space opens with this password")
+      }
+      guesses.withLock { $0.succeeded(address) }
+      let space: SpaceLibrary
+      if let known = sessions.space(of: opened.identity) {
+        // Its keys are in memory once.
+        opened.wipeKeys()
+        space = known
+      } else {
+        space = try SpaceLibrary(opened)
+        _ = try? space.library.updateCatalog()
+      }
+      return begin(request) { $0.space = space }
+    } catch {
+      guesses.withLock { $0.succeeded(address) }
+      return .problem(500, "Unreadable", "the private spaces cannot be read")
+    }
+  }
+
+  private func begin(_ request: Request, _ change: (inout Session) -> Void) -> Response {
+    let id = sessions.begin(instead: request, adding: change)
+    let cookie = SessionTable.cookie(id, isSecure: base.hasPrefix("https:"))
+    var response = sessionState(
+      visitor(Request(method: "GET", rawPath: []) { $0 == "Cookie" ? cookie : nil }))
+    response.headers.append(("Set-Cookie", cookie))
+    return response
+  }
+
+  /// The address that guesses count for: the one that a proxy on this machine tells of, where there is one.
+  private func client(of request: Request) -> String {
+    let isLocal = request.peer == "::1" || request.peer.hasPrefix("127.")
+    guard isLocal, !base.isEmpty, let forwarded = request.header("X-Forwarded-For"),
+      let last = forwarded.split(separator: ",").last?.filter({ $0 != " " }), last.utf8.count <= 64
+    else { return request.peer }
+    return last
+  }
+
+  /// To be called about once a second: ends what has expired, and keeps up with what is built into spaces.
+  public func keepSessions() {
+    sessions.sweep()
+    for space in sessions.spaces { space.refresh() }
+  }
+
+  /// Forgets the keys of all spaces.
+  public func lockSpaces() { sessions.lockSpaces() }
+}
+
+extension Response {
+  static func refused(_ why: String) -> Response {
+    var response = problem(401, "Unauthorized", why)
+    response.headers.append(("WWW-Authenticate", "Bearer"))
+    return response
+  }
+
+  /// For no cache and no other site's page.
+  fileprivate var ofSession: Response {
+    if case .deferred = body { return self }
+    return madePrivate
+  }
+}
