@@ -1,22 +1,15 @@
-// @ts-check
 import { Turn } from '../geometry/turn.js'
 import { text } from '../text/english.js'
 import { copyText } from '../viewer/dialog.js'
 import { cropAddress } from './address.js'
 import { HANDLES, drawn, inscribed } from './frame.js'
 
-/**
- * @typedef {import('../geometry/pyramid.js').Rect} Rect
- * @typedef {import('../viewer/ziggurat-viewer.js').ZigguratViewer} ZigguratViewer
- */
-
 /** The frame's least side, CSS pixels, and how far an arrow key moves a handle. */
 const LEAST = 48
 const STEP = 8
-/** @type {(number | null)[]} */
 const RATIOS = [null, 1, 3 / 2, 4 / 3, 16 / 9]
 
-/** Where crops of an image come from, or null. @param {import('../sources/source.js').Source | null} source */
+/** Where crops of an image come from, or null. */
 export function cropService(source) {
   const { iiif3, iiif2 } = source?.details.urls ?? {}
   return iiif3 ?? iiif2 ?? null
@@ -27,16 +20,14 @@ export function cropService(source) {
  * stays where it is on the screen while the picture moves beneath it, as far as the image reaches.
  */
 export class Cropper {
-  /** @param {ZigguratViewer} viewer with an open image */
   constructor(viewer) {
     this.viewer = viewer
-    this.root = /** @type {ShadowRoot} */ (viewer.shadowRoot)
-    const source = /** @type {import('../sources/source.js').Source} */ (viewer.source)
+    this.root = viewer.shadowRoot
+    const source = viewer.source
     this.image = source.pyramid.imageSize
-    this.service = new URL(/** @type {string} */ (cropService(source)), document.baseURI).href
-    /** @type {number | null} width over height as seen */
+    this.service = new URL(cropService(source), document.baseURI).href
+    /** Width over height as seen */
     this.ratio = null
-    /** @type {'jpg' | 'png' | 'webp'} */
     this.format = 'jpg'
     this.element = element('div', 'crop')
     this.box = element('div', 'frame')
@@ -57,7 +48,7 @@ export class Cropper {
     this.start()
   }
 
-  get viewport() { return /** @type {import('../geometry/viewport.js').Viewport} */ (this.viewer.viewport) }
+  get viewport() { return this.viewer.viewport }
 
   /** The frame begins as most of what is seen of the image. */
   start() {
@@ -65,7 +56,7 @@ export class Cropper {
     const inset = Math.min(width, height) * 0.12
     this.frame = this.held(this.toImage({ x: inset, y: inset, width: width - 2 * inset, height: height - 2 * inset - 40 }))
     this.show()
-    ;/** @type {HTMLElement} */ (this.box.querySelector('button')).focus({ preventScroll: true })
+    this.box.querySelector('button').focus({ preventScroll: true })
   }
 
   close() {
@@ -84,7 +75,7 @@ export class Cropper {
     this.show()
   }
 
-  /** Inside the image. @param {Rect} frame image space @returns {Rect} */
+  /** Inside the image. */
   held(frame) {
     const width = Math.min(frame.width, this.image.width)
     const height = Math.min(frame.height, this.image.height)
@@ -102,11 +93,10 @@ export class Cropper {
     return this.viewport.turn.degrees % 180 === 0 ? this.ratio : 1 / this.ratio
   }
 
-  /** @param {Rect} box viewport space, as seen @returns {Rect} */
   toImage(box) { return bounds(box, (point) => this.viewport.imagePoint(point)) }
 
   show() {
-    const frame = /** @type {Rect} */ (this.frame)
+    const frame = this.frame
     this.shown = this.viewport
     this.seen = bounds(frame, (point) => this.viewport.viewportPoint(point))
     const { x, y, width, height } = this.seen
@@ -116,28 +106,25 @@ export class Cropper {
     if (this.link) this.link.href = this.address
   }
 
-  /** @param {{x: number, y: number}} handle as seen @param {number} dx CSS pixels as seen @param {number} dy @param {Rect} from image space */
   draw(handle, dx, dy, from) {
     const { turn, scale } = this.viewport
     const by = turn.undo({ x: dx, y: dy })
     const own = turn.undo(handle)
-    const side = (/** @type {number} */ value) => /** @type {-1 | 0 | 1} */ (Math.round(value))
+    const side = (value) => Math.round(value)
     this.frame = drawn(from, { x: side(own.x), y: side(own.y) }, by.x / scale, by.y / scale, this.image,
       { least: LEAST / scale, ratio: this.imageRatio })
     this.show()
   }
 
-  /** @param {{x: number, y: number}} handle @param {string} name */
   grip(handle, name) {
     const grip = element('button', handle.x === 0 && handle.y === 0 ? 'grip middle' : 'grip')
     grip.setAttribute('aria-label', name)
     Object.assign(grip.style, { left: `${(handle.x + 1) * 50}%`, top: `${(handle.y + 1) * 50}%` })
-    /** @type {{x: number, y: number, frame: Rect} | null} */
     let hold = null
     grip.addEventListener('pointerdown', (event) => {
       event.stopPropagation()
       grip.setPointerCapture(event.pointerId)
-      hold = { x: event.clientX, y: event.clientY, frame: /** @type {Rect} */ (this.frame) }
+      hold = { x: event.clientX, y: event.clientY, frame: this.frame }
       this.element.classList.add('moving')
     })
     grip.addEventListener('pointermove', (event) => {
@@ -154,7 +141,7 @@ export class Cropper {
       const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
       if (!way) return
       event.preventDefault()
-      this.draw(handle, way[0] * step, way[1] * step, /** @type {Rect} */ (this.frame))
+      this.draw(handle, way[0] * step, way[1] * step, this.frame)
     })
     return grip
   }
@@ -165,22 +152,22 @@ export class Cropper {
     const bar = element('div', 'cropbar')
     bar.setAttribute('role', 'toolbar')
     bar.setAttribute('aria-label', text.crop)
-    this.field = /** @type {HTMLInputElement} */ (element('input', 'address'))
+    this.field = element('input', 'address')
     this.field.readOnly = true
     this.field.setAttribute('aria-label', text.cropAddress)
-    this.link = /** @type {HTMLAnchorElement} */ (element('a', 'wide'))
+    this.link = element('a', 'wide')
     this.link.textContent = text.download
     this.link.download = ''
-    const turn = (/** @type {number} */ degrees) => () => this.viewer.rotate(degrees)
+    const turn = (degrees) => () => this.viewer.rotate(degrees)
     bar.append(
       choice(text.ratio, RATIOS.map((ratio) => text.ratioName(ratio)), (index) => {
         this.ratio = RATIOS[index]
-        this.frame = this.held(/** @type {Rect} */ (this.frame))
+        this.frame = this.held(this.frame)
         this.show()
       }),
       press(text.turnLeft, '↺', turn(-90)), press(text.turnRight, '↻', turn(90)),
       choice(text.format, ['JPEG', 'PNG', 'WebP'], (index) => {
-        this.format = /** @type {const} */ (['jpg', 'png', 'webp'])[index]
+        this.format = ['jpg', 'png', 'webp'][index]
         this.show()
       }),
       this.field,
@@ -192,13 +179,12 @@ export class Cropper {
   }
 }
 
-/** The box around a rectangle that was mapped point by point. @param {Rect} rect @param {(point: {x: number, y: number}) => {x: number, y: number}} map @returns {Rect} */
+/** The box around a rectangle that was mapped point by point. */
 function bounds({ x, y, width, height }, map) {
   const [a, b] = [map({ x, y }), map({ x: x + width, y: y + height })]
   return { x: Math.min(a.x, b.x), y: Math.min(a.y, b.y), width: Math.abs(b.x - a.x), height: Math.abs(b.y - a.y) }
 }
 
-/** @param {string} tag @param {string} name @returns {HTMLElement} */
 function element(tag, name) {
   const result = document.createElement(tag)
   result.className = name
@@ -206,7 +192,6 @@ function element(tag, name) {
   return result
 }
 
-/** @param {string} name @param {string} words @param {() => void} run */
 function press(name, words, run) {
   const button = element('button', 'wide')
   button.setAttribute('aria-label', name)
@@ -216,9 +201,8 @@ function press(name, words, run) {
   return button
 }
 
-/** @param {string} name @param {string[]} options @param {(index: number) => void} chosen */
 function choice(name, options, chosen) {
-  const select = /** @type {HTMLSelectElement} */ (element('select', 'wide'))
+  const select = element('select', 'wide')
   select.setAttribute('aria-label', name)
   select.append(...options.map((option) => new Option(option)))
   select.addEventListener('change', () => chosen(select.selectedIndex))

@@ -1,10 +1,4 @@
-// @ts-check
 import { cells, levelMatrix, levelRect, mosaicTiles } from './mosaic.js'
-
-/**
- * @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid
- * @typedef {import('../geometry/viewport.js').Viewport} Viewport
- */
 
 /**
  * Draws a viewport. The tiles of one level are first laid side by side, pixel on pixel, and the
@@ -12,15 +6,13 @@ import { cells, levelMatrix, levelRect, mosaicTiles } from './mosaic.js'
  * edge between two tiles is ever resampled.
  */
 export class CanvasPainter {
-  /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'))
-    /** @type {HTMLCanvasElement[]} one per cell, so that none is overwritten while it is still to be drawn */
+    this.context = canvas.getContext('2d')
+    /** One per cell, so that none is overwritten while it is still to be drawn */
     this.scratches = []
   }
 
-  /** @param {number} width device pixels @param {number} height */
   resize(width, height) {
     if (this.canvas.width !== width) this.canvas.width = width
     if (this.canvas.height !== height) this.canvas.height = height
@@ -31,10 +23,6 @@ export class CanvasPainter {
     this.context.clearRect(0, 0, this.canvas.width, this.canvas.height)
   }
 
-  /**
-   * @param {Pyramid} pyramid @param {Viewport} viewport @param {number} level @param {number} ratio device pixels per CSS pixel
-   * @param {{has: (level: number, column: number, row: number) => boolean, get: (level: number, column: number, row: number) => CanvasImageSource | undefined}} tiles
-   */
   paint(pyramid, viewport, level, ratio, tiles) {
     const { context, canvas } = this
     const unit = 1 / pyramid.scale(level)
@@ -57,15 +45,10 @@ export class CanvasPainter {
     })
   }
 
-  /**
-   * Tiles side by side in level space; `rect` is what of it is needed.
-   * @param {number} index @param {Pyramid} pyramid @param {number} level
-   * @param {import('../geometry/pyramid.js').Rect} rect
-   * @param {{has: (level: number, column: number, row: number) => boolean, get: (level: number, column: number, row: number) => CanvasImageSource | undefined}} tiles
-   */
+  /** Tiles side by side in level space; `rect` is what of it is needed. */
   lay(index, pyramid, level, rect, tiles) {
     const scratch = this.scratches[index] ??= document.createElement('canvas')
-    const context = /** @type {CanvasRenderingContext2D} */ (scratch.getContext('2d'))
+    const context = scratch.getContext('2d')
     // Grows in steps: setting the size anew costs an allocation.
     if (scratch.width < rect.width) scratch.width = Math.ceil(rect.width / 256) * 256
     if (scratch.height < rect.height) scratch.height = Math.ceil(rect.height / 256) * 256

@@ -1,21 +1,11 @@
-// @ts-check
-/**
- * @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid
- * @typedef {import('../geometry/pyramid.js').Rect} Rect
- * @typedef {import('../geometry/viewport.js').Viewport} Viewport
- * @typedef {[number, number, number, number, number, number]} Matrix as canvas takes it
- */
+/** @typedef Matrix as canvas takes it */
 
 /** Side of a cell, device pixels: bounds the scratch canvas on any screen. */
 const CELL = 1024
 /** Level pixels around a cell, so that no sample at its edge lacks a neighbour. */
 const MARGIN = 2
 
-/**
- * The window in cells of whole device pixels.
- * @param {import('../geometry/pyramid.js').Size} device pixels of the canvas
- * @returns {Rect[]}
- */
+/** The window in cells of whole device pixels. */
 export function cells({ width, height }) {
   const columns = Math.ceil(width / CELL)
   const rows = Math.ceil(height / CELL)
@@ -33,8 +23,6 @@ export function cells({ width, height }) {
 /**
  * Level space to device pixels. Where one level pixel is one device pixel and nothing is turned,
  * whole pixels fall on whole pixels: full resolution is shown untouched.
- * @param {Viewport} viewport @param {number} unit image pixels per level pixel @param {number} ratio device pixels per CSS pixel
- * @returns {Matrix}
  */
 export function levelMatrix(viewport, unit, ratio) {
   const { turn } = viewport
@@ -46,12 +34,7 @@ export function levelMatrix(viewport, unit, ratio) {
   return [mirror * turn.cosine * k, mirror * turn.sine * k, -turn.sine * k, turn.cosine * k, e, f]
 }
 
-/**
- * The whole level pixels that a cell shows, or null.
- * @param {Matrix} matrix level space to device pixels @param {Rect} cell device pixels
- * @param {import('../geometry/pyramid.js').Size} level its size
- * @returns {Rect | null}
- */
+/** The whole level pixels that a cell shows, or null. */
 export function levelRect([a, b, c, d, e, f], cell, level) {
   const determinant = a * d - b * c
   const xs = []
@@ -73,14 +56,10 @@ export function levelRect([a, b, c, d, e, f], cell, level) {
 /**
  * The tiles to lay into a mosaic of one level, in order of drawing: for every tile that is not there
  * the nearest coarser one that is, then finer ones, then the level's own.
- * @param {Pyramid} pyramid @param {number} level @param {Rect} rect level space
- * @param {(level: number, column: number, row: number) => boolean} has
- * @returns {{level: number, column: number, row: number}[]}
  */
 export function mosaicTiles(pyramid, level, rect, has) {
   const own = []
   const finer = []
-  /** @type {Map<string, {level: number, column: number, row: number}>} */
   const coarser = new Map()
   const size = pyramid.tileSize
   for (let row = Math.floor(rect.y / size); row * size < rect.y + rect.height; row += 1) {

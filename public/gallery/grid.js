@@ -1,4 +1,3 @@
-// @ts-check
 import { Rows } from './rows.js'
 import { thumbnailURL } from './thumbnail.js'
 
@@ -7,17 +6,11 @@ const AHEAD = 0.75
 
 /** The pictures in view, and only those, as links in a box as tall as all of them. */
 export class Grid {
-  /**
-   * @param {HTMLElement} box @param {() => void} nearEnd more images are wanted
-   * @param {(index: number) => void} opened a picture is about to be opened
-   */
   constructor(box, nearEnd, opened) {
     this.box = box
     this.nearEnd = nearEnd
     this.opened = opened
-    /** @type {any[]} */
     this.images = []
-    /** @type {Map<number, HTMLAnchorElement>} */
     this.shown = new Map()
     this.rows = new Rows(1, style(1))
     this.address = new URL(document.baseURI)
@@ -39,7 +32,6 @@ export class Grid {
     this.layOut()
   }
 
-  /** @param {any[]} images */
   append(images) {
     this.images = this.images.concat(images)
     this.rows.append(images)
@@ -84,7 +76,7 @@ export class Grid {
       const link = this.shown.get(index) ?? this.make(index)
       link.style.transform = `translate(${this.sign * place.x}px, ${place.y}px)`
       link.style.width = `${place.width}px`
-      const picture = /** @type {HTMLElement} */ (link.firstElementChild)
+      const picture = link.firstElementChild
       picture.style.height = `${place.height}px`
     }
     // Rows that only fly past are not worth a request: their pictures wait until the reader slows down.
@@ -96,14 +88,12 @@ export class Grid {
     if (top + innerHeight * 3 > rows.height) this.nearEnd()
   }
 
-  /** @param {HTMLAnchorElement} link @param {any} image @param {{width: number, height: number} | undefined} place */
   load(link, image, place) {
-    const img = /** @type {HTMLImageElement} */ (link.querySelector('img'))
+    const img = link.querySelector('img')
     if (img.src || !place) return
     img.src = thumbnailURL(image, Math.max(place.width, place.height) * devicePixelRatio, this.address)
   }
 
-  /** @param {number} index */
   make(index) {
     const image = this.images[index]
     const link = document.createElement('a')
@@ -133,18 +123,16 @@ export class Grid {
     return link
   }
 
-  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const row = this.rows.rowOf(this.focused)
-    const along = (/** @type {number} */ way) => {
+    const along = (way) => {
       const other = this.rows.rows[row + way]
       if (!other) return this.focused
       const middle = center(this.rows.boxes(this.rows.rows[row]).find(({ index }) => index === this.focused))
       return this.rows.boxes(other).reduce((best, box) =>
         Math.abs(center(box) - middle) < Math.abs(center(best) - middle) ? box : best).index
     }
-    /** @type {Record<string, () => number>} */
     const moves = {
       ArrowRight: () => this.focused + this.sign, ArrowLeft: () => this.focused - this.sign,
       ArrowDown: () => along(1), ArrowUp: () => along(-1),
@@ -156,7 +144,6 @@ export class Grid {
     this.focus(Math.min(Math.max(move(), 0), this.images.length - 1))
   }
 
-  /** @param {number} index */
   focus(index) {
     const before = this.shown.get(this.focused)
     if (before) before.tabIndex = -1
@@ -176,10 +163,8 @@ export class Grid {
   }
 }
 
-/** @param {{x: number, width: number} | undefined} box */
 function center(box) { return box ? box.x + box.width / 2 : 0 }
 
-/** @param {number} width of the grid, CSS pixels @returns {import('./rows.js').RowStyle} */
 function style(width) {
   if (width < 600) return { gap: 10, height: 150, caption: 28 }
   return { gap: 16, height: Math.min(Math.max(width / 5.5, 200), 340), caption: 34 }

@@ -1,29 +1,22 @@
-// @ts-check
 /** How many images one request brings. */
 const PAGE = 200
 
 /** The server's list of images, read page by page as far as it is wanted. */
 export class Library {
-  /**
-   * @param {string} query what to search for; empty is everything
-   * @param {(url: string, signal: AbortSignal) => Promise<{images: any[], next: string | null, total?: number}>} [read]
-   */
   constructor(query, read = readJSON) {
     this.query = query
     this.read = read
-    /** @type {any[]} as `/api/images` lists them */
+    /** As `/api/images` lists them */
     this.images = []
-    /** @type {string | null} */
     this.cursor = null
     this.isComplete = false
-    /** @type {number | undefined} where the server counts */
+    /** Where the server counts */
     this.total = undefined
-    /** @type {Promise<any[]> | null} */
     this.reading = null
     this.abort = new AbortController()
   }
 
-  /** The next images; none when there are no more. Calls while one is under way share it. @returns {Promise<any[]>} */
+  /** The next images; none when there are no more. Calls while one is under way share it. */
   more() {
     if (this.isComplete) return Promise.resolve([])
     this.reading ??= this.readPage().finally(() => { this.reading = null })
@@ -45,7 +38,6 @@ export class Library {
   }
 }
 
-/** @param {string} url @param {AbortSignal} signal */
 async function readJSON(url, signal) {
   const answer = await fetch(url, { signal })
   if (!answer.ok) throw new Error(`${answer.status} for ${url}`)

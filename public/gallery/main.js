@@ -1,4 +1,3 @@
-// @ts-check
 import { showGallery } from './page.js'
 
 showGallery(document, location)

@@ -1,4 +1,3 @@
-// @ts-check
 import { leaveAlbum } from '../paging/album.js'
 import { text } from '../text/english.js'
 import { icon } from '../viewer/icons.js'
@@ -8,13 +7,10 @@ import { Library } from './library.js'
 /** The search waits until the typing does, ms. */
 const TYPING = 220
 
-/**
- * The gallery: the library's images, searched as one types; the address always says what for.
- * @param {Document} document @param {Location} location
- */
+/** The gallery: the library's images, searched as one types; the address always says what for. */
 export function showGallery(document, location) {
-  const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id))
-  const field = /** @type {HTMLInputElement} */ (find('search'))
+  const find = (id) => document.getElementById(id)
+  const field = find('search')
   const note = find('note')
   const again = find('again')
   field.placeholder = text.search
@@ -26,7 +22,6 @@ export function showGallery(document, location) {
   })
   let library = new Library('')
 
-  /** @param {string} words @param {boolean} [canRetry] */
   const say = (words, canRetry = false) => {
     note.textContent = words
     note.hidden = !words
@@ -61,7 +56,6 @@ export function showGallery(document, location) {
   addEventListener('pagehide', () => {
     history.replaceState({ place: { top: scrollY, count: grid.images.length } }, '')
   })
-  /** @param {string} query */
   const search = (query) => {
     library.stop()
     library = new Library(query)

@@ -1,8 +1,6 @@
-// @ts-check
 /**
- * @typedef {{start: number, end: number, y: number, height: number}} Row items `start` to before `end`; CSS pixels
- * @typedef {{gap: number, height: number, caption: number}} RowStyle
- *   CSS pixels: between items, the height rows aim at, what stands below each picture
+ * @typedef Row items `start` to before `end`; CSS pixels
+ * @typedef RowStyle CSS pixels: between items, the height rows aim at, what stands below each picture
  */
 
 /** Wider pictures are shown cut, narrower ones too: one strip must not take a row of its own. */
@@ -13,13 +11,11 @@ const SHAPE = { least: 0.5, most: 2.6 }
  * the last, unfilled row, so that a hundred thousand pictures cost what is added.
  */
 export class Rows {
-  /** @param {number} width CSS pixels @param {RowStyle} style */
   constructor(width, style) {
     this.width = width
     this.style = style
-    /** @type {number[]} width over height */
+    /** Width over height */
     this.shapes = []
-    /** @type {Row[]} */
     this.rows = []
     /** The last row does not fill the width yet. */
     this.isOpen = false
@@ -33,13 +29,12 @@ export class Rows {
     return last ? last.y + last.height + this.style.caption : 0
   }
 
-  /** @param {{width: number, height: number}[]} sizes of more pictures */
   append(sizes) {
     for (const { width, height } of sizes) {
       this.shapes.push(Math.min(Math.max(width / height, SHAPE.least), SHAPE.most))
     }
     let start = this.rows.length === 0 ? 0 : this.rows[this.rows.length - 1].end
-    if (this.isOpen) start = /** @type {Row} */ (this.rows.pop()).start
+    if (this.isOpen) start = this.rows.pop().start
     this.isOpen = false
     let sum = 0
     for (let index = start; index < this.shapes.length; index += 1) {
@@ -65,16 +60,14 @@ export class Rows {
     }
   }
 
-  /** @param {number} shapes their sum @param {number} count */
   heightFor(shapes, count) { return shapes > 0 ? (this.width - this.style.gap * (count - 1)) / shapes : Infinity }
 
-  /** @param {number} start @param {number} end @param {number} height */
   add(start, end, height) {
     const y = this.rows.length === 0 ? 0 : this.height + this.style.gap
     this.rows.push({ start, end, y, height })
   }
 
-  /** The rows that meet a band. @param {number} top CSS pixels @param {number} bottom @returns {Row[]} */
+  /** The rows that meet a band. */
   between(top, bottom) {
     const first = Math.max(this.search(top) - 1, 0)
     let end = first
@@ -82,7 +75,7 @@ export class Rows {
     return this.rows.slice(first, end)
   }
 
-  /** The row that holds the item. @param {number} item */
+  /** The row that holds the item. */
   rowOf(item) {
     let [low, high] = [0, this.rows.length - 1]
     while (low < high) {
@@ -93,7 +86,7 @@ export class Rows {
     return low
   }
 
-  /** The pictures of a row. @param {Row} row @returns {{index: number, x: number, y: number, width: number, height: number}[]} */
+  /** The pictures of a row. */
   boxes(row) {
     let x = 0
     const boxes = []
@@ -105,7 +98,7 @@ export class Rows {
     return boxes
   }
 
-  /** The first row below `y`. @param {number} y */
+  /** The first row below `y`. */
   search(y) {
     let [low, high] = [0, this.rows.length]
     while (low < high) {

@@ -1,12 +1,8 @@
-// @ts-check
 import { zigguratSource } from '../sources/ziggurat.js'
 
 /**
  * The address of a thumbnail: a tile that holds the whole image, large enough for its box where
  * there is one.
- * @param {any} image as `/api/images` lists it
- * @param {number} pixels the box's longer side, device pixels
- * @param {URL} address of the list
  */
 export function thumbnailURL(image, pixels, address) {
   const { pyramid, tileURL } = zigguratSource(image, address)

@@ -1,18 +1,9 @@
-// @ts-check
-/**
- * @typedef {import('./pyramid.js').Pyramid} Pyramid
- * @typedef {import('./pyramid.js').Rect} Rect
- * @typedef {{start: number, end: number}} Run columns or rows, `end` not included
- */
+/** @typedef Run columns or rows, `end` not included */
 
 const NONE = { start: 0, end: 0 }
 
 /** Tiles of one level as one run of columns per row: a convex area meets one unbroken run in each. */
 export class CoveredRows {
-  /**
-   * @param {Pyramid} pyramid @param {number} level @param {number} firstRow
-   * @param {Run[]} runs @param {Run[]} [hole] the runs to leave out, row by row, where this is a ring
-   */
   constructor(pyramid, level, firstRow, runs, hole = []) {
     this.pyramid = pyramid
     this.level = level
@@ -21,10 +12,6 @@ export class CoveredRows {
     this.hole = hole
   }
 
-  /**
-   * @param {Pyramid} pyramid @param {number} level
-   * @param {import('./visible-area.js').VisibleArea} area @param {Rect | null} visible image space
-   */
   static meeting(pyramid, level, area, visible) {
     if (!visible) return new CoveredRows(pyramid, level, 0, [])
     const cell = pyramid.tileSize / pyramid.scale(level)
@@ -42,7 +29,6 @@ export class CoveredRows {
     return new CoveredRows(pyramid, level, rows.start, runs)
   }
 
-  /** @param {(column: number, row: number) => void} body */
   visit(body) {
     this.runs.forEach((run, index) => {
       const skip = this.hole.length ? this.hole[index] : NONE
@@ -52,7 +38,6 @@ export class CoveredRows {
     })
   }
 
-  /** The tiles within `margin` columns and rows of these, without these. @param {number} margin */
   ring(margin) {
     if (!this.runs.some(isFull)) return this
     const columnCount = this.pyramid.columns(this.level)
@@ -77,7 +62,6 @@ export class CoveredRows {
     return new CoveredRows(this.pyramid, this.level, first, wide, own)
   }
 
-  /** The tile's own cell without overlap, image space, cut at the image's edge. @param {number} column @param {number} row @returns {Rect} */
   imageRect(column, row) {
     const cell = this.pyramid.tileSize / this.pyramid.scale(this.level)
     const [left, top] = [column * cell, row * cell]
@@ -87,14 +71,9 @@ export class CoveredRows {
   }
 }
 
-/** @param {Run} run */
 function isFull(run) { return run.start < run.end }
 
-/**
- * The cells that [low, high) meets in more than a point, low ≥ 0.
- * @param {number} low @param {number} high @param {number} cell @param {number} count
- * @returns {Run}
- */
+/** The cells that [low, high) meets in more than a point, low ≥ 0. */
 function cells(low, high, cell, count) {
   if (!(low < high)) return NONE
   // A quotient may round across a cell's edge; the products are exact, so they decide.

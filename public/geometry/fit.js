@@ -1,16 +1,11 @@
-// @ts-check
 import { Turn } from './turn.js'
 
 /**
- * @typedef {import('./pyramid.js').Size} Size
- * @typedef {'contain' | 'cover' | 'width' | 'none'} Fit
- * @typedef {{minimum: number, maximum: number}} ScaleLimits CSS pixels per image pixel
+ * @typedef Fit
+ * @typedef ScaleLimits CSS pixels per image pixel
  */
 
-/**
- * The scale at which the image, turned, fits as asked.
- * @param {Fit} fit @param {Size} image @param {Size} window CSS pixels @param {Turn} [turn]
- */
+/** The scale at which the image, turned, fits as asked. */
 export function fitScale(fit, image, window, turn = new Turn()) {
   if (fit === 'none') return 1
   if (fit === 'cover') {
@@ -22,17 +17,12 @@ export function fitScale(fit, image, window, turn = new Turn()) {
   return Math.min(window.width / seen.width, window.height / seen.height)
 }
 
-/**
- * The default: from fit-contain to 16 times that, or to full resolution where that is more.
- * @param {Size} image @param {Size} window CSS pixels @param {Turn} [turn]
- * @returns {ScaleLimits}
- */
+/** The default: from fit-contain to 16 times that, or to full resolution where that is more. */
 export function defaultLimits(image, window, turn = new Turn()) {
   const minimum = fitScale('contain', image, window, turn)
   return { minimum, maximum: Math.max(1, 16 * minimum) }
 }
 
-/** @param {number} scale @param {ScaleLimits} limits */
 export function limited(scale, limits) {
   return Math.min(Math.max(scale, limits.minimum), limits.maximum)
 }

@@ -1,13 +1,9 @@
-// @ts-check
-/** @typedef {import('./pyramid.js').Point} Point */
-
 /**
  * A rotation by any angle, clockwise as screens have it, after an optional mirroring left to
  * right; about the origin. Sine and cosine are Swift's `Turn` to the last bit: engines differ in
  * theirs, and quarter turns must be exact.
  */
 export class Turn {
-  /** @param {number} [degrees] any finite angle, clockwise @param {boolean} [isFlipped] */
   constructor(degrees = 0, isFlipped = false) {
     if (!Number.isFinite(degrees)) throw new RangeError(`not an angle: ${degrees}`)
     let angle = degrees % 360
@@ -24,29 +20,23 @@ export class Turn {
 
   get isIdentity() { return this.degrees === 0 && !this.isFlipped }
 
-  /** From before the turn to after it. @param {Point} point @returns {Point} */
   apply(point) {
     const x = this.isFlipped ? -point.x : point.x
     return { x: x * this.cosine - point.y * this.sine, y: x * this.sine + point.y * this.cosine }
   }
 
-  /** Inverse of `apply`. @param {Point} point @returns {Point} */
   undo(point) {
     const x = point.x * this.cosine + point.y * this.sine
     return { x: this.isFlipped ? -x : x, y: point.y * this.cosine - point.x * this.sine }
   }
 
-  /**
-   * The sides of the box around a turned rectangle.
-   * @param {number} width @param {number} height
-   */
   bounds(width, height) {
     const [c, s] = [Math.abs(this.cosine), Math.abs(this.sine)]
     return { width: width * c + height * s, height: width * s + height * c }
   }
 }
 
-/** Taylor series for |radians| ≤ π/4. @param {number} radians @returns {[number, number]} */
+/** Taylor series for |radians| ≤ π/4. */
 function series(radians) {
   const square = radians * radians
   let sine = 1

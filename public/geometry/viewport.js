@@ -1,11 +1,7 @@
-// @ts-check
+// The geometry of Sources/TileGeometry, word for word; what each value means stands there.
+
 import { Turn } from './turn.js'
 import { fitScale } from './fit.js'
-
-/**
- * @typedef {import('./pyramid.js').Point} Point
- * @typedef {import('./pyramid.js').Size} Size
- */
 
 /**
  * A window onto an image: its size in CSS pixels, the scale (CSS pixels per image pixel), and
@@ -13,9 +9,6 @@ import { fitScale } from './fit.js'
  * turned. The turn is about the window's centre. Values never change; methods make new ones.
  */
 export class Viewport {
-  /**
-   * @param {{width: number, height: number, scale: number, x: number, y: number, turn?: Turn}} parts
-   */
   constructor({ width, height, scale, x, y, turn = new Turn() }) {
     if (!(width > 0 && height > 0 && scale > 0)) {
       throw new RangeError(`a viewport has a positive size and scale: ${width}×${height} at ${scale}`)
@@ -28,10 +21,6 @@ export class Viewport {
     this.turn = turn
   }
 
-  /**
-   * The image's middle in the window's, scaled as `fit` says.
-   * @param {Size} image @param {import('./fit.js').Fit} fit @param {Size} window @param {Turn} [turn]
-   */
   static fitting(image, fit, window, turn = new Turn()) {
     const { width, height } = window
     const scale = fitScale(fit, image, window, turn)
@@ -40,21 +29,17 @@ export class Viewport {
     return new Viewport({ width, height, scale, x, y, turn })
   }
 
-  /** @param {Partial<{width: number, height: number, scale: number, x: number, y: number, turn: Turn}>} parts */
   with(parts) { return new Viewport({ ...this, ...parts }) }
 
-  /** The image point in the middle of the window; the turn leaves it where it is. */
   get imageCenter() {
     return { x: (this.x + this.width / 2) / this.scale, y: (this.y + this.height / 2) / this.scale }
   }
 
-  /** Viewport space, as seen, to image space. @param {Point} point @returns {Point} */
   imagePoint(point) {
     const flat = this.unturned(point)
     return { x: (this.x + flat.x) / this.scale, y: (this.y + flat.y) / this.scale }
   }
 
-  /** Image space to viewport space, as seen. Inverse of `imagePoint`. @param {Point} point @returns {Point} */
   viewportPoint(point) {
     const flat = { x: point.x * this.scale - this.x, y: point.y * this.scale - this.y }
     if (this.turn.isIdentity) return flat
@@ -62,17 +47,12 @@ export class Viewport {
     return { x: turned.x + this.width / 2, y: turned.y + this.height / 2 }
   }
 
-  /** A point as seen, where it would stand if nothing were turned. @param {Point} point @returns {Point} */
   unturned(point) {
     if (this.turn.isIdentity) return point
     const flat = this.turn.undo({ x: point.x - this.width / 2, y: point.y - this.height / 2 })
     return { x: flat.x + this.width / 2, y: flat.y + this.height / 2 }
   }
 
-  /**
-   * The same window at another scale, the image point under `anchor` staying under it.
-   * @param {number} scale @param {Point} [anchor] viewport space, as seen; the centre if absent
-   */
   scaled(scale, anchor) {
     if (scale === this.scale) return this
     const point = anchor ? this.unturned(anchor) : { x: this.width / 2, y: this.height / 2 }
@@ -83,7 +63,6 @@ export class Viewport {
     })
   }
 
-  /** The same window with `center`, image space, in its middle. @param {Point} center */
   centered(center) {
     return this.with({
       x: center.x * this.scale - this.width / 2,
@@ -91,19 +70,11 @@ export class Viewport {
     })
   }
 
-  /**
-   * The same window with the image point `image` under the viewport point `point`, as seen.
-   * @param {Point} image @param {Point} point
-   */
   placing(image, point) {
     const flat = this.unturned(point)
     return this.with({ x: image.x * this.scale - flat.x, y: image.y * this.scale - flat.y })
   }
 
-  /**
-   * Moved as little as leaves no gap: a smaller axis is centred, a larger one covers the window.
-   * @param {Size} image
-   */
   clamped(image) {
     const { across, down } = this.offsets(image)
     return this.with({
@@ -112,10 +83,6 @@ export class Viewport {
     })
   }
 
-  /**
-   * The offsets that leave no gap, content space; on an axis smaller than the window first = last.
-   * @param {Size} image
-   */
   offsets(image) {
     const reach = this.turn.bounds(this.width, this.height)
     return {
@@ -125,10 +92,6 @@ export class Viewport {
   }
 }
 
-/**
- * @param {number} window @param {number} content
- * @param {number} reach the extent of the turned window along a content axis, about its middle
- */
 function range(window, reach, content) {
   if (content <= reach) return { first: (content - window) / 2, last: (content - window) / 2 }
   return { first: (reach - window) / 2, last: content - (reach + window) / 2 }

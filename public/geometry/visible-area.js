@@ -1,13 +1,5 @@
-// @ts-check
-/**
- * @typedef {import('./pyramid.js').Point} Point
- * @typedef {import('./pyramid.js').Rect} Rect
- * @typedef {{low: number, high: number}} Extent
- */
-
 /** The part of image space that a viewport shows: a rectangle, turned or not. */
 export class VisibleArea {
-  /** @param {import('./viewport.js').Viewport} viewport */
   constructor(viewport) {
     const { width, height, scale, turn } = viewport
     this.upright = null
@@ -22,27 +14,23 @@ export class VisibleArea {
         right: (left + seenWidth) / scale, bottom: (top + seenHeight) / scale,
       }
     }
-    /** Four corners in image space, in order around the area. */
     this.corners = [
       { x: 0, y: 0 }, { x: width, y: 0 }, { x: width, y: height }, { x: 0, y: height },
     ].map((corner) => viewport.imagePoint(corner))
   }
 
-  /** Lowest and highest y within a band of x. @param {number} low @param {number} high @returns {Extent | null} */
   verticalExtent(low, high) {
     const u = this.upright
     if (u) return u.left < high && u.right > low ? { low: u.top, high: u.bottom } : null
     return extent(this.corners.map(({ x, y }) => [x, y]), low, high)
   }
 
-  /** Lowest and highest x within a band of y. @param {number} low @param {number} high @returns {Extent | null} */
   horizontalExtent(low, high) {
     const u = this.upright
     if (u) return u.top < high && u.bottom > low ? { low: u.left, high: u.right } : null
     return extent(this.corners.map(({ x, y }) => [y, x]), low, high)
   }
 
-  /** The box around what lies on the image, or null. @param {import('./pyramid.js').Size} image @returns {Rect | null} */
   bounds(image) {
     const across = this.horizontalExtent(0, image.height)
     const down = this.verticalExtent(0, image.width)
@@ -54,19 +42,14 @@ export class VisibleArea {
   }
 }
 
-/**
- * A convex area cut to a band is convex, so its shadow on the other axis is one interval.
- * @param {number[][]} corners [along, across] each, in order around the area
- * @param {number} low @param {number} high
- * @returns {Extent | null}
- */
+/** A convex area cut to a band is convex, so its shadow on the other axis is one interval. */
 function extent(corners, low, high) {
   const result = { low: Infinity, high: -Infinity }
   corners.forEach((a, index) => {
     const b = corners[(index + 1) % 4]
     const [[start, first], [end, last]] = a[0] <= b[0] ? [a, b] : [b, a]
     if (!(start <= high && end >= low)) return
-    const at = (/** @type {number} */ position) => first + (position - start) / (end - start) * (last - first)
+    const at = (position) => first + (position - start) / (end - start) * (last - first)
     const p = start < low ? at(low) : first
     const q = end > high ? at(high) : last
     result.low = Math.min(result.low, p, q)

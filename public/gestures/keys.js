@@ -1,15 +1,9 @@
-// @ts-check
-/**
- * The command a key stands for, or null.
- * @param {{key: string, shiftKey: boolean, ctrlKey: boolean, metaKey: boolean, altKey: boolean}} event
- * @returns {string | null}
- */
+/** The command a key stands for, or null. */
 export function keyCommand(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null
   return COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? null
 }
 
-/** @type {Record<string, string>} */
 const COMMANDS = {
   ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down',
   '+': 'zoomIn', '=': 'zoomIn', '-': 'zoomOut', _: 'zoomOut', 0: 'whole', Home: 'whole', 1: 'original',

@@ -1,18 +1,12 @@
-// @ts-check
 /**
- * @typedef {import('../geometry/pyramid.js').Point} Point
- * @typedef {'mouse' | 'touch' | 'pen'} PointerKind
- * @typedef {{id: number, x: number, y: number, time: number, kind: PointerKind}} Contact
- *   one pointer event: viewport space, time in ms
- *
- * @typedef {object} GestureHandler what the recognizer says; points are in viewport space
- * @property {(points: Point[]) => void} grab one or two fingers hold the picture from here on
- * @property {(points: Point[]) => void} drag they have moved
- * @property {(velocity: Point) => void} release none holds it any more; CSS pixels per ms
- * @property {(point: Point, kind: PointerKind) => void} tap one tap, no second one followed
- * @property {(point: Point, kind: PointerKind) => void} doubleTap
- * @property {(point: Point, kind: PointerKind) => void} longPress
- * @property {(anchor: Point, travel: number) => void} quickZoom a second tap that is held and drawn up or down: CSS pixels since
+ * @typedef PointerKind
+ * @typedef Contact one pointer event: viewport space, time in ms
+ * @typedef GestureHandler what the recognizer says; points are in viewport space
+ * @property grab one or two fingers hold the picture from here on
+ * @property drag they have moved
+ * @property release none holds it any more; CSS pixels per ms
+ * @property tap one tap, no second one followed
+ * @property quickZoom a second tap that is held and drawn up or down: CSS pixels since
  */
 
 const TIMING = { doubleTap: 300, longPress: 550, sample: 100, stale: 60 }
@@ -25,18 +19,14 @@ const DOUBLE_TAP_REACH = 40
  * with their times, and `expire` when `deadline` is reached.
  */
 export class Recognizer {
-  /** @param {GestureHandler} handler */
   constructor(handler) {
     this.handler = handler
-    /** @type {Map<number, Contact>} */
     this.contacts = new Map()
-    /** @type {'idle' | 'pending' | 'second' | 'holding' | 'quick' | 'spent'} */
     this.state = 'idle'
-    /** @type {Contact | null} the first contact of this touch */
+    /** The first contact of this touch */
     this.first = null
-    /** @type {Contact | null} a tap that may become the first half of a double tap */
+    /** A tap that may become the first half of a double tap */
     this.lastTap = null
-    /** @type {Contact[]} */
     this.samples = []
   }
 
@@ -47,7 +37,6 @@ export class Recognizer {
     return Infinity
   }
 
-  /** @param {Contact} contact */
   down(contact) {
     if (this.contacts.size >= 2) return
     this.contacts.set(contact.id, contact)
@@ -69,7 +58,6 @@ export class Recognizer {
     this.handler.grab(this.points())
   }
 
-  /** @param {Contact} contact */
   move(contact) {
     const before = this.contacts.get(contact.id)
     if (!before || !this.first) return
@@ -87,7 +75,6 @@ export class Recognizer {
     }
   }
 
-  /** @param {Contact} contact */
   up(contact) {
     if (!this.contacts.delete(contact.id)) return
     if (this.contacts.size > 0) {
@@ -108,7 +95,7 @@ export class Recognizer {
     }
   }
 
-  /** The browser took the pointer away. @param {Contact} contact */
+  /** The browser took the pointer away. */
   cancel(contact) {
     if (!this.contacts.delete(contact.id)) return
     this.lastTap = null
@@ -121,7 +108,6 @@ export class Recognizer {
     this.handler.release({ x: 0, y: 0 })
   }
 
-  /** @param {number} time ms */
   expire(time) {
     if (time < this.deadline) return
     if (this.state === 'pending' && this.first) {
@@ -137,16 +123,14 @@ export class Recognizer {
     if (tap) this.handler.tap(place(tap), tap.kind)
   }
 
-  /** @returns {Point[]} */
   points() { return [...this.contacts.values()].map(place) }
 
-  /** @param {Contact} contact */
   sample(contact) {
     this.samples = this.samples.filter(({ time }) => contact.time - time <= TIMING.sample)
     this.samples.push(contact)
   }
 
-  /** Of one finger just before it left; a finger that had come to rest throws nothing. @param {number} now @returns {Point} */
+  /** Of one finger just before it left; a finger that had come to rest throws nothing. */
   velocity(now) {
     const [first, last] = [this.samples[0], this.samples[this.samples.length - 1]]
     if (!first || last.time - first.time < 10 || now - last.time > TIMING.stale) return { x: 0, y: 0 }
@@ -155,11 +139,8 @@ export class Recognizer {
   }
 }
 
-/** @param {Point} a @param {Point} b */
 function distance(a, b) { return Math.hypot(a.x - b.x, a.y - b.y) }
 
-/** @param {Contact} a @param {Contact} b */
 function near(a, b) { return a.kind === b.kind && distance(a, b) < DOUBLE_TAP_REACH }
 
-/** @param {Point} contact @returns {Point} */
 function place({ x, y }) { return { x, y } }

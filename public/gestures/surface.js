@@ -1,33 +1,22 @@
-// @ts-check
 import { Recognizer } from './recognizer.js'
 import { wheelFactor } from './wheel.js'
 
 /**
- * @typedef {object} Extra
- * @property {(point: {x: number, y: number}, factor: number) => void} wheel
- * @property {(point: {x: number, y: number}) => void} menu the browser's menu was asked for by mouse or key
- * @typedef {import('./recognizer.js').GestureHandler & Extra} SurfaceHandler
+ * @typedef Extra
+ * @property menu the browser's menu was asked for by mouse or key
  */
 
-/**
- * Binds an element's pointer and wheel events to a recognizer.
- * @param {HTMLElement} element
- * @param {SurfaceHandler} handler
- * @param {HTMLElement} [outer] where the wheel counts too: what lies over the element must not stop it
- * @returns {() => void} takes the listeners away again
- */
+/** Binds an element's pointer and wheel events to a recognizer. */
 export function listen(element, handler, outer = element) {
   const recognizer = new Recognizer(handler)
   const stop = new AbortController()
   const { signal } = stop
   let timer = 0
 
-  /** @param {MouseEvent} event */
   const place = (event) => {
     const box = element.getBoundingClientRect()
     return { x: event.clientX - box.left - element.clientLeft, y: event.clientY - box.top - element.clientTop }
   }
-  /** @param {'down' | 'move' | 'up' | 'cancel'} verb @param {PointerEvent} event */
   const tell = (verb, event) => {
     const kind = event.pointerType === 'touch' || event.pointerType === 'pen' ? event.pointerType : 'mouse'
     recognizer[verb]({ id: event.pointerId, ...place(event), time: event.timeStamp, kind })
@@ -60,7 +49,7 @@ export function listen(element, handler, outer = element) {
   element.addEventListener('contextmenu', (event) => {
     if (event.shiftKey) return
     event.preventDefault()
-    if (/** @type {PointerEvent} */ (event).pointerType !== 'touch') handler.menu(place(event))
+    if (event.pointerType !== 'touch') handler.menu(place(event))
   }, { signal })
   signal.addEventListener('abort', () => clearTimeout(timer))
   return () => stop.abort()

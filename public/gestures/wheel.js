@@ -1,8 +1,6 @@
-// @ts-check
 /**
  * By how much one wheel event zooms: a notch of 100 pixels by about a fifth; a pinch on a trackpad,
  * which browsers tell as a wheel with the Control key, follows the fingers.
- * @param {{deltaY: number, deltaMode: number, ctrlKey: boolean}} event
  */
 export function wheelFactor({ deltaY, deltaMode, ctrlKey }) {
   const pixels = deltaY * [1, 18, 400][deltaMode]

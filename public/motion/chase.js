@@ -1,4 +1,3 @@
-// @ts-check
 import { settled } from './limits.js'
 
 /** Time for the distance to the wanted scale to fall to 1/e, ms. */
@@ -10,13 +9,6 @@ const LAG = 60
  * where an edge held the picture back for a while.
  */
 export class Chase {
-  /**
-   * @param {import('../geometry/viewport.js').Viewport} from
-   * @param {import('../geometry/pyramid.js').Point} anchor viewport space
-   * @param {import('../geometry/pyramid.js').Size} image
-   * @param {import('../geometry/fit.js').ScaleLimits} limits
-   * @param {number} now ms
-   */
   constructor(from, anchor, image, limits, now) {
     this.from = from
     this.anchor = anchor
@@ -28,17 +20,14 @@ export class Chase {
     this.time = now
   }
 
-  /** @param {number} scale CSS pixels per image pixel, within the limits */
   aim(scale) { this.wanted = scale }
 
-  /** @param {number} scale */
   view(scale) {
     return settled(this.from.with({ scale }).placing(this.point, this.anchor), this.image, this.limits, this.anchor)
   }
 
   get destination() { return this.view(this.wanted) }
 
-  /** @param {number} now ms */
   at(now) {
     const part = Math.exp(-Math.max(now - this.time, 0) / LAG)
     this.time = now

@@ -1,12 +1,8 @@
-// @ts-check
-/** @typedef {import('../geometry/viewport.js').Viewport} Viewport */
-
 /**
  * A smooth way from one viewport to another. The offset is linear in the scale, which keeps one
  * image point still on the screen all the way: the point that is in the same place in both.
  */
 export class Flight {
-  /** @param {Viewport} from @param {Viewport} to @param {number} start ms @param {number} duration ms */
   constructor(from, to, start, duration) {
     this.from = from
     this.to = to
@@ -16,7 +12,6 @@ export class Flight {
 
   get destination() { return this.to }
 
-  /** @param {number} now ms @returns {{viewport: Viewport, done: boolean}} */
   at(now) {
     const time = (now - this.start) / this.duration
     if (!(time < 1)) return { viewport: this.to, done: true }
@@ -32,5 +27,5 @@ export class Flight {
   }
 }
 
-/** Fast away, slow to arrive. @param {number} time 0…1 */
+/** Fast away, slow to arrive. */
 function ease(time) { return 1 - (1 - time) ** 3 }

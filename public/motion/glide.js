@@ -1,4 +1,3 @@
-// @ts-check
 /** Time for the speed of a throw to fall to 1/e, ms. */
 const FADE = 325
 /** The spring at the edges, 1/ms; critically damped. */
@@ -11,10 +10,6 @@ const STILL = 0.25
  * swinging.
  */
 export class Glide {
-  /**
-   * @param {number} position CSS pixels @param {number} velocity CSS pixels per ms
-   * @param {{first: number, last: number}} range where it may come to rest
-   */
   constructor(position, velocity, range) {
     this.position = position
     this.velocity = velocity
@@ -29,7 +24,6 @@ export class Glide {
     this.destination = this.met < Infinity ? edge : position + velocity * FADE
   }
 
-  /** @param {number} elapsed ms @returns {{position: number, done: boolean}} */
   at(elapsed) {
     const free = Math.min(elapsed, this.met)
     const fade = Math.exp(-free / FADE)
@@ -50,11 +44,6 @@ export class Glide {
 
 /** Two axes and the viewport they move. */
 export class Throw {
-  /**
-   * @param {import('../geometry/viewport.js').Viewport} viewport
-   * @param {{x: number, y: number}} velocity of the offset, content pixels per ms
-   * @param {import('../geometry/pyramid.js').Size} image @param {number} start ms
-   */
   constructor(viewport, velocity, image, start) {
     const { across, down } = viewport.offsets(image)
     this.viewport = viewport
@@ -65,7 +54,6 @@ export class Throw {
 
   get destination() { return this.viewport.with({ x: this.x.destination, y: this.y.destination }) }
 
-  /** @param {number} now ms */
   at(now) {
     const x = this.x.at(now - this.start)
     const y = this.y.at(now - this.start)

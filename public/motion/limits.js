@@ -1,21 +1,10 @@
-// @ts-check
 import { limited } from '../geometry/fit.js'
 import { rubber, unrubber } from './rubber.js'
-
-/**
- * @typedef {import('../geometry/viewport.js').Viewport} Viewport
- * @typedef {import('../geometry/pyramid.js').Size} Size
- * @typedef {import('../geometry/pyramid.js').Point} Point
- * @typedef {import('../geometry/fit.js').ScaleLimits} ScaleLimits
- */
 
 /** Room for the scale's rubber, in doublings. */
 const ROOM = 1
 
-/**
- * The nearest viewport within the limits, the image point under `anchor` staying where it can.
- * @param {Viewport} viewport @param {Size} image @param {ScaleLimits} limits @param {Point} [anchor]
- */
+/** The nearest viewport within the limits, the image point under `anchor` staying where it can. */
 export function settled(viewport, image, limits, anchor) {
   return viewport.scaled(limited(viewport.scale, limits), anchor).clamped(image)
 }
@@ -23,8 +12,6 @@ export function settled(viewport, image, limits, anchor) {
 /**
  * What is shown while fingers ask for `viewport`: past a limit it gives way like rubber. Where the
  * content is smaller than the window it is centred while zooming, so that nothing jumps afterwards.
- * @param {Viewport} viewport @param {Size} image @param {ScaleLimits} limits
- * @param {Point} anchor viewport space @param {boolean} zooming
  */
 export function stretched(viewport, image, limits, anchor, zooming) {
   const inside = limited(viewport.scale, limits)
@@ -37,7 +24,7 @@ export function stretched(viewport, image, limits, anchor, zooming) {
   })
 }
 
-/** The viewport that fingers must have asked for. Inverse of `stretched` for a drag. @param {Viewport} viewport @param {Size} image @param {ScaleLimits} limits @param {Point} anchor */
+/** The viewport that fingers must have asked for. Inverse of `stretched` for a drag. */
 export function relaxed(viewport, image, limits, anchor) {
   const { across, down } = viewport.offsets(image)
   const flat = viewport.with({
@@ -49,10 +36,6 @@ export function relaxed(viewport, image, limits, anchor) {
   return octaves === 0 ? flat : flat.scaled(inside * 2 ** unrubber(octaves, ROOM), anchor)
 }
 
-/**
- * @param {number} offset @param {{first: number, last: number}} range @param {number} room
- * @param {boolean} centering @param {(pull: number, room: number) => number} bend
- */
 function axis(offset, range, room, centering, bend) {
   if (centering && range.first === range.last) return range.first
   if (offset < range.first) return range.first + bend(offset - range.first, room)

@@ -1,4 +1,3 @@
-// @ts-check
 import { Library } from '../gallery/library.js'
 
 /** Lists longer than this many pages are not searched for one image's place. */
@@ -7,14 +6,10 @@ const KEY = 'ziggurat-album'
 
 /**
  * The images before and after one: those of the gallery it was opened from, else the library's.
- * @typedef {{ids: string[], index: number, offset: number, total: number}} Album
- *   `ids` are part of the whole, which starts `offset` images earlier and has `total`
+ * @typedef Album `ids` are part of the whole, which starts `offset` images earlier and has `total`
  */
 
-/**
- * Leaves a note for the page that opens next. @param {Storage} storage
- * @param {any[]} images of the gallery so far @param {number} index the one opened @param {number} total
- */
+/** Leaves a note for the page that opens next. */
 export function leaveAlbum(storage, images, index, total) {
   const offset = Math.max(index - 500, 0)
   const ids = images.slice(offset, index + 500).map(({ id }) => id)
@@ -25,7 +20,6 @@ export function leaveAlbum(storage, images, index, total) {
   }
 }
 
-/** @param {Storage} storage @param {string} id @returns {Album | null} */
 export function foundAlbum(storage, id) {
   try {
     const { ids, offset, total } = JSON.parse(storage.getItem(KEY) ?? 'null') ?? {}
@@ -36,7 +30,6 @@ export function foundAlbum(storage, id) {
   }
 }
 
-/** @param {string} id @param {Library} [library] @returns {Promise<Album | null>} */
 export async function libraryAlbum(id, library = new Library('')) {
   for (let page = 0; page < PAGES && !library.isComplete; page += 1) {
     await library.more()

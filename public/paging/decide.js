@@ -1,17 +1,9 @@
-// @ts-check
 /** Part of the window's width that a slow pull must reach to turn the page. */
 const FAR = 0.3
 /** A flick, CSS pixels per ms. */
 const FLICK = 0.35
 
-/**
- * What letting go does: −1 turns back, 1 turns on, 0 stays.
- * @param {number} pull of the picture past its edge, CSS pixels; to the right is above 0
- * @param {number} speed of the finger to the right, CSS pixels per ms
- * @param {number} width of the window, CSS pixels
- * @param {{left: boolean, right: boolean}} neighbours whether there is one on that side
- * @returns {-1 | 0 | 1}
- */
+/** What letting go does: −1 turns back, 1 turns on, 0 stays. */
 export function pageTurn(pull, speed, width, neighbours) {
   if (pull > 0 && neighbours.left && speed > -FLICK && (pull > width * FAR || speed > FLICK)) return -1
   if (pull < 0 && neighbours.right && speed < FLICK && (-pull > width * FAR || speed < -FLICK)) return 1

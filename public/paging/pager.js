@@ -1,17 +1,12 @@
-// @ts-check
 import { rubber } from '../motion/rubber.js'
 import { openSource } from '../sources/open.js'
 import { fetchBitmap } from '../tiles/fetch.js'
 import { pageTurn } from './decide.js'
 
 /**
- * @typedef {import('../sources/source.js').Source} Source
- * @typedef {{source: Source, bitmap: ImageBitmap | null}} Neighbour
- * @typedef {object} Page one image near the one that is shown
- * @property {HTMLCanvasElement} preview
- * @property {AbortController} abort
- * @property {Promise<Neighbour>} ready
- * @property {Neighbour | null} there once it is
+ * @typedef Neighbour
+ * @typedef Page one image near the one that is shown
+ * @property there once it is
  */
 
 /** Between two pictures, CSS pixels. */
@@ -23,22 +18,15 @@ const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
  * farther away are let go.
  */
 export class Pager {
-  /**
-   * @param {HTMLElement} track holds the canvas and the previews; it is what moves
-   * @param {(index: number, neighbour: Neighbour | null) => void} show the page was turned
-   */
   constructor(track, show) {
     this.track = track
     this.show = show
-    /** @type {string[]} */
     this.list = []
     this.index = 0
-    /** @type {Map<number, Page>} */
     this.near = new Map()
     this.offset = 0
-    /** @type {Animation | null} */
     this.turning = null
-    /** @type {(() => void) | null} what the turn under way ends with */
+    /** What the turn under way ends with */
     this.arrive = null
     this.calm = false
   }
@@ -51,7 +39,6 @@ export class Pager {
     return this.sign > 0 ? { left: before, right: after } : { left: after, right: before }
   }
 
-  /** @param {string[]} list of what `open` takes @param {number} index the one shown */
   set(list, index) {
     this.list = list
     this.index = index
@@ -65,7 +52,6 @@ export class Pager {
     }
   }
 
-  /** @param {number} index @returns {Page} */
   load(index) {
     const preview = document.createElement('canvas')
     preview.className = 'preview'
@@ -82,7 +68,6 @@ export class Pager {
       if (this.near.get(index)?.preview === preview) this.near.delete(index)
       preview.remove()
     })
-    /** @type {Page} */
     const page = { preview, abort, ready, there: null }
     ready.then((neighbour) => { page.there = neighbour }, () => {})
     preview.style.translate = `${(index - this.index) * this.sign * this.width}px`
@@ -92,27 +77,26 @@ export class Pager {
 
   get width() { return this.track.clientWidth + GAP }
 
-  /** The picture is pulled past its edge; past the first and last image it gives way less. @param {number} pull CSS pixels */
+  /** The picture is pulled past its edge; past the first and last image it gives way less. */
   pull(pull) {
     const { left, right } = this.neighbours
     const free = pull === 0 || (pull > 0 ? left : right)
     this.move(free ? pull : rubber(pull, this.width))
   }
 
-  /** @param {number} offset CSS pixels */
   move(offset) {
     this.offset = offset
     this.track.style.translate = offset === 0 ? '' : `${offset}px`
   }
 
-  /** Let go: turns the page or springs back. @param {number} speed CSS pixels per ms to the right */
+  /** Let go: turns the page or springs back. */
   release(speed) {
     if (this.offset === 0) return
     const way = pageTurn(this.offset, speed, this.width, this.neighbours)
     this.glide(way * this.sign)
   }
 
-  /** Turns by one page or springs back. @param {number} way −1, 0 or 1 in the order of the list */
+  /** Turns by one page or springs back. */
   glide(way) {
     const from = this.offset
     const to = -way * this.sign * this.width
@@ -138,7 +122,7 @@ export class Pager {
     arrive?.()
   }
 
-  /** Shows another image at once. @param {number} index within the list */
+  /** Shows another image at once. */
   async goTo(index) {
     const page = this.near.get(index)
     this.index = index

@@ -1,16 +1,10 @@
-// @ts-check
 import { Pyramid } from '../geometry/pyramid.js'
 import { SourceError } from './source.js'
 
-/**
- * @param {string} text a .dzi descriptor
- * @param {URL} address where it was found; its query goes to the tiles too, as other viewers do it
- * @returns {import('./source.js').Source}
- */
 export function deepZoomSource(text, address) {
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement
   const size = [...root.children].find((child) => child.localName === 'Size')
-  const number = (/** @type {Element | undefined} */ element, /** @type {string} */ name) =>
+  const number = (element, name) =>
     Number(element?.getAttribute(name) ?? NaN)
   const format = root.getAttribute('Format')
   if (root.localName !== 'Image' || !size || !format) throw new SourceError('not a Deep Zoom descriptor')

@@ -1,21 +1,18 @@
-// @ts-check
 import { tileKey } from '../tiles/plan.js'
 import { SourceError } from './source.js'
 import { zigguratSource } from './ziggurat.js'
 
 /**
- * @typedef {object} Look what the window will show first
- * @property {number} width CSS pixels
- * @property {number} height CSS pixels
- * @property {number} ratio device pixels per CSS pixel
- * @property {string} query where on the image, as the server's viewport query has it; fit where empty
+ * @typedef Look what the window will show first
+ * @property width CSS pixels
+ * @property height CSS pixels
+ * @property ratio device pixels per CSS pixel
+ * @property query where on the image, as the server's viewport query has it; fit where empty
  */
 
 /**
  * An image's description and the tiles of its first view in one answer, as Ziggurat's server has it:
  * parts behind their lengths, first the coverage as JSON, then its tiles in order.
- * @param {URL} address of `/api/images/{id}` @param {Look} look @param {AbortSignal} [signal]
- * @returns {Promise<import('./source.js').Source | null>} null where the server has no such answer
  */
 export async function firstView(address, { width, height, ratio, query }, signal) {
   const url = new URL(`${address.pathname}/viewport.tiles?${query}`, address)
@@ -27,9 +24,8 @@ export async function firstView(address, { width, height, ratio, query }, signal
   const parts = new Parts(answer.body.getReader())
   const { description, tiles } = JSON.parse(new TextDecoder().decode(await parts.next()))
   const source = zigguratSource(description, address)
-  /** @type {Promise<unknown>} */
   let last = Promise.resolve()
-  source.coming = new Map(tiles.map((/** @type {import('../tiles/plan.js').TileAddress} */ tile) => {
+  source.coming = new Map(tiles.map((tile) => {
     const bytes = last.then(() => parts.next())
     // Who takes the tile is told; of the others nobody needs to hear.
     bytes.catch(() => {})
@@ -42,7 +38,6 @@ export async function firstView(address, { width, height, ratio, query }, signal
 
 /** A stream's parts, each behind its length in 4 bytes, big-endian. */
 class Parts {
-  /** @param {ReadableStreamDefaultReader<Uint8Array>} reader */
   constructor(reader) {
     this.reader = reader
     this.rest = new Uint8Array(0)
@@ -53,7 +48,6 @@ class Parts {
     return this.take(new DataView(length.buffer, length.byteOffset).getUint32(0))
   }
 
-  /** @param {number} count */
   async take(count) {
     const bytes = new Uint8Array(count)
     let at = 0

@@ -1,12 +1,9 @@
-// @ts-check
 import { Pyramid } from '../geometry/pyramid.js'
 import { SourceError } from './source.js'
 
 /**
  * An image from its IIIF Image API description, version 2 or 3. Its tiles are those of a pyramid whose
  * levels are halved and rounded up, since its scale factors are powers of two.
- * @param {any} info the info.json
- * @returns {import('./source.js').Source}
  */
 export function iiifSource(info) {
   const base = String(info.id ?? info['@id'] ?? '').replace(/\/$/, '')

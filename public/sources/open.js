@@ -1,16 +1,10 @@
-// @ts-check
 import { deepZoomSource } from './deep-zoom.js'
 import { firstView } from './first-view.js'
 import { iiifSource } from './iiif.js'
 import { SourceError } from './source.js'
 import { zigguratSource } from './ziggurat.js'
 
-/**
- * Reads an image's description: Ziggurat's own JSON, a Deep Zoom descriptor or a IIIF info.json.
- * @param {string} url @param {AbortSignal} [signal]
- * @param {() => Promise<import('./first-view.js').Look>} [look] with it, the first view's tiles come along where the server can
- * @returns {Promise<import('./source.js').Source>}
- */
+/** Reads an image's description: Ziggurat's own JSON, a Deep Zoom descriptor or a IIIF info.json. */
 export async function openSource(url, signal, look) {
   const address = new URL(url, document.baseURI)
   if (look && /\/api\/images\/[^/]+$/.test(address.pathname)) {

@@ -1,12 +1,6 @@
-// @ts-check
 import { Pyramid } from '../geometry/pyramid.js'
 import { SourceError } from './source.js'
 
-/**
- * @param {any} image what `/api/images/{id}` says
- * @param {URL} address where it said so
- * @returns {import('./source.js').Source}
- */
 export function zigguratSource(image, address) {
   if (!(image?.width >= 1 && image?.height >= 1 && image?.tileSize >= 1 && image?.urls?.dzi)) {
     throw new SourceError('the server described no image')

@@ -1,4 +1,3 @@
-// @ts-check
 /** Every text a reader sees. A translation is another module with the same names. */
 export const text = {
   viewer: 'Zoomable image',
@@ -16,9 +15,9 @@ export const text = {
   close: 'Close',
   image: 'Image',
   goToImage: 'Go to image number',
-  ofCount: (/** @type {number} */ count) => `/ ${number(count)}`,
-  position: (/** @type {number} */ at, /** @type {number} */ count) => `Image ${number(at)} of ${number(count)}`,
-  spoken: (/** @type {number} */ scale, /** @type {number} */ across, /** @type {number} */ down) =>
+  ofCount: (count) => `/ ${number(count)}`,
+  position: (at, count) => `Image ${number(at)} of ${number(count)}`,
+  spoken: (scale, across, down) =>
     `${percent(scale)} percent, ${Math.round(across * 100)} percent across, ${Math.round(down * 100)} percent down`,
 
   save: 'Save this view',
@@ -28,7 +27,7 @@ export const text = {
   details: 'Details',
   keys: 'Keys',
   copied: 'Copied.',
-  region: (/** @type {string} */ region) => `region ${region}`,
+  region: (region) => `region ${region}`,
   title: 'Title',
   caption: 'Caption',
   size: 'Size',
@@ -39,17 +38,17 @@ export const text = {
   format: 'Format',
   storage: 'Storage',
   resolution: 'Resolution',
-  microns: (/** @type {number} */ value) => `${number(value)} µm per pixel`,
-  keyList: /** @type {[string, string][]} */ ([
+  microns: (value) => `${number(value)} µm per pixel`,
+  keyList: [
     ['← → ↑ ↓', 'Move'], ['+  −', 'Zoom in, zoom out'], ['0  Home', 'Whole image'], ['1', 'Original size'],
     ['R', 'Turn clockwise'], ['M', 'Mirror'], ['F', 'Full screen'], ['Page Up  Page Down', 'Previous, next image'],
     ['Esc', 'Leave'], ['?', 'These keys'],
-  ]),
+  ],
 
   handles: ['Top left', 'Top', 'Top right', 'Right', 'Bottom right', 'Bottom', 'Bottom left', 'Left'],
   moveFrame: 'Move the frame',
   ratio: 'Ratio',
-  ratioName: (/** @type {number | null} */ ratio) =>
+  ratioName: (ratio) =>
     ratio === null ? 'Free' : ratio === 1 ? '1 : 1' : ratio === 1.5 ? '3 : 2' : ratio < 1.5 ? '4 : 3' : '16 : 9',
   turnLeft: 'Turn left',
   turnRight: 'Turn right',
@@ -63,30 +62,28 @@ export const text = {
   searchImages: 'Search images',
   loading: 'Loading…',
   noImages: 'No images yet.',
-  nothingFound: (/** @type {string} */ query) => `Nothing found for “${query}”.`,
+  nothingFound: (query) => `Nothing found for “${query}”.`,
   libraryUnreachable: 'The list of images could not be read.',
   tryAgain: 'Try again',
   notThere: 'There is no such image here.',
   unreachable: 'The image could not be read. Please try again.',
-  missingTiles: (/** @type {number} */ count) =>
+  missingTiles: (count) =>
     count === 1 ? 'One part of the image could not be loaded.' : `${number(count)} parts of the image could not be loaded.`,
 
-  pixels: (/** @type {number} */ width, /** @type {number} */ height) => `${number(width)} × ${number(height)}`,
-  scale: (/** @type {number} */ scale) => `${percent(scale)} %`,
-  number: (/** @type {number} */ value) => number(value),
-  bytes: (/** @type {number} */ value) =>
+  pixels: (width, height) => `${number(width)} × ${number(height)}`,
+  scale: (scale) => `${percent(scale)} %`,
+  number: (value) => number(value),
+  bytes: (value) =>
     value < 1e6 ? `${number(value / 1e3)} kB` : value < 1e9 ? `${number(value / 1e6)} MB` : `${number(value / 1e9)} GB`,
-  length: (/** @type {number} */ microns) =>
+  length: (microns) =>
     microns < 1 ? `${number(microns * 1e3)} nm` : microns < 1e3 ? `${number(microns)} µm`
       : microns < 1e6 ? `${number(microns / 1e3)} mm` : `${number(microns / 1e6)} m`,
 }
 
-/** @param {number} value */
 function number(value) {
   return value.toLocaleString('en', { maximumSignificantDigits: value < 1000 ? 3 : 12 })
 }
 
-/** @param {number} scale */
 function percent(scale) {
   const value = scale * 100
   return value >= 100 ? Math.round(value) : Number(value.toPrecision(2))

@@ -1,21 +1,15 @@
-// @ts-check
-/**
- * Decoded tiles, the least recently used given up first, within a number of bytes.
- * @template {{width: number, height: number, close?: () => void}} Bitmap
- */
+/** Decoded tiles, the least recently used given up first, within a number of bytes. */
 export class TileCache {
-  /** @param {number} limit bytes */
   constructor(limit) {
     this.limit = limit
     this.bytes = 0
-    /** @type {Map<string, Bitmap>} in order of use */
+    /** In order of use */
     this.bitmaps = new Map()
   }
 
-  /** @param {string} key */
   has(key) { return this.bitmaps.has(key) }
 
-  /** The bitmap, now the most recently used. @param {string} key */
+  /** The bitmap, now the most recently used. */
   get(key) {
     const bitmap = this.bitmaps.get(key)
     if (bitmap) {
@@ -25,14 +19,12 @@ export class TileCache {
     return bitmap
   }
 
-  /** @param {string} key @param {Bitmap} bitmap */
   set(key, bitmap) {
     this.delete(key)
     this.bitmaps.set(key, bitmap)
     this.bytes += size(bitmap)
   }
 
-  /** @param {string} key */
   delete(key) {
     const bitmap = this.bitmaps.get(key)
     if (!bitmap) return
@@ -41,7 +33,7 @@ export class TileCache {
     bitmap.close?.()
   }
 
-  /** Gives up tiles until the limit is kept, but none of those in use. @param {Set<string>} used @returns {string[]} the keys given up */
+  /** Gives up tiles until the limit is kept, but none of those in use. */
   trim(used) {
     const gone = []
     for (const key of [...this.bitmaps.keys()]) {
@@ -56,5 +48,5 @@ export class TileCache {
   clear() { for (const key of [...this.bitmaps.keys()]) this.delete(key) }
 }
 
-/** Four bytes a pixel. @param {{width: number, height: number}} bitmap */
+/** Four bytes a pixel. */
 function size({ width, height }) { return width * height * 4 }

@@ -1,12 +1,7 @@
-// @ts-check
 import { MissingTile } from './loader.js'
 import { tileKey } from './plan.js'
 
-/**
- * One tile, decoded off the main thread.
- * @param {string} url @param {AbortSignal} signal
- * @returns {Promise<ImageBitmap>}
- */
+/** One tile, decoded off the main thread. */
 export async function fetchBitmap(url, signal) {
   const answer = await fetch(url, { signal })
   if (!answer.ok) {
@@ -19,12 +14,7 @@ export async function fetchBitmap(url, signal) {
   return createImageBitmap(blob).catch(() => { throw new MissingTile(`not an image: ${url}`) })
 }
 
-/**
- * The same, but of a tile that is on its way without being asked for only where that fails.
- * @param {import('../sources/source.js').Source} source @param {import('./plan.js').TileAddress} tile
- * @param {AbortSignal} signal
- * @returns {Promise<ImageBitmap>}
- */
+/** The same, but of a tile that is on its way without being asked for only where that fails. */
 export function fetchTile({ coming, tileURL }, tile, signal) {
   const key = tileKey(tile)
   const blob = coming?.get(key)

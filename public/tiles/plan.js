@@ -1,30 +1,17 @@
-// @ts-check
 import { Coverage } from '../geometry/coverage.js'
 
-/**
- * @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid
- * @typedef {import('../geometry/viewport.js').Viewport} Viewport
- * @typedef {{level: number, column: number, row: number}} TileAddress
- */
-
-/** @param {TileAddress} tile */
 export function tileKey({ level, column, row }) { return `${level}/${column}_${row}` }
 
 /**
  * The tiles to have, most wanted first: the one tile that shows the whole image, then what is seen,
  * then what will be seen where the movement ends.
- *
  * A zoom asks for its end only: what it passes is seen too briefly to be worth a request.
- * @param {Pyramid} pyramid @param {Viewport} viewport @param {Viewport} destination
- * @param {number} devicePixelRatio
- * @returns {TileAddress[]}
  */
 export function plannedTiles(pyramid, viewport, destination, devicePixelRatio) {
   const there = new Coverage(pyramid, destination, devicePixelRatio)
   const here = new Coverage(pyramid, viewport, devicePixelRatio)
   if (!there.visible && !here.visible) return []
   const tiles = new Map()
-  /** @param {TileAddress} tile */
   const add = ({ level, column, row }) => tiles.set(tileKey({ level, column, row }), { level, column, row })
   if (there.level > pyramid.singleTileLevel) add({ level: pyramid.singleTileLevel, column: 0, row: 0 })
   if (Math.abs(viewport.scale / destination.scale - 1) < 1e-6) here.tiles().forEach(add)

@@ -1,4 +1,3 @@
-// @ts-check
 import { defaultLimits, fitScale, limited } from '../geometry/fit.js'
 import { Turn } from '../geometry/turn.js'
 import { Viewport } from '../geometry/viewport.js'
@@ -9,17 +8,14 @@ import { relaxed, settled, stretched } from '../motion/limits.js'
 import { isStrip } from './states.js'
 
 /**
- * @typedef {import('../geometry/pyramid.js').Point} Point
- * @typedef {import('../geometry/pyramid.js').Size} Size
- * @typedef {import('../geometry/fit.js').Fit} Fit
- * @typedef {{destination: Viewport, at: (now: number) => {viewport: Viewport, done: boolean}}} Motion
- * @typedef {object} CameraOptions
- * @property {number} [minScale] CSS pixels per image pixel
- * @property {number} [maxScale] CSS pixels per image pixel
- * @property {number} [doubleTapScale] CSS pixels per image pixel
- * @property {boolean} [calm] no animation
- * @property {boolean} [turning] two fingers turn the picture too
- * @property {boolean} [paging] a drag past an edge pulls the page
+ * @typedef Motion
+ * @typedef CameraOptions
+ * @property [minScale] CSS pixels per image pixel
+ * @property [maxScale] CSS pixels per image pixel
+ * @property [doubleTapScale] CSS pixels per image pixel
+ * @property [calm] no animation
+ * @property [turning] two fingers turn the picture too
+ * @property [paging] a drag past an edge pulls the page
  */
 
 const FLIGHT = 260
@@ -30,11 +26,10 @@ const QUICK_ZOOM = 110
 
 /** Where the window stands on the image, and how fingers, wheel and commands move it. Times in ms. */
 export class Camera {
-  /** @param {Size} image @param {Size} window CSS pixels @param {CameraOptions} [options] */
   constructor(image, window, options = {}) {
     this.image = image
     this.options = options
-    /** @type {Fit | null} a fit that is kept when the window changes; a gesture leaves it */
+    /** A fit that is kept when the window changes; a gesture leaves it */
     this.kept = 'contain'
     this.viewport = Viewport.fitting(image, 'contain', window)
     if (isStrip(image, window)) {
@@ -43,15 +38,11 @@ export class Camera {
       // A strip is read from its start, be it a scroll or a panorama.
       this.viewport = this.settle(this.viewport.with({ scale: cover, x: 0, y: 0 }))
     }
-    /** @type {Motion | null} */
     this.motion = null
-    /** @type {{points: Point[], start: Viewport, image: Point, moved: boolean} | null} */
     this.hold = null
-    /** @type {{from: Viewport, anchor: Point} | null} */
     this.quick = null
     /** How far a drag has gone past the image's left (above 0) or right edge, CSS pixels as seen. */
     this.pull = 0
-    /** @type {{chase: Chase | null, time: number, shown: Viewport | null}} */
     this.wheeling = { chase: null, time: -Infinity, shown: null }
   }
 
@@ -59,7 +50,6 @@ export class Camera {
 
   get limits() { return this.limitsFor(this.viewport.turn) }
 
-  /** @param {Turn} turn */
   limitsFor(turn) {
     const limits = defaultLimits(this.image, this.window, turn)
     const minimum = this.options.minScale ?? limits.minimum
@@ -78,7 +68,7 @@ export class Camera {
 
   get isHeld() { return this.hold !== null }
 
-  /** Moves on to `now`; false where nothing moves. @param {number} now */
+  /** Moves on to `now`; false where nothing moves. */
   advance(now) {
     if (!this.motion) return false
     const { viewport, done } = this.motion.at(now)
@@ -88,7 +78,6 @@ export class Camera {
     return true
   }
 
-  /** @param {Size} window CSS pixels */
   resize(window) {
     const { viewport } = this
     if (viewport.width === window.width && viewport.height === window.height) return
@@ -101,7 +90,6 @@ export class Camera {
     else this.viewport = this.settle(this.viewport.centered(center))
   }
 
-  /** @param {Fit} fit */
   fitted(fit) {
     const { viewport } = this
     const scale = limited(fitScale(fit, this.image, this.window, viewport.turn), this.limits)
@@ -109,20 +97,18 @@ export class Camera {
     return viewport.with({ scale }).centered(center).clamped(this.image)
   }
 
-  /** @param {Viewport} viewport @param {Point} [anchor] */
   settle(viewport, anchor) { return settled(viewport, this.image, this.limitsFor(viewport.turn), anchor) }
 
-  /** Shows exactly this, as far as the limits let it. @param {Viewport} viewport */
+  /** Shows exactly this, as far as the limits let it. */
   show(viewport) {
     this.stop()
     this.kept = null
     this.viewport = this.settle(viewport)
   }
 
-  /** Puts a point in the middle at once. @param {Point} center image space */
+  /** Puts a point in the middle at once. */
   look(center) { this.show(this.viewport.centered(center)) }
 
-  /** @param {Viewport} viewport @param {number} now */
   flyTo(viewport, now) {
     this.hold = null
     if (this.options.calm) {
@@ -131,25 +117,21 @@ export class Camera {
     } else this.motion = new Flight(this.viewport, viewport, now, FLIGHT)
   }
 
-  /** @param {Fit} fit @param {number} now */
   fit(fit, now) {
     this.kept = fit
     this.flyTo(this.fitted(fit), now)
   }
 
-  /** @param {number} scale CSS pixels per image pixel @param {Point | undefined} point viewport space @param {number} now */
   zoomTo(scale, point, now) {
     this.kept = null
     this.flyTo(this.settle(this.viewport.scaled(limited(scale, this.limits), point), point), now)
   }
 
-  /** @param {Point} center image space @param {number} now */
   panTo(center, now) {
     this.kept = null
     this.flyTo(this.settle(this.viewport.centered(center)), now)
   }
 
-  /** @param {number} dx CSS pixels as seen @param {number} dy @param {number} now */
   panBy(dx, dy, now) {
     this.kept = null
     const from = this.destination
@@ -157,7 +139,7 @@ export class Camera {
     this.flyTo(this.settle(from.with({ x: from.x + way.x, y: from.y + way.y })), now)
   }
 
-  /** Turns about the window's centre. @param {Turn} turn */
+  /** Turns about the window's centre. */
   turnTo(turn) {
     this.stop()
     const center = this.viewport.imageCenter
@@ -168,7 +150,6 @@ export class Camera {
 
   stop() { this.motion = null }
 
-  /** @param {Point[]} points one or two fingers, viewport space */
   grab(points) {
     this.stop()
     const middle = mean(points)
@@ -178,7 +159,6 @@ export class Camera {
     this.quick = null
   }
 
-  /** @param {Point[]} points */
   drag(points) {
     const { hold } = this
     if (!hold || points.length !== hold.points.length) return
@@ -198,10 +178,7 @@ export class Camera {
     this.viewport = stretched(wanted, this.image, this.limitsFor(wanted.turn), middle, points.length === 2)
   }
 
-  /**
-   * Takes what goes past the image's left or right edge, as seen, out of a drag: it pulls the page.
-   * @param {Viewport} wanted
-   */
+  /** Takes what goes past the image's left or right edge, as seen, out of a drag: it pulls the page. */
   pulled(wanted) {
     const inside = wanted.clamped(this.image)
     const past = wanted.turn.apply({ x: inside.x - wanted.x, y: inside.y - wanted.y })
@@ -210,7 +187,6 @@ export class Camera {
     return wanted.with({ x: wanted.x + back.x, y: wanted.y + back.y })
   }
 
-  /** @param {Point} velocity of the last finger, CSS pixels per ms as seen @param {number} now */
   release(velocity, now) {
     const { hold } = this
     const { pull, viewport } = this
@@ -234,7 +210,6 @@ export class Camera {
     }
   }
 
-  /** @param {Point} point viewport space @param {number} factor @param {number} now */
   wheel(point, factor, now) {
     this.hold = null
     this.kept = null
@@ -249,7 +224,7 @@ export class Camera {
     this.wheeling = { chase, time: now, shown: this.viewport }
   }
 
-  /** Zooms in at the point, or back to fit. @param {Point} point viewport space @param {number} now */
+  /** Zooms in at the point, or back to fit. */
   doubleTap(point, now) {
     const { minimum } = this.limits
     if (this.viewport.scale > minimum * 1.01) this.fit('contain', now)
@@ -262,7 +237,7 @@ export class Camera {
     return limited(this.options.doubleTapScale ?? Math.min(Math.max(1, 2.5 * fit), 6 * fit), this.limits)
   }
 
-  /** A second tap held and drawn: down zooms in. @param {Point} anchor @param {number} travel CSS pixels downwards */
+  /** A second tap held and drawn: down zooms in. */
   quickZoom(anchor, travel) {
     this.kept = null
     this.quick ??= { from: this.viewport, anchor }
@@ -272,22 +247,18 @@ export class Camera {
   }
 }
 
-/** @param {Point[]} points @returns {Point} */
 function mean(points) {
   const sum = points.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y }))
   return { x: sum.x / points.length, y: sum.y / points.length }
 }
 
-/** @param {Point} a @param {Point} b */
 function near(a, b) { return Math.hypot(a.x - b.x, a.y - b.y) <= 1 }
 
-/** @param {Point[]} points two */
 function spread([a, b]) { return Math.hypot(a.x - b.x, a.y - b.y) }
 
-/** Degrees. @param {Point[]} points two */
+/** Degrees. */
 function bearing([a, b]) { return Math.atan2(b.y - a.y, b.x - a.x) * 180 / Math.PI }
 
-/** @param {Viewport} a @param {Viewport} b */
 function same(a, b) {
   return Math.abs(a.x - b.x) < 1e-6 && Math.abs(a.y - b.y) < 1e-6 && Math.abs(a.scale / b.scale - 1) < 1e-9
 }

@@ -1,17 +1,12 @@
-// @ts-check
 import { nextState } from './states.js'
 import { showKeys, showViewMenu } from './view-menu.js'
 
 /** CSS pixels an arrow key moves, and the factor of a zoom key. */
 const STEP = { pan: 96, zoom: 1.5 }
 
-/**
- * What keys and buttons do, by the name of the command.
- * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer
- * @returns {Record<string, () => void>}
- */
+/** What keys and buttons do, by the name of the command. */
 export function commands(viewer) {
-  const pan = (/** @type {number} */ x, /** @type {number} */ y) => () =>
+  const pan = (x, y) => () =>
     viewer.change((camera, now) => camera.panBy(x * STEP.pan, y * STEP.pan, now))
   return {
     left: pan(-1, 0), right: pan(1, 0), up: pan(0, -1), down: pan(0, 1),
@@ -31,7 +26,7 @@ export function commands(viewer) {
     leave: () => viewer.dispatchEvent(new Event('leave')),
     help: () => showKeys(viewer),
     more: () => {
-      const button = /** @type {HTMLElement} */ (viewer.shadowRoot?.querySelector('.more'))
+      const button = viewer.shadowRoot?.querySelector('.more')
       const [box, own] = [button.getBoundingClientRect(), viewer.getBoundingClientRect()]
       showViewMenu(viewer, { x: box.left - own.left, y: box.top - own.top })
     },

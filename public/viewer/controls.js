@@ -1,12 +1,8 @@
-// @ts-check
 import { text } from '../text/english.js'
 import { icon } from './icons.js'
 
-/** @typedef {'zoomIn' | 'zoomOut' | 'fit' | 'rotate' | 'fullscreen' | 'more'} ControlName */
-
 /** The bar of buttons and the scale readout. */
 export class Controls {
-  /** @param {(command: string) => void} run */
   constructor(run) {
     this.bar = document.createElement('div')
     this.bar.className = 'controls'
@@ -25,10 +21,6 @@ export class Controls {
       button('fit', run), button('rotate', run), button('fullscreen', run), button('more', run))
   }
 
-  /**
-   * @param {number} scale CSS pixels per image pixel
-   * @param {{length: number, words: string} | null} bar where the image's resolution is known
-   */
   show(scale, bar) {
     const words = text.scale(scale)
     if (this.scale.textContent !== words) this.scale.textContent = words
@@ -39,7 +31,6 @@ export class Controls {
   }
 }
 
-/** @param {ControlName} name @param {(command: string) => void} run */
 function button(name, run) {
   const element = document.createElement('button')
   element.type = 'button'

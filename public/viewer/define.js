@@ -1,4 +1,3 @@
-// @ts-check
 import { ZigguratZoom } from '../zoom/ziggurat-zoom.js'
 import { ZigguratViewer } from './ziggurat-viewer.js'
 

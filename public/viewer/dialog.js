@@ -1,11 +1,6 @@
-// @ts-check
 import { text } from '../text/english.js'
 
-/**
- * A dialog with a heading, what stands in it, and a way out.
- * @param {ShadowRoot} root where it is put
- * @param {string} heading @param {Node[]} body
- */
+/** A dialog with a heading, what stands in it, and a way out. */
 export function showDialog(root, heading, body) {
   root.querySelector('dialog')?.remove()
   const dialog = document.createElement('dialog')
@@ -21,8 +16,8 @@ export function showDialog(root, heading, body) {
   dialog.addEventListener('close', () => {
     // The key that closed it is still to be dispatched: who asks whether a dialog is there must find it.
     setTimeout(() => dialog.remove())
-    const { host } = /** @type {ShadowRoot} */ (root)
-    ;/** @type {HTMLElement} */ (host).focus({ preventScroll: true })
+    const { host } = root
+    host.focus({ preventScroll: true })
   })
   // A press beside it closes it.
   dialog.addEventListener('click', (event) => {
@@ -35,7 +30,7 @@ export function showDialog(root, heading, body) {
   return dialog
 }
 
-/** Names and what belongs to them. @param {[string, string][]} pairs */
+/** Names and what belongs to them. */
 export function pairList(pairs) {
   const list = document.createElement('dl')
   for (const [name, value] of pairs) {
@@ -48,11 +43,7 @@ export function pairList(pairs) {
   return list
 }
 
-/**
- * Puts text on the clipboard, or, where the page may not, before the reader to copy by hand.
- * @param {ShadowRoot} root @param {string} heading @param {string} words
- * @returns {Promise<boolean>} whether it is on the clipboard
- */
+/** Puts text on the clipboard, or, where the page may not, before the reader to copy by hand. */
 export async function copyText(root, heading, words) {
   try {
     await navigator.clipboard.writeText(words)

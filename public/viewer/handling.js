@@ -1,27 +1,18 @@
-// @ts-check
 import { showViewMenu } from './view-menu.js'
-
-/** @typedef {import('../geometry/pyramid.js').Point} Point */
 
 /** A short buzz where the device has one and the browser lets it. */
 function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
 }
 
-/**
- * What the hands on the picture do: to the camera, to the page, to the chrome.
- * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer
- * @param {import('./stage.js').Stage} stage
- * @param {import('../paging/pager.js').Pager} pager
- */
+/** What the hands on the picture do: to the camera, to the page, to the chrome. */
 export function gestures(viewer, stage, pager) {
   let wasOutside = false
-  const act = (/** @type {(camera: import('./camera.js').Camera, now: number) => void} */ change) => {
+  const act = (change) => {
     if (!stage.camera) return
     change(stage.camera, performance.now())
     stage.disturb()
   }
-  /** @type {import('../gestures/surface.js').SurfaceHandler} */
   const handler = {
     grab: (points) => {
       pager.finish()

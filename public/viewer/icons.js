@@ -1,4 +1,3 @@
-// @ts-check
 /** Strokes on a 24 × 24 grid. */
 const STROKES = {
   zoomIn: 'M12 5v14M5 12h14',
@@ -11,11 +10,8 @@ const STROKES = {
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l4.5 4.5',
 }
 
-/** @typedef {keyof typeof STROKES} IconName */
-
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** @param {IconName} name */
 export function icon(name) {
   const svg = document.createElementNS(SVG, 'svg')
   svg.setAttribute('viewBox', '0 0 24 24')

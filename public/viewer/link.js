@@ -1,13 +1,7 @@
-// @ts-check
 import { Turn } from '../geometry/turn.js'
 import { Viewport } from '../geometry/viewport.js'
 
-/** @typedef {import('../geometry/pyramid.js').Size} Size */
-
-/**
- * A viewport as the fragment of a link: the server's viewport query, word for word.
- * @param {Viewport} viewport
- */
+/** A viewport as the fragment of a link: the server's viewport query, word for word. */
 export function linkHash({ scale, x, y, width, height, turn }) {
   const parts = [
     `scale=${Number(scale.toPrecision(9))}`, `x=${round(x)}`, `y=${round(y)}`,
@@ -21,12 +15,10 @@ export function linkHash({ scale, x, y, width, height, turn }) {
 /**
  * The viewport a link asks for in a window of this size, or null where it asks for none that makes
  * sense. A link made in a window of another size keeps its middle in the middle.
- * @param {string} hash @param {Size} window CSS pixels
- * @returns {Viewport | null}
  */
 export function linkedViewport(hash, window) {
   const query = new URLSearchParams(hash.replace(/^#/, ''))
-  const number = (/** @type {string} */ name, /** @type {number} */ otherwise) => {
+  const number = (name, otherwise) => {
     const text = query.get(name)
     return text === null || text.trim() === '' ? otherwise : Number(text)
   }
@@ -46,5 +38,5 @@ export function linkedViewport(hash, window) {
   return viewport.with({ x: x + (made.width - window.width) / 2, y: y + (made.height - window.height) / 2 })
 }
 
-/** Hundredths of a pixel. @param {number} value */
+/** Hundredths of a pixel. */
 function round(value) { return Math.round(value * 100) / 100 }

@@ -1,4 +1,3 @@
-// @ts-check
 import { defineElements } from './define.js'
 import { showPage } from './page.js'
 

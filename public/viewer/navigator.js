@@ -1,7 +1,5 @@
-// @ts-check
 /** The whole image, small, and on it what is seen; a press there goes there. */
 export class Navigator {
-  /** @param {(center: {x: number, y: number}) => void} goTo image space */
   constructor(goTo) {
     this.element = document.createElement('div')
     this.element.className = 'navigator'
@@ -15,7 +13,7 @@ export class Navigator {
     this.frame.append(this.seen)
     this.element.append(this.picture, this.frame)
     this.image = { width: 1, height: 1 }
-    const point = (/** @type {PointerEvent} */ event) => {
+    const point = (event) => {
       const box = this.picture.getBoundingClientRect()
       goTo({
         x: (event.clientX - box.left) / box.width * this.image.width,
@@ -31,7 +29,6 @@ export class Navigator {
     })
   }
 
-  /** @param {import('../geometry/pyramid.js').Size} image @param {ImageBitmap} bitmap the whole of it, small */
   open(image, bitmap) {
     this.image = image
     this.picture.width = bitmap.width
@@ -48,7 +45,6 @@ export class Navigator {
     this.element.hidden = true
   }
 
-  /** @param {import('../geometry/viewport.js').Viewport} viewport */
   show(viewport) {
     const { width, height } = viewport
     const corners = [[0, 0], [width, 0], [width, height], [0, height]]

@@ -1,12 +1,9 @@
-// @ts-check
 import { foundAlbum, libraryAlbum } from '../paging/album.js'
 import { text } from '../text/english.js'
 import { icon } from './icons.js'
 import { linkHash, linkedViewport } from './link.js'
 
-/** @typedef {import('./ziggurat-viewer.js').ZigguratViewer} ZigguratViewer */
-
-/** The id in `/view/{id}`; raw slashes and percent-encoded ones are the same id. @param {string} path */
+/** The id in `/view/{id}`; raw slashes and percent-encoded ones are the same id. */
 export function pathId(path) {
   const rest = path.replace(/^.*?\/view\//, '').replace(/\/$/, '')
   try {
@@ -16,17 +13,15 @@ export function pathId(path) {
   }
 }
 
-/** @param {string} id */
 function apiURL(id) { return `/api/images/${encodeURIComponent(id)}` }
 
 /**
  * The page of one image: its title, its place among the others, and an address that always says what
  * is seen.
- * @param {Document} document @param {Location} location
  */
 export function showPage(document, location) {
-  const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id))
-  const viewer = /** @type {ZigguratViewer} */ (find('viewer'))
+  const find = (id) => document.getElementById(id)
+  const viewer = find('viewer')
   const back = find('back')
   back.append(icon('back'))
   back.setAttribute('aria-label', text.back)
@@ -41,7 +36,7 @@ export function showPage(document, location) {
     if (linked) viewer.viewport = linked
   }
   viewer.addEventListener('open', () => {
-    const { title, pyramid, details } = /** @type {import('../sources/source.js').Source} */ (viewer.source)
+    const { title, pyramid, details } = viewer.source
     find('title').textContent = document.title = title
     const size = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
     find('facts').textContent = details.caption ? `${details.caption} · ${size}` : size
@@ -69,13 +64,9 @@ export function showPage(document, location) {
   viewer.src = apiURL(first)
 }
 
-/**
- * Leafing: the counter, which also takes a number, and the address of the image that is shown.
- * @param {ZigguratViewer} viewer @param {import('../paging/album.js').Album} album
- * @param {(id: string) => HTMLElement} find
- */
+/** Leafing: the counter, which also takes a number, and the address of the image that is shown. */
 function showAlbum(viewer, album, find) {
-  const [counter, field] = [find('counter'), /** @type {HTMLInputElement} */ (find('number'))]
+  const [counter, field] = [find('counter'), find('number')]
   const show = () => {
     field.value = String(album.offset + viewer.index + 1)
     field.style.width = `${String(album.total).length + 1.5}ch`

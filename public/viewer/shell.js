@@ -1,13 +1,8 @@
-// @ts-check
 import { Controls } from './controls.js'
 import { Navigator } from './navigator.js'
 
 /** What stands in the viewer's shadow. */
 export class Shell {
-  /**
-   * @param {ShadowRoot} root
-   * @param {{run: (command: string) => void, goTo: (center: {x: number, y: number}) => void}} acts
-   */
   constructor(root, { run, goTo }) {
     this.root = root
     this.canvas = document.createElement('canvas')
@@ -31,7 +26,6 @@ export class Shell {
     sheet.href = new URL('./viewer.css', import.meta.url).href
     // Before the sheet is there nothing has its place or size.
     this.controls.bar.hidden = true
-    /** @type {Promise<void>} */
     this.styled = new Promise((done) => {
       for (const type of ['load', 'error']) {
         sheet.addEventListener(type, () => {
@@ -46,7 +40,7 @@ export class Shell {
     this.noticeTimer = 0
   }
 
-  /** Tells the reader something; for a while only, where `time` says so. @param {string} words @param {number} [time] ms */
+  /** Tells the reader something; for a while only, where `time` says so. */
   say(words, time = 0) {
     clearTimeout(this.noticeTimer)
     this.notice.textContent = words
@@ -54,17 +48,15 @@ export class Shell {
     if (time) this.noticeTimer = setTimeout(() => this.say(''), time)
   }
 
-  /** For screen readers only. @param {string} words */
+  /** For screen readers only. */
   speak(words) { this.spoken.textContent = words }
 
-  /** @param {number} part of the view's tiles that are there, 0…1 */
   showProgress(part) {
     this.progress.classList.toggle('busy', part < 1)
     this.progress.style.scale = `${part} 1`
   }
 }
 
-/** @param {string} tag @param {string} name */
 function make(tag, name) {
   const element = document.createElement(tag)
   element.className = name

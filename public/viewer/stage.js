@@ -1,4 +1,3 @@
-// @ts-check
 import { CanvasPainter } from '../drawing/canvas-painter.js'
 import { TileCache } from '../tiles/cache.js'
 import { fetchTile } from '../tiles/fetch.js'
@@ -7,13 +6,12 @@ import { plannedTiles, tileKey } from '../tiles/plan.js'
 import { Camera } from './camera.js'
 
 /**
- * @typedef {import('../sources/source.js').Source} Source
- * @typedef {object} StageEvents
- * @property {() => void} moved the viewport is another
- * @property {() => void} settled it has come to rest
- * @property {() => void} sharp every tile of the view is drawn
- * @property {(part: number) => void} progress how much of the view is there, 0…1
- * @property {(missing: number) => void} missing tiles were given up
+ * @typedef StageEvents
+ * @property moved the viewport is another
+ * @property settled it has come to rest
+ * @property sharp every tile of the view is drawn
+ * @property progress how much of the view is there, 0…1
+ * @property missing tiles were given up
  */
 
 /** Between two drawings of a view at rest whose tiles are arriving, ms. */
@@ -23,19 +21,14 @@ const CACHE = 192 * 1024 * 1024
 
 /** One image on one canvas: the camera says where, the loader brings tiles, the painter draws. */
 export class Stage {
-  /** @param {HTMLCanvasElement} canvas @param {StageEvents} events */
   constructor(canvas, events) {
     this.events = events
     this.painter = new CanvasPainter(canvas)
-    /** @type {TileCache<ImageBitmap>} */
     this.cache = new TileCache(CACHE)
     this.window = { width: 1, height: 1 }
     this.ratio = 1
-    /** @type {Source | null} */
     this.source = null
-    /** @type {Camera | null} */
     this.camera = null
-    /** @type {TileLoader<ImageBitmap> | null} */
     this.loader = null
     this.frame = 0
     this.wasMoving = false
@@ -44,10 +37,6 @@ export class Stage {
     this.soon = 0
   }
 
-  /**
-   * @param {Source} source @param {import('./camera.js').CameraOptions} options
-   * @param {ImageBitmap | null} [whole] the tile that shows the whole image; the stage then owns it
-   */
   open(source, options, whole = null) {
     this.close()
     if (whole) this.cache.set(wholeKey(source), whole)
@@ -79,11 +68,6 @@ export class Stage {
     this.painter.clear()
   }
 
-  /**
-   * @param {import('../geometry/pyramid.js').Size} window CSS pixels
-   * @param {import('../geometry/pyramid.js').Size} device the same in whole device pixels
-   * @param {number} ratio device pixels per CSS pixel
-   */
   resize(window, device, ratio) {
     this.window = window
     this.ratio = ratio
@@ -96,7 +80,6 @@ export class Stage {
   /** The tile that shows the whole image, if it is there. */
   wholeImage() { return this.source ? this.cache.get(wholeKey(this.source)) ?? null : null }
 
-  /** @param {boolean} paging */
   setPaging(paging) { if (this.camera) this.camera.options.paging = paging }
 
   /** The camera was told something: nothing is at rest or sharp until it is drawn. */
@@ -110,7 +93,7 @@ export class Stage {
     if (!this.frame && this.camera) this.frame = requestAnimationFrame((now) => this.draw(now))
   }
 
-  /** A view at rest is not drawn anew for each of its tiles. @param {boolean} isLast */
+  /** A view at rest is not drawn anew for each of its tiles. */
   arrived(isLast) {
     const wait = this.wasMoving || isLast ? 0 : this.drawnAt + ARRIVALS - performance.now()
     if (wait <= 0) return this.invalidate()
@@ -120,7 +103,6 @@ export class Stage {
     }, wait)
   }
 
-  /** @param {number} now ms */
   draw(now) {
     cancelAnimationFrame(this.frame)
     this.frame = 0
@@ -154,9 +136,7 @@ export class Stage {
     this.isSharp = sharp
   }
 
-  /** @param {import('../geometry/viewport.js').Viewport} viewport */
   wasDrawn(viewport) { return this.drawn === viewport }
 }
 
-/** @param {Source} source */
 function wholeKey({ pyramid }) { return tileKey({ level: pyramid.singleTileLevel, column: 0, row: 0 }) }

@@ -1,26 +1,16 @@
-// @ts-check
 import { fitScale } from '../geometry/fit.js'
 
-/**
- * @typedef {import('../geometry/fit.js').Fit} Fit
- * @typedef {import('../geometry/pyramid.js').Size} Size
- */
-
-/** @type {Fit[]} whole image, its width, original size */
+/** Whole image, its width, original size */
 const FITS = ['contain', 'width', 'none']
 
-/** So long that the whole of it would be a thread. @param {Size} image @param {Size} window */
+/** So long that the whole of it would be a thread. */
 export function isStrip(image, window) {
   const contain = fitScale('contain', image, window)
   return contain < 1 / 4 && fitScale('cover', image, window) > 4 * contain
 }
 
-/**
- * The fits that the fit button walks through: those that differ and that the limits allow.
- * @param {import('./camera.js').Camera} camera
- */
+/** The fits that the fit button walks through: those that differ and that the limits allow. */
 export function scaleStates({ image, window, limits, viewport }) {
-  /** @type {{fit: Fit, scale: number}[]} */
   const states = []
   for (const fit of FITS) {
     const scale = fitScale(fit, image, window, viewport.turn)
@@ -30,7 +20,7 @@ export function scaleStates({ image, window, limits, viewport }) {
   return states
 }
 
-/** The state after the one shown; from any other view the whole image. @param {import('./camera.js').Camera} camera @returns {Fit} */
+/** The state after the one shown; from any other view the whole image. */
 export function nextState(camera) {
   const states = scaleStates(camera)
   const at = states.findIndex(({ fit }) => fit === camera.kept)

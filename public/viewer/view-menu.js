@@ -1,4 +1,3 @@
-// @ts-check
 import { Cropper, cropService } from '../crop/cropper.js'
 import { text } from '../text/english.js'
 import { copyText, pairList, showDialog } from './dialog.js'
@@ -6,24 +5,22 @@ import { linkHash } from './link.js'
 import { showMenu } from './menu.js'
 import { citation, detailPairs } from './words.js'
 
-/** @typedef {import('./ziggurat-viewer.js').ZigguratViewer} ZigguratViewer */
-
-/** The address of exactly what is seen. @param {ZigguratViewer} viewer */
+/** The address of exactly what is seen. */
 export function viewAddress(viewer) {
   const url = new URL(location.href)
   if (viewer.viewport) url.hash = linkHash(viewer.viewport)
   return url.href
 }
 
-/** Save, copy link, cite, details, keys. @param {ZigguratViewer} viewer @param {{x: number, y: number}} point viewport space */
+/** Save, copy link, cite, details, keys. */
 export function showViewMenu(viewer, point) {
-  const root = /** @type {ShadowRoot} */ (viewer.shadowRoot)
+  const root = viewer.shadowRoot
   const { source, viewport } = viewer
   if (!source || !viewport) return
-  const copy = async (/** @type {string} */ heading, /** @type {string} */ words) => {
+  const copy = async (heading, words) => {
     if (await copyText(root, heading, words)) viewer.say(text.copied)
   }
-  const item = (/** @type {string} */ name, /** @type {() => void} */ run) => ({ name, run })
+  const item = (name, run) => ({ name, run })
   showMenu(root, point, [
     item(text.save, () => save(viewer)),
     item(text.copyLink, () => copy(text.copyLink, viewAddress(viewer))),
@@ -35,12 +32,11 @@ export function showViewMenu(viewer, point) {
   ], text.more)
 }
 
-/** @param {ZigguratViewer} viewer */
 export function showKeys(viewer) {
-  showDialog(/** @type {ShadowRoot} */ (viewer.shadowRoot), text.keys, [pairList(text.keyList)])
+  showDialog(viewer.shadowRoot, text.keys, [pairList(text.keyList)])
 }
 
-/** Hands the view over as a file. @param {ZigguratViewer} viewer */
+/** Hands the view over as a file. */
 async function save(viewer) {
   const url = URL.createObjectURL(await viewer.snapshot())
   const link = document.createElement('a')

@@ -1,12 +1,6 @@
-// @ts-check
 import { text } from '../text/english.js'
 
-/**
- * How to name this view in writing: title, size, part, address.
- * @param {import('../sources/source.js').Source} source
- * @param {import('../geometry/viewport.js').Viewport} viewport
- * @param {string} address of the view
- */
+/** How to name this view in writing: title, size, part, address. */
 export function citation(source, viewport, address) {
   const { width, height } = source.pyramid.imageSize
   const [x, y, right, bottom] = seenPart(source, viewport)
@@ -16,26 +10,20 @@ export function citation(source, viewport, address) {
     .filter(Boolean).join(', ')
 }
 
-/**
- * The box around what is seen of the image: left, top, right, bottom, whole image pixels.
- * @param {import('../sources/source.js').Source} source
- * @param {import('../geometry/viewport.js').Viewport} viewport
- * @returns {[number, number, number, number]}
- */
+/** The box around what is seen of the image: left, top, right, bottom, whole image pixels. */
 export function seenPart(source, viewport) {
   const { width, height } = source.pyramid.imageSize
   const corners = [[0, 0], [viewport.width, 0], [viewport.width, viewport.height], [0, viewport.height]]
     .map(([x, y]) => viewport.imagePoint({ x, y }))
   const [xs, ys] = [corners.map(({ x }) => x), corners.map(({ y }) => y)]
-  const within = (/** @type {number} */ value, /** @type {number} */ side) => Math.min(Math.max(Math.round(value), 0), side)
+  const within = (value, side) => Math.min(Math.max(Math.round(value), 0), side)
   return [within(Math.min(...xs), width), within(Math.min(...ys), height),
     within(Math.max(...xs), width), within(Math.max(...ys), height)]
 }
 
-/** What is known of an image, for the details. @param {import('../sources/source.js').Source} source @returns {[string, string][]} */
+/** What is known of an image, for the details. */
 export function detailPairs({ title, pyramid, details }) {
   const { width, height } = pyramid.imageSize
-  /** @type {[string, string][]} */
   const pairs = [[text.title, title]]
   if (details.caption) pairs.push([text.caption, details.caption])
   pairs.push([text.size, text.pixels(width, height)], [text.megapixels, text.number(width * height / 1e6)])

@@ -1,4 +1,3 @@
-// @ts-check
 import { Turn } from '../geometry/turn.js'
 import { keyCommand } from '../gestures/keys.js'
 import { listen } from '../gestures/surface.js'
@@ -14,18 +13,10 @@ import { Shell } from './shell.js'
 import { Stage } from './stage.js'
 
 /**
- * @typedef {import('../geometry/pyramid.js').Point} Point
- * @typedef {import('../geometry/viewport.js').Viewport} Viewport
- * @typedef {import('../sources/source.js').Source} Source
- */
-
-/**
  * `<ziggurat-viewer src="…">`: one image to zoom into, or several to leaf through. `src` is an image's
  * API URL, a .dzi or a IIIF info.json.
- *
  * Attributes: `view` (where `src` is shown at first, as links have it: `scale=1&x=20&y=30`), `min-scale`, `max-scale`, `double-tap-scale` (CSS pixels per image pixel),
  * `two-finger-rotation`, `controls="none"`, `quiet` (controls hidden).
- *
  * Events, none of which bubbles: `open` (a description was read), `viewport` (the view moved), `settle`
  * (it came to rest), `sharp` (every tile of the view is drawn), `chrome` (a tap shows or hides the
  * controls), `page` (another image of the list), `error` (detail: the Error).
@@ -49,11 +40,8 @@ export class ZigguratViewer extends HTMLElement {
   })
   #commands = commands(this)
   #named = false
-  /** @type {AbortController | null} */
   #opening = null
-  /** @type {AbortController | null} */
   #connected = null
-  /** @type {() => void} */
   #measured = () => {}
   #hasSize = false
   /** A view means nothing before the window has a size. */
@@ -95,7 +83,6 @@ export class ZigguratViewer extends HTMLElement {
     this.#stage.close()
   }
 
-  /** @param {string} name @param {string | null} before @param {string | null} now */
   attributeChangedCallback(name, before, now) {
     if (name === 'src' && this.isConnected && now && now !== before) this.open(now)
   }
@@ -103,15 +90,15 @@ export class ZigguratViewer extends HTMLElement {
   get src() { return this.getAttribute('src') ?? '' }
   set src(url) { this.setAttribute('src', url) }
 
-  /** What is seen, or null before an image is open. @returns {Viewport | null} */
+  /** What is seen, or null before an image is open. */
   get viewport() { return this.#stage.camera?.viewport ?? null }
 
-  /** Shown at once, as far as the limits let it. @param {Viewport | null} viewport */
+  /** Shown at once, as far as the limits let it. */
   set viewport(viewport) {
     if (viewport) this.change((camera) => camera.show(viewport))
   }
 
-  /** The open image's description, or null. @returns {Source | null} */
+  /** The open image's description, or null. */
   get source() { return this.#stage.source }
 
   /** Whether every tile of the view is drawn and nothing moves. */
@@ -123,10 +110,9 @@ export class ZigguratViewer extends HTMLElement {
   /** Bytes of decoded tiles that are kept. */
   get cachedBytes() { return this.#stage.cache.bytes }
 
-  /** The images to leaf through, as `src` takes them. @returns {string[]} */
+  /** The images to leaf through, as `src` takes them. */
   get images() { return this.#pager.list }
 
-  /** @param {string[]} list @param {number} [index] the one that is open */
   setImages(list, index = 0) {
     this.#pager.set(list, index)
     this.#stage.setPaging(list.length > 1)
@@ -136,13 +122,8 @@ export class ZigguratViewer extends HTMLElement {
   /** Which of `images` is shown. */
   get index() { return this.#pager.index }
 
-  /**
-   * @param {string | Source} what a URL or a description
-   * @returns {Promise<void>} when the description is read; a failure is told by the `error` event
-   */
   open(what) { return this.#open(what, null) }
 
-  /** @param {string | Source} what @param {ImageBitmap | null} whole the tile that shows the whole image, if it is there */
   async #open(what, whole) {
     this.#opening?.abort()
     const opening = this.#opening = new AbortController()
@@ -173,7 +154,7 @@ export class ZigguratViewer extends HTMLElement {
     }
   }
 
-  /** The window's first view. @param {string} view as a link has it */
+  /** The window's first view. */
   async #look(view) {
     await this.#size
     const { window, ratio } = this.#stage
@@ -181,7 +162,6 @@ export class ZigguratViewer extends HTMLElement {
     return { ...window, ratio, query: linked ? linkHash(linked).slice(1) : '' }
   }
 
-  /** @param {number} index of `images`; others are passed over */
   goTo(index) {
     this.#pager.finish()
     if (!Number.isInteger(index) || index < 0 || index >= this.images.length || index === this.index) return
@@ -189,27 +169,22 @@ export class ZigguratViewer extends HTMLElement {
     else this.#pager.goTo(index)
   }
 
-  /** The page after or before the one that is shown or being turned to. @param {number} way 1 or −1 */
+  /** The page after or before the one that is shown or being turned to. */
   goBy(way) {
     this.#pager.finish()
     this.goTo(this.index + way)
   }
 
-  /** @param {import('../geometry/fit.js').Fit} [fit] */
   fit(fit = 'contain') { this.change((camera, now) => camera.fit(fit, now)) }
 
-  /** @param {number} scale CSS pixels per image pixel @param {Point} [point] viewport space, stays where it is */
   zoomTo(scale, point) { this.change((camera, now) => camera.zoomTo(scale, point, now)) }
 
-  /** @param {number} factor @param {Point} [point] viewport space */
   zoomBy(factor, point) {
     this.change((camera, now) => camera.zoomTo(camera.destination.scale * factor, point, now))
   }
 
-  /** @param {Point} center image space */
   panTo(center) { this.change((camera, now) => camera.panTo(center, now)) }
 
-  /** @param {number} degrees clockwise, any angle, added to what is */
   rotate(degrees) {
     this.change((camera) => {
       const { turn } = camera.viewport
@@ -225,30 +200,28 @@ export class ZigguratViewer extends HTMLElement {
     })
   }
 
-  /** The view as a picture, device pixel for device pixel. @param {string} [type] media type @returns {Promise<Blob>} */
+  /** The view as a picture, device pixel for device pixel. */
   snapshot(type = 'image/png') {
     return new Promise((resolve, reject) => this.#shell.canvas.toBlob(
       (blob) => blob ? resolve(blob) : reject(new Error(`the view cannot be written as ${type}`)), type, 0.92))
   }
 
-  /** A button's or key's command. @param {string} command @returns {boolean} whether it is one of the viewer's */
+  /** A button's or key's command. */
   run(command) {
     if (this.#shell.root.querySelector('dialog')) return false
     this.#commands[command]?.()
     return command in this.#commands
   }
 
-  /** @param {(camera: import('./camera.js').Camera, now: number) => void} change of the camera; drawn with the next frame */
   change(change) {
     if (!this.#stage.camera) return
     change(this.#stage.camera, performance.now())
     this.#stage.disturb()
   }
 
-  /** Tells the reader something for a while. @param {string} words */
+  /** Tells the reader something for a while. */
   say(words) { this.#shell.say(words, 2500) }
 
-  /** @param {ResizeObserverEntry} entry */
   #resized(entry) {
     const { width, height } = entry.contentRect
     if (!(width > 0 && height > 0)) return
@@ -294,10 +267,8 @@ export class ZigguratViewer extends HTMLElement {
     this.#tell('sharp')
   }
 
-  /** @param {string} type */
   #tell(type) { this.dispatchEvent(new Event(type)) }
 
-  /** @param {string} name */
   #number(name) {
     const value = Number(this.getAttribute(name))
     return this.hasAttribute(name) && value > 0 ? value : undefined

@@ -1,4 +1,3 @@
-// @ts-check
 import { listen } from '../gestures/surface.js'
 import { Camera } from '../viewer/camera.js'
 
@@ -14,10 +13,8 @@ export class ZigguratZoom extends HTMLElement {
 
   #content = document.createElement('div')
   #surface = document.createElement('div')
-  /** @type {Camera | null} */
   #camera = null
   #frame = 0
-  /** @type {AbortController | null} */
   #connected = null
 
   constructor() {
@@ -37,7 +34,7 @@ export class ZigguratZoom extends HTMLElement {
     this.#connected = new AbortController()
     const resize = new ResizeObserver(([entry]) => this.#resized(entry.contentRect))
     resize.observe(this)
-    const act = (/** @type {(camera: Camera, now: number) => void} */ change) => {
+    const act = (change) => {
       if (!this.#camera) return
       change(this.#camera, performance.now())
       this.#invalidate()
@@ -74,7 +71,6 @@ export class ZigguratZoom extends HTMLElement {
   /** What is seen, the content being the image. */
   get viewport() { return this.#camera?.viewport ?? null }
 
-  /** @param {{width: number, height: number}} box */
   #resized({ width, height }) {
     if (!(width > 0 && height > 0)) return
     const size = { width: WIDTH, height: Math.max(Math.round(WIDTH / this.aspectRatio), 1) }
@@ -86,7 +82,6 @@ export class ZigguratZoom extends HTMLElement {
 
   #invalidate() { this.#frame ||= requestAnimationFrame((now) => this.#draw(now)) }
 
-  /** @param {number} now ms */
   #draw(now) {
     this.#frame = 0
     const camera = this.#camera
