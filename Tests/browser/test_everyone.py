@@ -1,7 +1,6 @@
 """For everyone: no fault that axe knows, keys alone, right to left, light and dark, small enough to embed."""
 
 import gzip
-import re
 import unittest
 
 from axe_playwright_python.sync_playwright import Axe
