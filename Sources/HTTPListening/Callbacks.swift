@@ -89,19 +89,14 @@ private func answerRequest(
         return refuse(context, connection, method, target, 414, "the URL is too long\n")
       }
       if isPlainRead(method) { return .YES }  // an answer on the first call would end the connection
-      if let limit = context.site.bodyLimit(method: String(cString: method), target.path) {
-        if contentLength(connection) > limit {
-          return refuse(context, connection, method, target, 413, "the body is too long\n")
-        }
-        state.pointee = Unmanaged.passRetained(RequestBody(limit: limit)).toOpaque()
-        return .YES
-      }
+      if isWrite(method) { return beginBody(context, connection, target, method, state) }
       // A body that nobody reads would be taken for the next request: answered now, the connection ends.
       return answer(context, connection, target, method, state)
     }
-    let body = object(state) as? RequestBody
+    if let body = object(state) as? IncomingBody {
+      return receive(body, context, connection, target, method, data, size, state)
+    }
     if size.pointee > 0 {  // a body with a GET means nothing
-      if let data { body?.append(UnsafeRawBufferPointer(start: data, count: size.pointee)) }
       size.pointee = 0
       return .YES
     }
@@ -110,13 +105,6 @@ private func answerRequest(
       return finish(context, connection, String(cString: method), target, response)
     }
     if let deadline = deadline(connection) { context.deadlines.requestIsWhole(deadline) }
-    if let body {
-      // Done with: the state may have to hold the answer.
-      state.pointee = headersSeen
-      defer { Unmanaged.passUnretained(body).release() }
-      if body.isTooLong { return refuse(context, connection, method, target, 413, "the body is too long\n") }
-      return answer(context, connection, target, method, state, body: body.bytes)
-    }
     if method[0] != 0x4f, isAdmitted(context, connection),
       case .found(let tile) = context.site.tile(
         target.path, cookies: { MHD_lookup_connection_value(connection, .HEADER_KIND, "Cookie") })
@@ -161,18 +149,12 @@ private func object(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> 
   return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
 }
 
-/// What the header says; 0 where it says nothing.
-private func contentLength(_ connection: OpaquePointer) -> Int {
-  MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length").map { Int(atoll($0)) } ?? 0
-}
-
 /// Answers everything but a stored tile.
 private func answer(
   _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
-  _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
-  body: [UInt8] = []
+  _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
-  let request = request(connection, target, method, body)
+  let request = request(connection, target, method)
   var response = context.site.respond(to: request)
   if case .rendering(let job) = response.body {
     let renders = context.site.renders
@@ -194,7 +176,7 @@ private func answer(
   return finish(context, connection, request.method, target, response)
 }
 
-private func finish(
+func finish(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
   _ response: Response
 ) -> MHD_Result {
@@ -227,13 +209,15 @@ private func isPlainRead(_ method: UnsafePointer<CChar>) -> Bool {
   strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0
 }
 
-/// The request in words, for everything but stored tiles.
+/// The request in words, for everything but stored tiles and requests that change something.
 private func request(
-  _ connection: OpaquePointer, _ target: RequestTarget, _ method: UnsafePointer<CChar>, _ body: [UInt8]
+  _ connection: OpaquePointer, _ target: RequestTarget, _ method: UnsafePointer<CChar>
 ) -> Request {
-  Request(
+  // Safe: such a request is read on its connection's event loop alone.
+  nonisolated(unsafe) let connection = connection
+  return Request(
     method: String(cString: method), rawPath: Array(target.path), rawQuery: target.parameters,
-    body: body, peer: AccessLog.client(connection),
+    peer: AccessLog.client(connection),
     header: { name in
       MHD_lookup_connection_value(connection, .HEADER_KIND, name).map { String(cString: $0) }
     })

@@ -93,6 +93,9 @@ final class ConnectionDeadlines: Sendable {
     }
   }
 
+  /// A long body goes on: the rest of it has the time of a request again.
+  func bodyProgresses(_ connection: Unmanaged<Connection>) { answerIsSent(connection) }
+
   /// The answer is sent: the next request has its own time.
   func answerIsSent(_ connection: Unmanaged<Connection>) {
     connection._withUnsafeGuaranteedRef { $0.deadline.store(Self.now() + milliseconds, ordering: .relaxed) }

@@ -171,7 +171,7 @@ public final class RenderQueue: Sendable {
 
 /// Counts wake-ups of threads.
 // Sendable: sem_t is made for threads; it is allocated once and stays where it is.
-private final class Semaphore: @unchecked Sendable {
+final class Semaphore: @unchecked Sendable {
   private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
   init() { sem_init(semaphore, 0, 0) }

@@ -1,20 +1,20 @@
 /// One HTTP request as far as an answer depends on it.
-public struct Request {
+public struct Request: Sendable {
   public let method: String
   /// The path as it was sent, percent-encoding and all, without the query.
   public let rawPath: [UInt8]
   /// Name and value of each query parameter, as sent, in order.
   public let rawQuery: [(name: [UInt8], value: [UInt8])]
   /// Of a request that has one, whole.
-  public let body: [UInt8]
+  public var body: [UInt8]
   /// The address that the connection comes from; `-` where there is none.
   public let peer: String
-  private let header: (String) -> String?
+  private let header: @Sendable (String) -> String?
 
   public init(
     method: String, rawPath: [UInt8], rawQuery: [(name: [UInt8], value: [UInt8])] = [], body: [UInt8] = [],
     peer: String = "-",
-    header: @escaping (String) -> String? = { _ in nil }
+    header: @escaping @Sendable (String) -> String? = { _ in nil }
   ) {
     self.method = method
     self.rawPath = rawPath

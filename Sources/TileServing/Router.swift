@@ -10,21 +10,38 @@ struct Router {
   let visitor: Visitor
 
   func response() -> Response {
+    switch segments() {
+    case .success(let segments): answer(segments)
+    case .failure(let refusal): refusal.response
+    }
+  }
+
+  /// Why a path is none.
+  struct Refusal: Error {
+    let response: Response
+
+    init(_ status: Int, _ text: String) { response = .text(status, text) }
+  }
+
+  /// The path's parts, decoded.
+  func segments() -> Result<[String], Refusal> {
     guard request.rawPath.first == UInt8(ascii: "/"), request.rawPath.count <= 4096 else {
-      return .text(400, "the path is malformed or too long")
+      return .failure(Refusal(400, "the path is malformed or too long"))
     }
     var segments: [String] = []
     for raw in request.rawPath.dropFirst().split(
       separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     {
       guard let segment = PercentEncoding.decodedString(raw) else {
-        return .text(400, "the path has a malformed escape or is no UTF-8")
+        return .failure(Refusal(400, "the path has a malformed escape or is no UTF-8"))
       }
       // Browsers resolve these before they ask; what is left of them is an attempt.
-      guard segment != ".", segment != ".." else { return .text(404, "there is nothing at this path") }
+      guard segment != ".", segment != ".." else {
+        return .failure(Refusal(404, "there is nothing at this path"))
+      }
       segments.append(segment)
     }
-    return answer(segments)
+    return .success(segments)
   }
 
   private func answer(_ segments: [String]) -> Response {

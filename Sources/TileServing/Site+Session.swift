@@ -6,11 +6,6 @@ import TileStorage
 extension Site {
   static let sessionPath = Array("/api/session".utf8)
 
-  /// How long a body may be that the answer depends on, bytes; nil where none is read.
-  public func bodyLimit(method: String, _ rawPath: UnsafeRawBufferPointer) -> Int? {
-    method == "POST" && rawPath.elementsEqual(Self.sessionPath) && gate == nil ? 65_536 : nil
-  }
-
   func sessionResponse(_ request: Request) -> Response {
     switch request.method {
     case "GET", "HEAD": return sessionState(visitor(request)).ofSession

@@ -12,6 +12,8 @@ public final class Site: Sendable {
   let renderer: TileRenderer
   /// Where answers that have to be rendered are made.
   public let renders: RenderQueue
+  /// Where requests that change something are obeyed.
+  public let writes = WriteQueue()
   /// CSS pixels along a side of a viewport query's window, at most.
   let viewportSide: Int
   /// Of the program.
@@ -134,8 +136,18 @@ public final class Site: Sendable {
     return Visitor(session, isWritable: access.isWritable)
   }
 
+  /// What is wanted of the body of a POST, PUT, PATCH or DELETE, by its headers.
+  public func bodyPlan(for request: Request) -> BodyPlan {
+    if let gate {
+      let isAdmitted = gate.admits(cookies: request.header("Cookie"))
+      return .refuse((isAdmitted ? .methodNotAllowed : gate.answer(request, base: base)).madePrivate)
+    }
+    return Router(site: self, request: request, visitor: visitor(request)).bodyPlan()
+  }
+
   /// Makes no more answers; afterwards nobody waits for one. Forgets the keys of all spaces.
   public func stop() {
+    writes.stop()
     unlocking.stop()
     renders.stop()
     sessions.lockSpaces()

@@ -1,0 +1,81 @@
+import CMicroHTTPD
+import Glibc
+import TileServing
+
+/// POST, PUT, PATCH or DELETE.
+func isWrite(_ method: UnsafePointer<CChar>) -> Bool {
+  strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 || strcmp(method, "PATCH") == 0
+    || strcmp(method, "DELETE") == 0
+}
+
+/// Asks the site what it wants of a request's body: refuses, or has the daemon read it.
+func beginBody(
+  _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+) -> MHD_Result {
+  let request = detachedRequest(connection, target, method)
+  let plan = context.site.bodyPlan(for: request)
+  if case .refuse(let response) = plan {
+    return finish(context, connection, request.method, target, response)
+  }
+  if case .collect(let limit, _) = plan, let length = request.header("Content-Length"),
+    Int(length) ?? .max > limit
+  {
+    return finish(context, connection, request.method, target, .tooLarge(limit))
+  }
+  guard let body = IncomingBody(plan, request, connection, context.site.writes) else { return .NO }
+  state.pointee = Unmanaged.passRetained(body).toOpaque()
+  if let deadline = deadline(connection) { context.deadlines.bodyProgresses(deadline) }
+  return .YES
+}
+
+/// Gives the next bytes to the body, or answers where it is whole.
+/// - Parameter size: of `data`; 0 at the end, and afterwards what was not taken.
+func receive(
+  _ body: IncomingBody, _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ method: UnsafePointer<CChar>, _ data: UnsafePointer<CChar>?, _ size: UnsafeMutablePointer<Int>,
+  _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+) -> MHD_Result {
+  guard size.pointee > 0, let data else {
+    if let deadline = deadline(connection) { context.deadlines.requestIsWhole(deadline) }
+    guard let response = body.answer() else { return .YES }
+    if case .deferred(let work) = response.body {
+      let pending = PendingAnswer(connection, response)
+      state.pointee = Unmanaged.passRetained(pending).toOpaque()
+      Unmanaged.passUnretained(body).release()
+      pending.wait(for: work)
+      return .YES
+    }
+    return finish(context, connection, String(cString: method), target, response)
+  }
+  switch body.take(UnsafeRawBufferPointer(start: data, count: size.pointee)) {
+  case .later: return .YES
+  case .cut: return .NO
+  case .taken(let gainsTime):
+    size.pointee = 0
+    if gainsTime, let deadline = deadline(connection) { context.deadlines.bodyProgresses(deadline) }
+    return .YES
+  }
+}
+
+/// A request that can be read on any thread: a copy of all that was sent.
+private func detachedRequest(
+  _ connection: OpaquePointer, _ target: RequestTarget, _ method: UnsafePointer<CChar>
+) -> Request {
+  var headers: [String: String] = [:]
+  withUnsafeMutablePointer(to: &headers) { headers in
+    _ = MHD_get_connection_values(
+      connection, .HEADER_KIND,
+      { headers, _, name, value in
+        guard let headers = headers?.assumingMemoryBound(to: [String: String].self), let name, let value
+        else { return .YES }
+        // The first of several, as the daemon's own look-up has it.
+        let key = String(cString: name).lowercased()
+        if headers.pointee[key] == nil { headers.pointee[key] = String(cString: value) }
+        return .YES
+      }, headers)
+  }
+  return Request(
+    method: String(cString: method), rawPath: Array(target.path), rawQuery: target.parameters,
+    peer: AccessLog.client(connection), header: { [headers] name in headers[name.lowercased()] })
+}

@@ -1,0 +1,146 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+import TileServing
+
+/// The body of a request that may change something, and the answer to it.
+///
+/// The connection is suspended while a worker writes what has come or makes the answer, so that no event loop
+/// ever waits for a disk.
+// Sendable: the event loop touches it only while no worker does; resuming the connection is the last thing
+// that a worker does.
+final class IncomingBody: @unchecked Sendable {
+  /// Bytes that are thrown away so that a client who sends too much can be told so; then the connection is cut.
+  static let patience = 16 << 20
+
+  private enum Sink {
+    case memory(limit: Int, answer: @Sendable (Request) -> Response)
+    case receiver(any BodyReceiver)
+  }
+
+  private enum Stage {
+    case receiving
+    case draining
+    /// Wants no more: so many bytes were thrown away since.
+    case discarding(Int)
+    case answering
+    case answered(Response)
+  }
+
+  private let connection: OpaquePointer
+  private let queue: WriteQueue
+  private let sink: Sink
+  private var request: Request
+  private let stage = Mutex(Stage.receiving)
+  private var isTooLarge = false
+  /// Bytes since the client was last given time.
+  private var progress = 0
+
+  /// Nil where the plan is to refuse.
+  init?(_ plan: BodyPlan, _ request: Request, _ connection: OpaquePointer, _ queue: WriteQueue) {
+    switch plan {
+    case .refuse: return nil
+    case .collect(let limit, let answer): sink = .memory(limit: limit, answer: answer)
+    case .stream(let receiver): sink = .receiver(receiver)
+    }
+    (self.request, self.connection, self.queue) = (request, connection, queue)
+  }
+
+  deinit {
+    guard case .receiver(let receiver) = sink else { return }
+    switch stage.withLock({ $0 }) {
+    case .answering, .answered: return
+    case .receiving, .draining, .discarding:
+      if !queue.submit(always: true, { receiver.abandon() }) { receiver.abandon() }
+    }
+  }
+
+  /// What is left for the handler to do.
+  enum Step {
+    /// `bytes` were taken; `gainsTime` where the client has sent enough to be given more time.
+    case taken(gainsTime: Bool)
+    /// Not now: a worker is busy, and the daemon comes again.
+    case later
+    /// The client goes on where nobody listens: to be cut.
+    case cut
+  }
+
+  func take(_ bytes: UnsafeRawBufferPointer) -> Step {
+    switch stage.withLock({ $0 }) {
+    case .draining, .answering, .answered: return .later
+    case .discarding(let count):
+      stage.withLock { $0 = .discarding(count + bytes.count) }
+      return count + bytes.count > Self.patience ? .cut : .taken(gainsTime: false)
+    case .receiving: break
+    }
+    switch sink {
+    case .memory(let limit, _):
+      guard request.body.count + bytes.count <= limit else {
+        isTooLarge = true
+        request.body = []
+        stage.withLock { $0 = .discarding(bytes.count) }
+        return .taken(gainsTime: false)
+      }
+      request.body.append(contentsOf: bytes)
+      return .taken(gainsTime: false)
+    case .receiver(let receiver):
+      progress += bytes.count
+      switch receiver.receive(bytes) {
+      case .more: break
+      case .stop: stage.withLock { $0 = .discarding(0) }
+      case .drain:
+        stage.withLock { $0 = .draining }
+        suspend { [self] in
+          receiver.drain()
+          stage.withLock { $0 = .receiving }
+        }
+      }
+      guard progress >= Self.leastProgress else { return .taken(gainsTime: false) }
+      progress = 0
+      return .taken(gainsTime: true)
+    }
+  }
+
+  /// A client that sends less than this within the time for a request is cut.
+  private static let leastProgress = 65536
+
+  /// The answer, or nil while a worker makes it: then the connection was suspended.
+  func answer() -> Response? {
+    switch stage.withLock({ $0 }) {
+    case .answered(let response): return response
+    case .answering, .draining: return nil
+    case .receiving, .discarding: break
+    }
+    if isTooLarge, case .memory(let limit, _) = sink { return .tooLarge(limit) }
+    stage.withLock { $0 = .answering }
+    suspend { [self] in
+      let response =
+        switch sink {
+        case .memory(_, let answer): answer(request)
+        case .receiver(let receiver): receiver.answer(request)
+        }
+      stage.withLock { $0 = .answered(response) }
+    }
+    return nil
+  }
+
+  private func suspend(_ work: @escaping @Sendable () -> Void) {
+    // Before the work is given away: it may be done at once.
+    MHD_suspend_connection(connection)
+    // A body that is half written is no new work.
+    let isDraining = if case .draining = stage.withLock({ $0 }) { true } else { false }
+    let isTaken = queue.submit(always: isDraining) { [self] in
+      work()
+      MHD_resume_connection(connection)
+    }
+    guard !isTaken else { return }
+    // Too much at once, or the server ends.
+    if isDraining { work() } else { refuse() }
+    MHD_resume_connection(connection)
+  }
+
+  private func refuse() {
+    if case .receiver(let receiver) = sink { receiver.abandon() }
+    stage.withLock { $0 = .answered(.tooBusy) }
+  }
+}

@@ -1,0 +1,17 @@
+/// Where requests that may change something go. The answer that a plan brings along runs on a worker and may
+/// wait for disks.
+extension Router {
+  func bodyPlan() -> BodyPlan {
+    switch segments() {
+    case .success(let segments): bodyPlan(segments)
+    case .failure(let refusal): .refuse(refusal.response)
+    }
+  }
+
+  private func bodyPlan(_ segments: [String]) -> BodyPlan {
+    switch segments {
+    case ["api", "session"]: .collect { [site] in site.sessionResponse($0) }
+    default: .refuse(.methodNotAllowed)
+    }
+  }
+}
