@@ -55,11 +55,17 @@ def base_url() -> str:
         copy = folder / "photos" / (image + source(image).suffix)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source(image), copy)
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
     # Lossless tiles: what the canvas shows can then be held to the source itself.
-    subprocess.run([BINARY, "build", folder / "photos", "--library", folder / "library", "--format", "png"],
+    return served(folder / "photos", "--format", "png")
+
+
+def served(photos: Path, *options: str) -> str:
+    """The address of a server, ending in a slash, that shows what is built of a folder until the tests end."""
+    library = photos.parent / "library"
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
+    subprocess.run([BINARY, "build", photos, "--library", library, *options],
                    check=True, env=clean, timeout=600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    server = subprocess.Popen([BINARY, "serve", folder / "library", "--port", "0", "--public", ROOT / "public"],
+    server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--public", ROOT / "public"],
                               env=clean, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(10)))
     line = server.stdout.readline()
