@@ -35,6 +35,8 @@ public struct LibraryBuilder: Sendable {
     /// A dry run's word for an image that is new or has changed.
     case wouldBuild
     case failed(BuildError)
+    /// Not built, since its id is another image's.
+    case refused(BuildError)
   }
 
   /// Makes what is missing of the store and clears away what killed builders left.
@@ -44,8 +46,10 @@ public struct LibraryBuilder: Sendable {
 
   /// Builds one source, each of its pages; every failure is in an outcome. The source's pages have the
   /// ids `id/1`, `id/2`, …
+  ///
+  /// - Parameter taken: the ids of all sources, none of which a page may have.
   func build(
-    _ source: SourceScan.Source, threads: Int, offering pool: WorkPool? = nil,
+    _ source: SourceScan.Source, threads: Int, besides taken: Set<String>, offering pool: WorkPool? = nil,
     report: (SourceScan.Source, Outcome) -> Void
   ) {
     do throws(BuildError) {
@@ -62,6 +66,11 @@ public struct LibraryBuilder: Sendable {
       }
       for page in 0..<pages {
         let part = SourceScan.Source(path: source.path, id: "\(source.id)/\(page + 1)")
+        guard !taken.contains(part.id) else {
+          let reason = "page \(page + 1) has the same id '\(part.id)' as another image"
+          report(part, .refused(BuildError(source.path, reason)))
+          continue
+        }
         report(part, build(part, page: page, file, digest, threads, pool))
       }
     } catch {
@@ -90,11 +99,14 @@ public struct LibraryBuilder: Sendable {
 
   /// Archives that Ziggurat built and that belong to none of `sources`; removed unless this is a dry run.
   ///
+  /// - Parameter met: what the builds of the sources met; of a source that none has met, or that could not
+  ///   be read, everything stays.
   /// - Returns: the ids, sorted.
-  public func prune(keeping sources: [SourceScan.Source]) throws(StorageError) -> [String] {
-    let kept = Set(sources.map(\.id))
-    // A page belongs to its source.
-    let ids = try store.builtIDs().filter { !kept.contains($0) && !kept.contains(parentFolder($0)) }
+  public func prune(
+    keeping met: MetImages, of sources: [SourceScan.Source]
+  ) throws(StorageError) -> [String] {
+    let kept = met.kept(of: sources)
+    let ids = try store.builtIDs().filter { id in !kept.holds(id) { store.buildRecord(ofID: id) } }
     if !isDryRun { for id in ids { try store.remove(id: id) } }
     return ids
   }

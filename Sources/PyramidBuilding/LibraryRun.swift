@@ -5,31 +5,34 @@ public final class LibraryRun: @unchecked Sendable {
   private let monitor = Monitor()
   private let builder: LibraryBuilder
   private let sources: [SourceScan.Source]
+  private let taken: Set<String>
   private let pool: WorkPool
   private let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   private var next = 0
 
   /// - Parameters:
+  ///   - taken: the ids of sources that are not built in this run but belong to the library.
   ///   - memoryLimit: bytes that all images in work together may take.
   ///   - report: called once for each image or page, never twice at a time.
   public init(
-    _ builder: LibraryBuilder, _ sources: [SourceScan.Source], memoryLimit: Int,
-    report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
+    _ builder: LibraryBuilder, _ sources: [SourceScan.Source], besides taken: [SourceScan.Source] = [],
+    memoryLimit: Int, report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   ) {
     self.builder = builder
     self.sources = sources
     self.report = report
+    self.taken = Set((sources + taken).map(\.id))
     pool = WorkPool(pictures: sources.count, memoryLimit: memoryLimit)
   }
 
-  /// The images in work now, by their sources' paths, and how much of each is done, 0 to 1.
-  public var progress: [(source: String, done: Double)] { pool.progress }
+  /// The images in work now.
+  public var progress: [PictureProgress] { pool.progress }
 
   /// Returns when every image is built or has failed, or when the build was cancelled.
   public func run() {
     withThreads(builder.jobs) { _ in
       while let source = self.takeSource() {
-        self.builder.build(source, threads: 1, offering: self.pool) { source, outcome in
+        self.builder.build(source, threads: 1, besides: self.taken, offering: self.pool) { source, outcome in
           self.monitor.lock()
           self.report(source, outcome)
           self.monitor.unlock()

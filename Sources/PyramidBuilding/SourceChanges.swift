@@ -2,41 +2,94 @@ import Glibc
 import TileStorage
 
 /// Which sources have changed since they were last built, as far as their files' sizes and times tell.
+///
+/// A source is its path and its id together: a file that gets another id is another image.
 public struct SourceChanges {
-  private var built: [String: FileIdentity] = [:]
-  private var unsettled: [String: FileIdentity] = [:]
+  /// A file as it was at a look, and since when it has been so.
+  private struct Sight {
+    let file: FileIdentity
+    let since: ContinuousClock.Instant
+  }
+
+  private var built: [SourceScan.Source: Sight] = [:]
+  private var unsettled: [SourceScan.Source: Sight] = [:]
+  /// Failed while they were fresh: not to be built again before they have been still for a while.
+  private var postponed: [SourceScan.Source: Sight] = [:]
+
+  /// How long a file stays as it is before what is wrong with it is taken for the file's own fault, not
+  /// for a copy's that goes slowly.
+  public static let stillness = Duration.seconds(5)
 
   public init() {}
 
-  /// Some file was different from one look to the next: it is still being written.
-  public var isUnsettled: Bool { !unsettled.isEmpty }
+  /// Some file was different from one look to the next, or is given time: another look is needed.
+  public var isUnsettled: Bool { !unsettled.isEmpty || !postponed.isEmpty }
 
   /// Those to build now: new or changed, and the same at this look as at the one before it, so that a
   /// picture which is being copied is left alone. The looks are to be seconds apart.
-  public mutating func settled(of sources: [SourceScan.Source]) -> [SourceScan.Source] {
-    var moving: [String: FileIdentity] = [:]
+  public mutating func settled(
+    of sources: [SourceScan.Source], now: ContinuousClock.Instant = .now
+  ) -> [SourceScan.Source] {
+    var moving: [SourceScan.Source: Sight] = [:]
+    var waiting: [SourceScan.Source: Sight] = [:]
     let ready = sources.filter { source in
-      guard let now = Self.identity(source.path), now != built[source.path] else { return false }
-      if unsettled[source.path] == now { return true }
-      moving[source.path] = now
+      guard let file = Self.identity(source.path), file != built[source]?.file else { return false }
+      if let sight = postponed[source], sight.file == file {
+        if now - sight.since >= Self.stillness {
+          unsettled[source] = sight
+          return true
+        }
+        waiting[source] = sight
+        return false
+      }
+      if unsettled[source]?.file == file { return true }
+      moving[source] = Sight(file: file, since: now)
       return false
     }
-    unsettled = moving
-    let known = Set(sources.map(\.path))
+    for source in ready { moving[source] = unsettled[source] }
+    (unsettled, postponed) = (moving, waiting)
+    let known = Set(sources)
     built = built.filter { known.contains($0.key) }
     return ready
   }
 
   /// Those that are about to be built: what changes during it is seen at the next look.
-  public mutating func remember(_ sources: [SourceScan.Source]) {
-    for source in sources { built[source.path] = Self.identity(source.path) }
+  public mutating func remember(_ sources: [SourceScan.Source], now: ContinuousClock.Instant = .now) {
+    for source in sources {
+      let sight = unsettled.removeValue(forKey: source)
+      built[source] = Self.identity(source.path).map { file in
+        guard let sight else { return Sight(file: file, since: now - Self.age(source.path)) }
+        return sight.file == file ? sight : Sight(file: file, since: now)
+      }
+    }
+  }
+
+  /// Whether the source may still be being written: it has changed since `remember`, or only just before.
+  public func isFresh(_ source: SourceScan.Source, now: ContinuousClock.Instant = .now) -> Bool {
+    guard let sight = built[source], sight.file == Self.identity(source.path) else { return true }
+    return now - sight.since < Self.stillness
+  }
+
+  /// The source, which failed while it was fresh, is built again when it has been still for a while.
+  public mutating func postpone(_ source: SourceScan.Source) {
+    postponed[source] = built.removeValue(forKey: source)
   }
 
   /// The source's next look finds it changed: a fault that may have passed by then kept it from being built.
-  public mutating func forget(_ path: String) { built[path] = nil }
+  public mutating func forget(_ source: SourceScan.Source) { built[source] = nil }
 
   private static func identity(_ path: String) -> FileIdentity? {
     var status = stat()
     return stat(path, &status) == 0 ? FileIdentity(status) : nil
+  }
+
+  /// Since the file was last touched, at most `stillness`. Not the time of its content, which a copy may
+  /// have from its original.
+  private static func age(_ path: String) -> Duration {
+    var (status, now) = (stat(), timespec())
+    guard stat(path, &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return stillness }
+    let age = Duration.seconds(now.tv_sec - status.st_ctim.tv_sec)
+    // Another machine's clock may be ahead of this one's.
+    return age < .seconds(-60) ? stillness : min(max(age, .zero), stillness)
   }
 }

@@ -85,6 +85,8 @@ final class StripScheduler: @unchecked Sendable {
     if let failure { throw failure }
   }
 
+  var pixelCount: Double { Double(pyramid.imageSize.width) * Double(pyramid.imageSize.height) }
+
   /// How much of the picture is done, 0 to 1.
   var progress: Double {
     monitor.lock()

@@ -46,12 +46,14 @@ final class WorkPool: @unchecked Sendable {
     monitor.unlock()
   }
 
-  /// The pictures in work, by their sources' paths, and how much of each is done, 0 to 1.
-  var progress: [(source: String, done: Double)] {
+  var progress: [PictureProgress] {
     monitor.lock()
     let pictures = schedulers.map { ($0, names[ObjectIdentifier($0)] ?? "") }
     monitor.unlock()
-    return pictures.map { (source: $1, done: $0.progress) }
+    return pictures.map { scheduler, source in
+      let done = scheduler.progress
+      return PictureProgress(source: source, done: done, pixels: done * scheduler.pixelCount)
+    }
   }
 
   /// One picture less, done or failed.
@@ -78,4 +80,13 @@ final class WorkPool: @unchecked Sendable {
     }
     monitor.unlock()
   }
+}
+
+/// A picture in work.
+public struct PictureProgress: Sendable {
+  public let source: String
+  /// 0 to 1.
+  public let done: Double
+  /// Of full resolution.
+  public let pixels: Double
 }

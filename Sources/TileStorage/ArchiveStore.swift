@@ -68,7 +68,9 @@ public struct FolderStore: ArchiveStore {
   }
 
   public func builtIDs() throws(StorageError) -> [String] {
-    try FolderTree.archives(at: library).compactMap { path in
+    // A dry run makes no library.
+    if access(library, F_OK) != 0, errno == ENOENT { return [] }
+    return try FolderTree.archives(at: library).compactMap { path in
       (try? SZIArchive(path: path))?.buildRecord == nil
         ? nil : String(path.dropFirst(library.count + 1).dropLast(4))
     }

@@ -72,9 +72,8 @@ enum BuildCommand: Command {
     }
     var round = BuildRound(
       builder: builder, library: library, isPrivate: isPrivate, operands: arguments.operands,
-      asBooks: asBooks, prunes: prunes,
-      memoryLimit: memoryLimit,
-      isQuiet: isQuiet, asJSON: asJSON)
+      asBooks: asBooks, prunes: prunes, watches: watches,
+      memoryLimit: memoryLimit, isQuiet: isQuiet, asJSON: asJSON)
     let code = round.run()
     return watches && code != .interrupted ? round.watch() : code
   }

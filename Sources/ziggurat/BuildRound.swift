@@ -14,7 +14,9 @@ struct BuildRound {
   let memoryLimit: Int
   let isQuiet: Bool
   let asJSON: Bool
+  let watches: Bool
   private var changes = SourceChanges()
+  private var met = MetImages()
   private var folders: [String] = []
   /// Told once, not at every look.
   private var toldFailures: Set<String> = []
@@ -22,10 +24,11 @@ struct BuildRound {
   init(
     builder: LibraryBuilder, library: String, isPrivate: Bool, operands: [String], asBooks: Bool,
     prunes: Bool,
-    memoryLimit: Int, isQuiet: Bool, asJSON: Bool
+    watches: Bool, memoryLimit: Int, isQuiet: Bool, asJSON: Bool
   ) {
     (self.builder, self.library, self.isPrivate) = (builder, library, isPrivate)
     (self.operands, self.asBooks, self.prunes) = (operands, asBooks, prunes)
+    self.watches = watches
     (self.memoryLimit, self.isQuiet, self.asJSON) = (memoryLimit, isQuiet, asJSON)
   }
 
@@ -47,17 +50,22 @@ struct BuildRound {
           + "all are read again once a minute anyhow")
     }
     if !isQuiet { Output.note("watching \(Output.count(folders.count, "folder")); Ctrl-C ends it") }
+    // What was added during the first build had no one listening: the first look is at once.
+    var isDue = true
     var idle = 0
     while !Interruption.isAsked {
-      let something = events.wait(milliseconds: 1000)
+      let something = events.wait(milliseconds: isDue ? 0 : 1000)
       idle += 1
       // Where no event comes, as on network drives, a look a minute.
-      guard something || changes.isUnsettled || idle >= 60 else { continue }
+      guard something || isDue || changes.isUnsettled || idle >= 60 else { continue }
       idle = 0
       // A burst of events is one look, and two looks are a second apart.
       if something { usleep(1_000_000) }
+      let known = Set(folders)
       let scan = SourceScan(operands, library: library, asBooks: asBooks)
       _ = events.listen(to: scan.folders)
+      // What came into a new folder before it was listened to.
+      isDue = !known.isSuperset(of: scan.folders)
       if build(changes.settled(of: scan.sources), of: scan, isFirst: false) == .interrupted { break }
     }
     Output.error("no longer watching; what is finished stays")
@@ -74,15 +82,31 @@ struct BuildRound {
       tally.add(failure)
     }
     toldFailures = Set(scan.failures.map(\.description))
-    var again: [String] = []
-    let run = LibraryRun(builder, sources, memoryLimit: memoryLimit) { source, outcome in
-      if case .failed(let failure) = outcome, failure.isTemporary { again.append(source.path) }
-      tally.add(source, outcome)
+    let wholes = Dictionary(uniqueKeysWithValues: sources.map { ($0.path, $0) })
+    var again: Set<SourceScan.Source> = []
+    var early: Set<SourceScan.Source> = []
+    // The run keeps what it calls, which self may not be.
+    let (changes, watches) = (self.changes, self.watches)
+    var met = self.met
+    met.forget(sources)
+    let run = LibraryRun(builder, sources, besides: scan.sources, memoryLimit: memoryLimit) {
+      image, outcome in
+      let source = wholes[image.path]!
+      met.add(image, outcome, of: source)
+      guard case .failed(let failure) = outcome else { return tally.add(image, outcome) }
+      if watches, changes.isFresh(source) {
+        early.insert(source)
+        return tally.postpone()
+      }
+      if failure.isTemporary { again.insert(source) }
+      tally.add(image, outcome)
     }
     tally.progress?.start { run.progress }
     run.run()
     tally.progress?.end()
-    for path in again { changes.forget(path) }
+    self.met = met
+    for source in again { self.changes.forget(source) }
+    for source in early { self.changes.postpone(source) }
     if Interruption.isAsked {
       if isFirst { Output.error("interrupted; what is finished stays, the rest left nothing") }
       return .interrupted
@@ -99,7 +123,9 @@ struct BuildRound {
       if isFirst { Output.note("nothing is pruned, since not every source could be read") }
       return
     }
-    do { tally.addPruned(try builder.prune(keeping: scan.sources), isDryRun: builder.isDryRun) } catch {
+    do {
+      tally.addPruned(try builder.prune(keeping: met, of: scan.sources), isDryRun: builder.isDryRun)
+    } catch {
       tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
     }
   }

@@ -10,6 +10,8 @@ struct BuildTally {
   private var built = 0
   private var unchanged = 0
   private var failures: [BuildError] = []
+  /// Of them, what was asked for and is no image.
+  private var refused = 0
   /// Nothing was built or failed; what is pruned has a line of its own.
   var isEmpty: Bool { done == 0 && failures.isEmpty }
 
@@ -21,21 +23,29 @@ struct BuildTally {
     progress = ProgressLine(total: total, isQuiet: isQuiet)
   }
 
-  mutating func add(_ failure: BuildError) {
+  /// - Parameter id: the image's, where it got as far as having one.
+  mutating func add(_ failure: BuildError, id: String? = nil) {
     failures.append(failure)
+    if id == nil { refused += 1 }
     let write = { Output.error(failure.description) }
     if let progress { progress.above(write) } else { write() }
-    if asJSON { Output.json(["source": failure.source, "status": "failed", "reason": failure.reason]) }
+    guard asJSON else { return }
+    var object = ["source": failure.source, "status": "failed", "reason": failure.reason]
+    object["id"] = id
+    Output.json(object)
   }
+
+  /// An image that is not told of yet.
+  mutating func postpone() { total -= 1 }
 
   mutating func add(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
     done += 1
     // Pages are counted as they are met.
     total = max(total, done)
     switch outcome {
-    case .failed(let failure):
+    case .failed(let failure), .refused(let failure):
       // An interrupted image is told of once, at the end.
-      if !Interruption.isAsked { add(failure) }
+      if !Interruption.isAsked { add(failure, id: source.id) }
     case .unchanged:
       unchanged += 1
       if asJSON { Output.json(["source": source.path, "id": source.id, "status": "unchanged"]) }
@@ -73,6 +83,11 @@ struct BuildTally {
   func finish(passedOver: Int) {
     progress?.end()
     guard !isQuiet else { return }
+    // Where a failure stands far above, among the lines of the images that went well.
+    if !failures.isEmpty, done + refused > 1 {
+      Output.note("failed:")
+      for failure in failures { Output.note("  " + Output.oneLine(failure.description)) }
+    }
     var parts = ["\(built) built"]
     if unchanged > 0 { parts.append("\(unchanged) unchanged") }
     if !failures.isEmpty { parts.append("\(failures.count) failed") }

@@ -1,4 +1,5 @@
 import Foundation
+import PyramidBuilding
 import Synchronization
 
 /// One line at the foot of a terminal that says how far a build is; nothing where stderr is none.
@@ -21,8 +22,8 @@ final class ProgressLine: Sendable {
   }
 
   /// Draws the line anew four times a second until `end`.
-  /// - Parameter current: the pictures in work and how much of each is done.
-  func start(current: @escaping @Sendable () -> [(source: String, done: Double)]) {
+  /// - Parameter current: the pictures in work.
+  func start(current: @escaping @Sendable () -> [PictureProgress]) {
     let thread = Thread {
       while true {
         usleep(250_000)
@@ -68,24 +69,22 @@ final class ProgressLine: Sendable {
     state.isShown = false
   }
 
-  private func draw(_ state: inout State, _ current: [(source: String, done: Double)]) {
+  private func draw(_ state: inout State, _ current: [PictureProgress]) {
     let seconds = max(Date().timeIntervalSince(started), 0.001)
     // Images that are half done count half, or a single large one would show no time left.
     let done = Double(state.done) + current.reduce(0) { $0 + $1.done }
+    let pixels = Double(state.pixels) + current.reduce(0) { $0 + $1.pixels }
     var text = "[\(state.done)/\(state.total)]"
-    if state.done > 0 {
-      text += String(
-        format: " %.1f images/s, %.0f megapixels/s", Double(state.done) / seconds,
-        Double(state.pixels) / 1e6 / seconds)
-    }
+    if state.done > 0 { text += String(format: " %.1f images/s,", Double(state.done) / seconds) }
+    text += String(format: " %.0f megapixels/s", pixels / 1e6 / seconds)
     if done > 0.02 {
       let left = Int(seconds / done * (Double(state.total) - done))
       text += String(format: ", %d:%02d left", left / 60, left % 60)
     }
-    for (source, share) in current.prefix(2) {
-      text += "  \(source.split(separator: "/").last ?? "") \(Int(share * 100))%"
+    for picture in current.prefix(2) {
+      text += "  \(picture.source.split(separator: "/").last ?? "") \(Int(picture.done * 100))%"
     }
-    Output.terminal("\r\u{1b}[K" + String(text.prefix(columns)))
+    Output.terminal("\r\u{1b}[K" + Output.oneLine(String(text.prefix(columns))))
     state.isShown = true
   }
 

@@ -30,7 +30,7 @@ struct LibraryTests {
         switch outcome {
         case .built: "built"
         case .unchanged: "unchanged"
-        case .failed(let error): error.reason
+        case .failed(let error), .refused(let error): error.reason
         case .wouldBuild: "would build"
         }
       outcomes.withLock { $0[source.id] = ($0[source.id].map { $0 + ", " } ?? "") + word }

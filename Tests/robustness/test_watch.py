@@ -84,6 +84,76 @@ class Watching(CommandTest):
         self.assertEqual(watched.text().count("built b:"), 1)
         self.assertEqual(watched.end(), 130)
 
+    def test_a_copy_that_pauses_is_no_broken_picture(self):
+        base = folder("watch")
+        whole = photo(base / "b.jpg", 2000, 1500).read_bytes()
+        # One pauses while the first run meets it, one later.
+        slow = [open(photo(base / "photos/a.jpg", 9, 9).with_name("first.jpg"), "wb", buffering=0)]
+        slow[0].write(whole[:len(whole) // 2])
+        watched = self.watch(base)
+        slow.append(open(base / "photos/second.jpg", "wb", buffering=0))
+        slow[1].write(whole[:len(whole) // 2])
+        time.sleep(3)
+        for file in slow:
+            file.write(whole[len(whole) // 2:])
+            file.close()
+        watched.until(lambda: watched.ids() == {"a", "first", "second"}, "built what was copied")
+        self.assertNotIn("failed", watched.text())
+        self.assertNotIn("ziggurat:", watched.text())
+        self.assertEqual(watched.end(), 130)
+
+    def test_renamed_within_the_tree(self):
+        base = folder("watch")
+        photo(base / "photos/a.jpg", 300, 200)
+        photo(base / "photos/old/deep/b.jpg", 300, 200)
+        watched = self.watch(base, "--prune")
+        self.assertEqual(watched.ids(), {"a", "old/deep/b"})
+        (base / "photos/a.jpg").rename(base / "photos/old/z.jpg")
+        watched.until(lambda: watched.ids() == {"old/z", "old/deep/b"}, "followed the file", 30)
+        (base / "photos/old").rename(base / "photos/new")
+        watched.until(lambda: watched.ids() == {"new/z", "new/deep/b"}, "followed the folder", 30)
+        photo(base / "c.jpg", 30, 20).rename(base / "photos/new/deep/c.jpg")
+        watched.until(lambda: "new/deep/c" in watched.ids(), "listens in the renamed folder", 30)
+        self.assertEqual(watched.end(), 130)
+
+    def test_an_id_that_another_file_makes_ambiguous(self):
+        base = folder("watch")
+        photo(base / "photos/a.jpg", 300, 200)
+        watched = self.watch(base, "--prune")
+        photo(base / "a.png", 30, 20).rename(base / "photos/a.png")
+        watched.until(lambda: watched.ids() == {"a.jpg", "a.png"}, "gave both their extensions", 30)
+        (base / "photos/a.jpg").unlink()
+        watched.until(lambda: watched.ids() == {"a"}, "took the extension away", 30)
+        self.assertEqual(watched.end(), 130)
+
+    def test_more_events_than_the_queue_holds(self):
+        base = folder("watch")
+        photo(base / "photos/a.jpg", 300, 200)
+        photo(base / "b.jpg", 30, 20)
+        watched = self.watch(base)
+        queue = int(open("/proc/sys/fs/inotify/max_queued_events").read())
+        # It cannot read while it is stopped: what comes after a full queue is lost.
+        watched.process.send_signal(signal.SIGSTOP)
+        for number in range(queue // 2 + 100):
+            (base / f"photos/{number % 2}.txt").touch()
+            (base / f"photos/{number % 2}.txt").unlink()
+        (base / "b.jpg").rename(base / "photos/b.jpg")
+        watched.process.send_signal(signal.SIGCONT)
+        watched.until(lambda: "b" in watched.ids(), "found what no event told", 30)
+        self.assertEqual(watched.end(), 130)
+
+    def test_what_is_added_during_the_first_build(self):
+        base = folder("watch")
+        photo(base / "photos/a.png", 5000, 2800)
+        photo(base / "b.jpg", 30, 20)
+        watched = Watched(base, "--jobs", "1", "--format", "png")
+        self.addCleanup(lambda: watched.process.poll() is None and watched.process.kill())
+        watched.until(lambda: list(watched.library.glob(".ziggurat-*")), "began to build")
+        (base / "b.jpg").rename(base / "photos/b.jpg")
+        self.assertNotIn("watching", watched.text())
+        watched.until(lambda: watched.ids() == {"a", "b"}, "found what came meanwhile", 30)
+        self.assertEqual(watched.end(), 130)
+
     def test_a_broken_picture_is_told_of_once_and_built_when_it_is_mended(self):
         base = folder("watch")
         photo(base / "photos/a.jpg", 300, 200)

@@ -1,0 +1,57 @@
+import TileStorage
+
+/// The ids under which a library's sources were met, image by image, while they were built: only a build
+/// knows which of a source's pages there are.
+public struct MetImages: Sendable {
+  /// By the sources' paths.
+  private var ids: [String: Set<String>] = [:]
+  /// Sources that failed before their pages were known.
+  private var unknown: Set<String> = []
+
+  public init() {}
+
+  /// The sources' images are about to be met anew.
+  public mutating func forget(_ sources: [SourceScan.Source]) {
+    for source in sources {
+      ids[source.path] = nil
+      unknown.remove(source.path)
+    }
+  }
+
+  /// - Parameters:
+  ///   - image: what `LibraryRun` reports: the source or a page of it.
+  public mutating func add(
+    _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of source: SourceScan.Source
+  ) {
+    switch outcome {
+    case .refused: ids[source.path, default: []].formUnion([])
+    case .failed where image.id == source.id: unknown.insert(source.path)
+    case .failed, .built, .unchanged, .wouldBuild: ids[source.path, default: []].insert(image.id)
+    }
+  }
+
+  /// What to keep of a library for these sources.
+  func kept(of sources: [SourceScan.Source]) -> Kept {
+    var kept = Kept()
+    for source in sources {
+      kept.ids.formUnion(ids[source.path] ?? [])
+      guard ids[source.path] == nil || unknown.contains(source.path) else { continue }
+      kept.ids.insert(source.id)
+      kept.books[source.id] = source.path.split(separator: "/").last.map(String.init)
+    }
+    return kept
+  }
+
+  struct Kept {
+    var ids: Set<String> = []
+    /// The file names of sources whose pages are not known, by the sources' ids: what was built from them
+    /// before stays.
+    var books: [String: String] = [:]
+
+    func holds(_ id: String, record: () -> BuildRecord?) -> Bool {
+      if ids.contains(id) { return true }
+      guard let name = books[parentFolder(id)], let record = record() else { return false }
+      return record.page != nil && record.sourceName == name
+    }
+  }
+}

@@ -1,0 +1,219 @@
+"""Builds of many images: what is told of each, on a terminal, in a file, as JSON; dry runs; pruning."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import termios
+import unittest
+
+from harness import BINARY, CommandTest, archives, folder, photo, run
+
+
+def ids(library):
+    return [str(path.relative_to(library))[:-4] for path in archives(library)]
+
+
+class Reports(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.photos = folder("reports") / "photos"
+        photo(cls.photos / "good.jpg", 300, 200)
+        photo(cls.photos / "deep/fine.png", 90, 50)
+        (cls.photos / "bad.jpg").write_text("no picture")
+        (cls.photos / "empty.png").touch()
+        (cls.photos / "notes.txt").write_text("not tried")
+
+    def test_failures_stand_again_at_the_end(self):
+        library = folder("library")
+        result = run("build", self.photos, "--library", library)
+        self.assertEqual(result.returncode, 1)
+        lines = result.stderr.splitlines()
+        at = lines.index("failed:")
+        told = sorted(line.removeprefix("ziggurat: ") for line in lines[:at] if line.startswith("ziggurat: "))
+        self.assertEqual([re.match(r".*?/([^/:]*): ", line)[1] for line in told], ["bad.jpg", "empty.png"])
+        self.assertEqual(sorted(line.strip() for line in lines[at + 1:-1]), told)
+        self.assertEqual(lines[-1], "2 built, 2 failed, 1 passed over, no images by their names")
+
+    def test_the_failure_of_the_only_image_stands_once(self):
+        result = run("build", self.photos / "bad.jpg", "--library", folder("library"))
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr.count("bad.jpg: "), 1, result.stderr)
+
+    def test_quiet_says_failures_once(self):
+        result = run("build", self.photos, "--library", folder("library"), "--quiet")
+        self.assertEqual((result.returncode, result.stdout, len(result.stderr.splitlines())), (1, "", 2))
+
+    def test_json_has_a_line_for_each_image(self):
+        library = folder("library")
+        wanted = {"good": "built", "deep/fine": "built", "bad": "failed", "empty": "failed"}
+        for statuses in (wanted, wanted | {"good": "unchanged", "deep/fine": "unchanged"}):
+            result = run("build", self.photos, "--library", library, "--json", "--quiet")
+            lines = [json.loads(line) for line in result.stdout.splitlines()]
+            self.assertEqual({line["id"]: line["status"] for line in lines}, statuses)
+            self.assertEqual(len(lines), 4)
+            for line in lines:
+                self.assertTrue(line["source"].startswith(f"{self.photos}/{line['id']}."))
+                if line["status"] == "failed":
+                    self.assertIn(f"{line['source']}: {line['reason']}\n", result.stderr)
+                if line["status"] == "built":
+                    path = library / f"{line['id']}.szi"
+                    self.assertEqual(line["bytes"], path.stat().st_size)
+                    self.assertEqual((line["width"], line["height"]),
+                                     (300, 200) if line["id"] == "good" else (90, 50))
+                    self.assertEqual((line["levels"], line["tiles"]), (10, 10) if line["id"] == "good" else (8, 8))
+                    self.assertRegex(line["route"], "^(lossless|planar|exact): ")
+                    self.assertEqual(line["steps"], [])
+
+    def test_a_dry_run_tells_all_and_does_nothing(self):
+        base = folder("dry")
+        shutil.copytree(self.photos, base / "photos")
+        words = ("build", base / "photos", "--library", base / "library", "--json", "--quiet", "--prune")
+
+        def statuses(*options):
+            result = run(*words, *options)
+            self.assertEqual(result.returncode, 1)
+            return {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
+
+        failed = {"bad": "failed"}
+        (base / "photos/empty.png").unlink()
+        self.assertEqual(statuses("--dry-run"), failed | {"good": "would build", "deep/fine": "would build"})
+        self.assertFalse((base / "library").exists())
+        statuses()
+        before = {path: path.stat().st_mtime_ns for path in (base / "library").rglob("*")}
+        (base / "photos/deep/fine.png").unlink()
+        photo(base / "photos/new.jpg", 60, 40)
+        self.assertEqual(statuses("--dry-run"), failed | {
+            "good": "unchanged", "new": "would build", "deep/fine": "would prune"})
+        self.assertEqual({path: path.stat().st_mtime_ns for path in (base / "library").rglob("*")}, before)
+        self.assertEqual(statuses(), failed | {"good": "unchanged", "new": "built", "deep/fine": "pruned"})
+        self.assertEqual(ids(base / "library"), ["good", "new"])
+
+
+class Pruning(CommandTest):
+    def test_without_it_nothing_goes(self):
+        base = folder("prune")
+        photo(base / "photos/a.jpg", 60, 40)
+        gone = photo(base / "photos/b.jpg", 60, 40)
+        words = ("build", base / "photos", "--library", f"{base}/library/")
+        run(*words)
+        gone.unlink()
+        self.assertEqual(run(*words).returncode, 0)
+        self.assertEqual(ids(base / "library"), ["a", "b"])
+        result = run(*words, "--prune")
+        self.assertEqual((result.returncode, ids(base / "library")), (0, ["a"]))
+        self.assertIn("pruned b\n", result.stderr)
+
+    def test_what_others_built_stays(self):
+        base = folder("prune")
+        photo(base / "photos/a.jpg", 60, 40)
+        (base / "library").mkdir()
+        subprocess.run(["vips", "dzsave", base / "photos/a.jpg", base / "library/theirs.zip", "--container", "zip"],
+                       check=True, capture_output=True)
+        (base / "library/theirs.zip").rename(base / "library/theirs.szi")
+        self.assertEqual(run("build", base / "photos", "--library", base / "library", "--prune").returncode, 0)
+        self.assertEqual(ids(base / "library"), ["a", "theirs"])
+
+    def test_sources_that_cannot_be_read_keep_their_archives(self):
+        base = folder("prune")
+        photo(base / "photos/a.jpg", 60, 40)
+        photo(base / "photos/b.jpg", 60, 40)
+        words = ("build", base / "photos", base / "more", "--library", base / "library", "--prune")
+        photo(base / "more/c.jpg", 60, 40)
+        run(*words)
+        (base / "photos/a.jpg").write_text("no picture any more")
+        (base / "photos/b.jpg").unlink()
+        self.assertEqual(run(*words).returncode, 1)
+        self.assertEqual(ids(base / "library"), ["a", "c"])
+        # A whole source that is away, perhaps a disk that is not mounted.
+        shutil.rmtree(base / "more")
+        self.assertEqual(run(*words).returncode, 1)
+        self.assertEqual(ids(base / "library"), ["a", "c"])
+
+
+class Progress(CommandTest):
+    """On a pseudo-terminal, as a person sees it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.photos = folder("progress") / "photos"
+        photo(cls.photos / "a.jpg", 300, 200)
+        photo(cls.photos / "b-with-a-name-that-is-so-long-that-no-terminal-of-eighty-columns-holds-it.png", 5000, 2800)
+        (cls.photos / "c.jpg").write_text("no picture")
+
+    def seen(self, *options, columns=80):
+        """All that the builder writes to a terminal of so many columns."""
+        master, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen(
+            [BINARY, "build", self.photos, "--library", folder("library"), "--jobs", "1", "--format", "png", *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal)
+        os.close(terminal)
+        data = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # Linux' word for a terminal that nobody has open any more.
+                break
+            if not part:
+                break
+            data += part
+        os.close(master)
+        self.assertEqual(process.wait(60), 1)
+        return data.decode().replace("\r\n", "\n")
+
+    def lines(self, text):
+        """The states of the line at the foot: each is drawn over the one before."""
+        return [line for line in re.findall(r"\r\x1b\[K([^\r\n\x1b]*)", text) if line]
+
+    def test_the_line_says_how_far_it_is(self):
+        text = self.seen()
+        states = [line for line in self.lines(text) if "images/s" in line]
+        self.assertTrue(states, text)
+        for line in states:
+            self.assertRegex(line, r"^\[1/3\] \d+\.\d images/s, \d+ megapixels/s(, \d+:\d\d left)?  b-with-a-name")
+            self.assertLess(len(line), 80)
+        self.assertTrue(any(" left" in line for line in states), states)
+        # Half a picture of 14 megapixels counts.
+        self.assertTrue(any(" 0 megapixels" not in line for line in states), states)
+
+    def test_a_wide_terminal_shows_how_far_the_picture_is(self):
+        states = [line for line in self.lines(self.seen(columns=200)) if "%" in line]
+        shares = [int(re.search(r"\.png (\d+)%", line)[1]) for line in states]
+        self.assertEqual(shares, sorted(shares))
+        self.assertGreater(len(set(shares)), 1)
+
+    def test_nothing_is_wider_than_the_terminal(self):
+        for columns in (1, 20, 41):
+            for line in self.lines(self.seen(columns=columns)):
+                if not line.startswith(("ziggurat: ", "[1/3] built", "[2/3] built", "[3/3] built", "failed:", "  /", "2 built")):
+                    self.assertLess(len(line), max(columns, 2))
+
+    def test_at_the_end_the_line_is_gone(self):
+        text = self.seen()
+        # What stays when each drawing is wiped by the next.
+        left = re.sub(r"\r\x1b\[K", "\r", text)
+        left = [line.split("\r")[-1] for line in left.rstrip("\r\n").split("\n")]
+        self.assertFalse([line for line in left if "images/s" in line])
+        self.assertEqual(sum("built" in line for line in left), 3)
+        self.assertEqual(left[-1], "2 built, 1 failed")
+        self.assertEqual(sum("c.jpg: " in line for line in left), 2)
+
+    def test_quiet_draws_nothing(self):
+        text = self.seen("--quiet")
+        self.assertNotIn("\x1b", text)
+        self.assertEqual(len(text.splitlines()), 1)
+        self.assertIn("c.jpg: ", text)
+
+    def test_no_terminal_gets_plain_lines(self):
+        result = run("build", self.photos, "--library", folder("library"), "--format", "png")
+        self.assertNotRegex(result.stderr, r"[\r\x1b]|images/s")
+        self.assertEqual(sum(" built " in line for line in result.stderr.splitlines()), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
