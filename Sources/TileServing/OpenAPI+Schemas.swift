@@ -33,6 +33,9 @@ extension OpenAPI {
         [
           "writable": flag("May change what everybody sees."), "space": flag("Has a private space unlocked."),
           "spaceWritable": flag("May change that space."), "password": flag("Passwords are taken here."),
+          "expires": [
+            "type": "integer", "minimum": 0, "description": "Seconds, if nothing is done meanwhile.",
+          ],
         ], required: ["writable", "space", "spaceWritable", "password"]),
       "Problem": object(
         ["type": text, "title": text, "status": count, "detail": text],

@@ -47,17 +47,26 @@ public final class SessionTable: Sendable {
 
   var count: Int { sessions.withLock { $0.count } }
 
-  /// The session that the cookies name, which thereby counts as used; nil where there is none.
-  func session(cookies: UnsafeBufferPointer<UInt8>) -> Session? {
+  /// The session that the cookies name; nil where there is none.
+  /// - Parameter isUse: it thereby counts as used.
+  func session(cookies: UnsafeBufferPointer<UInt8>, isUse: Bool = true) -> Session? {
     guard let id = Self.id(in: cookies) else { return nil }
     let digest = SecretDigest(id)
     let time = now()
     return sessions.withLock { sessions in
       guard var session = sessions[digest], isAlive(session, time) else { return nil }
-      session.lastUse = time
-      sessions[digest] = session
+      if isUse, session.lastUse != time {
+        session.lastUse = time
+        sessions[digest] = session
+      }
       return session
     }
+  }
+
+  /// Seconds until the session ends if it is not used.
+  func rest(of session: Session) -> Int {
+    let time = now()
+    return max(0, min(session.lastUse + limits.idle, session.began + limits.absolute) - time)
   }
 
   /// What the session that the header names has unlocked.
@@ -66,9 +75,9 @@ public final class SessionTable: Sendable {
     return session(cookies: UnsafeBufferPointer(start: bytes, count: strlen(cookies)))?.space
   }
 
-  func session(_ request: Request) -> Session? {
+  func session(_ request: Request, isUse: Bool = true) -> Session? {
     guard var cookies = request.header("Cookie") else { return nil }
-    return cookies.withUTF8 { session(cookies: $0) }
+    return cookies.withUTF8 { session(cookies: $0, isUse: isUse) }
   }
 
   /// Begins a session with what the request's own session had and what is added to it, under a new id: one

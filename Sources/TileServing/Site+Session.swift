@@ -8,7 +8,8 @@ extension Site {
 
   func sessionResponse(_ request: Request) -> Response {
     switch request.method {
-    case "GET", "HEAD": return sessionState(visitor(request)).ofSession
+    // A page that looks whether its session lasts must not make it last.
+    case "GET", "HEAD": return sessionState(request).ofSession
     case "OPTIONS": return Self.sessionOptions
     case "POST": return login(request).ofSession
     case "DELETE": return logout(request).ofSession
@@ -31,13 +32,17 @@ extension Site {
     let spaceWritable: Bool
     /// Passwords are taken here at all.
     let password: Bool
+    /// Seconds until the session ends if it is not used.
+    let expires: Int?
   }
 
-  private func sessionState(_ visitor: Visitor) -> Response {
-    .json(
+  private func sessionState(_ request: Request) -> Response {
+    let visitor = visitor(request, isUse: false)
+    let session = visitor.isByCookie ? sessions.session(request, isUse: false) : nil
+    return .json(
       State(
         writable: visitor.mayWrite, space: visitor.space != nil, spaceWritable: visitor.mayWriteToSpace,
-        password: access.spaces != nil))
+        password: access.spaces != nil, expires: session.map(sessions.rest)))
   }
 
   private func logout(_ request: Request) -> Response {
@@ -115,8 +120,7 @@ extension Site {
   private func begin(_ request: Request, _ change: (inout Session) -> Void) -> Response {
     let id = sessions.begin(instead: request, adding: change)
     let cookie = SessionTable.cookie(id, isSecure: base.hasPrefix("https:"))
-    var response = sessionState(
-      visitor(Request(method: "GET", rawPath: []) { $0 == "Cookie" ? cookie : nil }))
+    var response = sessionState(Request(method: "GET", rawPath: []) { $0 == "Cookie" ? cookie : nil })
     response.headers.append(("Set-Cookie", cookie))
     return response
   }

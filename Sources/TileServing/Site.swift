@@ -126,13 +126,14 @@ public final class Site: Sendable {
   }
 
   /// What the request may read and change.
-  public func visitor(_ request: Request) -> Visitor {
+  /// - Parameter isUse: a session thereby counts as used.
+  public func visitor(_ request: Request, isUse: Bool = true) -> Visitor {
     if let header = request.header("Authorization"), let token = access.token,
       token.admits(authorization: header)
     {
       return Visitor(mayWrite: access.isWritable)
     }
-    guard let session = sessions.session(request) else { return .anyone }
+    guard let session = sessions.session(request, isUse: isUse) else { return .anyone }
     return Visitor(session, isWritable: access.isWritable)
   }
 

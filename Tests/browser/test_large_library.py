@@ -49,6 +49,8 @@ class Answer(http.server.BaseHTTPRequestHandler):
         url = urllib.parse.urlsplit(self.path)
         if url.path == "/api/images":
             kind, body = "application/json", self.server.page(urllib.parse.parse_qs(url.query))
+        elif url.path == "/api/session":
+            kind, body = "application/json", b"{}"
         elif url.path.startswith("/dzi/"):
             self.server.thumbnails.append(self.path)
             kind, body = "image/svg+xml", self.server.TILE

@@ -190,8 +190,11 @@ class Sessions(unittest.TestCase):
             if options[0] == "--session-idle":
                 for _ in range(4):
                     time.sleep(1)
-                    self.assertTrue(browser.state()["space"], "used every second")
-                time.sleep(3)
+                    self.assertEqual(browser.ask(f"dzi/{ID}.dzi").status, 200, "used every second")
+                # To be looked at is no use.
+                for _ in range(4):
+                    time.sleep(0.7)
+                    self.assertLessEqual(browser.state().get("expires", 0), 2)
                 self.assertFalse(browser.state()["space"])
             while browser.state()["space"] and time.monotonic() < ended:
                 time.sleep(0.3)

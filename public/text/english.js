@@ -70,6 +70,14 @@ export const text = {
   missingTiles: (count) =>
     count === 1 ? 'One part of the image could not be loaded.' : `${number(count)} parts of the image could not be loaded.`,
 
+  unlock: 'Unlock a private space',
+  lock: 'Lock the private space',
+  unlockNow: 'Unlock',
+  password: 'Password',
+  refused: 'Nothing opens with this password.',
+  wait: (seconds) => `Too many attempts: ${number(seconds)} s to wait.`,
+  sessionEnded: 'The private space was locked.',
+
   pixels: (width, height) => `${number(width)} × ${number(height)}`,
   scale: (scale) => `${percent(scale)} %`,
   number: (value) => number(value),

@@ -60,6 +60,8 @@ export function showPage(document, location) {
   document.addEventListener('keydown', (event) => {
     if (event.target === document.body) viewer.dispatchEvent(new KeyboardEvent('keydown', event))
   })
+  // An image of a private space is gone when that is locked.
+  if (first.startsWith('~/')) import('../gallery/lock.js').then(({ watchSession }) => watchSession())
   viewer.setAttribute('view', location.hash.slice(1))
   viewer.src = apiURL(first)
 }

@@ -1,0 +1,88 @@
+import { text } from '../text/english.js'
+import { icon } from '../viewer/icons.js'
+import { logIn, session } from './session.js'
+
+/** For the page that comes after a space was locked, to tell so. */
+const NOTE = 'ziggurat-locked'
+
+/** Puts the button that unlocks a private space, or locks it again, into the header. */
+export async function showLock(header) {
+  const { space } = await session()
+  const words = space ? text.lock : text.unlock
+  const button = make('button', header, { id: 'lock', type: 'button', title: words, onclick: space ? lock : ask })
+  button.append(icon(space ? 'unlocked' : 'locked'))
+  button.setAttribute('aria-label', words)
+  if (space) watchSession()
+  else if (sessionStorage.getItem(NOTE)) {
+    sessionStorage.removeItem(NOTE)
+    const line = make('p', null, { className: 'locked', role: 'status' })
+    header.after(line)
+    // A region that comes with its words is not read out.
+    setTimeout(() => { line.textContent = text.sessionEnded })
+  }
+}
+
+/** Leaves the page when its space is locked, by time or elsewhere, also while it slept. */
+export function watchSession() {
+  let timer
+  const look = async () => {
+    clearTimeout(timer)
+    const { space, expires } = await session(true)
+    if (!space) return leave(true)
+    document.body.hidden = false
+    timer = setTimeout(look, Math.min(expires + 1, 60) * 1000)
+  }
+  // The back button brings it back as it was: nothing is seen before it has looked.
+  addEventListener('pagehide', () => { document.body.hidden = true })
+  addEventListener('pageshow', ({ persisted }) => persisted && look())
+  document.addEventListener('visibilitychange', () => document.hidden || look())
+  look()
+}
+
+function leave(isTold) {
+  document.body.hidden = true
+  sessionStorage.clear()
+  if (isTold) sessionStorage.setItem(NOTE, 1)
+  if (location.pathname === '/') location.reload()
+  else location.replace('/')
+}
+
+async function lock() {
+  const { ok } = await fetch('/api/session', { method: 'DELETE' })
+  if (ok) leave()
+}
+
+function make(name, parent, properties) {
+  const element = Object.assign(document.createElement(name), properties)
+  parent?.append(element)
+  return element
+}
+
+/** The one password field. */
+function ask() {
+  const dialog = make('dialog', document.body, { className: 'unlock' })
+  dialog.setAttribute('aria-labelledby', 'unlock-title')
+  make('h2', dialog, { id: 'unlock-title', textContent: text.unlock })
+  const form = make('form', dialog)
+  const label = make('label', form, { textContent: text.password })
+  const field = make('input', label, { type: 'password', required: true, autocomplete: 'current-password' })
+  const fault = make('p', form, { role: 'alert' })
+  const send = make('button', form, { textContent: text.unlockNow })
+  make('button', form, { type: 'button', textContent: text.close, onclick: () => dialog.close() })
+  form.onsubmit = async (event) => {
+    event.preventDefault()
+    fault.textContent = text.loading
+    send.disabled = true
+    const answer = await logIn({ password: field.value }).catch(() => null)
+    if (answer?.ok) {
+      sessionStorage.clear()
+      return location.reload()
+    }
+    send.disabled = false
+    const seconds = Number(answer?.headers.get('Retry-After'))
+    fault.textContent = seconds ? text.wait(seconds) : answer?.status < 500 ? text.refused : text.tryAgain
+    field.select()
+  }
+  dialog.onclose = () => dialog.remove()
+  dialog.showModal()
+}
