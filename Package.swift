@@ -59,12 +59,17 @@ let package = Package(
     library("Catalog", ["CSQLite", "TileStorage", "TileGeometry"]),
     library(
       "TileServing",
-      ["Catalog", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium", "CXXHash"]),
+      [
+        "Catalog", "Uploading", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium",
+        "CXXHash",
+      ]),
+    library("Uploading", ["TileStorage"]),
     library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
       dependencies: [
-        "PyramidBuilding", "PrivateSpaces", "HTTPListening", "TileServing", "Catalog", "TileRendering",
+        "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing", "Catalog",
+        "TileRendering",
         "TileExport",
         "TileStorage", "TileGeometry",
       ],

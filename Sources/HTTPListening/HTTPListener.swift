@@ -65,6 +65,7 @@ public final class HTTPListener {
     // Wakes the loops out of waiting for connections.
     for socket in sockets { shutdown(socket, Int32(SHUT_RD)) }
     let context = context.takeUnretainedValue()
+    context.site.events.close()
     var waited = 0.0
     while context.requestsInFlight.load(ordering: .acquiring) > 0, waited < grace {
       usleep(10_000)

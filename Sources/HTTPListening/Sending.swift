@@ -159,7 +159,7 @@ private func writeTag(_ tile: TileReply, _ buffer: UnsafeMutablePointer<CChar>) 
 func send(_ answer: Response, _ connection: OpaquePointer, status: inout Int) -> MHD_Result {
   status = answer.status
   if isKnown(answer, connection) { status = 304 }
-  guard let response = body(of: answer) else { return .NO }
+  guard let response = body(of: answer, connection) else { return .NO }
   defer { MHD_destroy_response(response) }
   for (name, value) in answer.headers { MHD_add_response_header(response, name, value) }
   return MHD_queue_response(connection, UInt32(status), response)
@@ -173,7 +173,7 @@ func isKnown(_ answer: Response, _ connection: OpaquePointer) -> Bool {
   return EntityTag(text: tag).isMatched(byIfNoneMatch: String(cString: header))
 }
 
-private func body(of answer: Response) -> OpaquePointer? {
+private func body(of answer: Response, _ connection: OpaquePointer) -> OpaquePointer? {
   switch answer.body {
   case .bytes(let bytes):
     return bytes.withUnsafeBytes {
@@ -197,6 +197,7 @@ private func body(of answer: Response) -> OpaquePointer? {
       { Unmanaged<RenderedBytes>.fromOpaque($0!).release() }, owner.toOpaque())
     if response == nil { owner.release() }
     return response
+  case .events(let stream): return EventReader.response(stream, connection)
   case .gathered(let bytes):
     let owner = Unmanaged.passRetained(bytes)
     var pieces = bytes.pieces.map {

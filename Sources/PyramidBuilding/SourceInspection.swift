@@ -21,6 +21,11 @@ public struct SourceInspection: Sendable {
   /// What the file says of itself.
   public let metadata: ImageMetadata
 
+  /// XXH3-128 of a source's content, hexadecimal, as a build record keeps it.
+  public static func digest(path: String) throws(BuildError) -> String {
+    try SourceFile(path: path).digest()
+  }
+
   public init(path: String, options: BuildOptions) throws(BuildError) {
     _ = try SourceFile(path: path)
     do {

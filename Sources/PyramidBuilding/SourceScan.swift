@@ -11,6 +11,10 @@ public struct SourceScan: Sendable {
     public let id: String
     /// Of a book that is a folder of page scans, counted from 1; its book's id is `id` without the last part.
     public var page: Int?
+
+    public init(path: String, id: String, page: Int? = nil) {
+      (self.path, self.id, self.page) = (path, id, page)
+    }
   }
 
   public private(set) var sources: [Source] = []

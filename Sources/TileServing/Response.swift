@@ -17,6 +17,8 @@ public struct Response: Sendable {
     /// Not made yet: whoever sends the answer has it rendered first.
     case rendering(RenderJob)
     case rendered(RenderedBytes)
+    /// Goes on until the listener leaves.
+    case events(EventStream)
     /// Not known yet, headers and all: whoever sends the answer has it made first.
     case deferred(DeferredAnswer)
   }
@@ -30,7 +32,7 @@ public struct Response: Sendable {
     case .bytes(let bytes): bytes.count
     case .mapped(_, let range): range.count
     case .gathered(let bytes): bytes.count
-    case .rendering, .deferred: 0
+    case .rendering, .deferred, .events: 0
     case .rendered(let bytes): bytes.bytes.count
     }
   }

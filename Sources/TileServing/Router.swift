@@ -133,6 +133,8 @@ struct Router {
   // MARK: API
 
   private func api(_ segments: [String]) -> Response {
+    if segments.first == "uploads" { return uploads(Array(segments.dropFirst())) }
+    if segments == ["events"] { return events() }
     guard segments.first == "images" else {
       return .problem(404, "Not found", "there is no such part of the API")
     }

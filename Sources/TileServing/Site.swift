@@ -1,10 +1,14 @@
 import Synchronization
 import TileRendering
 public import TileStorage
+public import Uploading
 
 /// Everything the server answers: request in, response out.
 public final class Site: Sendable {
   let library: Library
+  /// Files on their way into the library; nil where none are taken.
+  let uploads: Uploads?
+  public let events = EventHub()
   let files: StaticFiles?
   /// In front of every URL in an answer, without a slash at its end; empty for root-relative URLs.
   let base: String
@@ -31,11 +35,11 @@ public final class Site: Sendable {
 
   public init(
     library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
-    viewportSide: Int = 32768, gate: Gate? = nil, access: Access = Access(),
+    viewportSide: Int = 32768, gate: Gate? = nil, access: Access = Access(), uploads: Uploads? = nil,
     version: String = "0"
   ) throws(StorageError) {
     (self.gate, self.access) = (gate, access)
-    self.library = library
+    (self.library, self.uploads) = (library, uploads)
     self.rendering = rendering
     (self.viewportSide, self.version) = (viewportSide, version)
     var options = TileRenderer.Options()
@@ -49,6 +53,7 @@ public final class Site: Sendable {
     }
     files = try publicFolder.map { (folder) throws(StorageError) in try StaticFiles(root: folder) }
     base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
+    uploads?.observe { [events] in events.tell($0) }
   }
 
   /// Looks a stored tile up by its path alone, as sent; touches no string or object on the way.
@@ -157,7 +162,8 @@ public final class Site: Sendable {
   private func openResponse(to request: Request) -> Response {
     if request.rawPath == Self.sessionPath { return sessionResponse(request) }
     switch request.method {
-    case "OPTIONS": return .options
+    case "OPTIONS":
+      return Router(site: self, request: request, visitor: .anyone).uploadOptions() ?? .options
     case "GET", "HEAD": break
     default: return .methodNotAllowed
     }

@@ -3,37 +3,41 @@ import HTTPListening
 import PrivateSpaces
 import TileServing
 import TileStorage
+import Uploading
 
 enum ServeCommand: Command {
   static let name = "serve"
   static let usage = "DIR"
   static let summary = "Serve a library over HTTP, to viewers and to programs."
-  static let options = [
-    Option("host", "127.0.0.1", help: "address to listen on; 0.0.0.0 for all"),
-    Option("port", "8080", help: "0 picks a free one"),
-    Option("space", help: "serve the private space that a password opens, on this machine alone"),
-    PasswordPrompt.option,
-    Option("spaces", "auto", help: "visitors may unlock private spaces: yes, no, or auto: if there are any"),
-    Option("session-idle", "1800", help: "seconds until a session that is not used ends"),
-    Option("session-longest", "43200", help: "seconds until any session ends"),
-    Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
-    Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
-    Option("log", "none", help: "a line per answer on stderr: text, json or none"),
-    Option("threads", "N", help: "event loops (default: all cores)"),
-    Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
-    Option("render-threads", "N", help: "threads that render pictures (default: all cores)"),
-    Option("render-queue", "64", help: "pictures that may wait; more are answered 503"),
-    Option("cache-memory", "128", help: "MB of rendered pictures and decoded tiles"),
-    Option("max-pixels", "50000000", help: "of a rendered picture"),
-    Option("max-viewport", "32768", help: "CSS pixels along a side of a viewport query's window"),
-    Option("max-url", "4096", help: "bytes of a URL's path and query; longer ones are answered 414"),
-    Option("max-header", "8", help: "KB of a request's headers; larger ones are answered 431"),
-    Option("max-connections", "4096", help: "in all"),
-    Option("max-connections-per-address", "1024", help: "from one address; a proxy is one"),
-    Option("request-timeout", "20", help: "seconds until a request must be whole"),
-    Option("answer-timeout", "300", help: "seconds until its answer must be taken"),
-    Option("idle-timeout", "15", help: "seconds that a connection may be idle"),
-  ]
+  static let options =
+    [
+      Option("host", "127.0.0.1", help: "address to listen on; 0.0.0.0 for all"),
+      Option("port", "8080", help: "0 picks a free one"),
+      Option("space", help: "serve the private space that a password opens, on this machine alone"),
+      PasswordPrompt.option,
+      Option(
+        "spaces", "auto", help: "visitors may unlock private spaces: yes, no, or auto: if there are any"),
+      Option("session-idle", "1800", help: "seconds until a session that is not used ends"),
+      Option("session-longest", "43200", help: "seconds until any session ends"),
+      WriteAccess.options[0], WriteAccess.options[1],
+      Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
+      Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
+      Option("log", "none", help: "a line per answer on stderr: text, json or none"),
+      Option("threads", "N", help: "event loops (default: all cores)"),
+      Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
+      Option("render-threads", "N", help: "threads that render pictures (default: all cores)"),
+      Option("render-queue", "64", help: "pictures that may wait; more are answered 503"),
+      Option("cache-memory", "128", help: "MB of rendered pictures and decoded tiles"),
+      Option("max-pixels", "50000000", help: "of a rendered picture"),
+      Option("max-viewport", "32768", help: "CSS pixels along a side of a viewport query's window"),
+      Option("max-url", "4096", help: "bytes of a URL's path and query; longer ones are answered 414"),
+      Option("max-header", "8", help: "KB of a request's headers; larger ones are answered 431"),
+      Option("max-connections", "4096", help: "in all"),
+      Option("max-connections-per-address", "1024", help: "from one address; a proxy is one"),
+      Option("request-timeout", "20", help: "seconds until a request must be whole"),
+      Option("answer-timeout", "300", help: "seconds until its answer must be taken"),
+      Option("idle-timeout", "15", help: "seconds that a connection may be idle"),
+    ] + UploadOptions.options
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let folder = try arguments.onlyOperand("the library's folder")
@@ -77,6 +81,9 @@ enum ServeCommand: Command {
       SpaceDoor.forbidTemporaryFiles()
       access.spaces = LibrarySpaces(spaces: spaces)
     }
+    let token = try WriteAccess.read(arguments, into: &access)
+    let uploadLimits = try UploadOptions.read(arguments)
+    if isPrivate, access.isWritable { throw UsageError("--space and --writable do not go together") }
     let locking = spaces.watchLocking()
     // Before any thread is made, so that none of them takes the signals.
     var signals = sigset_t()
@@ -89,14 +96,16 @@ enum ServeCommand: Command {
     let listener: HTTPListener
     let library: Library
     let site: Site
+    let uploads: Uploads?
     do {
       library =
         try space.map { try Library(SpaceSource(space: $0), name: "private space", openLimit: openLimit) }
         ?? Library(root: folder, openLimit: openLimit)
+      uploads = try uploadLimits.map { try Uploads(library: folder, limits: $0) }
       site = try Site(
         library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base,
         rendering: rendering, viewportSide: viewportSide, gate: gate, access: access,
-        version: Ziggurat.version)
+        uploads: uploads, version: Ziggurat.version)
       listener = try HTTPListener(
         site: site, host: host, port: port, threads: threads, limits: limits, log: log)
     } catch let error as StorageError {
@@ -117,11 +126,14 @@ enum ServeCommand: Command {
       }
     }
     watcher.start()
-    if isPrivate || access.spaces != nil {
+    let tiling = uploads.map { UploadTiling($0, library: library, root: folder) }
+    tiling?.start()
+    if isPrivate || access.spaces != nil || access.isWritable {
       Thread {
         while true {
           Thread.sleep(forTimeInterval: 1)
           site.keepSessions()
+          if time(nil) % 10 == 0 { site.events.beat() }
           guard locking.isNew() else { continue }
           // Who serves nothing but a space ends with it.
           if isPrivate { kill(getpid(), SIGTERM) } else { site.lockSpaces() }
@@ -132,11 +144,13 @@ enum ServeCommand: Command {
     _ = catalogued.wait(timeout: .now() + 0.3)
     let name = host.contains(":") ? "[\(host)]" : host
     Output.result("listening on http://\(name):\(listener.port)/\(gate?.query ?? "")\n")
+    if let token { Output.note("write with http://\(name):\(listener.port)/#token=\(token)") }
     var signal: Int32 = 0
     sigwait(&signals, &signal)
     // A second signal ends the process while the first is still being obeyed.
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     listener.stop(grace: 10)
+    tiling?.stop()
     space?.wipeKeys()
     return .success
   }

@@ -1,0 +1,153 @@
+import Uploading
+
+/// `/api/uploads`: the resumable upload protocol tus 1.0 (https://tus.io/protocols/resumable-upload) with the
+/// extensions creation, creation-with-upload, expiration and termination; and what became of the uploads.
+extension Router {
+  private static let noUploads = Response.problem(404, "Not found", "this server takes no uploads")
+  private static let unknown = Response.problem(404, "Not found", "there is no such upload").madePrivate
+
+  /// GET and HEAD.
+  func uploads(_ rest: [String]) -> Response {
+    guard let uploads = site.uploads else { return Self.noUploads }
+    if let refusal = readRefusal { return refusal }
+    if rest.isEmpty {
+      let all = uploads.all.map { String(decoding: $0.json, as: UTF8.self) }
+      return Response.json(Array("{\"uploads\":[\(all.joined(separator: ","))]}".utf8)).madePrivate
+    }
+    guard rest.count == 1, let upload = uploads.upload(rest[0]) else { return Self.unknown }
+    let state = upload.state
+    if request.method == "HEAD", let refusal = versionRefusal { return refusal }
+    if request.method == "HEAD", state.stage == .failed {
+      return .tus(410, [])
+    }
+    var response = Response.json(upload.json).madePrivate
+    response.headers += [
+      ("Tus-Resumable", "1.0.0"), ("Upload-Length", "\(upload.length)"),
+      ("Upload-Offset", "\(state.stage == .receiving ? state.offset : upload.length)"),
+    ]
+    if state.stage == .receiving {
+      response.headers.append(("Upload-Expires", HTTPDate.text(uploads.expiry(of: upload))))
+    }
+    return response
+  }
+
+  /// `/api/events`: every change of an upload as it happens, server-sent.
+  func events() -> Response {
+    guard site.uploads != nil else { return Self.noUploads }
+    if let refusal = readRefusal { return refusal }
+    guard let stream = site.events.open(with: site.uploads?.all ?? []) else {
+      return .problem(503, "Busy", "too many listen already").madePrivate
+    }
+    return Response(
+      200,
+      [
+        ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
+        // A proxy that gathers answers would hold the events back.
+        ("X-Accel-Buffering", "no"),
+      ], .events(stream))
+  }
+
+  /// What uploads are called tells of their senders: for those alone who may send.
+  private var readRefusal: Response? {
+    guard !visitor.mayWrite else { return nil }
+    return visitor.refusal(toChange: .library, request)?.madePrivate
+  }
+
+  func uploadOptions() -> Response? {
+    guard let uploads = site.uploads, case .success(let segments) = segments(),
+      segments.starts(with: ["api", "uploads"])
+    else { return nil }
+    return Response(
+      204,
+      [
+        ("Tus-Resumable", "1.0.0"), ("Tus-Version", "1.0.0"), ("Tus-Max-Size", "\(uploads.limits.bytes)"),
+        ("Tus-Extension", "creation,creation-with-upload,expiration,termination"),
+        ("Allow", "GET, HEAD, OPTIONS, POST, PATCH, DELETE"), ("Cache-Control", "no-store"),
+      ], .bytes([]))
+  }
+
+  // MARK: What changes something
+
+  func uploadPlan(_ rest: [String]) -> BodyPlan {
+    guard let uploads = site.uploads else { return .refuse(.methodNotAllowed) }
+    if let refusal = visitor.refusal(toChange: .library, request) { return .refuse(refusal.madePrivate) }
+    if let refusal = versionRefusal { return .refuse(refusal) }
+    do throws(UploadError) {
+      // For clients in environments that know GET and POST alone, as tus has it.
+      let method = request.method == "POST" ? request.header("X-HTTP-Method-Override") : nil
+      switch (method ?? request.method, rest.count) {
+      case ("POST", 0): return try begin(uploads)
+      case ("PATCH", 1): return try go(on: rest[0], uploads)
+      case ("DELETE", 1):
+        guard let upload = uploads.upload(rest[0]) else { return .refuse(Self.unknown) }
+        return .collect(limit: 0) { _ in
+          uploads.cancel(upload)
+          return .tus(204, [])
+        }
+      default:
+        var response = Response.methodNotAllowed
+        response.headers.removeAll { $0.name == "Allow" }
+        response.headers.append(
+          ("Allow", rest.isEmpty ? "GET, HEAD, OPTIONS, POST" : "GET, HEAD, OPTIONS, PATCH, DELETE"))
+        return .refuse(response)
+      }
+    } catch {
+      return .refuse(.tus(error))
+    }
+  }
+
+  private func begin(_ uploads: Uploads) throws(UploadError) -> BodyPlan {
+    guard let length = number("Upload-Length") else {
+      throw UploadError(400, "Upload-Length is missing or no number")
+    }
+    guard let metadata = UploadMetadata(request.header("Upload-Metadata") ?? "") else {
+      throw UploadError(400, "Upload-Metadata is malformed")
+    }
+    let brings =
+      request.header("Content-Length").map { $0 != "0" } ?? (request.header("Transfer-Encoding") != nil)
+    if brings { try checkType() }
+    let upload = try uploads.reserve(
+      name: metadata.values["filename"] ?? metadata.values["name"] ?? "",
+      folder: metadata.values["folder"] ?? "", length: length)
+    return .stream(
+      UploadReceiver(
+        try UploadWriter(upload, of: uploads, offset: 0), of: uploads, creates: true, base: site.base))
+  }
+
+  private func go(on id: String, _ uploads: Uploads) throws(UploadError) -> BodyPlan {
+    guard let upload = uploads.upload(id) else { return .refuse(Self.unknown) }
+    try checkType()
+    guard let offset = number("Upload-Offset") else {
+      throw UploadError(400, "Upload-Offset is missing or no number")
+    }
+    if let length = number("Content-Length") {
+      guard length <= upload.length - min(offset, upload.length) else {
+        throw UploadError(413, "more bytes would come than Upload-Length told")
+      }
+      guard uploads.hasRoom(length) else { throw .diskFull }
+    }
+    return .stream(
+      UploadReceiver(
+        try UploadWriter(upload, of: uploads, offset: offset), of: uploads, creates: false, base: site.base))
+  }
+
+  private func checkType() throws(UploadError) {
+    guard request.header("Content-Type") == "application/offset+octet-stream" else {
+      throw UploadError(415, "Content-Type is to be application/offset+octet-stream")
+    }
+  }
+
+  private var versionRefusal: Response? {
+    guard request.header("Tus-Resumable") != "1.0.0" else { return nil }
+    var response = Response.tus(UploadError(412, "this server speaks tus 1.0.0 (header Tus-Resumable)"))
+    response.headers.append(("Tus-Version", "1.0.0"))
+    return response
+  }
+
+  private func number(_ header: String) -> Int? {
+    guard let text = request.header(header), !text.isEmpty, text.utf8.count <= 18,
+      text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    return Int(text)
+  }
+}

@@ -1,0 +1,78 @@
+import Uploading
+
+/// Takes the body of a request that sends a part of a file.
+// Sendable: calls come one after the other, as `BodyReceiver` has it.
+final class UploadReceiver: BodyReceiver, @unchecked Sendable {
+  private let uploads: Uploads
+  private let writer: UploadWriter
+  private let base: String
+  /// The upload's files are yet to be made.
+  private var isNew: Bool
+  private let creates: Bool
+  private var failure: UploadError?
+
+  /// - Parameter creates: the request makes the upload (creation-with-upload).
+  init(_ writer: UploadWriter, of uploads: Uploads, creates: Bool, base: String) {
+    (self.writer, self.uploads, self.base) = (writer, uploads, base)
+    (isNew, self.creates) = (creates, creates)
+  }
+
+  func receive(_ bytes: UnsafeRawBufferPointer) -> BodyStep {
+    guard failure == nil, let isFull = writer.receive(bytes) else { return .stop }
+    return isFull ? .drain : .more
+  }
+
+  func drain() {
+    create()
+    if failure == nil { writer.drain() }
+  }
+
+  private func create() {
+    guard isNew else { return }
+    isNew = false
+    do throws(UploadError) { try uploads.create(writer.upload) } catch { failure = error }
+  }
+
+  func answer(_ request: Request) -> Response {
+    create()
+    if let failure { return .tus(failure) }
+    let upload = writer.upload
+    do throws(UploadError) {
+      let offset = try writer.finish()
+      var headers = [
+        ("Upload-Offset", "\(offset)"), ("Upload-Expires", HTTPDate.text(uploads.expiry(of: upload))),
+      ]
+      if creates { headers.append(("Location", "\(base)/api/uploads/\(upload.id)")) }
+      return .tus(creates ? 201 : 204, headers)
+    } catch {
+      return .tus(error, of: upload)
+    }
+  }
+
+  func abandon() {
+    // Of an upload that was made by a request without an answer nobody knows.
+    if creates { return uploads.cancel(writer.upload) }
+    _ = try? writer.finish()
+  }
+}
+
+extension Response {
+  /// - Parameter headers: besides those that every answer to an upload has.
+  static func tus(_ status: Int, _ headers: [(String, String)]) -> Response {
+    Response(status, headers.map { (name: $0.0, value: $0.1) } + tusHeaders, .bytes([]))
+  }
+
+  static func tus(_ error: UploadError, of upload: Upload? = nil) -> Response {
+    var response = problem(error.status, "Upload refused", error.reason).madePrivate
+    response.headers.append(("Tus-Resumable", "1.0.0"))
+    if error.status == 429 { response.headers.append(("Retry-After", "5")) }
+    if let upload, [409, 413, 507].contains(error.status) {
+      response.headers.append(("Upload-Offset", "\(upload.state.offset)"))
+    }
+    return response
+  }
+
+  static let tusHeaders = [
+    (name: "Tus-Resumable", value: "1.0.0"), (name: "Cache-Control", value: "no-store"),
+  ]
+}

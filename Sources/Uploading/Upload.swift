@@ -1,0 +1,91 @@
+import Foundation
+import Synchronization
+
+/// One file on its way into the library.
+public final class Upload: Sendable {
+  /// Where an upload stands.
+  public enum Stage: String, Sendable, Encodable {
+    case receiving
+    /// Whole; its turn to be tiled will come.
+    case waiting
+    case tiling, done, failed
+  }
+
+  /// What changes.
+  public struct State: Sendable {
+    public var stage = Stage.receiving
+    /// Bytes that are on the disk for good.
+    public var offset = 0
+    /// Bytes that have come, at least `offset`.
+    public var received = 0
+    /// Of tiling, 0 to 1.
+    public var progress = 0.0
+    /// The id of the picture that was made, or is there already.
+    public var image: String?
+    /// The library had the same picture: nothing was made.
+    public var isDuplicate = false
+    /// Why it failed, or has to wait.
+    public var reason: String?
+    public var isCancelled = false
+    /// Seconds since 1970.
+    var lastChange = 0
+    /// The one writer that still counts.
+    var writer: ObjectIdentifier?
+    /// Not tried again before: seconds since 1970.
+    var notBefore = 0
+  }
+
+  /// 32 hexadecimal digits of the system's generator: whoever knows it was told.
+  public let id: String
+  /// Of the file, made harmless.
+  public let name: String
+  /// Where the picture goes in the library; empty for the library itself.
+  public let folder: String
+  public let length: Int
+  private let current: Mutex<State>
+  /// Held while its files are touched.
+  let disk = Mutex<Void>(())
+
+  init(id: String, name: String, folder: String, length: Int, state: State) {
+    (self.id, self.name, self.folder, self.length) = (id, name, folder, length)
+    current = Mutex(state)
+  }
+
+  public var state: State { current.withLock { $0 } }
+
+  func change<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
+    current.withLock { body(&$0) }
+  }
+
+  /// What is kept on the disk beside the bytes.
+  struct Record: Codable {
+    let name: String
+    let folder: String
+    let length: Int
+    /// Chosen before the archive is begun, so that after a crash the same picture has the same id.
+    var image: String?
+  }
+
+  /// What clients are told.
+  public var json: [UInt8] {
+    struct Told: Encodable {
+      let id, name, folder, stage: String
+      let length, offset: Int
+      let progress: Double
+      let image: String?
+      let duplicate: Bool
+      let reason: String?
+    }
+    let state = state
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Strings and finite numbers always encode.
+    return Array(
+      try! encoder.encode(
+        Told(
+          id: id, name: name, folder: folder, stage: state.stage.rawValue, length: length,
+          offset: state.stage == .receiving ? state.received : length,
+          progress: (state.progress * 1000).rounded() / 1000, image: state.image,
+          duplicate: state.isDuplicate, reason: state.reason)))
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Glibc
+import TileStorage
+
+/// The uploads' files: `.ziggurat-uploads/ID/` inside the library holds a record and the bytes that have come,
+/// under the file's own name.
+struct UploadFolder: Sendable {
+  static let name = ".ziggurat-uploads"
+  private static let recordName = ".record"
+
+  let path: String
+  /// Kept locked: two servers would take each other's uploads for leftovers.
+  private let lock: Int32
+
+  init(library: String) throws(StorageError) {
+    path = "\(library)/\(Self.name)"
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw StorageError("make the folder \(path)", errno: errno)
+    }
+    lock = open("\(path)/.lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0 else { throw StorageError("write into \(path)", errno: errno) }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      throw StorageError("take uploads for \(library)", "another server does already")
+    }
+  }
+
+  func file(of upload: Upload) -> String { "\(path)/\(upload.id)/\(upload.name)" }
+
+  /// Bytes that uploads may still take.
+  func free(reserve: Int) -> Int {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return .max }
+    return Int(status.f_bavail) * Int(status.f_frsize) - reserve
+  }
+
+  /// There whole or not at all, also after a loss of power.
+  func create(_ upload: Upload) throws(StorageError) {
+    let partial = "\(path)/.\(upload.id)"
+    guard mkdir(partial, 0o700) == 0 else { throw StorageError("make an upload", errno: errno) }
+    do throws(StorageError) {
+      try write(Upload.Record(name: upload.name, folder: upload.folder, length: upload.length), to: partial)
+      let descriptor = open("\(partial)/\(upload.name)", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw StorageError("make an upload", errno: errno) }
+      close(descriptor)
+      try Self.sync(partial)
+      guard rename(partial, "\(path)/\(upload.id)") == 0 else {
+        throw StorageError("make an upload", errno: errno)
+      }
+      try Self.sync(path)
+    } catch {
+      remove(partial)
+      throw error
+    }
+  }
+
+  /// Keeps which picture it becomes.
+  func record(_ image: String, of upload: Upload) throws(StorageError) {
+    let folder = "\(path)/\(upload.id)"
+    try write(
+      Upload.Record(name: upload.name, folder: upload.folder, length: upload.length, image: image), to: folder
+    )
+    try Self.sync(folder)
+  }
+
+  private func write(_ record: Upload.Record, to folder: String) throws(StorageError) {
+    let (path, partial) = ("\(folder)/\(Self.recordName)", "\(folder)/\(Self.recordName).new")
+    // Strings and numbers always encode.
+    let bytes = try! JSONEncoder().encode(record)
+    let descriptor = open(partial, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw StorageError("write \(path)", errno: errno) }
+    defer { close(descriptor) }
+    let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    guard count == bytes.count, fdatasync(descriptor) == 0, rename(partial, path) == 0 else {
+      throw StorageError("write \(path)", errno: count < 0 || count == bytes.count ? errno : ENOSPC)
+    }
+  }
+
+  func remove(_ upload: Upload) { remove("\(path)/\(upload.id)") }
+
+  private func remove(_ folder: String) {
+    guard let directory = opendir(folder) else { return }
+    while let entry = readdir(directory) {
+      if let name = entry.pointee.name, name != ".", name != ".." { unlink("\(folder)/\(name)") }
+    }
+    closedir(directory)
+    rmdir(folder)
+  }
+
+  /// What an earlier server left: whole and partial uploads. What was being made or removed when it ended is
+  /// cleared away.
+  func load() -> [Upload] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      if let name = entry.pointee.name, name != ".", name != "..", entry.pointee.isFolder {
+        names.append(name)
+      }
+    }
+    return names.sorted().compactMap { name in
+      if let upload = load(name) { return upload }
+      remove("\(path)/\(name)")
+      return nil
+    }
+  }
+
+  private func load(_ id: String) -> Upload? {
+    let folder = "\(path)/\(id)"
+    var status = stat()
+    guard Uploads.isID(id), let data = FileManager.default.contents(atPath: "\(folder)/\(Self.recordName)"),
+      let record = try? JSONDecoder().decode(Upload.Record.self, from: data),
+      UploadName.file(record.name) == record.name, UploadName.folder(record.folder) == record.folder,
+      lstat("\(folder)/\(record.name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      Int(status.st_size) <= record.length
+    else { return nil }
+    let descriptor = open("\(folder)/\(record.name)", O_RDONLY | O_CLOEXEC)
+    // What is acknowledged from now on has to last.
+    fdatasync(descriptor)
+    close(descriptor)
+    var state = Upload.State()
+    (state.offset, state.received) = (Int(status.st_size), Int(status.st_size))
+    state.stage = state.offset == record.length ? .waiting : .receiving
+    (state.image, state.lastChange) = (record.image, status.st_mtim.tv_sec)
+    return Upload(id: id, name: record.name, folder: record.folder, length: record.length, state: state)
+  }
+
+  private static func sync(_ folder: String) throws(StorageError) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(descriptor) }
+    guard descriptor >= 0, fsync(descriptor) == 0 else {
+      throw StorageError("write into \(folder)", errno: errno)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// What an uploaded file may be called, and the image that is made of it.
+public enum UploadName {
+  /// Bytes of a name in UTF-8.
+  static let longest = 120
+
+  /// A file's name as a person may give it, made harmless: without folders, without characters that cannot be
+  /// seen or turn the reading direction round, composed (NFC), not hidden, not too long.
+  ///
+  /// - Returns: never empty.
+  public static func file(_ given: String) -> String {
+    let last = given.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
+    var name = String(
+      String.UnicodeScalarView(last.precomposedStringWithCanonicalMapping.unicodeScalars.filter(isVisible)))
+    name = name.trimmingCharacters(in: .whitespacesAndNewlines)
+    while name.hasPrefix(".") || name.hasPrefix("~") { name.removeFirst() }
+    guard !name.isEmpty else { return "picture" }
+    guard name.utf8.count > longest else { return name }
+    // The ending is kept, should it be one.
+    let ending = name.lastIndex(of: ".").map { String(name[$0...]) }.flatMap { $0.utf8.count <= 8 ? $0 : nil }
+    var stem = String(name.dropLast(ending?.count ?? 0))
+    while stem.utf8.count > longest - 8 { stem.removeLast() }
+    return stem + (ending ?? "")
+  }
+
+  /// The name without its ending.
+  public static func stem(_ file: String) -> String {
+    guard let dot = file.lastIndex(of: "."), dot > file.startIndex else { return file }
+    // Blanks in front of the ending would end the name.
+    let stem = file[..<dot].trimmingCharacters(in: .whitespaces)
+    return stem.isEmpty ? "picture" : stem
+  }
+
+  /// A folder of the library, `/` between parts, empty for the library itself; nil where it is none that an
+  /// image's id may name.
+  public static func folder(_ given: String) -> String? {
+    guard !given.isEmpty else { return "" }
+    let parts = given.split(separator: "/", omittingEmptySubsequences: false)
+    let isSound = parts.allSatisfy { part in
+      !part.isEmpty && part.utf8.count <= longest && !part.hasPrefix(".") && !part.hasPrefix("~")
+        && !part.contains("\\") && part.unicodeScalars.allSatisfy(isVisible)
+        && part.trimmingCharacters(in: .whitespaces) == part
+    }
+    guard isSound, parts.count <= 16 else { return nil }
+    return given.precomposedStringWithCanonicalMapping
+  }
+
+  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+    default: true
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Glibc
+import TileStorage
+
+/// Brings the bytes of one request to an upload's file.
+///
+/// A newer writer of the same upload takes over at once: of a phone that changes networks the server may hear
+/// nothing more for a while.
+// Sendable: its caller's calls come one after the other; all that is shared is the upload's.
+public final class UploadWriter: @unchecked Sendable {
+  private static let bufferSize = 1 << 20
+
+  public let upload: Upload
+  private let uploads: Uploads
+  private var buffer: [UInt8] = []
+  /// Of the buffer's first byte in the file.
+  private var position: Int
+  private var descriptor: Int32 = -1
+  private var failure: UploadError?
+
+  /// - Parameter offset: where the client goes on; 409 where that is not where the upload stands.
+  public init(_ upload: Upload, of uploads: Uploads, offset: Int) throws(UploadError) {
+    (self.upload, self.uploads, position) = (upload, uploads, offset)
+    let failure: UploadError? = upload.change { state in
+      guard state.stage == .receiving else {
+        return state.stage == .failed
+          ? UploadError(410, "the upload has ended") : UploadError(409, "the upload is whole already")
+      }
+      guard offset == state.offset else {
+        return UploadError(409, "the upload stands at byte \(state.offset), not \(offset)")
+      }
+      return nil
+    }
+    if let failure { throw failure }
+    upload.change { $0.writer = ObjectIdentifier(self) }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Takes bytes into memory.
+  /// - Returns: whether `drain` must come first now; nil where no more is wanted.
+  public func receive(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+    guard failure == nil else { return nil }
+    guard bytes.count <= upload.length - position - buffer.count else {
+      failure = UploadError(413, "more bytes came than Upload-Length told")
+      return nil
+    }
+    buffer.append(contentsOf: bytes)
+    return buffer.count >= Self.bufferSize
+  }
+
+  /// Writes what has come.
+  public func drain() {
+    guard failure == nil, !buffer.isEmpty else { return }
+    failure = upload.disk.withLock { _ in write() }
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  private func write() -> UploadError? {
+    guard upload.state.writer == ObjectIdentifier(self) else {
+      return UploadError(409, "another request goes on with this upload")
+    }
+    if position == 0, buffer.count >= ImageSignature.byteCount, let error = Self.check(buffer, uploads) {
+      return error
+    }
+    if descriptor < 0 { descriptor = open(uploads.file(of: upload), O_WRONLY | O_CLOEXEC | O_NOFOLLOW) }
+    guard descriptor >= 0 else { return UploadError(410, "the upload has ended") }
+    let code = buffer.withUnsafeBytes { bytes -> Int32 in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = pwrite(
+          descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count,
+          off_t(position + bytes.count - rest.count))
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return errno }
+        rest = rest.dropFirst(count)
+      }
+      return 0
+    }
+    guard code == 0 else { return Uploads.error(StorageError("write an upload", errno: code)) }
+    position += buffer.count
+    upload.change { $0.received = position }
+    uploads.tell(upload)
+    return nil
+  }
+
+  /// Nil where the file may go on.
+  private static func check(_ start: [UInt8], _ uploads: Uploads) -> UploadError? {
+    guard let kind = ImageSignature(start) else {
+      return UploadError(415, "this is no image that is taken here, whatever it is called")
+    }
+    return uploads.limits.kinds.contains(kind)
+      ? nil : UploadError(415, "images of the kind \(kind.rawValue) are not taken here")
+  }
+
+  /// The request is over: what has come is on the disk for good when this returns.
+  /// - Returns: where the upload stands now.
+  public func finish() throws(UploadError) -> Int {
+    drain()
+    let synced = failure == nil || failure?.status == 507 || failure?.status == 413
+    let result: Result<Int, UploadError> = upload.disk.withLock { _ in
+      synced ? settle() : .failure(failure!)
+    }
+    uploads.tell(upload)
+    if case .failure(let error) = result, error.status == 415 {
+      uploads.end(upload, .failed, reason: error.reason)
+    }
+    let offset = try result.get()
+    if let failure { throw failure }
+    return offset
+  }
+
+  private func settle() -> Result<Int, UploadError> {
+    guard upload.state.writer == ObjectIdentifier(self) else {
+      return .failure(UploadError(409, "another request goes on with this upload"))
+    }
+    if descriptor >= 0, fdatasync(descriptor) != 0 {
+      return .failure(Uploads.error(StorageError("write an upload", errno: errno)))
+    }
+    // Too small to be told while it came.
+    if position == upload.length, let error = Self.check(start(), uploads) { return .failure(error) }
+    upload.change { state in
+      (state.offset, state.received, state.lastChange) = (position, position, Uploads.now())
+      if position == upload.length { state.stage = .waiting }
+      state.writer = nil
+    }
+    return .success(position)
+  }
+
+  private func start() -> [UInt8] {
+    let descriptor = open(uploads.file(of: upload), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: ImageSignature.byteCount)
+    let count = read(descriptor, &bytes, bytes.count)
+    return Array(bytes.prefix(max(0, count)))
+  }
+}

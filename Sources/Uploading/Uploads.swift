@@ -1,0 +1,183 @@
+import Glibc
+import Synchronization
+public import TileStorage
+
+/// All uploads of a library: those that come, those that wait to be tiled, and for a while those that ended.
+public final class Uploads: Sendable {
+  public let limits: UploadLimits
+  let folder: UploadFolder
+  private let table: Mutex<[String: Upload]>
+  private let observer = Mutex<(@Sendable (Upload) -> Void)?>(nil)
+  /// Ended uploads that are remembered, for who asks how it went.
+  private static let remembered = 500
+
+  /// Takes up what an earlier server of the library left.
+  public init(library: String, limits: UploadLimits = UploadLimits()) throws(StorageError) {
+    self.limits = limits
+    folder = try UploadFolder(library: library)
+    table = Mutex(Dictionary(uniqueKeysWithValues: folder.load().map { ($0.id, $0) }))
+  }
+
+  /// Has `body` told of every change, by whoever made it.
+  public func observe(_ body: @escaping @Sendable (Upload) -> Void) { observer.withLock { $0 = body } }
+
+  public func tell(_ upload: Upload) { observer.withLock { $0 }?(upload) }
+
+  public static func isID(_ text: String) -> Bool {
+    text.utf8.count == 32
+      && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+  }
+
+  public func upload(_ id: String) -> Upload? { table.withLock { $0[id] } }
+
+  /// By id.
+  public var all: [Upload] { table.withLock { $0.values.sorted { $0.id < $1.id } } }
+
+  /// Reserves a place for a new upload, of which nothing is on the disk before `create`.
+  /// - Parameters:
+  ///   - name: as the client gives it.
+  ///   - length: bytes.
+  public func reserve(name: String, folder: String, length: Int) throws(UploadError) -> Upload {
+    guard length > 0 else { throw UploadError(400, "an empty file is no image") }
+    guard length <= limits.bytes else {
+      throw UploadError(413, "a file of at most \(limits.bytes) bytes is taken")
+    }
+    guard let place = UploadName.folder(folder) else {
+      throw UploadError(400, "the folder is none that a library may have")
+    }
+    var state = Upload.State()
+    state.lastChange = Self.now()
+    let id = Self.random() + Self.random()
+    let upload = Upload(
+      id: id, name: UploadName.file(name), folder: place, length: length, state: state)
+    let isTaken = table.withLock { table in
+      let open = table.values.count { ![.done, .failed].contains($0.state.stage) }
+      guard open < limits.count else { return false }
+      table[id] = upload
+      return true
+    }
+    guard isTaken else {
+      throw UploadError(429, "\(limits.count) uploads are waiting already; try again later")
+    }
+    return upload
+  }
+
+  /// Makes the upload's files; on a failure its place is free again.
+  public func create(_ upload: Upload) throws(UploadError) {
+    do throws(UploadError) {
+      guard folder.free(reserve: limits.reserve) >= upload.length else { throw .diskFull }
+      do throws(StorageError) { try folder.create(upload) } catch { throw Self.error(error) }
+    } catch {
+      table.withLock { $0[upload.id] = nil }
+      throw error
+    }
+    tell(upload)
+  }
+
+  /// Whether the disk has room for so many bytes more.
+  public func hasRoom(_ bytes: Int) -> Bool { folder.free(reserve: limits.reserve) >= bytes }
+
+  /// Forgets an upload and its files; one that is being tiled ends a little later.
+  public func cancel(_ upload: Upload) {
+    let isTiling = upload.change { state in
+      state.isCancelled = true
+      state.writer = nil
+      return state.stage == .tiling
+    }
+    if !isTiling { end(upload, .failed, reason: "cancelled") }
+  }
+
+  /// The upload's fate is known: its files go.
+  public func end(
+    _ upload: Upload, _ stage: Upload.Stage, image: String? = nil, isDuplicate: Bool = false,
+    reason: String? = nil
+  ) {
+    upload.disk.withLock { _ in folder.remove(upload) }
+    upload.change { state in
+      (state.stage, state.isDuplicate, state.reason, state.writer) = (stage, isDuplicate, reason, nil)
+      state.image = image
+      if stage == .done { state.progress = 1 }
+      state.lastChange = Self.now()
+    }
+    tell(upload)
+    table.withLock { table in
+      let ended = table.values.filter { [.done, .failed].contains($0.state.stage) }
+      guard ended.count > Self.remembered else { return }
+      let oldest = ended.sorted { $0.state.lastChange < $1.state.lastChange }
+      for upload in oldest.prefix(ended.count - Self.remembered) { table[upload.id] = nil }
+    }
+  }
+
+  /// Removes partial uploads whose time is over. To be called now and then.
+  public func expire() {
+    let now = Self.now()
+    for upload in all {
+      let state = upload.state
+      if state.stage == .receiving, now - state.lastChange > limits.expiry {
+        end(upload, .failed, reason: "not finished in time")
+      }
+    }
+  }
+
+  /// When an unfinished upload is removed, seconds since 1970.
+  public func expiry(of upload: Upload) -> Int { upload.state.lastChange + limits.expiry }
+
+  // MARK: To be tiled
+
+  /// The next upload that is whole; it counts as being tiled from now on.
+  public func takeNext() -> Upload? {
+    let now = Self.now()
+    let waiting = all.filter { $0.state.stage == .waiting && $0.state.notBefore <= now }
+    // The oldest first.
+    for upload in waiting.sorted(by: { $0.state.lastChange < $1.state.lastChange }) {
+      let isTaken = upload.change { state in
+        guard state.stage == .waiting else { return false }
+        (state.stage, state.progress, state.reason) = (.tiling, 0, nil)
+        return true
+      }
+      if isTaken {
+        tell(upload)
+        return upload
+      }
+    }
+    return nil
+  }
+
+  /// The bytes of an upload that is whole.
+  public func file(of upload: Upload) -> String { folder.file(of: upload) }
+
+  /// Keeps, before anything is built, which picture the upload becomes.
+  public func choose(_ image: String, for upload: Upload) throws(StorageError) {
+    try folder.record(image, of: upload)
+    upload.change { $0.image = image }
+  }
+
+  /// - Parameter progress: 0 to 1.
+  public func tell(_ upload: Upload, progress: Double) {
+    upload.change { $0.progress = progress }
+    tell(upload)
+  }
+
+  /// Back among those that wait, for `seconds` at least.
+  public func postpone(_ upload: Upload, seconds: Int, reason: String?) {
+    upload.change { state in
+      (state.stage, state.notBefore, state.reason) = (.waiting, Self.now() + seconds, reason)
+    }
+    tell(upload)
+  }
+
+  // MARK: Small things
+
+  static func now() -> Int { time(nil) }
+
+  private static func random() -> String {
+    // The system's generator is the kernel's.
+    let digits = String(UInt64.random(in: 0...(.max)), radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  static func error(_ error: StorageError) -> UploadError {
+    [ENOSPC, EDQUOT, EFBIG].contains(error.code)
+      ? .diskFull : UploadError(500, "the upload cannot be written")
+  }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import PyramidBuilding
+import TileServing
+import TileStorage
+import Uploading
+
+/// Makes pictures of uploads, one at a time, on a thread of its own.
+// Sendable: all but the flag is touched by that thread alone.
+final class UploadTiling: @unchecked Sendable {
+  private let uploads: Uploads
+  private let library: Library
+  private let root: String
+  private var known: KnownSources
+  private let stopping = Flag()
+  private let ended = Flag()
+
+  init(_ uploads: Uploads, library: Library, root: String) {
+    (self.uploads, self.library, self.root) = (uploads, library, root)
+    known = KnownSources(library: root)
+  }
+
+  func start() { Thread { self.run() }.start() }
+
+  /// What is being tiled stays an upload.
+  func stop() {
+    stopping.set()
+    // What takes longer than a strip of tiles is cut off, as by a crash.
+    for _ in 0..<500 where !ended.isSet { usleep(10_000) }
+  }
+
+  private func run() {
+    defer { ended.set() }
+    // What a killed server had begun.
+    try? builder { false }.prepare()
+    var lastLook = 0
+    while !stopping.isSet {
+      if let upload = uploads.takeNext() {
+        tile(upload)
+        continue
+      }
+      let now = time(nil)
+      if now - lastLook > 30 {
+        lastLook = now
+        uploads.expire()
+      }
+      usleep(100_000)
+    }
+  }
+
+  private func tile(_ upload: Upload) {
+    let path = uploads.file(of: upload)
+    do {
+      let digest = try known.digest(of: path)
+      // Again after a crash it is the picture that was begun.
+      if upload.state.image == nil, let twin = known.image(digest) {
+        return uploads.end(upload, .done, image: twin, isDuplicate: true)
+      }
+      try check(path)
+      let image = upload.state.image ?? freeID(for: upload)
+      try uploads.choose(image, for: upload)
+      try build(upload, path, image)
+      if uploads.limits.keepsSources { try keep(path, of: upload, image) }
+      // Seen before it is told of.
+      if library.refresh() { _ = try? library.updateCatalog() }
+      uploads.end(upload, .done, image: image)
+    } catch let error as BuildError {
+      fail(upload, error.reason, isTemporary: error.isTemporary)
+    } catch let error as StorageError {
+      fail(upload, "it cannot be written", isTemporary: error.isTemporary)
+    } catch {
+      fail(upload, "it cannot be read", isTemporary: false)
+    }
+  }
+
+  private func fail(_ upload: Upload, _ reason: String, isTemporary: Bool) {
+    if stopping.isSet, !upload.state.isCancelled { return uploads.postpone(upload, seconds: 0, reason: nil) }
+    if upload.state.isCancelled { return uploads.end(upload, .failed, reason: "cancelled") }
+    if isTemporary { return uploads.postpone(upload, seconds: 20, reason: reason) }
+    uploads.end(upload, .failed, reason: reason)
+  }
+
+  /// Before anything is decoded: a header may promise more pixels than any memory holds.
+  private func check(_ path: String) throws {
+    let inspection = try SourceInspection(path: path, options: BuildOptions())
+    let pixels = inspection.size.width.multipliedReportingOverflow(by: inspection.size.height)
+    let all = pixels.partialValue.multipliedReportingOverflow(by: max(1, inspection.pages))
+    guard !pixels.overflow, !all.overflow, all.partialValue <= uploads.limits.pixels else {
+      throw BuildError(
+        path, "it has more than \(uploads.limits.pixels / 1_000_000) megapixels, which is the limit here")
+    }
+  }
+
+  private func build(_ upload: Upload, _ path: String, _ image: String) throws {
+    let stopping = stopping
+    let builder = builder { stopping.isSet || upload.state.isCancelled }
+    let failure = Box()
+    let run = LibraryRun(
+      builder, [SourceScan.Source(path: path, id: image)],
+      memoryLimit: Int(ProcessInfo.processInfo.physicalMemory / 4)
+    ) { _, outcome in
+      if case .failed(let error) = outcome { failure.error = error }
+    }
+    let isDone = Flag()
+    let uploads = uploads
+    let watcher = Thread {
+      var last = 0.0
+      while !isDone.isSet {
+        usleep(200_000)
+        // Of several pages the one in work.
+        guard let progress = run.progress.first?.done, progress > last + 0.01, !isDone.isSet else { continue }
+        last = progress
+        uploads.tell(upload, progress: progress)
+      }
+    }
+    watcher.start()
+    run.run()
+    isDone.set()
+    if let error = failure.error { throw error }
+  }
+
+  /// Half of the machine: who looks at pictures goes first.
+  private let threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
+
+  private func builder(_ isCancelled: @escaping @Sendable () -> Bool) -> LibraryBuilder {
+    LibraryBuilder(library: root, options: BuildOptions(), jobs: threads, isCancelled: isCancelled)
+  }
+
+  /// The file's name without its ending, in the folder that was asked for; with a number where the library has
+  /// another picture of that name.
+  private func freeID(for upload: Upload) -> String {
+    let folder = upload.folder.isEmpty ? "" : upload.folder + "/"
+    let stem = folder + UploadName.stem(upload.name)
+    var (id, number) = (stem, 1)
+    while ["", ".szi", ".dzi", ".zip"].contains(where: { access("\(root)/\(id)\($0)", F_OK) == 0 }) {
+      number += 1
+      id = "\(stem)-\(number)"
+    }
+    return id
+  }
+
+  private func keep(_ path: String, of upload: Upload, _ image: String) throws(StorageError) {
+    let ending = upload.name.lastIndex(of: ".").map { String(upload.name[$0...]) } ?? ""
+    let destination = "\(root)/\(image)\(ending)"
+    guard ending != ".szi", link(path, destination) == 0 || errno == EEXIST else {
+      throw StorageError("keep \(destination)", errno: errno)
+    }
+  }
+
+  private final class Box {
+    var error: BuildError?
+  }
+}

@@ -1,0 +1,39 @@
+import Glibc
+import TileServing
+
+/// Who may write to a library that is served.
+enum WriteAccess {
+  static let options = [
+    Option("writable", help: "take changes and uploads from who has the token, printed at the start"),
+    Option("token-file", "FILE", help: "the token is this file's first line, 16 to 256 characters"),
+  ]
+
+  /// Sets who may write.
+  /// - Returns: what the printed address carries behind `#`, where the token is a new one.
+  static func read(_ arguments: Arguments, into access: inout Access) throws(UsageError) -> String? {
+    guard try arguments.flag("writable") else {
+      if arguments.string("token-file") != nil {
+        throw UsageError("\(arguments.spelled("token-file")) has no meaning without --writable")
+      }
+      return nil
+    }
+    access.isWritable = true
+    guard let path = arguments.string("token-file") else {
+      let (token, text) = AccessToken.make()
+      access.token = token
+      return text
+    }
+    guard let file = fopen(path, "re") else {
+      throw UsageError("cannot read \(path): \(String(cString: strerror(errno)).lowercased())")
+    }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 300)
+    _ = fgets(&line, Int32(line.count), file)
+    let bytes = line.prefix { $0 != 0 && $0 != 10 && $0 != 13 }.map { UInt8(bitPattern: $0) }
+    guard let token = AccessToken(String(decoding: bytes, as: UTF8.self)) else {
+      throw UsageError("the first line of \(path) is no token: 16 to 256 characters without spaces")
+    }
+    access.token = token
+    return nil
+  }
+}
