@@ -69,11 +69,14 @@ public struct PyramidBuilder: Sendable {
       let microns = PhysicalScale.microns(path: source, page: page)
       try writer.append(
         "scan-properties.xml", Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))
-      let steps = route.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
+      var steps = route.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
+      let animation = try SourceAnimation.read(file, &steps)
       var record = BuildRecord(
         sourceName: file.name, page: bookPage ?? page.map { $0 + 1 }, sourceBytes: file.identity.size,
         sourceDigest: digest, options: self.options.summary, route: route.reason, steps: steps)
       record.micronsPerPixel = microns.map { [$0.x, $0.y] }
+      record.animation = animation?.0
+      if let (animation, bytes) = animation { try writer.append(animation.entryName, bytes) }
       try writer.append(BuildRecord.entryName, record.json)
       let metadata = ImageMetadata(embeddedInFileAt: source)
       if !metadata.isEmpty { try writer.append(ImageMetadata.entryName, metadata.json) }
@@ -95,7 +98,7 @@ extension BuildOptions {
   /// One line that differs wherever the archive's bytes would. The number in front counts the builder's
   /// own changes of what it writes.
   var summary: String {
-    "4 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
+    "5 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ",")) intent=\(intent.name)"
       + (shrinksLinearly ? " linear" : "")
       + (subsampling == .auto ? "" : " subsampling=\(subsampling.name)")

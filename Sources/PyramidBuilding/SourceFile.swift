@@ -45,6 +45,25 @@ struct SourceFile: Sendable {
     }.joined()
   }
 
+  /// The whole content; for files that are small.
+  func contents() throws(BuildError) -> [UInt8] {
+    let descriptor = try Self.open(path)
+    defer { close(descriptor) }
+    var failed = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: identity.size) { buffer, count in
+      count = 0
+      while count < buffer.count {
+        let part = read(descriptor, buffer.baseAddress! + count, buffer.count - count)
+        if part < 0, errno == EINTR { continue }
+        failed = part < 0
+        if part <= 0 { break }
+        count += part
+      }
+    }
+    if failed { throw Self.refused(path) }
+    return bytes
+  }
+
   /// Whether the file is still the one that was opened first, unwritten.
   func isUnchanged() throws(BuildError) -> Bool { try SourceFile(path: path).identity == identity }
 

@@ -10,6 +10,13 @@ struct ImageDescription: Encodable {
     let rows: Int
   }
 
+  /// A picture that moves; in answers about one image only, since a listing does not open archives.
+  struct Animation: Encodable {
+    let frames: Int
+    let type: String
+    let url: String
+  }
+
   let id: String
   let title: String
   let caption: String?
@@ -32,6 +39,7 @@ struct ImageDescription: Encodable {
   /// Of the archive; absent where the tiles are files of their own.
   let bytes: Int?
   let micronsPerPixel: Double?
+  var animation: Animation?
   /// What `?g=` pins a URL to.
   let generation: String
   let urls: [String: String]

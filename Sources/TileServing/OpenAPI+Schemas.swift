@@ -57,6 +57,8 @@ extension OpenAPI {
             required: ["width", "height", "columns", "rows"]),
         ], "pages": side, "page": side, "bytes": count, "generation": text,
         "micronsPerPixel": ["type": "number", "exclusiveMinimum": 0],
+        "animation": object(
+          ["frames": count, "type": text, "url": text], required: ["frames", "type", "url"]),
         "urls": ["type": "object", "additionalProperties": text],
       ],
       required: [

@@ -29,6 +29,9 @@ enum OpenAPI {
               ["type": "string"]),
           ], answers(["application/json": ref("Page")], also: [400])),
         "/api/images/{id}": get("getImage", "One image.", [id], image.merging(problems([404])) { a, _ in a }),
+        "/api/images/{id}/animation": get(
+          "getAnimation", "The moving picture whose first frame the tiles show, as it came.", [id],
+          answers(["image/gif": binary, "image/webp": binary], also: [404])),
         "/api/images/{id}/viewport": get(
           "getViewport", "The tiles that cover a viewport, nearest its centre first.", [id] + viewport,
           answers(["application/json": ref("Coverage")], also: [400, 404])),

@@ -46,11 +46,33 @@ extension Router {
     found(id, problem: true) { archive in
       let entry = CatalogEntry(id: id, stamp: FileStamp(archive.file.identity), archive: archive)
       let pages = entry.book.flatMap { try? pageCount(ofBook: $0) } ?? 1
-      guard let description = ImageDescription(entry, pages: pages, base: site.base) else {
+      guard var description = ImageDescription(entry, pages: pages, base: site.base) else {
         return .problem(500, "Unreadable", "the archive of this image cannot be read")
+      }
+      description.animation = archive.buildRecord?.animation.map { animation in
+        ImageDescription.Animation(
+          frames: animation.frames, type: animation.mediaType,
+          url: "\(site.base)/api/images/\(PercentEncoding.encode(id))/animation?g=\(description.generation)")
       }
       return .json(description)
     }
+  }
+
+  /// The moving picture as it came.
+  func animation(_ archive: SZIArchive) -> Response {
+    guard let animation = archive.buildRecord?.animation else {
+      return .problem(404, "Not found", "this image does not move")
+    }
+    guard let bytes = archive.entry(animation.entryName) else {
+      return .problem(500, "Unreadable", "the animation cannot be read from its archive")
+    }
+    return Response(
+      200,
+      [
+        ("Content-Type", animation.mediaType),
+        ("ETag", EntityTag(of: Array("animation".utf8), generation: archive.generation).text),
+        ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
+      ], .bytes(Array(bytes)))
   }
 
   private func pageCount(ofBook id: String) throws(StorageError) -> Int {

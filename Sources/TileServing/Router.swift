@@ -154,6 +154,9 @@ struct Router {
         viewportPicture(String(last.dropFirst(9)), archive)
       }
     }
+    if rest.count > 1, rest.last == "animation" {
+      return found(rest.dropLast().joined(separator: "/"), problem: true, animation)
+    }
     return describe(rest.joined(separator: "/"))
   }
 

@@ -20,6 +20,7 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var steps: [String]
   /// Across and down, where the source tells them.
   public var micronsPerPixel: [Double]?
+  public var animation: Animation?
 
   public init(
     sourceName: String, page: Int?, sourceBytes: Int, sourceDigest: String, options: String, route: String,

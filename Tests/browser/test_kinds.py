@@ -1,10 +1,13 @@
 """Pictures that are not just one photograph, and what the page tells about them: captions, progress, strips, books."""
 
+import io
 import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+
+from PIL import Image
 
 from browser import PHOTO, PageTest, served, source
 from test_zoom_at_point import middle
@@ -18,7 +21,7 @@ class Kinds(PageTest):
     def setUpClass(cls):
         folder = Path(tempfile.mkdtemp(prefix="ziggurat-kinds-"))
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        photos = folder / "photos"
+        photos = cls.photos = folder / "photos"
         photos.mkdir()
         photograph = source(PHOTO)
         shutil.copyfile(photograph, photos / "captioned.jpg")
@@ -27,6 +30,10 @@ class Kinds(PageTest):
         for name, width, height in (("scroll", 700, 18000), ("panorama", 16000, 600)):
             subprocess.run(["vips", "thumbnail", photograph, photos / f"{name}.jpg", str(width),
                             "--height", str(height), "--size", "force"], check=True)
+        # Frames of one gray each, so that a pixel tells which is shown.
+        frames = [Image.new("RGB", (320, 200), (40 * number,) * 3) for number in range(6)]
+        frames[0].save(photos / "wheel.gif", save_all=True, append_images=frames[1:], duration=120, loop=0)
+        frames[0].save(photos / "waves.webp", save_all=True, append_images=frames[1:], duration=120, lossless=True)
         cls.host = served(photos)
         pages = folder / "books" / "scans" / "diary"
         pages.mkdir(parents=True)
@@ -76,6 +83,50 @@ class Kinds(PageTest):
                 visit.sharp()
                 whole = min(window[0] / size[0], window[1] / size[1])
                 self.assertAlmostEqual(visit.view()["scale"], whole, msg="the whole is one key away")
+
+    FRAME = "const canvas = viewer.shadowRoot.querySelector('.moving'); "
+
+    def test_an_animation_plays_pauses_and_steps(self):
+        for name in ("wheel", "waves"):
+            with self.subTest(image=name):
+                visit = self.visit(host=self.host).open(f"view/{name}")
+                visit.until("return viewer.animation?.plays", "plays by itself")
+                kept = visit.run("const { url } = viewer.source.details.animation\n"
+                                 "return [...new Uint8Array(await (await fetch(url)).arrayBuffer())]")
+                self.assertEqual(bytes(kept), next(self.photos.glob(f"{name}.*")).read_bytes())
+                seen = {visit.until(self.FRAME + "return canvas?.dataset.frame")}
+                visit.until(self.FRAME + f"return canvas.dataset.frame !== '{seen.pop()}'", "another frame")
+                visit.page.get_by_role("button", name="Pause").click()
+                visit.page.wait_for_timeout(300)
+                paused = int(visit.run(self.FRAME + "return canvas.dataset.frame"))
+                visit.page.wait_for_timeout(400)
+                self.assertEqual(int(visit.run(self.FRAME + "return canvas.dataset.frame")), paused)
+                visit.run("viewer.focus()")
+                for key, by in ((".", 1), (".", 2), (",", 1), (",", 0), (",", -1)):
+                    visit.page.keyboard.press(key)
+                    visit.until(self.FRAME + f"return canvas.dataset.frame === '{(paused + by) % 6}'", f"a step to {by}")
+                # The frame stands where the picture stood, and moves with it.
+                for view in ("", "scale=3&x=20&y=30", "scale=2&x=0&y=0&rotation=90"):
+                    visit.look(view)
+                    visit.page.wait_for_timeout(50)
+                    x, y = (visit.width / 2, visit.height / 2)
+                    shot = Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB")
+                    self.assertAlmostEqual(shot.getpixel((int(x), int(y)))[0], 40 * ((paused - 1) % 6), delta=3)
+                    off = visit.run(self.FRAME + """const box = canvas.getBoundingClientRect()
+                        const middle = viewer.viewport.viewportPoint({ x: 160, y: 100 })
+                        return Math.hypot((box.left + box.right) / 2 - middle.x, (box.top + box.bottom) / 2 - middle.y)""")
+                    self.assertLess(off, 0.6)
+
+    def test_a_still_picture_has_no_play_button_and_reduced_motion_waits(self):
+        visit = self.visit(host=self.host).open("view/captioned")
+        self.assertEqual(visit.page.get_by_role("button", name="Play").count(), 0)
+        visit = self.visit(host=self.host, reduced_motion="reduce").open("view/wheel")
+        play = visit.page.get_by_role("button", name="Play")
+        play.wait_for()
+        visit.page.wait_for_timeout(300)
+        self.assertFalse(visit.run("return viewer.animation.plays"))
+        play.click()
+        visit.until("return viewer.animation.plays")
 
     def test_a_book_is_paged_through(self):
         visit = self.visit(host=self.books).open("view/diary%2F1")

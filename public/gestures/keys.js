@@ -8,4 +8,5 @@ const COMMANDS = {
   ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down',
   '+': 'zoomIn', '=': 'zoomIn', '-': 'zoomOut', _: 'zoomOut', 0: 'whole', Home: 'whole', 1: 'original',
   r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'leave', PageUp: 'previous', PageDown: 'next', '?': 'help',
+  ' ': 'play', ',': 'stepBack', '.': 'step',
 }

@@ -17,5 +17,6 @@ export function zigguratSource(image, address) {
       new URL(`${folder}/${level}/${column}_${row}.${extension}${pin}`, descriptor).href,
     title: image.title || image.id || '',
     details: image,
+    address,
   }
 }

@@ -8,6 +8,8 @@ export const text = {
   fullscreen: 'Full screen',
   rotate: 'Turn clockwise',
   flip: 'Mirror',
+  play: 'Play',
+  pause: 'Pause',
   more: 'More',
   previous: 'Previous image',
   next: 'Next image',
@@ -42,6 +44,7 @@ export const text = {
   keyList: [
     ['← → ↑ ↓', 'Move'], ['+  −', 'Zoom in, zoom out'], ['0  Home', 'Whole image'], ['1', 'Original size'],
     ['R', 'Turn clockwise'], ['M', 'Mirror'], ['F', 'Full screen'], ['Page Up  Page Down', 'Previous, next image'],
+    ['Space', 'Play, pause'], [',  .', 'Frame back, frame on'],
     ['Esc', 'Leave'], ['?', 'These keys'],
   ],
 

@@ -19,6 +19,9 @@ export function commands(viewer) {
     flip: () => viewer.flip(),
     previous: () => viewer.goBy(-1),
     next: () => viewer.goBy(1),
+    play: () => viewer.animation?.toggle(),
+    step: () => viewer.animation?.step(1),
+    stepBack: () => viewer.animation?.step(-1),
     fullscreen: () => {
       if (document.fullscreenElement) document.exitFullscreen()
       else viewer.requestFullscreen().catch(() => {})

@@ -16,9 +16,20 @@ export class Controls {
     this.ruler.hidden = true
     const rule = document.createElement('span')
     rule.className = 'rule'
+    this.play = button('play', run)
+    this.play.hidden = true
     this.bar.append(
-      button('zoomOut', run), this.scale, button('zoomIn', run), rule,
+      this.play, button('zoomOut', run), this.scale, button('zoomIn', run), rule,
       button('fit', run), button('rotate', run), button('fullscreen', run), button('more', run))
+  }
+
+  /** A button for pictures that move; null for those that do not. */
+  showMotion(plays) {
+    this.play.hidden = plays === null
+    const name = plays ? 'pause' : 'play'
+    this.play.replaceChildren(icon(name))
+    this.play.title = text[name]
+    this.play.setAttribute('aria-label', text[name])
   }
 
   show(scale, bar) {

@@ -39,6 +39,7 @@ export class ZigguratViewer extends HTMLElement {
     this.#tell('page')
   })
   #commands = commands(this)
+  #animation = null
   #named = false
   #opening = null
   #connected = null
@@ -64,6 +65,7 @@ export class ZigguratViewer extends HTMLElement {
         resize.observe(this.#shell.canvas)
       }
     })
+    this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
     const stop = listen(this.#shell.surface, gestures(this, this.#stage, this.#pager), this)
     this.addEventListener('keydown', (event) => {
       const command = event.target === this ? keyCommand(event) : null
@@ -81,6 +83,7 @@ export class ZigguratViewer extends HTMLElement {
     this.#opening?.abort()
     this.#pager.forget()
     this.#stage.close()
+    this.#still()
   }
 
   attributeChangedCallback(name, before, now) {
@@ -128,6 +131,7 @@ export class ZigguratViewer extends HTMLElement {
     this.#opening?.abort()
     const opening = this.#opening = new AbortController()
     this.#stage.close()
+    this.#still()
     this.#shell.navigator.close()
     this.#shell.say('')
     try {
@@ -146,12 +150,37 @@ export class ZigguratViewer extends HTMLElement {
       if (linked) this.viewport = linked
       if (!this.#named) this.ariaLabel = source.title || text.viewer
       this.#tell('open')
+      this.#animate(source)
     } catch (error) {
       if (opening.signal.aborted) return
       this.#shell.showProgress(1)
       this.#shell.say(error instanceof SourceError && error.status === 404 ? text.notThere : text.unreachable)
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
+  }
+
+  /** The moving picture that is open, with `toggle()` and `step(by)`, or null. */
+  get animation() { return this.#animation }
+
+  async #animate(source) {
+    const moving = source.details.animation
+    if (!moving || !globalThis.ImageDecoder) return
+    const { Animation } = await import('./animation.js')
+    if (this.source !== source) return
+    this.#animation = new Animation(this, moving, source.address ?? location.href, !this.#pager.calm)
+  }
+
+  #still() {
+    this.#animation?.close()
+    this.#animation = null
+    this.#shell.controls.showMotion(null)
+    this.#shell.canvas.hidden = false
+  }
+
+  /** Shows an element in the picture's place. */
+  cover(element) {
+    this.#shell.canvas.after(element)
+    this.#shell.canvas.hidden = true
   }
 
   /** The window's first view. */

@@ -1,0 +1,95 @@
+/** Frames that tell no time are shown this long, ms. */
+const PAUSE = 100
+
+/** A moving picture, played over its first frame where that is seen. */
+export class Animation {
+  constructor(viewer, { type, url }, base, plays) {
+    this.viewer = viewer
+    this.canvas = document.createElement('canvas')
+    this.canvas.className = 'moving'
+    this.frame = 0
+    this.plays = false
+    this.timer = 0
+    this.closed = new AbortController()
+    this.moved = () => this.place()
+    viewer.addEventListener('viewport', this.moved)
+    this.ready = this.load(new URL(url, base), type, plays).catch(() => {})
+  }
+
+  async load(url, type, plays) {
+    const response = await fetch(url, { signal: this.closed.signal })
+    if (!response.ok) return
+    this.decoder = new ImageDecoder({ data: await response.arrayBuffer(), type })
+    await Promise.all([this.decoder.tracks.ready, this.decoder.completed])
+    this.count = this.decoder.tracks.selectedTrack.frameCount
+    this.tell()
+    if (plays) this.toggle()
+  }
+
+  /** Plays or pauses. */
+  toggle() {
+    if (!this.decoder) return
+    this.plays = !this.plays
+    clearTimeout(this.timer)
+    this.tell()
+    if (this.plays) this.next()
+  }
+
+  step(by) {
+    if (this.plays) this.toggle()
+    return this.show(this.frame + by)
+  }
+
+  async next() {
+    const due = performance.now()
+    const time = await this.show(this.frame + 1)
+    if (this.plays && time) this.timer = setTimeout(() => this.next(), Math.max(0, due + time - performance.now()))
+  }
+
+  /** Resolves with the time to show it, ms. */
+  async show(index) {
+    if (!this.decoder) return 0
+    this.frame = (index % this.count + this.count) % this.count
+    const wanted = this.frame
+    const { image } = await this.decoder.decode({ frameIndex: wanted }).catch(() => ({}))
+    if (!image || this.closed.signal.aborted) return 0
+    const time = image.duration ? image.duration / 1000 : PAUSE
+    if (this.frame === wanted) this.draw(image)
+    image.close()
+    return time
+  }
+
+  draw(image) {
+    const { canvas } = this
+    canvas.width = image.displayWidth
+    canvas.height = image.displayHeight
+    canvas.getContext('2d').drawImage(image, 0, 0)
+    canvas.dataset.frame = this.frame
+    if (!canvas.isConnected) this.viewer.cover(canvas)
+    this.place()
+  }
+
+  /** Image space to viewport space, as CSS has it. */
+  place() {
+    const { viewport, source } = this.viewer
+    if (!viewport || !source || !this.canvas.isConnected) return
+    const { width, height } = source.pyramid.imageSize
+    const at = viewport.viewportPoint({ x: 0, y: 0 })
+    const right = viewport.viewportPoint({ x: width, y: 0 })
+    const down = viewport.viewportPoint({ x: 0, y: height })
+    const [w, h] = [this.canvas.width, this.canvas.height]
+    this.canvas.style.transform = `matrix(${(right.x - at.x) / w},${(right.y - at.y) / w},${
+      (down.x - at.x) / h},${(down.y - at.y) / h},${at.x},${at.y})`
+  }
+
+  tell() { this.viewer.dispatchEvent(new CustomEvent('motion', { detail: this.plays })) }
+
+  close() {
+    this.closed.abort()
+    this.plays = false
+    clearTimeout(this.timer)
+    this.decoder?.close()
+    this.viewer.removeEventListener('viewport', this.moved)
+    this.canvas.remove()
+  }
+}
