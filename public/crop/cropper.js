@@ -9,7 +9,6 @@ const LEAST = 48
 const STEP = 8
 const RATIOS = [null, 1, 3 / 2, 4 / 3, 16 / 9]
 
-/** Where crops of an image come from, or null. */
 export function cropService(source) {
   const { iiif3, iiif2 } = source?.details.urls ?? {}
   return iiif3 ?? iiif2 ?? null
@@ -26,7 +25,6 @@ export class Cropper {
     const source = viewer.source
     this.image = source.pyramid.imageSize
     this.service = new URL(cropService(source), document.baseURI).href
-    /** Width over height as seen */
     this.ratio = null
     this.format = 'jpg'
     this.element = element('div', 'crop')
@@ -50,7 +48,6 @@ export class Cropper {
 
   get viewport() { return this.viewer.viewport }
 
-  /** The frame begins as most of what is seen of the image. */
   start() {
     const { width, height } = this.viewport
     const inset = Math.min(width, height) * 0.12
@@ -66,7 +63,6 @@ export class Cropper {
     this.viewer.focus({ preventScroll: true })
   }
 
-  /** The picture has moved: the frame stays where it is seen, or on the image where that was turned. */
   follow() {
     const { turn, width, height } = this.viewport
     const same = this.shown && this.shown.turn.degrees === turn.degrees && this.shown.turn.isFlipped === turn.isFlipped
@@ -75,7 +71,6 @@ export class Cropper {
     this.show()
   }
 
-  /** Inside the image. */
   held(frame) {
     const width = Math.min(frame.width, this.image.width)
     const height = Math.min(frame.height, this.image.height)

@@ -1,11 +1,8 @@
-/** @typedef Matrix as canvas takes it */
-
 /** Side of a cell, device pixels: bounds the scratch canvas on any screen. */
 const CELL = 1024
 /** Level pixels around a cell, so that no sample at its edge lacks a neighbour. */
 const MARGIN = 2
 
-/** The window in cells of whole device pixels. */
 export function cells({ width, height }) {
   const columns = Math.ceil(width / CELL)
   const rows = Math.ceil(height / CELL)

@@ -1,4 +1,3 @@
-/** How many images one request brings. */
 const PAGE = 200
 
 /** The server's list of images, read page by page as far as it is wanted. */
@@ -6,11 +5,9 @@ export class Library {
   constructor(query, read = readJSON) {
     this.query = query
     this.read = read
-    /** As `/api/images` lists them */
     this.images = []
     this.cursor = null
     this.isComplete = false
-    /** Where the server counts */
     this.total = undefined
     this.reading = null
     this.abort = new AbortController()

@@ -58,7 +58,6 @@ function make(name, parent, properties) {
   return element
 }
 
-/** The one password field. */
 function ask() {
   const dialog = make('dialog', document.body, { className: 'unlock' })
   dialog.setAttribute('aria-labelledby', 'unlock-title')

@@ -14,16 +14,13 @@ export class Rows {
   constructor(width, style) {
     this.width = width
     this.style = style
-    /** Width over height */
     this.shapes = []
     this.rows = []
-    /** The last row does not fill the width yet. */
     this.isOpen = false
   }
 
   get count() { return this.shapes.length }
 
-  /** Of everything, CSS pixels. */
   get height() {
     const last = this.rows[this.rows.length - 1]
     return last ? last.y + last.height + this.style.caption : 0
@@ -67,7 +64,6 @@ export class Rows {
     this.rows.push({ start, end, y, height })
   }
 
-  /** The rows that meet a band. */
   between(top, bottom) {
     const first = Math.max(this.search(top) - 1, 0)
     let end = first
@@ -75,7 +71,6 @@ export class Rows {
     return this.rows.slice(first, end)
   }
 
-  /** The row that holds the item. */
   rowOf(item) {
     let [low, high] = [0, this.rows.length - 1]
     while (low < high) {
@@ -86,7 +81,6 @@ export class Rows {
     return low
   }
 
-  /** The pictures of a row. */
   boxes(row) {
     let x = 0
     const boxes = []
@@ -98,7 +92,6 @@ export class Rows {
     return boxes
   }
 
-  /** The first row below `y`. */
   search(y) {
     let [low, high] = [0, this.rows.length]
     while (low < high) {

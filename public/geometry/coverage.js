@@ -2,7 +2,6 @@ import { CoveredRows } from './covered-rows.js'
 import { VisibleArea } from './visible-area.js'
 
 /**
- * @typedef CoveredTile
  * @property source the pixels the tile holds, level space
  * @property target where they stand in viewport space, before the picture is mirrored and turned
  * @property prefetch outside the visible area, asked for by `margin`

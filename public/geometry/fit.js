@@ -1,9 +1,6 @@
 import { Turn } from './turn.js'
 
-/**
- * @typedef Fit
- * @typedef ScaleLimits CSS pixels per image pixel
- */
+/** @typedef ScaleLimits CSS pixels per image pixel */
 
 /** The scale at which the image, turned, fits as asked. */
 export function fitScale(fit, image, window, turn = new Turn()) {

@@ -36,7 +36,6 @@ export class Turn {
   }
 }
 
-/** Taylor series for |radians| ≤ π/4. */
 function series(radians) {
   const square = radians * radians
   let sine = 1

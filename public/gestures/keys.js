@@ -1,4 +1,3 @@
-/** The command a key stands for, or null. */
 export function keyCommand(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null
   return COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? null

@@ -1,5 +1,4 @@
 /**
- * @typedef PointerKind
  * @typedef Contact one pointer event: viewport space, time in ms
  * @typedef GestureHandler what the recognizer says; points are in viewport space
  * @property grab one or two fingers hold the picture from here on
@@ -23,9 +22,7 @@ export class Recognizer {
     this.handler = handler
     this.contacts = new Map()
     this.state = 'idle'
-    /** The first contact of this touch */
     this.first = null
-    /** A tap that may become the first half of a double tap */
     this.lastTap = null
     this.samples = []
   }
@@ -95,7 +92,6 @@ export class Recognizer {
     }
   }
 
-  /** The browser took the pointer away. */
   cancel(contact) {
     if (!this.contacts.delete(contact.id)) return
     this.lastTap = null

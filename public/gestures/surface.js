@@ -1,10 +1,7 @@
 import { Recognizer } from './recognizer.js'
 import { wheelFactor } from './wheel.js'
 
-/**
- * @typedef Extra
- * @property menu the browser's menu was asked for by mouse or key
- */
+/** @property menu the browser's menu was asked for by mouse or key */
 
 /** Binds an element's pointer and wheel events to a recognizer. */
 export function listen(element, handler, outer = element) {

@@ -27,5 +27,4 @@ export class Flight {
   }
 }
 
-/** Fast away, slow to arrive. */
 function ease(time) { return 1 - (1 - time) ** 3 }

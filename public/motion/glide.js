@@ -20,7 +20,6 @@ export class Glide {
     /** When the edge is met, ms from the start; 0 if it starts outside, Infinity if never. */
     this.met = outside ? 0 : part < 1 ? -FADE * Math.log(1 - part) : Infinity
     this.edge = edge
-    /** Where it will rest. */
     this.destination = this.met < Infinity ? edge : position + velocity * FADE
   }
 
@@ -42,7 +41,6 @@ export class Glide {
   }
 }
 
-/** Two axes and the viewport they move. */
 export class Throw {
   constructor(viewport, velocity, image, start) {
     const { across, down } = viewport.offsets(image)

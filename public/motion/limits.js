@@ -1,7 +1,6 @@
 import { limited } from '../geometry/fit.js'
 import { rubber, unrubber } from './rubber.js'
 
-/** Room for the scale's rubber, in doublings. */
 const ROOM = 1
 
 /** The nearest viewport within the limits, the image point under `anchor` staying where it can. */

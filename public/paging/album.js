@@ -9,7 +9,6 @@ const KEY = 'ziggurat-album'
  * @typedef Album `ids` are part of the whole, which starts `offset` images earlier and has `total`
  */
 
-/** Leaves a note for the page that opens next. */
 export function leaveAlbum(storage, images, index, total) {
   const offset = Math.max(index - 500, 0)
   const ids = images.slice(offset, index + 500).map(({ id }) => id)

@@ -4,7 +4,6 @@ import { fetchBitmap } from '../tiles/fetch.js'
 import { pageTurn } from './decide.js'
 
 /**
- * @typedef Neighbour
  * @typedef Page one image near the one that is shown
  * @property there once it is
  */
@@ -26,7 +25,6 @@ export class Pager {
     this.near = new Map()
     this.offset = 0
     this.turning = null
-    /** What the turn under way ends with */
     this.arrive = null
     this.calm = false
   }
@@ -45,7 +43,6 @@ export class Pager {
     this.forget()
   }
 
-  /** Loads the neighbours' one-tile pictures; called when the shown one needs nothing more. */
   preload() {
     for (const index of [this.index + 1, this.index - 1]) {
       if (index >= 0 && index < this.list.length && !this.near.has(index)) this.near.set(index, this.load(index))
@@ -77,7 +74,6 @@ export class Pager {
 
   get width() { return this.track.clientWidth + GAP }
 
-  /** The picture is pulled past its edge; past the first and last image it gives way less. */
   pull(pull) {
     const { left, right } = this.neighbours
     const free = pull === 0 || (pull > 0 ? left : right)
@@ -89,14 +85,12 @@ export class Pager {
     this.track.style.translate = offset === 0 ? '' : `${offset}px`
   }
 
-  /** Let go: turns the page or springs back. */
   release(speed) {
     if (this.offset === 0) return
     const way = pageTurn(this.offset, speed, this.width, this.neighbours)
     this.glide(way * this.sign)
   }
 
-  /** Turns by one page or springs back. */
   glide(way) {
     const from = this.offset
     const to = -way * this.sign * this.width
@@ -122,7 +116,6 @@ export class Pager {
     arrive?.()
   }
 
-  /** Shows another image at once. */
   async goTo(index) {
     const page = this.near.get(index)
     this.index = index

@@ -3,13 +3,11 @@ export class TileCache {
   constructor(limit) {
     this.limit = limit
     this.bytes = 0
-    /** In order of use */
     this.bitmaps = new Map()
   }
 
   has(key) { return this.bitmaps.has(key) }
 
-  /** The bitmap, now the most recently used. */
   get(key) {
     const bitmap = this.bitmaps.get(key)
     if (bitmap) {

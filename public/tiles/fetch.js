@@ -1,7 +1,6 @@
 import { MissingTile } from './loader.js'
 import { tileKey } from './plan.js'
 
-/** One tile, decoded off the main thread. */
 export async function fetchBitmap(url, signal) {
   const answer = await fetch(url, { signal })
   if (!answer.ok) {

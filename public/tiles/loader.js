@@ -3,7 +3,6 @@ import { tileKey } from './plan.js'
 /** Waits before the second, third and fourth try, ms. */
 const BACK_OFF = [250, 1000, 4000]
 
-/** A tile that no retry would mend. */
 export class MissingTile extends Error {}
 
 /**
@@ -35,12 +34,10 @@ export class TileLoader {
     this.fill()
   }
 
-  /** Tiles wanted and neither loaded nor given up. */
   get pending() { return this.wanted.filter((tile) => !this.hasFailed(tile)).length }
 
   hasFailed(tile) { return (this.troubles.get(tileKey(tile))?.tries ?? 0) > BACK_OFF.length }
 
-  /** Lets failed tiles be asked for again. */
   forgive() { this.troubles.clear() }
 
   stop() { this.want([]) }

@@ -26,7 +26,6 @@ export class Animation {
     if (plays) this.toggle()
   }
 
-  /** Plays or pauses. */
   toggle() {
     if (!this.decoder) return
     this.plays = !this.plays

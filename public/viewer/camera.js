@@ -8,8 +8,6 @@ import { relaxed, settled, stretched } from '../motion/limits.js'
 import { isStrip } from './states.js'
 
 /**
- * @typedef Motion
- * @typedef CameraOptions
  * @property [minScale] CSS pixels per image pixel
  * @property [maxScale] CSS pixels per image pixel
  * @property [doubleTapScale] CSS pixels per image pixel
@@ -56,10 +54,8 @@ export class Camera {
     return { minimum, maximum: Math.max(this.options.maxScale ?? limits.maximum, minimum) }
   }
 
-  /** Where the movement under way will end. */
   get destination() { return this.motion ? this.motion.destination : this.viewport }
 
-  /** Past a limit, where it gives way like rubber. */
   get isOutside() {
     const rest = this.settle(this.viewport)
     return Math.abs(rest.scale / this.viewport.scale - 1) > 1e-6
@@ -68,7 +64,6 @@ export class Camera {
 
   get isHeld() { return this.hold !== null }
 
-  /** Moves on to `now`; false where nothing moves. */
   advance(now) {
     if (!this.motion) return false
     const { viewport, done } = this.motion.at(now)
@@ -99,14 +94,12 @@ export class Camera {
 
   settle(viewport, anchor) { return settled(viewport, this.image, this.limitsFor(viewport.turn), anchor) }
 
-  /** Shows exactly this, as far as the limits let it. */
   show(viewport) {
     this.stop()
     this.kept = null
     this.viewport = this.settle(viewport)
   }
 
-  /** Puts a point in the middle at once. */
   look(center) { this.show(this.viewport.centered(center)) }
 
   flyTo(viewport, now) {
@@ -139,7 +132,6 @@ export class Camera {
     this.flyTo(this.settle(from.with({ x: from.x + way.x, y: from.y + way.y })), now)
   }
 
-  /** Turns about the window's centre. */
   turnTo(turn) {
     this.stop()
     const center = this.viewport.imageCenter
@@ -224,7 +216,6 @@ export class Camera {
     this.wheeling = { chase, time: now, shown: this.viewport }
   }
 
-  /** Zooms in at the point, or back to fit. */
   doubleTap(point, now) {
     const { minimum } = this.limits
     if (this.viewport.scale > minimum * 1.01) this.fit('contain', now)
@@ -237,7 +228,6 @@ export class Camera {
     return limited(this.options.doubleTapScale ?? Math.min(Math.max(1, 2.5 * fit), 6 * fit), this.limits)
   }
 
-  /** A second tap held and drawn: down zooms in. */
   quickZoom(anchor, travel) {
     this.kept = null
     this.quick ??= { from: this.viewport, anchor }

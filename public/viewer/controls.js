@@ -1,7 +1,6 @@
 import { text } from '../text/english.js'
 import { icon } from './icons.js'
 
-/** The bar of buttons and the scale readout. */
 export class Controls {
   constructor(run) {
     this.bar = document.createElement('div')
@@ -23,7 +22,6 @@ export class Controls {
       button('fit', run), button('rotate', run), button('fullscreen', run), button('more', run))
   }
 
-  /** A button for pictures that move; null for those that do not. */
   showMotion(plays) {
     this.play.hidden = plays === null
     const name = plays ? 'pause' : 'play'

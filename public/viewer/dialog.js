@@ -30,7 +30,6 @@ export function showDialog(root, heading, body) {
   return dialog
 }
 
-/** Names and what belongs to them. */
 export function pairList(pairs) {
   const list = document.createElement('dl')
   for (const [name, value] of pairs) {

@@ -38,5 +38,4 @@ export function linkedViewport(hash, window) {
   return viewport.with({ x: x + (made.width - window.width) / 2, y: y + (made.height - window.height) / 2 })
 }
 
-/** Hundredths of a pixel. */
 function round(value) { return Math.round(value * 100) / 100 }

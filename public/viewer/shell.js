@@ -1,7 +1,6 @@
 import { Controls } from './controls.js'
 import { Navigator } from './navigator.js'
 
-/** What stands in the viewer's shadow. */
 export class Shell {
   constructor(root, { run, goTo }) {
     this.root = root
@@ -40,7 +39,6 @@ export class Shell {
     this.noticeTimer = 0
   }
 
-  /** Tells the reader something; for a while only, where `time` says so. */
   say(words, time = 0) {
     clearTimeout(this.noticeTimer)
     this.notice.textContent = words
@@ -48,7 +46,6 @@ export class Shell {
     if (time) this.noticeTimer = setTimeout(() => this.say(''), time)
   }
 
-  /** For screen readers only. */
   speak(words) { this.spoken.textContent = words }
 
   showProgress(part) {

@@ -6,7 +6,6 @@ import { plannedTiles, tileKey } from '../tiles/plan.js'
 import { Camera } from './camera.js'
 
 /**
- * @typedef StageEvents
  * @property moved the viewport is another
  * @property settled it has come to rest
  * @property sharp every tile of the view is drawn
@@ -77,7 +76,6 @@ export class Stage {
     if (this.camera) this.draw(performance.now())
   }
 
-  /** The tile that shows the whole image, if it is there. */
   wholeImage() { return this.source ? this.cache.get(wholeKey(this.source)) ?? null : null }
 
   setPaging(paging) { if (this.camera) this.camera.options.paging = paging }

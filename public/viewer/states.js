@@ -1,6 +1,5 @@
 import { fitScale } from '../geometry/fit.js'
 
-/** Whole image, its width, original size */
 const FITS = ['contain', 'width', 'none']
 
 /** So long that the whole of it would be a thread. */

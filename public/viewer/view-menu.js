@@ -5,14 +5,12 @@ import { linkHash } from './link.js'
 import { showMenu } from './menu.js'
 import { citation, detailPairs } from './words.js'
 
-/** The address of exactly what is seen. */
 export function viewAddress(viewer) {
   const url = new URL(location.href)
   if (viewer.viewport) url.hash = linkHash(viewer.viewport)
   return url.href
 }
 
-/** Save, copy link, cite, details, keys. */
 export function showViewMenu(viewer, point) {
   const root = viewer.shadowRoot
   const { source, viewport } = viewer
@@ -36,7 +34,6 @@ export function showKeys(viewer) {
   showDialog(viewer.shadowRoot, text.keys, [pairList(text.keyList)])
 }
 
-/** Hands the view over as a file. */
 async function save(viewer) {
   const url = URL.createObjectURL(await viewer.snapshot())
   const link = document.createElement('a')

@@ -21,7 +21,6 @@ export function seenPart(source, viewport) {
     within(Math.max(...xs), width), within(Math.max(...ys), height)]
 }
 
-/** What is known of an image, for the details. */
 export function detailPairs({ title, pyramid, details }) {
   const { width, height } = pyramid.imageSize
   const pairs = [[text.title, title]]

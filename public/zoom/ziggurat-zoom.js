@@ -61,14 +61,12 @@ export class ZigguratZoom extends HTMLElement {
     this.#resized(this.getBoundingClientRect())
   }
 
-  /** Width over height, from `3/2` or `1.5`; 1 where it makes no sense. */
   get aspectRatio() {
     const [width, height = 1] = (this.getAttribute('aspect-ratio') ?? '').split(/[/:]/).map(Number)
     const ratio = width / height
     return ratio > 0 && ratio < Infinity ? ratio : 1
   }
 
-  /** What is seen, the content being the image. */
   get viewport() { return this.#camera?.viewport ?? null }
 
   #resized({ width, height }) {
