@@ -12,15 +12,7 @@ import { scaleBar } from './scale-bar.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
 
-/**
- * `<ziggurat-viewer src="…">`: one image to zoom into, or several to leaf through. `src` is an image's
- * API URL, a .dzi or a IIIF info.json.
- * Attributes: `view` (where `src` is shown at first, as links have it: `scale=1&x=20&y=30`), `min-scale`, `max-scale`, `double-tap-scale` (CSS pixels per image pixel),
- * `two-finger-rotation`, `controls="none"`, `quiet` (controls hidden).
- * Events, none of which bubbles: `open` (a description was read), `viewport` (the view moved), `settle`
- * (it came to rest), `sharp` (every tile of the view is drawn), `chrome` (a tap shows or hides the
- * controls), `page` (another image of the list), `error` (detail: the Error).
- */
+/** `<ziggurat-viewer>`: one image to zoom into, or several to leaf through; README.md has its attributes, methods and events. */
 export class ZigguratViewer extends HTMLElement {
   static observedAttributes = ['src']
 
@@ -93,7 +85,6 @@ export class ZigguratViewer extends HTMLElement {
   get src() { return this.getAttribute('src') ?? '' }
   set src(url) { this.setAttribute('src', url) }
 
-  /** What is seen, or null before an image is open. */
   get viewport() { return this.#stage.camera?.viewport ?? null }
 
   /** Shown at once, as far as the limits let it. */
@@ -101,16 +92,13 @@ export class ZigguratViewer extends HTMLElement {
     if (viewport) this.change((camera) => camera.show(viewport))
   }
 
-  /** The open image's description, or null. */
   get source() { return this.#stage.source }
 
   /** Whether every tile of the view is drawn and nothing moves. */
   get isSharp() { return this.#stage.isSharp }
 
-  /** What was asked for of this image so far: requested, loaded, aborted, retried, failed. */
   get requestCounts() { return { ...this.#stage.loader?.counts } }
 
-  /** Bytes of decoded tiles that are kept. */
   get cachedBytes() { return this.#stage.cache.bytes }
 
   /** The images to leaf through, as `src` takes them. */
@@ -122,7 +110,6 @@ export class ZigguratViewer extends HTMLElement {
     if (this.isSharp) this.#pager.preload()
   }
 
-  /** Which of `images` is shown. */
   get index() { return this.#pager.index }
 
   open(what) { return this.#open(what, null) }
@@ -221,7 +208,6 @@ export class ZigguratViewer extends HTMLElement {
     })
   }
 
-  /** Mirrors left to right. */
   flip() {
     this.change((camera) => {
       const { turn } = camera.viewport
@@ -229,13 +215,11 @@ export class ZigguratViewer extends HTMLElement {
     })
   }
 
-  /** The view as a picture, device pixel for device pixel. */
   snapshot(type = 'image/png') {
     return new Promise((resolve, reject) => this.#shell.canvas.toBlob(
       (blob) => blob ? resolve(blob) : reject(new Error(`the view cannot be written as ${type}`)), type, 0.92))
   }
 
-  /** A button's or key's command. */
   run(command) {
     if (this.#shell.root.querySelector('dialog')) return false
     this.#commands[command]?.()
