@@ -40,7 +40,8 @@ let package = Package(
     library("TileGeometry"),
     library("TileStorage", ["TileGeometry", "CDeflate", "CExpat"]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-    library("PrivateSpaces", ["CSodium", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    library("PrivateSpaces", ["CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
     library("Imaging", ["CVips"]),
     .systemLibrary(name: "CGExiv2", pkgConfig: "gexiv2", providers: [.apt(["libgexiv2-dev"])]),
     library("Metadata", ["TileStorage", "CGExiv2"]),
@@ -77,7 +78,7 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry", "TestSupport"]),
-    tests("PrivateSpacesTests", ["PrivateSpaces", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests("PrivateSpacesTests", ["PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("MetadataTests", ["Metadata", "TileStorage", "TestSupport"]),
     tests(
       "PyramidBuildingTests",

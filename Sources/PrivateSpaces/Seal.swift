@@ -41,14 +41,13 @@ struct Seal {
     _ sealed: UnsafeRawBufferPointer, _ kind: Kind, _ index: Int, into plain: UnsafeMutableRawBufferPointer
   ) -> Bool {
     precondition(sealed.count == plain.count + Self.overhead, "the seal takes \(Self.overhead) bytes")
-    var code: Int32 = -1
+    var isOpen = false
     withKey(kind, index, count: plain.count) { key, nonce, place in
-      code = crypto_aead_xchacha20poly1305_ietf_decrypt(
-        plain.baseAddress?.assumingMemoryBound(to: UInt8.self), nil, nil,
-        sealed.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(sealed.count), place.base,
-        place.count, nonce, key)
+      isOpen = XChaCha.open(
+        sealed, into: plain, nonce: nonce, key: key,
+        authenticating: UnsafeRawBufferPointer(start: place.base, count: Int(place.count)))
     }
-    return code == 0
+    return isOpen
   }
 
   /// The same into an array.
