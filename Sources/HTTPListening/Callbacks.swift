@@ -139,8 +139,9 @@ private func refuse(
 /// Whether a stored tile may be given away without a look at the request's words.
 private func isAdmitted(_ context: ListenerContext, _ connection: OpaquePointer) -> Bool {
   guard let gate = context.site.gate else { return true }
-  return gate.admits(
-    cookies: MHD_lookup_connection_value(connection, .HEADER_KIND, "Cookie").map { String(cString: $0) })
+  guard let cookies = MHD_lookup_connection_value(connection, .HEADER_KIND, "Cookie") else { return false }
+  let bytes = UnsafeRawPointer(cookies).assumingMemoryBound(to: UInt8.self)
+  return gate.admits(cookies: UnsafeBufferPointer(start: bytes, count: strlen(cookies)))
 }
 
 /// What the request's state holds: its body on its way in, or what its connection was suspended for.

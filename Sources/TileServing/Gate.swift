@@ -5,15 +5,19 @@
 /// other site's page sends.
 public struct Gate: Sendable {
   private let key: String
-  private let cookie: String
+  private let digest: SecretDigest
+  private let cookieName: String
+  private let cookieBytes: [UInt8]
 
   /// With a key of its own, for this run of the server.
   public init() {
     // The system's generator is the kernel's.
     func random() -> String { String(UInt64.random(in: (1 << 60)...(.max)), radix: 16) }
     key = random() + random()
+    digest = SecretDigest(key.utf8)
     // Browsers do not tell the ports of a machine apart: each server has a cookie of another name.
-    cookie = "ziggurat-\(random().prefix(8))=\(key)"
+    cookieName = "ziggurat-\(random().prefix(8))"
+    cookieBytes = Array(cookieName.utf8)
   }
 
   /// What the server prints behind its address.
@@ -21,31 +25,29 @@ public struct Gate: Sendable {
 
   /// - Parameter cookies: the Cookie header.
   public func admits(cookies: String?) -> Bool {
-    guard let cookies else { return false }
-    return cookies.split(separator: ";").contains { Self.isSame($0.drop { $0 == " " }, cookie) }
+    guard var cookies else { return false }
+    return cookies.withUTF8 { admits(cookies: $0) }
+  }
+
+  public func admits(cookies: UnsafeBufferPointer<UInt8>) -> Bool {
+    CookieHeader(cookies).value(cookieBytes).map { SecretDigest($0) } == digest
   }
 
   /// To a request without the cookie: with the key in its query, the cookie and the way to the page;
   /// else a refusal, the same for every path.
   func answer(_ request: Request, base: String) -> Response {
     let given = request.rawQuery.first { $0.name.elementsEqual("key".utf8) }?.value
-    guard let given, Self.isSame(String(decoding: given, as: UTF8.self), key) else { return Self.refusal }
+    guard let given, SecretDigest(given) == digest else { return Self.refusal }
     return Response(
       303,
       [
         ("Location", base + "/"),
-        ("Set-Cookie", "\(cookie); HttpOnly; SameSite=Strict; Path=/"),
+        ("Set-Cookie", "\(cookieName)=\(key); HttpOnly; SameSite=Strict; Path=/"),
         ("Referrer-Policy", "no-referrer"),
       ], .bytes([]))
   }
 
   private static let refusal = Response.text(403, "open the address that the server printed when it started")
-
-  /// In a time that does not tell where they differ.
-  private static func isSame(_ a: some StringProtocol, _ b: some StringProtocol) -> Bool {
-    guard a.utf8.count == b.utf8.count else { return false }
-    return zip(a.utf8, b.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-  }
 }
 
 extension Response {

@@ -9,11 +9,15 @@ struct SecretDigest: Hashable, Sendable {
 
   /// BLAKE2b of the text.
   init(_ text: some Sequence<UInt8>) {
-    let text = Array(text)
+    self = Array(text).withUnsafeBufferPointer { SecretDigest($0) }
+  }
+
+  init(_ text: UnsafeBufferPointer<UInt8>) {
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     withUnsafeMutableBytes(of: &words) { room in
       _ = crypto_generichash(
-        room.baseAddress!.assumingMemoryBound(to: UInt8.self), room.count, text, UInt64(text.count), nil, 0)
+        room.baseAddress!.assumingMemoryBound(to: UInt8.self), room.count, text.baseAddress,
+        UInt64(text.count), nil, 0)
     }
     self.words = words
   }

@@ -26,6 +26,7 @@ public final class SessionTable: Sendable {
   }
 
   static let cookieName = "ziggurat-session"
+  private static let cookieBytes = Array(cookieName.utf8)
 
   private let limits: Limits
   private let now: @Sendable () -> Int
@@ -160,15 +161,8 @@ public final class SessionTable: Sendable {
     return cookies.withUTF8 { Self.id(in: $0).map { SecretDigest($0) } }
   }
 
-  /// The id in a Cookie header (RFC 6265, section 4.2), the first where there are several.
-  static func id(in cookies: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>>? {
-    for cookie in cookies.split(separator: UInt8(ascii: ";")) {
-      let pair = cookie.drop { $0 == UInt8(ascii: " ") }
-      guard pair.count > cookieName.utf8.count, pair.starts(with: cookieName.utf8) else { continue }
-      let value = pair.dropFirst(cookieName.utf8.count)
-      if value.first == UInt8(ascii: "=") { return value.dropFirst() }
-    }
-    return nil
+  static func id(in cookies: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+    CookieHeader(cookies).value(cookieBytes)
   }
 
   /// - Parameter isSecure: browsers send it by HTTPS alone.
