@@ -79,6 +79,7 @@ let package = Package(
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry", "TestSupport"]),
     tests("PrivateSpacesTests", ["PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests("CatalogTests", ["Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("MetadataTests", ["Metadata", "TileStorage", "TestSupport"]),
     tests(
       "PyramidBuildingTests",

@@ -14,6 +14,8 @@ public final class Catalog: Sendable {
   private struct Connections {
     var reader: SQLiteConnection
     var writer: SQLiteConnection
+    /// Of its own: a search takes longer than anything else and must hold up nobody.
+    var searcher: SQLiteConnection
     var isInMemory: Bool
   }
 
@@ -64,21 +66,6 @@ public final class Catalog: Sendable {
     return try entries("WHERE id IN (\(places))", ids.map { .text($0) })
   }
 
-  /// Entries after `cursor` by id, at most `limit`, that hold every word of `text`, in any case.
-  public func entries(
-    containing text: String, after cursor: String?, limit: Int
-  ) throws(StorageError) -> [CatalogEntry] {
-    let (condition, words) = Self.condition(text)
-    return try entries(
-      "WHERE id > ? AND \(condition) ORDER BY id LIMIT ?", [.text(cursor ?? "")] + words + [.integer(limit)])
-  }
-
-  /// How many entries hold every word of `text`.
-  public func count(containing text: String) throws(StorageError) -> Int {
-    let (condition, words) = Self.condition(text)
-    return try count("WHERE \(condition)", words)
-  }
-
   /// How many archives cannot be read.
   public func unreadableCount() throws(StorageError) -> Int { try count("WHERE width IS NULL", []) }
 
@@ -125,13 +112,16 @@ public final class Catalog: Sendable {
   /// Gives every id (UTF-8, valid during the call) with its archive's stamp.
   public func forEachStamp(_ body: (UnsafeRawBufferPointer, FileStamp) -> Void) throws(StorageError) {
     try read { (connection) throws(SQLiteError) in
-      try connection.run("SELECT id, inode, bytes, modified FROM image") { row in
-        body(row.bytes(0), FileStamp(inode: row.integer(1), size: row.integer(2), modified: row.integer(3)))
+      try connection.run("SELECT id, inode, bytes, modified, sidecar FROM image") { row in
+        body(
+          row.bytes(0),
+          FileStamp(
+            inode: row.integer(1), size: row.integer(2), modified: row.integer(3), sidecar: row.integer(4)))
       }
     }
   }
 
-  private func entries(_ condition: String, _ values: [SQLiteValue]) throws(StorageError) -> [CatalogEntry] {
+  func entries(_ condition: String, _ values: [SQLiteValue]) throws(StorageError) -> [CatalogEntry] {
     var found: [CatalogEntry] = []
     try read { (connection) throws(SQLiteError) in
       found = []
@@ -148,13 +138,6 @@ public final class Catalog: Sendable {
       try connection.run("SELECT count(*) FROM image \(condition)", values) { count = $0.integer(0) }
     }
     return count
-  }
-
-  private static func condition(_ text: String) -> (sql: String, words: [SQLiteValue]) {
-    // Beyond any person's search; SQLite takes so many parameters at least.
-    let words = text.lowercased().split(whereSeparator: \.isWhitespace).prefix(32)
-    let terms = ["width IS NOT NULL"] + words.map { _ in "instr(search, ?) > 0" }
-    return (terms.joined(separator: " AND "), words.map { .text(String($0)) })
   }
 
   // MARK: Writing
@@ -178,9 +161,12 @@ public final class Catalog: Sendable {
   }
 
   /// Runs `body`; a damaged file is made anew and `body` run on that, where it finds nothing.
-  private func read(_ body: (SQLiteConnection) throws(SQLiteError) -> Void) throws(StorageError) {
+  /// - Parameter isSearch: by the connection that nobody else waits for.
+  func read(
+    isSearch: Bool = false, _ body: (SQLiteConnection) throws(SQLiteError) -> Void
+  ) throws(StorageError) {
     let current = connections.withLock { $0 }
-    do throws(SQLiteError) { try body(current.reader) } catch {
+    do throws(SQLiteError) { try body(isSearch ? current.searcher : current.reader) } catch {
       guard error.isCorruption else { throw failure(error) }
       try recover(from: error)
       let fresh = connections.withLock { $0 }
@@ -226,7 +212,8 @@ public final class Catalog: Sendable {
     try prepare(writer)
     let reader = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
     try reader.run("SELECT id FROM image LIMIT 1")
-    return Connections(reader: reader, writer: writer, isInMemory: false)
+    let searcher = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
+    return Connections(reader: reader, writer: writer, searcher: searcher, isInMemory: false)
   }
 
   private static let memoryNumber = Atomic<Int>(0)
@@ -243,10 +230,12 @@ public final class Catalog: Sendable {
       // Immutable: a file in a read-only folder could not be locked. What is stale in it is noticed by the
       // archives' stamps.
       try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?mode=ro&immutable=1")])
-      try? connection.run("INSERT OR REPLACE INTO image SELECT * FROM old.image")
+      var version = 0
+      try? connection.run("PRAGMA old.user_version") { version = $0.integer(0) }
+      if version == CatalogSchema.version { try? connection.run(CatalogSchema.takeOver) }
       try? connection.run("DETACH old")
     }
-    return Connections(reader: connection, writer: connection, isInMemory: true)
+    return Connections(reader: connection, writer: connection, searcher: connection, isInMemory: true)
   }
 
   /// For a `file:` URI: what would end its path is percent-encoded.
@@ -260,9 +249,7 @@ public final class Catalog: Sendable {
       var version = 0
       try connection.run("PRAGMA user_version") { version = $0.integer(0) }
       guard version != CatalogSchema.version else { return }
-      try connection.run("DROP TABLE IF EXISTS image")
-      try connection.run(CatalogSchema.create)
-      for statement in CatalogSchema.createIndexes { try connection.run(statement) }
+      for statement in CatalogSchema.drop + CatalogSchema.create { try connection.run(statement) }
       try connection.run("PRAGMA user_version = \(CatalogSchema.version)")
     }
   }

@@ -42,25 +42,34 @@ public struct CatalogEntry: Hashable, Sendable {
     page == nil ? nil : id.lastIndex(of: "/").map { String(id[..<$0]) }
   }
 
-  /// All that a search looks in, in small letters.
+  /// All that a search looks in, as the index splits it into words.
   var searchText: String {
     let m = metadata
-    return ([id, m.title, m.caption, m.creator, m.date, m.place].compactMap { $0 } + m.keywords)
-      .joined(separator: "\n").lowercased()
+    return SearchWords.spaced(
+      ([id, m.title, m.caption, m.creator, m.date, m.place].compactMap { $0 } + m.keywords)
+        .joined(separator: "\n"))
   }
 }
 
-/// What changes when an archive is replaced, as far as it lasts beyond a restart of the machine.
+/// What changes when an archive or its sidecar is replaced, as far as it lasts beyond a restart of the machine.
 public struct FileStamp: Hashable, Sendable {
   public let inode: UInt64
   public let size: Int
   public let modifiedNanoseconds: Int
+  /// Differs with every version of the sidecar; 0 without one.
+  public let sidecar: Int
 
-  public init(_ identity: FileIdentity) {
+  public init(_ identity: FileIdentity, sidecar: FileIdentity? = nil) {
     (inode, size, modifiedNanoseconds) = (identity.inode, identity.size, identity.modifiedNanoseconds)
+    self.sidecar =
+      sidecar.map {
+        $0.modifiedNanoseconds ^ $0.size &* 0x9e37_79b9 ^ Int(truncatingIfNeeded: $0.inode) << 20 | 1
+      }
+      ?? 0
   }
 
-  init(inode: Int, size: Int, modified: Int) {
+  init(inode: Int, size: Int, modified: Int, sidecar: Int) {
     (self.inode, self.size, modifiedNanoseconds) = (UInt64(bitPattern: Int64(inode)), size, modified)
+    self.sidecar = sidecar
   }
 }

@@ -2,20 +2,37 @@ import Foundation
 import TileGeometry
 import TileStorage
 
-/// The one table, and the way between its rows and entries.
+/// The table of images with its full-text index, and the way between its rows and entries.
 enum CatalogSchema {
-  /// Raised with every change of the table: a catalog of another version is made anew.
-  static let version = 4
+  /// Raised with every change of the tables: a catalog of another version is made anew.
+  static let version = 5
 
-  static let create = """
+  private static let image = """
     CREATE TABLE image (
-      id TEXT PRIMARY KEY, inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL,
+      number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+      inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL, sidecar INTEGER NOT NULL,
       width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, stored_bytes INTEGER, format TEXT, generation INTEGER,
       title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT, microns REAL,
       page INTEGER, book TEXT, item TEXT NOT NULL, search TEXT
-    ) WITHOUT ROWID
+    )
     """
-  static let createIndexes = [
+  /// Reads its text from the table; `prefix` for what is found as it is typed.
+  private static let words = """
+    CREATE VIRTUAL TABLE words USING fts5(
+      search, content = 'image', content_rowid = 'number', tokenize = 'unicode61 remove_diacritics 2',
+      prefix = '1 2 3')
+    """
+  // The index forgets a row only when it is told the very text that it was given (FTS5, section 4.4.3).
+  private static let forget =
+    "INSERT INTO words (words, rowid, search) VALUES ('delete', old.number, old.search);"
+  private static let learn = "INSERT INTO words (rowid, search) VALUES (new.number, new.search);"
+
+  static let drop = ["DROP TABLE IF EXISTS words", "DROP TABLE IF EXISTS image"]
+  static let create = [
+    image, words,
+    "CREATE TRIGGER image_added AFTER INSERT ON image BEGIN \(learn) END",
+    "CREATE TRIGGER image_removed AFTER DELETE ON image BEGIN \(forget) END",
+    "CREATE TRIGGER image_changed AFTER UPDATE ON image BEGIN \(forget) \(learn) END",
     "CREATE INDEX image_book ON image (book, page) WHERE book IS NOT NULL",
     // What a collection lists: a book once, whatever its pages. It holds all that the listing asks for.
     "CREATE INDEX image_item ON image (item, title) WHERE width IS NOT NULL",
@@ -23,10 +40,17 @@ enum CatalogSchema {
 
   static let columns =
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
-    + "creator, date, place, rights, keywords, page, stored_bytes, microns"
-  static let insert =
-    "INSERT OR REPLACE INTO image (\(columns), book, item, search) "
-    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar"
+  private static let allColumns = columns + ", book, item, search"
+  /// Not `INSERT OR REPLACE`, which would remove a row without its trigger.
+  static let insert: String = {
+    let names = allColumns.split(separator: ", ")
+    let changes = names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+    return "INSERT INTO image (\(allColumns)) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
+      + "ON CONFLICT (id) DO UPDATE SET \(changes)"
+  }()
+  /// Takes over what an attached catalog `old` has.
+  static let takeOver = "INSERT INTO image (\(allColumns)) SELECT \(allColumns) FROM old.image"
 
   static func values(_ entry: CatalogEntry) -> [SQLiteValue] {
     let (pyramid, m) = (entry.pyramid, entry.metadata)
@@ -40,14 +64,15 @@ enum CatalogSchema {
       .integer(Int(truncatingIfNeeded: entry.generation)), SQLiteValue(m.title), SQLiteValue(m.caption),
       SQLiteValue(m.creator), SQLiteValue(m.date), SQLiteValue(m.place), SQLiteValue(m.rights),
       .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.bytes),
-      SQLiteValue(entry.micronsPerPixel), SQLiteValue(entry.book),
-      .text(entry.book ?? entry.id), .text(entry.searchText),
+      SQLiteValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLiteValue(entry.book),
+      .text(entry.book ?? entry.id), SQLiteValue(entry.pyramid == nil ? nil : entry.searchText),
     ]
   }
 
   /// The entry of a row with `columns`.
   static func entry(_ row: SQLiteRow) -> CatalogEntry {
-    let stamp = FileStamp(inode: row.integer(1), size: row.integer(2), modified: row.integer(3))
+    let stamp = FileStamp(
+      inode: row.integer(1), size: row.integer(2), modified: row.integer(3), sidecar: row.integer(20))
     var entry = CatalogEntry(unreadable: row.text(0) ?? "", stamp: stamp)
     entry.pyramid = PixelSize(width: row.integer(4), height: row.integer(5)).flatMap {
       Pyramid(imageSize: $0, tileSize: row.integer(6), overlap: row.integer(7))

@@ -11,8 +11,8 @@ struct LibraryListing {
 }
 
 extension Library {
-  /// Images after `cursor` by id, at most `limit`; with `text`, those that hold every word of it in id,
-  /// title, caption, creator, date, place or keywords.
+  /// Images after `cursor` by id, at most `limit`; with `text`, those that have words beginning with each
+  /// of its words.
   func list(after cursor: String?, limit: Int, containing text: String?) throws(StorageError)
     -> LibraryListing
   {
@@ -23,15 +23,12 @@ extension Library {
 
   private func search(_ text: String, _ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing
   {
-    var found = try catalog.entries(containing: text, after: cursor, limit: limit + 1)
-    let hasMore = found.count > limit
-    if hasMore { found.removeLast() }
-    let last = found.last?.id
+    var found = try catalog.search(text, after: cursor, limit: limit)
+    let last = found.entries.last?.id
     // What is gone since may be in the catalog still.
     let table = current
-    found.removeAll { table.entry($0.id) == nil }
-    return LibraryListing(
-      entries: found, total: try catalog.count(containing: text), next: hasMore ? last : nil)
+    found.entries.removeAll { table.entry($0.id) == nil }
+    return LibraryListing(entries: found.entries, total: found.total, next: found.hasMore ? last : nil)
   }
 
   /// By the folders' own names, so that it is whole also while the catalog is being made.

@@ -25,4 +25,18 @@ public struct Request: Sendable {
 
   /// A header's value; names are not case-sensitive.
   public func header(_ name: String) -> String? { header(name) }
+
+  /// The same for any thread: with its own copy of the headers that answers depend on.
+  var detached: Request {
+    var headers: [String: String] = [:]
+    for name in [
+      "Accept-Encoding", "Authorization", "Cookie", "Host", "If-Match", "Origin", "Sec-Fetch-Site",
+      "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
+    ] {
+      headers[name.lowercased()] = header(name)
+    }
+    return Request(
+      method: method, rawPath: rawPath, rawQuery: rawQuery, body: body, peer: peer
+    ) { [headers] in headers[$0.lowercased()] }
+  }
 }

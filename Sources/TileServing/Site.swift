@@ -18,6 +18,8 @@ public final class Site: Sendable {
   public let renders: RenderQueue
   /// Where requests that change something are obeyed.
   public let writes = WriteQueue()
+  /// What only the catalog knows.
+  let reading = WorkQueue("reading", capacity: 256)
   /// CSS pixels along a side of a viewport query's window, at most.
   let viewportSide: Int
   /// Of the program.
@@ -125,6 +127,17 @@ public final class Site: Sendable {
 
   /// Answers everything else, and says why a tile could not be had.
   public func respond(to request: Request) -> Response {
+    guard Self.usesCatalog(request.rawPath) else { return answer(request) }
+    // The database may take its time, and the event loop has none.
+    let request = request.detached
+    return Response(200, [], .deferred(DeferredAnswer(in: reading) { [self] in answer(request) }))
+  }
+
+  private static func usesCatalog(_ path: [UInt8]) -> Bool {
+    path.elementsEqual("/api/images".utf8) || path.starts(with: "/iiif/presentation/".utf8)
+  }
+
+  private func answer(_ request: Request) -> Response {
     guard let gate else { return openResponse(to: request) }
     let isAdmitted = gate.admits(cookies: request.header("Cookie"))
     return (isAdmitted ? openResponse(to: request) : gate.answer(request, base: base)).madePrivate
@@ -155,6 +168,7 @@ public final class Site: Sendable {
   public func stop() {
     writes.stop()
     unlocking.stop()
+    reading.stop()
     renders.stop()
     sessions.lockSpaces()
   }

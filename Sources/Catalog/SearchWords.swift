@@ -1,0 +1,53 @@
+/// A person's search as words of the full-text index.
+struct SearchWords {
+  private let words: [String]
+
+  /// - Parameter text: anything at all; what is neither letter nor digit only separates words.
+  init(_ text: String) {
+    // Beyond any person's search.
+    words = Self.spaced(String(text.prefix(1000))).split(whereSeparator: \.isWhitespace).prefix(32).compactMap
+    {
+      let tokens = String($0).unicodeScalars.split { !Self.isToken($0) }
+      return tokens.isEmpty ? nil : tokens.map(String.init).joined(separator: " ")
+    }
+  }
+
+  /// Every word begins one of the image's; its parts stand side by side. Nil where nothing can be found.
+  var query: String? {
+    // Nothing but letters, marks and digits stands between the quotes: no query is a syntax error.
+    words.isEmpty ? nil : words.map { "\"\($0)\" *" }.joined(separator: " AND ")
+  }
+
+  /// Spaces about the characters of scripts that write none between words, so that every character is one.
+  static func spaced(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isUnspaced) else { return text }
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      // No white space: a phrase of a search stays one.
+      if isUnspaced(scalar) { result.append("\u{2060}") }
+      result.append(scalar)
+      if isUnspaced(scalar) { result.append("\u{2060}") }
+    }
+    return String(result)
+  }
+
+  /// Thai, Lao, Burmese, Khmer; kana and Han.
+  private static func isUnspaced(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0xe00...0xeff, 0x1000...0x109f, 0x1780...0x17ff, 0x3040...0x30ff, 0x3400...0x4dbf, 0x4e00...0x9fff,
+      0xf900...0xfaff, 0x20000...0x3ffff:
+      true
+    default: false
+    }
+  }
+
+  /// As the tokenizer has it (FTS5, section 4.3.1): letters, digits and private use; marks stay with their letters.
+  private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+      .letterNumber, .otherNumber, .privateUse, .nonspacingMark, .spacingMark, .enclosingMark:
+      true
+    default: false
+    }
+  }
+}

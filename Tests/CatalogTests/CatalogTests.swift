@@ -1,0 +1,182 @@
+import CSQLite
+import Foundation
+import TestSupport
+import Testing
+import TileGeometry
+import TileStorage
+
+@testable import Catalog
+
+@Suite struct CatalogTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func open() throws -> Catalog { try Catalog(library: folder.path) }
+
+  static func entry(_ id: String, _ metadata: ImageMetadata = ImageMetadata(), inode: Int = 1) -> CatalogEntry
+  {
+    var entry = CatalogEntry(unreadable: id, stamp: FileStamp(inode: inode, size: 2, modified: 3, sidecar: 4))
+    entry.pyramid = Pyramid(imageSize: PixelSize(width: 300, height: 200)!, tileSize: 256)
+    (entry.format, entry.generation, entry.metadata, entry.bytes) = ("jpg", .max - 1, metadata, 999)
+    return entry
+  }
+
+  private func found(_ catalog: Catalog, _ text: String) throws -> [String] {
+    try catalog.search(text, after: nil, limit: 1000).entries.map(\.id)
+  }
+
+  @Test func givesBackWhatItWasGiven() throws {
+    let metadata = ImageMetadata(
+      title: "Tïtle", caption: "two\nlines", creator: "A; B", date: "2024-05-01", place: "Porto",
+      rights: "©", keywords: ["a, b", "\"", ""])
+    var entry = Self.entry("some/image/2", metadata)
+    (entry.page, entry.micronsPerPixel) = (2, 0.25)
+    let catalog = try open()
+    try catalog.update([entry, CatalogEntry(unreadable: "broken", stamp: entry.stamp)], removing: [])
+    #expect(try catalog.entries(["some/image/2", "none"]) == [entry])
+    #expect(try catalog.entries(["broken"]).map(\.pyramid) == [nil])
+    #expect(try catalog.unreadableCount() == 1)
+    #expect(try catalog.pages(ofBook: "some/image") == [entry])
+    #expect(try found(catalog, "broken").isEmpty)
+    // Another process, later.
+    #expect(try open().entries(["some/image/2"]) == [entry])
+  }
+
+  @Test func replacementAndRemovalReachTheIndex() throws {
+    let catalog = try open()
+    try catalog.update([Self.entry("one", ImageMetadata(title: "Harbour")), Self.entry("two")], removing: [])
+    #expect(try found(catalog, "harbour") == ["one"])
+    try catalog.update([Self.entry("one", ImageMetadata(title: "Quay"), inode: 9)], removing: [])
+    #expect(try found(catalog, "harbour").isEmpty)
+    #expect(try found(catalog, "quay") == ["one"])
+    #expect(try catalog.entries(["one"]).map(\.stamp.inode) == [9])
+    try catalog.update([], removing: ["one", "never"])
+    #expect(try found(catalog, "quay").isEmpty)
+    #expect(try found(catalog, "two") == ["two"])
+  }
+
+  @Test(
+    arguments: [
+      ("NIGHT", ["a/night watch"]), ("nig wat", ["a/night watch"]), ("atch", []),
+      ("nachtw", ["a/night watch"]),
+      ("dü", ["b"]), ("DURER", ["b"]), ("hase 1502", ["b"]), ("nuremberg", ["b"]), ("橋", ["c"]),
+      ("木橋", ["c"]),
+      ("橋木", []), ("ab", []), ("a-b", ["c"]), ("b-a", []), ("watch OR hare", []), ("", []), ("\"", []),
+      ("title:night", []), ("night*", ["a/night watch"]), ("(", []), ("^night", ["a/night watch"]),
+      ("night NOT watch", []), ("NEAR(night watch)", []), ("'; DROP TABLE image --", []), ("\u{0}", []),
+      ("\u{301}", []), ("💥", []), ("night \u{0} watch", ["a/night watch"]),
+      ("\u{202e}night", ["a/night watch"]),
+    ] as [(String, [String])])
+  func searches(_ text: String, _ expected: [String]) throws {
+    let catalog = try open()
+    try catalog.update(
+      [
+        Self.entry("a/night watch", ImageMetadata(title: "De Nachtwacht")),
+        Self.entry(
+          "b", ImageMetadata(caption: "Hase, 1502", creator: "Albrecht Dürer", place: "Nuremberg")),
+        Self.entry("c", ImageMetadata(keywords: ["太鼓木橋", "a-b"])),
+      ], removing: [])
+    #expect(try found(catalog, text) == expected)
+  }
+
+  @Test func noSearchIsASyntaxError() throws {
+    let catalog = try open()
+    try catalog.update([Self.entry("image")], removing: [])
+    var random = SplitMix(7)
+    let pieces = [
+      "\"", "'", "*", "(", ")", "AND", "OR", "NOT", "NEAR", ":", "^", "+", "-", "{", "}", ",", "\u{0}", " ",
+      "image", "é", "\u{301}", "橋", "ๆ", "ี", "①", "\u{2060}", "\\", "%", "_", "/", "\u{feff}", "🇩🇪",
+    ]
+    for _ in 0..<3000 {
+      let text = (0...random.below(8)).map { _ in random.pick(pieces) }
+        .joined()
+      #expect(throws: Never.self) { try catalog.search(text, after: nil, limit: 2) }
+    }
+    _ = try catalog.search(String(repeating: "image ", count: 10_000), after: nil, limit: 2)
+  }
+
+  /// The few that are sorted and the many that are met on the way through all ids come in the same order.
+  @Test(arguments: [1, 7, 100]) func pagesComeInOrderEachImageOnce(_ limit: Int) throws {
+    let catalog = try open()
+    // Rows in another order than ids.
+    let ids = (0..<5000).map { "\(($0 * 3677) % 5000)/x" }
+    let entries = ids.enumerated().map { number, id in
+      Self.entry(id, ImageMetadata(title: number % 2 == 0 ? "even many" : number % 50 == 1 ? "few" : "many"))
+    }
+    try catalog.update(entries, removing: [])
+    for word in limit == 1 ? ["few"] : ["few", "many"] {
+      let expected = entries.filter { $0.metadata.title!.contains(word) }.map(\.id).sorted()
+      var (got, cursor): ([String], String?) = ([], nil)
+      repeat {
+        let page = try catalog.search(word, after: cursor, limit: limit)
+        #expect(page.total == expected.count)
+        #expect(page.entries.count <= limit)
+        got += page.entries.map(\.id)
+        cursor = page.hasMore ? page.entries.last?.id : nil
+      } while cursor != nil
+      #expect(got == expected)
+    }
+  }
+
+  @Test(arguments: [0, 4, 999]) func aCatalogOfAnotherVersionIsMadeAnew(_ version: Int) throws {
+    let path = folder(Catalog.fileName)
+    do {
+      let old = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+      try old.run("CREATE TABLE image (id TEXT PRIMARY KEY, search TEXT) WITHOUT ROWID")
+      try old.run("INSERT INTO image VALUES ('old', 'old')")
+      try old.run("PRAGMA user_version = \(version)")
+    }
+    let catalog = try open()
+    #expect(catalog.needsUpdate && !catalog.isInMemory)
+    #expect(try found(catalog, "old").isEmpty)
+    try catalog.update([Self.entry("new")], removing: [])
+    #expect(try found(try open(), "new") == ["new"])
+  }
+
+  @Test(arguments: [0, 100, 5000]) func aDamagedCatalogIsMadeAnew(_ from: Int) throws {
+    let path = folder(Catalog.fileName)
+    do { try open().update((0..<500).map { Self.entry("image \($0)") }, removing: []) }
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    #expect(bytes.count > 20_000)
+    for at in from..<bytes.count { bytes[at] = 0xa5 }
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let catalog = try open()
+    // What is damaged may show itself only now.
+    _ = try catalog.search("image", after: nil, limit: 10)
+    try catalog.update([Self.entry("new")], removing: [])
+    #expect(!catalog.isInMemory && catalog.needsUpdate)
+    #expect(try found(catalog, "new") == ["new"])
+  }
+
+  @Test func writersTakeTurns() async throws {
+    let catalogs = [try open(), try open()]
+    await withThrowingTaskGroup(of: Void.self) { group in
+      for (writer, catalog) in catalogs.enumerated() {
+        group.addTask {
+          for number in 0..<100 {
+            try catalog.update([Self.entry("\(writer) \(number)")], removing: ["\(writer) \(number - 50)"])
+            _ = try catalog.search("\(writer)", after: nil, limit: 10)
+          }
+        }
+      }
+    }
+    for catalog in catalogs {
+      #expect(try catalog.search("0", after: nil, limit: 1).total > 0)
+      for writer in 0...1 {
+        let expected = (50..<100).map { "\(writer) \($0)" }
+        #expect(try catalog.entries(expected).count == 50)
+      }
+    }
+  }
+
+  @Test func aFolderThatCannotBeWrittenHasItsCatalogInMemory() throws {
+    try open().update([Self.entry("image", ImageMetadata(title: "Quay"))], removing: [])
+    let catalog = try Catalog(library: folder.path, isReadOnly: true)
+    #expect(catalog.isInMemory)
+    #expect(try found(catalog, "quay") == ["image"])
+    try catalog.update([], removing: ["image"])
+    #expect(try found(catalog, "quay").isEmpty)
+    #expect(try found(try open(), "quay") == ["image"])
+  }
+}
