@@ -42,7 +42,9 @@ let package = Package(
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     library("PrivateSpaces", ["CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
-    library("Imaging", ["CVips"]),
+    .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
+    .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
+    library("Imaging", ["CVips", "CLCMS", "CHEIF"]),
     .systemLibrary(name: "CGExiv2", pkgConfig: "gexiv2", providers: [.apt(["libgexiv2-dev"])]),
     library("Metadata", ["TileStorage", "CGExiv2"]),
     library(

@@ -16,6 +16,9 @@ extension Image {
     vips_image_set_blob_copy(pointer, "icc-profile-data", profile, profile.count)
   }
 
+  /// Adds a header field of the caller's own; of an image that nobody else has.
+  public func setString(_ name: String, _ text: String) { vips_image_set_string(pointer, name, text) }
+
   /// 8-bit RGB pixels, packed, that are said to be in the space of `profile`.
   public convenience init(pixels: [UInt8], width: Int, height: Int, profile: [UInt8]) {
     precondition(pixels.count == width * height * 3, "three bytes a pixel")

@@ -4,9 +4,10 @@ final class PNGFile {
   let height: Int
   /// 1 gray, 2 with alpha, 3 RGB, 4 with alpha.
   let bands: Int
-  /// Pixels can be taken as they stand: 8 bits, not interlaced, no palette or transparent colour, and
-  /// colours as sRGB has them unless an embedded profile says otherwise.
-  let isPlain: Bool
+  /// Why pixels cannot be taken as they stand, which are 8 bits a channel, not interlaced, without palette
+  /// or transparent colour; nil where they can.
+  let obstacle: String?
+  let colours: PNGColours
   let chunks: PNGChunkReader
 
   /// Deflate expands no byte to more than this many.
@@ -27,31 +28,44 @@ final class PNGFile {
     }
     let (depth, colourType) = (header[8], header[9])
     bands = [0: 1, 4: 2, 2: 3, 6: 4][colourType] ?? 0
-    var isPlain = depth == 8 && bands > 0 && header[10] == 0 && header[11] == 0 && header[12] == 0
-    var isStandardRGB = false
-    var hasOtherColours = false
+    var colours = PNGColours()
+    var hasTransparentColour = false
     while try chunks.next() != PNGChunk.data {
       switch chunks.name {
       case PNGChunk.end: throw chunks.refused("has no pixels")
       case PNGChunk.header: throw chunks.refused("has two headers")
-      case PNGChunk.transparency, PNGChunk.codePoints: isPlain = false
-      // A profile counts before gAMA and cHRM; what it means is judged where the file is routed.
-      case PNGChunk.standardRGB, PNGChunk.profile: isStandardRGB = true
-      case PNGChunk.gamma:
-        hasOtherColours = number(try chunks.rest(atMost: 4)) != 45455 || hasOtherColours
+      case PNGChunk.transparency: hasTransparentColour = true
+      case PNGChunk.codePoints:
+        let points = try chunks.rest(atMost: 4)
+        guard points.count >= 2 else { throw chunks.refused("has a cICP that is too short") }
+        colours.codePoints = CodePoints(primaries: Int(points[0]), transfer: Int(points[1]))
+      case PNGChunk.standardRGB, PNGChunk.profile: colours.isStandardRGB = true
+      case PNGChunk.gamma: colours.gamma = number(try chunks.rest(atMost: 4))
       case PNGChunk.chromaticities:
         let values = try chunks.rest(atMost: 32)
-        let points = stride(from: 0, to: values.count, by: 4).map {
+        colours.chromaticities = stride(from: 0, to: values.count, by: 4).map {
           number(values[$0..<min($0 + 4, values.count)])
         }
-        hasOtherColours =
-          points != [31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000] || hasOtherColours
       default: break
       }
     }
-    // sRGB says more than the other two, which then are there for old readers (PNG 11.3.2.5).
-    self.isPlain =
-      isPlain && (isStandardRGB || !hasOtherColours) && width <= Self.longestRow / max(bands, 1)
+    self.colours = colours
+    obstacle =
+      if colourType == 3 {
+        "its palette"
+      } else if depth != 8 {
+        "its \(depth) \(depth == 1 ? "bit" : "bits") a channel"
+      } else if header[12] != 0 {
+        "its interlacing"
+      } else if hasTransparentColour {
+        "its transparent colour"
+      } else if bands == 0 || header[10] != 0 || header[11] != 0 {
+        "its unknown kind"
+      } else if width > Self.longestRow / bands {
+        "the length of its rows"
+      } else {
+        nil
+      }
     let samples = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colourType] ?? 1
     let rowSize = (width * samples * Int(depth) + 7) / 8 + 1
     guard rowSize <= chunks.fileSize * Self.largestExpansion / height else {

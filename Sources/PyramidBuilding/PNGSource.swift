@@ -29,7 +29,7 @@ final class PNGSource: StripSource, StripDecoding {
 
   /// - Parameter file: a plain one.
   init(_ file: PNGFile) {
-    precondition(file.isPlain, "only pixels that need no conversion are read here")
+    precondition(file.obstacle == nil, "only pixels that need no conversion are read here")
     self.file = file
     (width, height) = (file.width, file.height)
     layout = .interleaved(bands: file.bands)

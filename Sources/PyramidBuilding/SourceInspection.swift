@@ -12,12 +12,16 @@ public struct SourceInspection: Sendable {
   /// libvips' name of the colour space: `srgb`, `cmyk`, `rgb16`.
   public let colour: String
   public let hasProfile: Bool
+  /// What marks other than a profile say of the colours, where they say something else than sRGB.
+  public let colourMarks: String?
   public let hasAlpha: Bool
   /// EXIF, 1…8.
   public let orientation: Int
   public let pages: Int
   /// By which way its tiles would be made, and why.
   public let route: String
+  /// What would be done to its pixels, in order.
+  public let steps: [String]
   /// What the file says of itself.
   public let metadata: ImageMetadata
 
@@ -29,7 +33,7 @@ public struct SourceInspection: Sendable {
   public init(path: String, options: BuildOptions) throws(BuildError) {
     _ = try SourceFile(path: path)
     do {
-      let image = try Image(path: path, access: .sequential)
+      let image = try Image.source(path: path, access: .sequential)
       guard let size = PixelSize(width: image.width, height: image.height) else {
         throw BuildError(path, "the image has no pixels")
       }
@@ -38,10 +42,13 @@ public struct SourceInspection: Sendable {
       let loader = image.string("vips-loader") ?? "unknown"
       format = loader.hasSuffix("load") ? String(loader.dropLast(4)) : loader
       colour = image.interpretation
-      hasProfile = image.hasField("icc-profile-data")
+      colourMarks = image.followedMarks ?? image.unfollowedMarks
+      hasProfile = image.hasField("icc-profile-data") && image.followedMarks == nil
       pages = image.int("n-pages") ?? 1
     } catch { throw BuildError(path, error) }
-    route = try SourceRoute(path: path, options: options).reason
+    let route = try SourceRoute(
+      path: path, page: (try SourcePages.count(path: path)) > 1 ? 0 : nil, options: options)
+    (self.route, steps) = (route.reason, route.steps)
     metadata = ImageMetadata(embeddedInFileAt: path)
   }
 }

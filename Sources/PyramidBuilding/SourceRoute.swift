@@ -7,7 +7,7 @@ struct SourceRoute {
   /// `lossless`, `planar`, `exact`, with the reason.
   let reason: String
   /// What was done to the pixels, in order.
-  var steps: [String] { source.steps + (keptProfile.map { [Self.words($0)] } ?? []) }
+  let steps: [String]
   /// Which every tile carries; nil where the tiles are sRGB.
   let keptProfile: [UInt8]?
   /// What the build asked for, with the tile format chosen for this image.
@@ -18,7 +18,7 @@ struct SourceRoute {
   init(path: String, page: Int? = nil, options: BuildOptions) throws(BuildError) {
     let image: Image
     do {
-      image = try Image(path: path, access: .sequential, page: page)
+      image = try .source(path: path, access: .sequential, page: page)
     } catch { throw .unopened(path, error) }
     var options = options
     if options.choosesFormat { options.format = image.hasAlpha ? .webp : .jpeg }
@@ -27,73 +27,82 @@ struct SourceRoute {
       options.keepsProfile && EmbeddedProfile.canBeKept(image) && !EmbeddedProfile.isSRGB(profile)
         ? profile : nil
     }
-    if let page {
+    switch try Self.shortest(path, page, image, options) {
+    case .native(let source, let reason): (self.source, self.reason) = (source, reason)
+    case .libvips(let obstacle):
       source = try VipsSource(image, path: path, page: page, options: options)
-      reason = "exact: read by libvips, page \(page + 1)"
-      return
+      reason = "exact: read by libvips, for \(obstacle)"
     }
+    steps =
+      source.steps + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
+      + (keptProfile.map { [Self.words($0, image)] } ?? [])
+  }
+
+  /// Who reads the pixels.
+  private enum Way {
+    /// And by which path, with the reason.
+    case native(any StripSource, String)
+    /// Because of what.
+    case libvips(String)
+  }
+
+  private static func words(_ profile: [UInt8], _ image: Image) -> String {
+    let name = ICCProfile(profile)?.description.map { "\"\($0)\"" } ?? "without a name"
+    let whose = image.followedMarks.map { "profile made of \($0)" } ?? "embedded profile \(name)"
+    return "\(whose) kept, in every tile"
+  }
+
+  private static func shortest(
+    _ path: String, _ page: Int?, _ image: Image, _ options: BuildOptions
+  ) throws(BuildError) -> Way {
+    if let page { return .libvips("page \(page + 1) of a file of several") }
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.
     let loader = Image.loader(ofPath: path)
-    if let (jpeg, reason) = try Self.jpeg(path, image, loader, options) {
-      (source, self.reason) = (jpeg, reason)
-      return
+    guard let loader, ["jpegload", "pngload", "tiffload"].contains(loader) else {
+      let format = loader.map { $0.hasSuffix("load") ? String($0.dropLast(4)) : $0 } ?? "unknown"
+      return .libvips("its format (\(format))")
     }
-    if let png = try Self.png(path, image, loader, options) {
-      source = png
-      reason = "exact: PNG rows"
-      return
+    if let change = change(image, options) { return .libvips(change) }
+    switch loader {
+    case "jpegload": return try jpeg(path, options)
+    case "pngload": return try png(path, options)
+    default: return try tiff(path, options)
     }
-    if let (tiff, reason) = try Self.tiff(path, image, loader, options) {
-      (source, self.reason) = (tiff, reason)
-      return
-    }
-    source = try VipsSource(image, path: path, options: options)
-    reason = "exact: read by libvips"
   }
 
-  private static func words(_ profile: [UInt8]) -> String {
-    let name = ICCProfile(profile)?.description.map { "\"\($0)\"" } ?? "without a name"
-    return "embedded profile \(name) kept, in every tile"
-  }
-
-  /// Neither to be turned nor to be converted.
-  private static func isAsItStands(_ image: Image, _ options: BuildOptions) -> Bool {
-    guard image.orientation == 1 else { return false }
-    guard let profile = image.embeddedProfile else { return true }
-    return EmbeddedProfile.isSRGB(profile) || (options.keepsProfile && EmbeddedProfile.canBeKept(image))
-  }
-
-  /// A JPEG whose pixels need no turning and no change of colour.
-  private static func jpeg(
-    _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
-  ) throws(BuildError) -> (JPEGSource, String)? {
-    guard loader == "jpegload", isAsItStands(image, options) else { return nil }
-    let file = try JPEGFile(path: path)
-    guard file.hasRows else { return nil }
-    let (way, reason) = way(file, options)
-    return (try JPEGSource(file, way, tileSize: options.tileSize), reason)
-  }
-
-  /// A PNG whose pixels are 8-bit gray or RGB as they stand.
-  private static func png(
-    _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
-  ) throws(BuildError) -> PNGSource? {
-    guard loader == "pngload", isAsItStands(image, options) else { return nil }
-    let file = try PNGFile(path: path)
-    let hasAlpha = file.bands == 2 || file.bands == 4
-    guard file.isPlain, !hasAlpha || options.keepsAlpha else { return nil }
-    return PNGSource(file)
-  }
-
-  /// A TIFF of 8-bit gray or RGB that needs no turning and no change of colour.
-  private static func tiff(
-    _ path: String, _ image: Image, _ loader: String?, _ options: BuildOptions
-  ) throws(BuildError) -> (TIFFSource, String)? {
-    guard loader == "tiffload", isAsItStands(image, options),
-      let file = try TIFFFile(path: path, tileSize: options.tileSize), let ability = try TIFFAbility(file)
+  /// What is to be done to every pixel, which only libvips does; nil where they stay as they are.
+  private static func change(_ image: Image, _ options: BuildOptions) -> String? {
+    if image.orientation != 1 { return "its EXIF orientation \(image.orientation)" }
+    guard let profile = image.embeddedProfile, !EmbeddedProfile.isSRGB(profile),
+      !(options.keepsProfile && EmbeddedProfile.canBeKept(image))
     else { return nil }
+    let name = ICCProfile(profile)?.description.map { "its profile \"\($0)\"" } ?? "its profile"
+    return image.followedMarks ?? name
+  }
+
+  private static func jpeg(_ path: String, _ options: BuildOptions) throws(BuildError) -> Way {
+    let file = try JPEGFile(path: path)
+    guard file.hasRows else {
+      return .libvips(file.info.components == 4 ? "its CMYK" : "its \(file.info.components) channels")
+    }
+    let (way, reason) = way(file, options)
+    return .native(try JPEGSource(file, way, tileSize: options.tileSize), reason)
+  }
+
+  private static func png(_ path: String, _ options: BuildOptions) throws(BuildError) -> Way {
+    let file = try PNGFile(path: path)
+    if let obstacle = file.obstacle { return .libvips(obstacle) }
+    let hasAlpha = file.bands == 2 || file.bands == 4
+    if hasAlpha, !options.keepsAlpha { return .libvips("its alpha, which the tiles have not") }
+    return .native(PNGSource(file), "exact: PNG rows")
+  }
+
+  private static func tiff(_ path: String, _ options: BuildOptions) throws(BuildError) -> Way {
+    let file = try TIFFFile(path: path, tileSize: options.tileSize)
+    if let obstacle = file.obstacle { return .libvips(obstacle) }
+    guard let ability = try TIFFAbility(file) else { return .libvips("its JPEG data's other colours") }
     let (way, reason) = way(file, ability, options)
-    return (TIFFSource(file, way, tileSize: options.tileSize), reason)
+    return .native(TIFFSource(file, way, tileSize: options.tileSize), reason)
   }
 
   private static func way(

@@ -4,6 +4,9 @@ import CTIFF
 /// image's width.
 struct TIFFFile {
   let path: String
+  /// Why it is not read here, which takes 8-bit gray or RGB side by side in the common compressions, in
+  /// units small enough to be decoded by themselves; nil where it is.
+  let obstacle: String?
   let width: Int
   let height: Int
   /// 1 gray, 3 RGB.
@@ -26,9 +29,7 @@ struct TIFFFile {
   /// The largest unit that is held in memory decoded, one per thread.
   private static let largestUnit = 1 << 26
 
-  /// Nil where pixels are not 8-bit gray or RGB side by side in a compression that is read here, or where
-  /// units are so large that decoding them by themselves costs memory or time.
-  init?(path: String, tileSize: Int) throws(BuildError) {
+  init(path: String, tileSize: Int) throws(BuildError) {
     let handle = try TIFFHandle(path: path)
     self.path = path
     guard let width = handle.long(TIFFTAG_IMAGEWIDTH), let height = handle.long(TIFFTAG_IMAGELENGTH),
@@ -50,25 +51,53 @@ struct TIFFFile {
     isDeflated = [COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE].contains(Int32(compression))
     isPredicted = isDeflated && handle.short(TIFFTAG_PREDICTOR) == PREDICTOR_HORIZONTAL
     jpegTables = isJPEG ? handle.bytes(TIFFTAG_JPEGTABLES) : []
-    let compressions = [
-      COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_JPEG,
-    ]
     isYCbCr = isJPEG && photometric == PHOTOMETRIC_YCBCR
-    let wanted = bands == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB
-    guard unitWidth > 0, unitHeight > 0, bands == 3 || (bands == 1 && !isYCbCr),
-      isYCbCr || photometric == wanted,
-      compressions.contains(Int32(compression)), handle.short(TIFFTAG_BITSPERSAMPLE) == 8,
-      handle.short(TIFFTAG_SAMPLEFORMAT) == SAMPLEFORMAT_UINT,
-      bands == 1 || handle.short(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_CONTIG,
-      handle.short(TIFFTAG_FILLORDER) == FILLORDER_MSB2LSB, unitHeight <= 2 * tileSize,
-      unitWidth <= Self.largestUnit / (unitHeight * bands)
-    else { return nil }
+    obstacle =
+      Self.obstacle(handle, photometric, compression, bands, isYCbCr: isYCbCr)
+      ?? Self.obstacle(unitWidth, unitHeight, bands, tileSize: tileSize)
+    guard obstacle == nil else {
+      (columns, rows) = (0, 0)
+      return
+    }
     columns = (width + unitWidth - 1) / unitWidth
     rows = (height + unitHeight - 1) / unitHeight
     let count = isTiled ? TIFFNumberOfTiles(handle.pointer) : TIFFNumberOfStrips(handle.pointer)
     guard Int(count) == columns * rows else {
       throw handle.refused("the TIFF names \(count) pieces, its size asks for \(columns * rows)")
     }
+  }
+
+  private static func obstacle(
+    _ handle: TIFFHandle, _ photometric: Int, _ compression: Int, _ bands: Int, isYCbCr: Bool
+  ) -> String? {
+    let format = handle.short(TIFFTAG_SAMPLEFORMAT)
+    if Int32(format) == SAMPLEFORMAT_IEEEFP { return "its floating-point samples" }
+    let bits = handle.short(TIFFTAG_BITSPERSAMPLE)
+    if bits != 8 { return "its \(bits) \(bits == 1 ? "bit" : "bits") a channel" }
+    if Int32(format) != SAMPLEFORMAT_UINT { return "its signed samples" }
+    let names = [
+      PHOTOMETRIC_PALETTE: "its palette", PHOTOMETRIC_SEPARATED: "its CMYK",
+      PHOTOMETRIC_CIELAB: "its Lab colours",
+      PHOTOMETRIC_MINISWHITE: "its inverted gray",
+    ]
+    if let name = names[Int32(photometric)] { return name }
+    guard bands == 3 || (bands == 1 && !isYCbCr) else { return "its \(bands) channels" }
+    let wanted = bands == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB
+    guard isYCbCr || Int32(photometric) == wanted else { return "its colours (photometric \(photometric))" }
+    let compressions = [
+      COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_JPEG,
+    ]
+    guard compressions.contains(Int32(compression)) else { return "its compression (\(compression))" }
+    if bands > 1, Int32(handle.short(TIFFTAG_PLANARCONFIG)) != PLANARCONFIG_CONTIG {
+      return "its separate planes"
+    }
+    return Int32(handle.short(TIFFTAG_FILLORDER)) == FILLORDER_MSB2LSB ? nil : "its order of bits"
+  }
+
+  private static func obstacle(_ width: Int, _ height: Int, _ bands: Int, tileSize: Int) -> String? {
+    guard width > 0, height > 0 else { return "its tiles of no size" }
+    return height <= 2 * tileSize && width <= largestUnit / (height * bands)
+      ? nil : "its strips or tiles of \(width) × \(height), too large to be decoded by themselves"
   }
 
   /// Pixel rows that unit `unit` holds; tiles are whole even where they reach over the image's edge.

@@ -62,10 +62,10 @@ final class VipsSource: StripSource, StripDecoding {
       steps.append("turned upright from EXIF orientation \(image.orientation)")
       // Rows of a turned image are columns of the file, or come bottom first; only a left-to-right
       // mirror can be read as it streams.
-      if image.orientation != 2 { image = try Image(path: path, access: .random, page: page) }
+      if image.orientation != 2 { image = try .source(path: path, access: .random, page: page) }
       image = try image.autorotated()
     }
-    let open = { () throws(ImagingError) in try Image(path: path, access: .sequential, page: page) }
+    let open = { () throws(ImagingError) in try Image.source(path: path, access: .sequential, page: page) }
     image = try inSRGB(image, options, &steps, open)
     if !image.isBytes { image = try inBytes(image, &steps, open) }
     if image.hasAlpha, !options.keepsAlpha {
@@ -128,7 +128,8 @@ extension VipsSource {
         ? try source.converted(to: source.interpretation == "grey16" ? "rgb16" : "srgb") : source
       let image = try coloured.convertedFromEmbeddedProfile(intent: intent.name)
       let depth = source.isBytes ? "" : " from \(source.interpretation)"
-      steps.append("converted\(depth) to sRGB by its embedded profile \(name), \(intent.name)")
+      let way = source.followedMarks ?? "its embedded profile \(name)"
+      steps.append("converted\(depth) to sRGB by \(way), \(intent.name)")
       // White paper may be tinted, which gray cannot be.
       return isGray && intent != .absolute ? try image.converted(to: "b-w") : image
     } catch {

@@ -6,13 +6,14 @@ enum InspectCommand: Command {
   static let name = "inspect"
   static let usage = "ARCHIVE|SOURCE"
   static let summary = "Size, levels, tiles, format, colour, pages and origin, at a glance."
-  static let options = [Option("json", help: "as a JSON object")]
+  static let options = [Option("json", help: "as a JSON object")] + BuildOptions.arguments
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let path = try arguments.onlyOperand("the archive or image")
+    let options = try BuildOptions(arguments)
     let facts: [Fact]
     do {
-      facts = try path.hasSuffix(".szi") ? archive(path) : source(path)
+      facts = try path.hasSuffix(".szi") ? archive(path) : source(path, options)
     } catch {
       Output.error("\(error)")
       return .someFailed
@@ -82,14 +83,17 @@ enum InspectCommand: Command {
         ? [] : [Fact("keywords", metadata.keywords, metadata.keywords.joined(separator: ", "))])
   }
 
-  private static func source(_ path: String) throws -> [Fact] {
-    let source = try SourceInspection(path: path, options: BuildOptions())
+  private static func source(_ path: String, _ options: BuildOptions) throws -> [Fact] {
+    let source = try SourceInspection(path: path, options: options)
+    let marks = source.colourMarks.map { ", by \($0)" } ?? ""
     return size(source.size.width, source.size.height) + [
       Fact("format", source.format),
-      Fact("colour", source.colour, source.colour + (source.hasProfile ? ", with an ICC profile" : "")),
+      Fact(
+        "colour", source.colour, source.colour + (source.hasProfile ? ", with an ICC profile" : "") + marks),
       Fact("bands", source.bands, "\(source.bands)" + (source.hasAlpha ? ", the last is alpha" : "")),
       Fact("profile", source.hasProfile, ""), Fact("alpha", source.hasAlpha, ""),
       Fact("orientation", source.orientation), Fact("pages", source.pages), Fact("route", source.route),
+      Fact("steps", source.steps, source.steps.joined(separator: "; ")),
     ] + words(source.metadata)
   }
 

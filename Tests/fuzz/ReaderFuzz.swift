@@ -56,12 +56,13 @@ private func jpeg(_ path: String) throws(BuildError) {
 
 private func png(_ path: String) throws(BuildError) {
   let file = try PNGFile(path: path)
-  guard file.isPlain, file.width <= largest / file.height else { return }
+  guard file.obstacle == nil, file.width <= largest / file.height else { return }
   try drain(PNGSource(file))
 }
 
 private func tiff(_ path: String) throws(BuildError) {
-  guard let file = try TIFFFile(path: path, tileSize: tileSize), file.width <= largest / file.height,
+  let file = try TIFFFile(path: path, tileSize: tileSize)
+  guard file.obstacle == nil, file.width <= largest / file.height,
     let ability = try TIFFAbility(file)
   else { return }
   try drain(TIFFSource(file, .rows, tileSize: tileSize))

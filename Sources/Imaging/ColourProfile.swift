@@ -1,0 +1,54 @@
+import CLCMS
+
+/// Makes ICC profiles of RGB from the numbers by which other marks tell colours.
+public enum ColourProfile {
+  /// CIE xy.
+  public typealias Point = (x: Double, y: Double)
+
+  /// How a colour's number becomes light.
+  public enum Curve: Hashable, Sendable {
+    /// Light is the number to this power.
+    case power(Double)
+    /// IEC 61966-2-1.
+    case standardRGB
+    /// ITU-R BT.709-6, 1.2, the other way round.
+    case television
+  }
+
+  /// The bytes of a profile, the same for the same numbers; nil where they span no colours.
+  public static func bytes(
+    white: Point, red: Point, green: Point, blue: Point, curve: Curve
+  ) -> [UInt8]? {
+    let points = [white, red, green, blue]
+    // Outside, LittleCMS divides by zero, or a colour has less than no light.
+    guard points.allSatisfy({ $0.x >= 0 && $0.y > 0 && $0.x + $0.y <= 1.0001 }) else { return nil }
+    let doubled = (green.x - red.x) * (blue.y - red.y) - (blue.x - red.x) * (green.y - red.y)
+    guard abs(doubled) > 1e-3, let tone = tone(curve) else { return nil }
+    defer { cmsFreeToneCurve(tone) }
+    var whitePoint = cmsCIExyY(x: white.x, y: white.y, Y: 1)
+    var primaries = cmsCIExyYTRIPLE(
+      Red: cmsCIExyY(x: red.x, y: red.y, Y: 1), Green: cmsCIExyY(x: green.x, y: green.y, Y: 1),
+      Blue: cmsCIExyY(x: blue.x, y: blue.y, Y: 1))
+    let tones: [OpaquePointer?] = [tone, tone, tone]
+    guard let profile = cmsCreateRGBProfile(&whitePoint, &primaries, tones) else { return nil }
+    defer { cmsCloseProfile(profile) }
+    var size: cmsUInt32Number = 0
+    guard cmsSaveProfileToMem(profile, nil, &size) != 0 else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(size))
+    guard cmsSaveProfileToMem(profile, &bytes, &size) != 0, bytes.count > 128 else { return nil }
+    // The moment of its making (ICC.1:2010, 7.2.9): 1 January 2000.
+    bytes.replaceSubrange(24..<36, with: [0x07, 0xd0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0])
+    return bytes
+  }
+
+  private static func tone(_ curve: Curve) -> OpaquePointer? {
+    switch curve {
+    case .power(let power): return (0.1...10).contains(power) ? cmsBuildGamma(nil, power) : nil
+    // LittleCMS' fourth kind: ((a·x + b) to the power g) from d on, below it c·x.
+    case .standardRGB:
+      return cmsBuildParametricToneCurve(nil, 4, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
+    case .television:
+      return cmsBuildParametricToneCurve(nil, 4, [1 / 0.45, 1 / 1.099, 0.099 / 1.099, 1 / 4.5, 0.081])
+    }
+  }
+}
