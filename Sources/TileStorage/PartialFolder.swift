@@ -2,13 +2,16 @@ import Foundation
 import Glibc
 
 /// A folder of files under construction beside the place it will take: nothing has the destination's name
-/// before `publish` renames it there, whole.
+/// before `publish` renames it there, whole. An empty folder that is there already, which may be where
+/// something is mounted or where somebody stands, is filled instead.
 ///
 /// Files may be written by several threads at a time.
 public final class PartialFolder: Sendable {
   public let destination: String
   private let path: String
   private let replaces: Bool
+  /// The destination is an empty folder.
+  private let fills: Bool
 
   /// - Parameters:
   ///   - destination: its parent folder exists.
@@ -18,8 +21,12 @@ public final class PartialFolder: Sendable {
     var destination = destination
     while destination.count > 1, destination.hasSuffix("/") { destination.removeLast() }
     self.destination = destination
-    if !replacing { try Self.expectNothing(at: destination) }
-    let parent = parentFolder(destination)
+    fills = Self.isEmptyFolder(destination)
+    // Told before the work, not after it.
+    guard fills || replacing || access(destination, F_OK) != 0 else {
+      throw StorageError("write \(destination)", "something of that name is there")
+    }
+    let parent = fills ? destination : parentFolder(destination)
     var template = Array("\(parent)/\(PartialFile.prefix)folder-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw StorageError("write into \(parent)", errno: errno) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -47,14 +54,10 @@ public final class PartialFolder: Sendable {
     }
   }
 
-  /// Told before the work, not after it.
-  private static func expectNothing(at path: String) throws(StorageError) {
+  private static func isEmptyFolder(_ path: String) -> Bool {
     var status = stat()
-    guard stat(path, &status) == 0 else { return }
-    let isEmpty =
-      status.st_mode & S_IFMT == S_IFDIR
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
       && (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty == true
-    if !isEmpty { throw StorageError("write \(path)", "something of that name is there") }
   }
 
   /// Gives the finished folder its name.
@@ -65,6 +68,7 @@ public final class PartialFolder: Sendable {
     guard chmod(path, 0o777 & ~mask) == 0 else { throw StorageError(action, errno: errno) }
     // One call for what may be a hundred thousand files: a name on disk is then never without its bytes.
     sync()
+    if fills { return try fill() }
     if rename(path, destination) == 0 { return }
     guard [ENOTEMPTY, EEXIST, ENOTDIR].contains(errno) else { throw StorageError(action, errno: errno) }
     guard replaces else { throw StorageError(action, "something of that name is there") }
@@ -77,6 +81,23 @@ public final class PartialFolder: Sendable {
       throw StorageError(action, errno: code)
     }
     try? FileManager.default.removeItem(atPath: old)
+  }
+
+  /// Moves what was made up into the destination, descriptors last.
+  private func fill() throws(StorageError) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    func isFolder(_ name: String) -> Bool {
+      var status = stat()
+      return stat("\(path)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+    for name in names.filter(isFolder) + names.filter({ !isFolder($0) }) {
+      let place = "\(destination)/\(name)"
+      guard access(place, F_OK) != 0 else {
+        throw StorageError("write \(place)", "something of that name is there")
+      }
+      guard rename("\(path)/\(name)", place) == 0 else { throw StorageError("write \(place)", errno: errno) }
+    }
+    rmdir(path)
   }
 
   /// Leaves nothing behind; not to be called after `publish`.

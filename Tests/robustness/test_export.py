@@ -1,0 +1,179 @@
+"""`export`: into which folders it writes, on a full disk, and from archives that lie."""
+
+import os
+import signal
+import struct
+import subprocess
+import unittest
+import zipfile
+
+from harness import BINARY, CommandTest, folder, photo, run
+
+LAYOUTS = ("dz", "zoomify", "xyz", "iiif3")
+
+
+def tree(place):
+    return sorted(str(path.relative_to(place)) for path in place.rglob("*"))
+
+
+class Exports(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.base = folder("export")
+        photo(cls.base / "picture.jpg", 1100, 700)
+        result = run("build", cls.base / "picture.jpg", "--library", cls.base, "--tile-size", "256", "--quiet")
+        assert result.returncode == 0, result.stderr
+        cls.archive = cls.base / "picture.szi"
+
+    def export(self, output, *options, archive=None, layout="dz", **how):
+        return run("export", archive or self.archive, "--layout", layout, "--output", output, *options, **how)
+
+
+class Places(Exports):
+    def test_an_empty_folder_is_filled(self):
+        for layout in LAYOUTS:
+            with self.subTest(layout):
+                base = folder("places")
+                self.assertEqual(self.export(base / "new", layout=layout).returncode, 0)
+                (base / "empty").mkdir(mode=0o750)
+                inode = (base / "empty").stat().st_ino
+                result = self.export(base / "empty", layout=layout)
+                self.assertEqual((result.returncode, tree(base / "empty")), (0, tree(base / "new")), result.stderr)
+                # The folder stays the one that it was: it may be mounted, or somebody's working directory.
+                self.assertEqual((base / "empty").stat().st_ino, inode)
+                self.assertEqual((base / "empty").stat().st_mode & 0o777, 0o750)
+                self.assertEqual(sorted(os.listdir(base)), ["empty", "new"])
+
+    def test_the_working_directory_and_a_link(self):
+        base = folder("places")
+        (base / "here").mkdir()
+        self.assertEqual(self.export(".", cwd=base / "here").returncode, 0)
+        (base / "there").mkdir()
+        (base / "link").symlink_to("there")
+        self.assertEqual(self.export(base / "link").returncode, 0)
+        self.assertTrue((base / "link").is_symlink())
+        self.assertEqual(tree(base / "here"), tree(base / "there"))
+
+    def test_a_folder_with_something_in_it_is_refused_and_left_alone(self):
+        base = folder("places")
+        for name in ("mine.txt", ".hidden"):
+            with self.subTest(name):
+                place = base / name.strip(".")
+                place.mkdir()
+                (place / name).write_text("mine")
+                for output in (place, place / name):
+                    result = self.export(output)
+                    self.assertEqual(result.returncode, 1)
+                    self.assertOneLine(result, "something of that name is there", str(output))
+                self.assertEqual(tree(place), [name])
+        self.assertEqual(self.export(base / "hidden", "--force").returncode, 0)
+        self.assertEqual(sorted(os.listdir(base / "hidden")), ["picture.dzi", "picture_files"])
+
+
+class FullDisk(Exports):
+    def test_a_small_file_system(self):
+        probe = subprocess.run(["unshare", "--map-root-user", "--mount", "true"], capture_output=True)
+        if probe.returncode != 0:
+            self.skipTest("no user namespaces here: a small file system cannot be mounted")
+        for layout in LAYOUTS:
+            for inside in ("", "/new"):
+                with self.subTest(layout + inside):
+                    place = folder("full")
+                    script = ('mount -t tmpfs -o size=100k none "$0" || exit 99; "$@"; code=$?; '
+                              'find "$0" -mindepth 1 >&2; exit $code')
+                    result = subprocess.run(
+                        ["unshare", "--map-root-user", "--mount", "sh", "-c", script, place, BINARY, "export",
+                         self.archive, "--layout", layout, "--output", f"{place}{inside}"],
+                        capture_output=True, text=True, timeout=60)
+                    self.assertEqual(result.returncode, 75, result.stderr)
+                    self.assertOneLine(result, "no space left")  # One line also says: find listed nothing.
+
+    def test_files_limited_in_size(self):
+        def limit():
+            import resource
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+        base = folder("limited")
+        result = self.export(base / "out", preexec_fn=limit)
+        self.assertEqual(result.returncode, 75, result.stderr)
+        self.assertOneLine(result, "file too large")
+        self.assertEqual(os.listdir(base), [])
+
+
+class HostileArchives(Exports):
+    def refused(self, archive, *words, **how):
+        base = folder("hostile")
+        for layout in LAYOUTS:
+            for options in ((), ("--tile-size", "300")) if layout != "zoomify" else ((),):
+                with self.subTest(f"{layout} {options}"):
+                    result = self.export(base / "out", *options, archive=archive, layout=layout, timeout=60)
+                    self.assertEqual(result.returncode, 1, result.stderr)
+                    self.assertOneLine(result, *words)
+                    self.assertEqual(os.listdir(base), [])
+
+    def rewritten(self, change):
+        """The archive with each entry's name and bytes as `change` gives them; None leaves it out."""
+        path = folder("rewritten") / "picture.szi"
+        with zipfile.ZipFile(self.archive) as old, zipfile.ZipFile(path, "w") as new:
+            for entry in old.infolist():
+                made = change(entry.filename, old.read(entry))
+                if made:
+                    new.writestr(zipfile.ZipInfo(made[0]), made[1])
+        return path
+
+    def test_the_rewritten_archive_exports(self):
+        archive = self.rewritten(lambda name, data: (name, data))
+        self.assertEqual(self.export(folder("good") / "out", archive=archive).returncode, 0)
+
+    def test_cut_short(self):
+        data = self.archive.read_bytes()
+        for part in (0, 1, 100, len(data) // 2, len(data) - 1):
+            path = folder("cut") / "picture.szi"
+            path.write_bytes(data[:part])
+            self.refused(path)
+
+    def test_a_tile_that_is_missing(self):
+        self.refused(self.rewritten(lambda name, data: None if name.endswith("/11/2_1.jpg") else (name, data)), "2_1")
+
+    def test_a_size_that_its_tiles_have_not(self):
+        for width in ("2147483647", "1000000", "0", "-5", "99999999999999999999"):
+            self.refused(self.rewritten(
+                lambda name, data: (name, data.replace(b'Width="1100"', f'Width="{width}"'.encode()))
+                if name.endswith(".dzi") else (name, data)))
+
+    def test_tiles_that_are_no_images_are_refused_where_they_are_read(self):
+        archive = self.rewritten(lambda name, data: (name, b"no image") if name.endswith(".jpg") else (name, data))
+        base = folder("none")
+        result = self.export(base / "out", "--tile-size", "300", archive=archive)
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, "tile")
+        self.assertEqual(os.listdir(base), [])
+
+    def test_names_that_lead_elsewhere(self):
+        for name in ("..", ".", "../../evil", "/tmp/evil", "a\\b", "\x1b[2J", "n" * 300):
+            with self.subTest(name):
+                archive = self.rewritten(lambda entry, data: (entry.replace("picture", name), data))
+                base = folder("names")
+                result = self.export(base / "deep/out", archive=archive)
+                self.assertIn(result.returncode, (0, 1), result.stderr)
+                if result.returncode == 1:
+                    self.assertOneLine(result)
+                self.assertNotIn("\x1b", result.stderr)
+                self.assertEqual({entry.split("/")[0] for entry in tree(base)} - {"deep"}, set())
+                self.assertEqual({entry.split("/")[1] for entry in tree(base / "deep") if "/" in entry}
+                                 - {f"{name}.dzi", f"{name}_files"}, set())
+
+    def test_an_entry_that_points_beyond_the_file(self):
+        data = bytearray(self.archive.read_bytes())
+        at = data.index(b"PK\x01\x02")
+        while at >= 0:
+            struct.pack_into("<I", data, at + 42, 0xfffffff0)
+            at = data.find(b"PK\x01\x02", at + 4)
+        path = folder("beyond") / "picture.szi"
+        path.write_bytes(data)
+        self.refused(path)
+
+
+if __name__ == "__main__":
+    unittest.main()
