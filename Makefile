@@ -92,7 +92,7 @@ lint: ## format, warnings as errors, and that targets import only what they decl
 	@echo "lint: clean"
 
 .PHONY: bench
-bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view space search", QUICK=1: a smoke run
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view pan space search", QUICK=1: a smoke run
 	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif)
 	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
 

@@ -63,15 +63,15 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
                     executable_path="/usr/bin/chromium", args=["--no-sandbox", "--enable-precise-memory-info"])
                 page = browser.new_context(viewport=WINDOW, has_touch=True, bypass_csp=True).new_page()
                 session = page.context.new_cdp_session(page)
-                page.goto(f"{base}view/{photo.stem}#scale=1&x=9000&y=7000")
+                page.goto(f"{base}view/{photo.stem}#scale=1&x=500&y=2000")
                 page.wait_for_function("document.querySelector('ziggurat-viewer')?.isSharp")
                 page.wait_for_timeout(1000)
                 browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"])
                 begun, samples = time.monotonic(), []
                 turn = 0
                 while time.monotonic() - begun < seconds:
-                    # Ever on along a rectangle, so that new tiles are needed all the time.
-                    way = [(-1, 0), (-1, 0), (-1, 0), (0, -1), (0, -1), (1, 0), (1, 0), (1, 0), (0, 1), (0, 1)][turn % 10]
+                    # Line by line, so that new tiles are needed all the time.
+                    way = (0, -1) if turn % 10 == 9 else (-1, 0) if turn // 10 % 2 == 0 else (1, 0)
                     turn += 1
                     throw(session, (640 - 450 * way[0], 400 - 300 * way[1]), (640 + 450 * way[0], 400 + 300 * way[1]))
                     page.wait_for_timeout(350)
