@@ -27,6 +27,14 @@ class Embedding(PageTest):
         self.assertEqual(visit.run("return viewer.source.pyramid.imageSize"), {"width": WIDTH, "height": HEIGHT})
         self.assertAlmostEqual(visit.view()["scale"], 640 / WIDTH)
 
+    def test_an_element_opens_an_iiif_description(self):
+        visit = self.page('<ziggurat-viewer src="/iiif/3/landscapes%2FSafeLanding/info.json"></ziggurat-viewer>')
+        visit.sharp()
+        self.assertEqual(visit.run("return viewer.source.pyramid.imageSize"), {"width": WIDTH, "height": HEIGHT})
+        asked = [url for url in visit.requests if "/iiif/3/" in url]
+        self.assertGreater(len(asked), 2)
+        self.assertEqual(len(asked), len(set(asked)), "none twice")
+
     def test_two_viewers_live_side_by_side(self):
         visit = self.page("""<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>
             <ziggurat-viewer src="/api/images/landscapes%2FVolna"></ziggurat-viewer>""")

@@ -4,7 +4,7 @@ import json
 import math
 import unittest
 
-from browser import HEIGHT, WIDTH, PageTest
+from browser import HEIGHT, PHOTO, WIDTH, PageTest
 
 # Windows and device pixel ratios; points as parts of the window.
 SCREENS = [(1280, 800, 1), (1000, 700, 1.5), (390, 844, 3), (1600, 900, 2)]
@@ -93,6 +93,45 @@ class ZoomAtPoint(PageTest):
         visit.until("const { x, y } = viewer.viewport.viewportPoint(" + json.dumps(point) + ")"
                     "; return Math.hypot(x - 240, y - 350) < 1", "the point is under the fingers")
         fingers.up()
+
+    def test_turned_and_mirrored_the_point_stays_as_well(self):
+        """Photographs lying and standing, at any angle: wheel, pinch and double click."""
+        for image, (across, down), ratio in ((PHOTO, (WIDTH, HEIGHT), 1), ("AltaiTall", (1080, 1920), 2.75)):
+            visit = self.visit(width=1000, height=700, ratio=ratio, touch=True).photo(image)
+            # At the last one the fingers pass the largest scale: it springs back about their middle.
+            for turn in ("rotation=90", "rotation=203", "rotation=290&flip=true"):
+                scale = 8 * min(1000 / across, 700 / down)
+                view = f"scale={scale}&x={across * scale / 2 - 500}&y={down * scale / 2 - 350}&{turn}"
+                for x, y in ((500, 350), (420, 270)):
+                    with self.subTest(image=image, ratio=ratio, turn=turn, point=(x, y)):
+                        for move in (self.turn_the_wheel, self.spread_two_fingers, self.click_twice):
+                            visit.look()
+                            visit.look(view)
+                            point, before = visit.image_point(x, y), visit.view()["scale"]
+                            move(visit, x, y)
+                            visit.sharp()
+                            self.assertNotAlmostEqual(visit.view()["scale"] / before, 1, places=2)
+                            if move == self.click_twice and visit.view()["scale"] < before:
+                                continue  # Back to fit, where the picture is centred.
+                            seen = visit.viewport_point(point)
+                            self.assertLess(math.dist((seen["x"], seen["y"]), (x, y)), LESS_THAN_A_PIXEL, move.__name__)
+
+    def turn_the_wheel(self, visit, x, y):
+        visit.page.mouse.move(x, y)
+        for _ in range(3):
+            visit.page.mouse.wheel(0, -80)
+        visit.page.wait_for_timeout(100)
+
+    def spread_two_fingers(self, visit, x, y):
+        fingers = visit.touches()
+        fingers.down((x - 60, y), (x + 60, y))
+        for gap in range(62, 90, 4):
+            fingers.move((x - gap, y), (x + gap, y))
+        fingers.up()
+
+    def click_twice(self, visit, x, y):
+        visit.page.mouse.dblclick(x, y)
+        visit.page.wait_for_timeout(400)
 
     def test_double_click_zooms_at_the_point_and_again_goes_back_to_fit(self):
         visit = self.visit().photo()

@@ -146,8 +146,10 @@ export class Camera {
     this.stop()
     const middle = mean(points)
     const start = relaxed(this.viewport, this.image, this.limits, middle)
+    // Fingers leave one after the other: what springs back does so about the middle they had.
+    const anchor = points.length === 1 && this.hold?.points.length === 2 ? this.hold.anchor : middle
     this.pull = 0
-    this.hold = { points, start, image: start.imagePoint(middle), moved: false }
+    this.hold = { points, start, image: start.imagePoint(middle), anchor, moved: false }
     this.quick = null
   }
 
@@ -155,7 +157,7 @@ export class Camera {
     const { hold } = this
     if (!hold || points.length !== hold.points.length) return
     hold.moved = true
-    const middle = mean(points)
+    const middle = hold.anchor = mean(points)
     let wanted = hold.start
     if (points.length === 2) {
       this.kept = null
@@ -189,7 +191,7 @@ export class Camera {
       if (hold) this.flyTo(this.settle(viewport), now)
       return
     }
-    const rest = this.settle(viewport, mean(hold.points))
+    const rest = this.settle(viewport, hold.anchor)
     const outside = rest.scale !== viewport.scale
     if (this.options.calm || outside) {
       if (!same(rest, viewport)) this.flyTo(rest, now)
