@@ -18,14 +18,11 @@ final class StripScheduler: @unchecked Sendable {
   private let profile: [UInt8]?
   private let pyramid: Pyramid
   private let levels: [StripLevel]
-  private let blocks: BlockPool
+  private var stock: StripStock
   /// Decoded strips of full resolution, of which tiles have not been taken.
   private var readyStrips: [Strip] = []
   /// Tiles of the other levels into which all their children are shrunk.
   private var readyTiles: [Tile] = []
-  /// By level: strips of the other levels that are not done.
-  private var open: [[Strip]]
-  private var free: [[Strip]]
   /// Of full resolution, not done.
   private var topTilesInFlight = 0
   /// Of a parallel source: the strip that is being decoded, and the next.
@@ -61,9 +58,7 @@ final class StripScheduler: @unchecked Sendable {
     self.writer = writer
     self.isCancelled = isCancelled
     levels = (0..<pyramid.levelCount).map { StripLevel(pyramid, shift: $0, layout: source.layout) }
-    blocks = BlockPool(byteCount: levels[0].block.byteCount)
-    open = levels.map { _ in [] }
-    free = open
+    stock = StripStock(levels, source)
     unfinishedStrips = levels.reduce(0) { $0 + $1.rows }
     rowsFinished = levels.map { _ in 0 }
     queue = StripQueue(StripOrder(rows: levels.map(\.rows)))
@@ -115,12 +110,7 @@ final class StripScheduler: @unchecked Sendable {
   private func take(part: Int) {
     do throws(BuildError) {
       let decodes = source.isParallel || part == 0
-      let worker = Worker(
-        encoder: try options.encoder(source.layout, profile: profile),
-        profile: try profile.map { (bytes) throws(BuildError) in
-          try TileProfile(bytes, format: options.format)
-        }, readyTiles: try source.makeReadyTiles(),
-        decoder: decodes ? try source.makeDecoder() : nil)
+      let worker = try TileWorker(source, options, profile: profile, decodes: decodes)
       if !source.isParallel, part == 0 { try decodeInOrder(worker) }
       try work(worker)
     } catch {
@@ -131,16 +121,8 @@ final class StripScheduler: @unchecked Sendable {
     }
   }
 
-  /// What one thread works with.
-  private struct Worker {
-    let encoder: any TileEncoding
-    let profile: TileProfile?
-    let readyTiles: (any ReadyTiles)?
-    let decoder: (any StripDecoding)?
-  }
-
   /// Reads a source that one thread reads from top to bottom.
-  private func decodeInOrder(_ worker: Worker) throws(BuildError) {
+  private func decodeInOrder(_ worker: TileWorker) throws(BuildError) {
     monitor.lock()
     defer { monitor.unlock() }
     for row in 0..<levels[0].rows {
@@ -163,7 +145,7 @@ final class StripScheduler: @unchecked Sendable {
         <= StripLimit.tilesAhead(levels[0], threads: threads + assistants, isParallel: source.isParallel)
   }
 
-  private func work(_ worker: Worker) throws(BuildError) {
+  private func work(_ worker: TileWorker) throws(BuildError) {
     monitor.lock()
     defer { monitor.unlock() }
     while failure == nil, unfinishedStrips > 0 || isWriting {
@@ -176,7 +158,7 @@ final class StripScheduler: @unchecked Sendable {
 
   /// Decodes one piece of a source whose pieces can be decoded side by side; false where none is to be
   /// had. Called and returning under the lock.
-  private func decodeOnce(_ worker: Worker) throws(BuildError) -> Bool {
+  private func decodeOnce(_ worker: TileWorker) throws(BuildError) -> Bool {
     if decoding == nil {
       guard nextTopRow < levels[0].rows, mayDecode else { return false }
       decoding = takeTop(row: nextTopRow)
@@ -204,14 +186,14 @@ final class StripScheduler: @unchecked Sendable {
   }
 
   /// Does one batch of tiles; false where there is none to do. Called and returning under the lock.
-  private func encodeOnce(_ worker: Worker) throws(BuildError) -> Bool {
+  private func encodeOnce(_ worker: TileWorker) throws(BuildError) -> Bool {
     guard let (strip, tiles) = takeTiles() else { return false }
-    let parent = strip.shift + 1 < levels.count ? parent(of: strip, tiles) : nil
+    let parent = stock.parent(of: strip, tiles)
     try unlocked { () throws(BuildError) in
-      for column in tiles { try process(strip, column, into: parent, worker) }
+      for column in tiles { try worker.process(column, of: strip, into: parent) }
     }
     for column in tiles {
-      if let block = strip.takeBlock(column) { blocks.give(block) }
+      stock.takeBack(tile: column, of: strip)
       if let parent, parent.countChild(column) { readyTiles.append(Tile(strip: parent, column: column / 2)) }
     }
     if strip.shift == 0 { topTilesInFlight -= tiles.count }
@@ -232,76 +214,17 @@ final class StripScheduler: @unchecked Sendable {
     return (strip, first..<strip.nextTile)
   }
 
-  /// Encodes a tile, and shrinks it into its parent while it is in the cache.
-  private func process(
-    _ strip: Strip, _ column: Int, into parent: Strip?, _ worker: Worker
-  ) throws(BuildError) {
-    var bytes: UnsafeRawBufferPointer?
-    let tile: TilePixels
-    if strip.shift == 0, let readyTiles = worker.readyTiles {
-      (bytes, tile) = try readyTiles.tile(column, of: strip, width: strip.width(ofTile: column))
-    } else {
-      tile = strip.pixels(ofTile: column)
-    }
-    tile.repeatOddEdges()
-    var encoded = if let bytes { bytes } else { try worker.encoder.encode(tile) }
-    if let profile = worker.profile {
-      encoded = try profile.inserted(into: encoded, width: tile.width, height: tile.height)
-    }
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: encoded.count, alignment: 16)
-    copy.copyMemory(from: encoded)
-    strip.put(
-      EncodedTile(bytes: UnsafeRawBufferPointer(copy), crc: checksum(UnsafeRawBufferPointer(copy))),
-      column: column)
-    guard let parent else { return }
-    let quarter = parent.quarter(ofChildTile: column, row: strip.row)
-    if options.shrinksLinearly {
-      LinearShrink.halve(tile, into: quarter, hasAlpha: source.hasAlpha)
-    } else {
-      BoxShrink.halve(tile, into: quarter, hasAlpha: source.hasAlpha)
-    }
-  }
-
   /// A strip of full resolution to decode into. Under the lock.
   private func takeTop(row: Int) -> Strip {
-    let strip = take(0, row: row)
+    let strip = stock.takeTop(row: row)
     topTilesInFlight += strip.columns
-    if !source.hasReadyTiles {
-      for column in 0..<strip.columns { strip.setBlock(blocks.take(), column) }
-    }
     return strip
-  }
-
-  /// A strip for row `row`. Under the lock.
-  private func take(_ shift: Int, row: Int) -> Strip {
-    let strip =
-      free[shift].popLast()
-      ?? Strip(levels[shift], coefficientCount: shift == 0 ? source.coefficientsPerStrip : 0)
-    strip.begin(row: row)
-    return strip
-  }
-
-  /// The strip that tiles of `strip` are shrunk into, with memory for them. Under the lock.
-  private func parent(of strip: Strip, _ tiles: Range<Int>) -> Strip {
-    let (shift, row) = (strip.shift + 1, strip.row / 2)
-    let parent: Strip
-    if let known = open[shift].first(where: { $0.row == row }) {
-      parent = known
-    } else {
-      parent = take(shift, row: row)
-      open[shift].append(parent)
-    }
-    for column in tiles.lowerBound / 2...(tiles.upperBound - 1) / 2 where !parent.hasBlock(column) {
-      parent.setBlock(blocks.take(), column)
-    }
-    return parent
   }
 
   /// Puts a done strip in line for the archive, and writes all whose turn has come. Under the lock.
   private func finish(_ strip: Strip) throws(BuildError) {
     queue.append(strip.takeEncoded(), shift: strip.shift, row: strip.row)
-    open[strip.shift].removeAll { $0 === strip }
-    free[strip.shift].append(strip)
+    stock.takeBack(strip)
     unfinishedStrips -= 1
     rowsFinished[strip.shift] += 1
     monitor.wakeAll()

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
-from harness import folder, run
+from harness import folder, photo, run
 
 
 class Scale(unittest.TestCase):
@@ -32,6 +32,34 @@ class Scale(unittest.TestCase):
         xml, told = self.built("xres=11.811,yres=11.811")
         self.assertNotIn("MicronsPerPixel", xml)
         self.assertIsNone(told)
+
+    def test_microns_of_a_scanners_slide(self):
+        """A TIFF whose description is an Aperio scanner's is read by OpenSlide."""
+        for microns, wanted in (("0.2520", [0.252, 0.252]), ("0", None), ("nonsense", None)):
+            with self.subTest(microns):
+                base = folder("slide")
+                flat = photo(base / "flat.png", 1200, 900)
+                subprocess.run(["vips", "copy", flat, base / "slide.tif[tile,compression=jpeg,Q=90,strip]"], check=True)
+                subprocess.run(["exiftool", "-q", "-overwrite_original", base / "slide.tif",
+                                "-ImageDescription=Aperio Image Library v11.2.1\n1200x900 [0,0 1200x900] (128x128) "
+                                f"JPEG/RGB Q=90|AppMag = 20|MPP = {microns}"], check=True)
+                (base / "slide.tif").rename(base / "slide.svs")
+                result = run("build", base / "slide.svs", "--library", base / "library", "--quiet", "--format", "png",
+                             "--tile-size", "2048")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                told = json.loads(run("inspect", base / "library/slide.szi", "--json").stdout)
+                self.assertEqual(told.get("micronsPerPixel"), wanted)
+                self.assertEqual(told["route"], "exact: read by libvips, for its format (openslide)")
+                with zipfile.ZipFile(base / "library/slide.szi") as file:
+                    xml = file.read("slide/scan-properties.xml").decode()
+                    (base / "top.png").write_bytes(file.read("slide/slide_files/11/0_0.png"))
+                self.assertEqual('<value type="gdouble">0.252</value>' in xml, wanted is not None)
+                # The pixels are the slide's, to within its JPEG.
+                subprocess.run(["vips", "extract_band", base / "top.png", base / "rgb.v", "0", "--n", "3"], check=True)
+                subprocess.run(["vips", "subtract", base / "rgb.v", flat, base / "difference.v"], check=True)
+                subprocess.run(["vips", "abs", base / "difference.v", base / "distance.v"], check=True)
+                mean = subprocess.run(["vips", "avg", base / "distance.v"], check=True, capture_output=True, text=True)
+                self.assertLess(float(mean.stdout), 2)
 
 
 if __name__ == "__main__":

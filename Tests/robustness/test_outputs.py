@@ -172,7 +172,7 @@ class Interruptions(CommandTest):
         self.assertEqual({name: digest for name, digest in found.items() if self.clean[name] != digest}, {})
         finished = {name: os.stat(library / name).st_ino for name in found}
         result = run("build", self.base / "photos", "--library", library, "--quiet")
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stderr)
         self.assertEqual(digests(library), self.clean)
         self.assertEqual(leftovers(library), leftovers(self.base / "clean"))
         self.assertEqual(finished, {name: os.stat(library / name).st_ino for name in finished},

@@ -1,0 +1,51 @@
+import TileStorage
+
+/// What one thread turns tiles into bytes with: its decoder, encoder and profile. Not for several threads.
+struct TileWorker {
+  /// Nil where another thread decodes.
+  let decoder: (any StripDecoding)?
+  private let encoder: any TileEncoding
+  private let profile: TileProfile?
+  private let readyTiles: (any ReadyTiles)?
+  private let hasAlpha: Bool
+  private let shrinksLinearly: Bool
+
+  /// - Parameter profile: what every tile carries.
+  init(
+    _ source: any StripSource, _ options: BuildOptions, profile: [UInt8]?, decodes: Bool
+  ) throws(BuildError) {
+    encoder = try options.encoder(source.layout, profile: profile)
+    self.profile = try profile.map { (bytes) throws(BuildError) in
+      try TileProfile(bytes, format: options.format)
+    }
+    readyTiles = try source.makeReadyTiles()
+    decoder = decodes ? try source.makeDecoder() : nil
+    (hasAlpha, shrinksLinearly) = (source.hasAlpha, options.shrinksLinearly)
+  }
+
+  /// Encodes a tile, and shrinks it into its parent while it is in the cache.
+  func process(_ column: Int, of strip: Strip, into parent: Strip?) throws(BuildError) {
+    var bytes: UnsafeRawBufferPointer?
+    let tile: TilePixels
+    if strip.shift == 0, let readyTiles {
+      (bytes, tile) = try readyTiles.tile(column, of: strip, width: strip.width(ofTile: column))
+    } else {
+      tile = strip.pixels(ofTile: column)
+    }
+    tile.repeatOddEdges()
+    var encoded = if let bytes { bytes } else { try encoder.encode(tile) }
+    if let profile { encoded = try profile.inserted(into: encoded, width: tile.width, height: tile.height) }
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: encoded.count, alignment: 16)
+    copy.copyMemory(from: encoded)
+    strip.put(
+      EncodedTile(bytes: UnsafeRawBufferPointer(copy), crc: checksum(UnsafeRawBufferPointer(copy))),
+      column: column)
+    guard let parent else { return }
+    let quarter = parent.quarter(ofChildTile: column, row: strip.row)
+    if shrinksLinearly {
+      LinearShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)
+    } else {
+      BoxShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)
+    }
+  }
+}
