@@ -67,12 +67,13 @@ export class ZigguratViewer extends HTMLElement {
       resize.disconnect()
       stop()
     })
-    if (this.src && !this.#stage.source) this.open(this.src)
+    if (this.src && !this.#opening) this.open(this.src)
   }
 
   disconnectedCallback() {
     this.#connected?.abort()
     this.#opening?.abort()
+    this.#opening = null
     this.#pager.forget()
     this.#stage.close()
     this.#still()
