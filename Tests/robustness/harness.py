@@ -280,3 +280,16 @@ def sample_library() -> Path:
 
 
 SECRET = "the secret that no request may ever see"
+
+
+class SampleServerTest(unittest.TestCase):
+    """Tests that ask one server of the sample library, which must end well when they are done."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(sample_library())
+
+    @classmethod
+    def tearDownClass(cls):
+        code = cls.server.stop()
+        assert code == 0, f"the server ended with {code}"

@@ -1,24 +1,14 @@
 """Methods, caching, CORS and ranges, as interface.md's "manners" say."""
 
 import json
-import unittest
 import zipfile
 
-from harness import Server, archives, sample_library
+from harness import SampleServerTest, archives, sample_library
 
 TILE = "/dzi/photo_files/12/0_0.jpg"
 
 
-class Manners(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server(sample_library())
-
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.stop()
-        assert code == 0, f"the server ended with {code}"
-
+class Manners(SampleServerTest):
     def test_tiles_are_the_stored_bytes(self):
         path = next(path for path in archives(sample_library()) if path.stem == "photo")
         with zipfile.ZipFile(path) as archive:

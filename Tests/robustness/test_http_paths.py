@@ -1,23 +1,13 @@
 """Hostile request targets: 400 or 404, never a crash, never a file outside the library or the page."""
 
 import json
-import unittest
 
-from harness import SECRET, Server, sample_library, seed
+from harness import SECRET, SampleServerTest, sample_library, seed
 
 REFUSED = {400, 404, 414, 431}
 
 
-class Paths(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server(sample_library())
-
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.stop()
-        assert code == 0, f"the server ended with {code}"
-
+class Paths(SampleServerTest):
     def assertRefused(self, target, **headers):
         answer = self.server.get(target, **headers)
         self.assertIn(answer.status, REFUSED, f"{target[:120]!r}: {answer}")

@@ -2,24 +2,14 @@
 
 import socket
 import time
-import unittest
 
-from harness import Answer, Server, sample_library, seed
+from harness import Answer, SampleServerTest, seed
 
 HOST = b"Host: 127.0.0.1\r\n"
 INNER = b"GET /dzi/photo.dzi HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
-class Wire(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server(sample_library())
-
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.stop()
-        assert code == 0, f"the server ended with {code}"
-
+class Wire(SampleServerTest):
     def tearDown(self):
         self.assertTrue(self.server.alive(), "the server no longer answers")
 

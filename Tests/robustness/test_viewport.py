@@ -3,11 +3,10 @@
 import json
 import math
 import os
-import unittest
 from fractions import Fraction
 from urllib.parse import quote, urlencode
 
-from harness import Server, archives, run, sample_library, seed
+from harness import SampleServerTest, archives, run, sample_library, seed
 from oracle import Image, View
 
 QUERIES = int(os.environ.get("QUERIES", "600"))
@@ -15,16 +14,7 @@ IMAGES = {"photo": Image(3001, 1703, 512), "two words": Image(513, 511, 512), "d
           "deep/er/leaf": Image(1024, 512, 512), "line": Image(1, 2000, 512)}
 
 
-class Viewport(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server(sample_library())
-
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.stop()
-        assert code == 0, f"the server ended with {code}"
-
+class Viewport(SampleServerTest):
     def ask(self, image: str, **parameters) -> dict:
         answer = self.server.get(f"/api/images/{quote(image, safe='')}/viewport?{urlencode(parameters)}")
         self.assertEqual(answer.status, 200, f"{parameters} {answer}")

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from harness import Server, sample_library
+from harness import SampleServerTest
 
 
 def parts(body: bytes) -> list[bytes]:
@@ -17,16 +17,7 @@ def parts(body: bytes) -> list[bytes]:
     return found
 
 
-class ViewportTiles(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server(sample_library())
-
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.stop()
-        assert code == 0, f"the server ended with {code}"
-
+class ViewportTiles(SampleServerTest):
     def test_holds_the_coverage_and_then_the_stored_tiles_in_its_order(self):
         for image, query, count in [("photo", "width=1280&height=800&scale=1&x=300&y=200", 8),
                                     ("photo", "width=1280&height=800&scale=1&margin=1&rotation=20", None),
