@@ -160,6 +160,16 @@ public final class Catalog: Sendable {
     }
   }
 
+  /// Writes the file anew, without what rows that are gone have left in it.
+  public func scrub() throws(StorageError) {
+    let current = connections.withLock { $0 }
+    do throws(SQLiteError) {
+      try CatalogSchema.optimize(current.writer)
+      try current.writer.run("VACUUM")
+      try current.writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch { throw failure(error) }
+  }
+
   /// Runs `body`; a damaged file is made anew and `body` run on that, where it finds nothing.
   /// - Parameter isSearch: by the connection that nobody else waits for.
   func read(

@@ -52,6 +52,15 @@ enum CatalogSchema {
   /// Takes over what an attached catalog `old` has.
   static let takeOver = "INSERT INTO image (\(allColumns)) SELECT \(allColumns) FROM old.image"
 
+  /// Has indexes let go of what was deleted.
+  static func optimize(_ connection: SQLiteConnection) throws(SQLiteError) {
+    var indexes: [String] = []
+    try connection.run("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'") {
+      indexes.append($0.text(0) ?? "")
+    }
+    for name in indexes { try connection.run("INSERT INTO \(name)(\(name)) VALUES ('optimize')") }
+  }
+
   static func values(_ entry: CatalogEntry) -> [SQLiteValue] {
     let (pyramid, m) = (entry.pyramid, entry.metadata)
     // Lists of strings always encode.

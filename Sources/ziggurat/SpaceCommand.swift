@@ -4,12 +4,14 @@ import TileStorage
 
 enum SpaceCommand: Command {
   static let name = "space"
-  static let usage = "create|passwd|list|lock DIR"
-  static let summary = "Make a private space, change its password, list what one opens, lock all."
+  static let usage = "create|passwd|list|move|lock DIR [ID…]"
+  static let summary = "Make a private space, change its password, list it, move pictures, lock all."
   static let options = [
     PasswordPrompt.option,
     Option(
-      "new-password-file", "FILE", help: "of passwd: its first line is the new password; - is stdin"),
+      "new-password-file", "FILE",
+      help: "of passwd: its first line is the new password; of move: the other space's; - is stdin"),
+    Option("to", "space", help: "of move: space, library or other-space"),
     Option("json", help: "of list: one JSON object a line per image"),
   ]
 
@@ -17,28 +19,34 @@ enum SpaceCommand: Command {
     guard let verb = arguments.operands.first else {
       throw UsageError("what to do is missing: ziggurat space \(usage)")
     }
-    let verbs = ["create", "passwd", "list", "lock"]
+    let verbs = ["create", "passwd", "list", "move", "lock"]
     guard verbs.contains(verb) else {
       let near = nearest(verb, verbs).map { "; did you mean '\($0)'?" }
-      throw UsageError("unknown '\(verb)'" + (near ?? "; it takes create, passwd, list or lock"))
+      throw UsageError("unknown '\(verb)'" + (near ?? "; it takes create, passwd, list, move or lock"))
     }
     guard arguments.operands.count > 1 else {
       throw UsageError("the library's folder is missing: ziggurat space \(verb) DIR")
     }
-    guard arguments.operands.count == 2 else {
+    guard arguments.operands.count == 2 || verb == "move" else {
       throw UsageError("unexpected '\(arguments.operands[2])' behind the library's folder")
     }
     let library = arguments.operands[1]
     let asJSON = try arguments.flag("json")
-    do throws(SpaceDoor.Told) {
+    do {
       switch verb {
       case "create": try create(library, arguments)
       case "passwd": try changePassword(library, arguments)
       case "lock": try lock(library)
+      case "move":
+        return try SpaceMove(arguments, library: library, ids: Array(arguments.operands.dropFirst(2))).run()
       default: return try list(library, arguments, asJSON: asJSON)
       }
       return .success
-    } catch { return error.exitCode }
+    } catch let told as SpaceDoor.Told {
+      return told.exitCode
+    } catch let usage as UsageError {
+      throw usage
+    } catch { preconditionFailure("nothing else is thrown") }
   }
 
   private static func create(_ library: String, _ arguments: Arguments) throws(SpaceDoor.Told) {

@@ -1,0 +1,185 @@
+import Glibc
+import TileGeometry
+public import TileStorage
+
+/// Moves pictures between a library and its private spaces.
+///
+/// The copy is whole and read back before the original goes: killed at any moment, the picture is there at least
+/// once, and the same call again finishes what was begun.
+public struct PictureMove: Sendable {
+  private let library: String
+
+  /// - Parameter library: the folder.
+  public init(library: String) { self.library = library }
+
+  /// Seals the library's picture, and its sidecar, into the space and deletes them from the library.
+  public func seal(_ id: String, into space: PrivateSpace) throws(StorageError) {
+    let path = path(id)
+    let archive = try SZIArchive(path: path)
+    let sidecars = [Sidecar(path: "\(library)/\(id).xmp"), Sidecar(path: path + ".xmp")]
+    var sidecar: [UInt8]?
+    for each in sidecars where sidecar == nil { sidecar = try each.read() }
+    var entries: [(name: String, bytes: [UInt8])] = []
+    for name in archive.entryNames where name != "\(archive.name).dzi" {
+      guard let bytes = archive.entry(name) else { throw Self.damaged(id, name) }
+      entries.append((name, Array(bytes)))
+    }
+    if let sidecar { entries.append((Self.sidecar, sidecar)) }
+    let tiles = { (number: Int) in archive.tile(number).map { Array($0) } }
+    if let there = try space.archive(ofID: id) {
+      try Self.requireSame(
+        id, "the space", there.pyramid == archive.pyramid, archive.pyramid, tiles, there.copy)
+    } else {
+      let writer = try space.makeWriter(id: id, pyramid: archive.pyramid, format: archive.format)
+      try Self.copy(id, archive.pyramid, tiles, entries, to: writer)
+      guard let sealed = try space.archive(ofID: id) else { throw Self.damaged(id, "its copy") }
+      try Self.requireSame(id, "the space", true, archive.pyramid, tiles, sealed.copy)
+    }
+    for each in sidecars { try each.remove() }
+    try remove(path)
+  }
+
+  /// Writes the space's picture into the library, where everybody sees it, and deletes it from the space.
+  public func unseal(_ id: String, of space: PrivateSpace) throws(StorageError) {
+    let sealed = try Self.archive(id, space)
+    let path = path(id)
+    if access(path, F_OK) == 0 {
+      let there = try SZIArchive(path: path)
+      try Self.requireSame(id, "the library", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy) {
+        there.tile($0).map { Array($0) }
+      }
+    } else {
+      var entries = try Self.entries(of: sealed)
+      let sidecar = entries.firstIndex { $0.name == Self.sidecar }.map { entries.remove(at: $0) }
+      let store = FolderStore(library: library)
+      let writer = try store.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format)
+      // First, so that the picture never stands there without what was written about it.
+      if let sidecar { try Sidecar(path: "\(library)/\(id).xmp").write(sidecar.bytes) }
+      try Self.copy(id, sealed.pyramid, sealed.copy, entries, to: writer)
+    }
+    try space.remove(id: id)
+  }
+
+  /// Seals the picture of one space into another, and deletes it from the first.
+  public static func reseal(
+    _ id: String, of space: PrivateSpace, into other: PrivateSpace
+  ) throws(StorageError) {
+    guard space.identity != other.identity else {
+      throw StorageError("move \(id)", "both passwords open the same space")
+    }
+    let sealed = try archive(id, space)
+    if let there = try other.archive(ofID: id) {
+      try requireSame(
+        id, "the other space", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy, there.copy)
+    } else {
+      let writer = try other.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format)
+      try copy(id, sealed.pyramid, sealed.copy, try entries(of: sealed), to: writer)
+      guard let there = try other.archive(ofID: id) else { throw damaged(id, "its copy") }
+      try requireSame(id, "the other space", true, sealed.pyramid, sealed.copy, there.copy)
+    }
+    try space.remove(id: id)
+  }
+
+  /// What was written about a picture beside its archive, inside the sealed one.
+  private static let sidecar = "sidecar.xmp"
+
+  private static func archive(_ id: String, _ space: PrivateSpace) throws(StorageError) -> SealedArchive {
+    guard let archive = try space.archive(ofID: id) else {
+      throw StorageError("move \(id)", "the space has no such picture")
+    }
+    return archive
+  }
+
+  private static func entries(of sealed: SealedArchive) throws(StorageError) -> [(
+    name: String, bytes: [UInt8]
+  )] {
+    var entries: [(name: String, bytes: [UInt8])] = []
+    for name in sealed.entryNames {
+      guard let bytes = sealed.entry(name) else { throw damaged(sealed.id, name) }
+      entries.append((name, bytes))
+    }
+    return entries
+  }
+
+  private static func copy(
+    _ id: String, _ pyramid: Pyramid, _ tile: (Int) -> [UInt8]?, _ entries: [(name: String, bytes: [UInt8])],
+    to writer: any ArchiveWriter
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      guard pyramid.overlap == 0 else { throw StorageError("move \(id)", "its tiles overlap; build it anew") }
+      for number in 0..<pyramid.tileCount {
+        guard let bytes = tile(number) else { throw damaged(id, "tile \(number)") }
+        try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+          let bytes = UnsafeRawBufferPointer(bytes)
+          try writer.append(tile: number, bytes, crc: checksum(bytes))
+        }
+      }
+      for entry in entries { try writer.append(entry.name, entry.bytes) }
+      _ = try writer.finish()
+    } catch {
+      writer.abandon()
+      throw error
+    }
+  }
+
+  /// What is there already may be a copy that was interrupted before the original went, and nothing else.
+  private static func requireSame(
+    _ id: String, _ place: String, _ isSameSize: Bool, _ pyramid: Pyramid, _ tile: (Int) -> [UInt8]?,
+    _ other: (Int) -> [UInt8]?
+  ) throws(StorageError) {
+    guard isSameSize,
+      (0..<pyramid.tileCount).allSatisfy({ number in
+        tile(number).map { $0 == other(number) } ?? false
+      })
+    else { throw StorageError("move \(id)", "\(place) has another picture of that name") }
+  }
+
+  private static func damaged(_ id: String, _ what: String) -> StorageError {
+    StorageError("move \(id)", "\(what) cannot be read")
+  }
+
+  /// Of an id that stays inside the library.
+  private func path(_ id: String) -> String { "\(library)/\(id).szi" }
+
+  private func remove(_ path: String) throws(StorageError) {
+    guard unlink(path) == 0 else { throw StorageError("remove \(path)", errno: errno) }
+    // A copy that a power cut brings back would be a plain one.
+    let descriptor = open(parentFolder(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw StorageError("remove \(path)", errno: errno) }
+  }
+}
+
+/// A file beside an archive.
+private struct Sidecar {
+  let path: String
+
+  func read() throws(StorageError) -> [UInt8]? {
+    do {
+      let file = try MappedFile(path: path)
+      return withExtendedLifetime(file) { Array(file.bytes) }
+    } catch  where error.code == ENOENT { return nil }
+  }
+
+  func write(_ bytes: [UInt8]) throws(StorageError) {
+    let file = try PartialFile(destination: path)
+    try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+      try file.write(UnsafeRawBufferPointer(bytes))
+    }
+    try file.publish()
+  }
+
+  func remove() throws(StorageError) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw StorageError("remove \(path)", errno: errno) }
+  }
+}
+
+extension SealedArchive {
+  /// The tile's bytes; nil where it is not the one that belongs there.
+  fileprivate func copy(_ number: Int) -> [UInt8]? {
+    guard let count = byteCount(ofTile: number) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    return bytes.withUnsafeMutableBytes { read(tile: number, into: $0) } ? bytes : nil
+  }
+}
