@@ -135,4 +135,26 @@ import TileStorage
     func add() { lock.withLock { count += 1 } }
     var value: Int { lock.withLock { count } }
   }
+
+  @Test func lockedWhileAPictureIsWrittenNothingIsSealedUnderWipedKeys() throws {
+    let small = try SmallSpace()
+    try small.write("before", version: 1)
+    let files = Set(small.folder.names())
+    let space = try small.open()
+    let pyramid = SmallSpace.pyramid
+    let writer = try space.makeWriter(id: "during", pyramid: pyramid, format: .jpeg)
+    for index in 0..<pyramid.tileCount {
+      // Half of it under the keys, half of it under what is left of them.
+      if index == pyramid.tileCount / 2 { space.wipeKeys() }
+      try SmallSpace.tile(index, version: 1).withUnsafeBytes { try writer.append(tile: index, $0, crc: 0) }
+    }
+    #expect(refusal { _ = try writer.finish() }?.contains("the space is locked") == true)
+    writer.abandon()
+    #expect(Set(small.folder.names()) == files)
+    for body in [
+      { _ = try space.ids() }, { _ = try space.archive(ofID: "before") }, { try space.remove(id: "before") },
+    ] as [() throws -> Void] {
+      #expect(refusal(body)?.contains("the space is locked") == true)
+    }
+  }
 }
