@@ -63,9 +63,11 @@ let package = Package(
     library(
       "TileServing",
       [
-        "Catalog", "Uploading", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium",
+        "Catalog", "Uploading", "CQREncode", "TileRendering", "TileStorage", "TileGeometry", "CDeflate",
+        "CSodium",
         "CXXHash",
       ]),
+    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     library("Uploading", ["TileStorage"]),
     library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(

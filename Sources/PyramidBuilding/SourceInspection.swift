@@ -25,6 +25,9 @@ public struct SourceInspection: Sendable {
   /// What the file says of itself.
   public let metadata: ImageMetadata
 
+  /// For a process that builds what strangers send: formats that hardly any picture has are refused from now on.
+  public static func forbidUncommonFormats() { ImageLoaders.forbidUncommon() }
+
   /// XXH3-128 of a source's content, hexadecimal, as a build record keeps it.
   public static func digest(path: String) throws(BuildError) -> String {
     try SourceFile(path: path).digest()

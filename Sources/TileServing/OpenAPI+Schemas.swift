@@ -37,6 +37,7 @@ extension OpenAPI {
             "type": "integer", "minimum": 0, "description": "Seconds, if nothing is done meanwhile.",
           ],
         ], required: ["writable", "space", "spaceWritable", "password"]),
+      "Upload": uploadSchema,
       "Problem": object(
         ["type": text, "title": text, "status": count, "detail": text],
         required: ["type", "title", "status", "detail"]),

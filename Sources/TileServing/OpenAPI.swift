@@ -16,47 +16,50 @@ enum OpenAPI {
         "description": "Images as deep-zoom tiles: the library, and which tiles a viewport shows.",
       ],
       "servers": [["url": base.isEmpty ? "/" : base]],
-      "paths": [
-        "/api/images": get(
-          "listImages", "The library, by id.",
-          [
-            parameter(
-              "limit", "Images of one page.",
-              ["type": "integer", "minimum": 1, "maximum": 1000, "default": 100]),
-            parameter("cursor", "`next` of the page before.", ["type": "string"]),
-            parameter(
-              "q", "Words that title, caption, creator, date, place, keywords or id hold, in any case.",
-              ["type": "string"]),
-          ], answers(["application/json": ref("Page")], also: [400])),
-        "/api/images/{id}": get("getImage", "One image.", [id], image.merging(problems([404])) { a, _ in a }),
-        "/api/images/{id}/animation": get(
-          "getAnimation", "The moving picture whose first frame the tiles show, as it came.", [id],
-          answers(["image/gif": binary, "image/webp": binary], also: [404])),
-        "/api/images/{id}/viewport": get(
-          "getViewport", "The tiles that cover a viewport, nearest its centre first.", [id] + viewport,
-          answers(["application/json": ref("Coverage")], also: [400, 404])),
-        "/api/images/{id}/viewport.tiles": get(
-          "getViewportTiles",
-          "The same, followed by the tiles' bytes. Every part stands behind its length, 4 bytes, big-endian: "
-            + "first the JSON of the viewport, then each of its tiles.",
-          [id] + viewport, answers([ViewportTiles.mediaType: binary], also: [400, 404])),
-        "/api/images/{id}/viewport.{format}": get(
-          "getViewportPicture", "The viewport as a picture.",
-          [
-            id,
-            parameter(
-              "format", "Of the picture.", ["type": "string", "enum": ["jpg", "png", "webp"]], place: "path"),
-          ] + viewport,
-          answers(
-            ["image/jpeg": binary, "image/png": binary, "image/webp": binary], also: [400, 404]
-          )
-          .merging(["503": ["description": "Too many pictures are being rendered; see Retry-After."]]) {
-            a, _ in a
-          }),
-        "/api/session": session,
-        "/healthz": get(
-          "getHealth", "Liveness.", [], answers(["text/plain": ["schema": ["type": "string"]]])),
-      ],
+      "paths":
+        ([
+          "/api/images": get(
+            "listImages", "The library, by id.",
+            [
+              parameter(
+                "limit", "Images of one page.",
+                ["type": "integer", "minimum": 1, "maximum": 1000, "default": 100]),
+              parameter("cursor", "`next` of the page before.", ["type": "string"]),
+              parameter(
+                "q", "Words that title, caption, creator, date, place, keywords or id hold, in any case.",
+                ["type": "string"]),
+            ], answers(["application/json": ref("Page")], also: [400])),
+          "/api/images/{id}": get(
+            "getImage", "One image.", [id], image.merging(problems([404])) { a, _ in a }),
+          "/api/images/{id}/animation": get(
+            "getAnimation", "The moving picture whose first frame the tiles show, as it came.", [id],
+            answers(["image/gif": binary, "image/webp": binary], also: [404])),
+          "/api/images/{id}/viewport": get(
+            "getViewport", "The tiles that cover a viewport, nearest its centre first.", [id] + viewport,
+            answers(["application/json": ref("Coverage")], also: [400, 404])),
+          "/api/images/{id}/viewport.tiles": get(
+            "getViewportTiles",
+            "The same, followed by the tiles' bytes. Every part stands behind its length, 4 bytes, big-endian: "
+              + "first the JSON of the viewport, then each of its tiles.",
+            [id] + viewport, answers([ViewportTiles.mediaType: binary], also: [400, 404])),
+          "/api/images/{id}/viewport.{format}": get(
+            "getViewportPicture", "The viewport as a picture.",
+            [
+              id,
+              parameter(
+                "format", "Of the picture.", ["type": "string", "enum": ["jpg", "png", "webp"]], place: "path"
+              ),
+            ] + viewport,
+            answers(
+              ["image/jpeg": binary, "image/png": binary, "image/webp": binary], also: [400, 404]
+            )
+            .merging(["503": ["description": "Too many pictures are being rendered; see Retry-After."]]) {
+              a, _ in a
+            }),
+          "/api/session": session,
+          "/healthz": get(
+            "getHealth", "Liveness.", [], answers(["text/plain": ["schema": ["type": "string"]]])),
+        ] as [String: Any]).merging(uploadPaths) { a, _ in a },
       "components": ["schemas": schemas],
     ]
   }

@@ -135,6 +135,7 @@ struct Router {
   private func api(_ segments: [String]) -> Response {
     if segments.first == "uploads" { return uploads(Array(segments.dropFirst())) }
     if segments == ["events"] { return events() }
+    if segments == ["qr.svg"] { return qrCode() }
     guard segments.first == "images" else {
       return .problem(404, "Not found", "there is no such part of the API")
     }

@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 import TileRendering
 public import TileStorage
 public import Uploading
@@ -9,6 +9,9 @@ public final class Site: Sendable {
   /// Files on their way into the library; nil where none are taken.
   let uploads: Uploads?
   public let events = EventHub()
+  /// The page's URL for others in the network, ending in a slash; nil where they do not reach the server.
+  public let localAddress = Mutex<String?>(nil)
+  let pairing = PairingCodes()
   let files: StaticFiles?
   /// In front of every URL in an answer, without a slash at its end; empty for root-relative URLs.
   let base: String

@@ -144,6 +144,8 @@ enum ServeCommand: Command {
     _ = catalogued.wait(timeout: .now() + 0.3)
     let name = host.contains(":") ? "[\(host)]" : host
     Output.result("listening on http://\(name):\(listener.port)/\(gate?.query ?? "")\n")
+    let address = base.isEmpty ? LocalAddress.find(host: host).map { "http://\($0):\(listener.port)" } : base
+    site.localAddress.withLock { $0 = address.map { $0.hasSuffix("/") ? $0 : $0 + "/" } }
     if let token { Output.note("write with http://\(name):\(listener.port)/#token=\(token)") }
     var signal: Int32 = 0
     sigwait(&signals, &signal)

@@ -30,6 +30,7 @@ final class UploadTiling: @unchecked Sendable {
 
   private func run() {
     defer { ended.set() }
+    SourceInspection.forbidUncommonFormats()
     // What a killed server had begun.
     try? builder { false }.prepare()
     var lastLook = 0
@@ -39,7 +40,7 @@ final class UploadTiling: @unchecked Sendable {
         continue
       }
       let now = time(nil)
-      if now - lastLook > 30 {
+      if now - lastLook > min(30, uploads.limits.expiry) {
         lastLook = now
         uploads.expire()
       }
@@ -64,12 +65,18 @@ final class UploadTiling: @unchecked Sendable {
       if library.refresh() { _ = try? library.updateCatalog() }
       uploads.end(upload, .done, image: image)
     } catch let error as BuildError {
-      fail(upload, error.reason, isTemporary: error.isTemporary)
+      fail(upload, told(error.reason, of: path, upload), isTemporary: error.isTemporary)
     } catch let error as StorageError {
       fail(upload, "it cannot be written", isTemporary: error.isTemporary)
     } catch {
       fail(upload, "it cannot be read", isTemporary: false)
     }
+  }
+
+  /// A library's own words, without the places where the server keeps things.
+  private func told(_ reason: String, of path: String, _ upload: Upload) -> String {
+    let words = reason.replacing(path, with: upload.name).replacing(root, with: "…")
+    return String(words.prefix(300))
   }
 
   private func fail(_ upload: Upload, _ reason: String, isTemporary: Bool) {

@@ -7,7 +7,7 @@ import { Library } from './library.js'
 /** The search waits until the typing does, ms. */
 const TYPING = 220
 
-/** The gallery: the library's images, searched as one types; the address always says what for. */
+/** The gallery: the library's images, searched as one types; the address always says what for. Returns what reads them anew. */
 export function showGallery(document, location) {
   const find = (id) => document.getElementById(id)
   const field = find('search')
@@ -85,4 +85,5 @@ export function showGallery(document, location) {
   })
   field.value = new URLSearchParams(location.search).get('q') ?? ''
   search(field.value.trim())
+  return () => search(field.value.trim())
 }

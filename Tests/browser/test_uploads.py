@@ -1,0 +1,165 @@
+"""Pictures sent from the page: dropped, chosen, interrupted and resumed, refused in clear words."""
+
+import atexit
+import base64
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from browser import BINARY, ROOT, Visit, source
+
+TOKEN = "token-of-the-browser-tests"
+
+
+def writable(*options: str) -> tuple[str, Path]:
+    """The address of a server that takes uploads, ending in a slash, and its empty library."""
+    folder = Path(tempfile.mkdtemp(prefix="ziggurat-uploads-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "library").mkdir()
+    (folder / "token").write_text(TOKEN)
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
+    server = subprocess.Popen([BINARY, "serve", folder / "library", "--port", "0", "--public", ROOT / "public", "--writable",
+                               "--token-file", folder / "token", *options], env=clean, stdout=subprocess.PIPE, text=True)
+    atexit.register(lambda: (server.terminate(), server.wait(20)))
+    line = server.stdout.readline()
+    found = re.match(r"listening on http://\S+:(\d+)/", line)
+    assert found, f"no ready line but {line!r}"
+    return f"http://127.0.0.1:{found[1]}/", folder / "library"
+
+
+def pictures(count: int, left=0) -> list[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="ziggurat-pictures-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for number in range(count):
+        subprocess.run(["vips", "crop", source("landscapes/SafeLanding"), folder / f"photo {number}.jpg", str(left + 300 * number), "400",
+                        "900", "600"], check=True)
+    return sorted(folder.iterdir())
+
+
+class Uploads(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.host, cls.library = writable()
+
+    def writer(self, host=None) -> Visit:
+        visit = Visit(host=host or self.host)
+        self.addCleanup(visit.context.close)
+        visit.open("#token=" + TOKEN, wait=False)
+        visit.until("return document.getElementById('add')", "the button for uploads")
+        return visit
+
+    def done(self, visit, count, kind="done"):
+        visit.until(f"return document.querySelectorAll('.uploads .{kind}').length === {count}", f"{count} {kind}", seconds=60)
+
+    def test_chosen_several_at_once(self):
+        visit = self.writer()
+        visit.page.click("#add")
+        visit.page.set_input_files("#choose", pictures(4))
+        self.done(visit, 4)
+        visit.until("return document.querySelectorAll('#grid .picture').length >= 4", "the gallery shows them")
+        self.assertEqual(visit.run("return [...document.querySelectorAll('.uploads li span')].map((each) => each.textContent)"),
+                         ["Added."] * 4)
+        # The same ones again are there already.
+        before = len(list(self.library.rglob("*.szi")))
+        visit.page.set_input_files("#choose", pictures(4))
+        self.done(visit, 8)
+        self.assertEqual(visit.run("return [...document.querySelectorAll('.uploads li span')].slice(4).map((each) => each.textContent)"),
+                         ["This picture is there already."] * 4)
+        self.assertEqual(len(list(self.library.rglob("*.szi"))), before)
+        self.assertNotIn("token", visit.address())
+        self.assertEqual(visit.faults, [])
+
+    def test_dropped_on_the_page(self):
+        visit = self.writer()
+        data = base64.b64encode(pictures(1, left=2000)[0].read_bytes()).decode()
+        visit.run("""const bytes = Uint8Array.from(atob(argument), (each) => each.charCodeAt(0))
+            const dataTransfer = new DataTransfer()
+            dataTransfer.items.add(new File([bytes], '<img src=x onerror=alert(1)>.jpg', { type: 'image/jpeg' }))
+            for (const name of ['dragover', 'drop']) {
+              document.querySelector('main').dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true }))
+            }""", data)
+        self.done(visit, 1)
+        self.assertIn("<img", visit.run("return document.querySelector('.uploads li a').textContent"))
+        self.assertEqual(visit.run("return document.querySelectorAll('.uploads li img').length"), 0)
+        visit.page.click(".uploads li a")
+        visit.until("return viewer?.isSharp", "the picture in the viewer")
+        self.assertEqual(visit.faults, [])
+
+    def test_interrupted_and_resumed(self):
+        folder = Path(tempfile.mkdtemp(prefix="ziggurat-large-"))
+        self.addCleanup(shutil.rmtree, folder)
+        large = folder / "large.tif"
+        subprocess.run(["vips", "copy", source("landscapes/Volna"), f"{large}[compression=none]"], check=True)
+        self.assertGreater(large.stat().st_size, 20 << 20)
+        visit = self.writer()
+        offsets = []
+
+        def pass_first(route):
+            offsets.append(int(route.request.headers["upload-offset"]))
+            route.continue_() if len(offsets) == 1 else route.abort()
+        visit.page.route("**/api/uploads/*", lambda route: pass_first(route) if route.request.method == "PATCH" else route.continue_())
+        visit.page.click("#add")
+        visit.page.set_input_files("#choose", large)
+        visit.until("return /does not answer/.test(document.querySelector('.uploads li span')?.textContent)", "words of an interruption")
+        self.assertEqual(offsets[0], 0)
+        self.assertGreater(offsets[1], 0)
+        visit.page.unroute_all()
+        # The page is left, and comes back.
+        visit.open("", wait=False)
+        visit.until("return document.getElementById('add')")
+        visit.page.click("#add")
+        visit.until("return /large.tif/.test(document.querySelector('.uploads .left').textContent)", "told that it is unfinished")
+        again = []
+        visit.page.on("request", lambda request: request.method == "PATCH" and again.append(int(request.headers["upload-offset"])))
+        visit.page.set_input_files("#choose", large)
+        self.done(visit, 1)
+        self.assertGreaterEqual(again[0], offsets[1])
+
+    def test_what_is_no_image_is_refused_in_words(self):
+        visit = self.writer()
+        folder = Path(tempfile.mkdtemp(prefix="ziggurat-text-"))
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "letter.jpg").write_text("Dear reader, " * 100)
+        visit.page.click("#add")
+        visit.page.set_input_files("#choose", folder / "letter.jpg")
+        self.done(visit, 1, "failed")
+        self.assertIn("no image", visit.run("return document.querySelector('.uploads li span').textContent"))
+
+    def test_cancelled(self):
+        visit = self.writer()
+        # It never gets through, and would be tried for ever.
+        visit.page.route("**/api/uploads/*", lambda route: route.abort() if route.request.method == "PATCH" else route.continue_())
+        visit.page.click("#add")
+        visit.page.set_input_files("#choose", pictures(1, left=3000))
+        visit.until("return document.querySelector('.uploads li button')")
+        visit.page.wait_for_timeout(300)
+        visit.page.click(".uploads li button")
+        self.done(visit, 1, "failed")
+        self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "Cancelled.")
+
+    def test_readers_see_and_load_nothing_of_it(self):
+        visit = Visit(host=self.host)
+        self.addCleanup(visit.context.close)
+        visit.open("", wait=False)
+        visit.until("return globalThis.fetched.some((url) => url.includes('/api/session'))")
+        visit.page.wait_for_timeout(500)
+        self.assertIsNone(visit.run("return document.getElementById('add')"))
+        self.assertFalse([url for url in visit.requests if "upload" in url or "tus.js" in url])
+        self.assertEqual(visit.faults, [])
+
+    def test_phones_are_shown_the_way(self):
+        host, _ = writable("--host", "0.0.0.0")
+        visit = self.writer(host)
+        visit.page.click("#add")
+        visit.until("return document.querySelector('.uploads figure img')?.naturalWidth > 0", "the QR code")
+        self.assertIn("phone", visit.run("return document.querySelector('.uploads figcaption').textContent"))
+        # A phone's camera is asked for by the second button.
+        self.assertEqual(visit.run("return document.getElementById('camera').getAttribute('capture')"), "environment")
+
+
+if __name__ == "__main__":
+    unittest.main()

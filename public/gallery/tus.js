@@ -1,0 +1,90 @@
+const version = { 'Tus-Resumable': '1.0.0' }
+const root = '/api/uploads'
+/** Bytes of one request: what a refusal in its midst costs at most. */
+const PIECE = 8 << 20
+const base64 = (words) => btoa(String.fromCharCode(...new TextEncoder().encode(words)))
+const memory = (file) => `upload ${file.name} ${file.size} ${file.lastModified}`
+const pause = (seconds) => new Promise((go) => setTimeout(go, seconds * 1000))
+
+/** What the server says against a file; nothing that trying again would mend. */
+export class Refusal extends Error {}
+
+/** A request whose body's progress is told; answers `{status, get, words}`, status 0 where the line broke. */
+function ask(method, path, headers, body, signal, progress) {
+  return new Promise((settle) => {
+    const request = new XMLHttpRequest()
+    request.open(method, path)
+    for (const [name, value] of Object.entries({ ...version, ...headers })) request.setRequestHeader(name, value)
+    request.upload.onprogress = ({ loaded }) => progress?.(loaded)
+    request.onloadend = () => settle({
+      status: request.status, get: (name) => request.getResponseHeader(name), words: request.responseText,
+    })
+    signal?.addEventListener('abort', () => request.abort())
+    request.send(body)
+  })
+}
+
+const isPassing = (status) => status === 0 || status === 409 || status === 429 || status >= 500 && status !== 507
+
+function refusal({ words, status }) {
+  try { return new Refusal(JSON.parse(words).detail) } catch { return new Refusal(`${status}`) }
+}
+
+/**
+ * Sends a file by tus 1.0, going on where an earlier attempt at the same file ended, also one before a reload.
+ * Waits while the server is away or busy; resolves to the upload's id.
+ */
+export async function send(file, { signal, started, progress, waiting }) {
+  let path = localStorage.getItem(memory(file))
+  let offset = -1
+  for (let tries = 0; ; ) {
+    signal.throwIfAborted()
+    if (path && offset < 0) {
+      const head = await ask('HEAD', path, {}, null, signal)
+      if (head.status === 200) offset = Number(head.get('Upload-Offset'))
+      else if (!isPassing(head.status)) path = null
+    }
+    let answer = { status: 0 }
+    if (!path) {
+      const words = `filename ${base64(file.name)},filetype ${base64(file.type || '-')}`
+      answer = await ask('POST', root, { 'Upload-Length': file.size, 'Upload-Metadata': words }, null, signal)
+      if (answer.status === 201) {
+        path = new URL(answer.get('Location'), location.href).pathname
+        offset = 0
+        localStorage.setItem(memory(file), path)
+      }
+    }
+    if (path && offset >= 0) {
+      const id = path.split('/').pop()
+      started?.(id)
+      if (offset >= file.size) {
+        localStorage.removeItem(memory(file))
+        return id
+      }
+      const headers = { 'Upload-Offset': offset, 'Content-Type': 'application/offset+octet-stream' }
+      answer = await ask('PATCH', path, headers, file.slice(offset, offset + PIECE), signal,
+        (loaded) => progress((offset + loaded) / file.size))
+      if (answer.status === 204) {
+        offset = Number(answer.get('Upload-Offset'))
+        progress(offset / file.size)
+        tries = 0
+        continue
+      }
+      offset = -1
+    }
+    signal.throwIfAborted()
+    if (!isPassing(answer.status)) {
+      if (answer.status !== 507) localStorage.removeItem(memory(file))
+      throw refusal(answer)
+    }
+    tries += 1
+    waiting?.()
+    await pause(Math.min(2 ** Math.min(tries, 4) / 2, 10))
+  }
+}
+
+/** Ends an upload and forgets what was sent. */
+export function cancel(file, id) {
+  localStorage.removeItem(memory(file))
+  return id && ask('DELETE', `${root}/${id}`, {})
+}

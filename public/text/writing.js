@@ -1,0 +1,21 @@
+/** What those read who add pictures. */
+export const text = {
+  addPictures: 'Add pictures',
+  dropHere: 'Drop pictures anywhere on this page, or',
+  choosePictures: 'Choose pictures',
+  takePhoto: 'Take a photo',
+  close: 'Close',
+  cancel: 'Cancel',
+  cancelled: 'Cancelled.',
+  queued: 'Waits for its turn.',
+  sendingPart: (part) => `Sending: ${Math.floor(part * 100)} %`,
+  waitingForServer: 'The server does not answer; trying again.',
+  waitingForTiling: 'Sent; waits to be prepared.',
+  tilingPart: (part) => `Preparing: ${Math.floor(part * 100)} %`,
+  added: 'Added.',
+  thereAlready: 'This picture is there already.',
+  tryAgain: 'This did not work. Choose the picture again to go on.',
+  unfinished: (names) => `Not finished: ${names}. Choose the same files again to go on where they ended.`,
+  phone: 'Scan this with a phone in the same network to send its photos.',
+  phoneCode: 'QR code of this page for a phone',
+}
