@@ -124,6 +124,9 @@ class Sessions(unittest.TestCase):
         tiles = {inside.ask(f"dzi/{spelled}_files/9/0_0.jpg").body
                  for spelled in (ID, ID.replace("~", "%7e"), ID.replace("%2F", "/"))}
         self.assertEqual(len(tiles), 1)
+        for path in ("", "api/images", "api/images?q=lighthouse", "api/images/harbour", "iiif/presentation/3/collection"):
+            self.assertEqual(inside.ask(path)["cache-control"], "private, no-store", path)
+        self.assertIn("Cookie", outside.ask("api/images")["vary"])
         # What is public stays so for everybody's caches.
         self.assertIn("public", inside.ask("dzi/harbour_files/9/0_0.jpg")["cache-control"])
 
