@@ -63,8 +63,8 @@ let package = Package(
     library(
       "TileServing",
       [
-        "Catalog", "Uploading", "CQREncode", "TileRendering", "TileStorage", "TileGeometry", "CDeflate",
-        "CSodium",
+        "Catalog", "Metadata", "Uploading", "CQREncode", "TileRendering", "TileStorage", "TileGeometry",
+        "CDeflate", "CSodium",
         "CXXHash",
       ]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),

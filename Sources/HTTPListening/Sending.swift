@@ -162,6 +162,10 @@ func send(_ answer: Response, _ connection: OpaquePointer, status: inout Int) ->
   guard let response = body(of: answer, connection) else { return .NO }
   defer { MHD_destroy_response(response) }
   for (name, value) in answer.headers { MHD_add_response_header(response, name, value) }
+  // What people have written is in answers that no browser must take for a page.
+  if answer.header("X-Content-Type-Options") == nil {
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff")
+  }
   return MHD_queue_response(connection, UInt32(status), response)
 }
 

@@ -3,7 +3,7 @@ import Synchronization
 public import TileStorage
 
 /// Exiv2's XMP parser is one for the whole process.
-private let exiv2 = Mutex(())
+let exiv2 = Mutex(())
 
 extension ImageMetadata {
   /// What the file at `path` says of itself: XMP before IPTC before EXIF, as the Metadata Working Group's
@@ -12,7 +12,7 @@ extension ImageMetadata {
     self = exiv2.withLock { _ in MetadataFile(path: path).map(ImageMetadata.init) ?? ImageMetadata() }
   }
 
-  private init(_ file: MetadataFile) {
+  init(_ file: MetadataFile) {
     self.init()
     title =
       file.alternative("Xmp.dc.title") ?? file.text("Iptc.Application2.ObjectName")

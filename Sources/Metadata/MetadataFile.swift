@@ -13,6 +13,13 @@ final class MetadataFile {
     guard gexiv2_metadata_open_path(pointer, path, nil) != 0 else { return nil }
   }
 
+  /// Of an XMP sidecar's bytes; nil where they are none.
+  init?(xmp bytes: [UInt8]) {
+    guard Self.isReady, let pointer = gexiv2_metadata_new() else { return nil }
+    self.pointer = pointer
+    guard gexiv2_metadata_open_buf(pointer, bytes, bytes.count, nil) != 0 else { return nil }
+  }
+
   deinit { g_object_unref(pointer) }
 
   /// The field's values, trimmed, without empty ones.
@@ -52,6 +59,39 @@ final class MetadataFile {
     return trimmed.isEmpty ? nil : trimmed
   }
 
+  // MARK: Writing
+
+  /// The XMP packet with every field, as a sidecar holds it.
+  var xmp: [UInt8]? {
+    let format = GExiv2XmpFormatFlags(rawValue: GEXIV2_OMIT_PACKET_WRAPPER.rawValue)
+    guard let text = gexiv2_metadata_try_generate_xmp_packet(pointer, format, 0, nil) else { return nil }
+    defer { g_free(text) }
+    return Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+  }
+
+  /// Sets an alternative by language's default and leaves the other languages.
+  func setDefault(_ tag: String, _ text: String) -> Bool {
+    gexiv2_metadata_try_set_tag_string(pointer, tag, "lang=\"x-default\" \(text)", nil) != 0
+  }
+
+  func setText(_ tag: String, _ text: String) -> Bool {
+    gexiv2_metadata_try_set_tag_string(pointer, tag, text, nil) != 0
+  }
+
+  /// Sets a list.
+  func set(_ tag: String, _ texts: [String]) -> Bool {
+    var texts = texts.map { UnsafePointer<CChar>(strdup($0)) }
+    defer { for text in texts { free(UnsafeMutablePointer(mutating: text)) } }
+    texts.append(nil)
+    return gexiv2_metadata_try_set_tag_multiple(pointer, tag, &texts, nil) != 0
+  }
+
+  /// True also where there was no such field.
+  func clear(_ tag: String) -> Bool {
+    gexiv2_metadata_try_clear_tag(pointer, tag, nil)
+    return gexiv2_metadata_try_has_tag(pointer, tag, nil) == 0
+  }
+
   /// Cameras and old programs write Latin-1 where UTF-8 is asked for.
   private static func text(_ bytes: UnsafePointer<CChar>) -> String {
     String(validatingCString: bytes)
@@ -69,5 +109,6 @@ final class MetadataFile {
   private static let isReady: Bool = {
     gexiv2_log_set_level(GEXIV2_LOG_LEVEL_MUTE)
     return gexiv2_initialize() != 0
+      && gexiv2_metadata_try_register_xmp_namespace("https://ziggurat.invalid/xmp/1.0/", "ziggurat", nil) != 0
   }()
 }

@@ -6,6 +6,8 @@ public struct Access: Sendable {
   public var token: AccessToken?
   /// What opens private spaces; nil where passwords are not taken.
   public var spaces: (any SpaceOpener)?
+  /// Seconds that deleted images can be restored.
+  public var keepsDeleted = 24 * 3600
   public var sessions = SessionTable.Limits()
   /// Seconds of a clock that never goes back.
   public var clock: @Sendable () -> Int = SessionTable.clock

@@ -14,6 +14,8 @@ public final class Library: Sendable {
   let open: OpenArchives
   private let table: Mutex<LibraryTable>
   private let updating = Mutex<Void>(())
+  /// Held while the folders are read, so that a change is not overwritten by what was read before it.
+  private let reading = Mutex<Void>(())
   private let source: (any LibrarySource)?
 
   /// Reads the folder's names; archives are not opened yet.
@@ -59,13 +61,65 @@ public final class Library: Sendable {
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
   /// - Returns: whether the catalog should be updated.
   public func refresh() -> Bool {
-    let current = current
-    guard current.isStale(source), let fresh = try? read(current) else {
-      return catalog.needsUpdate
+    reading.withLock { _ in
+      let current = current
+      guard current.isStale(source), let fresh = try? read(current) else {
+        return catalog.needsUpdate
+      }
+      table.withLock { $0 = fresh }
+      open.removeAll { fresh.entry($0.id) !== $0 }
+      return true
     }
-    table.withLock { $0 = fresh }
-    open.removeAll { fresh.entry($0.id) !== $0 }
-    return true
+  }
+
+  /// Takes in at once what became of these images, without reading folders: what was just written is seen by
+  /// the next request.
+  func renew(_ images: [(id: String, path: String)]) throws(StorageError) {
+    guard source == nil else { return }
+    reading.withLock { _ in
+      var changes: [String: LibraryEntry?] = [:]
+      for (id, path) in images {
+        var status = stat()
+        let isThere = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        changes[id] = .some(
+          isThere
+            ? LibraryEntry(
+              id: id, path: path, identity: FileIdentity(status), sidecar: SidecarFile(ofArchive: path))
+            : nil)
+      }
+      table.withLock { table in
+        if changes.count == 1, let (id, entry) = changes.first {
+          table.replace(id, with: entry)
+        } else {
+          table.replace(changes)
+        }
+      }
+      open.removeAll { changes[$0.id] != nil }
+    }
+    let result: Result<Void, StorageError> = updating.withLock { _ in
+      let table = current
+      var (found, gone): ([CatalogEntry], [String]) = ([], [])
+      for (id, _) in images {
+        guard let entry = table.entry(id) else {
+          gone.append(id)
+          continue
+        }
+        let archive = try? entry.openOnce()
+        found.append(
+          archive.map(entry.catalogEntry) ?? CatalogEntry(unreadable: id, stamp: entry.stamp))
+      }
+      do throws(StorageError) { return .success(try catalog.update(found, removing: gone)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  /// One image as the catalog holds it, from its archive and sidecar; nil where there is none.
+  func catalogEntry(_ id: String) throws(StorageError) -> (entry: CatalogEntry, archive: SZIArchive)? {
+    guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
+    let archive = try open.archive(entry)
+    return (entry.catalogEntry(archive), archive)
   }
 
   private func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
@@ -101,19 +155,18 @@ public final class Library: Sendable {
         gone.append(String(decoding: id, as: UTF8.self))
         return
       }
-      isKnown[number] = !readsAll && stamp == FileStamp(table.entries[number].identity)
+      isKnown[number] = !readsAll && stamp == table.entries[number].stamp
     }
     var read = 0
     var batch: [CatalogEntry] = []
     for (number, entry) in table.entries.enumerated() where !isKnown[number] {
       if isCancelled() { return read }
-      let stamp = FileStamp(entry.identity)
       do throws(StorageError) {
         // Not among the open ones, which are those in use.
-        batch.append(CatalogEntry(id: entry.id, stamp: stamp, archive: try entry.openOnce()))
+        batch.append(entry.catalogEntry(try entry.openOnce()))
       } catch {
         unreadable(error)
-        batch.append(CatalogEntry(unreadable: entry.id, stamp: stamp))
+        batch.append(CatalogEntry(unreadable: entry.id, stamp: entry.stamp))
       }
       read += 1
       if batch.count == 500 {

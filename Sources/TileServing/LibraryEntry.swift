@@ -1,24 +1,50 @@
+import Catalog
+import Metadata
 import Synchronization
 import TileStorage
 
-/// One archive of the library, as long as its file stays the same one.
+/// One archive of the library, as long as its file and its sidecar stay the same ones.
 final class LibraryEntry: Sendable {
   let id: String
   let path: String
   let identity: FileIdentity
+  let sidecar: SidecarFile?
+  /// What is known of the image, once it was asked for.
+  private let words = Mutex<ImageMetadata?>(nil)
   private let opener: @Sendable () throws(StorageError) -> SZIArchive
   private let opened = Mutex<SZIArchive?>(nil)
   /// The archives' clock when it was last asked for.
   fileprivate let lastUse = Atomic<Int>(0)
 
-  init(id: String, path: String, identity: FileIdentity) {
-    (self.id, self.path, self.identity) = (id, path, identity)
+  init(id: String, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil) {
+    (self.id, self.path, self.identity, self.sidecar) = (id, path, identity, sidecar)
     opener = { () throws(StorageError) in try SZIArchive(path: path) }
   }
 
   init(_ image: SourceImage, identity: FileIdentity) {
     (id, path, opener) = (image.id, image.path, image.open)
-    self.identity = identity
+    (self.identity, sidecar) = (identity, nil)
+  }
+
+  var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
+
+  /// What the catalog holds of the image.
+  func catalogEntry(_ archive: SZIArchive) -> CatalogEntry {
+    var entry = CatalogEntry(id: id, stamp: stamp, archive: archive)
+    entry.metadata = metadata(archive)
+    return entry
+  }
+
+  /// What the sidecar says, and else the archive. A damaged sidecar says nothing.
+  func metadata(_ archive: SZIArchive) -> ImageMetadata {
+    guard let sidecar else { return archive.metadata }
+    return words.withLock { words in
+      if let words { return words }
+      let own = archive.metadata
+      let read = sidecar.bytes.flatMap { Sidecar($0) }?.applied(to: own) ?? own
+      words = read
+      return read
+    }
   }
 
   /// The archive, which is not counted among those that are open.

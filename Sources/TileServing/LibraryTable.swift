@@ -18,6 +18,7 @@ struct LibraryTable: Sendable {
   /// Open addressing over the ids' hashes; -1 is free.
   private var slots: [Int32] = []
   private var folders: [Folder] = []
+  private var sidecars: [SidecarFile] = []
 
   /// Of a source: the one it had when it was read.
   private var version: Int?
@@ -82,11 +83,41 @@ struct LibraryTable: Sendable {
   /// Whether a folder, or the source, has changed since it was read.
   func isStale(_ source: (any LibrarySource)?) -> Bool {
     if let source { return (try? source.version()) != version }
-    return folders.contains { folder in
-      var status = stat()
-      return stat(folder.path, &status) != 0 || folder.isUncertain
-        || FileIdentity(status).modifiedNanoseconds != folder.modified
+    return hasChangedSidecar
+      || folders.contains { folder in
+        var status = stat()
+        return stat(folder.path, &status) != 0 || folder.isUncertain
+          || FileIdentity(status).modifiedNanoseconds != folder.modified
+      }
+  }
+
+  /// Programs that write into a sidecar leave its folder's time alone. Of very many, some are looked at in turn.
+  private var hasChangedSidecar: Bool {
+    let most = 2000
+    let start = sidecars.count <= most ? 0 : Int.random(in: 0..<sidecars.count)
+    return (0..<min(most, sidecars.count)).contains { sidecars[(start + $0) % sidecars.count].hasChanged }
+  }
+
+  /// Takes in what one image is now, without reading its folder; nil where it is gone.
+  mutating func replace(_ id: String, with entry: LibraryEntry?) {
+    var text = id
+    let at = text.withUTF8 { index(UnsafeRawBufferPointer($0)) }
+    if let at, let entry {
+      if let old = entries[at].sidecar { sidecars.removeAll { $0 == old } }
+      if let new = entry.sidecar { sidecars.append(new) }
+      entries[at] = entry
+      return
     }
+    guard at != nil || entry != nil else { return }
+    replace([id: entry])
+  }
+
+  /// The same for several, some of which come or go.
+  mutating func replace(_ changes: [String: LibraryEntry?]) {
+    var found = zip(ids, entries).filter { changes[$0.0] == nil }.map { (id: $0.0, entry: $0.1) }
+    for (id, entry) in changes { if let entry { found.append((id, entry)) } }
+    take(&found)
+    sidecars = entries.compactMap(\.sidecar)
   }
 
   private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -115,6 +146,7 @@ struct LibraryTable: Sendable {
     folders.append(Folder(path: folder, modified: modified, isUncertain: abs(age) < 100_000_000))
     var images: [String: String] = [:]
     var subfolders: [String] = []
+    var sidecarNames: Set<String> = []
     var tileFolders: Set<String> = []
     while let entry = readdir(directory) {
       // Partial files begin with a dot, as do a person's hidden ones.
@@ -126,6 +158,7 @@ struct LibraryTable: Sendable {
         let other = images[base].flatMap { Self.endings.firstIndex(of: $0) } ?? .max
         if Self.endings.firstIndex(of: ending)! < other { images[base] = ending }
       }
+      if name.hasSuffix(".xmp") { sidecarNames.insert("\(folder)/\(name)") }
       if entry.pointee.isFolder { subfolders.append(name) }
     }
     for (base, ending) in images {
@@ -133,10 +166,13 @@ struct LibraryTable: Sendable {
       guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
       let id = prefix + base
       let identity = FileIdentity(status)
-      if let old = previous?.entry(id), old.identity == identity, old.path == path {
+      let sidecar =
+        sidecarNames.isEmpty ? nil : SidecarFile(ofArchive: path) { sidecarNames.contains($0) }
+      if let sidecar { sidecars.append(sidecar) }
+      if let old = previous?.entry(id), old.identity == identity, old.path == path, old.sidecar == sidecar {
         found.append((id, old))
       } else {
-        found.append((id, LibraryEntry(id: id, path: path, identity: identity)))
+        found.append((id, LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar)))
       }
     }
     // Tiles' folders are vast and hold no images of their own.

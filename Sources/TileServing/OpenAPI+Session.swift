@@ -49,7 +49,7 @@ extension OpenAPI {
     ]
   }
 
-  private static func problem(_ description: String) -> [String: Any] {
+  static func problem(_ description: String) -> [String: Any] {
     let content: [String: Any] = ["schema": ["$ref": "#/components/schemas/Problem"]]
     return [
       "description": description,

@@ -43,8 +43,7 @@ extension Router {
 
   /// `/api/images/{id}`
   func describe(_ id: String) -> Response {
-    found(id, problem: true) { archive in
-      let entry = CatalogEntry(id: id, stamp: FileStamp(archive.file.identity), archive: archive)
+    known(id, problem: true) { entry, archive in
       let pages = entry.book.flatMap { try? pageCount(ofBook: $0) } ?? 1
       guard var description = ImageDescription(entry, pages: pages, base: site.base) else {
         return .problem(500, "Unreadable", "the archive of this image cannot be read")

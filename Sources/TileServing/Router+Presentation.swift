@@ -31,9 +31,8 @@ extension Router {
       for at in pages.indices { pages[at].id = prefix + pages[at].id }
       return linkedData(PresentationManifest(id: id, pages: pages, base: absoluteBase).json)
     }
-    return found(id, problem: false) { archive in
-      let entry = CatalogEntry(id: id, stamp: FileStamp(archive.file.identity), archive: archive)
-      return linkedData(PresentationManifest(id: id, pages: [entry], base: absoluteBase).json)
+    return known(id, problem: false) { entry, _ in
+      linkedData(PresentationManifest(id: id, pages: [entry], base: absoluteBase).json)
     }
   }
 

@@ -8,7 +8,9 @@ extension Router {
     if segments.last == "tilejson.json", segments.count > 1 {
       let id = segments.dropLast().joined(separator: "/")
       return found(id, problem: false) { archive in
-        .json(XYZDescription(id: id, archive: archive, base: absoluteBase))
+        known(id, problem: false) { entry, _ in
+          .json(XYZDescription(id: id, archive: archive, metadata: entry.metadata, base: absoluteBase))
+        }
       }
     }
     // Only a tile that is not stored as it is asked for comes here.

@@ -1,3 +1,4 @@
+import Catalog
 import Foundation
 import TileGeometry
 import TileStorage
@@ -136,6 +137,7 @@ struct Router {
     if segments.first == "uploads" { return uploads(Array(segments.dropFirst())) }
     if segments == ["events"] { return events() }
     if segments == ["qr.svg"] { return qrCode() }
+    if segments == ["deleted"], site.access.isWritable { return deleted() }
     guard segments.first == "images" else {
       return .problem(404, "Not found", "there is no such part of the API")
     }
@@ -200,8 +202,24 @@ struct Router {
   }
 
   func found(_ id: String, problem: Bool, _ answer: (SZIArchive) -> Response) -> Response {
+    found(id, problem, answer) { (place) throws(StorageError) in try place.library.archive(place.id) }
+  }
+
+  /// The same with what is known of the image, its sidecar's words among it.
+  func known(_ id: String, problem: Bool, _ answer: (CatalogEntry, SZIArchive) -> Response) -> Response {
+    found(id, problem, { answer($0.entry, $0.archive) }) { (place) throws(StorageError) in
+      var found = try place.library.catalogEntry(place.id)
+      found?.entry.id = id
+      return found
+    }
+  }
+
+  private func found<Found>(
+    _ id: String, _ problem: Bool, _ answer: (Found) -> Response,
+    _ find: ((library: Library, id: String)) throws(StorageError) -> Found?
+  ) -> Response {
     do throws(StorageError) {
-      if let place = place(id), let archive = try place.library.archive(place.id) { return answer(archive) }
+      if let place = place(id), let found = try find(place) { return answer(found) }
     } catch {
       // The reason names host paths, which are not a client's business.
       let text = "the archive of this image cannot be read"

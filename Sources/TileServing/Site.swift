@@ -33,6 +33,8 @@ public final class Site: Sendable {
   /// Of a library that only who has its key may see.
   public let gate: Gate?
   let access: Access
+  let editor: LibraryEditor
+  let trash: Trash
   let sessions: SessionTable
   let guesses = Mutex(GuessLimit())
   /// One password at a time: each takes a quarter of a gigabyte.
@@ -56,6 +58,7 @@ public final class Site: Sendable {
       renders.forget()
       renderer.forget()
     }
+    (editor, trash) = (LibraryEditor(library), Trash(library, keeps: access.keepsDeleted))
     files = try publicFolder.map { (folder) throws(StorageError) in try StaticFiles(root: folder) }
     base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
     uploads?.observe { [events] in events.tell($0) }
@@ -137,7 +140,8 @@ public final class Site: Sendable {
   }
 
   private static func usesCatalog(_ path: [UInt8]) -> Bool {
-    path.elementsEqual("/api/images".utf8) || path.starts(with: "/iiif/presentation/".utf8)
+    path.elementsEqual("/api/images".utf8) || path.elementsEqual("/api/deleted".utf8)
+      || path.starts(with: "/iiif/presentation/".utf8)
   }
 
   private func answer(_ request: Request) -> Response {
@@ -166,6 +170,9 @@ public final class Site: Sendable {
     }
     return Router(site: self, request: request, visitor: visitor(request)).bodyPlan()
   }
+
+  /// Removes for good what was deleted long enough ago; to be called now and then.
+  public func purgeDeleted() { if access.isWritable { trash.purge() } }
 
   /// Makes no more answers; afterwards nobody waits for one. Forgets the keys of all spaces.
   public func stop() {

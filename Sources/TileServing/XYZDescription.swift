@@ -19,9 +19,8 @@ struct XYZDescription: Encodable {
   let width: Int
   let height: Int
 
-  init(id: String, archive: SZIArchive, base: String) {
+  init(id: String, archive: SZIArchive, metadata: ImageMetadata, base: String) {
     let grid = XYZGrid(archive.pyramid)
-    let metadata = archive.metadata
     name = metadata.title ?? id
     (description, attribution) = (metadata.caption, metadata.rights)
     let generation = String(archive.generation, radix: 16)

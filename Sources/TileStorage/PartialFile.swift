@@ -39,6 +39,13 @@ public final class PartialFile {
     try writeAll(bytes, to: descriptor, path: destination)
   }
 
+  public func write(_ bytes: [UInt8]) throws(StorageError) {
+    let result: Result<Void, StorageError> = bytes.withUnsafeBytes { bytes in
+      do throws(StorageError) { return .success(try write(bytes)) } catch { return .failure(error) }
+    }
+    try result.get()
+  }
+
   /// Gives the finished file its name, replacing what had it. Power loss afterwards keeps one of the two.
   public func publish() throws(StorageError) {
     let mask = umask(0)

@@ -19,7 +19,7 @@ enum ServeCommand: Command {
         "spaces", "auto", help: "visitors may unlock private spaces: yes, no, or auto: if there are any"),
       Option("session-idle", "1800", help: "seconds until a session that is not used ends"),
       Option("session-longest", "43200", help: "seconds until any session ends"),
-      WriteAccess.options[0], WriteAccess.options[1],
+      WriteAccess.options[0], WriteAccess.options[1], WriteAccess.options[2],
       Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
       Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
       Option("log", "none", help: "a line per answer on stderr: text, json or none"),
@@ -123,6 +123,7 @@ enum ServeCommand: Command {
       while true {
         Thread.sleep(forTimeInterval: 1)
         if library.refresh() { _ = try? library.updateCatalog() }
+        site.purgeDeleted()
       }
     }
     watcher.start()

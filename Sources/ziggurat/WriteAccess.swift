@@ -6,6 +6,7 @@ enum WriteAccess {
   static let options = [
     Option("writable", help: "take changes and uploads from who has the token, printed at the start"),
     Option("token-file", "FILE", help: "the token is this file's first line, 16 to 256 characters"),
+    Option("keep-deleted", "24", help: "hours that deleted images can be restored"),
   ]
 
   /// Sets who may write.
@@ -18,6 +19,7 @@ enum WriteAccess {
       return nil
     }
     access.isWritable = true
+    if let hours = try arguments.int("keep-deleted", in: 0...87_600) { access.keepsDeleted = hours * 3600 }
     guard let path = arguments.string("token-file") else {
       let (token, text) = AccessToken.make()
       access.token = token

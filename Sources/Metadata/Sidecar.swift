@@ -1,0 +1,85 @@
+public import TileStorage
+
+/// The XMP file beside an archive, as Lightroom, darktable and digiKam write it (XMP specification, part 3,
+/// section 5): what it says stands before what the picture itself said.
+public struct Sidecar: Sendable {
+  /// Bytes that one may have.
+  public static let longest = 4 << 20
+
+  private let metadata: ImageMetadata
+  /// Fields that somebody has emptied here, so that the picture's own words do not come back.
+  private let removed: Set<String>
+
+  /// Nil where the bytes are no XMP.
+  public init?(_ bytes: [UInt8]) {
+    let read = exiv2.withLock { _ in
+      MetadataFile(xmp: bytes).map { file in
+        let removed = Self.removed(file)
+        var metadata = ImageMetadata(file)
+        // Other fields than Dublin Core's do not stand for what was emptied.
+        if removed.contains("title"), file.alternative("Xmp.dc.title") == nil { metadata.title = nil }
+        return (metadata, removed)
+      }
+    }
+    guard let read else { return nil }
+    (metadata, removed) = read
+  }
+
+  /// What is known of a picture that said `own` when it was built.
+  public func applied(to own: ImageMetadata) -> ImageMetadata {
+    var result = own
+    result.title = metadata.title ?? (removed.contains("title") ? nil : own.title)
+    result.caption = metadata.caption ?? (removed.contains("caption") ? nil : own.caption)
+    if !metadata.keywords.isEmpty || removed.contains("keywords") { result.keywords = metadata.keywords }
+    result.creator = metadata.creator ?? own.creator
+    result.date = metadata.date ?? own.date
+    result.place = metadata.place ?? own.place
+    result.rights = metadata.rights ?? own.rights
+    return result
+  }
+
+  private static let removedTag = "Xmp.ziggurat.Removed"
+
+  private static func removed(_ file: MetadataFile) -> Set<String> {
+    Set((file.text(removedTag) ?? "").split(separator: " ").map(String.init))
+  }
+
+  /// A sidecar with the edit in it, and everything else as it was.
+  /// - Parameter bytes: of the sidecar so far; empty where there is none.
+  /// - Returns: nil where they are no XMP: what cannot be read is not overwritten.
+  public static func edited(_ bytes: [UInt8], _ edit: MetadataEdit) -> [UInt8]? {
+    exiv2.withLock { _ in
+      guard let file = MetadataFile(xmp: bytes.isEmpty ? Array(empty.utf8) : bytes) else { return nil }
+      var removed = removed(file)
+      func change(_ name: String, _ tag: String, isEmpty: Bool, _ write: () -> Bool) -> Bool {
+        if isEmpty { removed.insert(name) } else { removed.remove(name) }
+        return isEmpty ? file.clear(tag) : write()
+      }
+      if let title = edit.title {
+        guard
+          change("title", "Xmp.dc.title", isEmpty: title.isEmpty, { file.setDefault("Xmp.dc.title", title) })
+        else { return nil }
+      }
+      if let caption = edit.caption {
+        let tag = "Xmp.dc.description"
+        guard change("caption", tag, isEmpty: caption.isEmpty, { file.setDefault(tag, caption) }) else {
+          return nil
+        }
+      }
+      if let keywords = edit.keywords {
+        let tag = "Xmp.dc.subject"
+        guard change("keywords", tag, isEmpty: keywords.isEmpty, { file.set(tag, keywords) }) else {
+          return nil
+        }
+      }
+      let isMarked =
+        removed.isEmpty
+        ? file.clear(removedTag) : file.setText(removedTag, removed.sorted().joined(separator: " "))
+      return isMarked ? file.xmp : nil
+    }
+  }
+
+  private static let empty =
+    "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">"
+    + "<rdf:Description rdf:about=\"\"/></rdf:RDF></x:xmpmeta>"
+}

@@ -1,0 +1,81 @@
+import Glibc
+import Metadata
+import Synchronization
+import TileStorage
+
+/// Writes sidecars, so that of two who edit one image at once the later is told.
+final class LibraryEditor: Sendable {
+  enum Outcome {
+    case done
+    case notThere
+    /// Somebody else has changed the image in the meantime.
+    case changedMeanwhile
+    /// A sidecar of somebody's that cannot be read.
+    case unreadableSidecar
+  }
+
+  private let library: Library
+  private let turn = Mutex<Void>(())
+
+  init(_ library: Library) { self.library = library }
+
+  /// Writes the edit beside the archive, durably, and takes it into the catalog.
+  /// - Parameter isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
+  func edit(
+    _ id: String, _ edit: MetadataEdit, if isCurrent: () -> Bool
+  ) throws(StorageError) -> Outcome {
+    let result: Result<Outcome, StorageError> = turn.withLock { _ in
+      do throws(StorageError) { return .success(try editAlone(id, edit, isCurrent)) } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private func editAlone(
+    _ id: String, _ edit: MetadataEdit, _ isCurrent: () -> Bool
+  ) throws(StorageError) -> Outcome {
+    guard let path = library.current.entry(id)?.path else { return .notThere }
+    // Another server of this library takes its turn by the same lock.
+    let folder = try LockedFolder(parentFolder(path))
+    try library.renew([(id, path)])
+    guard let entry = library.current.entry(id) else { return .notThere }
+    guard isCurrent() else { return .changedMeanwhile }
+    var old: [UInt8] = []
+    if let sidecar = entry.sidecar {
+      guard let bytes = sidecar.bytes else { return .unreadableSidecar }
+      old = bytes
+    }
+    guard let new = Sidecar.edited(old, edit), Sidecar(new) != nil else { return .unreadableSidecar }
+    let destination = entry.sidecar?.path ?? SidecarFile.paths(ofArchive: path)[0]
+    let file = try PartialFile(destination: destination)
+    try file.write(new)
+    try file.publish()
+    try folder.synchronize()
+    try library.renew([(id, path)])
+    return .done
+  }
+}
+
+/// A folder in which nobody else with the same lock moves or writes sidecars.
+final class LockedFolder {
+  private let path: String
+  private let descriptor: Int32
+
+  init(_ path: String) throws(StorageError) {
+    self.path = path
+    descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else {
+      let code = errno
+      if descriptor >= 0 { close(descriptor) }
+      throw StorageError("lock \(path)", errno: code)
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Brings the folder's names to the disk.
+  func synchronize() throws(StorageError) {
+    guard fsync(descriptor) == 0 else { throw StorageError("write \(path)", errno: errno) }
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import Metadata
+
+@Suite struct SidecarTests {
+  private func edit(_ title: String? = nil, _ caption: String? = nil, _ keywords: [String]? = nil)
+    -> MetadataEdit
+  {
+    var edit = try! MetadataEdit(json: Array("{\"title\": \"x\"}".utf8))
+    (edit.title, edit.caption, edit.keywords) = (title, caption, keywords)
+    return edit
+  }
+
+  private static let awkward = [
+    "plain", "<script>alert(1)</script>", "\"quotes\" & 'more' ]]> &amp;", "lang=\"de\" Wort", "type=Bag x",
+    "a, b, lang=\"fr\" c", "\u{202e}right\u{2066}to left", "💥 Ä 橋", "<svg onload=\"x\"/>", "=", "{}[]/*?",
+  ]
+
+  @Test(arguments: awkward) func whatIsWrittenIsRead(_ text: String) throws {
+    let bytes = try #require(
+      Sidecar.edited([], edit(text, "\(text)\n\n\(text)", [text, "second", text + "!"])))
+    let read = try #require(Sidecar(bytes)).applied(to: ImageMetadata(title: "own", creator: "C"))
+    #expect(
+      read
+        == ImageMetadata(
+          title: text, caption: "\(text)\n\n\(text)", creator: "C", keywords: [text, "second", text + "!"]))
+  }
+
+  @Test func emptiedFieldsStayEmptyAndComeBackWhenSet() throws {
+    let own = ImageMetadata(title: "own", caption: "own", keywords: ["own"])
+    var bytes = try #require(Sidecar.edited([], edit("", "", [])))
+    #expect(try #require(Sidecar(bytes)).applied(to: own) == ImageMetadata())
+    bytes = try #require(Sidecar.edited(bytes, edit(nil, "new")))
+    #expect(try #require(Sidecar(bytes)).applied(to: own) == ImageMetadata(caption: "new"))
+    bytes = try #require(Sidecar.edited(bytes, edit("t", nil, ["k"])))
+    #expect(
+      try #require(Sidecar(bytes)).applied(to: own)
+        == ImageMetadata(title: "t", caption: "new", keywords: ["k"]))
+  }
+
+  @Test func everythingElseStays() throws {
+    let folder = try TemporaryFolder()
+    let other = """
+      <?xpacket begin="\u{feff}" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
+      xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""
+      xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"
+      xmlns:darktable="http://darktable.sf.net/" xmlns:lr="http://ns.adobe.com/lightroom/1.0/"
+      xmlns:mine="http://example.org/mine/" xmp:Rating="4" mine:note="kept" darktable:xmp_version="5">
+      <dc:title><rdf:Alt><rdf:li xml:lang="x-default">Old</rdf:li><rdf:li xml:lang="de">Alt</rdf:li></rdf:Alt></dc:title>
+      <lr:hierarchicalSubject><rdf:Bag><rdf:li>a|b</rdf:li></rdf:Bag></lr:hierarchicalSubject>
+      <darktable:history><rdf:Seq><rdf:li darktable:num="0" darktable:operation="exposure"/></rdf:Seq></darktable:history>
+      </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>
+      """
+    #expect(
+      try #require(Sidecar(Array(other.utf8))).applied(to: ImageMetadata()) == ImageMetadata(title: "Old"))
+    let bytes = try #require(Sidecar.edited(Array(other.utf8), edit("New", "Words", ["one"])))
+    let path = try folder.write("image.xmp", bytes)
+    func tag(_ name: String) throws -> String {
+      try Tool.check(["exiftool", "-s3", "-struct", "-" + name, path]).trimmingCharacters(
+        in: .whitespacesAndNewlines)
+    }
+    #expect(try tag("XMP-dc:Title") == "New")
+    #expect(try tag("XMP-dc:Title-de") == "Alt")
+    #expect(try tag("XMP-dc:Description") == "Words")
+    #expect(try tag("XMP-dc:Subject") == "[one]" || tag("XMP-dc:Subject") == "one")
+    #expect(try tag("XMP-xmp:Rating") == "4")
+    #expect(try tag("XMP-lr:HierarchicalSubject").contains("a|b"))
+    let text = String(decoding: bytes, as: UTF8.self)
+    for part in ["exposure", "mine:note", "kept", "xmp_version"] { #expect(text.contains(part)) }
+  }
+
+  @Test(arguments: ["", "garbage", "<x:xmpmeta", "<html/>", "\u{0}\u{0}"])
+  func whatIsNoSidecarIsNeitherReadNorOverwritten(_ text: String) {
+    let bytes = Array(text.utf8)
+    #expect(Sidecar(bytes) == nil)
+    if !bytes.isEmpty { #expect(Sidecar.edited(bytes, edit("x")) == nil) }
+  }
+
+  @Test(arguments: [
+    ("[]", "JSON object"), ("{", "JSON object"), ("{}", "nothing"), ("{\"id\": \"x\"}", "'id'"),
+    ("{\"title\": 1}", "title takes a text"), ("{\"keywords\": \"x\"}", "list"),
+    ("{\"keywords\": [1]}", "a keyword takes"), ("{\"title\": \"a\\u0000b\"}", "control"),
+    ("{\"title\": \"a\\nb\"}", "control"), ("{\"caption\": \"\\uffff\"}", "control"),
+    ("{\"keywords\": [\"a\\u001bb\"]}", "control"),
+  ]) func refusesWhatNoSidecarCanHold(_ json: String, _ words: String) throws {
+    let error = #expect(throws: MetadataEdit.Refusal.self) { try MetadataEdit(json: Array(json.utf8)) }
+    #expect(try #require(error).reason.contains(words))
+  }
+}
