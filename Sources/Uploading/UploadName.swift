@@ -3,7 +3,7 @@ import Foundation
 /// What an uploaded file may be called, and the image that is made of it.
 public enum UploadName {
   /// Bytes of a name in UTF-8.
-  static let longest = 120
+  public static let longest = 120
 
   /// A file's name as a person may give it, made harmless: without folders, without characters that cannot be
   /// seen or turn the reading direction round, composed (NFC), not hidden, not too long.

@@ -1,0 +1,48 @@
+import Testing
+import Uploading
+
+@Suite struct UploadNameTests {
+  @Test(
+    "a file's name loses whatever could lead elsewhere or deceive the eye",
+    arguments: [
+      ("photo.jpg", "photo.jpg"), ("../../etc/passwd", "passwd"), ("C:\\pictures\\a.png", "a.png"),
+      (".hidden.jpg", "hidden.jpg"), ("~/x.jpg", "x.jpg"), ("a\u{0}b.jpg", "ab.jpg"),
+      ("a\u{202e}gpj.exe", "agpj.exe"), ("", "picture"), ("...", "picture"), ("/", "picture"),
+      ("e\u{301}.jpg", "\u{e9}.jpg"), ("  a b .jpg ", "a b .jpg"),
+    ])
+  func names(given: String, expected: String) {
+    #expect(UploadName.file(given).unicodeScalars.elementsEqual(expected.unicodeScalars))
+    // What was made harmless once stays as it is: a record is checked by this after a restart.
+    #expect(UploadName.file(UploadName.file(given)) == UploadName.file(given))
+  }
+
+  @Test("a long name keeps its ending and fits into a file system", arguments: ["x", "\u{e9}", "\u{1f3de}"])
+  func longNames(character: String) {
+    let name = UploadName.file(String(repeating: character, count: 3000) + ".jpeg")
+    #expect(name.utf8.count <= UploadName.longest)
+    #expect(name.hasSuffix(".jpeg"))
+    #expect(UploadName.file(name) == name)
+  }
+
+  @Test("a folder is taken as it is or not at all", arguments: ["", "a", "a/b c/d", "caf\u{e9}"])
+  func folders(name: String) { #expect(UploadName.folder(name) == name) }
+
+  @Test(
+    "what no id may name is no folder",
+    arguments: ["/a", "a/", "a//b", "..", "a/../b", ".a", "~", "~/a", "a\\b", "a\u{0}", " a", "a/\u{202e}b"])
+  func badFolders(name: String) { #expect(UploadName.folder(name) == nil) }
+
+  @Test("a kind is told by the first bytes alone")
+  func signatures() {
+    #expect(ImageSignature([0xff, 0xd8, 0xff, 0xe0]) == .jpeg)
+    #expect(ImageSignature(Array("GIF89a".utf8)) == .gif)
+    #expect(ImageSignature(Array("RIFF....WEBPVP8 ".utf8)) == .webp)
+    #expect(ImageSignature(Array("\u{0}\u{0}\u{0} ftypheic\u{0}\u{0}\u{0}\u{0}mif1".utf8)) == .heif)
+    #expect(ImageSignature(Array("\u{0}\u{0}\u{0} ftypmif1\u{0}\u{0}\u{0}\u{0}avif".utf8)) == .avif)
+    for other in [
+      "", "GIF", "<svg xmlns=", "%PDF-1.7", "\u{0}\u{0}\u{0} ftypisom\u{0}\u{0}\u{0}\u{0}mp42", "BM6",
+    ] {
+      #expect(ImageSignature(Array(other.utf8)) == nil)
+    }
+  }
+}
