@@ -1,3 +1,5 @@
+import Imaging
+
 /// Builds many images at once: one thread per image while there are images enough, then all threads on
 /// those that are left.
 public final class LibraryRun: @unchecked Sendable {
@@ -18,6 +20,8 @@ public final class LibraryRun: @unchecked Sendable {
     _ builder: LibraryBuilder, _ sources: [SourceScan.Source], besides taken: [SourceScan.Source] = [],
     memoryLimit: Int, report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   ) {
+    // While there is one thread: those of a progress display and of this run come later.
+    Vips.start()
     self.builder = builder
     self.sources = sources
     self.report = report

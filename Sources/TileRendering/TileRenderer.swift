@@ -31,6 +31,8 @@ public final class TileRenderer: Sendable {
   }
 
   public init(options: Options = Options()) {
+    // A server makes its renderer before its threads.
+    Vips.start()
     self.options = options
     decoder = TileDecoder(cacheBytes: options.cacheBytes)
   }
