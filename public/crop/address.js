@@ -1,9 +1,6 @@
 import { wholePixels } from './frame.js'
 
-/**
- * The address of a crop at full resolution: IIIF region, size, rotation, quality, format. A mirrored
- * picture is asked for mirrored, which IIIF does before it turns, as the viewer does.
- */
+/** IIIF mirrors before it turns, as the viewer does. */
 export function cropAddress(service, frame, image, turn, format) {
   const base = service.replace(/\/info\.json$/, '').replace(/\/$/, '')
   const { x, y, width, height } = wholePixels(frame, image)

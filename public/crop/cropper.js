@@ -14,10 +14,7 @@ export function cropService(source) {
   return iiif3 ?? iiif2 ?? null
 }
 
-/**
- * Cropping: a frame with eight handles over the picture, and the address of what is in it. The frame
- * stays where it is on the screen while the picture moves beneath it, as far as the image reaches.
- */
+/** The frame stays where it is on the screen while the picture moves beneath it. */
 export class Cropper {
   constructor(viewer) {
     this.viewer = viewer
@@ -174,7 +171,6 @@ export class Cropper {
   }
 }
 
-/** The box around a rectangle that was mapped point by point. */
 function bounds({ x, y, width, height }, map) {
   const [a, b] = [map({ x, y }), map({ x: x + width, y: y + height })]
   return { x: Math.min(a.x, b.x), y: Math.min(a.y, b.y), width: Math.abs(b.x - a.x), height: Math.abs(b.y - a.y) }

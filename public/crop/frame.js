@@ -1,15 +1,10 @@
-/** @typedef Handle which edges move with it; 0, 0 is the middle, which moves the frame */
-
 /** The eight handles, clockwise from the top left, in the order of the Tab key. */
 export const HANDLES = [
   { x: -1, y: -1 }, { x: 0, y: -1 }, { x: 1, y: -1 }, { x: 1, y: 0 },
   { x: 1, y: 1 }, { x: 0, y: 1 }, { x: -1, y: 1 }, { x: -1, y: 0 },
 ]
 
-/**
- * The frame after a handle, or the middle, was drawn by a distance: inside the image, not below the
- * least side, in the ratio asked for. Image space throughout.
- */
+/** Image space throughout. */
 export function drawn(frame, handle, dx, dy, image, { least, ratio }) {
   if (handle.x === 0 && handle.y === 0) {
     return {
@@ -26,7 +21,6 @@ export function drawn(frame, handle, dx, dy, image, { least, ratio }) {
   return ratio ? proportioned(frame, result, handle, image, least, ratio) : result
 }
 
-/** One axis: the edge on the handle's side follows, the other one stays. */
 function side(start, length, edge, by, most, least, place, extent) {
   const end = start + length
   if (edge < 0) {
@@ -36,7 +30,6 @@ function side(start, length, edge, by, most, least, place, extent) {
   return { [place]: start, [extent]: edge > 0 ? between(end + by, start + least, most) - start : length }
 }
 
-/** The free frame brought to a ratio: the corner, or the middle of the side, across from the handle stays. */
 function proportioned(before, free, handle, image, least, ratio) {
   // What stays: 0 is the left or top edge, 1 the right or bottom one, ½ the middle.
   const [holdX, holdY] = [(1 - handle.x) / 2, (1 - handle.y) / 2]
@@ -50,19 +43,16 @@ function proportioned(before, free, handle, image, least, ratio) {
   return { x: anchor.x - width * holdX, y: anchor.y - height * holdY, width, height }
 }
 
-/** How long a side may be that holds `anchor` at the part `hold` of itself. */
 function room(anchor, hold, most) {
   return Math.min(hold > 0 ? anchor / hold : Infinity, hold < 1 ? (most - anchor) / (1 - hold) : Infinity)
 }
 
-/** The largest frame of a ratio in the middle of another. */
 export function inscribed(frame, ratio) {
   const width = Math.min(frame.width, frame.height * ratio)
   const height = width / ratio
   return { x: frame.x + (frame.width - width) / 2, y: frame.y + (frame.height - height) / 2, width, height }
 }
 
-/** The frame in whole pixels, within the image, at least one pixel. */
 export function wholePixels(frame, image) {
   const x = between(Math.round(frame.x), 0, image.width - 1)
   const y = between(Math.round(frame.y), 0, image.height - 1)

@@ -1,10 +1,6 @@
 import { cells, levelMatrix, levelRect, mosaicTiles } from './mosaic.js'
 
-/**
- * Draws a viewport. The tiles of one level are first laid side by side, pixel on pixel, and the
- * whole is then scaled and turned in one piece: no seam can show at any scale or angle, since no
- * edge between two tiles is ever resampled.
- */
+/** Lays tiles side by side, pixel on pixel, and scales the whole: no edge between two is ever resampled. */
 export class CanvasPainter {
   constructor(canvas) {
     this.canvas = canvas
@@ -45,7 +41,6 @@ export class CanvasPainter {
     })
   }
 
-  /** Tiles side by side in level space; `rect` is what of it is needed. */
   lay(index, pyramid, level, rect, tiles) {
     const scratch = this.scratches[index] ??= document.createElement('canvas')
     const context = scratch.getContext('2d')

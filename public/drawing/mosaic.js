@@ -17,10 +17,7 @@ export function cells({ width, height }) {
   return result
 }
 
-/**
- * Level space to device pixels. Where one level pixel is one device pixel and nothing is turned,
- * whole pixels fall on whole pixels: full resolution is shown untouched.
- */
+/** Where a level pixel is a device pixel and nothing is turned, whole pixels fall on whole pixels. */
 export function levelMatrix(viewport, unit, ratio) {
   const { turn } = viewport
   const k = unit * viewport.scale * ratio
@@ -31,7 +28,6 @@ export function levelMatrix(viewport, unit, ratio) {
   return [mirror * turn.cosine * k, mirror * turn.sine * k, -turn.sine * k, turn.cosine * k, e, f]
 }
 
-/** The whole level pixels that a cell shows, or null. */
 export function levelRect([a, b, c, d, e, f], cell, level) {
   const determinant = a * d - b * c
   const xs = []
@@ -50,10 +46,7 @@ export function levelRect([a, b, c, d, e, f], cell, level) {
   return left < right && top < bottom ? { x: left, y: top, width: right - left, height: bottom - top } : null
 }
 
-/**
- * The tiles to lay into a mosaic of one level, in order of drawing: for every tile that is not there
- * the nearest coarser one that is, then finer ones, then the level's own.
- */
+/** In order of drawing: for a tile that is not there the nearest coarser one, then finer ones. */
 export function mosaicTiles(pyramid, level, rect, has) {
   const own = []
   const finer = []

@@ -1,10 +1,8 @@
 import { Rows } from './rows.js'
 import { thumbnailURL } from './thumbnail.js'
 
-/** Rows kept beyond the window on either side, in windows. */
 const AHEAD = 0.75
 
-/** The pictures in view, and only those, as links in a box as tall as all of them. */
 export class Grid {
   constructor(box, nearEnd, opened) {
     this.box = box

@@ -1,6 +1,5 @@
 const PAGE = 200
 
-/** The server's list of images, read page by page as far as it is wanted. */
 export class Library {
   constructor(query, read = readJSON) {
     this.query = query
@@ -13,7 +12,7 @@ export class Library {
     this.abort = new AbortController()
   }
 
-  /** The next images; none when there are no more. Calls while one is under way share it. */
+  /** Calls while one is under way share it. */
   more() {
     if (this.isComplete) return Promise.resolve([])
     this.reading ??= this.readPage().finally(() => { this.reading = null })

@@ -1,15 +1,7 @@
-/**
- * @typedef Row items `start` to before `end`; CSS pixels
- * @typedef RowStyle CSS pixels: between items, the height rows aim at, what stands below each picture
- */
-
 /** Wider pictures are shown cut, narrower ones too: one strip must not take a row of its own. */
 const SHAPE = { least: 0.5, most: 2.6 }
 
-/**
- * Pictures in rows of one height that fill the width, like lines of set type. Appending moves only
- * the last, unfilled row, so that a hundred thousand pictures cost what is added.
- */
+/** Appending moves only the last, unfilled row: a hundred thousand pictures cost what is added. */
 export class Rows {
   constructor(width, style) {
     this.width = width
@@ -38,7 +30,6 @@ export class Rows {
       sum += this.shapes[index]
       const height = this.heightFor(sum, index + 1 - start)
       if (height > this.style.height) continue
-      // The row may be nearer the wished height without its last picture.
       const before = this.heightFor(sum - this.shapes[index], index - start)
       if (index > start && before / this.style.height < this.style.height / height) {
         this.add(start, index, before)

@@ -1,9 +1,6 @@
 import { zigguratSource } from '../sources/ziggurat.js'
 
-/**
- * The address of a thumbnail: a tile that holds the whole image, large enough for its box where
- * there is one.
- */
+/** A tile that holds the whole image, large enough for its box where there is one. */
 export function thumbnailURL(image, pixels, address) {
   const { pyramid, tileURL } = zigguratSource(image, address)
   const wanted = pyramid.levelForScale(pixels / Math.max(image.width, image.height))

@@ -1,12 +1,6 @@
 import { CoveredRows } from './covered-rows.js'
 import { VisibleArea } from './visible-area.js'
 
-/**
- * @property source the pixels the tile holds, level space
- * @property target where they stand in viewport space, before the picture is mirrored and turned
- * @property prefetch outside the visible area, asked for by `margin`
- */
-
 /** Which tiles a viewport shows: exactly those whose area meets the visible area. */
 export class Coverage {
   constructor(pyramid, viewport, devicePixelRatio = 1) {

@@ -1,5 +1,3 @@
-/** @typedef Run columns or rows, `end` not included */
-
 const NONE = { start: 0, end: 0 }
 
 /** Tiles of one level as one run of columns per row: a convex area meets one unbroken run in each. */

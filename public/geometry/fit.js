@@ -1,8 +1,5 @@
 import { Turn } from './turn.js'
 
-/** @typedef ScaleLimits CSS pixels per image pixel */
-
-/** The scale at which the image, turned, fits as asked. */
 export function fitScale(fit, image, window, turn = new Turn()) {
   if (fit === 'none') return 1
   if (fit === 'cover') {

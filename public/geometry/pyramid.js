@@ -1,7 +1,4 @@
-/**
- * The levels and tiles of one image: every level is half of the one above, rounded up, down to
- * 1×1. Swift's `Pyramid`, the same arithmetic; one fixture file holds both together.
- */
+/** Swift's `Pyramid`, the same arithmetic; one fixture file holds both together. */
 export class Pyramid {
   constructor(imageSize, tileSize, overlap = 0) {
     for (const side of [imageSize.width, imageSize.height, tileSize]) {

@@ -1,8 +1,4 @@
-/**
- * A rotation by any angle, clockwise as screens have it, after an optional mirroring left to
- * right; about the origin. Sine and cosine are Swift's `Turn` to the last bit: engines differ in
- * theirs, and quarter turns must be exact.
- */
+/** Sine and cosine to Swift's last bit: engines differ in theirs, and quarter turns must be exact. */
 export class Turn {
   constructor(degrees = 0, isFlipped = false) {
     if (!Number.isFinite(degrees)) throw new RangeError(`not an angle: ${degrees}`)

@@ -3,11 +3,6 @@
 import { Turn } from './turn.js'
 import { fitScale } from './fit.js'
 
-/**
- * A window onto an image: its size in CSS pixels, the scale (CSS pixels per image pixel), and
- * where its top-left corner stands in content space (the image scaled) before the picture is
- * turned. The turn is about the window's centre. Values never change; methods make new ones.
- */
 export class Viewport {
   constructor({ width, height, scale, x, y, turn = new Turn() }) {
     if (!(width > 0 && height > 0 && scale > 0)) {

@@ -1,4 +1,3 @@
-/** The part of image space that a viewport shows: a rectangle, turned or not. */
 export class VisibleArea {
   constructor(viewport) {
     const { width, height, scale, turn } = viewport

@@ -1,22 +1,9 @@
-/**
- * @typedef Contact one pointer event: viewport space, time in ms
- * @typedef GestureHandler what the recognizer says; points are in viewport space
- * @property grab one or two fingers hold the picture from here on
- * @property drag they have moved
- * @property release none holds it any more; CSS pixels per ms
- * @property tap one tap, no second one followed
- * @property quickZoom a second tap that is held and drawn up or down: CSS pixels since
- */
-
 const TIMING = { doubleTap: 300, longPress: 550, sample: 100, stale: 60 }
 /** How far a pointer strays and is still in its place, CSS pixels. */
 const SLOP = { mouse: 3, pen: 6, touch: 9 }
 const DOUBLE_TAP_REACH = 40
 
-/**
- * Tells taps, holds, drags and pinches apart. It has no clock and no document: it is given contacts
- * with their times, and `expire` when `deadline` is reached.
- */
+/** Has no clock and no document: it is given contacts with their times, and `expire` at `deadline`. */
 export class Recognizer {
   constructor(handler) {
     this.handler = handler
@@ -27,7 +14,6 @@ export class Recognizer {
     this.samples = []
   }
 
-  /** When `expire` wants to be called, ms, or Infinity. */
   get deadline() {
     if (this.state === 'pending' && this.first) return this.first.time + TIMING.longPress
     if (this.state === 'idle' && this.lastTap) return this.lastTap.time + TIMING.doubleTap

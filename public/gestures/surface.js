@@ -1,9 +1,6 @@
 import { Recognizer } from './recognizer.js'
 import { wheelFactor } from './wheel.js'
 
-/** @property menu the browser's menu was asked for by mouse or key */
-
-/** Binds an element's pointer and wheel events to a recognizer. */
 export function listen(element, handler, outer = element) {
   const recognizer = new Recognizer(handler)
   const stop = new AbortController()

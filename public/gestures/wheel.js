@@ -1,7 +1,4 @@
-/**
- * By how much one wheel event zooms: a notch of 100 pixels by about a fifth; a pinch on a trackpad,
- * which browsers tell as a wheel with the Control key, follows the fingers.
- */
+/** A pinch on a trackpad comes as a wheel with the Control key. */
 export function wheelFactor({ deltaY, deltaMode, ctrlKey }) {
   const pixels = deltaY * [1, 18, 400][deltaMode]
   const bounded = Math.max(-300, Math.min(300, pixels))

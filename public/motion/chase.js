@@ -3,11 +3,7 @@ import { settled } from './limits.js'
 /** Time for the distance to the wanted scale to fall to 1/e, ms. */
 const LAG = 60
 
-/**
- * Wheel zoom: the scale runs after the wanted one while one image point stays under the pointer.
- * The point is remembered from the first turn of the wheel, so that steps do not add up to a drift
- * where an edge held the picture back for a while.
- */
+/** The point is remembered from the first turn of the wheel: steps do not add up to a drift at an edge. */
 export class Chase {
   constructor(from, anchor, image, limits, now) {
     this.from = from

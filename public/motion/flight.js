@@ -1,7 +1,4 @@
-/**
- * A smooth way from one viewport to another. The offset is linear in the scale, which keeps one
- * image point still on the screen all the way: the point that is in the same place in both.
- */
+/** Linear in the scale, the offset keeps one image point still on the screen all the way. */
 export class Flight {
   constructor(from, to, start, duration) {
     this.from = from

@@ -5,10 +5,6 @@ const STIFFNESS = 0.012
 /** Nearer than this to rest is rest, CSS pixels. */
 const STILL = 0.25
 
-/**
- * One axis of a throw: it slows down by itself, and past an edge a spring brings it back without
- * swinging.
- */
 export class Glide {
   constructor(position, velocity, range) {
     this.position = position

@@ -3,15 +3,11 @@ import { rubber, unrubber } from './rubber.js'
 
 const ROOM = 1
 
-/** The nearest viewport within the limits, the image point under `anchor` staying where it can. */
 export function settled(viewport, image, limits, anchor) {
   return viewport.scaled(limited(viewport.scale, limits), anchor).clamped(image)
 }
 
-/**
- * What is shown while fingers ask for `viewport`: past a limit it gives way like rubber. Where the
- * content is smaller than the window it is centred while zooming, so that nothing jumps afterwards.
- */
+/** Content smaller than the window is centred while zooming, so that nothing jumps afterwards. */
 export function stretched(viewport, image, limits, anchor, zooming) {
   const inside = limited(viewport.scale, limits)
   const octaves = Math.log2(viewport.scale / inside)

@@ -4,10 +4,7 @@ import { Library } from '../gallery/library.js'
 const PAGES = 20
 const KEY = 'ziggurat-album'
 
-/**
- * The images before and after one: those of the gallery it was opened from, else the library's.
- * @typedef Album `ids` are part of the whole, which starts `offset` images earlier and has `total`
- */
+/** `ids` are part of the whole, which starts `offset` images earlier and has `total`. */
 
 export function leaveAlbum(storage, images, index, total) {
   const offset = Math.max(index - 500, 0)

@@ -3,19 +3,10 @@ import { openSource } from '../sources/open.js'
 import { fetchBitmap } from '../tiles/fetch.js'
 import { pageTurn } from './decide.js'
 
-/**
- * @typedef Page one image near the one that is shown
- * @property there once it is
- */
-
 /** Between two pictures, CSS pixels. */
 const GAP = 32
 const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
 
-/**
- * Images side by side: the one shown, and a coarse picture of its neighbours, one tile each; those
- * farther away are let go.
- */
 export class Pager {
   constructor(track, show) {
     this.track = track

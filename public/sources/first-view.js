@@ -2,18 +2,7 @@ import { tileKey } from '../tiles/plan.js'
 import { SourceError } from './source.js'
 import { zigguratSource } from './ziggurat.js'
 
-/**
- * @typedef Look what the window will show first
- * @property width CSS pixels
- * @property height CSS pixels
- * @property ratio device pixels per CSS pixel
- * @property query where on the image, as the server's viewport query has it; fit where empty
- */
-
-/**
- * An image's description and the tiles of its first view in one answer, as Ziggurat's server has it:
- * parts behind their lengths, first the coverage as JSON, then its tiles in order.
- */
+/** Parts behind their lengths: first the coverage as JSON, then its tiles in order. */
 export async function firstView(address, { width, height, ratio, query }, signal) {
   const url = new URL(`${address.pathname}/viewport.tiles?${query}`, address)
   const set = { width, height, dpr: ratio, overview: true, describe: true }

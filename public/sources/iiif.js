@@ -1,10 +1,7 @@
 import { Pyramid } from '../geometry/pyramid.js'
 import { SourceError } from './source.js'
 
-/**
- * An image from its IIIF Image API description, version 2 or 3. Its tiles are those of a pyramid whose
- * levels are halved and rounded up, since its scale factors are powers of two.
- */
+/** Scale factors are powers of two, so the tiles are those of a pyramid. */
 export function iiifSource(info) {
   const base = String(info.id ?? info['@id'] ?? '').replace(/\/$/, '')
   const isThree = info.type === 'ImageService3'

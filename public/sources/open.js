@@ -4,7 +4,6 @@ import { iiifSource } from './iiif.js'
 import { SourceError } from './source.js'
 import { zigguratSource } from './ziggurat.js'
 
-/** Reads an image's description: Ziggurat's own JSON, a Deep Zoom descriptor or a IIIF info.json. */
 export async function openSource(url, signal, look) {
   const address = new URL(url, document.baseURI)
   if (look && /\/api\/images\/[^/]+$/.test(address.pathname)) {

@@ -31,7 +31,6 @@ export class TileCache {
     bitmap.close?.()
   }
 
-  /** Gives up tiles until the limit is kept, but none of those in use. */
   trim(used) {
     const gone = []
     for (const key of [...this.bitmaps.keys()]) {
@@ -46,5 +45,4 @@ export class TileCache {
   clear() { for (const key of [...this.bitmaps.keys()]) this.delete(key) }
 }
 
-/** Four bytes a pixel. */
 function size({ width, height }) { return width * height * 4 }

@@ -5,10 +5,6 @@ const BACK_OFF = [250, 1000, 4000]
 
 export class MissingTile extends Error {}
 
-/**
- * Keeps the wanted tiles coming: a few at a time, most wanted first; what is no longer wanted is
- * aborted, what failed is tried again later.
- */
 export class TileLoader {
   constructor({ fetchTile, loaded, failed, later = wait }, concurrency = 6) {
     this.fetchTile = fetchTile

@@ -2,11 +2,7 @@ import { Coverage } from '../geometry/coverage.js'
 
 export function tileKey({ level, column, row }) { return `${level}/${column}_${row}` }
 
-/**
- * The tiles to have, most wanted first: the one tile that shows the whole image, then what is seen,
- * then what will be seen where the movement ends.
- * A zoom asks for its end only: what it passes is seen too briefly to be worth a request.
- */
+/** Most wanted first. A zoom asks for its end only: what it passes is seen too briefly. */
 export function plannedTiles(pyramid, viewport, destination, devicePixelRatio) {
   const there = new Coverage(pyramid, destination, devicePixelRatio)
   const here = new Coverage(pyramid, viewport, devicePixelRatio)

@@ -4,7 +4,6 @@ import { showKeys, showViewMenu } from './view-menu.js'
 /** CSS pixels an arrow key moves, and the factor of a zoom key. */
 const STEP = { pan: 96, zoom: 1.5 }
 
-/** What keys and buttons do, by the name of the command. */
 export function commands(viewer) {
   const pan = (x, y) => () =>
     viewer.change((camera, now) => camera.panBy(x * STEP.pan, y * STEP.pan, now))

@@ -1,6 +1,5 @@
 import { text } from '../text/english.js'
 
-/** A dialog with a heading, what stands in it, and a way out. */
 export function showDialog(root, heading, body) {
   root.querySelector('dialog')?.remove()
   const dialog = document.createElement('dialog')
@@ -19,7 +18,6 @@ export function showDialog(root, heading, body) {
     const { host } = root
     host.focus({ preventScroll: true })
   })
-  // A press beside it closes it.
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog) dialog.close()
   })

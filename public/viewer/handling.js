@@ -1,11 +1,9 @@
 import { showViewMenu } from './view-menu.js'
 
-/** A short buzz where the device has one and the browser lets it. */
 function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
 }
 
-/** What the hands on the picture do: to the camera, to the page, to the chrome. */
 export function gestures(viewer, stage, pager) {
   let wasOutside = false
   const act = (change) => {

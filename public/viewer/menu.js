@@ -1,6 +1,3 @@
-/**
- * A menu at a point, for keys and fingers alike; it closes when something is chosen or it loses its place.
- */
 export function showMenu(root, point, items, label) {
   root.querySelector('.menu')?.dispatchEvent(new Event('close'))
   const before = root.activeElement ?? root.host

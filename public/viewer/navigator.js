@@ -1,4 +1,3 @@
-/** The whole image, small, and on it what is seen; a press there goes there. */
 export class Navigator {
   constructor(goTo) {
     this.element = document.createElement('div')

@@ -15,10 +15,6 @@ export function pathId(path) {
 
 function apiURL(id) { return `/api/images/${encodeURIComponent(id)}` }
 
-/**
- * The page of one image: its title, its place among the others, and an address that always says what
- * is seen.
- */
 export function showPage(document, location) {
   const find = (id) => document.getElementById(id)
   const viewer = find('viewer')
@@ -66,7 +62,6 @@ export function showPage(document, location) {
   viewer.src = apiURL(first)
 }
 
-/** Leafing: the counter, which also takes a number, and the address of the image that is shown. */
 function showAlbum(viewer, album, find) {
   const [counter, field] = [find('counter'), find('number')]
   const show = () => {

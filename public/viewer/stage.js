@@ -5,20 +5,11 @@ import { TileLoader } from '../tiles/loader.js'
 import { plannedTiles, tileKey } from '../tiles/plan.js'
 import { Camera } from './camera.js'
 
-/**
- * @property moved the viewport is another
- * @property settled it has come to rest
- * @property sharp every tile of the view is drawn
- * @property progress how much of the view is there, 0…1
- * @property missing tiles were given up
- */
-
 /** Between two drawings of a view at rest whose tiles are arriving, ms. */
 const ARRIVALS = 100
 /** Decoded tiles kept, bytes. */
 const CACHE = 192 * 1024 * 1024
 
-/** One image on one canvas: the camera says where, the loader brings tiles, the painter draws. */
 export class Stage {
   constructor(canvas, events) {
     this.events = events

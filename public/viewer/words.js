@@ -1,6 +1,5 @@
 import { text } from '../text/english.js'
 
-/** How to name this view in writing: title, size, part, address. */
 export function citation(source, viewport, address) {
   const { width, height } = source.pyramid.imageSize
   const [x, y, right, bottom] = seenPart(source, viewport)
@@ -10,7 +9,6 @@ export function citation(source, viewport, address) {
     .filter(Boolean).join(', ')
 }
 
-/** The box around what is seen of the image: left, top, right, bottom, whole image pixels. */
 export function seenPart(source, viewport) {
   const { width, height } = source.pyramid.imageSize
   const corners = [[0, 0], [viewport.width, 0], [viewport.width, viewport.height], [0, viewport.height]]

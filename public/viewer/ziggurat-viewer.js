@@ -12,7 +12,6 @@ import { scaleBar } from './scale-bar.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
 
-/** `<ziggurat-viewer>`: one image to zoom into, or several to leaf through; README.md has its attributes, methods and events. */
 export class ZigguratViewer extends HTMLElement {
   static observedAttributes = ['src']
 
@@ -102,7 +101,6 @@ export class ZigguratViewer extends HTMLElement {
 
   get cachedBytes() { return this.#stage.cache.bytes }
 
-  /** The images to leaf through, as `src` takes them. */
   get images() { return this.#pager.list }
 
   setImages(list, index = 0) {
@@ -165,13 +163,11 @@ export class ZigguratViewer extends HTMLElement {
     this.#shell.canvas.hidden = false
   }
 
-  /** Shows an element in the picture's place. */
   cover(element) {
     this.#shell.canvas.after(element)
     this.#shell.canvas.hidden = true
   }
 
-  /** The window's first view. */
   async #look(view) {
     await this.#size
     const { window, ratio } = this.#stage
@@ -233,7 +229,6 @@ export class ZigguratViewer extends HTMLElement {
     this.#stage.disturb()
   }
 
-  /** Tells the reader something for a while. */
   say(words) { this.#shell.say(words, 2500) }
 
   #resized(entry) {

@@ -4,10 +4,6 @@ import { Camera } from '../viewer/camera.js'
 /** The content's own width, CSS pixels; its height follows from the aspect ratio. */
 const WIDTH = 1000
 
-/**
- * `<ziggurat-zoom aspect-ratio="16/9">`: the viewer's gestures around any HTML. The content is laid out
- * 1000 CSS pixels wide and scaled to fit; the event `viewport` tells of every move.
- */
 export class ZigguratZoom extends HTMLElement {
   static observedAttributes = ['aspect-ratio']
 
