@@ -1,7 +1,6 @@
 import { CoveredRows } from './covered-rows.js'
 import { VisibleArea } from './visible-area.js'
 
-/** Which tiles a viewport shows: exactly those whose area meets the visible area. */
 export class Coverage {
   constructor(pyramid, viewport, devicePixelRatio = 1) {
     this.pyramid = pyramid

@@ -3,7 +3,6 @@ const FAR = 0.3
 /** A flick, CSS pixels per ms. */
 const FLICK = 0.35
 
-/** What letting go does: −1 turns back, 1 turns on, 0 stays. */
 export function pageTurn(pull, speed, width, neighbours) {
   if (pull > 0 && neighbours.left && speed > -FLICK && (pull > width * FAR || speed > FLICK)) return -1
   if (pull < 0 && neighbours.right && speed < FLICK && (-pull > width * FAR || speed < -FLICK)) return 1

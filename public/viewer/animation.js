@@ -1,7 +1,6 @@
 /** Frames that tell no time are shown this long, ms. */
 const PAUSE = 100
 
-/** A moving picture, played over its first frame where that is seen. */
 export class Animation {
   constructor(viewer, { type, url }, base, plays) {
     this.viewer = viewer

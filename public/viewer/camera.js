@@ -7,15 +7,6 @@ import { Throw } from '../motion/glide.js'
 import { relaxed, settled, stretched } from '../motion/limits.js'
 import { isStrip } from './states.js'
 
-/**
- * @property [minScale] CSS pixels per image pixel
- * @property [maxScale] CSS pixels per image pixel
- * @property [doubleTapScale] CSS pixels per image pixel
- * @property [calm] no animation
- * @property [turning] two fingers turn the picture too
- * @property [paging] a drag past an edge pulls the page
- */
-
 const FLIGHT = 260
 /** The wheel has come to rest, ms: the next turn is another intention. */
 const WHEEL_PAUSE = 800

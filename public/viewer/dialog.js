@@ -40,7 +40,6 @@ export function pairList(pairs) {
   return list
 }
 
-/** Puts text on the clipboard, or, where the page may not, before the reader to copy by hand. */
 export async function copyText(root, heading, words) {
   try {
     await navigator.clipboard.writeText(words)

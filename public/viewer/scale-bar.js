@@ -3,7 +3,6 @@ import { text } from '../text/english.js'
 /** The bar's greatest length, CSS pixels. */
 const LONGEST = 140
 
-/** The longest round length that fits: 1, 2 or 5 of a power of ten. */
 export function scaleBar(micronsPerPixel, scale) {
   const most = LONGEST * micronsPerPixel / scale
   const power = 10 ** Math.floor(Math.log10(most))

@@ -8,7 +8,6 @@ export function isStrip(image, window) {
   return contain < 1 / 4 && fitScale('cover', image, window) > 4 * contain
 }
 
-/** The fits that the fit button walks through: those that differ and that the limits allow. */
 export function scaleStates({ image, window, limits, viewport }) {
   const states = []
   for (const fit of FITS) {
