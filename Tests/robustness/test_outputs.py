@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
 from harness import (BINARY, CommandTest, archives, folder, leftovers, photo, run, seed)
 
