@@ -51,6 +51,11 @@ test-kill: release ## kill -9 a library build at KILLS=100 random moments, then 
 	@$(scripts)/install-packages test
 	@KILLS=$${KILLS:-100} $(PYTHON) $(scripts)/python-tests Tests/robustness -k Interruptions
 
+.PHONY: test-kill-library
+test-kill-library: release ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores and builds
+	@$(scripts)/install-packages test
+	@KILLS=$${KILLS:-200} $(PYTHON) $(scripts)/python-tests Tests/robustness -k test_library_kills
+
 .PHONY: test-agreement
 test-agreement: release test-tools ## exact, fast and lossless against vips dzsave on pictures of 100+ megapixels (minutes)
 	@.cache/venv/bin/python $(scripts)/python-tests Tests/agreement

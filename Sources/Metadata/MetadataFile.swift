@@ -53,8 +53,10 @@ final class MetadataFile {
     else { return nil }
     defer { g_free(bytes) }
     let text = Self.text(bytes)
-    let label = #/(?:, )?lang="[A-Za-z0-9-]+" /#
-    let words = text.split(separator: label, omittingEmptySubsequences: true).first.map(String.init) ?? ""
+    // Of what follows a comma nobody can tell whether it is another language or a part of the text.
+    let words =
+      text.trimmingPrefix(#/lang="[A-Za-z0-9-]+" /#)
+      .split(separator: #/, lang="[A-Za-z0-9-]+" /#, maxSplits: 1).first.map(String.init) ?? ""
     let trimmed = Self.trimmed(words)
     return trimmed.isEmpty ? nil : trimmed
   }
