@@ -52,9 +52,8 @@ test-kill: release ## kill -9 a library build at KILLS=100 random moments, then 
 	@KILLS=$${KILLS:-100} $(PYTHON) $(scripts)/python-tests Tests/robustness -k Interruptions
 
 .PHONY: test-kill-library
-test-kill-library: release ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores and builds
-	@$(scripts)/install-packages test
-	@KILLS=$${KILLS:-200} $(PYTHON) $(scripts)/python-tests Tests/robustness -k test_library_kills
+test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores and builds
+	@KILLS=$${KILLS:-200} .cache/venv/bin/python $(scripts)/python-tests Tests/robustness -k test_library_kills
 
 .PHONY: test-agreement
 test-agreement: release test-tools ## exact, fast and lossless against vips dzsave on pictures of 100+ megapixels (minutes)

@@ -206,8 +206,11 @@ struct Router {
   }
 
   /// The same with what is known of the image, its sidecar's words among it.
-  func known(_ id: String, problem: Bool, _ answer: (CatalogEntry, SZIArchive) -> Response) -> Response {
-    found(id, problem, { answer($0.entry, $0.archive) }) { (place) throws(StorageError) in
+  func known(
+    _ id: String, problem: Bool, _ answer: (CatalogEntry, SZIArchive) -> Response
+  ) -> Response {
+    let tell = { (found: (entry: CatalogEntry, archive: SZIArchive)) in answer(found.entry, found.archive) }
+    return found(id, problem, tell) { (place) throws(StorageError) in
       var found = try place.library.catalogEntry(place.id)
       found?.entry.id = id
       return found
