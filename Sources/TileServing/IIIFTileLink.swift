@@ -1,18 +1,19 @@
 /// The Link header of a stored tile that was asked for through IIIF: the canonical URL of its picture, and
 /// the profile (IIIF Image API 3.0, sections 4.7 and 6; 2.1, sections 4.7 and 6). Made without a string.
 public struct IIIFTileLink {
-  /// The path as it was sent up to its size: `/iiif/{2|3}/{id}/{x},{y},{w},{h}/`. Alive as long as the request.
-  let head: UnsafeRawBufferPointer
+  let isThree: Bool
+  /// As it was sent, percent-encoded. Alive as long as the request.
+  let id: UnsafeRawBufferPointer
+  /// In image space, inside the image; nil for the whole of it.
+  let region: (x: Int, y: Int, width: Int, height: Int)?
   /// Of the picture; nil where it is not shrunk.
   let width: Int?
   /// Nil where it follows from the width.
   let height: Int?
   let fileExtension: UnsafeRawBufferPointer
 
-  private var isThree: Bool { head[6] == UInt8(ascii: "3") }
-
   /// More than the header can take beyond the base, in bytes.
-  public var room: Int { head.count + fileExtension.count + 160 }
+  public var room: Int { 3 * id.count + fileExtension.count + 240 }
 
   /// Writes the header's value, ended by NUL.
   /// - Parameters:
@@ -41,7 +42,29 @@ public struct IIIFTileLink {
     put("<")
     put(base.0)
     put(base.1)
-    put(head)
+    if isThree { put("/iiif/3/") } else { put("/iiif/2/") }
+    for byte in id {
+      // An id is one segment.
+      if byte == UInt8(ascii: "/") {
+        put("%2F")
+      } else {
+        buffer[at] = byte
+        at += 1
+      }
+    }
+    put("/")
+    if let region {
+      put(region.x)
+      put(",")
+      put(region.y)
+      put(",")
+      put(region.width)
+      put(",")
+      put(region.height)
+    } else {
+      put("full")
+    }
+    put("/")
     if let width {
       put(width)
       put(",")

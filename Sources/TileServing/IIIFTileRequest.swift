@@ -7,8 +7,7 @@ struct IIIFTileRequest {
   /// As sent, percent-encoded.
   let id: UnsafeRawBufferPointer
   let fileExtension: UnsafeRawBufferPointer
-  /// The path up to the size, slash and all.
-  private let head: UnsafeRawBufferPointer
+  private let isThree: Bool
   private let isFull: Bool
   private let x: Int
   private let y: Int
@@ -22,6 +21,7 @@ struct IIIFTileRequest {
   init?(_ path: UnsafeRawBufferPointer) {
     guard path.count > 24, path.starts(with: "/iiif/"), path[6] == 0x32 || path[6] == 0x33, path[7] == 0x2f
     else { return nil }
+    isThree = path[6] == 0x33
     guard let dot = TileRequest.last(UInt8(ascii: "."), in: path, before: path.count) else { return nil }
     fileExtension = UnsafeRawBufferPointer(rebasing: path[(dot + 1)...])
     let tail: StaticString = "/0/default"
@@ -42,7 +42,6 @@ struct IIIFTileRequest {
     } else {
       return nil
     }
-    head = UnsafeRawBufferPointer(rebasing: path[...at])
     // The region.
     let full: StaticString = "/full"
     if at > 8 + 5, UnsafeRawBufferPointer(rebasing: path[(at - 5)..<at]).starts(with: full) {
@@ -72,21 +71,20 @@ struct IIIFTileRequest {
       sizeHeight: sizeHeight == 0 ? nil : sizeHeight)
   }
 
-  /// Nil where the request is not written in the canonical way: its region reaches over the edge or is the
-  /// whole, or a slash of the id stands bare.
   /// - Parameter address: the tile's.
-  func link(to address: TileAddress, in pyramid: Pyramid) -> IIIFTileLink? {
+  func link(to address: TileAddress, in pyramid: Pyramid) -> IIIFTileLink {
     let image = pyramid.imageSize
-    guard !isFull, width <= image.width - x, height <= image.height - y,
-      width < image.width || height < image.height, !id.contains(0x2f)
-    else { return nil }
-    let rows = Pyramid.halved(height, times: pyramid.topLevel - address.level)
-    let isWhole = sizeWidth == width && rows == height
+    let region =
+      isFull
+      ? (x: 0, y: 0, width: image.width, height: image.height)
+      : (x: x, y: y, width: min(width, image.width - x), height: min(height, image.height - y))
+    let isAll = region.width == image.width && region.height == image.height
+    let rows = Pyramid.halved(region.height, times: pyramid.topLevel - address.level)
+    let isWhole = sizeWidth == region.width && rows == region.height
     // 2.1 leaves out a height that keeps the proportions, 3.0 has both.
-    let follows = (height * sizeWidth * 2 + width) / (2 * width)
-    let isTwo = head[6] == UInt8(ascii: "2")
+    let follows = (2 * region.height * sizeWidth + region.width) / (2 * region.width)
     return IIIFTileLink(
-      head: head, width: isWhole ? nil : sizeWidth,
-      height: isTwo && max(1, follows) == rows ? nil : rows, fileExtension: fileExtension)
+      isThree: isThree, id: id, region: isAll ? nil : region, width: isWhole ? nil : sizeWidth,
+      height: !isThree && max(1, follows) == rows ? nil : rows, fileExtension: fileExtension)
   }
 }

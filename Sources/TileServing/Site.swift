@@ -86,12 +86,10 @@ public final class Site: Sendable {
       }
     }
     if let request = IIIFTileRequest(rawPath) {
-      // Written in another than the canonical way it goes the way with words, which knows every form.
       var link: IIIFTileLink?
       var found = stored(request.id, request.fileExtension, cookies) { archive in
         guard let address = request.address(in: archive.pyramid) else { return nil }
         link = request.link(to: address, in: archive.pyramid)
-        guard link != nil else { return nil }
         return archive.tileIndex(level: address.level, column: address.column, row: address.row)
       }
       if case .found(var tile) = found {

@@ -47,6 +47,8 @@ class Images(unittest.TestCase):
                     stored = self.server.get(f"/dzi/{id}_files/{level}/{column}_{row}.jpg")
                     tile = f"{-(-w // factor)},{-(-h // factor)}"
                     for url in (f"/iiif/2/{id}/{region}/{tile}/0/default.jpg",
+                                # As viewers write it: the whole in numbers, the height left out.
+                                f"/iiif/2/{id}/{x},{y},{w},{h}/{tile.split(',')[0]},/0/default.jpg",
                                 f"/iiif/3/{id}/{region}/{tile}/0/default.jpg",
                                 f"/iiif/3/{id}/{region}/{tile}/0/color.jpg", f"/iiif/3/a/b c/{region}/{tile}/0/default.jpg"
                                 .replace(" ", "%20")):
