@@ -52,8 +52,9 @@ test-kill: release ## kill -9 a library build at KILLS=100 random moments, then 
 	@KILLS=$${KILLS:-100} $(PYTHON) $(scripts)/python-tests Tests/robustness -k Interruptions
 
 .PHONY: test-kill-library
-test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores and builds
-	@KILLS=$${KILLS:-200} .cache/venv/bin/python $(scripts)/python-tests Tests/robustness -k test_library_kills
+test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores, builds; 200 more of uploads
+	@KILLS=$${KILLS:-200} UPLOAD_KILLS=$${KILLS:-200} .cache/venv/bin/python $(scripts)/python-tests Tests/robustness \
+	  -k test_library_kills -k test_killed_at_any_byte
 
 .PHONY: test-agreement
 test-agreement: release test-tools ## exact, fast and lossless against vips dzsave on pictures of 100+ megapixels (minutes)
