@@ -47,9 +47,8 @@ test-hostile: release ## nearly a thousand broken files through the builder
 	@$(PYTHON) $(scripts)/python-tests Tests/hostile
 
 .PHONY: test-kill
-test-kill: release ## kill -9 a library build at KILLS=100 random moments, then check and finish it
-	@$(scripts)/install-packages test
-	@KILLS=$${KILLS:-100} $(PYTHON) $(scripts)/python-tests Tests/robustness -k Interruptions
+test-kill: release test-tools ## kill -9 a library build at KILLS=100 random moments, then check and finish it
+	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/robustness -k Interruptions
 
 .PHONY: test-kill-library
 test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores, builds; 200 more of uploads
