@@ -21,6 +21,11 @@ test('a zoom asks for the level it ends on, not for those it passes', () => {
   assert.deepEqual([...new Set(tiles.map(({ level }) => level))], [9, 13])
 })
 
+test('the last frame before a quarter of full resolution asks for no finer level', () => {
+  const tiles = plannedTiles(pyramid, view(0.25 * (1 + 1e-8), 0, 0), view(0.25, 0, 0), 1)
+  assert.deepEqual([...new Set(tiles.map(({ level }) => level))], [9, 11])
+})
+
 test('a throw asks for what is passed and for where it ends', () => {
   const [here, there] = [view(1, 0, 0), view(1, 2560, 0)]
   const tiles = new Set(plannedTiles(pyramid, here, there, 1).map(tileKey))
