@@ -56,19 +56,12 @@ final class ConnectionDeadlines: Sendable {
   }
 
   func start() {
-    var thread = pthread_t()
-    let argument = Unmanaged.passRetained(self)
-    let code = pthread_create(
-      &thread, nil,
-      { argument in
-        let deadlines = Unmanaged<ConnectionDeadlines>.fromOpaque(argument!).takeRetainedValue()
-        while !deadlines.isStopping.load(ordering: .relaxed) {
-          usleep(500_000)
-          deadlines.sweep()
-        }
-        return nil
-      }, argument.toOpaque())
-    if code == 0 { pthread_detach(thread) } else { argument.release() }
+    _ = DetachedThread.start { [self] in
+      while !isStopping.load(ordering: .relaxed) {
+        usleep(500_000)
+        sweep()
+      }
+    }
   }
 
   func stop() { isStopping.store(true, ordering: .relaxed) }

@@ -108,23 +108,13 @@ public final class RenderQueue: Sendable {
   }
 
   private func startThread() {
-    var thread = pthread_t()
-    let argument = Unmanaged.passRetained(self)
-    let code = pthread_create(
-      &thread, nil,
-      { argument in
-        // For this thread alone, as Linux has it: tiles go first. Not the lowest, since a thread that is kept
-        // from running while it resumes a connection keeps that connection's loop waiting.
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-        Unmanaged<RenderQueue>.fromOpaque(argument!).takeRetainedValue().work()
-        return nil
-      }, argument.toOpaque())
-    if code == 0 {
-      pthread_detach(thread)
-    } else {
-      argument.release()
-      state.withLock { $0.threads -= 1 }
+    let isStarted = DetachedThread.start { [self] in
+      // For this thread alone, as Linux has it: tiles go first. Not the lowest, since a thread that is kept
+      // from running while it resumes a connection keeps that connection's loop waiting.
+      setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+      work()
     }
+    if !isStarted { state.withLock { $0.threads -= 1 } }
   }
 
   private func work() {

@@ -42,19 +42,7 @@ public final class WriteQueue: Sendable {
   }
 
   private func startThread() {
-    var thread = pthread_t()
-    let argument = Unmanaged.passRetained(self)
-    let code = pthread_create(
-      &thread, nil,
-      { argument in
-        Unmanaged<WriteQueue>.fromOpaque(argument!).takeRetainedValue().work()
-        return nil
-      }, argument.toOpaque())
-    guard code != 0 else {
-      pthread_detach(thread)
-      return
-    }
-    argument.release()
+    if DetachedThread.start({ [self] in work() }) { return }
     // Without a single thread the jobs would wait for ever: done here, late rather than never.
     let isAlone = state.withLock { state in
       state.threads -= 1
