@@ -78,6 +78,12 @@ public final class Catalog: Sendable {
     try count("WHERE book = ? AND width IS NOT NULL", [.text(id)])
   }
 
+  /// The images that were made from such a file, by id.
+  /// - Parameter digest: of the file's content, as build records have it.
+  public func entries(madeFrom digest: String) throws(StorageError) -> [CatalogEntry] {
+    try entries("WHERE digest = ? ORDER BY id", [.text(digest)])
+  }
+
   /// A single image or a book, as a collection lists it.
   public struct Item: Hashable, Sendable {
     public let id: String

@@ -18,13 +18,15 @@ public struct CatalogEntry: Hashable, Sendable {
   public var bytes: Int?
   /// Across, where the source tells it and its pixels are square to within 1%: what a scale bar needs.
   public var micronsPerPixel: Double?
+  /// Of the source's content, as its build record has it: what tells that a file is in the library already.
+  public var sourceDigest: String?
 
   public init(id: String, stamp: FileStamp, archive: SZIArchive) {
     (self.id, self.stamp) = (id, stamp)
     (pyramid, format, generation) = (archive.pyramid, archive.format.fileExtension, archive.generation)
     metadata = archive.metadata
     let record = archive.buildRecord
-    page = record?.page
+    (page, sourceDigest) = (record?.page, record?.sourceDigest)
     micronsPerPixel = record?.micronsPerPixel.flatMap { microns in
       microns.count == 2 && abs(microns[0] - microns[1]) <= microns[0] / 100 ? microns[0] : nil
     }

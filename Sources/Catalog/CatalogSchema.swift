@@ -5,7 +5,7 @@ import TileStorage
 /// The table of images with its full-text index, and the way between its rows and entries.
 enum CatalogSchema {
   /// Raised with every change of the tables: a catalog of another version is made anew.
-  static let version = 5
+  static let version = 6
 
   private static let image = """
     CREATE TABLE image (
@@ -13,7 +13,7 @@ enum CatalogSchema {
       inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL, sidecar INTEGER NOT NULL,
       width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, stored_bytes INTEGER, format TEXT, generation INTEGER,
       title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT, microns REAL,
-      page INTEGER, book TEXT, item TEXT NOT NULL, search TEXT
+      page INTEGER, digest TEXT, book TEXT, item TEXT NOT NULL, search TEXT
     )
     """
   /// Reads its text from the table; `prefix` for what is found as it is typed.
@@ -34,13 +34,14 @@ enum CatalogSchema {
     "CREATE TRIGGER image_removed AFTER DELETE ON image BEGIN \(forget) END",
     "CREATE TRIGGER image_changed AFTER UPDATE ON image BEGIN \(forget) \(learn) END",
     "CREATE INDEX image_book ON image (book, page) WHERE book IS NOT NULL",
+    "CREATE INDEX image_digest ON image (digest) WHERE digest IS NOT NULL",
     // What a collection lists: a book once, whatever its pages. It holds all that the listing asks for.
     "CREATE INDEX image_item ON image (item, title) WHERE width IS NOT NULL",
   ]
 
   static let columns =
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
-    + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar"
+    + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar, digest"
   private static let allColumns = columns + ", book, item, search"
   /// Not `INSERT OR REPLACE`, which would remove a row without its trigger.
   static let insert: String = {
@@ -73,7 +74,8 @@ enum CatalogSchema {
       .integer(Int(truncatingIfNeeded: entry.generation)), SQLiteValue(m.title), SQLiteValue(m.caption),
       SQLiteValue(m.creator), SQLiteValue(m.date), SQLiteValue(m.place), SQLiteValue(m.rights),
       .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.bytes),
-      SQLiteValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLiteValue(entry.book),
+      SQLiteValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLiteValue(entry.sourceDigest),
+      SQLiteValue(entry.book),
       .text(entry.book ?? entry.id), SQLiteValue(entry.pyramid == nil ? nil : entry.searchText),
     ]
   }
@@ -95,6 +97,7 @@ enum CatalogSchema {
     entry.page = row.optionalInteger(17)
     entry.bytes = row.optionalInteger(18)
     entry.micronsPerPixel = row.optionalReal(19)
+    entry.sourceDigest = row.text(21)
     return entry
   }
 }

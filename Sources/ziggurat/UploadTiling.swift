@@ -10,13 +10,11 @@ final class UploadTiling: @unchecked Sendable {
   private let uploads: Uploads
   private let library: Library
   private let root: String
-  private var known: KnownSources
   private let stopping = Flag()
   private let ended = Flag()
 
   init(_ uploads: Uploads, library: Library, root: String) {
     (self.uploads, self.library, self.root) = (uploads, library, root)
-    known = KnownSources(library: root)
   }
 
   func start() { Thread { self.run() }.start() }
@@ -51,9 +49,9 @@ final class UploadTiling: @unchecked Sendable {
   private func tile(_ upload: Upload) {
     let path = uploads.file(of: upload)
     do {
-      let digest = try known.digest(of: path)
+      let digest = try SourceInspection.digest(path: path)
       // Again after a crash it is the picture that was begun.
-      if upload.state.image == nil, let twin = known.image(digest) {
+      if upload.state.image == nil, let twin = try twin(digest, path) {
         return uploads.end(upload, .done, image: twin, isDuplicate: true)
       }
       try check(path)
@@ -70,6 +68,13 @@ final class UploadTiling: @unchecked Sendable {
       fail(upload, "it cannot be written", isTemporary: error.isTemporary)
     } catch {
       fail(upload, "it cannot be read", isTemporary: false)
+    }
+  }
+
+  private func twin(_ digest: String, _ path: String) throws(BuildError) -> String? {
+    do throws(StorageError) { return try library.image(madeFrom: digest) } catch {
+      throw BuildError(
+        path, "the catalog cannot be asked whether the picture is there already", isTemporary: true)
     }
   }
 

@@ -31,13 +31,15 @@ import TileStorage
       title: "Tïtle", caption: "two\nlines", creator: "A; B", date: "2024-05-01", place: "Porto",
       rights: "©", keywords: ["a, b", "\"", ""])
     var entry = Self.entry("some/image/2", metadata)
-    (entry.page, entry.micronsPerPixel) = (2, 0.25)
+    (entry.page, entry.micronsPerPixel, entry.sourceDigest) = (2, 0.25, "digest")
     let catalog = try open()
     try catalog.update([entry, CatalogEntry(unreadable: "broken", stamp: entry.stamp)], removing: [])
     #expect(try catalog.entries(["some/image/2", "none"]) == [entry])
     #expect(try catalog.entries(["broken"]).map(\.pyramid) == [nil])
     #expect(try catalog.unreadableCount() == 1)
     #expect(try catalog.pages(ofBook: "some/image") == [entry])
+    #expect(try catalog.entries(madeFrom: "digest") == [entry])
+    #expect(try catalog.entries(madeFrom: "").isEmpty)
     #expect(try found(catalog, "broken").isEmpty)
     // Another process, later.
     #expect(try open().entries(["some/image/2"]) == [entry])

@@ -1,7 +1,6 @@
 """Captions edited, images deleted and restored: durable, undone by nothing but its own way, and by nobody else."""
 
 import json
-import os
 import subprocess
 import time
 import unittest

@@ -1,0 +1,88 @@
+"""Hostile uploads: what is no image, what promises too many pixels, names and folders that try paths."""
+
+import json
+import struct
+import unittest
+import zlib
+from pathlib import Path
+
+from harness import archives, folder, photo, seed
+from upload_client import Client, rest_of, serve
+
+
+def png(width: int, height: int) -> bytes:
+    """A PNG that promises so many pixels and holds next to none."""
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(bytes(100_000))) + chunk(b"IEND", b""))
+
+
+class HostileContent(unittest.TestCase):
+    def setUp(self):
+        self.library = folder("library")
+        self.server = serve(self.library, "--upload-pixels", 50)
+        self.client = Client(self.server)
+        self.addCleanup(lambda: self.server.stop())
+
+    def test_what_is_no_image_whatever_it_is_called(self):
+        for data in (b"<svg xmlns='http://www.w3.org/2000/svg'/>" + bytes(200), b"%PDF-1.7\n" + bytes(200), b"hello " * 50,
+                     b"GIF", b"#!/bin/sh\n" + bytes(100), b"PK\x03\x04" + bytes(100), b"\x7fELF" + bytes(100), b"BM" + bytes(100), b"x"):
+            with self.subTest(data[:10]):
+                answer, path = self.client.send(data, filename="photo.jpg")
+                self.assertEqual(answer.status, 415)
+                self.assertEqual(self.client.state(path)["stage"], "failed")
+        self.assertEqual((rest_of(self.library), archives(self.library)), ([], []))
+
+    def test_what_only_begins_like_one(self):
+        chance = seed("hollow")
+        whole = photo(folder("photos") / "hollow.jpg", 900, 700).read_bytes()
+        for data in (b"\xff\xd8\xff" + chance.randbytes(5000), b"\x89PNG\r\n\x1a\n" + chance.randbytes(5000),
+                     b"II*\0" + chance.randbytes(5000), b"GIF89a" + chance.randbytes(5000), whole[:200]):
+            answer, path = self.client.send(data, filename="photo.jpg")
+            self.assertEqual(answer.status, 204)
+            state = self.client.end(path)
+            self.assertEqual(state["stage"], "failed", state)
+            self.assertTrue(state["reason"])
+            self.assertNotIn(str(self.library), json.dumps(state))
+        self.assertEqual((rest_of(self.library), archives(self.library), self.client.images()), ([], [], set()))
+
+    def test_bombs(self):
+        for width, height in ((60_000, 60_000), (2_000_000, 30), (2_147_483_647, 2_147_483_647)):
+            _, path = self.client.send(png(width, height), filename="bomb.png")
+            self.assertEqual(self.client.end(path)["stage"], "failed")
+        status = Path(f"/proc/{self.server.process.pid}/status").read_text()
+        peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+        self.assertLess(peak, 700_000, "kB of memory")
+        self.assertEqual((rest_of(self.library), archives(self.library)), ([], []))
+
+    def test_names_that_try_paths(self):
+        names = ["../../escape.jpg", "/etc/passwd.jpg", "..\\..\\windows.jpg", "....//x.jpg", ".hidden.jpg", "a\0b.jpg", "a\nb.jpg",
+                 "\u202egpj.exe", "..", ".", "", "/", "~/secret.jpg", "x" * 5000 + ".jpg", "é" * 3000, "con.jpg", "a/b/c.jpg",
+                 "%2e%2e%2fx.jpg", "-rf.jpg", "<script>alert(1)</script>.jpg", "'; DROP TABLE image; --.jpg", "x.szi", ".record"]
+        data = photo(folder("photos") / "small.jpg", 64, 48).read_bytes()
+        outside = sorted(self.library.parent.iterdir())
+        for number, name in enumerate(names):
+            with self.subTest(name[:40]):
+                # Each another picture: bytes behind the end of a JPEG are nothing.
+                answer, path = self.client.send(data + bytes([number]), filename=name)
+                self.assertEqual(answer.status, 204)
+                state = self.client.end(path)
+                self.assertEqual(state["stage"], "done", state)
+                self.assertTrue((self.library / (state["image"] + ".szi")).is_file())
+                self.assertNotRegex(state["image"], r"[/\\\x00-\x1f\u202e]|^[.~]")
+                self.assertLess(len(state["image"].encode()), 200)
+        self.assertEqual(sorted(self.library.parent.iterdir()), outside)
+        for path in self.library.rglob("*"):
+            self.assertIn(self.library.resolve(), path.resolve().parents)
+        self.assertEqual(len(self.client.images()), len(names))
+
+    def test_folders_that_are_none(self):
+        for name in ("..", "a/../b", "/a", "a/", "a//b", ".a", "a/.b", "~", "~/a", "a\\b", "a\0", "a\nb", "x" * 200, "a/" * 30 + "a", " a"):
+            with self.subTest(name[:30]):
+                self.assertEqual(self.client.create(100, filename="x.jpg", folder=name).status, 400)
+        self.assertEqual(self.client.create(100, filename=b"\xff\xfe").status, 400)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,107 @@
+"""Limits of uploads: kinds, how many, for how long, and the disk."""
+
+import http.client
+import os
+import struct
+import subprocess
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from harness import folder, photo, run
+from upload_client import Client, TOKEN, metadata, rest_of, serve
+
+
+class Limits(unittest.TestCase):
+    def test_types(self):
+        with serve(folder("library"), "--upload-types", "png,webp") as server:
+            client = Client(server)
+            self.assertEqual(client.send(photo(folder("p") / "x.jpg", 90, 70).read_bytes(), filename="x.png")[0].status, 415)
+            self.assertEqual(client.send(photo(folder("p") / "x.png", 90, 70).read_bytes(), filename="x.jpg")[0].status, 204)
+
+    def test_ten_thousand_uploads(self):
+        library = folder("library")
+        with serve(library, "--upload-count", 300) as server:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+            statuses = {}
+            for number in range(10_000):
+                connection.request("POST", "/api/uploads", headers={
+                    "Authorization": f"Bearer {TOKEN}", "Tus-Resumable": "1.0.0", "Upload-Length": "1000",
+                    "Upload-Metadata": metadata(filename=f"{number}.jpg")})
+                answer = connection.getresponse()
+                answer.read()
+                statuses[answer.status] = statuses.get(answer.status, 0) + 1
+            self.assertEqual(statuses, {201: 300, 429: 9700})
+            self.assertTrue(server.alive())
+            self.assertEqual(len(list((library / ".ziggurat-uploads").glob("?" * 32))), 300)
+            status = Path(f"/proc/{server.process.pid}/status").read_text()
+            resident = int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
+            self.assertLess(resident, 400_000, "kB of memory")
+
+    def test_three_hundred_at_once(self):
+        data = photo(folder("photos") / "small.jpg", 64, 48).read_bytes()
+        with serve(folder("library"), "--upload-count", 50) as server:
+            client = Client(server)
+            failures = []
+
+            def work(numbers):
+                for number in numbers:
+                    while (made := client.create(len(data) + 2, filename="x.jpg")).status == 429:
+                        time.sleep(0.1)
+                    answer = client.patch(made["location"], 0, data + struct.pack("H", number))
+                    if answer.status != 204:
+                        failures.append(answer)
+            threads = [threading.Thread(target=work, args=(range(first, 300, 6),)) for first in range(6)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(failures, [])
+            until = time.monotonic() + 120
+            while len(client.images()) < 300:
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.3)
+
+    def test_unfinished_ones_expire(self):
+        library = folder("library")
+        with serve(library, "--upload-expiry", 1) as server:
+            client = Client(server)
+            made = client.create(1000, filename="late.jpg")
+            self.assertIn("GMT", made["upload-expires"])
+            until = time.monotonic() + 15
+            while client.ask("HEAD", made["location"]).status != 410:
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.2)
+            self.assertEqual(rest_of(library), [])
+
+    def test_disk_full(self):
+        if os.geteuid() != 0:
+            self.skipTest("a small file system is mounted by root alone")
+        library = folder("small")
+        # The server leaves 64 MB free.
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=72m", "tmpfs", library], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        try:
+            data = photo(folder("photos") / "big.png", 1600, 1200).read_bytes()
+            self.assertGreater(len(data), 1 << 20)
+            with serve(library) as server:
+                client = Client(server)
+                self.assertEqual(client.create(20 << 20, filename="too big.png").status, 507)
+                path = client.create(len(data), filename="big.png")["location"]
+                self.assertEqual(client.patch(path, 0, data[:500_000]).status, 204)
+                filler = library / "filler.bin"
+                filler.write_bytes(bytes(8 << 20))
+                self.assertEqual(client.patch(path, 500_000, data[500_000:]).status, 507)
+                self.assertEqual(client.ask("HEAD", path)["upload-offset"], "500000")
+                filler.unlink()
+                self.assertEqual(client.patch(path, 500_000, data[500_000:]).status, 204)
+                self.assertEqual(client.end(path)["image"], "big")
+            self.assertEqual(run("verify", library).returncode, 0)
+        finally:
+            subprocess.run(["umount", "-l", library], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
