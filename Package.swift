@@ -84,7 +84,7 @@ let package = Package(
     tests("TileStorageTests", ["TileStorage", "TileGeometry", "TestSupport"]),
     tests("PrivateSpacesTests", ["PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("UploadingTests", ["Uploading"]),
+    tests("UploadingTests", ["Uploading", "TestSupport"]),
     tests("MetadataTests", ["Metadata", "TileStorage", "TestSupport"]),
     tests(
       "PyramidBuildingTests",

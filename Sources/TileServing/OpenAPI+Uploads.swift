@@ -8,7 +8,8 @@ extension OpenAPI {
     [
       "get": [
         "operationId": "listUploads",
-        "summary": "What is on its way into the library, and what became of it.",
+        "summary":
+          "What is on its way into the library, and the last 500 that ended since the server was started.",
         "responses": answers(
           [
             "200": json(["type": "object", "properties": ["uploads": ["type": "array", "items": reference]]])
@@ -34,7 +35,10 @@ extension OpenAPI {
   private static var upload: [String: Any] {
     [
       "get": [
-        "operationId": "getUpload", "summary": "Where an upload stands.",
+        "operationId": "getUpload",
+        "summary":
+          "Where an upload stands, or how it ended: `image` is the picture's id, `reason` why there is none. "
+          + "Remembered for a week, unless the server is told otherwise, also when it is started anew.",
         "parameters": [id],
         "responses": answers(["200": json(reference)]),
       ] as [String: Any],

@@ -4,7 +4,7 @@ import Synchronization
 /// One file on its way into the library.
 public final class Upload: Sendable {
   /// Where an upload stands.
-  public enum Stage: String, Sendable, Encodable {
+  public enum Stage: String, Sendable, Codable {
     case receiving
     /// Whole; its turn to be tiled will come.
     case waiting

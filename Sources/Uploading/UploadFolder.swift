@@ -63,9 +63,13 @@ struct UploadFolder: Sendable {
   }
 
   private func write(_ record: Upload.Record, to folder: String) throws(StorageError) {
-    let (path, partial) = ("\(folder)/\(Self.recordName)", "\(folder)/\(Self.recordName).new")
     // Strings and numbers always encode.
-    let bytes = try! JSONEncoder().encode(record)
+    try Self.replace("\(folder)/\(Self.recordName)", Array(try! JSONEncoder().encode(record)))
+  }
+
+  /// The file holds these bytes or what it held, whatever happens.
+  static func replace(_ path: String, _ bytes: [UInt8]) throws(StorageError) {
+    let partial = path + ".new"
     let descriptor = open(partial, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw StorageError("write \(path)", errno: errno) }
     defer { close(descriptor) }

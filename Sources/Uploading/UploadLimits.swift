@@ -10,6 +10,8 @@ public struct UploadLimits: Sendable {
   public var kinds = Set(ImageSignature.allCases)
   /// Seconds after its last byte that an unfinished upload is kept.
   public var expiry = 24 * 3600
+  /// Seconds that it is remembered how an upload ended.
+  public var memory = 7 * 24 * 3600
   /// Bytes of the disk that uploads leave free, for the archives that are made of them.
   public var reserve = 64 << 20
   /// Sources stay beside their archives.

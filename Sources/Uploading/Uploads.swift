@@ -8,14 +8,21 @@ public final class Uploads: Sendable {
   let folder: UploadFolder
   private let table: Mutex<[String: Upload]>
   private let observer = Mutex<(@Sendable (Upload) -> Void)?>(nil)
-  /// Ended uploads that are remembered, for who asks how it went.
-  private static let remembered = 500
+  /// Ended uploads that are listed among the others.
+  private static let listed = 500
+  private let ended: EndedUploads
 
   /// Takes up what an earlier server of the library left.
   public init(library: String, limits: UploadLimits = UploadLimits()) throws(StorageError) {
     self.limits = limits
     folder = try UploadFolder(library: library)
-    table = Mutex(Dictionary(uniqueKeysWithValues: folder.load().map { ($0.id, $0) }))
+    ended = EndedUploads(folder: folder.path, memory: limits.memory)
+    var open: [String: Upload] = [:]
+    for upload in folder.load() {
+      // Killed while it removed the files of one that had ended.
+      if ended.contains(upload.id) { folder.remove(upload) } else { open[upload.id] = upload }
+    }
+    table = Mutex(open)
   }
 
   /// Has `body` told of every change, by whoever made it.
@@ -28,7 +35,8 @@ public final class Uploads: Sendable {
       && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
-  public func upload(_ id: String) -> Upload? { table.withLock { $0[id] } }
+  /// Also one that has ended, as long as it is remembered.
+  public func upload(_ id: String) -> Upload? { table.withLock { $0[id] } ?? ended.upload(id) }
 
   /// By id.
   public var all: [Upload] { table.withLock { $0.values.sorted { $0.id < $1.id } } }
@@ -77,14 +85,21 @@ public final class Uploads: Sendable {
   /// Whether the disk has room for so many bytes more.
   public func hasRoom(_ bytes: Int) -> Bool { folder.free(reserve: limits.reserve) >= bytes }
 
-  /// Forgets an upload and its files; one that is being tiled ends a little later.
+  /// Ends an upload and removes its files; one that is being tiled ends a little later. One that has ended is
+  /// forgotten; its picture stays.
   public func cancel(_ upload: Upload) {
-    let isTiling = upload.change { state in
+    let stage = upload.change { state in
       state.isCancelled = true
       state.writer = nil
-      return state.stage == .tiling
+      return state.stage
     }
-    if !isTiling { end(upload, .failed, reason: "cancelled") }
+    switch stage {
+    case .tiling: break
+    case .done, .failed:
+      table.withLock { $0[upload.id] = nil }
+      ended.forget(upload.id)
+    default: end(upload, .failed, reason: "cancelled")
+    }
   }
 
   /// The upload's fate is known: its files go.
@@ -92,29 +107,33 @@ public final class Uploads: Sendable {
     _ upload: Upload, _ stage: Upload.Stage, image: String? = nil, isDuplicate: Bool = false,
     reason: String? = nil
   ) {
+    var end = upload.state
+    (end.stage, end.isDuplicate, end.reason, end.writer) = (stage, isDuplicate, reason, nil)
+    (end.image, end.lastChange) = (image, Self.now())
+    if stage == .done { end.progress = 1 }
+    ended.remember(upload, end)
     upload.disk.withLock { _ in folder.remove(upload) }
-    upload.change { state in
-      (state.stage, state.isDuplicate, state.reason, state.writer) = (stage, isDuplicate, reason, nil)
-      state.image = image
-      if stage == .done { state.progress = 1 }
-      state.lastChange = Self.now()
-    }
+    upload.change { [end] in $0 = end }
     tell(upload)
     table.withLock { table in
-      let ended = table.values.filter { [.done, .failed].contains($0.state.stage) }
-      guard ended.count > Self.remembered else { return }
-      let oldest = ended.sorted { $0.state.lastChange < $1.state.lastChange }
-      for upload in oldest.prefix(ended.count - Self.remembered) { table[upload.id] = nil }
+      let over = table.values.filter { [.done, .failed].contains($0.state.stage) }
+      guard over.count > Self.listed else { return }
+      let oldest = over.sorted { $0.state.lastChange < $1.state.lastChange }
+      for upload in oldest.prefix(over.count - Self.listed) { table[upload.id] = nil }
     }
   }
 
-  /// Removes partial uploads whose time is over. To be called now and then.
+  /// Removes partial uploads whose time is over, and forgets how others ended. To be called now and then.
   public func expire() {
+    ended.purge()
     let now = Self.now()
     for upload in all {
       let state = upload.state
       if state.stage == .receiving, now - state.lastChange > limits.expiry {
         end(upload, .failed, reason: "not finished in time")
+      }
+      if [.done, .failed].contains(state.stage), now - state.lastChange > limits.memory {
+        table.withLock { $0[upload.id] = nil }
       }
     }
   }

@@ -11,6 +11,7 @@ enum UploadOptions {
       "upload-types", "all", help: "of jpeg,png,webp,tiff,gif,avif,heif,jxl,jp2; told by content, not by name"
     ),
     Option("upload-expiry", "86400", help: "seconds that an unfinished upload is kept"),
+    Option("upload-memory", "604800", help: "seconds that a client can ask how its upload ended"),
     Option("keep-sources", help: "keep uploaded files beside their archives"),
   ]
 
@@ -23,6 +24,7 @@ enum UploadOptions {
     }
     limits.count = try arguments.int("upload-count", in: 1...1_000_000) ?? limits.count
     limits.expiry = try arguments.int("upload-expiry", in: 1...31_536_000) ?? limits.expiry
+    limits.memory = try arguments.int("upload-memory", in: 1...31_536_000) ?? limits.memory
     limits.keepsSources = try arguments.flag("keep-sources")
     if let types = arguments.string("upload-types"), types != "all" {
       let kinds = types.split(separator: ",").map { ImageSignature(rawValue: String($0)) }

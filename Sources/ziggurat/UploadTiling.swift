@@ -38,7 +38,7 @@ final class UploadTiling: @unchecked Sendable {
         continue
       }
       let now = time(nil)
-      if now - lastLook > min(30, uploads.limits.expiry) {
+      if now - lastLook > min(30, uploads.limits.expiry, uploads.limits.memory) {
         lastLook = now
         uploads.expire()
       }

@@ -5,8 +5,8 @@ import struct
 import time
 import unittest
 
-from harness import folder, photo, run, seed
-from upload_client import Client, TOKEN, TYPE, rest_of, serve, token_file
+from harness import archives, folder, photo, run, seed
+from upload_client import Client, TOKEN, TYPE, rest_of, serve, tiles, token_file
 
 
 class Crashes(unittest.TestCase):
@@ -84,6 +84,105 @@ class Crashes(unittest.TestCase):
             second = run("serve", library, "--port", 0, "--writable", "--token-file", token_file(), timeout=20)
             self.assertEqual(second.returncode, 1)
             self.assertIn("another server", second.stderr)
+
+    def test_killed_between_the_last_byte_and_the_picture(self):
+        """What was acknowledged whole is tiled after the restart, once, under the name that it was to have."""
+        library, source = folder("library"), folder("p") / "quay.jpg"
+        data = photo(source, 5000, 2800).read_bytes()
+        built = folder("built")
+        self.assertEqual(run("build", source, "--library", built, "--quiet").returncode, 0)
+        killed = []
+        for wanted in ("waiting", "tiling"):
+            for path in archives(library):
+                path.unlink()
+            server = serve(library)
+            client = Client(server)
+            path = client.create(len(data), filename="quay.jpg")["location"]
+            record = library / ".ziggurat-uploads" / path.split("/")[-1] / ".record"
+            self.assertEqual(client.patch(path, 0, data).status, 204)
+            while wanted == "tiling" and '"image"' not in record.read_text():
+                pass
+            server.stop(9)
+            # Else the kill came too late to show anything.
+            self.assertEqual(archives(library), [])
+            killed.append(record.read_text())
+            with serve(library) as server:
+                client = Client(server)
+                self.assertIn(client.state(path)["stage"], ("waiting", "tiling", "done"))
+                head = client.ask("HEAD", path)
+                self.assertEqual((head.status, head["upload-offset"]), (200, str(len(data))))
+                told = client.end(path)
+                self.assertEqual((told["stage"], told["image"], told["duplicate"]), ("done", "quay", False))
+                self.assertEqual((client.images(), rest_of(library)), ({"quay"}, []))
+            self.assertEqual(tiles(library / "quay.szi"), tiles(built / "quay.szi"))
+        self.assertIn('"image":"quay"', killed[1])
+
+
+class Memory(unittest.TestCase):
+    def ended(self, client: Client) -> dict[str, dict]:
+        """Uploads that ended in every way, by their paths, as they are told of."""
+        data = photo(folder("p") / "x.jpg", 300, 200).read_bytes()
+        paths = [client.send(data, filename="Käfer 虫.jpg", folder="a/b")[1]]
+        client.end(paths[0])
+        paths += [client.send(data, filename="twice.jpg")[1], client.send(b"no image" * 20, filename="x.jpg")[1],
+                  client.send(b"\xff\xd8\xff" + bytes(500), filename="hollow\\n.jpg")[1],
+                  client.create(100, filename="cancelled.jpg")["location"]]
+        self.assertEqual(client.ask("DELETE", paths[-1]).status, 204)
+        told = {path: client.end(path) for path in paths}
+        self.assertEqual([each["stage"] for each in told.values()], ["done", "done", "failed", "failed", "failed"])
+        self.assertEqual([each.get("image") for each in told.values()], ["a/b/Käfer 虫", "a/b/Käfer 虫", None, None, None])
+        return told
+
+    def test_how_uploads_ended_is_told_after_a_restart(self):
+        for how in (15, 9):
+            library = folder("library")
+            server = serve(library)
+            told = self.ended(Client(server))
+            open_one = Client(server).create(100, filename="open.jpg")["location"]
+            server.stop(how)
+            # A loss of power may cut the last line off.
+            journal = library / ".ziggurat-uploads/.ended"
+            with journal.open("ab") as file:
+                file.write(b'{"id":"' + b"0" * 20)
+            self.assertEqual(journal.stat().st_mode & 0o777, 0o600)
+            with serve(library) as server:
+                client = Client(server)
+                for path, state in told.items():
+                    self.assertEqual(client.state(path), state)
+                    head = client.ask("HEAD", path)
+                    sent = client.patch(path, 0, b"x").status
+                    if state["stage"] == "done":
+                        self.assertEqual((head.status, head["upload-offset"], sent), (200, str(state["length"]), 409))
+                    else:
+                        self.assertEqual((head.status, sent), (410, 410))
+                        self.assertTrue(state["reason"])
+                    self.assertEqual(client.ask("GET", path, token=None).status, 401)
+                self.assertEqual(client.ask("HEAD", open_one).status, 200)
+                # Who needs no more answer says so; the picture stays.
+                first = next(iter(told))
+                self.assertEqual(client.ask("DELETE", first).status, 204)
+                self.assertEqual((client.ask("GET", first).status, client.images()), (404, {"a/b/Käfer 虫"}))
+            with serve(library) as server:
+                self.assertEqual([Client(server).ask("GET", path).status for path in told], [404, 200, 200, 200, 200])
+
+    def test_it_is_forgotten_in_time(self):
+        library = folder("library")
+        with serve(library) as server:
+            told = self.ended(Client(server))
+        time.sleep(2)
+        with serve(library, "--upload-memory", 1) as server:
+            client = Client(server)
+            self.assertEqual({client.ask("GET", path).status for path in told}, {404})
+            self.assertEqual((library / ".ziggurat-uploads/.ended").read_bytes(), b"")
+            path = client.create(100, filename="x.jpg")["location"]
+            self.assertEqual(client.ask("DELETE", path).status, 204)
+            self.assertEqual(client.ask("GET", path).status, 200)
+            until = time.monotonic() + 10
+            while client.ask("GET", path).status != 404:
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.2)
+        refused = run("serve", library, "--upload-memory", 0)
+        self.assertEqual(refused.returncode, 2)
 
 
 if __name__ == "__main__":

@@ -77,5 +77,5 @@ def tiles(archive: Path) -> dict[str, int]:
 
 
 def rest_of(library: Path) -> list[str]:
-    """What is left of uploads in a library."""
-    return [str(path) for path in (library / ".ziggurat-uploads").rglob("*") if path.name != ".lock"]
+    """What is left of uploads in a library, but for the memory of how they ended."""
+    return [str(path) for path in (library / ".ziggurat-uploads").rglob("*") if path.name not in (".lock", ".ended")]

@@ -1,0 +1,125 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// How uploads ended, for who asks later, also after the server was started anew: `.ziggurat-uploads/.ended`
+/// holds a line of JSON for each, appended before the upload's own files go.
+final class EndedUploads: Sendable {
+  private static let fileName = ".ended"
+
+  private struct Line: Codable {
+    let id, name, folder: String
+    let length: Int
+    /// Nil where the upload is to be forgotten.
+    let stage: Upload.Stage?
+    let image: String?
+    let duplicate: Bool
+    let reason: String?
+    /// Seconds since 1970.
+    let time: Int
+  }
+
+  private struct State {
+    var lines: [String: Line] = [:]
+    /// In the file, those that no longer count among them.
+    var count = 0
+  }
+
+  private let path: String
+  /// Seconds.
+  private let memory: Int
+  private let most: Int
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - memory: seconds that an upload is remembered after its end.
+  ///   - most: beyond so many the oldest are forgotten.
+  init(folder: String, memory: Int, most: Int = 10_000) {
+    (path, self.memory, self.most) = ("\(folder)/\(Self.fileName)", memory, most)
+    let data = FileManager.default.contents(atPath: path) ?? Data()
+    let lines = data.split(separator: 0x0a)
+    state.withLock { state in
+      for text in lines {
+        // The last one may have been cut off by a loss of power.
+        guard let line = try? JSONDecoder().decode(Line.self, from: text), Uploads.isID(line.id) else {
+          continue
+        }
+        state.lines[line.id] = line.stage == nil ? nil : line
+      }
+      state.count = lines.count
+      tidy(&state, always: data.last != 0x0a || state.count != state.lines.count)
+    }
+  }
+
+  func contains(_ id: String) -> Bool { state.withLock { $0.lines[id] != nil } }
+
+  /// As it was when it ended.
+  func upload(_ id: String) -> Upload? {
+    state.withLock { $0.lines[id] }.map { line in
+      var state = Upload.State()
+      (state.stage, state.image, state.reason) = (line.stage ?? .failed, line.image, line.reason)
+      (state.isDuplicate, state.lastChange) = (line.duplicate, line.time)
+      (state.offset, state.received) = (line.length, line.length)
+      if state.stage == .done { state.progress = 1 }
+      return Upload(id: id, name: line.name, folder: line.folder, length: line.length, state: state)
+    }
+  }
+
+  /// - Parameter end: the state that the upload is about to have.
+  func remember(_ upload: Upload, _ end: Upload.State) {
+    append(
+      Line(
+        id: upload.id, name: upload.name, folder: upload.folder, length: upload.length, stage: end.stage,
+        image: end.image, duplicate: end.isDuplicate, reason: end.reason, time: end.lastChange))
+  }
+
+  func forget(_ id: String) {
+    guard contains(id) else { return }
+    append(
+      Line(
+        id: id, name: "", folder: "", length: 0, stage: nil, image: nil, duplicate: false, reason: nil,
+        time: Uploads.now()))
+  }
+
+  /// Forgets those whose time is over. To be called now and then.
+  func purge() { state.withLock { tidy(&$0, always: false) } }
+
+  /// What cannot be written, as on a full disk, is remembered until the server ends.
+  private func append(_ line: Line) {
+    state.withLock { state in
+      state.lines[line.id] = line.stage == nil ? nil : line
+      let descriptor = open(path, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { return }
+      let bytes = Self.text(line)
+      let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      fdatasync(descriptor)
+      close(descriptor)
+      state.count += 1
+      tidy(&state, always: count != bytes.count)
+    }
+  }
+
+  /// Writes the file anew where it holds much that no longer counts, so that it stays small.
+  private func tidy(_ state: inout State, always: Bool) {
+    let oldest = Uploads.now() - memory
+    let before = state.lines.count
+    state.lines = state.lines.filter { $0.value.time > oldest }
+    if state.lines.count > most {
+      // A tenth at once, so that not every further one sorts them.
+      let sorted = state.lines.values.sorted { $0.time < $1.time }
+      for line in sorted.prefix(sorted.count - most * 9 / 10) { state.lines[line.id] = nil }
+    }
+    let isStale = state.lines.count != before || state.count > 2 * state.lines.count + 100
+    guard always || isStale else { return }
+    let bytes = state.lines.values.sorted { $0.time < $1.time }.flatMap(Self.text)
+    do {
+      try UploadFolder.replace(path, bytes)
+      state.count = state.lines.count
+    } catch {}
+  }
+
+  private static func text(_ line: Line) -> [UInt8] {
+    // Strings and numbers always encode, and no line holds a line feed.
+    Array(try! JSONEncoder().encode(line)) + [0x0a]
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Uploading
+
+@Suite struct EndedUploadsTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static func upload(_ number: Int) -> Upload {
+    let digits = String(number, radix: 16)
+    return Upload(
+      id: String(repeating: "0", count: 32 - digits.count) + digits, name: "\(number).jpg", folder: "",
+      length: 5, state: Upload.State())
+  }
+
+  private static func end(_ stage: Upload.Stage, at time: Int) -> Upload.State {
+    var state = Upload.State()
+    (state.stage, state.lastChange) = (stage, time)
+    return state
+  }
+
+  private var size: Int {
+    get throws { try Data(contentsOf: URL(fileURLWithPath: folder(".ended"))).count }
+  }
+
+  @Test func ofManyTheOldestAreForgottenAndTheFileStaysSmall() throws {
+    let now = Uploads.now()
+    let ended = EndedUploads(folder: folder.path, memory: 3600, most: 100)
+    for number in 0..<1000 {
+      ended.remember(Self.upload(number), Self.end(.done, at: now - 1000 + number))
+      #expect(ended.contains(Self.upload(number).id))
+    }
+    let kept = (0..<1000).filter { ended.contains(Self.upload($0).id) }
+    #expect((90...100).contains(kept.count) && kept == Array(1000 - kept.count..<1000))
+    #expect(try size < 400 * 200)
+    let again = EndedUploads(folder: folder.path, memory: 3600, most: 100)
+    #expect((0..<1000).filter { again.contains(Self.upload($0).id) } == kept)
+    #expect(again.upload(Self.upload(999).id)?.state.stage == .done)
+  }
+
+  @Test func whatIsForgottenStaysForgotten() throws {
+    let now = Uploads.now()
+    let ended = EndedUploads(folder: folder.path, memory: 100)
+    for number in 0..<3 { ended.remember(Self.upload(number), Self.end(.failed, at: now - 60 * number)) }
+    #expect((0..<3).map { ended.contains(Self.upload($0).id) } == [true, true, false])
+    ended.forget(Self.upload(0).id)
+    ended.forget(Self.upload(77).id)
+    for memory in [EndedUploads(folder: folder.path, memory: 100), ended] {
+      #expect((0..<3).map { memory.contains(Self.upload($0).id) } == [false, true, false])
+    }
+    #expect(!EndedUploads(folder: folder.path, memory: 10).contains(Self.upload(1).id))
+    #expect(try size == 0)
+  }
+
+  @Test(arguments: ["", "\n\n", "{}\n", "\u{0}\u{0}", "{\"id\":\"../../x\"}\n", "[1,2"])
+  func whatIsNoRecordIsNone(_ text: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: folder(".ended")))
+    let ended = EndedUploads(folder: folder.path, memory: 100)
+    ended.remember(Self.upload(1), Self.end(.done, at: Uploads.now()))
+    #expect(EndedUploads(folder: folder.path, memory: 100).contains(Self.upload(1).id))
+  }
+}
