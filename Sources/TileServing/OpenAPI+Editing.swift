@@ -4,7 +4,12 @@ extension OpenAPI {
     let id: [String: Any] = [
       "name": "id", "in": "path", "required": true, "schema": ["type": "string", "minLength": 1],
     ]
-    func text(_ longest: Int) -> [String: Any] { ["type": ["string", "null"], "maxLength": longest] }
+    // Without what XML 1.0 cannot hold (section 2.2); a title and a keyword are one line.
+    let line = #"^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]*$"#
+    let lines = #"^([^\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffe\uffff]|\r\n)*$"#
+    func text(_ longest: Int, _ pattern: String) -> [String: Any] {
+      ["type": ["string", "null"], "maxLength": longest, "pattern": pattern]
+    }
     func body(_ properties: [String: Any], _ required: [String]) -> [String: Any] {
       [
         "required": true,
@@ -45,42 +50,45 @@ extension OpenAPI {
     return [
       "/api/images/{id}": [
         "patch": [
-          "operationId": "editImage",
+          "operationId": "editImage", "security": credential,
           "summary": "Changes title, caption, keywords, in the XMP sidecar beside the archive; null empties.",
           "parameters": [
             id, ["name": "If-Match", "in": "header", "schema": ["type": "string"]] as [String: Any],
           ],
           "requestBody": body(
             [
-              "title": text(1000), "caption": text(20_000),
+              "title": text(1000, line), "caption": text(20_000, lines),
               "keywords": [
-                "type": ["array", "null"], "items": ["type": "string", "maxLength": 200], "maxItems": 500,
+                "type": ["array", "null"], "maxItems": 500,
+                "items": ["type": "string", "maxLength": 200, "pattern": line] as [String: Any],
               ],
             ], []),
           "responses": answers(image, ["412": "Somebody else has changed the image since the ETag."]),
         ] as [String: Any],
         "delete": [
-          "operationId": "deleteImage", "summary": "Deletes an image, which can be restored for some time.",
+          "operationId": "deleteImage", "security": credential,
+          "summary": "Deletes an image, which can be restored for some time.",
           "parameters": [id], "responses": answers(object, [:]),
         ] as [String: Any],
       ],
-      "/api/images/delete": [
+      "/api/deleted": [
         "post": [
-          "operationId": "deleteImages", "summary": "Deletes several; one restore brings them all back.",
+          "operationId": "deleteImages", "security": credential,
+          "summary": "Deletes several; one restore brings them all back.",
           "requestBody": body(
             ["ids": ["type": "array", "items": ["type": "string"], "minItems": 1, "maxItems": 1000]], ["ids"]),
           "responses": answers(object, [:]),
-        ] as [String: Any]
-      ],
-      "/api/deleted": [
+        ] as [String: Any],
         "get": [
-          "operationId": "listDeleted", "summary": "What can be restored, the last deleted first.",
+          "operationId": "listDeleted", "security": credential,
+          "summary": "What can be restored, the last deleted first.",
           "responses": answers(object, [:]),
-        ] as [String: Any]
+        ] as [String: Any],
       ],
       "/api/deleted/{deletion}/restore": [
         "post": [
-          "operationId": "restoreDeleted", "summary": "Brings back what one request deleted.",
+          "operationId": "restoreDeleted", "security": credential,
+          "summary": "Brings back what one request deleted.",
           "parameters": [deletion], "responses": answers(object, [:]),
         ] as [String: Any]
       ],

@@ -7,7 +7,7 @@ extension OpenAPI {
   private static var uploads: [String: Any] {
     [
       "get": [
-        "operationId": "listUploads",
+        "operationId": "listUploads", "security": credential,
         "summary":
           "What is on its way into the library, and the last 500 that ended since the server was started.",
         "responses": answers(
@@ -16,7 +16,7 @@ extension OpenAPI {
           ]),
       ] as [String: Any],
       "post": [
-        "operationId": "createUpload",
+        "operationId": "createUpload", "security": credential,
         "summary":
           "Begins an upload by tus 1.0 (https://tus.io/protocols/resumable-upload; creation, creation-with-upload).",
         "parameters": [
@@ -35,7 +35,7 @@ extension OpenAPI {
   private static var upload: [String: Any] {
     [
       "get": [
-        "operationId": "getUpload",
+        "operationId": "getUpload", "security": credential,
         "summary":
           "Where an upload stands, or how it ended: `image` is the picture's id, `reason` why there is none. "
           + "Remembered for a week, unless the server is told otherwise, also when it is started anew.",
@@ -43,7 +43,7 @@ extension OpenAPI {
         "responses": answers(["200": json(reference)]),
       ] as [String: Any],
       "patch": [
-        "operationId": "sendUpload",
+        "operationId": "sendUpload", "security": credential,
         "summary":
           "Sends bytes from Upload-Offset on. They are on the disk for good before they are acknowledged.",
         "parameters": [
@@ -60,7 +60,8 @@ extension OpenAPI {
           refusals: [400, 405, 409, 410, 412, 413, 415, 507]),
       ] as [String: Any],
       "delete": [
-        "operationId": "cancelUpload", "summary": "Ends an upload (tus: termination).",
+        "operationId": "cancelUpload", "security": credential,
+        "summary": "Ends an upload (tus: termination).",
         "parameters": [id, header("Tus-Resumable", version)],
         "responses": answers(["204": ["description": "Gone."]], refusals: [405, 412, 413]),
       ] as [String: Any],
@@ -70,7 +71,7 @@ extension OpenAPI {
   private static var events: [String: Any] {
     [
       "get": [
-        "operationId": "listenToUploads",
+        "operationId": "listenToUploads", "security": credential,
         "summary":
           "Every change of an upload as a server-sent event `upload` with the upload's JSON; first those that are there.",
         "responses": answers(
@@ -87,7 +88,7 @@ extension OpenAPI {
   private static var qrCode: [String: Any] {
     [
       "get": [
-        "operationId": "getQRCode",
+        "operationId": "getQRCode", "security": credential,
         "summary":
           "The page's address for a phone in the same network, with a code that lets one phone write.",
         "responses": answers(

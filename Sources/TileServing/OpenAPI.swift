@@ -60,7 +60,20 @@ enum OpenAPI {
           "/healthz": get(
             "getHealth", "Liveness.", [], answers(["text/plain": ["schema": ["type": "string"]]])),
         ] as [String: Any]).merging(uploadPaths) { a, _ in a },
-      "components": ["schemas": schemas],
+      "components": ["schemas": schemas, "securitySchemes": credentials],
+    ]
+  }
+
+  /// What a writer shows: either.
+  static var credential: [[String: Any]] { [["token": [String]()], ["session": [String]()]] }
+
+  private static var credentials: [String: Any] {
+    [
+      "token": ["type": "http", "scheme": "bearer"],
+      "session": [
+        "type": "apiKey", "in": "cookie", "name": SessionTable.cookieName,
+        "description": "Begun by POST /api/session; obeyed from the server's own pages alone.",
+      ],
     ]
   }
 

@@ -84,11 +84,16 @@ public struct Response: Sendable {
     return response
   }
 
-  static let methodNotAllowed: Response = {
-    var response = text(405, "only GET, HEAD and OPTIONS are answered here")
-    response.headers.append(("Allow", "GET, HEAD, OPTIONS"))
+  static let methodNotAllowed = methodNotAllowed(besides: [])
+
+  /// - Parameter others: methods that are obeyed besides those that read.
+  static func methodNotAllowed(besides others: [String]) -> Response {
+    let all = ["GET", "HEAD", "OPTIONS"] + others
+    var response = text(
+      405, "only \(all.dropLast().joined(separator: ", ")) and \(all.last!) are answered here")
+    response.headers.append(("Allow", all.joined(separator: ", ")))
     return response
-  }()
+  }
 
   /// To OPTIONS, the browsers' question before a request across origins included.
   static let options = Response(

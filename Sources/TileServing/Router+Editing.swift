@@ -8,19 +8,32 @@ extension Router {
   func editPlan(_ segments: [String]) -> BodyPlan? {
     let isEdit = segments.count > 2 && segments.starts(with: ["api", "images"])
     switch (request.method, segments) {
-    case ("POST", ["api", "images", "delete"]):
+    case ("POST", ["api", "deleted"]):
       return plan { request in self.deleteMany(request.body) }
     case ("POST", _) where segments.count == 4 && segments.starts(with: ["api", "deleted"]):
       guard segments[3] == "restore" else { return nil }
       return plan { _ in self.restore(segments[2]) }
+    case (_, ["api", "deleted"]) where site.access.isWritable:
+      return .refuse(.methodNotAllowed(besides: ["POST"]))
+    case (_, _) where isEdit && isQuestion(segments): return .refuse(.methodNotAllowed)
     case ("PATCH", _) where isEdit:
       let id = segments.dropFirst(2).joined(separator: "/")
       return plan { self.edit(id, $0) }
     case ("DELETE", _) where isEdit:
       let id = segments.dropFirst(2).joined(separator: "/")
       return plan { _ in self.delete([id], isOne: true) }
+    case (_, _) where isEdit && site.access.isWritable:
+      return .refuse(.methodNotAllowed(besides: ["PATCH", "DELETE"]))
     default: return nil
     }
+  }
+
+  /// Whether the path is a question about an image and no image is called so.
+  private func isQuestion(_ segments: [String]) -> Bool {
+    let id = segments.dropFirst(2)
+    guard id.count > 1, let last = id.last else { return false }
+    return (last == "animation" || last == "viewport" || last.hasPrefix("viewport."))
+      && site.library.current.entry(id.joined(separator: "/")) == nil
   }
 
   /// `/api/deleted`: what can be restored, for those alone who may.

@@ -71,25 +71,23 @@ extension Router {
   func uploadPlan(_ rest: [String]) -> BodyPlan {
     guard let uploads = site.uploads else { return .refuse(.methodNotAllowed) }
     if let refusal = visitor.refusal(toChange: .library, request) { return .refuse(refusal.madePrivate) }
+    // For clients in environments that know GET and POST alone, as tus has it.
+    let method = (request.method == "POST" ? request.header("X-HTTP-Method-Override") : nil) ?? request.method
+    let allowed = rest.isEmpty ? ["POST"] : ["PATCH", "DELETE"]
+    guard rest.count <= 1, allowed.contains(method) else {
+      return .refuse(.methodNotAllowed(besides: allowed))
+    }
     if let refusal = versionRefusal { return .refuse(refusal) }
     do throws(UploadError) {
-      // For clients in environments that know GET and POST alone, as tus has it.
-      let method = request.method == "POST" ? request.header("X-HTTP-Method-Override") : nil
-      switch (method ?? request.method, rest.count) {
-      case ("POST", 0): return try begin(uploads)
-      case ("PATCH", 1): return try go(on: rest[0], uploads)
-      case ("DELETE", 1):
+      switch method {
+      case "POST": return try begin(uploads)
+      case "PATCH": return try go(on: rest[0], uploads)
+      default:
         guard let upload = uploads.upload(rest[0]) else { return .refuse(Self.unknown) }
         return .collect(limit: 0) { _ in
           uploads.cancel(upload)
           return .tus(204, [])
         }
-      default:
-        var response = Response.methodNotAllowed
-        response.headers.removeAll { $0.name == "Allow" }
-        response.headers.append(
-          ("Allow", rest.isEmpty ? "GET, HEAD, OPTIONS, POST" : "GET, HEAD, OPTIONS, PATCH, DELETE"))
-        return .refuse(response)
       }
     } catch {
       return .refuse(.tus(error))

@@ -13,10 +13,7 @@ extension Site {
     case "OPTIONS": return Self.sessionOptions
     case "POST": return login(request).ofSession
     case "DELETE": return logout(request).ofSession
-    default:
-      var response = Response.text(405, "only GET, HEAD, OPTIONS, POST and DELETE are answered here")
-      response.headers.append(("Allow", Self.sessionMethods))
-      return response.ofSession
+    default: return Response.methodNotAllowed(besides: ["POST", "DELETE"]).ofSession
     }
   }
 

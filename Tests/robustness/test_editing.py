@@ -142,7 +142,7 @@ class Editing(CommandTest):
     def test_who_may_not_write_changes_nothing(self):
         place = library()
         ways = [("PATCH", image("one"), {"title": "x"}), ("DELETE", image("one"), None),
-                ("POST", "/api/images/delete", {"ids": ["one"]}), ("POST", "/api/deleted/0-0/restore", None)]
+                ("POST", "/api/deleted", {"ids": ["one"]}), ("POST", "/api/deleted/0-0/restore", None)]
         with Server(place) as server:
             for method, path, value in ways:
                 self.assertEqual(ask(server, method, path, value)[0], 405, path)
@@ -181,7 +181,7 @@ class Editing(CommandTest):
             self.assertIn(b" 413 ", server.raw(b"PATCH /api/images/one HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n"
                                                b"Authorization: Bearer " + TOKEN.encode() + b"\r\n\r\n")[:20])
             for body in [b"", b"{}", {"ids": []}, {"ids": "one"}, {"ids": [1]}, {"ids": ["x"] * 1001}]:
-                self.assertEqual(ask(server, "POST", "/api/images/delete", body)[0], 400, body)
+                self.assertEqual(ask(server, "POST", "/api/deleted", body)[0], 400, body)
             for name in ["x", "..", "0-0", "%2e%2e", "..%2f..", "1-1111111111111111"]:
                 self.assertEqual(ask(server, "POST", f"/api/deleted/{name}/restore")[0], 404, name)
 
@@ -190,7 +190,7 @@ class Editing(CommandTest):
         archives = {path: path.read_bytes() for path in place.rglob("*.szi")}
         with writable(place) as server:
             self.assertEqual(ask(server, "PATCH", image("deep/three"), {"caption": "kept words"})[0], 200)
-            status, told, _ = ask(server, "POST", "/api/images/delete", {"ids": ["one", "deep/three", "nothing", "one"]})
+            status, told, _ = ask(server, "POST", "/api/deleted", {"ids": ["one", "deep/three", "nothing", "one"]})
             self.assertEqual((status, told["refused"], told["deleted"]["images"]), (200, ["nothing"], ["deep/three", "one"]))
             self.assertEqual(ids(server), ["four", "two"])
             self.assertEqual(ids(server, "kept"), [])

@@ -40,7 +40,7 @@ class Ledger:
         before = {name: self.deleted[name] for name in chosen}
         for name in chosen:
             self.deleted[name] = None
-        status, told, _ = ask(server, "POST", "/api/images/delete", {"ids": chosen})
+        status, told, _ = ask(server, "POST", "/api/deleted", {"ids": chosen})
         if status != 200 or not told["deleted"]:
             self.deleted.update(before)
             return
