@@ -97,7 +97,8 @@ let package = Package(
       "TileRenderingTests",
       ["TileRendering", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
-      "TileServingTests", ["TileServing", "TileRendering", "TileStorage", "TileGeometry", "TestSupport"]),
+      "TileServingTests",
+      ["TileServing", "TileRendering", "TileStorage", "TileGeometry", "TestSupport", "Uploading"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -54,7 +54,7 @@ public struct LibraryBuilder: Sendable {
   ) {
     do throws(BuildError) {
       if isCancelled() { throw .interrupted }
-      let file = try SourceFile(path: source.path)
+      let file = try SourceFile(path: source.path, name: source.name)
       let digest = try file.digest()
       if !force, isBuilt(source, digest) { return report(source, .unchanged) }
       let pages = try SourcePages.count(path: source.path)

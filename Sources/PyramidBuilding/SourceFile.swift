@@ -7,18 +7,18 @@ import TileStorage
 /// Read, not mapped: a file that is cut short under a mapping ends the process.
 struct SourceFile: Sendable {
   let path: String
+  /// The last part of the path, unless it was given another.
+  let name: String
   let identity: FileIdentity
 
   /// Refuses what is not a regular, readable, non-empty file: a device or a pipe would never end.
-  init(path: String) throws(BuildError) {
+  init(path: String, name: String? = nil) throws(BuildError) {
     self.path = path
+    self.name = name ?? path.split(separator: "/").last.map(String.init) ?? path
     let descriptor = try Self.open(path)
     defer { close(descriptor) }
     identity = try Self.identity(descriptor, path)
   }
-
-  /// The last part of the path.
-  var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
   /// XXH3-128 of the content, hexadecimal.
   func digest() throws(BuildError) -> String {

@@ -11,9 +11,11 @@ public struct SourceScan: Sendable {
     public let id: String
     /// Of a book that is a folder of page scans, counted from 1; its book's id is `id` without the last part.
     public var page: Int?
+    /// Of a file whose path does not tell its name.
+    public var name: String?
 
-    public init(path: String, id: String, page: Int? = nil) {
-      (self.path, self.id, self.page) = (path, id, page)
+    public init(path: String, id: String, page: Int? = nil, name: String? = nil) {
+      (self.path, self.id, self.page, self.name) = (path, id, page, name)
     }
   }
 

@@ -10,8 +10,9 @@ public final class EventHub: Sendable {
   private let streams = Mutex<(open: [EventStream], isClosed: Bool)>(([], false))
 
   /// Nil where too many listen already.
-  func open(with uploads: [Upload]) -> EventStream? {
-    let stream = EventStream()
+  /// - Parameter sees: whether the listener may be told of an upload, now.
+  func open(with uploads: [Upload], sees: @escaping @Sendable (Upload) -> Bool) -> EventStream? {
+    let stream = EventStream(sees)
     let isTaken = streams.withLock { streams in
       streams.open.removeAll { $0.isClosed }
       guard !streams.isClosed, streams.open.count < Self.limit else { return false }
@@ -58,10 +59,14 @@ public final class EventStream: Sendable {
   }
 
   private let state = Mutex(State())
+  private let sees: @Sendable (Upload) -> Bool
+
+  init(_ sees: @escaping @Sendable (Upload) -> Bool) { self.sees = sees }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   func tell(_ upload: Upload) {
+    guard sees(upload) else { return }
     state.withLock { state in
       guard !state.isClosed else { return }
       if state.ids.insert(upload.id).inserted { state.order.append(upload) }

@@ -23,7 +23,8 @@ extension OpenAPI {
           header("Tus-Resumable", version), header("Upload-Length", ["type": "integer", "minimum": 1]),
           header(
             "Upload-Metadata", ["type": "string", "pattern": "^[ -~]*$"], isRequired: false,
-            "Keys and base64 values: filename; folder, where in the library the picture goes."),
+            "Keys and base64 values: filename; folder, where in the library the picture goes, or behind ~/ where in "
+              + "the private space that the session has open."),
         ],
         "responses": answers(
           ["201": ["description": "Begun; Location is the upload's address."]],
@@ -109,7 +110,9 @@ extension OpenAPI {
     return [
       "type": "object",
       "properties": [
-        "id": text, "name": text, "folder": text, "length": count, "offset": count,
+        "id": text, "name": text,
+        "folder": ["type": "string", "description": "Behind ~/ in the session's private space."],
+        "length": count, "offset": count,
         "stage": ["type": "string", "enum": ["receiving", "waiting", "tiling", "done", "failed"]],
         "progress": ["type": "number", "minimum": 0, "maximum": 1, "description": "Of tiling."],
         "image": text, "duplicate": ["type": "boolean", "description": "The library had the picture."],

@@ -1,3 +1,4 @@
+import TileStorage
 import Uploading
 
 /// `/api/uploads`: the resumable upload protocol tus 1.0 (https://tus.io/protocols/resumable-upload) with the
@@ -11,10 +12,10 @@ extension Router {
     guard let uploads = site.uploads else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
     if rest.isEmpty {
-      let all = uploads.all.map { String(decoding: $0.json, as: UTF8.self) }
+      let all = uploads.all.filter(visitor.sees).map { String(decoding: $0.json, as: UTF8.self) }
       return Response.json(Array("{\"uploads\":[\(all.joined(separator: ","))]}".utf8)).madePrivate
     }
-    guard rest.count == 1, let upload = uploads.upload(rest[0]) else { return Self.unknown }
+    guard rest.count == 1, let upload = visible(rest[0], uploads) else { return Self.unknown }
     let state = upload.state
     if request.method == "HEAD", let refusal = versionRefusal { return refusal }
     if request.method == "HEAD", state.stage == .failed {
@@ -35,7 +36,11 @@ extension Router {
   func events() -> Response {
     guard site.uploads != nil else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
-    guard let stream = site.events.open(with: site.uploads?.all ?? []) else {
+    let (seesOpen, seesOf) = (visitor.mayWrite, site.sessions.admission(request))
+    let stream = site.events.open(with: site.uploads?.all ?? []) { upload in
+      upload.vault.map { seesOf($0.owner) } ?? seesOpen
+    }
+    guard let stream else {
       return .problem(503, "Busy", "too many listen already").madePrivate
     }
     return Response(
@@ -49,8 +54,13 @@ extension Router {
 
   /// What uploads are called tells of their senders: for those alone who may send.
   private var readRefusal: Response? {
-    guard !visitor.mayWrite else { return nil }
+    guard !visitor.mayWrite, !visitor.mayWriteToSpace else { return nil }
     return visitor.refusal(toChange: .library, request)?.madePrivate
+  }
+
+  /// An upload that is not the visitor's business is none.
+  private func visible(_ id: String, _ uploads: Uploads) -> Upload? {
+    uploads.upload(id).flatMap { visitor.sees($0) ? $0 : nil }
   }
 
   func uploadOptions() -> Response? {
@@ -70,7 +80,8 @@ extension Router {
 
   func uploadPlan(_ rest: [String]) -> BodyPlan {
     guard let uploads = site.uploads else { return .refuse(.methodNotAllowed) }
-    if let refusal = visitor.refusal(toChange: .library, request) { return .refuse(refusal.madePrivate) }
+    let place = visitor.mayWrite ? Visitor.Place.library : .space
+    if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
     // For clients in environments that know GET and POST alone, as tus has it.
     let method = (request.method == "POST" ? request.header("X-HTTP-Method-Override") : nil) ?? request.method
     let allowed = rest.isEmpty ? ["POST"] : ["PATCH", "DELETE"]
@@ -83,7 +94,7 @@ extension Router {
       case "POST": return try begin(uploads)
       case "PATCH": return try go(on: rest[0], uploads)
       default:
-        guard let upload = uploads.upload(rest[0]) else { return .refuse(Self.unknown) }
+        guard let upload = visible(rest[0], uploads) else { return .refuse(Self.unknown) }
         return .collect(limit: 0) { _ in
           uploads.cancel(upload)
           return .tus(204, [])
@@ -104,16 +115,34 @@ extension Router {
     let brings =
       request.header("Content-Length").map { $0 != "0" } ?? (request.header("Transfer-Encoding") != nil)
     if brings { try checkType() }
+    let (folder, vault) = try destination(metadata.values["folder"] ?? "")
     let upload = try uploads.reserve(
-      name: metadata.values["filename"] ?? metadata.values["name"] ?? "",
-      folder: metadata.values["folder"] ?? "", length: length)
+      name: metadata.values["filename"] ?? metadata.values["name"] ?? "", folder: folder, length: length,
+      vault: vault)
     return .stream(
       UploadReceiver(
         try UploadWriter(upload, of: uploads, offset: 0), of: uploads, creates: true, base: site.base))
   }
 
+  /// Where a picture goes: behind `~/` into the private space that the session has open.
+  private func destination(
+    _ folder: String
+  ) throws(UploadError) -> (folder: String, vault: (any UploadVault)?) {
+    let prefix = "\(SpaceLibrary.prefix)"
+    guard folder.hasPrefix(prefix) else {
+      guard visitor.mayWrite else { throw UploadError(403, "this session may add to its space alone: ~/") }
+      return (folder, nil)
+    }
+    guard visitor.mayWriteToSpace, let space = visitor.space else {
+      throw UploadError(403, "no private space is open here")
+    }
+    do throws(StorageError) {
+      return (String(folder.dropFirst(prefix.count)), try space.space.makeVault())
+    } catch { throw UploadError(507, "the upload cannot be kept") }
+  }
+
   private func go(on id: String, _ uploads: Uploads) throws(UploadError) -> BodyPlan {
-    guard let upload = uploads.upload(id) else { return .refuse(Self.unknown) }
+    guard let upload = visible(id, uploads) else { return .refuse(Self.unknown) }
     try checkType()
     guard let offset = number("Upload-Offset") else {
       throw UploadError(400, "Upload-Offset is missing or no number")

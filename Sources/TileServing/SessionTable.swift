@@ -122,6 +122,18 @@ public final class SessionTable: Sendable {
     remove { _, session in session.space != nil }
   }
 
+  /// Whether the session that the request's cookie names has a space of that identity open, whenever it is asked.
+  func admission(_ request: Request) -> @Sendable (String) -> Bool {
+    guard let digest = oldDigest(request) else { return { _ in false } }
+    return { [self] owner in
+      let time = now()
+      return sessions.withLock { sessions in
+        guard let session = sessions[digest], isAlive(session, time) else { return false }
+        return session.space?.space.identity == owner
+      }
+    }
+  }
+
   /// The unlocked space of that identity, if a session has it.
   func space(of identity: String) -> SpaceLibrary? {
     sessions.withLock { $0.values.first { $0.space?.space.identity == identity }?.space }

@@ -45,6 +45,7 @@ extension Site {
   private func logout(_ request: Request) -> Response {
     guard sessions.session(request) == nil || request.isSameOrigin else { return .crossSite }
     sessions.end(request)
+    forgetUploads()
     return Response(
       204, [("Set-Cookie", SessionTable.goneCookie), ("Clear-Site-Data", "\"cache\"")], .bytes([]))
   }
@@ -135,11 +136,18 @@ extension Site {
   /// To be called about once a second: ends what has expired, and keeps up with what is built into spaces.
   public func keepSessions() {
     sessions.sweep()
+    forgetUploads()
     for space in sessions.spaces { space.refresh() }
   }
 
   /// Forgets the keys of all spaces.
-  public func lockSpaces() { sessions.lockSpaces() }
+  public func lockSpaces() {
+    sessions.lockSpaces()
+    forgetUploads()
+  }
+
+  /// Of an upload into a space nothing stays when the space is locked, not even its name.
+  private func forgetUploads() { uploads?.forget(except: Set(sessions.spaces.map(\.space.identity))) }
 }
 
 extension Response {

@@ -172,6 +172,9 @@ public final class Site: Sendable {
   /// Removes for good what was deleted long enough ago; to be called now and then.
   public func purgeDeleted() { if access.isWritable { trash.purge() } }
 
+  /// The unlocked space of that identity, as long as a session has it.
+  public func space(of identity: String) -> SpaceLibrary? { sessions.space(of: identity) }
+
   /// Makes no more answers; afterwards nobody waits for one. Forgets the keys of all spaces.
   public func stop() {
     writes.stop()

@@ -1,4 +1,5 @@
 public import TileStorage
+public import Uploading
 
 /// Opens private spaces by their passwords.
 public protocol SpaceOpener: Sendable {
@@ -15,6 +16,9 @@ public protocol OpenSpace: LibrarySource {
 
   /// Nothing can be read or written any more.
   func wipeKeys()
+
+  /// For the bytes of one upload on their way into the space.
+  func makeVault() throws(StorageError) -> any UploadVault
 }
 
 /// An unlocked space as the server answers from it: for the sessions that have unlocked it, and nobody else.
@@ -33,8 +37,13 @@ public final class SpaceLibrary: Sendable {
   }
 
   /// Keeps up with what is built into the space.
-  func refresh() {
+  public func refresh() {
     // What fails now is tried again the next time.
     if library.refresh() { _ = try? library.updateCatalog() }
+  }
+
+  /// As `Library.image(madeFrom:)`.
+  public func image(madeFrom digest: String) throws(StorageError) -> String? {
+    try library.image(madeFrom: digest)
   }
 }

@@ -1,3 +1,5 @@
+import Uploading
+
 /// Who asks, as far as answers depend on it: what a request may read and change.
 public struct Visitor: Sendable {
   /// What can be changed.
@@ -30,6 +32,12 @@ public struct Visitor: Sendable {
     mayWrite = isWritable && session.hasToken
     mayWriteToSpace = isWritable && session.space != nil
     (isByCookie, space) = (true, session.space)
+  }
+
+  /// Whether an upload is the visitor's business.
+  func sees(_ upload: Upload) -> Bool {
+    guard let vault = upload.vault else { return mayWrite }
+    return space?.space.identity == vault.owner
   }
 
   /// What is answered to a visitor who may not change `place`, or whose request another site's page may

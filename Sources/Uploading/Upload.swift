@@ -42,12 +42,17 @@ public final class Upload: Sendable {
   /// Where the picture goes in the library; empty for the library itself.
   public let folder: String
   public let length: Int
+  /// Of an upload into a private space, of which nothing may lie readable on a disk; nil for the library's.
+  public let vault: (any UploadVault)?
   private let current: Mutex<State>
   /// Held while its files are touched.
   let disk = Mutex<Void>(())
 
-  init(id: String, name: String, folder: String, length: Int, state: State) {
+  init(
+    id: String, name: String, folder: String, length: Int, state: State, vault: (any UploadVault)? = nil
+  ) {
     (self.id, self.name, self.folder, self.length) = (id, name, folder, length)
+    self.vault = vault
     current = Mutex(state)
   }
 
@@ -83,7 +88,8 @@ public final class Upload: Sendable {
     return Array(
       try! encoder.encode(
         Told(
-          id: id, name: name, folder: folder, stage: state.stage.rawValue, length: length,
+          id: id, name: name, folder: (vault == nil ? "" : "~/") + folder, stage: state.stage.rawValue,
+          length: length,
           offset: state.stage == .receiving ? state.received : length,
           progress: (state.progress * 1000).rounded() / 1000, image: state.image,
           duplicate: state.isDuplicate, reason: state.reason)))

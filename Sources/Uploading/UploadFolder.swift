@@ -4,8 +4,11 @@ import TileStorage
 
 /// The uploads' files: `.ziggurat-uploads/ID/` inside the library holds a record and the bytes that have come,
 /// under the file's own name.
-struct UploadFolder: Sendable {
+public struct UploadFolder: Sendable {
   static let name = ".ziggurat-uploads"
+
+  public static func path(library: String) -> String { "\(library)/\(name)" }
+
   private static let recordName = ".record"
 
   let path: String
@@ -13,7 +16,7 @@ struct UploadFolder: Sendable {
   private let lock: Int32
 
   init(library: String) throws(StorageError) {
-    path = "\(library)/\(Self.name)"
+    path = Self.path(library: library)
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw StorageError("make the folder \(path)", errno: errno)
     }

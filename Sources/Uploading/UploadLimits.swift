@@ -1,7 +1,11 @@
+import Glibc
+
 /// What uploads may take.
 public struct UploadLimits: Sendable {
   /// Of one file.
   public var bytes = 4 << 30
+  /// Of one file for a private space, which is in memory while it is tiled: a quarter of the machine's.
+  public var privateBytes = sysconf(Int32(_SC_PHYS_PAGES)) / 4 * sysconf(Int32(_SC_PAGESIZE))
   /// Of one picture, all its pages together.
   public var pixels = 2_000_000_000
   /// Uploads that are not yet pictures, in all.

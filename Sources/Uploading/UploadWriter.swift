@@ -62,6 +62,25 @@ public final class UploadWriter: @unchecked Sendable {
     if position == 0, buffer.count >= ImageSignature.byteCount, let error = Self.check(buffer, uploads) {
       return error
     }
+    let failure = if let vault = upload.vault { seal(vault) } else { put() }
+    if let failure { return failure }
+    position += buffer.count
+    upload.change { $0.received = position }
+    uploads.tell(upload)
+    return nil
+  }
+
+  private func seal(_ vault: any UploadVault) -> UploadError? {
+    let result: Result<Void, StorageError> = buffer.withUnsafeBytes { bytes in
+      do throws(StorageError) { return .success(try vault.write(bytes, at: position)) } catch {
+        return .failure(error)
+      }
+    }
+    guard case .failure(let error) = result else { return nil }
+    return Uploads.error(error)
+  }
+
+  private func put() -> UploadError? {
     if descriptor < 0 { descriptor = open(uploads.file(of: upload), O_WRONLY | O_CLOEXEC | O_NOFOLLOW) }
     guard descriptor >= 0 else { return UploadError(410, "the upload has ended") }
     let code = buffer.withUnsafeBytes { bytes -> Int32 in
@@ -76,11 +95,7 @@ public final class UploadWriter: @unchecked Sendable {
       }
       return 0
     }
-    guard code == 0 else { return Uploads.error(StorageError("write an upload", errno: code)) }
-    position += buffer.count
-    upload.change { $0.received = position }
-    uploads.tell(upload)
-    return nil
+    return code == 0 ? nil : Uploads.error(StorageError("write an upload", errno: code))
   }
 
   /// Nil where the file may go on.
@@ -127,6 +142,7 @@ public final class UploadWriter: @unchecked Sendable {
   }
 
   private func start() -> [UInt8] {
+    if let vault = upload.vault { return (try? vault.start(ImageSignature.byteCount)) ?? [] }
     let descriptor = open(uploads.file(of: upload), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: ImageSignature.byteCount)

@@ -45,11 +45,13 @@ public final class Uploads: Sendable {
   /// - Parameters:
   ///   - name: as the client gives it.
   ///   - length: bytes.
-  public func reserve(name: String, folder: String, length: Int) throws(UploadError) -> Upload {
+  ///   - vault: where its bytes go, for a private space.
+  public func reserve(
+    name: String, folder: String, length: Int, vault: (any UploadVault)? = nil
+  ) throws(UploadError) -> Upload {
     guard length > 0 else { throw UploadError(400, "an empty file is no image") }
-    guard length <= limits.bytes else {
-      throw UploadError(413, "a file of at most \(limits.bytes) bytes is taken")
-    }
+    let most = vault == nil ? limits.bytes : min(limits.bytes, limits.privateBytes)
+    guard length <= most else { throw UploadError(413, "a file of at most \(most) bytes is taken") }
     guard let place = UploadName.folder(folder) else {
       throw UploadError(400, "the folder is none that a library may have")
     }
@@ -57,7 +59,7 @@ public final class Uploads: Sendable {
     state.lastChange = Self.now()
     let id = Self.random() + Self.random()
     let upload = Upload(
-      id: id, name: UploadName.file(name), folder: place, length: length, state: state)
+      id: id, name: UploadName.file(name), folder: place, length: length, state: state, vault: vault)
     let isTaken = table.withLock { table in
       let open = table.values.count { ![.done, .failed].contains($0.state.stage) }
       guard open < limits.count else { return false }
@@ -74,7 +76,9 @@ public final class Uploads: Sendable {
   public func create(_ upload: Upload) throws(UploadError) {
     do throws(UploadError) {
       guard folder.free(reserve: limits.reserve) >= upload.length else { throw .diskFull }
-      do throws(StorageError) { try folder.create(upload) } catch { throw Self.error(error) }
+      if upload.vault == nil {
+        do throws(StorageError) { try folder.create(upload) } catch { throw Self.error(error) }
+      }
     } catch {
       table.withLock { $0[upload.id] = nil }
       throw error
@@ -111,8 +115,11 @@ public final class Uploads: Sendable {
     (end.stage, end.isDuplicate, end.reason, end.writer) = (stage, isDuplicate, reason, nil)
     (end.image, end.lastChange) = (image, Self.now())
     if stage == .done { end.progress = 1 }
-    ended.remember(upload, end)
-    upload.disk.withLock { _ in folder.remove(upload) }
+    // Of what is private nothing is written down.
+    if upload.vault == nil { ended.remember(upload, end) }
+    upload.disk.withLock { _ in
+      if let vault = upload.vault { vault.discard() } else { folder.remove(upload) }
+    }
     upload.change { [end] in $0 = end }
     tell(upload)
     table.withLock { table in
@@ -120,6 +127,16 @@ public final class Uploads: Sendable {
       guard over.count > Self.listed else { return }
       let oldest = over.sorted { $0.state.lastChange < $1.state.lastChange }
       for upload in oldest.prefix(over.count - Self.listed) { table[upload.id] = nil }
+    }
+  }
+
+  /// Ends the uploads into private spaces that are locked, and forgets that there were any.
+  /// - Parameter owners: whose spaces are open.
+  public func forget(except owners: Set<String>) {
+    let gone = all.filter { upload in upload.vault.map { !owners.contains($0.owner) } ?? false }
+    for upload in gone {
+      if ![.done, .failed].contains(upload.state.stage) { cancel(upload) }
+      table.withLock { $0[upload.id] = nil }
     }
   }
 
@@ -167,7 +184,7 @@ public final class Uploads: Sendable {
 
   /// Keeps, before anything is built, which picture the upload becomes.
   public func choose(_ image: String, for upload: Upload) throws(StorageError) {
-    try folder.record(image, of: upload)
+    if upload.vault == nil { try folder.record(image, of: upload) }
     upload.change { $0.image = image }
   }
 

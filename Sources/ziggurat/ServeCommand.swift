@@ -79,7 +79,7 @@ enum ServeCommand: Command {
     if try takesPasswords(arguments, spaces) {
       if isPrivate { throw UsageError("--space and --spaces do not go together") }
       SpaceDoor.forbidTemporaryFiles()
-      access.spaces = LibrarySpaces(spaces: spaces)
+      access.spaces = LibrarySpaces(spaces: spaces, uploads: UploadFolder.path(library: folder))
     }
     let token = try WriteAccess.read(arguments, into: &access)
     let uploadLimits = try UploadOptions.read(arguments)
@@ -127,7 +127,7 @@ enum ServeCommand: Command {
       }
     }
     watcher.start()
-    let tiling = uploads.map { UploadTiling($0, library: library, root: folder) }
+    let tiling = uploads.map { UploadTiling($0, library: library, root: folder, space: site.space) }
     tiling?.start()
     if isPrivate || access.spaces != nil || access.isWritable {
       Thread {

@@ -1,14 +1,21 @@
 import PrivateSpaces
 import TileServing
 import TileStorage
+import Uploading
 
 /// An open space's images for the server.
 struct SpaceSource: OpenSpace {
   let space: PrivateSpace
+  /// Where uploads lie while they come.
+  var uploads = ""
 
   var identity: String { space.identity }
 
   func wipeKeys() { space.wipeKeys() }
+
+  func makeVault() throws(StorageError) -> any UploadVault {
+    SpaceVault(owner: identity, spool: try SealedSpool(folder: uploads))
+  }
 
   func version() throws(StorageError) -> Int { try space.version() }
 
@@ -27,10 +34,14 @@ struct SpaceSource: OpenSpace {
 /// Opens a library's spaces for visitors who give a password in the page.
 struct LibrarySpaces: SpaceOpener {
   let spaces: PrivateSpaces
+  let uploads: String
 
   func open(_ password: String) throws(StorageError) -> (any OpenSpace)? {
     do {
-      return SpaceSource(space: try spaces.open(try Password(password)))
+      let space = try spaces.open(try Password(password))
+      // Of what a killed server was sealing. Where nothing can be written, nothing is left either.
+      try? space.prepare()
+      return SpaceSource(space: space, uploads: uploads)
     } catch {
       switch error {
       case .storage(let error): throw error
@@ -39,4 +50,18 @@ struct LibrarySpaces: SpaceOpener {
       }
     }
   }
+}
+
+/// One upload on its way into a space.
+struct SpaceVault: UploadVault {
+  let owner: String
+  let spool: SealedSpool
+
+  func write(_ bytes: UnsafeRawBufferPointer, at position: Int) throws(StorageError) {
+    try spool.write(bytes, at: position)
+  }
+
+  func start(_ count: Int) throws(StorageError) -> [UInt8] { try spool.start(count) }
+
+  func discard() { spool.discard() }
 }

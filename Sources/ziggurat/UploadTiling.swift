@@ -7,14 +7,19 @@ import Uploading
 /// Makes pictures of uploads, one at a time, on a thread of its own.
 // Sendable: all but the flag is touched by that thread alone.
 final class UploadTiling: @unchecked Sendable {
-  private let uploads: Uploads
+  let uploads: Uploads
   private let library: Library
   private let root: String
-  private let stopping = Flag()
+  /// The unlocked private space of an identity.
+  let space: @Sendable (String) -> SpaceLibrary?
+  let stopping = Flag()
   private let ended = Flag()
 
-  init(_ uploads: Uploads, library: Library, root: String) {
-    (self.uploads, self.library, self.root) = (uploads, library, root)
+  init(
+    _ uploads: Uploads, library: Library, root: String,
+    space: @escaping @Sendable (String) -> SpaceLibrary?
+  ) {
+    (self.uploads, self.library, self.root, self.space) = (uploads, library, root, space)
   }
 
   func start() { Thread { self.run() }.start() }
@@ -47,6 +52,7 @@ final class UploadTiling: @unchecked Sendable {
   }
 
   private func tile(_ upload: Upload) {
+    if let vault = upload.vault as? SpaceVault { return seal(upload, from: vault) }
     let path = uploads.file(of: upload)
     do {
       let digest = try SourceInspection.digest(path: path)
@@ -57,17 +63,25 @@ final class UploadTiling: @unchecked Sendable {
       try check(path)
       let image = upload.state.image ?? freeID(for: upload)
       try uploads.choose(image, for: upload)
-      try build(upload, path, image)
+      try build(
+        upload, SourceScan.Source(path: path, id: image),
+        builder { [stopping] in stopping.isSet || upload.state.isCancelled })
       if uploads.limits.keepsSources { try keep(path, of: upload, image) }
       // Seen before it is told of.
       if library.refresh() { _ = try? library.updateCatalog() }
       uploads.end(upload, .done, image: image)
-    } catch let error as BuildError {
-      fail(upload, told(error.reason, of: path, upload), isTemporary: error.isTemporary)
-    } catch let error as StorageError {
-      fail(upload, "it cannot be written", isTemporary: error.isTemporary)
     } catch {
-      fail(upload, "it cannot be read", isTemporary: false)
+      fail(upload, error, path: path)
+    }
+  }
+
+  func fail(_ upload: Upload, _ error: any Error, path: String) {
+    switch error {
+    case let error as BuildError:
+      fail(upload, told(error.reason, of: path, upload), isTemporary: error.isTemporary)
+    case let error as StorageError:
+      fail(upload, "it cannot be written", isTemporary: error.isTemporary)
+    default: fail(upload, "it cannot be read", isTemporary: false)
     }
   }
 
@@ -92,7 +106,7 @@ final class UploadTiling: @unchecked Sendable {
   }
 
   /// Before anything is decoded: a header may promise more pixels than any memory holds.
-  private func check(_ path: String) throws {
+  func check(_ path: String) throws {
     let inspection = try SourceInspection(path: path, options: BuildOptions())
     let pixels = inspection.size.width.multipliedReportingOverflow(by: inspection.size.height)
     let all = pixels.partialValue.multipliedReportingOverflow(by: max(1, inspection.pages))
@@ -102,12 +116,10 @@ final class UploadTiling: @unchecked Sendable {
     }
   }
 
-  private func build(_ upload: Upload, _ path: String, _ image: String) throws {
-    let stopping = stopping
-    let builder = builder { stopping.isSet || upload.state.isCancelled }
+  func build(_ upload: Upload, _ source: SourceScan.Source, _ builder: LibraryBuilder) throws {
     let failure = Box()
     let run = LibraryRun(
-      builder, [SourceScan.Source(path: path, id: image)],
+      builder, [source],
       memoryLimit: Int(ProcessInfo.processInfo.physicalMemory / 4)
     ) { _, outcome in
       if case .failed(let error) = outcome { failure.error = error }
@@ -133,17 +145,28 @@ final class UploadTiling: @unchecked Sendable {
   /// Half of the machine: who looks at pictures goes first.
   private let threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
 
-  private func builder(_ isCancelled: @escaping @Sendable () -> Bool) -> LibraryBuilder {
-    LibraryBuilder(library: root, options: BuildOptions(), jobs: threads, isCancelled: isCancelled)
+  /// - Parameter store: the library where it is nil.
+  func builder(
+    into store: (any ArchiveStore)? = nil, _ isCancelled: @escaping @Sendable () -> Bool
+  ) -> LibraryBuilder {
+    LibraryBuilder(
+      store: store ?? FolderStore(library: root), options: BuildOptions(), jobs: threads,
+      isCancelled: isCancelled)
   }
 
   /// The file's name without its ending, in the folder that was asked for; with a number where the library has
   /// another picture of that name.
   private func freeID(for upload: Upload) -> String {
+    freeID(for: upload) { id in
+      ["", ".szi", ".dzi", ".zip"].contains { access("\(root)/\(id)\($0)", F_OK) == 0 }
+    }
+  }
+
+  func freeID(for upload: Upload, isTaken: (String) -> Bool) -> String {
     let folder = upload.folder.isEmpty ? "" : upload.folder + "/"
     let stem = folder + UploadName.stem(upload.name)
     var (id, number) = (stem, 1)
-    while ["", ".szi", ".dzi", ".zip"].contains(where: { access("\(root)/\(id)\($0)", F_OK) == 0 }) {
+    while isTaken(id) {
       number += 1
       id = "\(stem)-\(number)"
     }

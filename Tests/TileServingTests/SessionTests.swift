@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import TileStorage
+import Uploading
 
 @testable import TileServing
 
@@ -16,6 +17,7 @@ import TileStorage
     func wipeKeys() { wiped.wrappingAdd(1, ordering: .relaxed) }
     func version() throws(StorageError) -> Int { 1 }
     func images() throws(StorageError) -> [SourceImage] { [] }
+    func makeVault() throws(StorageError) -> any UploadVault { throw StorageError("keep", "nothing is kept") }
   }
 
   final class Clock: Sendable {

@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 from harness import CRASH, Answer, Server, folder, photo, run, seed
+from spaces import Browser, password
 
 ONE, TWO = "the first of the passwords", "the second of the passwords"
 ID = "~%2Ffamily%2Fgrandmother"
@@ -18,12 +19,6 @@ PATHS = ["api/images/{}", "api/images/{}/viewport?width=300&height=200", "api/im
          "iiif/3/{}", "iiif/3/{}/info.json", "iiif/2/{}/info.json", "iiif/2/{}/0,0,512,512/512,/0/default.jpg",
          "iiif/3/{}/full/max/0/default.jpg", "iiif/presentation/3/{}/manifest", "zoomify/{}/ImageProperties.xml",
          "zoomify/{}/TileGroup0/0-0-0.jpg", "xyz/{}/tilejson.json", "xyz/{}/1/0/0.jpg", "view/{}"]
-
-
-def password(text: str) -> Path:
-    path = folder("password") / "it"
-    path.write_text(text + "\n")
-    return path
 
 
 def library() -> Path:
@@ -40,38 +35,6 @@ def library() -> Path:
     photo(public / "harbour.jpg", 1400, 900, left=2500)
     assert run("build", public, "--library", made, "--quiet").returncode == 0
     return made
-
-
-class Browser:
-    """A visitor with a cookie of his own."""
-
-    def __init__(self, server: Server):
-        self.server, self.cookie = server, None
-
-    def ask(self, target: str, method: str = "GET", body: bytes | None = None, **headers) -> Answer:
-        lines = [f"{method} /{target} HTTP/1.1", "Host: 127.0.0.1", "Connection: close"]
-        if self.cookie:
-            lines.append("Cookie: theme=dark; " + self.cookie)
-        if body is not None:
-            lines.append(f"Content-Length: {len(body)}")
-        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-        answer = Answer(self.server.raw("\r\n".join(lines).encode() + b"\r\n\r\n" + (body or b"")), method)
-        if "ziggurat-session=" in answer["set-cookie"]:
-            self.cookie = answer["set-cookie"].split(";")[0]
-        return answer
-
-    def log_in(self, credential, **headers) -> Answer:
-        body = credential if isinstance(credential, bytes) else json.dumps(credential).encode()
-        return self.ask("api/session", "POST", body, **{"Content_Type": "application/json", **headers})
-
-    def unlock(self, secret: str) -> Answer:
-        return self.log_in({"password": secret})
-
-    def state(self) -> dict:
-        return json.loads(self.ask("api/session").body)
-
-    def ids(self) -> list[str]:
-        return [image["id"] for image in json.loads(self.ask("api/images").body)["images"]]
 
 
 class Sessions(unittest.TestCase):

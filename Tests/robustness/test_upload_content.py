@@ -78,10 +78,11 @@ class HostileContent(unittest.TestCase):
         self.assertEqual(len(self.client.images()), len(names))
 
     def test_folders_that_are_none(self):
-        for name in ("..", "a/../b", "/a", "a/", "a//b", ".a", "a/.b", "~", "~/a", "a\\b", "a\0", "a\nb", "x" * 200, "a/" * 30 + "a", " a"):
+        for name in ("..", "a/../b", "/a", "a/", "a//b", ".a", "a/.b", "~", "~a", "a\\b", "a\0", "a\nb", "x" * 200, "a/" * 30 + "a", " a"):
             with self.subTest(name[:30]):
                 self.assertEqual(self.client.create(100, filename="x.jpg", folder=name).status, 400)
         self.assertEqual(self.client.create(100, filename=b"\xff\xfe").status, 400)
+        self.assertEqual(self.client.create(100, filename="x.jpg", folder="~/a").status, 403, "no space is open")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,174 @@
+import CSodium
+import Glibc
+import Synchronization
+public import TileStorage
+
+/// A file on its way into a space, sealed as it comes under a key of its own that is nowhere but in locked
+/// memory.
+///
+/// The file on the disk has no name: when the process ends, however it does, its bytes are gone. Each piece
+/// is a random nonce and XChaCha20-Poly1305 with the piece's place authenticated. Not a stream whose parts
+/// count on: a client that lost its connection goes on from an earlier byte, and a stream set back would
+/// seal twice under one nonce.
+public final class SealedSpool: Sendable {
+  private struct Piece {
+    /// Of the plain bytes in the file that is sent.
+    let position: Int
+    let count: Int
+    /// Of the sealed bytes in the file on the disk.
+    let offset: Int
+
+    var place: [UInt8] {
+      [position, count].flatMap { number in withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) } }
+    }
+    var sealedCount: Int { SealedSpool.nonceCount + count + XChaCha.tagCount }
+  }
+
+  private struct State {
+    var pieces: [Piece] = []
+    var isGone = false
+
+    var position: Int { pieces.last.map { $0.position + $0.count } ?? 0 }
+    var offset: Int { pieces.last.map { $0.offset + $0.sealedCount } ?? 0 }
+  }
+
+  private static let nonceCount = 24
+
+  private let key = LockedBytes.random(32)
+  let descriptor: Int32
+  /// Held while the key is used, so that nothing is sealed under a wiped one.
+  private let state = Mutex(State())
+
+  /// - Parameter folder: on whose disk the sealed bytes go.
+  public init(folder: String) throws(StorageError) {
+    CoreDumps.forbid()
+    var template = Array("\(folder)/.sealed-XXXXXX".utf8CString)
+    descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw StorageError("write into \(folder)", errno: errno) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    unlink(template)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Seals bytes of the file from `position` on, in place of what was there from there on.
+  /// - Parameter position: the beginning of an earlier call's bytes, or the end of all.
+  public func write(_ bytes: UnsafeRawBufferPointer, at position: Int) throws(StorageError) {
+    try exclusively { (state) throws(StorageError) in
+      state.pieces.removeAll { $0.position >= position }
+      guard state.position == position else {
+        throw StorageError("seal an upload", "it does not go on where it ended")
+      }
+      let piece = Piece(position: position, count: bytes.count, offset: state.offset)
+      var sealed = Sodium.random(Self.nonceCount)
+      sealed += [UInt8](repeating: 0, count: bytes.count + XChaCha.tagCount)
+      let place = piece.place
+      sealed.withUnsafeMutableBufferPointer { sealed in
+        _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
+          sealed.baseAddress! + Self.nonceCount, nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+          UInt64(bytes.count), place, UInt64(place.count), nil, sealed.baseAddress!, key.base)
+      }
+      guard lseek(descriptor, off_t(piece.offset), SEEK_SET) >= 0 else {
+        throw StorageError("seal an upload", errno: errno)
+      }
+      try Self.writeAll(sealed, to: descriptor)
+      state.pieces.append(piece)
+    }
+  }
+
+  /// The file's first bytes, `count` of them at most.
+  public func start(_ count: Int) throws(StorageError) -> [UInt8] {
+    var start: [UInt8] = []
+    var number = 0
+    while start.count < count, let piece = try open(number) {
+      start += piece.prefix(count - start.count)
+      number += 1
+    }
+    return start
+  }
+
+  /// All of the file, in memory.
+  public func unsealed() throws(StorageError) -> MemoryFile {
+    let file = try MemoryFile()
+    var number = 0
+    while var piece = try open(number) {
+      defer { sodium_memzero(&piece, piece.count) }
+      try Self.writeAll(piece, to: file.descriptor)
+      number += 1
+    }
+    return file
+  }
+
+  /// Wipes the key and gives the disk its room back.
+  public func discard() {
+    state.withLock { state in
+      (state.pieces, state.isGone) = ([], true)
+      key.wipe()
+      ftruncate(descriptor, 0)
+    }
+  }
+
+  /// Nil behind the last piece.
+  private func open(_ number: Int) throws(StorageError) -> [UInt8]? {
+    try exclusively { (state) throws(StorageError) in
+      guard number < state.pieces.count else { return nil }
+      let piece = state.pieces[number]
+      var sealed = [UInt8](repeating: 0, count: piece.sealedCount)
+      let count = sealed.withUnsafeMutableBytes {
+        pread(descriptor, $0.baseAddress, $0.count, off_t(piece.offset))
+      }
+      var plain = [UInt8](repeating: 0, count: piece.count)
+      let isOpen = sealed.withUnsafeBytes { sealed in
+        plain.withUnsafeMutableBytes { plain in
+          piece.place.withUnsafeBytes { place in
+            XChaCha.open(
+              UnsafeRawBufferPointer(rebasing: sealed[Self.nonceCount...]), into: plain,
+              nonce: sealed.baseAddress!.assumingMemoryBound(to: UInt8.self), key: key.base,
+              authenticating: place)
+          }
+        }
+      }
+      guard count == sealed.count, isOpen else {
+        throw StorageError("open an upload", "what was sealed has been changed")
+      }
+      return plain
+    }
+  }
+
+  private func exclusively<Result: Sendable>(
+    _ body: (inout State) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    let result: Swift.Result<Result, StorageError> = state.withLock { state in
+      guard !state.isGone else { return .failure(SpaceKeys.locked("seal an upload")) }
+      do throws(StorageError) { return .success(try body(&state)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(StorageError) {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress! + written, $0.count - written)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw StorageError("seal an upload", errno: errno) }
+      written += count
+    }
+  }
+}
+
+/// A file that is in memory alone, for libraries that read files; it may be swapped out.
+public final class MemoryFile: Sendable {
+  let descriptor: Int32
+
+  init() throws(StorageError) {
+    descriptor = make_memory_file()
+    guard descriptor >= 0 else { throw StorageError("make a file in memory", errno: errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// For this process, as long as the file lives.
+  public var path: String { "/proc/self/fd/\(descriptor)" }
+}

@@ -1,0 +1,16 @@
+public import TileStorage
+
+/// Where the bytes of an upload lie that is nobody else's business: sealed, until it is a picture.
+public protocol UploadVault: Sendable {
+  /// Whose upload it is; never told to anybody.
+  var owner: String { get }
+
+  /// Keeps bytes of the file from `position` on, instead of all that was kept from there on.
+  func write(_ bytes: UnsafeRawBufferPointer, at position: Int) throws(StorageError)
+
+  /// The file's first bytes, `count` of them at most.
+  func start(_ count: Int) throws(StorageError) -> [UInt8]
+
+  /// Nothing can be read any more.
+  func discard()
+}

@@ -1,0 +1,104 @@
+"""`ziggurat space move`: into a space, out of it and into another, also killed at any moment."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+import zipfile
+
+from harness import BINARY, CRASH, folder, photo, run, seed
+from spaces import SpaceTest, plain_text
+
+KILLS = int(os.environ.get("KILLS", 12))
+
+
+class Moving(SpaceTest):
+    def setUp(self):
+        self.library = folder("library")
+        photographs = folder("photos")
+        for name in ("grandmother", "harbour"):
+            path = photo(photographs / f"family/{name}.jpg", 900, 700)
+            subprocess.run(["exiftool", "-q", "-overwrite_original", f"-Title=Lighthouse {name}", path], check=True)
+        self.assertEqual(run("build", photographs, "--library", self.library, "--quiet").returncode, 0)
+        for secret in ("the first one", "the second one"):
+            self.space("create", self.library, secret)
+
+    def move(self, *ids, code=0, secrets=("the first one",), **options):
+        words = ["space", "move", self.library, *ids]
+        for name, secret in zip(("password-file", "new-password-file"), secrets):
+            words += [f"--{name}", self.file(secret)]
+        words += [word for name, value in options.items() for word in (f"--{name}", value)]
+        result = run(*words)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertNotRegex(result.stderr, CRASH)
+        return result.stderr
+
+    def listed(self, secret: str) -> list[str]:
+        return [json.loads(line)["id"] for line in self.space("list", self.library, secret, options=["--json"]).stdout.splitlines()]
+
+    def tiles(self) -> dict:
+        with zipfile.ZipFile(self.library / "family/grandmother.szi") as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+
+    def test_into_a_space_another_and_back_is_the_same_picture(self):
+        before = self.tiles()
+        sidecar = self.library / "family/grandmother.xmp"
+        sidecar.write_text("<x:xmpmeta>Lighthouse</x:xmpmeta>")
+        self.assertIn("moved family/grandmother", self.move("family/grandmother"))
+        self.assertEqual(self.listed("the first one"), ["family/grandmother"])
+        self.assertEqual(sorted(path.name for path in (self.library / "family").iterdir()), ["harbour.szi"])
+        # Nor does the catalog keep what it knew.
+        for path in self.library.glob("catalog*"):
+            self.assertNotIn(b"grandmother", path.read_bytes(), path)
+        self.assertEqual([path for path in plain_text(self.library / ".spaces")], [])
+        self.move("~/family/grandmother", secrets=("the first one", "the second one"), to="other-space")
+        self.assertEqual((self.listed("the first one"), self.listed("the second one")), ([], ["family/grandmother"]))
+        self.space("verify", self.library, "the second one")
+        self.move("~/family/grandmother", secrets=("the second one",), to="library")
+        self.assertEqual(self.tiles(), before)
+        self.assertIn("Lighthouse", sidecar.read_text())
+        self.assertEqual(self.listed("the second one"), [])
+        self.assertEqual(run("verify", self.library).returncode, 0)
+
+    def test_what_cannot_be_moved_stays(self):
+        self.assertIn("none", self.move("none", code=1))
+        self.assertIn("no such picture", self.move("none", code=1, to="library"))
+        self.assertIn("same space", self.move("none", code=1, to="other-space", secrets=("the first one", "the first one")))
+        self.assertIn("no space opens", self.move("family/harbour", code=1, secrets=("wrong",)))
+        for words in ([], ["../family/harbour"], ["/etc/passwd"], [".spaces/x"]):
+            self.assertEqual(self.move(*words, code=2).count("\n"), 1)
+        self.move("family/harbour", code=2, to="nowhere")
+        other = folder("other")
+        photo(other / "family/harbour.jpg", 500, 400)
+        self.build(other, self.library, "the first one", "--quiet")
+        self.assertIn("another picture of that name", self.move("family/harbour", code=1))
+        self.assertIn("another picture of that name", self.move("family/harbour", code=1, to="library"))
+        self.assertTrue((self.library / "family/harbour.szi").exists())
+        self.assertEqual(self.listed("the first one"), ["family/harbour"])
+
+    def test_killed_at_random_moments_the_picture_is_there(self):
+        moments, hits = seed("kill -9 of move"), 0
+        words = [BINARY, "space", "move", self.library, "family/grandmother", "--password-file", self.file("the first one")]
+        began = time.monotonic()
+        subprocess.run(words, check=True, capture_output=True)
+        seconds = time.monotonic() - began
+        for _ in range(KILLS):
+            for target in ("library", "space"):
+                process = subprocess.Popen([*words, "--to", target], stderr=subprocess.DEVNULL)
+                time.sleep(moments.uniform(0.5 * seconds, seconds))
+                process.send_signal(signal.SIGKILL)
+                hits += process.wait(20) == -signal.SIGKILL
+                self.assertTrue((self.library / "family/grandmother.szi").exists()
+                                or "family/grandmother" in self.listed("the first one"))
+                # The same call again ends what was begun, or finds it done.
+                subprocess.run([*words, "--to", target], stderr=subprocess.DEVNULL)
+                self.assertEqual((self.library / "family/grandmother.szi").exists(), target == "library")
+                self.assertEqual("family/grandmother" in self.listed("the first one"), target == "space")
+        self.assertGreater(hits, 0)
+        self.space("verify", self.library, "the first one")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,267 @@
+"""Uploads into a private space: sealed while they come, while they are tiled and ever after."""
+
+import http.client
+import json
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+import zipfile
+
+from harness import CRASH, Server, folder, photo, run
+from spaces import Browser, Owner, SpaceTest, open_plain_text, password, plain_text
+from upload_client import TYPE, metadata, serve, token_file
+
+ONE, TWO = "the first of the passwords", "the second of the passwords"
+
+
+class Sender(Owner):
+    """A visitor who sends files by tus 1.0."""
+
+    def create(self, length: int, *, headers=None, **values):
+        return self.ask("api/uploads", "POST", b"", Tus_Resumable="1.0.0", Upload_Length=length,
+                        Upload_Metadata=metadata(**values), **(headers or {}))
+
+    def patch(self, path: str, offset: int, data: bytes, **headers):
+        return self.ask(path, "PATCH", data, Tus_Resumable="1.0.0", Upload_Offset=offset, Content_Type=TYPE, **headers)
+
+    def offset(self, path: str):
+        answer = self.ask(path, "HEAD", Tus_Resumable="1.0.0")
+        return int(answer["upload-offset"]) if answer.status == 200 else answer.status
+
+    def begin(self, data: bytes, part: int, **values) -> str:
+        """Sends the first `part` bytes; the upload's path."""
+        made = self.create(len(data), **values)
+        assert made.status == 201, made
+        path = made["location"].lstrip("/")
+        sent = self.patch(path, 0, data[:part])
+        assert sent.status == 204, sent
+        return path
+
+    def end(self, path: str, seconds: float = 60) -> dict:
+        until = time.monotonic() + seconds
+        while (state := json.loads(self.ask(path).body))["stage"] not in ("done", "failed"):
+            assert time.monotonic() < until, state
+            time.sleep(0.05)
+        return state
+
+    def uploads(self) -> list[dict]:
+        return json.loads(self.ask("api/uploads").body)["uploads"]
+
+
+class SpaceUploads(SpaceTest):
+    @classmethod
+    def setUpClass(cls):
+        picture = folder("photos") / "grandmother.jpg"
+        photo(picture.with_name("grandmother.jpg[Q=98]"), 3000, 2000)
+        subprocess.run(["exiftool", "-q", "-overwrite_original", "-Title=Lighthouse", picture], check=True)
+        cls.picture, cls.data = picture, picture.read_bytes()
+        assert len(cls.data) > 600_000, len(cls.data)
+        cls.empty = folder("library")
+        for secret in (ONE, TWO):
+            run("space", "create", cls.empty, "--password-file", password(secret), check=True)
+
+    def setUp(self):
+        self.library = folder("library")
+        subprocess.run(["cp", "-a", f"{self.empty}/.", self.library], check=True)
+
+    def serve(self, *options) -> Server:
+        return self.enterContext(serve(self.library, *options))
+
+    def sender(self, server: Server, secret: str = ONE) -> Sender:
+        sender = Sender(server)
+        self.assertEqual(sender.unlock(secret).status, 200)
+        return sender
+
+    def assertSealed(self, server: Server):
+        self.assertEqual(plain_text(self.library), [])
+        self.assertEqual(open_plain_text(server), [])
+
+    def assertNothingKept(self):
+        """No file with a name belongs to an upload into a space, not even a line."""
+        kept = {file.name: file.stat().st_size for file in (self.library / ".ziggurat-uploads").iterdir()}
+        self.assertEqual(kept, {".lock": 0, ".ended": 0})
+
+    def test_picture_is_sealed_from_its_first_byte_on(self):
+        server = self.serve()
+        sender = self.sender(server)
+        path = sender.begin(self.data, 300_000, filename="grandmother.jpg", folder="~/family")
+        self.assertSealed(server)
+        self.assertNothingKept()
+        self.assertEqual(sender.offset(path), 300_000)
+        # Looked at as often as can be while it is tiled.
+        found, isOver = [], threading.Event()
+
+        def look():
+            while not isOver.is_set():
+                found.extend(plain_text(self.library) + open_plain_text(server))
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        self.assertEqual(sender.patch(path, 300_000, self.data[300_000:]).status, 204)
+        state = sender.end(path)
+        isOver.set()
+        looking.join()
+        self.assertEqual(found, [])
+        self.assertEqual((state["stage"], state["image"], state["folder"]), ("done", "~/family/grandmother", "~/family"))
+        described = json.loads(sender.ask("api/images/~%2Ffamily%2Fgrandmother").body)
+        self.assertEqual((described["title"], described["width"]), ("Lighthouse", 3000))
+        # Tile for tile what the same file gives in the open.
+        plain = folder("plain")
+        run("build", self.picture, "--library", plain, "--quiet", check=True)
+        with zipfile.ZipFile(plain / "grandmother.szi") as archive:
+            names = [name for name in archive.namelist() if name.endswith(".jpg")]
+            self.assertGreater(len(names), 20)
+            for name in names:
+                tile = name.split("_files/")[1]
+                self.assertEqual(sender.ask(f"dzi/~%2Ffamily%2Fgrandmother_files/{tile}").body, archive.read(name), tile)
+        self.assertSealed(server)
+        self.assertNotRegex(server.errors(), CRASH)
+        self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
+
+    def test_nobody_else_learns_of_it(self):
+        server = self.serve()
+        sender, other, stranger, writer = self.sender(server), self.sender(server, TWO), Browser(server), Sender(server)
+        self.assertEqual(writer.log_in({"token": token_file().read_text().strip()}).status, 200)
+        told = {name: self.listen(server, who) for name, who in (("sender", sender), ("other", other), ("writer", writer))}
+        path = sender.begin(self.data, 1000, filename="grandmother.jpg", folder="~/")
+        public = writer.begin(self.data, 1000, filename="harbour.jpg")
+        self.assertTrue(plain_text(self.library), "the search finds what lies open")
+        self.assertEqual([upload["name"] for upload in sender.uploads()], ["grandmother.jpg"])
+        self.assertEqual(other.uploads(), [])
+        self.assertEqual([upload["name"] for upload in writer.uploads()], ["harbour.jpg"])
+        for who in (other, writer):
+            self.assertEqual([who.ask(path, method).status for method in ("GET", "HEAD")], [404, 404])
+            self.assertEqual(who.patch(path, 1000, self.data[1000:]).status, 404)
+            self.assertEqual(who.ask(path, "DELETE", Tus_Resumable="1.0.0").status, 404)
+        self.assertEqual(sender.patch(public, 1000, b"x").status, 404)
+        self.assertEqual(stranger.ask(path).status, 401)
+        self.assertEqual(sender.patch(path, 1000, self.data[1000:]).status, 204)
+        self.assertEqual(sender.end(path)["stage"], "done")
+        time.sleep(0.3)
+        for name, connection in told.items():
+            events = self.heard(connection)
+            self.assertEqual(b"grandmother" in events, name == "sender", name)
+            self.assertEqual(b"harbour" in events, name == "writer", name)
+        self.assertEqual((other.ids(), writer.ids()), ([], []))
+
+    def listen(self, server: Server, who: Browser) -> socket.socket:
+        connection = self.enterContext(server.connect())
+        connection.sendall(f"GET /api/events HTTP/1.1\r\nHost: a\r\nCookie: {who.cookie}\r\n\r\n".encode())
+        return connection
+
+    @staticmethod
+    def heard(connection: socket.socket) -> bytes:
+        connection.settimeout(0.5)
+        text = b""
+        try:
+            while part := connection.recv(65536):
+                text += part
+        except TimeoutError:
+            pass
+        return text
+
+    def test_broken_connection_is_gone_on_from(self):
+        server = self.serve()
+        sender = self.sender(server)
+        path = sender.begin(self.data, 200_000, filename="grandmother.jpg", folder="~/")
+        # Tells of all the rest and breaks off in its midst.
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection.putrequest("PATCH", "/" + path)
+        for name, value in (("Cookie", sender.cookie), ("Sec-Fetch-Site", "same-origin"), ("Tus-Resumable", "1.0.0"),
+                            ("Upload-Offset", "200000"), ("Content-Type", TYPE),
+                            ("Content-Length", str(len(self.data) - 200_000))):
+            connection.putheader(name, value)
+        connection.endheaders()
+        connection.send(self.data[200_000:500_000])
+        time.sleep(0.3)
+        # A newer request takes over while the server hears nothing of the older: from the byte that was acknowledged.
+        self.assertEqual(sender.offset(path), 200_000)
+        self.assertEqual(sender.patch(path, 200_000, self.data[200_000:400_000]).status, 204)
+        connection.close()
+        time.sleep(0.3)
+        self.assertEqual(sender.offset(path), 400_000)
+        self.assertEqual(sender.patch(path, 300_000, b"x" * 10).status, 409)
+        self.assertSealed(server)
+        self.assertEqual(sender.patch(path, 400_000, self.data[400_000:]).status, 204)
+        self.assertEqual(sender.end(path)["image"], "~/grandmother")
+        record = json.loads(self.space("list", self.library, ONE, options=["--json"]).stdout)
+        self.assertEqual((record["id"], record["width"]), ("grandmother", 3000))
+
+    def test_unfinished_one_is_gone_with_session_lock_and_server(self):
+        server = serve(self.library)
+        self.addCleanup(server.process.kill)
+        sender = self.sender(server)
+        for end in ("logout", "other password", "lock"):
+            path = sender.begin(self.data, 100_000, filename="grandmother.jpg", folder="~/")
+            if end == "logout":
+                self.assertEqual(sender.ask("api/session", "DELETE").status, 204)
+            elif end == "lock":
+                run("space", "lock", self.library, check=True)
+                time.sleep(2.5)
+            else:
+                self.assertEqual(sender.unlock(TWO).status, 200)
+                time.sleep(1.5)
+            self.assertEqual(sender.unlock(ONE).status, 200)
+            self.assertEqual((sender.offset(path), sender.uploads()), (404, []), end)
+        path = sender.begin(self.data, 100_000, filename="grandmother.jpg", folder="~/")
+        self.assertEqual(server.stop(signal.SIGKILL), -signal.SIGKILL)
+        self.assertNothingKept()
+        self.assertEqual(plain_text(self.library), [])
+        with serve(self.library) as again:
+            sender = self.sender(again)
+            self.assertEqual((sender.offset(path), sender.uploads(), sender.ids()), (404, [], []))
+
+    def test_what_may_not_come_does_not(self):
+        server = self.serve("--upload-size", "2")
+        sender, stranger, writer = self.sender(server), Sender(server), Sender(server)
+        writer.log_in({"token": token_file().read_text().strip()})
+        for status, who, length, values in (
+                (401, stranger, 1000, {"folder": "~/"}), (403, writer, 1000, {"folder": "~/"}),
+                (403, sender, 1000, {}), (403, sender, 1000, {"folder": "family"}),
+                (400, sender, 1000, {"folder": "~/../family"}), (400, sender, 1000, {"folder": "~//x"}),
+                (400, sender, 1000, {"folder": "~/.spaces"}), (400, sender, 1000, {"folder": "~/~/x"}),
+                (400, sender, 0, {"folder": "~/"}), (413, sender, 3 << 20, {"folder": "~/"})):
+            made = who.create(length, filename="a.jpg", **values)
+            self.assertEqual(made.status, status, (values, made))
+        for headers in ({"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}):
+            self.assertEqual(sender.create(1000, filename="a.jpg", folder="~/", headers=headers).status, 403)
+        words = sender.create(1000, filename="a.jpg", folder="~/")["location"].lstrip("/")
+        self.assertEqual(sender.patch(words, 0, b"these are words, no picture " * 4).status, 415)
+        broken = self.data[:60_000]
+        path = sender.begin(broken, len(broken), filename="broken.jpg", folder="~/")
+        state = sender.end(path)
+        self.assertIn(state["stage"], ("done", "failed"))
+        self.assertNotIn("/proc", state.get("reason") or "")
+        self.assertNotIn(str(self.library), state.get("reason") or "")
+        self.assertTrue(server.alive())
+        with Server(self.library) as readable:
+            self.assertEqual(self.sender(readable).create(1000, filename="a.jpg", folder="~/").status, 405)
+
+    def test_same_picture_is_noticed_and_same_name_is_counted_on(self):
+        server = self.serve()
+        sender = self.sender(server)
+        images = []
+        other = photo(folder("photos") / "other.jpg", 900, 700, left=2000).read_bytes()
+        for data, name in ((self.data, "grandmother.jpg"), (self.data, "again.jpg"), (other, "grandmother.jpg")):
+            state = sender.end(sender.begin(data, len(data), filename=name, folder="~/"))
+            images.append((state["image"], state["duplicate"]))
+        self.assertEqual(images, [("~/grandmother", False), ("~/grandmother", True), ("~/grandmother-2", False)])
+        # Two spaces know nothing of each other.
+        second = self.sender(server, TWO)
+        state = second.end(second.begin(self.data, len(self.data), filename="grandmother.jpg", folder="~/"))
+        self.assertEqual((state["image"], state["duplicate"]), ("~/grandmother", False))
+        pages = folder("photos") / "book.tif"
+        subprocess.run(["vips", "arrayjoin", f"{self.picture} {self.picture}", f"{pages}.v", "--across", "1"], check=True)
+        subprocess.run(["vips", "tiffsave", f"{pages}.v", pages, "--page-height", "2000"], check=True)
+        book = pages.read_bytes()[:]
+        state = sender.end(sender.begin(book, len(book), filename="book.tif", folder="~/"))
+        self.assertEqual(state["image"], "~/book")
+        self.assertEqual({"~/book/1", "~/book/2"} & set(sender.ids()), {"~/book/1", "~/book/2"})
+        self.assertSealed(server)
+
+
+if __name__ == "__main__":
+    unittest.main()
