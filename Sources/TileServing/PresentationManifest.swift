@@ -46,7 +46,7 @@ struct PresentationManifest {
       ("Place", metadata.place.map { [$0] }),
       ("Keywords", metadata.keywords.isEmpty ? nil : metadata.keywords),
     ] {
-      if let value { fields.append(["label": ["en": [label]], "value": ["none": value]]) }
+      if let value { fields.append(["label": ["en": [label]], "value": ["none": value.map(Self.plain)]]) }
     }
     if !fields.isEmpty { result["metadata"] = fields }
     guard let rights = metadata.rights else { return }
@@ -54,7 +54,7 @@ struct PresentationManifest {
     if ["http://creativecommons.org/", "http://rightsstatements.org/"].contains(where: rights.hasPrefix) {
       result["rights"] = rights
     } else {
-      result["requiredStatement"] = ["label": ["en": ["Rights"]], "value": ["none": [rights]]]
+      result["requiredStatement"] = ["label": ["en": ["Rights"]], "value": Self.text(rights)]
     }
   }
 
@@ -101,5 +101,11 @@ struct PresentationManifest {
 
   static func name(_ id: String) -> String { id.split(separator: "/").last.map(String.init) ?? id }
 
-  static func text(_ text: String) -> [String: Any] { ["none": [text]] }
+  static func text(_ text: String) -> [String: Any] { ["none": [plain(text)]] }
+
+  /// A viewer takes a value from `<` to `>` for HTML, unless white space follows (Presentation 3.0, section
+  /// 4.5): nobody's words are.
+  private static func plain(_ text: String) -> String {
+    text.hasPrefix("<") && text.hasSuffix(">") ? text + " " : text
+  }
 }

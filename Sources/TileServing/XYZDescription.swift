@@ -22,7 +22,11 @@ struct XYZDescription: Encodable {
   init(id: String, archive: SZIArchive, metadata: ImageMetadata, base: String) {
     let grid = XYZGrid(archive.pyramid)
     name = metadata.title ?? id
-    (description, attribution) = (metadata.caption, metadata.rights)
+    description = metadata.caption
+    // Maps show it as HTML (TileJSON 3.0, section 3.4), and it is anybody's text.
+    attribution = metadata.rights.map {
+      $0.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
     let generation = String(archive.generation, radix: 16)
     tiles = [
       "\(base)/xyz/\(PercentEncoding.encode(id))/{z}/{x}/{y}.\(archive.format.fileExtension)?g=\(generation)"

@@ -91,6 +91,8 @@ enum ServeCommand: Command {
     for signal in [SIGINT, SIGTERM] { sigaddset(&signals, signal) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     signal(SIGPIPE, SIG_IGN)
+    // A file that may not grow any more is like a full disk: no reason to end.
+    signal(SIGXFSZ, SIG_IGN)
 
     raiseDescriptorLimit()
     let listener: HTTPListener

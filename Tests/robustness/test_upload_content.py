@@ -2,6 +2,7 @@
 
 import json
 import struct
+import subprocess
 import unittest
 import zlib
 from pathlib import Path
@@ -10,10 +11,12 @@ from harness import archives, folder, photo, seed
 from upload_client import Client, rest_of, serve
 
 
+def chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
 def png(width: int, height: int) -> bytes:
-    """A PNG that promises so many pixels and holds next to none."""
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    """A PNG that promises so many pixels and holds at most 100,000 bytes of them."""
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
             + chunk(b"IDAT", zlib.compress(bytes(100_000))) + chunk(b"IEND", b""))
 
@@ -47,14 +50,55 @@ class HostileContent(unittest.TestCase):
             self.assertNotIn(str(self.library), json.dumps(state))
         self.assertEqual((rest_of(self.library), archives(self.library), self.client.images()), ([], [], set()))
 
-    def test_bombs(self):
-        for width, height in ((60_000, 60_000), (2_000_000, 30), (2_147_483_647, 2_147_483_647)):
-            _, path = self.client.send(png(width, height), filename="bomb.png")
-            self.assertEqual(self.client.end(path)["stage"], "failed")
+    def assertRefused(self, data: bytes, name: str):
+        _, path = self.client.send(data, filename=name)
+        state = self.client.end(path)
+        self.assertEqual((state["stage"], bool(state["reason"])), ("failed", True), state)
         status = Path(f"/proc/{self.server.process.pid}/status").read_text()
         peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
-        self.assertLess(peak, 700_000, "kB of memory")
+        self.assertLess(peak, 700_000, f"kB of memory after {name}")
         self.assertEqual((rest_of(self.library), archives(self.library)), ([], []))
+
+    def test_pictures_that_promise_more_pixels_than_they_hold(self):
+        for width, height in ((60_000, 60_000), (2_000_000, 30), (2_147_483_647, 2_147_483_647)):
+            self.assertRefused(png(width, height), f"{width}.png")
+
+    def test_small_files_of_many_pixels(self):
+        """As small as their formats can make them, and whole: 400 megapixels of one colour, where 50 may come."""
+        base = folder("bombs")
+        subprocess.run(["vips", "black", base / "black.v", "20000", "20000"], check=True)
+        for name in ("x.png[compression=9]", "x.tif[compression=deflate,tile]", "x.jpg[Q=10]"):
+            path = base / name.split("[")[0]
+            subprocess.run(["vips", "copy", base / "black.v", base / name], check=True)
+            self.assertLess(path.stat().st_size, 5 << 20)
+            self.assertRefused(path.read_bytes(), path.name)
+
+    def test_small_files_of_many_pages(self):
+        """Each page is within the limit, all together are not."""
+        base = folder("bombs")
+        subprocess.run(["vips", "black", base / "black.v", "1000", "300000"], check=True)
+        subprocess.run(["vips", "copy", base / "black.v", f"{base}/x.tif[compression=deflate,page-height=1000]"], check=True)
+        self.assertRefused((base / "x.tif").read_bytes(), "x.tif")
+        for side, frames in ((50_000, 1), (1000, 2000)):
+            size = struct.pack("<HH", side, side)
+            frame = b"\x2c\0\0\0\0" + size + b"\0\x02\x02\x44\x01\0"
+            self.assertRefused(b"GIF89a" + size + b"\x80\0\0\0\0\0\xff\xff\xff" + frame * frames + b";", f"{frames}.gif")
+
+    def test_words_and_profiles_that_unpack_to_gigabytes(self):
+        """The picture is small; what is packed beside it is left packed, or refused."""
+        packer = zlib.compressobj(9)
+        zeros = b"".join([packer.compress(bytes(1 << 20)) for _ in range(1024)] + [packer.flush()])
+        whole = png(64, 48)
+        header, rest = whole[:33], whole[33:]
+        for name, data in ((b"iCCP", b"icc\0\0" + zeros), (b"zTXt", b"Comment\0\0" + zeros),
+                           (b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + zeros)):
+            with self.subTest(name):
+                _, path = self.client.send(header + chunk(name, data) + rest, filename=f"{name.decode()}.png")
+                self.assertIn(self.client.end(path)["stage"], ("done", "failed"))
+                status = Path(f"/proc/{self.server.process.pid}/status").read_text()
+                peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+                self.assertLess(peak, 700_000, f"kB of memory after {name.decode()}")
+                self.assertTrue(self.server.alive())
 
     def test_names_that_try_paths(self):
         names = ["../../escape.jpg", "/etc/passwd.jpg", "..\\..\\windows.jpg", "....//x.jpg", ".hidden.jpg", "a\0b.jpg", "a\nb.jpg",

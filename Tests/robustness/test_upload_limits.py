@@ -1,15 +1,13 @@
-"""Limits of uploads: kinds, how many, for how long, and the disk."""
+"""Limits of uploads: kinds, how many, and for how long."""
 
 import http.client
-import os
 import struct
-import subprocess
 import threading
 import time
 import unittest
 from pathlib import Path
 
-from harness import folder, photo, run
+from harness import folder, photo
 from upload_client import Client, TOKEN, metadata, rest_of, serve
 
 
@@ -74,33 +72,6 @@ class Limits(unittest.TestCase):
                 self.assertLess(time.monotonic(), until)
                 time.sleep(0.2)
             self.assertEqual(rest_of(library), [])
-
-    def test_disk_full(self):
-        if os.geteuid() != 0:
-            self.skipTest("a small file system is mounted by root alone")
-        library = folder("small")
-        # The server leaves 64 MB free.
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=72m", "tmpfs", library], capture_output=True, text=True)
-        if mounted.returncode != 0:
-            self.skipTest(f"no file system can be mounted here: {mounted.stderr.strip()}")
-        try:
-            data = photo(folder("photos") / "big.png", 1600, 1200).read_bytes()
-            self.assertGreater(len(data), 1 << 20)
-            with serve(library) as server:
-                client = Client(server)
-                self.assertEqual(client.create(20 << 20, filename="too big.png").status, 507)
-                path = client.create(len(data), filename="big.png")["location"]
-                self.assertEqual(client.patch(path, 0, data[:500_000]).status, 204)
-                filler = library / "filler.bin"
-                filler.write_bytes(bytes(8 << 20))
-                self.assertEqual(client.patch(path, 500_000, data[500_000:]).status, 507)
-                self.assertEqual(client.ask("HEAD", path)["upload-offset"], "500000")
-                filler.unlink()
-                self.assertEqual(client.patch(path, 500_000, data[500_000:]).status, 204)
-                self.assertEqual(client.end(path)["image"], "big")
-            self.assertEqual(run("verify", library).returncode, 0)
-        finally:
-            subprocess.run(["umount", "-l", library], check=True)
 
 
 if __name__ == "__main__":

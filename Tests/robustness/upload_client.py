@@ -52,7 +52,8 @@ class Client:
         """Creates an upload and sends all of it."""
         made = self.create(len(data), **values)
         assert made.status == 201, made
-        path = made["location"]
+        # Without the address that the server goes by.
+        path = "/api/uploads/" + made["location"].split("/")[-1]
         return self.patch(path, 0, data), path
 
     def state(self, path: str) -> dict:

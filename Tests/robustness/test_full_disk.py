@@ -1,0 +1,123 @@
+"""A full disk: what was acknowledged stays, what does not fit is refused, and all goes on where there is room again."""
+
+import json
+import os
+import resource
+import subprocess
+import time
+import unittest
+
+from harness import archives, folder, photo, run
+from upload_client import Client, rest_of, serve
+
+UNLIMITED = resource.RLIM_INFINITY
+
+
+class FullDisk(unittest.TestCase):
+    def test_a_small_file_system(self):
+        if os.geteuid() != 0:
+            self.skipTest("a small file system is mounted by root alone")
+        library = folder("small")
+        # The server leaves 64 MB free.
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=72m", "tmpfs", library], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        try:
+            data = photo(folder("photos") / "big.png", 1600, 1200).read_bytes()
+            self.assertGreater(len(data), 1 << 20)
+            with serve(library) as server:
+                client = Client(server)
+                self.assertEqual(client.create(20 << 20, filename="too big.png").status, 507)
+                path = client.create(len(data), filename="big.png")["location"]
+                self.assertEqual(client.patch(path, 0, data[:500_000]).status, 204)
+                filler = library / "filler.bin"
+                filler.write_bytes(bytes(8 << 20))
+                self.assertEqual(client.patch(path, 500_000, data[500_000:]).status, 507)
+                self.assertEqual(client.ask("HEAD", path)["upload-offset"], "500000")
+                filler.unlink()
+                self.assertEqual(client.patch(path, 500_000, data[500_000:]).status, 204)
+                self.assertEqual(client.end(path)["image"], "big")
+            self.assertEqual(run("verify", library).returncode, 0)
+        finally:
+            subprocess.run(["umount", "-l", library], check=True)
+
+    def limit(self, server, size: int):
+        """No file of the server's may grow beyond so many bytes: a full disk for whoever runs the tests."""
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, UNLIMITED))
+
+    def test_uploads_wait_for_room(self):
+        library = folder("library")
+        data = photo(folder("photos") / "big.png", 1600, 1200).read_bytes()
+        self.assertGreater(len(data), 800_000)
+        with serve(library) as server:
+            client = Client(server)
+            self.assertEqual(client.end(client.send(photo(folder("p") / "x.jpg", 90, 70).read_bytes(), filename="first.jpg")[1])["stage"], "done")
+            path = client.create(len(data), filename="big.png")["location"]
+            self.assertEqual(client.patch(path, 0, data[:200_000]).status, 204)
+            self.limit(server, 300_000)
+            answer = client.patch(path, 200_000, data[200_000:])
+            self.assertEqual((answer.status, answer["upload-offset"]), (507, "200000"))
+            self.assertEqual(client.ask("HEAD", path)["upload-offset"], "200000")
+            # Read it can meanwhile.
+            self.assertEqual(client.images(), {"first"})
+            self.assertEqual(server.get("/dzi/first_files/6/0_0.jpg").status, 200)
+            self.limit(server, UNLIMITED)
+            self.assertEqual(client.patch(path, 200_000, data[200_000:]).status, 204)
+            self.assertEqual(client.end(path)["image"], "big")
+            self.assertEqual(client.images(), {"first", "big"})
+        self.assertEqual(run("verify", library).returncode, 0)
+
+    def test_tiling_waits_for_room(self):
+        library = folder("library")
+        data = photo(folder("photos") / "big.jpg", 5000, 2800).read_bytes()
+        with serve(library) as server:
+            client = Client(server)
+            path = client.create(len(data), filename="big.jpg")["location"]
+            self.limit(server, len(data) + 1000)
+            self.assertEqual(client.patch(path, 0, data).status, 204)
+            until = time.monotonic() + 30
+            while not (state := client.state(path)).get("reason"):
+                self.assertLess(time.monotonic(), until, state)
+                time.sleep(0.1)
+            # Not given up: the picture was acknowledged.
+            self.assertEqual((state["stage"], archives(library)), ("waiting", []))
+            self.limit(server, UNLIMITED)
+            self.assertEqual(client.end(path)["image"], "big")
+            self.assertEqual(rest_of(library), [])
+        self.assertEqual(run("verify", library).returncode, 0)
+
+    def test_edits_and_deletions_are_whole_or_not_at_all(self):
+        base = folder("edits")
+        library = base / "library"
+        for name in ("one", "two"):
+            photo(base / f"photos/{name}.jpg", 300, 200)
+        self.assertEqual(run("build", base / "photos", "--library", library, "--quiet").returncode, 0)
+        with serve(library) as server:
+            client = Client(server)
+            edit = lambda title: client.ask("PATCH", "/api/images/one", json.dumps({"title": title}).encode(), tus=False)
+            self.assertEqual(edit("before").status, 200)
+            sidecar = (library / "one.xmp").read_bytes()
+            self.limit(server, 100)
+            answer = edit("after")
+            self.assertEqual((answer.status, answer["content-type"]), (507, "application/problem+json"))
+            self.assertNotIn(str(library), answer.body.decode())
+            self.assertEqual((library / "one.xmp").read_bytes(), sidecar)
+            self.assertEqual(json.loads(server.get("/api/images/one").body)["title"], "before")
+            # Moving takes no room.
+            deleted = client.ask("DELETE", "/api/images/two", tus=False)
+            self.assertEqual((deleted.status, client.images()), (200, {"one"}))
+            self.limit(server, UNLIMITED)
+            self.assertEqual(edit("after").status, 200)
+            name = json.loads(deleted.body)["deleted"]["id"]
+            self.assertEqual(client.ask("POST", f"/api/deleted/{name}/restore", tus=False).status, 200)
+            found = json.loads(server.get("/api/images?q=after").body)
+            self.assertEqual(([image["id"] for image in found["images"]], client.images()), (["one"], {"one", "two"}))
+        self.assertEqual([path for path in library.rglob(".*") if path.is_file() and "partial" in path.name], [])
+        # What the catalog could not be told is in the archives and sidecars.
+        with serve(library) as server:
+            found = json.loads(server.get("/api/images?q=after").body)
+            self.assertEqual([image["title"] for image in found["images"]], ["after"])
+
+
+if __name__ == "__main__":
+    unittest.main()
