@@ -1,4 +1,5 @@
 import TileGeometry
+import TileStorage
 
 /// How much memory a build takes, reckoned before it begins.
 enum MemoryNeed {
@@ -6,12 +7,14 @@ enum MemoryNeed {
   private static let bytesPerTile = 128
 
   /// Bytes of tiles in flight, of what the source holds, and of tiles on their way to the archive.
-  static func bytes(of source: any StripSource, _ pyramid: Pyramid, threads: Int) -> Int {
+  static func bytes(
+    of source: any StripSource, _ pyramid: Pyramid, _ format: TileFormat, threads: Int
+  ) -> Int {
     let levels = (0..<pyramid.levelCount).map { StripLevel(pyramid, shift: $0, layout: source.layout) }
     let top = levels[0]
     // Other threads may come to help.
     let threads = max(threads, 2)
-    let ahead = StripLimit.tilesAhead(top, threads: threads, isParallel: source.isParallel)
+    let ahead = StripLimit.tilesAhead(top, format, threads: threads, isParallel: source.isParallel)
     var tiles = source.hasReadyTiles ? threads : top.rows == 1 ? top.columns : top.columns + ahead
     // Of each coarser level one row at most: tiles are done as soon as they are complete.
     for level in levels.dropFirst() { tiles += level.columns }

@@ -33,14 +33,15 @@ enum PNGRowFilter {
     for i in 0..<count { out[i] = a[i] &- b[i] }
   }
 
-  /// The sum of the differences' magnitudes, each as a signed byte.
+  /// The sum of the differences' magnitudes, each as a signed byte, of one vector in four: for files
+  /// as large as with all of them, in a quarter of the time.
   private static func cost(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Int {
     var sum = 0
     var at = 0
     while at &+ 16 <= count {
       // 128 vectors of two magnitudes of at most 128 fit a lane.
       var lanes = SIMD8<UInt16>()
-      let end = min(at &+ 2048, count &- 15)
+      let end = min(at &+ 8192, count &- 15)
       while at < end {
         let difference =
           UnsafeRawPointer(a + at).loadUnaligned(as: SIMD16<UInt8>.self)
@@ -48,7 +49,7 @@ enum PNGRowFilter {
         let magnitude = pointwiseMin(difference, 0 &- difference)
         let pairs = unsafeBitCast(magnitude, to: SIMD8<UInt16>.self)
         lanes &+= (pairs & 0xff) &+ (pairs &>> 8)
-        at &+= 16
+        at &+= 64
       }
       sum &+= Int(SIMD8<UInt32>(truncatingIfNeeded: lanes).wrappedSum())
     }

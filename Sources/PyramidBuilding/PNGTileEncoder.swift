@@ -94,7 +94,7 @@ final class PNGTileEncoder: TileEncoding {
     // zlib makes less of rows without a filter than ISA-L, by a factor that grows as they get emptier: 1.1
     // for photographs, 1.6 where a tenth is left.
     let plainSize = Double(size) * Double(without) / Double(max(kept, 1))
-    let excess = Double(kept) / Double(without) * (1.04 + 0.055 * Double(raw) / plainSize)
+    let excess = Double(kept) / Double(without) * (1.09 + 0.055 * Double(raw) / plainSize)
     guard excess > 1 else { return size }
     let isBetterPlain = without < kept
     if isBetterPlain { copyPlain(tile, 0..<tile.height) }

@@ -56,7 +56,7 @@ public struct PyramidBuilder: Sendable {
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
       else { throw BuildError(source, "the image has no pixels") }
       // Before the writer, whose table of tiles is the largest thing of all where a header lies.
-      let memory = MemoryNeed.bytes(of: pixels, pyramid, threads: threads)
+      let memory = MemoryNeed.bytes(of: pixels, pyramid, options.format, threads: threads)
       try pool?.check(memory: memory, source)
       let writer = try makeWriter(pyramid, options.format)
       defer { writer.abandon() }

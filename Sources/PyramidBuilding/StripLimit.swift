@@ -1,16 +1,22 @@
+import TileStorage
+
 /// How far decoding may run ahead of encoding: far enough for no thread to idle, no further, since it is
 /// what most memory goes to.
 enum StripLimit {
   /// Bytes for each two threads that a strip of full resolution may be behind with when the next one is
   /// begun.
   private static let bytesAhead = 24 << 20
+  /// Of formats that take several times longer to encode than JPEG, fewer tiles keep the others busy
+  /// while one decodes.
+  private static let slowBytesAhead = 12 << 20
 
   /// Tiles of full resolution that may still wait or be in work when decoding of the next strip begins.
-  static func tilesAhead(_ level: StripLevel, threads: Int, isParallel: Bool) -> Int {
+  static func tilesAhead(_ level: StripLevel, _ format: TileFormat, threads: Int, isParallel: Bool) -> Int {
     if threads == 1 { return 0 }
     // All threads decode, then all encode; only the last batches of each leave some without work.
     if isParallel { return min(level.columns, 8 * threads) }
-    let tiles = bytesAhead * (threads / 2) / level.block.byteCount
+    let bytes = format == .jpeg ? bytesAhead : slowBytesAhead
+    let tiles = bytes * (threads / 2) / level.block.byteCount
     return min(level.columns, max(tiles, level.columns / 8))
   }
 }

@@ -142,7 +142,8 @@ final class StripScheduler: @unchecked Sendable {
   private var mayDecode: Bool {
     topTilesInFlight == 0
       || topTilesInFlight
-        <= StripLimit.tilesAhead(levels[0], threads: threads + assistants, isParallel: source.isParallel)
+        <= StripLimit.tilesAhead(
+          levels[0], options.format, threads: threads + assistants, isParallel: source.isParallel)
   }
 
   private func work(_ worker: TileWorker) throws(BuildError) {
