@@ -87,7 +87,7 @@ public final class Catalog: Sendable {
   /// A single image or a book, as a collection lists it.
   public struct Item: Hashable, Sendable {
     public let id: String
-    /// Of the image, or of a page that has one.
+    /// Of the image, or of all of a book's pages.
     public let title: String?
     public let images: Int
   }
@@ -98,8 +98,9 @@ public final class Catalog: Sendable {
     try read { (connection) throws(SQLiteError) in
       found = []
       try connection.run(
-        "SELECT item, max(title), count(*) FROM image WHERE width IS NOT NULL GROUP BY item ORDER BY item "
-          + "LIMIT ? OFFSET ?", [.integer(limit), .integer(first)]
+        "SELECT item, CASE WHEN count(title) = count(*) AND min(title) = max(title) THEN min(title) END, count(*) "
+          + "FROM image WHERE width IS NOT NULL GROUP BY item ORDER BY item LIMIT ? OFFSET ?",
+        [.integer(limit), .integer(first)]
       ) { found.append(Item(id: $0.text(0) ?? "", title: $0.text(1), images: $0.integer(2))) }
     }
     return found

@@ -9,10 +9,11 @@ extension ImageMetadata {
   /// What the file at `path` says of itself: XMP before IPTC before EXIF, as the Metadata Working Group's
   /// guidelines have it. Empty where it says nothing, or nothing readable.
   public init(embeddedInFileAt path: String) {
-    self = exiv2.withLock { _ in MetadataFile(path: path).map(ImageMetadata.init) ?? ImageMetadata() }
+    self = exiv2.withLock { _ in MetadataFile(path: path).map { ImageMetadata($0) } ?? ImageMetadata() }
   }
 
-  init(_ file: MetadataFile) {
+  /// - Parameter isSidecar: all that is said is XMP; Exiv2 makes EXIF of it, whose dates always have a time.
+  init(_ file: MetadataFile, isSidecar: Bool = false) {
     self.init()
     title =
       file.alternative("Xmp.dc.title") ?? file.text("Iptc.Application2.ObjectName")
@@ -29,7 +30,7 @@ extension ImageMetadata {
     rights =
       file.alternative("Xmp.dc.rights") ?? file.text("Iptc.Application2.Copyright")
       ?? file.text("Exif.Image.Copyright")
-    date = Self.date(of: file)
+    date = (isSidecar ? nil : Self.cameraDate(of: file)) ?? Self.date(of: file)
     place =
       Self.first([
         ["Xmp.iptc.Location", "Xmp.photoshop.City", "Xmp.photoshop.State", "Xmp.photoshop.Country"]
@@ -41,11 +42,12 @@ extension ImageMetadata {
       Self.first([file.texts("Xmp.dc.subject"), file.texts("Iptc.Application2.Keywords")]))
   }
 
+  private static func cameraDate(of file: MetadataFile) -> String? {
+    guard let date = file.text("Exif.Photo.DateTimeOriginal").flatMap(isoDate) else { return nil }
+    return date + (file.text("Exif.Photo.OffsetTimeOriginal").flatMap(isoZone) ?? "")
+  }
+
   private static func date(of file: MetadataFile) -> String? {
-    if let text = file.text("Exif.Photo.DateTimeOriginal"), let date = isoDate(exif: text) {
-      let zone = file.text("Exif.Photo.OffsetTimeOriginal").flatMap(isoZone) ?? ""
-      return date.contains("T") ? date + zone : date
-    }
     for tag in ["Xmp.photoshop.DateCreated", "Xmp.exif.DateTimeOriginal", "Xmp.xmp.CreateDate"] {
       if let text = file.text(tag), text.wholeMatch(of: isoPattern) != nil { return text }
     }

@@ -94,13 +94,13 @@ final class MetadataFile {
     return gexiv2_metadata_try_has_tag(pointer, tag, nil) == 0
   }
 
-  /// Cameras and old programs write Latin-1 where UTF-8 is asked for.
+  /// Cameras and old programs write Latin-1 where UTF-8 is asked for, as Windows has it, with curved quotes
+  /// (WHATWG Encoding, section 9).
   private static func text(_ bytes: UnsafePointer<CChar>) -> String {
-    String(validatingCString: bytes)
-      ?? String(
-        decoding: UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map {
-          UInt16(UInt8(bitPattern: $0))
-        }, as: UTF16.self)
+    if let text = String(validatingCString: bytes) { return text }
+    let data = Data(bytes: bytes, count: strlen(bytes))
+    // Five bytes stand for nothing in Windows-1252, and for control characters in Latin-1.
+    return String(data: data, encoding: .windowsCP1252) ?? String(data: data, encoding: .isoLatin1) ?? ""
   }
 
   private static func trimmed(_ text: String) -> String {

@@ -15,7 +15,7 @@ public struct Sidecar: Sendable {
     let read = exiv2.withLock { _ in
       MetadataFile(xmp: bytes).map { file in
         let removed = Self.removed(file)
-        var metadata = ImageMetadata(file)
+        var metadata = ImageMetadata(file, isSidecar: true)
         // Other fields than Dublin Core's do not stand for what was emptied.
         if removed.contains("title"), file.alternative("Xmp.dc.title") == nil { metadata.title = nil }
         return (metadata, removed)

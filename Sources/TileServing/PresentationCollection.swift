@@ -34,8 +34,7 @@ struct PresentationCollection {
     try catalog.items(from: (page - 1) * Self.pageSize, limit: Self.pageSize).map { item in
       [
         "id": PresentationManifest.url(ofID: item.id, base: base), "type": "Manifest",
-        "label": PresentationManifest.text(
-          (item.images == 1 ? item.title : nil) ?? PresentationManifest.name(item.id)),
+        "label": PresentationManifest.text(item.title ?? PresentationManifest.name(item.id)),
       ]
     }
   }

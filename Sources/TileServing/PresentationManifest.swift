@@ -23,7 +23,7 @@ struct PresentationManifest {
     let isBook = first.id != id
     var result: [String: Any] = [
       "@context": Self.context, "id": Self.url(ofID: id, base: base), "type": "Manifest",
-      "label": Self.text(isBook ? Self.name(id) : Self.title(first)),
+      "label": Self.text((isBook ? commonTitle : first.metadata.title) ?? Self.name(id)),
       "items": pages.enumerated().map { canvas($1, number: $0 + 1) }, "thumbnail": [thumbnail(first)],
       "homepage": [
         [
@@ -35,6 +35,12 @@ struct PresentationManifest {
     if isBook { result["behavior"] = ["paged"] }
     describe(first, &result)
     return result
+  }
+
+  /// Of a book all of whose pages say the same, as those of one file do.
+  private var commonTitle: String? {
+    let title = pages[0].metadata.title
+    return pages.allSatisfy { $0.metadata.title == title } ? title : nil
   }
 
   private func describe(_ entry: CatalogEntry, _ result: inout [String: Any]) {

@@ -74,6 +74,16 @@ import TileStorage
       try read(["-charset", "EXIF=Latin1", "-EXIF:ImageDescription=Füße"]).caption == "Füße")
   }
 
+  @Test(arguments: ["Füße", "“Ça”, l’été – €", "Ærø ½ ×"]) func latin1IsReadable(_ text: String) throws {
+    let metadata = try read([
+      "-charset", "IPTC=Latin1", "-IPTC:CodedCharacterSet=", "-IPTC:ObjectName=\(text)",
+      "-IPTC:Caption-Abstract=\(text)", "-IPTC:By-line=\(text)", "-IPTC:City=\(text)",
+      "-IPTC:CopyrightNotice=© \(text)",
+    ])
+    #expect(
+      metadata == ImageMetadata(title: text, caption: text, creator: text, place: text, rights: "© \(text)"))
+  }
+
   @Test func xmpGoesBeforeIPTCBeforeEXIF() throws {
     let all = ["-EXIF:ImageDescription=exif", "-IPTC:Caption-Abstract=iptc", "-XMP-dc:Description=xmp"]
     #expect(try read(all).caption == "xmp")
