@@ -74,8 +74,7 @@ let package = Package(
       name: "ziggurat",
       dependencies: [
         "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing", "Catalog",
-        "TileRendering",
-        "TileExport",
+        "Metadata", "TileRendering", "TileExport",
         "TileStorage", "TileGeometry",
       ],
       swiftSettings: strict),

@@ -15,6 +15,9 @@ public struct PictureMove: Sendable {
   /// Seals the library's picture, and its sidecar, into the space and deletes them from the library.
   public func seal(_ id: String, into space: PrivateSpace) throws(StorageError) {
     let path = path(id)
+    // Nobody writes a sidecar meanwhile that would be left behind.
+    let lock = try FolderLock(parentFolder(path))
+    defer { withExtendedLifetime(lock) {} }
     let archive = try SZIArchive(path: path)
     let sidecars = [Sidecar(path: "\(library)/\(id).xmp"), Sidecar(path: path + ".xmp")]
     var sidecar: [UInt8]?
@@ -24,13 +27,14 @@ public struct PictureMove: Sendable {
       guard let bytes = archive.entry(name) else { throw Self.damaged(id, name) }
       entries.append((name, Array(bytes)))
     }
-    if let sidecar { entries.append((Self.sidecar, sidecar)) }
     let tiles = { (number: Int) in archive.tile(number).map { Array($0) } }
     if let there = try space.archive(ofID: id) {
       try Self.requireSame(
         id, "the space", there.pyramid == archive.pyramid, archive.pyramid, tiles, there.copy)
+      if let sidecar { _ = try space.changeSidecar(ofID: id) { $0.isEmpty ? sidecar : nil } }
     } else {
-      let writer = try space.makeWriter(id: id, pyramid: archive.pyramid, format: archive.format)
+      let writer = try space.makeWriter(
+        id: id, pyramid: archive.pyramid, format: archive.format, sidecar: sidecar)
       try Self.copy(id, archive.pyramid, tiles, entries, to: writer)
       guard let sealed = try space.archive(ofID: id) else { throw Self.damaged(id, "its copy") }
       try Self.requireSame(id, "the space", true, archive.pyramid, tiles, sealed.copy)
@@ -43,18 +47,22 @@ public struct PictureMove: Sendable {
   public func unseal(_ id: String, of space: PrivateSpace) throws(StorageError) {
     let sealed = try Self.archive(id, space)
     let path = path(id)
+    try FolderTree.make(parentFolder(path))
+    let lock = try FolderLock(parentFolder(path))
+    defer { withExtendedLifetime(lock) {} }
+    let (entries, sidecar) = try Self.content(of: sealed, space)
+    let words = Sidecar(path: "\(library)/\(id).xmp")
     if access(path, F_OK) == 0 {
       let there = try SZIArchive(path: path)
       try Self.requireSame(id, "the library", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy) {
         there.tile($0).map { Array($0) }
       }
+      if let sidecar, try words.read() == nil { try words.write(sidecar) }
     } else {
-      var entries = try Self.entries(of: sealed)
-      let sidecar = entries.firstIndex { $0.name == Self.sidecar }.map { entries.remove(at: $0) }
       let store = FolderStore(library: library)
       let writer = try store.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format)
       // First, so that the picture never stands there without what was written about it.
-      if let sidecar { try Sidecar(path: "\(library)/\(id).xmp").write(sidecar.bytes) }
+      if let sidecar { try words.write(sidecar) }
       try Self.copy(id, sealed.pyramid, sealed.copy, entries, to: writer)
     }
     try space.remove(id: id)
@@ -65,40 +73,44 @@ public struct PictureMove: Sendable {
     _ id: String, of space: PrivateSpace, into other: PrivateSpace
   ) throws(StorageError) {
     guard space.identity != other.identity else {
-      throw StorageError("move \(id)", "both passwords open the same space")
+      throw StorageError("move \(id)", "both passwords open the same space", code: EINVAL)
     }
     let sealed = try archive(id, space)
+    let (entries, sidecar) = try content(of: sealed, space)
     if let there = try other.archive(ofID: id) {
       try requireSame(
         id, "the other space", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy, there.copy)
+      if let sidecar { _ = try other.changeSidecar(ofID: id) { $0.isEmpty ? sidecar : nil } }
     } else {
-      let writer = try other.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format)
-      try copy(id, sealed.pyramid, sealed.copy, try entries(of: sealed), to: writer)
+      let writer = try other.makeWriter(
+        id: id, pyramid: sealed.pyramid, format: sealed.format, sidecar: sidecar)
+      try copy(id, sealed.pyramid, sealed.copy, entries, to: writer)
       guard let there = try other.archive(ofID: id) else { throw damaged(id, "its copy") }
       try requireSame(id, "the other space", true, sealed.pyramid, sealed.copy, there.copy)
     }
     try space.remove(id: id)
   }
 
-  /// What was written about a picture beside its archive, inside the sealed one.
+  /// Inside sealed archives of before there were sealed sidecars.
   private static let sidecar = "sidecar.xmp"
 
   private static func archive(_ id: String, _ space: PrivateSpace) throws(StorageError) -> SealedArchive {
     guard let archive = try space.archive(ofID: id) else {
-      throw StorageError("move \(id)", "the space has no such picture")
+      throw StorageError("move \(id)", "the space has no such picture", code: ENOENT)
     }
     return archive
   }
 
-  private static func entries(of sealed: SealedArchive) throws(StorageError) -> [(
-    name: String, bytes: [UInt8]
-  )] {
+  private static func content(
+    of sealed: SealedArchive, _ space: PrivateSpace
+  ) throws(StorageError) -> (entries: [(name: String, bytes: [UInt8])], sidecar: [UInt8]?) {
     var entries: [(name: String, bytes: [UInt8])] = []
     for name in sealed.entryNames {
       guard let bytes = sealed.entry(name) else { throw damaged(sealed.id, name) }
       entries.append((name, bytes))
     }
-    return entries
+    let old = entries.firstIndex { $0.name == sidecar }.map { entries.remove(at: $0).bytes }
+    return (entries, try space.sidecar(ofID: sealed.id) ?? old)
   }
 
   private static func copy(
@@ -131,7 +143,7 @@ public struct PictureMove: Sendable {
       (0..<pyramid.tileCount).allSatisfy({ number in
         tile(number).map { $0 == other(number) } ?? false
       })
-    else { throw StorageError("move \(id)", "\(place) has another picture of that name") }
+    else { throw StorageError("move \(id)", "\(place) has another picture of that name", code: EEXIST) }
   }
 
   private static func damaged(_ id: String, _ what: String) -> StorageError {
@@ -149,6 +161,19 @@ public struct PictureMove: Sendable {
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw StorageError("remove \(path)", errno: errno) }
   }
+}
+
+/// The lock by which a library's sidecars are written, held until it is let go of.
+private final class FolderLock {
+  private let descriptor: Int32
+
+  init(_ path: String) throws(StorageError) {
+    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StorageError("lock \(path)", errno: errno) }
+    guard flock(descriptor, LOCK_EX) == 0 else { throw StorageError("lock \(path)", errno: errno) }
+  }
+
+  deinit { close(descriptor) }
 }
 
 /// A file beside an archive.

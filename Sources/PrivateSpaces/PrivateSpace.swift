@@ -6,8 +6,8 @@ public import TileStorage
 /// An open space: a store of sealed archives, and the keys to it, which are wiped when the last owner of
 /// it and of its archives lets go.
 public final class PrivateSpace: ArchiveStore, Sendable {
-  private let folder: SpaceFolder
-  private let keys: SpaceKeys
+  let folder: SpaceFolder
+  let keys: SpaceKeys
   private let known = Mutex(Known())
   /// The name of the index's file: the same for every opening of the space, and no other's.
   public let identity: String
@@ -45,13 +45,19 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   public func archive(ofID id: String) throws(StorageError) -> SealedArchive? {
     guard let entry = try index().entries[id] else { return nil }
     do throws(StorageError) {
-      return try SealedArchive(id: id, entry: entry, folder: folder, keys: keys)
+      return try open(id, entry)
     } catch  where error.code == ENOENT {
       // It may have been replaced since the index was read.
       guard let newer = try index().entries[id] else { return nil }
       if newer == entry { throw error }
-      return try SealedArchive(id: id, entry: newer, folder: folder, keys: keys)
+      return try open(id, newer)
     }
+  }
+
+  private func open(_ id: String, _ entry: SpaceIndex.Entry) throws(StorageError) -> SealedArchive {
+    // An older version of the words, or none, would be as wrong as another picture.
+    _ = try sidecar(of: entry)
+    return try SealedArchive(id: id, entry: entry, folder: folder, keys: keys)
   }
 
   /// The image as servers take one; its tiles are decrypted as they are asked for and stay in memory for a
@@ -67,7 +73,7 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   public func prepare() throws(StorageError) {
     try folder.locked { () throws(StorageError) in
       _ = PartialFile.removeLeftovers(in: folder.path)
-      let kept = Set(try index().entries.values.map(\.file))
+      let kept = try index().files
       // Archives that a killed builder published and did not enter, and those it did not remove.
       for name in folder.names() where keys.madeName(name) && !kept.contains(name) {
         unlink(folder.path(name))
@@ -82,8 +88,15 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   public func makeWriter(
     id: String, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter {
+    try makeWriter(id: id, pyramid: pyramid, format: format, sidecar: nil)
+  }
+
+  /// - Parameter sidecar: what was written about the image; nil leaves what the space has.
+  func makeWriter(
+    id: String, pyramid: Pyramid, format: TileFormat, sidecar: [UInt8]?
+  ) throws(StorageError) -> SealedArchiveWriter {
     try SealedArchiveWriter(
-      space: self, keys: keys, folder: folder, id: id, pyramid: pyramid, format: format)
+      space: self, keys: keys, folder: folder, id: id, pyramid: pyramid, format: format, sidecar: sidecar)
   }
 
   public func builtIDs() throws(StorageError) -> [String] {
@@ -91,34 +104,39 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   }
 
   public func remove(id: String) throws(StorageError) {
-    try change { $0.entries.removeValue(forKey: id) }
+    try change { $0.entries.removeValue(forKey: id)?.files }
   }
 
   /// Gives a complete archive its name and enters it into the index, then removes the one it replaces.
-  func enter(_ id: String, _ entry: SpaceIndex.Entry, _ file: PartialFile) throws(StorageError) {
+  /// - Parameter sidecar: nil leaves what was written about the image.
+  func enter(
+    _ id: String, _ entry: SpaceIndex.Entry, _ file: PartialFile, sidecar: [UInt8]? = nil
+  ) throws(StorageError) {
     try change { (index) throws(StorageError) in
       try folder.publish(file)
-      return index.entries.updateValue(entry, forKey: id)
+      let old = index.entries[id]
+      var entry = entry
+      if let sidecar { entry.sidecar = try publish(sidecar: sidecar) } else { entry.sidecar = old?.sidecar }
+      index.entries[id] = entry
+      return (old?.files ?? []).filter { !entry.files.contains($0) }
     }
   }
 
-  /// - Parameter body: returns the entry whose file is not needed any more.
-  private func change(
-    _ body: (inout SpaceIndex) throws(StorageError) -> SpaceIndex.Entry?
-  ) throws(StorageError) {
+  /// - Parameter body: returns the files that are not needed any more; nil where nothing has changed.
+  func change(_ body: (inout SpaceIndex) throws(StorageError) -> [String]?) throws(StorageError) {
     try folder.locked { () throws(StorageError) in
       var index = try index()
-      let old = try body(&index)
+      guard let gone = try body(&index) else { return }
       index.sequence += 1
       let sealed = index.sealed(keys)
       guard !keys.isWiped else { throw SpaceKeys.locked("write the space's index") }
       try folder.replace(identity, with: sealed)
-      if let old { unlink(folder.path(old.file)) }
+      for name in gone { unlink(folder.path(name)) }
     }
   }
 
   /// Reads the index where its file has changed since.
-  private func index() throws(StorageError) -> SpaceIndex {
+  func index() throws(StorageError) -> SpaceIndex {
     let action = "read the space's index \(folder.path(identity))"
     guard !keys.isWiped else { throw SpaceKeys.locked(action) }
     var status = stat()

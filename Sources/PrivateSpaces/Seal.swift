@@ -13,6 +13,7 @@ struct Seal {
     case head = 3
     case table = 4
     case trailer = 5
+    case sidecar = 6
   }
 
   /// Bytes that a sealed piece has more than a plain one.

@@ -11,6 +11,7 @@ final class SealedArchiveWriter: ArchiveWriter {
   private let space: PrivateSpace
   private let name: String
   private let file: PartialFile
+  private let sidecar: [UInt8]?
   private let seal: Seal
   private var head: ArchiveHead
   private var places: [SealedArchive.Place]
@@ -21,10 +22,10 @@ final class SealedArchiveWriter: ArchiveWriter {
 
   init(
     space: PrivateSpace, keys: SpaceKeys, folder: SpaceFolder, id: String, pyramid: Pyramid,
-    format: TileFormat
+    format: TileFormat, sidecar: [UInt8]?
   ) throws(StorageError) {
     precondition(pyramid.overlap == 0, "tiles of a sealed archive do not overlap")
-    self.space = space
+    (self.space, self.sidecar) = (space, sidecar)
     name = keys.makeName()
     file = try PartialFile(destination: folder.path(name))
     seal = Seal(keys: keys, generation: .random())
@@ -62,7 +63,7 @@ final class SealedArchiveWriter: ArchiveWriter {
     _ = try append(trailer.bytes, .trailer, 0)
     try flush()
     let entry = SpaceIndex.Entry(file: name, generation: seal.generation.text, bytes: flushed)
-    try space.enter(head.id, entry, file)
+    try space.enter(head.id, entry, file, sidecar: sidecar)
     return flushed
   }
 

@@ -12,12 +12,38 @@ struct SpaceIndex: Codable, Hashable, Sendable {
     var generation: String
     /// Of the file.
     var bytes: Int
+    /// What somebody wrote about the image.
+    var sidecar: Record?
+
+    var files: [String] { [file] + (sidecar.map { [$0.file] } ?? []) }
+  }
+
+  /// A file, and the one generation of it that counts.
+  struct Record: Codable, Hashable, Sendable {
+    var file: String
+    var generation: String
+    var bytes: Int
+  }
+
+  /// Images that are deleted and not yet removed.
+  struct Deletion: Codable, Hashable, Sendable {
+    /// Seconds since 1970.
+    var time: Int
+    var entries: [String: Entry]
   }
 
   /// Counts the index's own versions.
   var sequence = 1
   /// By image id.
   var entries: [String: Entry] = [:]
+  /// By name; nil in an index from before there were any.
+  var deletions: [String: Deletion]?
+
+  /// Of all that is there or can come back.
+  var files: Set<String> {
+    let deleted = (deletions ?? [:]).values.flatMap { $0.entries.values }
+    return Set((Array(entries.values) + deleted).flatMap(\.files))
+  }
 
   private static let nonceCount = 24
   private static let tagCount = 16

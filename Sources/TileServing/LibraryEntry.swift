@@ -11,6 +11,7 @@ final class LibraryEntry: Sendable {
   let sidecar: SidecarFile?
   /// What is known of the image, once it was asked for.
   private let words = Mutex<ImageMetadata?>(nil)
+  private let readSidecar: @Sendable () -> [UInt8]?
   private let opener: @Sendable () throws(StorageError) -> SZIArchive
   private let opened = Mutex<SZIArchive?>(nil)
   /// The archives' clock when it was last asked for.
@@ -18,12 +19,15 @@ final class LibraryEntry: Sendable {
 
   init(id: String, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil) {
     (self.id, self.path, self.identity, self.sidecar) = (id, path, identity, sidecar)
+    readSidecar = { sidecar?.bytes }
     opener = { () throws(StorageError) in try SZIArchive(path: path) }
   }
 
-  init(_ image: SourceImage, identity: FileIdentity) {
+  init(_ image: SourceImage, identity: FileIdentity, sidecar: SidecarFile?) {
     (id, path, opener) = (image.id, image.path, image.open)
-    (self.identity, sidecar) = (identity, nil)
+    (self.identity, self.sidecar) = (identity, sidecar)
+    let words = image.sidecar
+    readSidecar = { words?.read() }
   }
 
   var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
@@ -37,11 +41,11 @@ final class LibraryEntry: Sendable {
 
   /// What the sidecar says, and else the archive. A damaged sidecar says nothing.
   func metadata(_ archive: SZIArchive) -> ImageMetadata {
-    guard let sidecar else { return archive.metadata }
+    guard sidecar != nil else { return archive.metadata }
     return words.withLock { words in
       if let words { return words }
       let own = archive.metadata
-      let read = sidecar.bytes.flatMap { Sidecar($0) }?.applied(to: own) ?? own
+      let read = readSidecar().flatMap { Sidecar($0) }?.applied(to: own) ?? own
       words = read
       return read
     }

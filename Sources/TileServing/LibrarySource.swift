@@ -13,9 +13,26 @@ public struct SourceImage: Sendable {
   let id: String
   let path: String
   let open: @Sendable () throws(StorageError) -> SZIArchive
+  let sidecar: Words?
+
+  /// What somebody wrote about the image.
+  public struct Words: Sendable {
+    let path: String
+    let read: @Sendable () -> [UInt8]?
+
+    /// - Parameters:
+    ///   - path: of the file that is another one when they have changed.
+    ///   - read: the XMP; nil where it cannot be read.
+    public init(path: String, read: @escaping @Sendable () -> [UInt8]?) {
+      (self.path, self.read) = (path, read)
+    }
+  }
 
   /// - Parameter path: of the file that is another one when the image was replaced.
-  public init(id: String, path: String, open: @escaping @Sendable () throws(StorageError) -> SZIArchive) {
-    (self.id, self.path, self.open) = (id, path, open)
+  public init(
+    id: String, path: String, sidecar: Words? = nil,
+    open: @escaping @Sendable () throws(StorageError) -> SZIArchive
+  ) {
+    (self.id, self.path, self.sidecar, self.open) = (id, path, sidecar, open)
   }
 }

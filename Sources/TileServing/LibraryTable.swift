@@ -36,11 +36,15 @@ struct LibraryTable: Sendable {
       var status = stat()
       // Gone since it was named.
       guard stat(image.path, &status) == 0 else { continue }
-      let identity = FileIdentity(status)
-      if let old = previous?.entry(image.id), old.identity == identity, old.path == image.path {
+      let (identity, sidecar) = (
+        FileIdentity(status), image.sidecar.flatMap { SidecarFile(path: $0.path) }
+      )
+      if let old = previous?.entry(image.id), old.identity == identity, old.path == image.path,
+        old.sidecar == sidecar
+      {
         found.append((image.id, old))
       } else {
-        found.append((image.id, LibraryEntry(image, identity: identity)))
+        found.append((image.id, LibraryEntry(image, identity: identity, sidecar: sidecar)))
       }
     }
     take(&found)

@@ -18,10 +18,10 @@ extension Router {
     case (_, _) where isEdit && isQuestion(segments): return .refuse(.methodNotAllowed)
     case ("PATCH", _) where isEdit:
       let id = segments.dropFirst(2).joined(separator: "/")
-      return plan { self.edit(id, $0) }
+      return plan(of: id) { self.edit(id, $0) }
     case ("DELETE", _) where isEdit:
       let id = segments.dropFirst(2).joined(separator: "/")
-      return plan { _ in self.delete([id], isOne: true) }
+      return plan(of: id) { _ in self.delete([id], isOne: true) }
     case (_, _) where isEdit && site.access.isWritable:
       return .refuse(.methodNotAllowed(besides: ["PATCH", "DELETE"]))
     default: return nil
@@ -33,45 +33,64 @@ extension Router {
     let id = segments.dropFirst(2)
     guard id.count > 1, let last = id.last else { return false }
     return (last == "animation" || last == "viewport" || last.hasPrefix("viewport."))
-      && site.library.current.entry(id.joined(separator: "/")) == nil
+      && place(id.joined(separator: "/")).flatMap { $0.library.current.entry($0.id) } == nil
   }
 
   /// `/api/deleted`: what can be restored, for those alone who may.
   func deleted() -> Response {
-    if !visitor.mayWrite, let refusal = visitor.refusal(toChange: .library, request) {
+    if !visitor.mayWrite, !visitor.mayWriteToSpace, let refusal = visitor.refusal(toChange: .library, request)
+    {
       return refusal.madePrivate
     }
-    return Response.json(["deleted": site.trash.deletions]).madePrivate
+    do throws(StorageError) {
+      let own = visitor.mayWriteToSpace ? try visitor.space?.deletions(keeps: site.access.keepsDeleted) : nil
+      let open = visitor.mayWrite ? site.trash.deletions : []
+      return Response.json(["deleted": ((own ?? []) + open).sorted { $0.deleted > $1.deleted }]).madePrivate
+    } catch { return Self.failure(error).madePrivate }
   }
 
-  private func plan(_ answer: @escaping @Sendable (Request) -> Response) -> BodyPlan {
+  /// - Parameter id: of what is to be changed; nil where the body tells, or the answer does.
+  func plan(of id: String? = nil, _ answer: @escaping @Sendable (Request) -> Response) -> BodyPlan {
     guard site.access.isWritable else { return .refuse(.methodNotAllowed) }
-    if let refusal = visitor.refusal(toChange: .library, request) { return .refuse(refusal.madePrivate) }
+    let place: Visitor.Place =
+      switch id.map(Self.isPrivate) {
+      // Of a space that is not open here there is no image, as the answer tells.
+      case true: visitor.mayWrite && visitor.space == nil ? .library : .space
+      case false: .library
+      case nil: visitor.mayWrite ? .library : .space
+      }
+    if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
     // A thousand ids of some length.
     return .collect(limit: 1 << 20) { answer($0).madePrivate }
   }
 
-  private static func isPrivate(_ id: String) -> Bool { id.hasPrefix("\(SpaceLibrary.prefix)") }
+  static func isPrivate(_ id: String) -> Bool { id.hasPrefix("\(SpaceLibrary.prefix)") }
 
-  private static let privateRefusal = Response.problem(
-    409, "Conflict", "images of a private space cannot be changed here")
-  private static let unknown = Response.problem(404, "Not found", "there is no image of this id")
+  /// The space that an id is of, where the visitor may change it.
+  private var space: SpaceLibrary? { visitor.mayWriteToSpace ? visitor.space : nil }
+
+  static let unknownImage = Response.problem(404, "Not found", "there is no image of this id")
 
   private func edit(_ id: String, _ request: Request) -> Response {
-    if Self.isPrivate(id) { return Self.privateRefusal }
+    let isCurrent = {
+      guard let wanted = request.header("If-Match") else { return true }
+      guard let tag = describe(id).header("ETag") else { return false }
+      return EntityTag(text: tag).isMatched(byIfMatch: wanted)
+    }
     do {
       let edit = try MetadataEdit(json: request.body)
-      let outcome = try site.editor.edit(id, edit) {
-        guard let wanted = request.header("If-Match") else { return true }
-        guard let tag = describe(id).header("ETag") else { return false }
-        return EntityTag(text: tag).isMatched(byIfMatch: wanted)
+      var outcome = LibraryEditor.Outcome.notThere
+      if !Self.isPrivate(id) {
+        outcome = try site.editor.edit(id, edit, if: isCurrent)
+      } else if let space, let place = place(id) {
+        outcome = try space.edit(place.id, edit, if: isCurrent)
       }
       switch outcome {
       case .done:
         var response = describe(id)
         response.headers.removeAll { $0.name == "ETag" }
         return response
-      case .notThere: return Self.unknown
+      case .notThere: return Self.unknownImage
       case .changedMeanwhile:
         return .problem(412, "Changed meanwhile", "somebody else has changed this image; read it again")
       case .unreadableSidecar:
@@ -92,19 +111,32 @@ extension Router {
   }
 
   private func delete(_ ids: [String], isOne: Bool) -> Response {
-    if ids.contains(where: Self.isPrivate) { return Self.privateRefusal }
+    let own = ids.filter(Self.isPrivate)
+    guard own.isEmpty || own.count == ids.count else {
+      return .problem(400, "Bad list", "images of a private space are deleted by a request of their own")
+    }
     struct Answer: Encodable {
       let deleted: Trash.Deletion?
       let refused: [String]
     }
     do throws(StorageError) {
       var seen: Set<String> = []
-      let (deletion, refused) = try site.trash.delete(ids.filter { seen.insert($0).inserted })
+      let ids = ids.filter { seen.insert($0).inserted }
+      guard own.isEmpty || space != nil else {
+        return isOne ? Self.unknownImage : .json(Answer(deleted: nil, refused: ids))
+      }
+      guard !own.isEmpty || visitor.mayWrite else {
+        return .problem(403, "Forbidden", "this session may change its private space alone")
+      }
+      let (deletion, refused) =
+        own.isEmpty
+        ? try site.trash.delete(ids)
+        : try space!.delete(ids.map { place($0)!.id }, keeps: site.access.keepsDeleted)
       guard isOne, deletion == nil else {
         return .json(Answer(deleted: deletion, refused: refused))
       }
-      return site.library.current.entry(ids[0]) == nil
-        ? Self.unknown
+      return !own.isEmpty || site.library.current.entry(ids[0]) == nil
+        ? Self.unknownImage
         : .problem(409, "Conflict", "the tiles of this image are loose files, which are not deleted here")
     } catch { return Self.failure(error) }
   }
@@ -116,14 +148,21 @@ extension Router {
       let taken: [String]
     }
     do throws(StorageError) {
-      guard let (restored, taken) = try site.trash.restore(name) else {
+      let isOwn = name.first == SpaceLibrary.deletionMark
+      guard isOwn || visitor.mayWrite else {
+        return .problem(403, "Forbidden", "this session may change its private space alone")
+      }
+      let result =
+        isOwn
+        ? try space?.restore(name, keeps: site.access.keepsDeleted) : try site.trash.restore(name)
+      guard let (restored, taken) = result else {
         return .problem(404, "Not found", "there is no such deletion, or its time is over")
       }
       return .json(Answer(restored: restored, taken: taken))
     } catch { return Self.failure(error) }
   }
 
-  private static func failure(_ error: any Error) -> Response {
+  static func failure(_ error: any Error) -> Response {
     (error as? StorageError)?.isTemporary == true
       ? .problem(507, "Insufficient storage", "the change could not be written; try again later")
       : .problem(500, "Unwritable", "the change could not be written")

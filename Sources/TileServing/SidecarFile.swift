@@ -11,12 +11,18 @@ struct SidecarFile: Hashable, Sendable {
   /// Where an archive's sidecar may be, the first before the other.
   static func paths(ofArchive path: String) -> [String] { [path.dropLast(4) + ".xmp", path + ".xmp"] }
 
+  /// A file that is there.
+  init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    (self.path, identity) = (path, FileIdentity(status))
+  }
+
   /// - Parameter isListed: whether a file of that path may be there, from a reading of its folder.
   init?(ofArchive path: String, isListed: (String) -> Bool = { _ in true }) {
     for path in Self.paths(ofArchive: path) where isListed(path) {
-      var status = stat()
-      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-      (self.path, identity) = (path, FileIdentity(status))
+      guard let file = SidecarFile(path: path) else { continue }
+      self = file
       return
     }
     return nil

@@ -137,7 +137,10 @@ extension Site {
   public func keepSessions() {
     sessions.sweep()
     forgetUploads()
-    for space in sessions.spaces { space.refresh() }
+    for space in sessions.spaces {
+      if access.isWritable { space.purgeDeleted(keeps: access.keepsDeleted) }
+      space.refresh()
+    }
   }
 
   /// Forgets the keys of all spaces.

@@ -19,6 +19,42 @@ public protocol OpenSpace: LibrarySource {
 
   /// For the bytes of one upload on their way into the space.
   func makeVault() throws(StorageError) -> any UploadVault
+
+  /// Replaces an image's XMP sidecar by what `body` makes of it, which is empty where there is none; nil leaves
+  /// it. Nobody else changes the space meanwhile.
+  /// - Returns: false where there is no such image.
+  func changeSidecar(
+    ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
+  ) throws(StorageError) -> Bool
+
+  /// - Parameter time: seconds since 1970.
+  /// - Returns: nil where nothing was deleted; and the ids that are no image.
+  func delete(
+    _ ids: [String], at time: Int
+  ) throws(StorageError) -> (deletion: DeletedImages?, refused: [String])
+
+  /// What was deleted after `oldest` and can come back, the last first.
+  func deletions(since oldest: Int) throws(StorageError) -> [DeletedImages]
+
+  /// - Returns: nil where there is no such deletion.
+  func restore(
+    _ name: String, since oldest: Int
+  ) throws(StorageError) -> (restored: [String], taken: [String])?
+
+  /// Removes for good what was deleted until then.
+  func purgeDeleted(until oldest: Int) throws(StorageError)
+}
+
+/// Images that were deleted from a space together.
+public struct DeletedImages: Sendable {
+  let name: String
+  let images: [String]
+  /// Seconds since 1970.
+  let time: Int
+
+  public init(name: String, images: [String], time: Int) {
+    (self.name, self.images, self.time) = (name, images, time)
+  }
 }
 
 /// An unlocked space as the server answers from it: for the sessions that have unlocked it, and nobody else.

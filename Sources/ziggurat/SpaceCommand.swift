@@ -1,4 +1,5 @@
 import Foundation
+import Metadata
 import PrivateSpaces
 import TileStorage
 
@@ -94,7 +95,8 @@ enum SpaceCommand: Command {
       for id in try space.ids() {
         do throws(StorageError) {
           guard let archive = try space.archive(ofID: id) else { continue }
-          tell(archive, asJSON: asJSON)
+          let words = try space.sidecar(ofID: id).flatMap { Sidecar($0) }
+          tell(archive, words?.applied(to: archive.metadata) ?? archive.metadata, asJSON: asJSON)
         } catch {
           isWhole = false
           Output.error("\(id): \(error)")
@@ -107,8 +109,8 @@ enum SpaceCommand: Command {
     return isWhole ? .success : .someFailed
   }
 
-  private static func tell(_ archive: SealedArchive, asJSON: Bool) {
-    let (size, title) = (archive.pyramid.imageSize, archive.metadata.title)
+  private static func tell(_ archive: SealedArchive, _ metadata: ImageMetadata, asJSON: Bool) {
+    let (size, title) = (archive.pyramid.imageSize, metadata.title)
     if asJSON {
       var object: [String: any Sendable] = [
         "id": archive.id, "width": size.width, "height": size.height, "bytes": archive.byteCount,

@@ -20,14 +20,50 @@ struct SpaceSource: OpenSpace {
   func version() throws(StorageError) -> Int { try space.version() }
 
   func images() throws(StorageError) -> [SourceImage] {
-    try space.files().map { file in
-      SourceImage(id: file.id, path: file.path) { [space] () throws(StorageError) in
+    let sidecars = try space.sidecarFiles()
+    return try space.files().map { file in
+      let words = sidecars[file.id].map { path in
+        SourceImage.Words(path: path) { [space] in (try? space.sidecar(ofID: file.id)) ?? nil }
+      }
+      return SourceImage(id: file.id, path: file.path, sidecar: words) { [space] () throws(StorageError) in
         guard let archive = try space.servedArchive(ofID: file.id) else {
           throw StorageError("open \(file.path)", "the image is not in the space any more")
         }
         return archive
       }
     }
+  }
+}
+
+/// What changes a space.
+extension SpaceSource {
+  func changeSidecar(
+    ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
+  ) throws(StorageError) -> Bool {
+    try space.changeSidecar(ofID: id, body)
+  }
+
+  func delete(
+    _ ids: [String], at time: Int
+  ) throws(StorageError) -> (deletion: DeletedImages?, refused: [String]) {
+    let (deletion, refused) = try space.delete(ids, at: time)
+    return (deletion.map(Self.told), refused)
+  }
+
+  func deletions(since oldest: Int) throws(StorageError) -> [DeletedImages] {
+    try space.deletions(since: oldest).map(Self.told)
+  }
+
+  func restore(
+    _ name: String, since oldest: Int
+  ) throws(StorageError) -> (restored: [String], taken: [String])? {
+    try space.restore(name, since: oldest)
+  }
+
+  func purgeDeleted(until oldest: Int) throws(StorageError) { try space.purgeDeleted(until: oldest) }
+
+  private static func told(_ deletion: SpaceDeletion) -> DeletedImages {
+    DeletedImages(name: deletion.name, images: deletion.images, time: deletion.time)
   }
 }
 

@@ -17,6 +17,17 @@ import Uploading
     func wipeKeys() { wiped.wrappingAdd(1, ordering: .relaxed) }
     func version() throws(StorageError) -> Int { 1 }
     func images() throws(StorageError) -> [SourceImage] { [] }
+    func changeSidecar(
+      ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
+    ) throws(StorageError) -> Bool { false }
+    func delete(
+      _ ids: [String], at time: Int
+    ) throws(StorageError) -> (deletion: DeletedImages?, refused: [String]) { (nil, ids) }
+    func deletions(since oldest: Int) throws(StorageError) -> [DeletedImages] { [] }
+    func restore(
+      _ name: String, since oldest: Int
+    ) throws(StorageError) -> (restored: [String], taken: [String])? { nil }
+    func purgeDeleted(until oldest: Int) throws(StorageError) {}
     func makeVault() throws(StorageError) -> any UploadVault { throw StorageError("keep", "nothing is kept") }
   }
 

@@ -1,0 +1,87 @@
+public import TileStorage
+
+/// What somebody wrote about a picture of a space, as the XMP sidecar that an open archive would have: a file of
+/// its own, which the space's index names with the one generation of it that counts.
+///
+/// Layout: generation; sealed: the text's length (eight bytes, little-endian), the text, padding.
+enum SealedSidecar {
+  /// Random bytes behind the text, so that its length tells little of the words.
+  private static let padding = 1024..<16_384
+
+  static func bytes(_ text: [UInt8], _ generation: Generation, _ keys: SpaceKeys) -> [UInt8] {
+    let plain =
+      withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
+      + Sodium.random(padding.lowerBound + Sodium.random(below: padding.count))
+    var sealed = [UInt8](repeating: 0, count: plain.count + Seal.overhead)
+    plain.withUnsafeBytes { plain in
+      sealed.withUnsafeMutableBytes {
+        Seal(keys: keys, generation: generation).close(plain, .sidecar, 0, into: $0)
+      }
+    }
+    return generation.bytes + sealed
+  }
+
+  /// Nil where the bytes are not what these keys have sealed as that generation.
+  static func text(_ bytes: [UInt8], of record: SpaceIndex.Record, _ keys: SpaceKeys) -> [UInt8]? {
+    guard bytes.count == record.bytes, bytes.count > Generation.byteCount else { return nil }
+    return bytes.withUnsafeBytes { bytes in
+      let generation = Generation(bytes)
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[Generation.byteCount...])
+      guard generation.text == record.generation,
+        let plain = Seal(keys: keys, generation: generation).open(rest, .sidecar, 0), plain.count >= 8
+      else { return nil }
+      let stated = plain.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
+      guard let count = Int(exactly: stated), count <= plain.count - 8 else { return nil }
+      return Array(plain[8..<(8 + count)])
+    }
+  }
+}
+
+extension PrivateSpace {
+  /// The sidecar of an image; nil where it has none.
+  public func sidecar(ofID id: String) throws(StorageError) -> [UInt8]? {
+    guard let entry = try index().entries[id] else { return nil }
+    return try sidecar(of: entry)
+  }
+
+  func sidecar(of entry: SpaceIndex.Entry) throws(StorageError) -> [UInt8]? {
+    guard let record = entry.sidecar else { return nil }
+    let path = folder.path(record.file)
+    guard let bytes = try folder.read(record.file) else { throw StorageError("open \(path)", errno: 2) }
+    guard let text = SealedSidecar.text(bytes, of: record, keys) else {
+      throw StorageError("open \(path)", "what was written about the picture is damaged, or an older version")
+    }
+    return text
+  }
+
+  /// The files with the sidecars of those images that have one.
+  public func sidecarFiles() throws(StorageError) -> [String: String] {
+    try index().entries.compactMapValues { $0.sidecar.map { folder.path($0.file) } }
+  }
+
+  /// Replaces an image's sidecar by what `body` makes of it, which is empty where there is none; nil leaves it.
+  /// Nobody else changes the space meanwhile.
+  /// - Returns: false where there is no such image.
+  public func changeSidecar(
+    ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
+  ) throws(StorageError) -> Bool {
+    var isThere = false
+    try change { (index) throws(StorageError) in
+      guard let entry = index.entries[id] else { return nil }
+      isThere = true
+      guard let text = try body(try sidecar(of: entry) ?? []) else { return nil }
+      index.entries[id]!.sidecar = try publish(sidecar: text)
+      return entry.sidecar.map { [$0.file] } ?? []
+    }
+    return isThere
+  }
+
+  /// Writes a sidecar that the index is yet to name.
+  func publish(sidecar text: [UInt8]) throws(StorageError) -> SpaceIndex.Record {
+    let (name, generation) = (keys.makeName(), Generation.random())
+    let bytes = SealedSidecar.bytes(text, generation, keys)
+    guard !keys.isWiped else { throw SpaceKeys.locked("write \(folder.path(name))") }
+    try folder.replace(name, with: bytes)
+    return SpaceIndex.Record(file: name, generation: generation.text, bytes: bytes.count)
+  }
+}

@@ -1,0 +1,246 @@
+"""Words changed, pictures deleted and restored inside a private space: sealed, durable, and nobody else's."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import BINARY, Server, folder, photo, run, seed
+from spaces import Browser, Owner, SpaceTest, plain_text
+from upload_client import TOKEN, serve
+
+KILLS = int(os.environ.get("KILLS", 6))
+ONE, TWO = "the first of the passwords", "the second of the passwords"
+WORDS = {"title": "Lighthouse of grandmother", "caption": "grandmother,\nat the Lighthouse", "keywords": ["Lighthouse", "more"]}
+ID = "~%2Ffamily%2Fgrandmother"
+
+
+class SpaceEditing(SpaceTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.made = folder("library")
+        photos = folder("photos")
+        for number, name in enumerate(("grandmother", "harbour", "garden")):
+            photo(photos / f"family/{name}.jpg", 700 + number, 500, left=700 * number)
+        cls.photos = photos
+        for secret in (ONE, TWO):
+            run("space", "create", cls.made, "--password-file", cls.file(secret), check=True)
+            run("build", photos, "--library", cls.made, "--space", "--quiet", "--password-file", cls.file(secret), check=True)
+        public = folder("public")
+        photo(public / "open.jpg", 600, 400, left=3000)
+        run("build", public, "--library", cls.made, "--quiet", check=True)
+
+    def setUp(self):
+        self.library = folder("library")
+        subprocess.run(["cp", "-a", f"{self.made}/.", self.library], check=True)
+
+    def serve(self, *options) -> Server:
+        return self.enterContext(serve(self.library, *options))
+
+    def owner(self, server: Server, secret: str = ONE) -> Owner:
+        owner = Owner(server)
+        self.assertEqual(owner.unlock(secret).status, 200)
+        return owner
+
+    def writer(self, server: Server) -> Owner:
+        writer = Owner(server)
+        self.assertEqual(writer.log_in({"token": TOKEN}).status, 200)
+        return writer
+
+    def words(self, who: Browser, target: str = ID) -> dict:
+        told = json.loads(who.ask(f"api/images/{target}").body)
+        return {name: told[name] for name in WORDS if told.get(name)}
+
+    def files(self) -> set[str]:
+        return {path.name for path in (self.library / ".spaces").iterdir()}
+
+    def test_words_are_changed_everywhere_and_lie_nowhere(self):
+        server = self.serve()
+        owner, same, other = self.owner(server), self.owner(server), self.owner(server, TWO)
+        before = self.files()
+        answer = owner.send_json(f"api/images/{ID}", WORDS, "PATCH")
+        self.assertEqual((answer.status, answer["cache-control"]), (200, "private, no-store"), answer)
+        self.assertEqual(json.loads(answer.body)["title"], WORDS["title"])
+        for who in (owner, same):
+            self.assertEqual(self.words(who), WORDS)
+            found = json.loads(who.ask("api/images?q=lighthouse").body)["images"]
+            self.assertEqual([image["title"] for image in found], [WORDS["title"]])
+            self.assertIn(b"at the Lighthouse", who.ask(f"iiif/presentation/3/{ID}/manifest").body)
+        self.assertEqual(self.words(other), {"title": "grandmother"})
+        self.assertEqual(json.loads(other.ask("api/images?q=lighthouse").body)["images"], [])
+        self.assertEqual(plain_text(self.library / ".spaces"), [])
+        self.assertEqual(len(self.files() - before), 1)
+        # One field alone, and one that is emptied; the older file is gone.
+        self.assertEqual(owner.send_json(f"api/images/{ID}", {"caption": None}, "PATCH").status, 200)
+        left = {"title": WORDS["title"], "keywords": WORDS["keywords"]}
+        self.assertEqual((self.words(same), len(self.files() - before)), (left, 1))
+        self.build(self.photos, self.library, ONE, "--force", "--quiet")
+        self.assertEqual(owner.ask("api/session", "DELETE").status, 204)
+        self.assertEqual(same.ask("api/session", "DELETE").status, 204)
+        owner = self.owner(server)
+        self.assertEqual(self.words(owner), left, "built anew, locked and unlocked")
+        for bad, status in (({"title": 5}, 400), ({}, 400), ({"size": 1}, 400), ({"title": "x" * 2000}, 400)):
+            self.assertEqual(owner.send_json(f"api/images/{ID}", bad, "PATCH").status, status)
+        self.assertEqual(owner.send_json("api/images/~%2Fnone", WORDS, "PATCH").status, 404)
+        listed = self.space("list", self.library, ONE, options=["--json"]).stdout.splitlines()
+        self.assertIn(WORDS["title"], [json.loads(line).get("title") for line in listed])
+        self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
+
+    def test_damaged_or_older_words_are_an_error_of_their_picture(self):
+        server = self.serve()
+        owner = self.owner(server)
+        files = self.files()
+        owner.send_json(f"api/images/{ID}", {"title": "the older one"}, "PATCH")
+        name, = self.files() - files
+        path = self.library / ".spaces" / name
+        older = path.read_bytes()
+        owner.send_json(f"api/images/{ID}", WORDS, "PATCH")
+        name, = self.files() - files
+        path = self.library / ".spaces" / name
+        whole = path.read_bytes()
+        places = seed("flips")
+        for content in (older, whole[:-1], b"", *(self.flipped(whole, places) for _ in range(4)), None):
+            path.unlink() if content is None else path.write_bytes(content)
+            owner.ask("api/session", "DELETE")
+            owner = self.owner(server)
+            self.assertEqual(owner.ask(f"api/images/{ID}").status, 500)
+            self.assertEqual(owner.ask(f"dzi/{ID}.dzi").status, 500)
+            self.assertEqual(owner.ask("api/images/~%2Ffamily%2Fharbour").status, 200)
+            self.assertEqual(owner.send_json(f"api/images/{ID}", WORDS, "PATCH").status, 500)
+        self.assertIn("grandmother", self.space("verify", self.library, ONE, code=1).stdout)
+        path.write_bytes(whole)
+        owner.ask("api/session", "DELETE")
+        self.assertEqual(self.words(self.owner(server)), WORDS)
+
+    @staticmethod
+    def flipped(whole: bytes, places) -> bytes:
+        damaged = bytearray(whole)
+        damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
+        return bytes(damaged)
+
+    def test_deleted_ones_come_back(self):
+        server = self.serve()
+        owner, same, other = self.owner(server), self.owner(server), self.owner(server, TWO)
+        owner.send_json(f"api/images/{ID}", WORDS, "PATCH")
+        tile = f"dzi/{ID}_files/9/0_0.jpg"
+        before, files = owner.ask(tile).body, self.files()
+        answer = owner.ask(f"api/images/{ID}", "DELETE", b"")
+        self.assertEqual(answer.status, 200, answer)
+        first = json.loads(answer.body)["deleted"]
+        self.assertEqual(first["images"], ["~/family/grandmother"])
+        self.assertEqual(owner.ask(f"api/images/{ID}", "DELETE", b"").status, 404)
+        several = json.loads(owner.send_json("api/deleted", {"ids": ["~/family/harbour", "~/family/garden", "~/none"]}).body)
+        self.assertEqual((several["deleted"]["images"], several["refused"]), (["~/family/garden", "~/family/harbour"], ["~/none"]))
+        for who in (owner, same):
+            self.assertEqual(who.ids(), ["open"])
+            self.assertEqual((who.ask(tile).status, who.ask(f"api/images/{ID}").status), (404, 404))
+            self.assertEqual({each["id"] for each in json.loads(who.ask("api/deleted").body)["deleted"]},
+                             {first["id"], several["deleted"]["id"]})
+        self.assertEqual(json.loads(other.ask("api/deleted").body)["deleted"], [])
+        self.assertEqual((other.ids()[0], len(other.ids())), ("~/family/garden", 4))
+        self.assertEqual(other.ask(f"api/deleted/{first['id']}/restore", "POST", b"").status, 404)
+        self.assertEqual(self.files(), files)
+        self.assertEqual(plain_text(self.library / ".spaces"), [])
+        # A picture of the same name has come meanwhile: the deleted one waits.
+        self.build(self.photos, self.library, ONE, "--quiet")
+        taken = json.loads(same.ask(f"api/deleted/{several['deleted']['id']}/restore", "POST", b"").body)
+        self.assertEqual((taken["restored"], taken["taken"]), ([], ["~/family/garden", "~/family/harbour"]))
+        self.assertEqual(owner.ask(f"api/images/{ID}", "DELETE", b"").status, 200)
+        back = json.loads(owner.ask(f"api/deleted/{first['id']}/restore", "POST", b"").body)
+        self.assertEqual((back["restored"], back["taken"]), (["~/family/grandmother"], []))
+        self.assertEqual((same.ask(tile).body, self.words(same)), (before, WORDS))
+        self.assertEqual(owner.ask(f"api/deleted/{first['id']}/restore", "POST", b"").status, 404)
+
+    def test_deleted_ones_are_removed_when_their_time_is_over(self):
+        server = self.serve("--keep-deleted", "0")
+        owner = self.owner(server)
+        owner.send_json(f"api/images/{ID}", WORDS, "PATCH")
+        before = self.files()
+        deleted = json.loads(owner.ask(f"api/images/{ID}", "DELETE", b"").body)["deleted"]
+        until = time.monotonic() + 10
+        while len(self.files()) > len(before) - 2 and time.monotonic() < until:
+            time.sleep(0.2)
+        self.assertEqual(len(before - self.files()), 2, "archive and words")
+        self.assertEqual(owner.ask(f"api/deleted/{deleted['id']}/restore", "POST", b"").status, 404)
+        self.assertIn("2 archives", self.space("verify", self.library, ONE).stderr)
+
+    def test_who_may_not_does_not(self):
+        server = self.serve()
+        owner, other, writer, stranger = self.owner(server), self.owner(server, TWO), self.writer(server), Owner(server)
+        deleted = json.loads(owner.ask("api/images/~%2Ffamily%2Fgarden", "DELETE", b"").body)["deleted"]["id"]
+        change, several = json.dumps(WORDS).encode(), json.dumps({"ids": ["~/family/harbour"]}).encode()
+        for who, name, statuses in ((stranger, "stranger", (401, 401, 401, 401)), (writer, "writer", (404, 404, 200, 404))):
+            asked = (who.ask(f"api/images/{ID}", "PATCH", change), who.ask(f"api/images/{ID}", "DELETE", b""),
+                     who.ask("api/deleted", "POST", several), who.ask(f"api/deleted/{deleted}/restore", "POST", b""))
+            self.assertEqual(tuple(answer.status for answer in asked), statuses, name)
+        for site in ("cross-site", "same-site", "none"):
+            for method, target, body in (("PATCH", f"api/images/{ID}", change), ("DELETE", f"api/images/{ID}", b""),
+                                         ("POST", "api/deleted", several), ("POST", f"api/deleted/{deleted}/restore", b"")):
+                self.assertEqual(owner.ask(target, method, body, Sec_Fetch_Site=site).status, 403, (site, target))
+        # Who has a space and no token leaves what everybody sees alone.
+        for method, target, body in (("PATCH", "api/images/open", change), ("DELETE", "api/images/open", b""),
+                                     ("POST", "api/deleted", b'{"ids": ["open"]}')):
+            self.assertEqual(owner.ask(target, method, body).status, 403, target)
+        self.assertEqual(owner.ask("api/deleted", "POST", b'{"ids": ["open", "~/family/harbour"]}').status, 400)
+        public = json.loads(writer.ask("api/images/open", "DELETE", b"").body)["deleted"]["id"]
+        self.assertEqual(owner.ask(f"api/deleted/{public}/restore", "POST", b"").status, 403)
+        self.assertEqual(writer.ask(f"api/deleted/{public}/restore", "POST", b"").status, 200)
+        self.assertEqual([each["id"] for each in json.loads(writer.ask("api/deleted").body)["deleted"]], [])
+        self.assertEqual(owner.ids(), ["~/family/grandmother", "~/family/harbour", "open"])
+        self.assertEqual(self.words(owner), {"title": "grandmother"})
+        with Server(self.library) as readable:
+            reader = self.owner(readable)
+            self.assertEqual(reader.ask(f"api/images/{ID}", "PATCH", change).status, 405)
+            self.assertFalse(reader.state()["spaceWritable"])
+
+    def test_killed_at_any_moment_an_edit_is_there_or_not(self):
+        moments, hits = seed("kill -9 of edits"), 0
+        title = None
+        for number in range(KILLS):
+            server = serve(self.library)
+            owner = self.owner(server)
+            killer = subprocess.Popen(["sh", "-c", f"sleep {moments.uniform(0.02, 0.4)}; kill -9 {server.process.pid}"])
+            asked, told = title, title
+            for count in range(200):
+                asked = f"Lighthouse {number}-{count}"
+                try:
+                    answer = owner.send_json(f"api/images/{ID}", {"title": asked}, "PATCH")
+                except OSError:
+                    break
+                if answer.status != 200:
+                    break
+                told = asked
+            killer.wait()
+            hits += server.stop() == -signal.SIGKILL
+            with serve(self.library) as again:
+                title = self.words(self.owner(again)).get("title")
+            self.assertIn(title, (told, asked))
+            self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
+            self.assertEqual(plain_text(self.library / ".spaces"), [])
+        self.assertGreater(hits, 0)
+
+    def test_words_go_with_a_picture_that_is_moved(self):
+        server = self.serve()
+        writer = self.writer(server)
+        self.assertEqual(writer.send_json("api/images/open", WORDS, "PATCH").status, 200)
+        self.assertTrue((self.library / "open.xmp").exists())
+        move = [BINARY, "space", "move", self.library, "open", "--password-file", self.file(ONE)]
+        subprocess.run(move, check=True, capture_output=True)
+        self.assertEqual(sorted(path.name for path in self.library.glob("open*")), [])
+        self.assertEqual(plain_text(self.library / ".spaces"), [])
+        owner = self.owner(server)
+        self.assertEqual(self.words(owner, "~%2Fopen"), WORDS)
+        changed = {**WORDS, "title": "changed inside"}
+        self.assertEqual(owner.send_json("api/images/~%2Fopen", changed, "PATCH").status, 200)
+        subprocess.run([*move, "--to", "other-space", "--new-password-file", self.file(TWO)], check=True, capture_output=True)
+        self.assertEqual(self.words(self.owner(server, TWO), "~%2Fopen"), changed)
+        subprocess.run([*move[:-1], self.file(TWO), "--to", "library"], check=True, capture_output=True)
+        time.sleep(1.5)
+        self.assertEqual(self.words(writer, "open"), changed)
+        self.assertIn("changed inside", (self.library / "open.xmp").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
