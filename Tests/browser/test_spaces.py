@@ -50,7 +50,7 @@ class Spaces(PageTest):
     def gallery(self, root, faults=(), **options):
         visit = self.visit(host=root, faults=list(faults), **options).open(wait=False)
         self.shows(visit, "harbour")
-        visit.until("return document.getElementById('lock')", "the lock")
+        visit.until("return document.querySelector('.lock')", "the lock")
         return visit
 
     def shows(self, visit, *titles):
@@ -123,16 +123,16 @@ class Spaces(PageTest):
             visit = self.gallery(root, AXE_OWN, color_scheme=scheme)
             visit.page.keyboard.press("Tab")
             for _ in range(6):
-                if visit.run("return document.activeElement?.id") == "lock":
+                if visit.run("return document.activeElement?.className") == "round lock":
                     break
                 visit.page.keyboard.press("Tab")
-            self.assertEqual(visit.run("return document.activeElement.id"), "lock")
+            self.assertEqual(visit.run("return document.activeElement.className"), "round lock")
             visit.page.keyboard.press("Enter")
             self.assertEqual(visit.run("return document.activeElement.type"), "password")
             results = Axe().run(visit.page, options=AXE)
             self.assertEqual([fault["id"] for fault in results.response["violations"]], [])
             visit.page.keyboard.press("Escape")
-            visit.until("return document.activeElement.id === 'lock'", "the focus comes back")
+            visit.until("return document.activeElement.className === 'round lock'", "the focus comes back")
             visit.page.keyboard.press("Enter")
             visit.page.keyboard.type(ONE)
             visit.page.keyboard.press("Enter")

@@ -49,7 +49,7 @@ class Uploads(unittest.TestCase):
         visit = Visit(host=host or self.host)
         self.addCleanup(visit.context.close)
         visit.open("#token=" + TOKEN, wait=False)
-        visit.until("return document.getElementById('add')", "the button for uploads")
+        visit.until("return document.querySelector('.add')", "the button for uploads")
         return visit
 
     def done(self, visit, count, kind="done"):
@@ -57,7 +57,7 @@ class Uploads(unittest.TestCase):
 
     def test_chosen_several_at_once(self):
         visit = self.writer()
-        visit.page.click("#add")
+        visit.page.click(".add")
         visit.page.set_input_files("#choose", pictures(4))
         self.done(visit, 4)
         visit.until("return document.querySelectorAll('#grid .picture').length >= 4", "the gallery shows them")
@@ -102,7 +102,7 @@ class Uploads(unittest.TestCase):
             offsets.append(int(route.request.headers["upload-offset"]))
             route.continue_() if len(offsets) == 1 else route.abort()
         visit.page.route("**/api/uploads/*", lambda route: pass_first(route) if route.request.method == "PATCH" else route.continue_())
-        visit.page.click("#add")
+        visit.page.click(".add")
         visit.page.set_input_files("#choose", large)
         visit.until("return /does not answer/.test(document.querySelector('.uploads li span')?.textContent)", "words of an interruption")
         self.assertEqual(offsets[0], 0)
@@ -110,8 +110,8 @@ class Uploads(unittest.TestCase):
         visit.page.unroute_all()
         # The page is left, and comes back.
         visit.open("", wait=False)
-        visit.until("return document.getElementById('add')")
-        visit.page.click("#add")
+        visit.until("return document.querySelector('.add')")
+        visit.page.click(".add")
         visit.until("return /large.tif/.test(document.querySelector('.uploads .left').textContent)", "told that it is unfinished")
         again = []
         visit.page.on("request", lambda request: request.method == "PATCH" and again.append(int(request.headers["upload-offset"])))
@@ -124,7 +124,7 @@ class Uploads(unittest.TestCase):
         folder = Path(tempfile.mkdtemp(prefix="ziggurat-text-"))
         self.addCleanup(shutil.rmtree, folder)
         (folder / "letter.jpg").write_text("Dear reader, " * 100)
-        visit.page.click("#add")
+        visit.page.click(".add")
         visit.page.set_input_files("#choose", folder / "letter.jpg")
         self.done(visit, 1, "failed")
         self.assertIn("no image", visit.run("return document.querySelector('.uploads li span').textContent"))
@@ -133,7 +133,7 @@ class Uploads(unittest.TestCase):
         visit = self.writer()
         # It never gets through, and would be tried for ever.
         visit.page.route("**/api/uploads/*", lambda route: route.abort() if route.request.method == "PATCH" else route.continue_())
-        visit.page.click("#add")
+        visit.page.click(".add")
         visit.page.set_input_files("#choose", pictures(1, left=3000))
         visit.until("return document.querySelector('.uploads li button')")
         visit.page.wait_for_timeout(300)
@@ -147,14 +147,14 @@ class Uploads(unittest.TestCase):
         visit.open("", wait=False)
         visit.until("return globalThis.fetched.some((url) => url.includes('/api/session'))")
         visit.page.wait_for_timeout(500)
-        self.assertIsNone(visit.run("return document.getElementById('add')"))
+        self.assertIsNone(visit.run("return document.querySelector('.add')"))
         self.assertFalse([url for url in visit.requests if "upload" in url or "tus.js" in url])
         self.assertEqual(visit.faults, [])
 
     def test_phones_are_shown_the_way(self):
         host, _ = writable("--host", "0.0.0.0")
         visit = self.writer(host)
-        visit.page.click("#add")
+        visit.page.click(".add")
         visit.until("return document.querySelector('.uploads figure img')?.naturalWidth > 0", "the QR code")
         self.assertIn("phone", visit.run("return document.querySelector('.uploads figcaption').textContent"))
         # A phone's camera is asked for by the second button.

@@ -1,8 +1,8 @@
 import { Turn } from '../geometry/turn.js'
 import { text } from '../text/english.js'
 import { copyText } from '../viewer/dialog.js'
-import { cropAddress } from './address.js'
-import { HANDLES, drawn, inscribed } from './frame.js'
+import { button, make } from '../viewer/element.js'
+import { HANDLES, cropAddress, drawn, inscribed } from './frame.js'
 
 /** The frame's least side, CSS pixels, and how far an arrow key moves a handle. */
 const LEAST = 48
@@ -24,8 +24,8 @@ export class Cropper {
     this.service = new URL(cropService(source), document.baseURI).href
     this.ratio = null
     this.format = 'jpg'
-    this.element = element('div', 'crop')
-    this.box = element('div', 'frame')
+    this.element = make('div', { className: 'crop' })
+    this.box = make('div', { className: 'frame' })
     this.build()
     this.stop = new AbortController()
     const { signal } = this.stop
@@ -109,8 +109,7 @@ export class Cropper {
   }
 
   grip(handle, name) {
-    const grip = element('button', handle.x === 0 && handle.y === 0 ? 'grip middle' : 'grip')
-    grip.setAttribute('aria-label', name)
+    const grip = button(handle.x === 0 && handle.y === 0 ? 'grip middle' : 'grip', name)
     Object.assign(grip.style, { left: `${(handle.x + 1) * 50}%`, top: `${(handle.y + 1) * 50}%` })
     let hold = null
     grip.addEventListener('pointerdown', (event) => {
@@ -141,32 +140,25 @@ export class Cropper {
   build() {
     HANDLES.forEach((handle, index) => this.box.append(this.grip(handle, text.handles[index])))
     this.box.append(this.grip({ x: 0, y: 0 }, text.moveFrame))
-    const bar = element('div', 'cropbar')
-    bar.setAttribute('role', 'toolbar')
-    bar.setAttribute('aria-label', text.crop)
-    this.field = element('input', 'address')
-    this.field.readOnly = true
-    this.field.setAttribute('aria-label', text.cropAddress)
-    this.link = element('a', 'wide')
-    this.link.textContent = text.download
-    this.link.download = ''
+    this.field = make('input', { className: 'address', readOnly: true, ariaLabel: text.cropAddress })
+    this.link = make('a', { className: 'wide', textContent: text.download, download: '' })
     const turn = (degrees) => () => this.viewer.rotate(degrees)
-    bar.append(
+    const bar = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: text.crop },
       choice(text.ratio, RATIOS.map((ratio) => text.ratioName(ratio)), (index) => {
         this.ratio = RATIOS[index]
         this.frame = this.held(this.frame)
         this.show()
       }),
-      press(text.turnLeft, '↺', turn(-90)), press(text.turnRight, '↻', turn(90)),
+      button('wide', text.turnLeft, turn(-90), '↺'), button('wide', text.turnRight, turn(90), '↻'),
       choice(text.format, ['JPEG', 'PNG', 'WebP'], (index) => {
         this.format = ['jpg', 'png', 'webp'][index]
         this.show()
       }),
       this.field,
-      press(text.copyAddress, text.copy, async () => {
-        if (await copyText(this.root, text.copyAddress, this.address ?? '')) this.viewer.say(text.copied)
-      }),
-      this.link, press(text.done, text.done, () => this.close()))
+      button('wide', text.copyAddress, async () => {
+        if (await copyText(this.root, text.copyAddress, this.address)) this.viewer.say(text.copied)
+      }, text.copy),
+      this.link, button('wide', text.done, () => this.close(), text.done))
     this.element.append(this.box, bar)
   }
 }
@@ -176,26 +168,7 @@ function bounds({ x, y, width, height }, map) {
   return { x: Math.min(a.x, b.x), y: Math.min(a.y, b.y), width: Math.abs(b.x - a.x), height: Math.abs(b.y - a.y) }
 }
 
-function element(tag, name) {
-  const result = document.createElement(tag)
-  result.className = name
-  if (result instanceof HTMLButtonElement) result.type = 'button'
-  return result
-}
-
-function press(name, words, run) {
-  const button = element('button', 'wide')
-  button.setAttribute('aria-label', name)
-  button.title = name
-  button.textContent = words
-  button.addEventListener('click', run)
-  return button
-}
-
 function choice(name, options, chosen) {
-  const select = element('select', 'wide')
-  select.setAttribute('aria-label', name)
-  select.append(...options.map((option) => new Option(option)))
-  select.addEventListener('change', () => chosen(select.selectedIndex))
-  return select
+  const onchange = ({ target }) => chosen(target.selectedIndex)
+  return make('select', { className: 'wide', ariaLabel: name, onchange }, ...options.map((option) => new Option(option)))
 }

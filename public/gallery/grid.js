@@ -1,5 +1,6 @@
+import { zigguratSource } from '../sources/ziggurat.js'
+import { make } from '../viewer/element.js'
 import { Rows } from './rows.js'
-import { thumbnailURL } from './thumbnail.js'
 
 const AHEAD = 0.75
 
@@ -94,23 +95,12 @@ export class Grid {
 
   make(index) {
     const image = this.images[index]
-    const link = document.createElement('a')
-    link.className = 'picture'
-    link.href = `/view/${encodeURIComponent(image.id)}`
-    link.dataset.index = String(index)
-    link.tabIndex = index === this.focused ? 0 : -1
-    const frame = document.createElement('span')
-    frame.className = 'frame'
-    const img = document.createElement('img')
-    img.alt = ''
-    img.decoding = 'async'
-    img.addEventListener('load', () => img.classList.add('there'))
-    const caption = document.createElement('span')
-    caption.className = 'caption'
-    caption.textContent = image.title || image.id
-    frame.append(img)
-    link.addEventListener('click', () => this.opened(index))
-    link.append(frame, caption)
+    const img = make('img', { alt: '', decoding: 'async', onload: () => img.classList.add('there') })
+    const link = make('a', {
+      className: 'picture', href: `/view/${encodeURIComponent(image.id)}`, tabIndex: index === this.focused ? 0 : -1,
+      onclick: () => this.opened(Number(link.dataset.index)),
+    }, make('span', { className: 'frame' }, img), make('span', { className: 'caption', textContent: image.title || image.id }))
+    link.dataset.index = index
     // In the order of the images, so that Tab and screen readers go the way of the eye.
     let next = null
     for (const [other, element] of this.shown) {
@@ -166,4 +156,11 @@ function center(box) { return box ? box.x + box.width / 2 : 0 }
 function style(width) {
   if (width < 600) return { gap: 10, height: 150, caption: 28 }
   return { gap: 16, height: Math.min(Math.max(width / 5.5, 200), 340), caption: 34 }
+}
+
+/** A tile that holds the whole image, large enough for its box where there is one. */
+function thumbnailURL(image, pixels, address) {
+  const { pyramid, tileURL } = zigguratSource(image, address)
+  const wanted = pyramid.levelForScale(pixels / Math.max(image.width, image.height))
+  return tileURL(Math.min(wanted, pyramid.singleTileLevel), 0, 0)
 }

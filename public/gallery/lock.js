@@ -1,4 +1,6 @@
 import { text } from '../text/english.js'
+import { showDialog } from '../viewer/dialog.js'
+import { button, make } from '../viewer/element.js'
 import { icon } from '../viewer/icons.js'
 import { logIn, session } from './session.js'
 
@@ -9,13 +11,11 @@ const NOTE = 'ziggurat-locked'
 export async function showLock(header) {
   const { space } = await session()
   const words = space ? text.lock : text.unlock
-  const button = make('button', header, { id: 'lock', type: 'button', title: words, onclick: space ? lock : ask })
-  button.append(icon(space ? 'unlocked' : 'locked'))
-  button.setAttribute('aria-label', words)
+  header.append(button('round lock', words, space ? lock : ask, icon(space ? 'unlocked' : 'locked')))
   if (space) watchSession()
   else if (sessionStorage.getItem(NOTE)) {
     sessionStorage.removeItem(NOTE)
-    const line = make('p', null, { className: 'locked', role: 'status' })
+    const line = make('p', { className: 'locked', role: 'status' })
     header.after(line)
     // A region that comes with its words is not read out.
     setTimeout(() => { line.textContent = text.sessionEnded })
@@ -52,23 +52,11 @@ async function lock() {
   if (ok) leave()
 }
 
-function make(name, parent, properties) {
-  const element = Object.assign(document.createElement(name), properties)
-  parent?.append(element)
-  return element
-}
-
 function ask() {
-  const dialog = make('dialog', document.body, { className: 'unlock' })
-  dialog.setAttribute('aria-labelledby', 'unlock-title')
-  make('h2', dialog, { id: 'unlock-title', textContent: text.unlock })
-  const form = make('form', dialog)
-  const label = make('label', form, { textContent: text.password })
-  const field = make('input', label, { type: 'password', required: true, autocomplete: 'current-password' })
-  const fault = make('p', form, { role: 'alert' })
-  const send = make('button', form, { textContent: text.unlockNow })
-  make('button', form, { type: 'button', textContent: text.close, onclick: () => dialog.close() })
-  form.onsubmit = async (event) => {
+  const field = make('input', { type: 'password', required: true, autocomplete: 'current-password' })
+  const fault = make('p', { role: 'alert' })
+  const send = make('button', { className: 'wide', textContent: text.unlockNow })
+  const onsubmit = async (event) => {
     event.preventDefault()
     fault.textContent = text.loading
     send.disabled = true
@@ -82,6 +70,6 @@ function ask() {
     fault.textContent = seconds ? text.wait(seconds) : answer?.status < 500 ? text.refused : text.tryAgain
     field.select()
   }
-  dialog.onclose = () => dialog.remove()
-  dialog.showModal()
+  const label = make('label', { textContent: text.password }, field)
+  showDialog(document.body, text.unlock, [make('form', { onsubmit }, label, fault, send)], 'narrow')
 }

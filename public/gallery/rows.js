@@ -56,21 +56,13 @@ export class Rows {
   }
 
   between(top, bottom) {
-    const first = Math.max(this.search(top) - 1, 0)
+    const first = Math.max(this.first((row) => row.y > top) - 1, 0)
     let end = first
     while (end < this.rows.length && this.rows[end].y < bottom) end += 1
     return this.rows.slice(first, end)
   }
 
-  rowOf(item) {
-    let [low, high] = [0, this.rows.length - 1]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.rows[middle].end <= item) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+  rowOf(item) { return Math.max(Math.min(this.first((row) => row.end > item), this.rows.length - 1), 0) }
 
   boxes(row) {
     let x = 0
@@ -83,12 +75,13 @@ export class Rows {
     return boxes
   }
 
-  search(y) {
+  /** The first row of which this holds, as it does of all after it. */
+  first(holds) {
     let [low, high] = [0, this.rows.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.rows[middle].y <= y) low = middle + 1
-      else high = middle
+      if (holds(this.rows[middle])) high = middle
+      else low = middle + 1
     }
     return low
   }

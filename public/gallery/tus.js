@@ -1,4 +1,3 @@
-const version = { 'Tus-Resumable': '1.0.0' }
 const root = '/api/uploads'
 /** Bytes of one request: what a refusal in its midst costs at most. */
 const PIECE = 8 << 20
@@ -9,64 +8,48 @@ const pause = (seconds) => new Promise((go) => setTimeout(go, seconds * 1000))
 /** What the server says against a file; nothing that trying again would mend. */
 export class Refusal extends Error {}
 
-/** A request whose body's progress is told; answers `{status, get, words}`, status 0 where the line broke. */
-function ask(method, path, headers, body, signal, progress) {
-  return new Promise((settle) => {
-    const request = new XMLHttpRequest()
-    request.open(method, path)
-    for (const [name, value] of Object.entries({ ...version, ...headers })) request.setRequestHeader(name, value)
-    request.upload.onprogress = ({ loaded }) => progress?.(loaded)
-    request.onloadend = () => settle({
-      status: request.status, get: (name) => request.getResponseHeader(name), words: request.responseText,
-    })
-    signal?.addEventListener('abort', () => request.abort())
-    request.send(body)
-  })
+/** Status 0 where the line broke. */
+function ask(method, path, signal, headers, body) {
+  return fetch(path, { method, signal, body, headers: { 'Tus-Resumable': '1.0.0', ...headers } }).catch(() => ({ status: 0 }))
 }
 
 const isPassing = (status) => status === 0 || status === 409 || status === 429 || status >= 500 && status !== 507
-
-function refusal({ words, status }) {
-  try { return new Refusal(JSON.parse(words).detail) } catch { return new Refusal(`${status}`) }
-}
 
 /**
  * Sends a file by tus 1.0, going on where an earlier attempt at the same file ended, also one before a reload.
  * Waits while the server is away or busy; resolves to the upload's id.
  */
-export async function send(file, { signal, started, progress, waiting }) {
+export async function send(file, { signal, started, waiting }) {
   let path = localStorage.getItem(memory(file))
   let offset = -1
   for (let tries = 0; ; ) {
     signal.throwIfAborted()
     if (path && offset < 0) {
-      const head = await ask('HEAD', path, {}, null, signal)
-      if (head.status === 200) offset = Number(head.get('Upload-Offset'))
+      const head = await ask('HEAD', path, signal)
+      if (head.status === 200) offset = Number(head.headers.get('Upload-Offset'))
       else if (!isPassing(head.status)) path = null
     }
     let answer = { status: 0 }
     if (!path) {
       const words = `filename ${base64(file.name)},filetype ${base64(file.type || '-')}`
-      answer = await ask('POST', root, { 'Upload-Length': file.size, 'Upload-Metadata': words }, null, signal)
+      answer = await ask('POST', root, signal, { 'Upload-Length': file.size, 'Upload-Metadata': words })
       if (answer.status === 201) {
-        path = new URL(answer.get('Location'), location.href).pathname
+        path = new URL(answer.headers.get('Location'), location.href).pathname
         offset = 0
         localStorage.setItem(memory(file), path)
       }
     }
     if (path && offset >= 0) {
       const id = path.split('/').pop()
-      started?.(id)
+      started(id)
       if (offset >= file.size) {
         localStorage.removeItem(memory(file))
         return id
       }
       const headers = { 'Upload-Offset': offset, 'Content-Type': 'application/offset+octet-stream' }
-      answer = await ask('PATCH', path, headers, file.slice(offset, offset + PIECE), signal,
-        (loaded) => progress((offset + loaded) / file.size))
+      answer = await ask('PATCH', path, signal, headers, file.slice(offset, offset + PIECE))
       if (answer.status === 204) {
-        offset = Number(answer.get('Upload-Offset'))
-        progress(offset / file.size)
+        offset = Number(answer.headers.get('Upload-Offset'))
         tries = 0
         continue
       }
@@ -75,10 +58,11 @@ export async function send(file, { signal, started, progress, waiting }) {
     signal.throwIfAborted()
     if (!isPassing(answer.status)) {
       if (answer.status !== 507) localStorage.removeItem(memory(file))
-      throw refusal(answer)
+      const { detail } = await answer.json().catch(() => ({}))
+      throw new Refusal(detail ?? answer.status)
     }
     tries += 1
-    waiting?.()
+    waiting()
     await pause(Math.min(2 ** Math.min(tries, 4) / 2, 10))
   }
 }
@@ -86,5 +70,5 @@ export async function send(file, { signal, started, progress, waiting }) {
 /** Ends an upload and forgets what was sent. */
 export function cancel(file, id) {
   localStorage.removeItem(memory(file))
-  return id && ask('DELETE', `${root}/${id}`, {})
+  return id && ask('DELETE', `${root}/${id}`)
 }

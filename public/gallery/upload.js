@@ -1,22 +1,16 @@
 import { text } from '../text/writing.js'
+import { showDialog } from '../viewer/dialog.js'
+import { button, make } from '../viewer/element.js'
 import { icon } from '../viewer/icons.js'
 import { Refusal, cancel, send } from './tus.js'
 
 /** Files that are sent at the same time. */
 const AT_ONCE = 3
 
-const make = (name, parent, properties) => {
-  const element = Object.assign(document.createElement(name), properties)
-  parent?.append(element)
-  return element
-}
-
 /** Puts the button that opens the panel for uploads into the header; pictures may be dropped anywhere. */
 export function showUploads(header, reload) {
   const panel = new Panel(reload)
-  const button = make('button', header, { id: 'add', type: 'button', title: text.addPictures, onclick: () => panel.open() })
-  button.setAttribute('aria-label', text.addPictures)
-  button.append(icon('add'))
+  header.append(button('round add', text.addPictures, () => panel.open(), icon('add')))
   addEventListener('dragover', (event) => {
     if (!event.dataTransfer.types.includes('Files')) return
     event.preventDefault()
@@ -37,42 +31,32 @@ class Panel {
   constructor(reload) {
     this.reload = () => {
       clearTimeout(this.timer)
-      this.timer = setTimeout(async () => {
-        // The browser keeps the list for some seconds.
-        await fetch('/api/images?limit=200', { cache: 'reload' })
-        reload()
-      }, 500)
+      this.timer = setTimeout(reload, 500)
     }
     this.rows = new Map()
     this.queue = []
     this.sending = 0
-    const dialog = make('dialog', document.body, { className: 'unlock uploads' })
-    dialog.setAttribute('aria-labelledby', 'uploads-title')
-    make('h2', dialog, { id: 'uploads-title', textContent: text.addPictures })
-    make('p', dialog, { textContent: text.dropHere })
-    this.choice(dialog, 'choose', text.choosePictures, { multiple: true })
-    this.choice(dialog, 'camera', text.takePhoto).setAttribute('capture', 'environment')
-    make('button', dialog, { type: 'button', textContent: text.close, onclick: () => dialog.close() })
-    this.left = make('p', dialog, { className: 'left', hidden: true })
-    this.list = make('ul', dialog)
-    this.list.setAttribute('aria-live', 'polite')
-    this.phone = make('figure', dialog, { hidden: true })
-    this.dialog = dialog
+    this.left = make('p', { className: 'left', hidden: true })
+    this.list = make('ul', { ariaLive: 'polite' })
+    this.phone = make('figure', { hidden: true })
+    this.parts = [
+      make('p', { textContent: text.dropHere }), ...this.choice('choose', text.choosePictures, { multiple: true }),
+      ...this.choice('camera', text.takePhoto, {}), this.left, this.list, this.phone]
   }
 
-  choice(parent, id, words, properties) {
-    const field = make('input', parent, { type: 'file', accept: 'image/*', id, hidden: true, ...properties })
-    field.onchange = () => {
+  choice(id, words, properties) {
+    const onchange = () => {
       this.add(field.files)
       field.value = ''
     }
-    make('button', parent, { type: 'button', textContent: words, onclick: () => field.click() })
-    return field
+    const field = make('input', { type: 'file', accept: 'image/*', id, hidden: true, onchange, ...properties })
+    if (!properties.multiple) field.setAttribute('capture', 'environment')
+    return [field, button('wide', words, () => field.click(), words)]
   }
 
   open() {
-    if (this.dialog.open) return
-    this.dialog.showModal()
+    if (this.dialog?.open) return
+    this.dialog = showDialog(document.body, text.addPictures, this.parts, 'uploads')
     this.listen()
     this.showPhone()
   }
@@ -81,11 +65,10 @@ class Panel {
   async showPhone() {
     const answer = await fetch('/api/qr.svg')
     if (answer.status !== 200) return
-    this.phone.replaceChildren()
+    const src = URL.createObjectURL(await answer.blob())
+    this.phone.replaceChildren(make('img', { alt: text.phoneCode, width: 164, height: 164, src }),
+      make('figcaption', { textContent: text.phone }))
     this.phone.hidden = false
-    const picture = make('img', this.phone, { alt: text.phoneCode, width: 164, height: 164 })
-    picture.src = URL.createObjectURL(await answer.blob())
-    make('figcaption', this.phone, { textContent: text.phone })
   }
 
   listen() {
@@ -99,10 +82,18 @@ class Panel {
       // Of an earlier visit: the file must be chosen again, since no page may keep it.
       if (upload.stage === 'receiving') this.unfinished.set(upload.id, upload.name)
       else this.unfinished.delete(upload.id)
-      const names = [...this.unfinished.values()]
-      this.left.hidden = names.length === 0
-      this.left.textContent = text.unfinished(names.join(', '))
+      this.tellLeft()
     })
+  }
+
+  tellLeft() {
+    this.left.hidden = this.unfinished.size === 0
+    this.left.textContent = text.unfinished([...this.unfinished.values()].join(', '))
+  }
+
+  started(id, row) {
+    this.rows.set(id, row)
+    if (this.unfinished?.delete(id)) this.tellLeft()
   }
 
   add(files) {
@@ -127,13 +118,12 @@ class Row {
     this.file = file
     this.panel = panel
     this.abort = new AbortController()
-    const item = make('li', panel.list)
-    this.name = make('a', item, { textContent: file.name })
-    this.bar = make('progress', item, { max: 2, value: 0 })
-    this.bar.setAttribute('aria-label', file.name)
-    this.words = make('span', item, { textContent: text.queued })
-    this.button = make('button', item, { type: 'button', textContent: text.cancel, onclick: () => this.cancel() })
-    this.item = item
+    this.name = make('a', { textContent: file.name })
+    this.bar = make('progress', { max: 2, value: 0, ariaLabel: file.name })
+    this.words = make('span', { textContent: text.queued })
+    this.button = button('wide', text.cancel, () => this.cancel(), text.cancel)
+    this.item = make('li', {}, this.name, this.bar, this.words, this.button)
+    panel.list.append(this.item)
   }
 
   async run() {
@@ -141,12 +131,7 @@ class Row {
     try {
       await send(this.file, {
         signal: this.abort.signal,
-        started: (id) => {
-          this.id = id
-          this.panel.rows.set(id, this)
-          this.panel.unfinished?.delete(id)
-        },
-        progress: (part) => this.show(part, text.sendingPart(part)),
+        started: (id) => this.panel.started(this.id = id, this),
         waiting: () => this.show(this.bar.value, text.waitingForServer),
       })
       const answer = await fetch(`/api/uploads/${this.id}`)
@@ -162,8 +147,9 @@ class Row {
     this.words.textContent = words
   }
 
-  tell({ stage, progress, image, duplicate, reason }) {
+  tell({ stage, offset, length, progress, image, duplicate, reason }) {
     if (this.isOver) return
+    if (stage === 'receiving') this.show(offset / length, text.sendingPart(offset / length))
     if (stage === 'waiting') this.show(1, reason ?? text.waitingForTiling)
     if (stage === 'tiling') this.show(1 + progress, text.tilingPart(progress))
     if (stage === 'failed') this.fail(reason)

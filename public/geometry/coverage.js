@@ -1,4 +1,3 @@
-import { CoveredRows } from './covered-rows.js'
 import { VisibleArea } from './visible-area.js'
 
 export class Coverage {
@@ -10,53 +9,42 @@ export class Coverage {
     this.visible = this.area.bounds(pyramid.imageSize)
   }
 
-  tiles(margin = 0) {
-    const rows = this.rows(this.level)
-    const tiles = this.sorted(rows, false)
-    return margin > 0 ? tiles.concat(this.sorted(rows.ring(margin), true)) : tiles
-  }
-
-  tilesOfLevel(level) { return this.sorted(this.rows(level), false) }
-
-  fallbackTiles() {
-    const tiles = []
-    for (let level = 0; level < this.level; level += 1) tiles.push(...this.tilesOfLevel(level))
-    return tiles
-  }
-
-  rows(level) { return CoveredRows.meeting(this.pyramid, level, this.area, this.visible) }
-
-  sorted(rows, prefetch) {
+  /** A convex area meets one unbroken run of columns in each row. Nearest the viewport's centre first. */
+  tiles() {
+    const { pyramid, level, visible } = this
+    if (!visible) return []
+    const { width, height } = pyramid.imageSize
     const center = this.viewport.imageCenter
-    const keyed = []
-    rows.visit((column, row) => {
-      const image = rows.imageRect(column, row)
-      const dx = image.x + image.width / 2 - center.x
-      const dy = image.y + image.height / 2 - center.y
-      keyed.push({ distance: dx * dx + dy * dy, tile: this.tile(rows.level, column, row, prefetch) })
-    })
-    // Rows and columns come in order and the sort is stable, so equal distances need no more.
-    keyed.sort((a, b) => a.distance - b.distance)
-    return keyed.map(({ tile }) => tile)
-  }
-
-  tile(level, column, row, prefetch) {
-    const { pyramid, viewport } = this
-    const size = pyramid.size(level)
-    const across = pyramid.span(column, size.width)
-    const down = pyramid.span(row, size.height)
-    const unit = 1 / pyramid.scale(level)
-    const [left, top] = [across.start * unit, down.start * unit]
-    const right = Math.min((across.start + across.length) * unit, pyramid.imageSize.width)
-    const bottom = Math.min((down.start + down.length) * unit, pyramid.imageSize.height)
-    const { scale } = viewport
-    return {
-      level, column, row, prefetch,
-      source: { x: across.start, y: down.start, width: across.length, height: down.length },
-      target: {
-        x: left * scale - viewport.x, y: top * scale - viewport.y,
-        width: (right - left) * scale, height: (bottom - top) * scale,
-      },
+    const cell = pyramid.tileSize / pyramid.scale(level)
+    const found = []
+    const rows = cells(visible.y, visible.y + visible.height, cell, pyramid.rows(level))
+    for (let row = rows.start; row < rows.end; row += 1) {
+      const top = row * cell
+      const bottom = Math.min(top + cell, height)
+      const extent = this.area.horizontalExtent(top, bottom)
+      if (!extent) continue
+      const run = cells(Math.max(extent.low, 0), Math.min(extent.high, width), cell, pyramid.columns(level))
+      for (let column = run.start; column < run.end; column += 1) {
+        const left = column * cell
+        const dx = left + (Math.min(left + cell, width) - left) / 2 - center.x
+        const dy = top + (bottom - top) / 2 - center.y
+        found.push({ level, column, row, distance: dx * dx + dy * dy })
+      }
     }
+    // Rows and columns come in order and the sort is stable, so equal distances need no more.
+    return found.sort((a, b) => a.distance - b.distance)
   }
+}
+
+/** The cells that [low, high) meets in more than a point, low ≥ 0. */
+function cells(low, high, cell, count) {
+  if (!(low < high)) return { start: 0, end: 0 }
+  // A quotient may round across a cell's edge; the products are exact, so they decide.
+  let start = Math.max(Math.min(Math.trunc(low / cell), count - 1), 0)
+  while (start > 0 && start * cell > low) start -= 1
+  while (start < count && (start + 1) * cell <= low) start += 1
+  let end = Math.max(Math.min(Math.trunc(high / cell) + 1, count), 1)
+  while (end > 1 && (end - 1) * cell >= high) end -= 1
+  while (end < count && end * cell < high) end += 1
+  return { start, end }
 }

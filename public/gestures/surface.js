@@ -1,5 +1,4 @@
 import { Recognizer } from './recognizer.js'
-import { wheelFactor } from './wheel.js'
 
 export function listen(element, handler, outer = element) {
   const recognizer = new Recognizer(handler)
@@ -47,4 +46,11 @@ export function listen(element, handler, outer = element) {
   }, { signal })
   signal.addEventListener('abort', () => clearTimeout(timer))
   return () => stop.abort()
+}
+
+/** A pinch on a trackpad comes as a wheel with the Control key. */
+export function wheelFactor({ deltaY, deltaMode, ctrlKey }) {
+  const pixels = deltaY * [1, 18, 400][deltaMode]
+  const bounded = Math.max(-300, Math.min(300, pixels))
+  return Math.exp(-bounded * (ctrlKey && Math.abs(bounded) < 50 ? 0.01 : 0.002))
 }

@@ -1,7 +1,7 @@
 import { limited } from '../geometry/fit.js'
-import { rubber, unrubber } from './rubber.js'
 
 const ROOM = 1
+const YIELD = 0.55
 
 export function settled(viewport, image, limits, anchor) {
   return viewport.scaled(limited(viewport.scale, limits), anchor).clamped(image)
@@ -36,4 +36,14 @@ function axis(offset, range, room, centering, bend) {
   if (offset < range.first) return range.first + bend(offset - range.first, room)
   if (offset > range.last) return range.last + bend(offset - range.last, room)
   return offset
+}
+
+export function rubber(pull, room) {
+  return Math.sign(pull) * (1 - 1 / (Math.abs(pull) * YIELD / room + 1)) * room
+}
+
+/** The pull that moved content by `stretch`. Inverse of `rubber`. */
+export function unrubber(stretch, room) {
+  const part = Math.min(Math.abs(stretch) / room, 0.999)
+  return Math.sign(stretch) * (1 / (1 - part) - 1) * room / YIELD
 }

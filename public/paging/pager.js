@@ -1,10 +1,14 @@
-import { rubber } from '../motion/rubber.js'
+import { rubber } from '../motion/limits.js'
 import { openSource } from '../sources/open.js'
 import { fetchBitmap } from '../tiles/fetch.js'
-import { pageTurn } from './decide.js'
+import { make } from '../viewer/element.js'
 
 /** Between two pictures, CSS pixels. */
 const GAP = 32
+/** Part of the window's width that a slow pull must reach to turn the page. */
+const FAR = 0.3
+/** A flick, CSS pixels per ms. */
+const FLICK = 0.35
 const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
 
 export class Pager {
@@ -41,8 +45,7 @@ export class Pager {
   }
 
   load(index) {
-    const preview = document.createElement('canvas')
-    preview.className = 'preview'
+    const preview = make('canvas', { className: 'preview' })
     const abort = new AbortController()
     const ready = openSource(this.list[index], abort.signal).then(async (source) => {
       const bitmap = await fetchBitmap(source.tileURL(source.pyramid.singleTileLevel, 0, 0), abort.signal)
@@ -130,4 +133,10 @@ export class Pager {
     }
     this.near.clear()
   }
+}
+
+export function pageTurn(pull, speed, width, neighbours) {
+  if (pull > 0 && neighbours.left && speed > -FLICK && (pull > width * FAR || speed > FLICK)) return -1
+  if (pull < 0 && neighbours.right && speed < FLICK && (-pull > width * FAR || speed < -FLICK)) return 1
+  return 0
 }

@@ -1,5 +1,5 @@
 import { Pyramid } from '../geometry/pyramid.js'
-import { SourceError } from './source.js'
+import { SourceError } from './ziggurat.js'
 
 export function deepZoomSource(text, address) {
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement

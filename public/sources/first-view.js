@@ -1,6 +1,5 @@
 import { tileKey } from '../tiles/plan.js'
-import { SourceError } from './source.js'
-import { zigguratSource } from './ziggurat.js'
+import { SourceError, zigguratSource } from './ziggurat.js'
 
 /** Parts behind their lengths: first the coverage as JSON, then its tiles in order. */
 export async function firstView(address, { width, height, ratio, query }, signal) {

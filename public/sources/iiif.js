@@ -1,5 +1,5 @@
 import { Pyramid } from '../geometry/pyramid.js'
-import { SourceError } from './source.js'
+import { SourceError } from './ziggurat.js'
 
 /** Scale factors are powers of two, so the tiles are those of a pyramid. */
 export function iiifSource(info) {

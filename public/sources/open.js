@@ -1,8 +1,7 @@
 import { deepZoomSource } from './deep-zoom.js'
 import { firstView } from './first-view.js'
 import { iiifSource } from './iiif.js'
-import { SourceError } from './source.js'
-import { zigguratSource } from './ziggurat.js'
+import { SourceError, zigguratSource } from './ziggurat.js'
 
 export async function openSource(url, signal, look) {
   const address = new URL(url, document.baseURI)

@@ -1,5 +1,12 @@
 import { Pyramid } from '../geometry/pyramid.js'
-import { SourceError } from './source.js'
+
+/** What was asked for cannot be shown; `message` is for the reader of the page. */
+export class SourceError extends Error {
+  constructor(message, status = 0) {
+    super(message)
+    this.status = status
+  }
+}
 
 export function zigguratSource(image, address) {
   if (!(image?.width >= 1 && image?.height >= 1 && image?.tileSize >= 1 && image?.urls?.dzi)) {

@@ -34,8 +34,6 @@ export class TileLoader {
 
   hasFailed(tile) { return (this.troubles.get(tileKey(tile))?.tries ?? 0) > BACK_OFF.length }
 
-  forgive() { this.troubles.clear() }
-
   stop() { this.want([]) }
 
   fill() {

@@ -1,11 +1,12 @@
+import { make } from './element.js'
+
 /** Frames that tell no time are shown this long, ms. */
 const PAUSE = 100
 
 export class Animation {
   constructor(viewer, { type, url }, base, plays) {
     this.viewer = viewer
-    this.canvas = document.createElement('canvas')
-    this.canvas.className = 'moving'
+    this.canvas = make('canvas', { className: 'moving' })
     this.frame = 0
     this.plays = false
     this.timer = 0

@@ -230,6 +230,18 @@ export class Camera {
   }
 }
 
+/** What hands do to a camera; `act` is given the change. */
+export function steering(act) {
+  return {
+    grab: (points) => act((camera) => camera.grab(points)),
+    drag: (points) => act((camera) => camera.drag(points)),
+    release: (velocity) => act((camera, now) => camera.release(velocity, now)),
+    doubleTap: (point) => act((camera, now) => camera.doubleTap(point, now)),
+    quickZoom: (anchor, travel) => act((camera) => camera.quickZoom(anchor, travel)),
+    wheel: (point, factor) => act((camera, now) => camera.wheel(point, factor, now)),
+  }
+}
+
 function mean(points) {
   const sum = points.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y }))
   return { x: sum.x / points.length, y: sum.y / points.length }

@@ -1,33 +1,27 @@
 import { text } from '../text/english.js'
+import { button, make } from './element.js'
 import { icon } from './icons.js'
 
 export class Controls {
   constructor(run) {
-    this.bar = document.createElement('div')
-    this.bar.className = 'controls'
-    this.bar.part.add('controls')
-    this.bar.setAttribute('role', 'toolbar')
-    this.bar.setAttribute('aria-label', text.controls)
-    this.scale = document.createElement('span')
-    this.scale.className = 'scale'
-    this.ruler = document.createElement('span')
-    this.ruler.className = 'ruler'
-    this.ruler.hidden = true
-    const rule = document.createElement('span')
-    rule.className = 'rule'
-    this.play = button('play', run)
+    const press = (name) => button(name, text[name], () => run(name), icon(name))
+    this.scale = make('span', { className: 'scale' })
+    this.ruler = make('span', { className: 'ruler', hidden: true })
+    this.play = press('play')
     this.play.hidden = true
-    this.bar.append(
-      this.play, button('zoomOut', run), this.scale, button('zoomIn', run), rule,
-      button('fit', run), button('rotate', run), button('fullscreen', run), button('more', run))
+    const more = press('more')
+    more.ariaHasPopup = 'menu'
+    this.bar = make('div', { className: 'controls', role: 'toolbar', ariaLabel: text.controls },
+      this.play, press('zoomOut'), this.scale, press('zoomIn'), make('span', { className: 'rule' }),
+      press('fit'), press('rotate'), press('fullscreen'), more)
+    this.bar.part.add('controls')
   }
 
   showMotion(plays) {
     this.play.hidden = plays === null
     const name = plays ? 'pause' : 'play'
     this.play.replaceChildren(icon(name))
-    this.play.title = text[name]
-    this.play.setAttribute('aria-label', text[name])
+    this.play.title = this.play.ariaLabel = text[name]
   }
 
   show(scale, bar) {
@@ -38,16 +32,4 @@ export class Controls {
     this.ruler.textContent = bar.words
     this.ruler.style.width = `${bar.length}px`
   }
-}
-
-function button(name, run) {
-  const element = document.createElement('button')
-  element.type = 'button'
-  element.className = name
-  element.title = text[name]
-  element.setAttribute('aria-label', text[name])
-  if (name === 'more') element.setAttribute('aria-haspopup', 'menu')
-  element.append(icon(name))
-  element.addEventListener('click', () => run(name))
-  return element
 }

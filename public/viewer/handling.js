@@ -1,17 +1,15 @@
+import { steering } from './camera.js'
 import { showViewMenu } from './view-menu.js'
 
 function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
 }
 
-export function gestures(viewer, stage, pager) {
+export function gestures(viewer, pager) {
   let wasOutside = false
-  const act = (change) => {
-    if (!stage.camera) return
-    change(stage.camera, performance.now())
-    stage.disturb()
-  }
-  const handler = {
+  const act = (change) => viewer.change(change)
+  return {
+    ...steering(act),
     grab: (points) => {
       pager.finish()
       act((camera) => {
@@ -36,14 +34,10 @@ export function gestures(viewer, stage, pager) {
       viewer.toggleAttribute('quiet')
       viewer.dispatchEvent(new Event('chrome'))
     },
-    doubleTap: (point) => act((camera, now) => camera.doubleTap(point, now)),
     longPress: (point) => {
       buzz()
       showViewMenu(viewer, point)
     },
     menu: (point) => showViewMenu(viewer, point),
-    quickZoom: (anchor, travel) => act((camera) => camera.quickZoom(anchor, travel)),
-    wheel: (point, factor) => act((camera, now) => camera.wheel(point, factor, now)),
   }
-  return handler
 }

@@ -1,10 +1,8 @@
+import { make } from './element.js'
+
 export function showMenu(root, point, items, label) {
   root.querySelector('.menu')?.dispatchEvent(new Event('close'))
   const before = root.activeElement ?? root.host
-  const menu = document.createElement('div')
-  menu.className = 'menu'
-  menu.setAttribute('role', 'menu')
-  menu.setAttribute('aria-label', label)
   let isOpen = true
   const outside = new AbortController()
   const close = (back = true) => {
@@ -14,18 +12,13 @@ export function showMenu(root, point, items, label) {
     menu.remove()
     if (back) before.focus({ preventScroll: true })
   }
-  for (const { name, run } of items) {
-    const item = document.createElement('button')
-    item.type = 'button'
-    item.tabIndex = -1
-    item.setAttribute('role', 'menuitem')
-    item.textContent = name
-    item.addEventListener('click', () => {
+  const menu = make('div', { className: 'menu', role: 'menu', ariaLabel: label }, ...items.map(({ name, run }) => {
+    const onclick = () => {
       close()
       run()
-    })
-    menu.append(item)
-  }
+    }
+    return make('button', { type: 'button', tabIndex: -1, role: 'menuitem', textContent: name, onclick })
+  }))
   menu.addEventListener('close', () => close())
   menu.addEventListener('keydown', (event) => {
     const buttons = [...menu.children]

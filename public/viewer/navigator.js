@@ -1,16 +1,14 @@
+import { make } from './element.js'
+
 export class Navigator {
   constructor(goTo) {
-    this.element = document.createElement('div')
-    this.element.className = 'navigator'
-    this.element.part.add('navigator')
-    // The keys and the picture itself do all that it does: it need not be read out.
-    this.element.setAttribute('aria-hidden', 'true')
-    this.element.hidden = true
-    this.picture = document.createElement('canvas')
+    this.picture = make('canvas')
     this.frame = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
     this.seen = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
     this.frame.append(this.seen)
-    this.element.append(this.picture, this.frame)
+    // The keys and the picture itself do all that it does: it need not be read out.
+    this.element = make('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)
+    this.element.part.add('navigator')
     this.image = { width: 1, height: 1 }
     const point = (event) => {
       const box = this.picture.getBoundingClientRect()

@@ -1,28 +1,20 @@
 import { Controls } from './controls.js'
+import { make } from './element.js'
 import { Navigator } from './navigator.js'
 
 export class Shell {
   constructor(root, { run, goTo }) {
     this.root = root
-    this.canvas = document.createElement('canvas')
-    this.canvas.className = 'picture'
-    this.track = make('div', 'track')
-    this.track.append(this.canvas)
+    this.canvas = make('canvas', { className: 'picture' })
+    this.track = make('div', { className: 'track' }, this.canvas)
     // Hands are felt by what does not move with the page.
-    this.surface = make('div', 'surface')
-    this.surface.append(this.track)
-    this.notice = make('p', 'notice')
-    this.notice.setAttribute('role', 'status')
-    this.notice.hidden = true
-    this.spoken = make('p', 'spoken')
-    this.spoken.setAttribute('role', 'status')
-    this.progress = make('div', 'progress')
-    this.progress.setAttribute('aria-hidden', 'true')
+    this.surface = make('div', { className: 'surface' }, this.track)
+    this.notice = make('p', { className: 'notice', role: 'status', hidden: true })
+    this.spoken = make('p', { className: 'spoken', role: 'status' })
+    this.progress = make('div', { className: 'progress', ariaHidden: true })
     this.controls = new Controls(run)
     this.navigator = new Navigator(goTo)
-    const sheet = document.createElement('link')
-    sheet.rel = 'stylesheet'
-    sheet.href = new URL('./viewer.css', import.meta.url).href
+    const sheet = make('link', { rel: 'stylesheet', href: new URL('./viewer.css', import.meta.url) })
     // Before the sheet is there nothing has its place or size.
     this.controls.bar.hidden = true
     this.styled = new Promise((done) => {
@@ -52,10 +44,4 @@ export class Shell {
     this.progress.classList.toggle('busy', part < 1)
     this.progress.style.scale = `${part} 1`
   }
-}
-
-function make(tag, name) {
-  const element = document.createElement(tag)
-  element.className = name
-  return element
 }

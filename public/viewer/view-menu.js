@@ -1,6 +1,7 @@
 import { Cropper, cropService } from '../crop/cropper.js'
 import { text } from '../text/english.js'
 import { copyText, pairList, showDialog } from './dialog.js'
+import { make } from './element.js'
 import { linkHash } from './link.js'
 import { showMenu } from './menu.js'
 import { citation, detailPairs } from './words.js'
@@ -35,10 +36,7 @@ export function showKeys(viewer) {
 }
 
 async function save(viewer) {
-  const url = URL.createObjectURL(await viewer.snapshot())
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${viewer.source?.title || 'view'}.png`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  const href = URL.createObjectURL(await viewer.snapshot())
+  make('a', { href, download: `${viewer.source?.title || 'view'}.png` }).click()
+  setTimeout(() => URL.revokeObjectURL(href), 10_000)
 }

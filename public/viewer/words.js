@@ -1,5 +1,8 @@
 import { text } from '../text/english.js'
 
+/** The bar's greatest length, CSS pixels. */
+const LONGEST = 140
+
 export function citation(source, viewport, address) {
   const { width, height } = source.pyramid.imageSize
   const [x, y, right, bottom] = seenPart(source, viewport)
@@ -30,4 +33,11 @@ export function detailPairs({ title, pyramid, details }) {
   if (details.bytes > 0) pairs.push([text.storage, text.bytes(details.bytes)])
   if (details.micronsPerPixel) pairs.push([text.resolution, text.microns(details.micronsPerPixel)])
   return pairs
+}
+
+export function scaleBar(micronsPerPixel, scale) {
+  const most = LONGEST * micronsPerPixel / scale
+  const power = 10 ** Math.floor(Math.log10(most))
+  const microns = power * (most / power >= 5 ? 5 : most / power >= 2 ? 2 : 1)
+  return { length: microns * scale / micronsPerPixel, words: text.length(microns) }
 }

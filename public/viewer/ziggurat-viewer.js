@@ -3,14 +3,14 @@ import { keyCommand } from '../gestures/keys.js'
 import { listen } from '../gestures/surface.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
-import { SourceError } from '../sources/source.js'
+import { SourceError } from '../sources/ziggurat.js'
 import { text } from '../text/english.js'
 import { commands } from './commands.js'
 import { gestures } from './handling.js'
 import { linkHash, linkedViewport } from './link.js'
-import { scaleBar } from './scale-bar.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
+import { scaleBar } from './words.js'
 
 export class ZigguratViewer extends HTMLElement {
   static observedAttributes = ['src']
@@ -57,7 +57,7 @@ export class ZigguratViewer extends HTMLElement {
       }
     })
     this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
-    const stop = listen(this.#shell.surface, gestures(this, this.#stage, this.#pager), this)
+    const stop = listen(this.#shell.surface, gestures(this, this.#pager), this)
     this.addEventListener('keydown', (event) => {
       const command = event.target === this ? keyCommand(event) : null
       if (command && this.run(command)) event.preventDefault()

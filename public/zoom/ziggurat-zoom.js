@@ -1,5 +1,6 @@
 import { listen } from '../gestures/surface.js'
-import { Camera } from '../viewer/camera.js'
+import { Camera, steering } from '../viewer/camera.js'
+import { make } from '../viewer/element.js'
 
 /** The content's own width, CSS pixels; its height follows from the aspect ratio. */
 const WIDTH = 1000
@@ -7,8 +8,8 @@ const WIDTH = 1000
 export class ZigguratZoom extends HTMLElement {
   static observedAttributes = ['aspect-ratio']
 
-  #content = document.createElement('div')
-  #surface = document.createElement('div')
+  #content = make('div', {}, make('slot'))
+  #surface = make('div', {}, this.#content)
   #camera = null
   #frame = 0
   #connected = null
@@ -19,8 +20,6 @@ export class ZigguratZoom extends HTMLElement {
     // Set through the object model, which no content security policy forbids.
     Object.assign(this.#surface.style, { position: 'absolute', inset: '0', overflow: 'hidden', touchAction: 'none' })
     Object.assign(this.#content.style, { position: 'absolute', width: `${WIDTH}px`, transformOrigin: '0 0' })
-    this.#content.append(document.createElement('slot'))
-    this.#surface.append(this.#content)
     root.append(this.#surface)
   }
 
@@ -36,13 +35,7 @@ export class ZigguratZoom extends HTMLElement {
       this.#invalidate()
     }
     const stop = listen(this.#surface, {
-      grab: (points) => act((camera) => camera.grab(points)),
-      drag: (points) => act((camera) => camera.drag(points)),
-      release: (velocity) => act((camera, now) => camera.release(velocity, now)),
-      tap: () => {}, longPress: () => {}, menu: () => {},
-      doubleTap: (point) => act((camera, now) => camera.doubleTap(point, now)),
-      quickZoom: (anchor, travel) => act((camera) => camera.quickZoom(anchor, travel)),
-      wheel: (point, factor) => act((camera, now) => camera.wheel(point, factor, now)),
+      ...steering(act), tap: () => {}, longPress: () => {}, menu: () => {},
     })
     this.#connected.signal.addEventListener('abort', () => {
       resize.disconnect()

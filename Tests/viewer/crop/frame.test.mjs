@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cropAddress } from '../../../public/crop/address.js'
-import { HANDLES, drawn, inscribed, wholePixels } from '../../../public/crop/frame.js'
+import { HANDLES, cropAddress, drawn, inscribed, wholePixels } from '../../../public/crop/frame.js'
 import { Turn } from '../../../public/geometry/turn.js'
 import { random } from '../numbers.mjs'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Recognizer } from '../../../public/gestures/recognizer.js'
-import { wheelFactor } from '../../../public/gestures/wheel.js'
+import { wheelFactor } from '../../../public/gestures/surface.js'
 
 /** Plays contacts, written [verb, id, x, y, time], and says what was recognized. */
 function play(kind, script) {

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { defaultLimits } from '../../../public/geometry/fit.js'
 import { Turn } from '../../../public/geometry/turn.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
-import { relaxed, settled, stretched } from '../../../public/motion/limits.js'
-import { rubber, unrubber } from '../../../public/motion/rubber.js'
+import { relaxed, rubber, settled, stretched, unrubber } from '../../../public/motion/limits.js'
 import { close, random } from '../numbers.mjs'
 
 function* wishes(count, seed) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Library } from '../../../public/gallery/library.js'
 import { foundAlbum, leaveAlbum, libraryAlbum } from '../../../public/paging/album.js'
-import { pageTurn } from '../../../public/paging/decide.js'
+import { pageTurn } from '../../../public/paging/pager.js'
 
 const both = { left: true, right: true }
 

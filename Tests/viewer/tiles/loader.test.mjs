@@ -80,9 +80,6 @@ test('a tile that is not there is not asked for again', async () => {
   await world.settle(5, 'reject', new MissingTile('404'))
   world.want(5, 6)
   assert.deepEqual([world.asked, world.failed, world.later.length], [[5, 6], [5], 0])
-  world.loader.forgive()
-  world.want(5, 6)
-  assert.deepEqual(world.asked, [5, 6, 5])
 })
 
 test('one failing tile does not hold up the others', async () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Camera } from '../../../public/viewer/camera.js'
-import { scaleBar } from '../../../public/viewer/scale-bar.js'
 import { isStrip, nextState, scaleStates } from '../../../public/viewer/states.js'
-import { citation, seenPart } from '../../../public/viewer/words.js'
+import { citation, scaleBar, seenPart } from '../../../public/viewer/words.js'
 import { Pyramid } from '../../../public/geometry/pyramid.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 

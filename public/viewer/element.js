@@ -1,0 +1,10 @@
+/** An element with properties (`ariaLabel` and `role` are such) and children. */
+export function make(name, properties, ...children) {
+  const element = Object.assign(document.createElement(name), properties)
+  element.append(...children)
+  return element
+}
+
+export function button(className, title, onclick, ...children) {
+  return make('button', { type: 'button', className, title, ariaLabel: title, onclick }, ...children)
+}
