@@ -74,6 +74,22 @@ def served(photos: Path, *options: str) -> str:
     return found[1].rstrip("/") + "/"
 
 
+TOKEN = "token-of-the-browser-tests"
+
+
+def writable(library: Path, *options: str) -> str:
+    """The address of a server of a library, ending in a slash, that lets who has the token write."""
+    (library.parent / "token").write_text(TOKEN)
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
+    server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--public", ROOT / "public", "--writable",
+                               "--token-file", library.parent / "token", *options], env=clean, stdout=subprocess.PIPE, text=True)
+    atexit.register(lambda: (server.terminate(), server.wait(20)))
+    line = server.stdout.readline()
+    found = re.match(r"listening on http://\S+:(\d+)/", line)
+    assert found, f"no ready line but {line!r}"
+    return f"http://127.0.0.1:{found[1]}/"
+
+
 @functools.cache
 def playwright():
     running = sync_playwright().start()

@@ -2,33 +2,21 @@
 
 import atexit
 import base64
-import os
-import re
 import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from browser import BINARY, ROOT, Visit, source
-
-TOKEN = "token-of-the-browser-tests"
+from browser import TOKEN, Visit, source, writable
 
 
-def writable(*options: str) -> tuple[str, Path]:
-    """The address of a server that takes uploads, ending in a slash, and its empty library."""
+def empty(*options: str) -> tuple[str, Path]:
+    """The address of a server that takes uploads, and its empty library."""
     folder = Path(tempfile.mkdtemp(prefix="ziggurat-uploads-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "library").mkdir()
-    (folder / "token").write_text(TOKEN)
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
-    server = subprocess.Popen([BINARY, "serve", folder / "library", "--port", "0", "--public", ROOT / "public", "--writable",
-                               "--token-file", folder / "token", *options], env=clean, stdout=subprocess.PIPE, text=True)
-    atexit.register(lambda: (server.terminate(), server.wait(20)))
-    line = server.stdout.readline()
-    found = re.match(r"listening on http://\S+:(\d+)/", line)
-    assert found, f"no ready line but {line!r}"
-    return f"http://127.0.0.1:{found[1]}/", folder / "library"
+    return writable(folder / "library", *options), folder / "library"
 
 
 def pictures(count: int, left=0) -> list[Path]:
@@ -43,7 +31,7 @@ def pictures(count: int, left=0) -> list[Path]:
 class Uploads(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.host, cls.library = writable()
+        cls.host, cls.library = empty()
 
     def writer(self, host=None) -> Visit:
         visit = Visit(host=host or self.host)
@@ -148,11 +136,11 @@ class Uploads(unittest.TestCase):
         visit.until("return globalThis.fetched.some((url) => url.includes('/api/session'))")
         visit.page.wait_for_timeout(500)
         self.assertIsNone(visit.run("return document.querySelector('.add')"))
-        self.assertFalse([url for url in visit.requests if "upload" in url or "tus.js" in url])
+        self.assertFalse([url for url in visit.requests if "upload" in url or "tus.js" in url or "editing" in url])
         self.assertEqual(visit.faults, [])
 
     def test_phones_are_shown_the_way(self):
-        host, _ = writable("--host", "0.0.0.0")
+        host, _ = empty("--host", "0.0.0.0")
         visit = self.writer(host)
         visit.page.click(".add")
         visit.until("return document.querySelector('.uploads figure img')?.naturalWidth > 0", "the QR code")

@@ -4,8 +4,7 @@ import { copyText } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { HANDLES, cropAddress, drawn, inscribed } from './frame.js'
 
-/** The frame's least side, CSS pixels, and how far an arrow key moves a handle. */
-const LEAST = 48
+const LEAST = 48 // CSS px
 const STEP = 8
 const RATIOS = [null, 1, 3 / 2, 4 / 3, 16 / 9]
 
@@ -17,13 +16,9 @@ export function cropService(source) {
 /** The frame stays where it is on the screen while the picture moves beneath it. */
 export class Cropper {
   constructor(viewer) {
-    this.viewer = viewer
-    this.root = viewer.shadowRoot
-    const source = viewer.source
-    this.image = source.pyramid.imageSize
+    const { source, shadowRoot } = viewer
+    Object.assign(this, { viewer, root: shadowRoot, image: source.pyramid.imageSize, ratio: null, format: 'jpg' })
     this.service = new URL(cropService(source), document.baseURI).href
-    this.ratio = null
-    this.format = 'jpg'
     this.element = make('div', { className: 'crop' })
     this.box = make('div', { className: 'frame' })
     this.build()
@@ -62,9 +57,9 @@ export class Cropper {
 
   follow() {
     const { turn, width, height } = this.viewport
-    const same = this.shown && this.shown.turn.degrees === turn.degrees && this.shown.turn.isFlipped === turn.isFlipped
-      && this.shown.width === width && this.shown.height === height
-    if (same && this.seen) this.frame = this.held(this.toImage(this.seen))
+    const { shown } = this
+    if (shown.turn.degrees === turn.degrees && shown.turn.isFlipped === turn.isFlipped
+      && shown.width === width && shown.height === height) this.frame = this.held(this.toImage(this.seen))
     this.show()
   }
 
@@ -79,7 +74,7 @@ export class Cropper {
     return this.imageRatio ? inscribed(held, this.imageRatio) : held
   }
 
-  /** The ratio in image space: a quarter turn swaps the sides. */
+  /** A quarter turn swaps the sides. */
   get imageRatio() {
     if (!this.ratio) return null
     return this.viewport.turn.degrees % 180 === 0 ? this.ratio : 1 / this.ratio
@@ -94,16 +89,14 @@ export class Cropper {
     const { x, y, width, height } = this.seen
     Object.assign(this.box.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` })
     this.address = cropAddress(this.service, frame, this.image, this.viewport.turn, this.format)
-    if (this.field) this.field.value = this.address
-    if (this.link) this.link.href = this.address
+    this.field.value = this.link.href = this.address
   }
 
   draw(handle, dx, dy, from) {
     const { turn, scale } = this.viewport
     const by = turn.undo({ x: dx, y: dy })
     const own = turn.undo(handle)
-    const side = (value) => Math.round(value)
-    this.frame = drawn(from, { x: side(own.x), y: side(own.y) }, by.x / scale, by.y / scale, this.image,
+    this.frame = drawn(from, { x: Math.round(own.x), y: Math.round(own.y) }, by.x / scale, by.y / scale, this.image,
       { least: LEAST / scale, ratio: this.imageRatio })
     this.show()
   }

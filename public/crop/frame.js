@@ -1,4 +1,3 @@
-/** The eight handles, clockwise from the top left, in the order of the Tab key. */
 export const HANDLES = [
   { x: -1, y: -1 }, { x: 0, y: -1 }, { x: 1, y: -1 }, { x: 1, y: 0 },
   { x: 1, y: 1 }, { x: 0, y: 1 }, { x: -1, y: 1 }, { x: -1, y: 0 },
@@ -13,11 +12,10 @@ export function drawn(frame, handle, dx, dy, image, { least, ratio }) {
       y: between(frame.y + dy, 0, image.height - frame.height),
     }
   }
-  const free = {
+  const result = {
     ...side(frame.x, frame.width, handle.x, dx, image.width, Math.min(least, image.width), 'x', 'width'),
     ...side(frame.y, frame.height, handle.y, dy, image.height, Math.min(least, image.height), 'y', 'height'),
   }
-  const result = free
   return ratio ? proportioned(frame, result, handle, image, least, ratio) : result
 }
 

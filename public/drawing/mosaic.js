@@ -46,7 +46,7 @@ export function levelRect([a, b, c, d, e, f], cell, level) {
   return left < right && top < bottom ? { x: left, y: top, width: right - left, height: bottom - top } : null
 }
 
-/** In order of drawing: for a tile that is not there the nearest coarser one, then finer ones. */
+/** In order of drawing; for a missing tile the nearest coarser one, then finer ones. */
 export function mosaicTiles(pyramid, level, rect, has) {
   const own = []
   const finer = []

@@ -6,21 +6,15 @@ const AHEAD = 0.75
 
 export class Grid {
   constructor(box, nearEnd, opened) {
-    this.box = box
-    this.nearEnd = nearEnd
-    this.opened = opened
-    this.images = []
-    this.shown = new Map()
-    this.rows = new Rows(1, style(1))
-    this.address = new URL(document.baseURI)
-    this.focused = 0
-    this.frame = 0
-    this.sign = 1
-    this.top = 0
-    this.timer = 0
+    Object.assign(this, { box, nearEnd, opened, images: [], shown: new Map(), rows: new Rows(1, style(1)) })
+    Object.assign(this, { address: new URL(document.baseURI), focused: 0, frame: 0, sign: 1, top: 0, timer: 0 })
     new ResizeObserver(() => this.layOut()).observe(box)
     addEventListener('scroll', () => this.invalidate(), { passive: true })
     box.addEventListener('keydown', (event) => this.key(event))
+    box.addEventListener('focusin', ({ target }) => {
+      this.focused = Number(target.dataset.index)
+      for (const link of this.shown.values()) link.tabIndex = link === target ? 0 : -1
+    })
   }
 
   clear() {
@@ -38,15 +32,35 @@ export class Grid {
   }
 
   layOut() {
+    if (this.box.clientWidth === 0) return
+    for (const link of this.shown.values()) link.remove()
+    this.shown.clear()
+    this.arrange()
+  }
+
+  arrange() {
     const width = this.box.clientWidth
-    if (width === 0) return
     this.rows = new Rows(width, style(width))
     this.rows.append(this.images)
     // Places are counted from the side where reading starts.
     this.sign = getComputedStyle(this.box).direction === 'rtl' ? -1 : 1
-    for (const link of this.shown.values()) link.remove()
-    this.shown.clear()
     this.update()
+  }
+
+  replace(images) {
+    const links = new Map()
+    for (const [index, link] of this.shown) links.set(this.images[index], link)
+    this.shown.clear()
+    this.images = images
+    images.forEach((image, index) => {
+      const link = links.get(image)
+      if (!link) return
+      links.delete(image)
+      link.dataset.index = index
+      this.shown.set(index, link)
+    })
+    for (const link of links.values()) link.remove()
+    this.arrange()
   }
 
   invalidate() {
@@ -78,7 +92,7 @@ export class Grid {
       const picture = link.firstElementChild
       picture.style.height = `${place.height}px`
     }
-    // Rows that only fly past are not worth a request: their pictures wait until the reader slows down.
+    // Rows that fly past are not worth a request.
     const isFast = Math.abs(top - this.top) > innerHeight
     this.top = top
     clearTimeout(this.timer)
@@ -108,6 +122,7 @@ export class Grid {
     }
     this.box.insertBefore(link, next)
     this.shown.set(index, link)
+    this.dress?.(link)
     return link
   }
 
@@ -133,8 +148,6 @@ export class Grid {
   }
 
   focus(index) {
-    const before = this.shown.get(this.focused)
-    if (before) before.tabIndex = -1
     this.focused = index
     const row = this.rows.rows[this.rows.rowOf(index)]
     if (!row) return
@@ -143,11 +156,7 @@ export class Grid {
     const below = top + row.height + this.rows.style.caption + 16 - innerHeight
     if (below > 0) scrollBy(0, below)
     this.update()
-    const link = this.shown.get(index)
-    if (link) {
-      link.tabIndex = 0
-      link.focus({ preventScroll: true })
-    }
+    this.shown.get(index)?.focus({ preventScroll: true })
   }
 }
 
@@ -158,7 +167,6 @@ function style(width) {
   return { gap: 16, height: Math.min(Math.max(width / 5.5, 200), 340), caption: 34 }
 }
 
-/** A tile that holds the whole image, large enough for its box where there is one. */
 function thumbnailURL(image, pixels, address) {
   const { pyramid, tileURL } = zigguratSource(image, address)
   const wanted = pyramid.levelForScale(pixels / Math.max(image.width, image.height))

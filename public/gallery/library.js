@@ -2,17 +2,10 @@ const PAGE = 200
 
 export class Library {
   constructor(query, read = readJSON) {
-    this.query = query
-    this.read = read
-    this.images = []
-    this.cursor = null
-    this.isComplete = false
-    this.total = undefined
-    this.reading = null
+    Object.assign(this, { query, read, images: [], cursor: null, isComplete: false, total: undefined, reading: null })
     this.abort = new AbortController()
   }
 
-  /** Calls while one is under way share it. */
   more() {
     if (this.isComplete) return Promise.resolve([])
     this.reading ??= this.readPage().finally(() => { this.reading = null })

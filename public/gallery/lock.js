@@ -4,10 +4,8 @@ import { button, make } from '../viewer/element.js'
 import { icon } from '../viewer/icons.js'
 import { logIn, session } from './session.js'
 
-/** For the page that comes after a space was locked, to tell so. */
 const NOTE = 'ziggurat-locked'
 
-/** Puts the button that unlocks a private space, or locks it again, into the header. */
 export async function showLock(header) {
   const { space } = await session()
   const words = space ? text.lock : text.unlock
@@ -22,7 +20,6 @@ export async function showLock(header) {
   }
 }
 
-/** Leaves the page when its space is locked, by time or elsewhere, also while it slept. */
 export function watchSession() {
   let timer
   const look = async () => {
@@ -32,7 +29,7 @@ export function watchSession() {
     document.body.hidden = false
     timer = setTimeout(look, Math.min(expires + 1, 60) * 1000)
   }
-  // The back button brings it back as it was: nothing is seen before it has looked.
+  // The back button shows nothing before it has looked.
   addEventListener('pagehide', () => { document.body.hidden = true })
   addEventListener('pageshow', ({ persisted }) => persisted && look())
   document.addEventListener('visibilitychange', () => document.hidden || look())

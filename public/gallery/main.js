@@ -2,8 +2,13 @@ import { showGallery } from './page.js'
 import { session, takeToken } from './session.js'
 
 await takeToken()
-const reload = showGallery(document, location)
+const { grid, reload } = showGallery(document, location)
 // What few visitors need is loaded for those alone.
 const { password, space, writable } = await session()
-if (password || space) (await import('./lock.js')).showLock(document.querySelector('header'))
-if (writable) (await import('./upload.js')).showUploads(document.querySelector('header'), reload)
+const header = document.querySelector('header')
+if (password || space) (await import('./lock.js')).showLock(header)
+if (writable) {
+  const [{ showUploads }, { Selection }] = await Promise.all([import('./upload.js'), import('../editing/selection.js')])
+  showUploads(header, reload)
+  new Selection(grid, header, reload)
+}

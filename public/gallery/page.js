@@ -4,10 +4,8 @@ import { icon } from '../viewer/icons.js'
 import { Grid } from './grid.js'
 import { Library } from './library.js'
 
-/** The search waits until the typing does, ms. */
-const TYPING = 220
+const TYPING = 220 // ms
 
-/** The gallery: the library's images, searched as one types; the address always says what for. Returns what reads them anew. */
 export function showGallery(document, location) {
   const find = (id) => document.getElementById(id)
   const field = find('search')
@@ -40,7 +38,6 @@ export function showGallery(document, location) {
       if (current === library && !current.abort.signal.aborted) say(text.libraryUnreachable, true)
     }
   }
-  // The place that the reader left: its images are read again first.
   let place = history.state?.place ?? null
   const comeBack = () => {
     if (!place) return
@@ -85,5 +82,9 @@ export function showGallery(document, location) {
   })
   field.value = new URLSearchParams(location.search).get('q') ?? ''
   search(field.value.trim())
-  return () => search(field.value.trim())
+  const reload = () => {
+    place = { top: scrollY, count: grid.images.length }
+    search(field.value.trim())
+  }
+  return { grid, reload }
 }

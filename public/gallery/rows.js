@@ -1,14 +1,10 @@
 /** Wider pictures are shown cut, narrower ones too: one strip must not take a row of its own. */
 const SHAPE = { least: 0.5, most: 2.6 }
 
-/** Appending moves only the last, unfilled row: a hundred thousand pictures cost what is added. */
+/** Appending moves only the last, unfilled row. */
 export class Rows {
   constructor(width, style) {
-    this.width = width
-    this.style = style
-    this.shapes = []
-    this.rows = []
-    this.isOpen = false
+    Object.assign(this, { width, style, shapes: [], rows: [], isOpen: false })
   }
 
   get count() { return this.shapes.length }
@@ -75,7 +71,6 @@ export class Rows {
     return boxes
   }
 
-  /** The first row of which this holds, as it does of all after it. */
   first(holds) {
     let [low, high] = [0, this.rows.length]
     while (low < high) {

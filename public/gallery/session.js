@@ -1,15 +1,11 @@
 let asked
 
-/**
- * What this visitor may do, asked once a page: `{writable, space, spaceWritable, password, expires}`, flags but for
- * the seconds until a session ends.
- */
+/** Asked once a page: `{writable, space, spaceWritable, password, expires}`, the last in seconds. */
 export function session(again = false) {
   if (again || !asked) asked = fetch('/api/session').then((answer) => answer.json()).catch(() => ({}))
   return asked
 }
 
-/** Begins a session by `{password}` or `{token}`. */
 export function logIn(credential) {
   asked = null
   return fetch('/api/session', {
@@ -17,7 +13,6 @@ export function logIn(credential) {
   })
 }
 
-/** Turns a printed address's `#token=…` into a session. */
 export async function takeToken() {
   const token = /^#token=(.+)/.exec(location.hash)
   if (!token) return

@@ -1,24 +1,18 @@
 const root = '/api/uploads'
-/** Bytes of one request: what a refusal in its midst costs at most. */
-const PIECE = 8 << 20
+const PIECE = 8 << 20 // bytes
 const base64 = (words) => btoa(String.fromCharCode(...new TextEncoder().encode(words)))
 const memory = (file) => `upload ${file.name} ${file.size} ${file.lastModified}`
 const pause = (seconds) => new Promise((go) => setTimeout(go, seconds * 1000))
 
-/** What the server says against a file; nothing that trying again would mend. */
 export class Refusal extends Error {}
 
-/** Status 0 where the line broke. */
 function ask(method, path, signal, headers, body) {
   return fetch(path, { method, signal, body, headers: { 'Tus-Resumable': '1.0.0', ...headers } }).catch(() => ({ status: 0 }))
 }
 
 const isPassing = (status) => status === 0 || status === 409 || status === 429 || status >= 500 && status !== 507
 
-/**
- * Sends a file by tus 1.0, going on where an earlier attempt at the same file ended, also one before a reload.
- * Waits while the server is away or busy; resolves to the upload's id.
- */
+/** tus 1.0; goes on where an earlier attempt at the same file ended, also one before a reload. */
 export async function send(file, { signal, started, waiting }) {
   let path = localStorage.getItem(memory(file))
   let offset = -1
@@ -67,7 +61,6 @@ export async function send(file, { signal, started, waiting }) {
   }
 }
 
-/** Ends an upload and forgets what was sent. */
 export function cancel(file, id) {
   localStorage.removeItem(memory(file))
   return id && ask('DELETE', `${root}/${id}`)

@@ -4,10 +4,8 @@ import { button, make } from '../viewer/element.js'
 import { icon } from '../viewer/icons.js'
 import { Refusal, cancel, send } from './tus.js'
 
-/** Files that are sent at the same time. */
 const AT_ONCE = 3
 
-/** Puts the button that opens the panel for uploads into the header; pictures may be dropped anywhere. */
 export function showUploads(header, reload) {
   const panel = new Panel(reload)
   header.append(button('round add', text.addPictures, () => panel.open(), icon('add')))
@@ -61,7 +59,6 @@ class Panel {
     this.showPhone()
   }
 
-  /** The same page's address for a phone in the same network. */
   async showPhone() {
     const answer = await fetch('/api/qr.svg')
     if (answer.status !== 200) return
@@ -112,7 +109,6 @@ class Panel {
   }
 }
 
-/** One file's line: its name, how far it is, and what became of it. */
 class Row {
   constructor(file, panel) {
     this.file = file
@@ -141,7 +137,6 @@ class Row {
     }
   }
 
-  /** - value: 0 to 1 while it is sent, on to 2 while it is tiled. */
   show(value, words) {
     this.bar.value = value
     this.words.textContent = words

@@ -9,7 +9,7 @@ export class Coverage {
     this.visible = this.area.bounds(pyramid.imageSize)
   }
 
-  /** A convex area meets one unbroken run of columns in each row. Nearest the viewport's centre first. */
+  /** Nearest the viewport's centre first. */
   tiles() {
     const { pyramid, level, visible } = this
     if (!visible) return []
@@ -31,12 +31,11 @@ export class Coverage {
         found.push({ level, column, row, distance: dx * dx + dy * dy })
       }
     }
-    // Rows and columns come in order and the sort is stable, so equal distances need no more.
+    // The sort is stable: equal distances need no more.
     return found.sort((a, b) => a.distance - b.distance)
   }
 }
 
-/** The cells that [low, high) meets in more than a point, low ≥ 0. */
 function cells(low, high, cell, count) {
   if (!(low < high)) return { start: 0, end: 0 }
   // A quotient may round across a cell's edge; the products are exact, so they decide.

@@ -11,7 +11,6 @@ export function fitScale(fit, image, window, turn = new Turn()) {
   return Math.min(window.width / seen.width, window.height / seen.height)
 }
 
-/** The default: from fit-contain to 16 times that, or to full resolution where that is more. */
 export function defaultLimits(image, window, turn = new Turn()) {
   const minimum = fitScale('contain', image, window, turn)
   return { minimum, maximum: Math.max(1, 16 * minimum) }

@@ -55,7 +55,7 @@ export function levelCount(side) {
   return bits + 1
 }
 
-/** `length` halved `times` times, rounded up each time. Not `>>`, which ends at 2^31. */
+/** Not `>>`, which ends at 2^31. */
 export function halved(length, times) { return Math.ceil(length / 2 ** times) }
 
 function tiles(length, tileSize) { return Math.floor((length - 1) / tileSize) + 1 }

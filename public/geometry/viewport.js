@@ -8,12 +8,7 @@ export class Viewport {
     if (!(width > 0 && height > 0 && scale > 0)) {
       throw new RangeError(`a viewport has a positive size and scale: ${width}×${height} at ${scale}`)
     }
-    this.width = width
-    this.height = height
-    this.scale = scale
-    this.x = x
-    this.y = y
-    this.turn = turn
+    Object.assign(this, { width, height, scale, x, y, turn })
   }
 
   static fitting(image, fit, window, turn = new Turn()) {
@@ -28,6 +23,12 @@ export class Viewport {
 
   get imageCenter() {
     return { x: (this.x + this.width / 2) / this.scale, y: (this.y + this.height / 2) / this.scale }
+  }
+
+  /** Of the window, in image space. */
+  get corners() {
+    const { width, height } = this
+    return [[0, 0], [width, 0], [width, height], [0, height]].map(([x, y]) => this.imagePoint({ x, y }))
   }
 
   imagePoint(point) {

@@ -13,9 +13,7 @@ export class VisibleArea {
         right: (left + seenWidth) / scale, bottom: (top + seenHeight) / scale,
       }
     }
-    this.corners = [
-      { x: 0, y: 0 }, { x: width, y: 0 }, { x: width, y: height }, { x: 0, y: height },
-    ].map((corner) => viewport.imagePoint(corner))
+    this.corners = viewport.corners
   }
 
   verticalExtent(low, high) {

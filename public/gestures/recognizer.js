@@ -1,17 +1,11 @@
 const TIMING = { doubleTap: 300, longPress: 550, sample: 100, stale: 60 }
-/** How far a pointer strays and is still in its place, CSS pixels. */
-const SLOP = { mouse: 3, pen: 6, touch: 9 }
+const SLOP = { mouse: 3, pen: 6, touch: 9 } // CSS px
 const DOUBLE_TAP_REACH = 40
 
 /** Has no clock and no document: it is given contacts with their times, and `expire` at `deadline`. */
 export class Recognizer {
   constructor(handler) {
-    this.handler = handler
-    this.contacts = new Map()
-    this.state = 'idle'
-    this.first = null
-    this.lastTap = null
-    this.samples = []
+    Object.assign(this, { handler, contacts: new Map(), state: 'idle', first: null, lastTap: null, samples: [] })
   }
 
   get deadline() {
@@ -61,7 +55,7 @@ export class Recognizer {
   up(contact) {
     if (!this.contacts.delete(contact.id)) return
     if (this.contacts.size > 0) {
-      // The finger that stays goes on with the drag; two fingers never end in a throw of their own.
+      // Two fingers never end in a throw of their own.
       this.first = [...this.contacts.values()][0]
       this.samples = []
       this.handler.grab(this.points())

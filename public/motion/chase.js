@@ -1,19 +1,12 @@
 import { settled } from './limits.js'
 
-/** Time for the distance to the wanted scale to fall to 1/e, ms. */
-const LAG = 60
+const LAG = 60 // ms to 1/e
 
-/** The point is remembered from the first turn of the wheel: steps do not add up to a drift at an edge. */
+/** The point is that of the first turn of the wheel: steps add up to no drift. */
 export class Chase {
   constructor(from, anchor, image, limits, now) {
-    this.from = from
-    this.anchor = anchor
-    this.image = image
-    this.limits = limits
-    this.point = from.imagePoint(anchor)
-    this.scale = from.scale
-    this.wanted = from.scale
-    this.time = now
+    const { scale } = from
+    Object.assign(this, { from, anchor, image, limits, point: from.imagePoint(anchor), scale, wanted: scale, time: now })
   }
 
   aim(scale) { this.wanted = scale }

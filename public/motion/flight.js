@@ -1,10 +1,7 @@
 /** Linear in the scale, the offset keeps one image point still on the screen all the way. */
 export class Flight {
   constructor(from, to, start, duration) {
-    this.from = from
-    this.to = to
-    this.start = start
-    this.duration = duration
+    Object.assign(this, { from, to, start, duration })
   }
 
   get destination() { return this.to }

@@ -1,9 +1,6 @@
-/** Time for the speed of a throw to fall to 1/e, ms. */
-const FADE = 325
-/** The spring at the edges, 1/ms; critically damped. */
-const STIFFNESS = 0.012
-/** Nearer than this to rest is rest, CSS pixels. */
-const STILL = 0.25
+const FADE = 325 // ms to 1/e
+const STIFFNESS = 0.012 // 1/ms, critically damped
+const STILL = 0.25 // CSS px
 
 export class Glide {
   constructor(position, velocity, range) {
@@ -13,7 +10,6 @@ export class Glide {
     const forward = outside ? position > range.last : velocity > 0
     const edge = forward ? range.last : range.first
     const part = velocity === 0 ? Infinity : (edge - position) / (velocity * FADE)
-    /** When the edge is met, ms from the start; 0 if it starts outside, Infinity if never. */
     this.met = outside ? 0 : part < 1 ? -FADE * Math.log(1 - part) : Infinity
     this.edge = edge
     this.destination = this.met < Infinity ? edge : position + velocity * FADE

@@ -19,7 +19,6 @@ export function stretched(viewport, image, limits, anchor, zooming) {
   })
 }
 
-/** The viewport that fingers must have asked for. Inverse of `stretched` for a drag. */
 export function relaxed(viewport, image, limits, anchor) {
   const { across, down } = viewport.offsets(image)
   const flat = viewport.with({
@@ -42,7 +41,6 @@ export function rubber(pull, room) {
   return Math.sign(pull) * (1 - 1 / (Math.abs(pull) * YIELD / room + 1)) * room
 }
 
-/** The pull that moved content by `stretch`. Inverse of `rubber`. */
 export function unrubber(stretch, room) {
   const part = Math.min(Math.abs(stretch) / room, 0.999)
   return Math.sign(stretch) * (1 / (1 - part) - 1) * room / YIELD

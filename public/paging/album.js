@@ -1,10 +1,7 @@
 import { Library } from '../gallery/library.js'
 
-/** Lists longer than this many pages are not searched for one image's place. */
 const PAGES = 20
 const KEY = 'ziggurat-album'
-
-/** `ids` are part of the whole, which starts `offset` images earlier and has `total`. */
 
 export function leaveAlbum(storage, images, index, total) {
   const offset = Math.max(index - 500, 0)

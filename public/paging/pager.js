@@ -3,28 +3,16 @@ import { openSource } from '../sources/open.js'
 import { fetchBitmap } from '../tiles/fetch.js'
 import { make } from '../viewer/element.js'
 
-/** Between two pictures, CSS pixels. */
-const GAP = 32
-/** Part of the window's width that a slow pull must reach to turn the page. */
-const FAR = 0.3
-/** A flick, CSS pixels per ms. */
-const FLICK = 0.35
+const GAP = 32 // CSS px
+const FAR = 0.3 // of the window
+const FLICK = 0.35 // CSS px per ms
 const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
 
 export class Pager {
   constructor(track, show) {
-    this.track = track
-    this.show = show
-    this.list = []
-    this.index = 0
-    this.near = new Map()
-    this.offset = 0
-    this.turning = null
-    this.arrive = null
-    this.calm = false
+    Object.assign(this, { track, show, list: [], index: 0, near: new Map(), offset: 0, turning: null, arrive: null, calm: false })
   }
 
-  /** Right to left, the next page is to the left. */
   get sign() { return getComputedStyle(this.track).direction === 'rtl' ? -1 : 1 }
 
   get neighbours() {
@@ -55,7 +43,6 @@ export class Pager {
       return { source, bitmap }
     })
     ready.catch(() => {
-      // Asked for again, and told, when the page is turned.
       if (this.near.get(index)?.preview === preview) this.near.delete(index)
       preview.remove()
     })
@@ -102,7 +89,6 @@ export class Pager {
     }
   }
 
-  /** A turn under way is over at once: the next swipe need not wait for it. */
   finish() {
     const { turning, arrive } = this
     this.turning = null

@@ -15,7 +15,7 @@ export async function firstView(address, { width, height, ratio, query }, signal
   let last = Promise.resolve()
   source.coming = new Map(tiles.map((tile) => {
     const bytes = last.then(() => parts.next())
-    // Who takes the tile is told; of the others nobody needs to hear.
+    // Only who takes the tile need hear.
     bytes.catch(() => {})
     last = bytes
     return [tileKey(tile), bytes.then((part) => new Blob([part]))]
@@ -24,7 +24,6 @@ export async function firstView(address, { width, height, ratio, query }, signal
   return source
 }
 
-/** A stream's parts, each behind its length in 4 bytes, big-endian. */
 class Parts {
   constructor(reader) {
     this.reader = reader

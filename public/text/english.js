@@ -32,6 +32,7 @@ export const text = {
   region: (region) => `region ${region}`,
   title: 'Title',
   caption: 'Caption',
+  keywords: 'Keywords',
   size: 'Size',
   megapixels: 'Megapixels',
   identifier: 'Identifier',

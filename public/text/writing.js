@@ -1,10 +1,13 @@
-/** What those read who add pictures. */
+import { text as reading } from './english.js'
+
+const { number } = reading
+
+/** For those who may write. */
 export const text = {
   addPictures: 'Add pictures',
   dropHere: 'Drop pictures anywhere on this page, or',
   choosePictures: 'Choose pictures',
   takePhoto: 'Take a photo',
-  close: 'Close',
   cancel: 'Cancel',
   cancelled: 'Cancelled.',
   queued: 'Waits for its turn.',
@@ -16,6 +19,29 @@ export const text = {
   thereAlready: 'This picture is there already.',
   tryAgain: 'This did not work. Choose the picture again to go on.',
   unfinished: (names) => `Not finished: ${names}. Choose the same files again to go on where they ended.`,
+
+  select: 'Select pictures',
+  selection: 'Selected pictures',
+  selected: (count) => `${number(count)} selected`,
+  leave: 'End selecting',
+  edit: 'Edit title and caption',
+  delete: 'Delete',
+  deleted: (count) => `${pictures(count)} deleted.`,
+  notDeleted: (count) => `${number(count)} could not be deleted.`,
+  undo: 'Undo',
+  restored: (count) => `${pictures(count)} restored.`,
+  title: 'Title',
+  caption: 'Caption',
+  keywords: 'Keywords, with commas between them',
+  save: 'Save',
+  saved: 'Saved.',
+  notSaved: 'This did not work. Please try again.',
+  conflict: 'Somebody else has changed this meanwhile. Nothing of theirs is lost yet: look, and save again.',
+  theirs: (words) => words ? `They wrote: “${words}”` : 'They left this empty.',
+  useTheirs: 'Take theirs',
+
   phone: 'Scan this with a phone in the same network to send its photos.',
   phoneCode: 'QR code of this page for a phone',
 }
+
+function pictures(count) { return count === 1 ? '1 picture' : `${number(count)} pictures` }

@@ -1,4 +1,3 @@
-/** Decoded tiles, the least recently used given up first, within a number of bytes. */
 export class TileCache {
   constructor(limit) {
     this.limit = limit
@@ -32,14 +31,11 @@ export class TileCache {
   }
 
   trim(used) {
-    const gone = []
     for (const key of [...this.bitmaps.keys()]) {
       if (this.bytes <= this.limit) break
       if (used.has(key)) continue
       this.delete(key)
-      gone.push(key)
     }
-    return gone
   }
 
   clear() { for (const key of [...this.bitmaps.keys()]) this.delete(key) }

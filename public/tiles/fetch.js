@@ -13,7 +13,6 @@ export async function fetchBitmap(url, signal) {
   return createImageBitmap(blob).catch(() => { throw new MissingTile(`not an image: ${url}`) })
 }
 
-/** The same, but of a tile that is on its way without being asked for only where that fails. */
 export function fetchTile({ coming, tileURL }, tile, signal) {
   const key = tileKey(tile)
   const blob = coming?.get(key)

@@ -1,20 +1,12 @@
 import { tileKey } from './plan.js'
 
-/** Waits before the second, third and fourth try, ms. */
-const BACK_OFF = [250, 1000, 4000]
+const BACK_OFF = [250, 1000, 4000] // ms
 
 export class MissingTile extends Error {}
 
 export class TileLoader {
-  constructor({ fetchTile, loaded, failed, later = wait }, concurrency = 6) {
-    this.fetchTile = fetchTile
-    this.loaded = loaded
-    this.failed = failed
-    this.later = later
-    this.concurrency = concurrency
-    this.running = new Map()
-    this.wanted = []
-    this.troubles = new Map()
+  constructor({ fetchTile, loaded, failed, later = (action, delay) => setTimeout(action, delay) }, concurrency = 6) {
+    Object.assign(this, { fetchTile, loaded, failed, later, concurrency, running: new Map(), wanted: [], troubles: new Map() })
     this.counts = { requested: 0, loaded: 0, aborted: 0, retried: 0, failed: 0 }
   }
 
@@ -80,5 +72,3 @@ export class TileLoader {
     }, BACK_OFF[tries - 1])
   }
 }
-
-function wait(action, delay) { setTimeout(action, delay) }

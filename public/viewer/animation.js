@@ -1,7 +1,7 @@
+import { levelMatrix } from '../drawing/mosaic.js'
 import { make } from './element.js'
 
-/** Frames that tell no time are shown this long, ms. */
-const PAUSE = 100
+const PAUSE = 100 // ms, of frames that tell no time
 
 export class Animation {
   constructor(viewer, { type, url }, base, plays) {
@@ -45,7 +45,6 @@ export class Animation {
     if (this.plays && time) this.timer = setTimeout(() => this.next(), Math.max(0, due + time - performance.now()))
   }
 
-  /** Resolves with the time to show it, ms. */
   async show(index) {
     if (!this.decoder) return 0
     this.frame = (index % this.count + this.count) % this.count
@@ -68,17 +67,12 @@ export class Animation {
     this.place()
   }
 
-  /** Image space to viewport space, as CSS has it. */
   place() {
     const { viewport, source } = this.viewer
     if (!viewport || !source || !this.canvas.isConnected) return
     const { width, height } = source.pyramid.imageSize
-    const at = viewport.viewportPoint({ x: 0, y: 0 })
-    const right = viewport.viewportPoint({ x: width, y: 0 })
-    const down = viewport.viewportPoint({ x: 0, y: height })
-    const [w, h] = [this.canvas.width, this.canvas.height]
-    this.canvas.style.transform = `matrix(${(right.x - at.x) / w},${(right.y - at.y) / w},${
-      (down.x - at.x) / h},${(down.y - at.y) / h},${at.x},${at.y})`
+    Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` })
+    this.canvas.style.transform = `matrix(${levelMatrix(viewport, 1, 1)})`
   }
 
   tell() { this.viewer.dispatchEvent(new CustomEvent('motion', { detail: this.plays })) }

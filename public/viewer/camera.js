@@ -7,18 +7,14 @@ import { Throw } from '../motion/glide.js'
 import { relaxed, settled, stretched } from '../motion/limits.js'
 import { isStrip } from './states.js'
 
-const FLIGHT = 260
-/** The wheel has come to rest, ms: the next turn is another intention. */
-const WHEEL_PAUSE = 800
-/** Halves or doubles the scale, CSS pixels of a drawn-out second tap. */
-const QUICK_ZOOM = 110
+const FLIGHT = 260 // ms
+const WHEEL_PAUSE = 800 // ms
+const QUICK_ZOOM = 110 // CSS px to double the scale
 
-/** Where the window stands on the image, and how fingers, wheel and commands move it. Times in ms. */
 export class Camera {
   constructor(image, window, options = {}) {
     this.image = image
     this.options = options
-    /** A fit that is kept when the window changes; a gesture leaves it */
     this.kept = 'contain'
     this.viewport = Viewport.fitting(image, 'contain', window)
     if (isStrip(image, window)) {
@@ -30,7 +26,7 @@ export class Camera {
     this.motion = null
     this.hold = null
     this.quick = null
-    /** How far a drag has gone past the image's left (above 0) or right edge, CSS pixels as seen. */
+    /** How far a drag is past the left (> 0) or right edge, CSS px. */
     this.pull = 0
     this.wheeling = { chase: null, time: -Infinity, shown: null }
   }
@@ -163,7 +159,6 @@ export class Camera {
     this.viewport = stretched(wanted, this.image, this.limitsFor(wanted.turn), middle, points.length === 2)
   }
 
-  /** Takes what goes past the image's left or right edge, as seen, out of a drag: it pulls the page. */
   pulled(wanted) {
     const inside = wanted.clamped(this.image)
     const past = wanted.turn.apply({ x: inside.x - wanted.x, y: inside.y - wanted.y })
@@ -230,7 +225,6 @@ export class Camera {
   }
 }
 
-/** What hands do to a camera; `act` is given the change. */
 export function steering(act) {
   return {
     grab: (points) => act((camera) => camera.grab(points)),
@@ -251,7 +245,6 @@ function near(a, b) { return Math.hypot(a.x - b.x, a.y - b.y) <= 1 }
 
 function spread([a, b]) { return Math.hypot(a.x - b.x, a.y - b.y) }
 
-/** Degrees. */
 function bearing([a, b]) { return Math.atan2(b.y - a.y, b.x - a.x) * 180 / Math.PI }
 
 function same(a, b) {

@@ -1,8 +1,19 @@
 import { nextState } from './states.js'
 import { showKeys, showViewMenu } from './view-menu.js'
 
-/** CSS pixels an arrow key moves, and the factor of a zoom key. */
 const STEP = { pan: 96, zoom: 1.5 }
+
+const COMMANDS = {
+  ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down',
+  '+': 'zoomIn', '=': 'zoomIn', '-': 'zoomOut', _: 'zoomOut', 0: 'whole', Home: 'whole', 1: 'original',
+  r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'leave', PageUp: 'previous', PageDown: 'next', '?': 'help',
+  ' ': 'play', ',': 'stepBack', '.': 'step',
+}
+
+export function keyCommand(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return null
+  return COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? null
+}
 
 export function commands(viewer) {
   const pan = (x, y) => () =>

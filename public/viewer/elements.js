@@ -1,4 +1,6 @@
-// For pages of others: `<script type="module" src="…/viewer/elements.js">` and the elements work.
-import { defineElements } from './define.js'
+import { ZigguratZoom } from '../zoom/ziggurat-zoom.js'
+import { ZigguratViewer } from './ziggurat-viewer.js'
 
-defineElements()
+for (const [name, element] of [['ziggurat-viewer', ZigguratViewer], ['ziggurat-zoom', ZigguratZoom]]) {
+  if (!customElements.get(name)) customElements.define(name, element)
+}

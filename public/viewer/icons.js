@@ -1,4 +1,3 @@
-/** Strokes on a 24 × 24 grid. */
 const STROKES = {
   zoomIn: 'M12 5v14M5 12h14',
   zoomOut: 'M5 12h14',
@@ -12,6 +11,11 @@ const STROKES = {
   add: 'M12 5v14M5 12h14',
   locked: 'M8 11V8a4 4 0 0 1 8 0v3M6 11h12a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1v-7a1 1 0 0 1 1-1z',
   unlocked: 'M8 11V8a4 4 0 0 1 7.7-1.5M6 11h12a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1v-7a1 1 0 0 1 1-1z',
+  select: 'M8.5 12.2l2.6 2.6 4.6-5M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17z',
+  check: 'M6.5 12.5l3.8 3.8 7.2-8',
+  leave: 'M6 6l12 12M18 6L6 18',
+  edit: 'M5 19l1-4L16 5l3 3L9 18zM13.5 7.5l3 3',
+  delete: 'M5 7h14M9.5 7V5h5v2M7 7l.8 12.5h8.4L17 7M10.3 10.5v5.5M13.7 10.5v5.5',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l4.5 4.5',
 }
 

@@ -1,7 +1,7 @@
 import { Turn } from '../geometry/turn.js'
 import { Viewport } from '../geometry/viewport.js'
 
-/** A viewport as the fragment of a link: the server's viewport query, word for word. */
+/** The server's viewport query, word for word. */
 export function linkHash({ scale, x, y, width, height, turn }) {
   const parts = [
     `scale=${Number(scale.toPrecision(9))}`, `x=${round(x)}`, `y=${round(y)}`,
@@ -12,10 +12,7 @@ export function linkHash({ scale, x, y, width, height, turn }) {
   return `#${parts.join('&')}`
 }
 
-/**
- * The viewport a link asks for in a window of this size, or null where it asks for none that makes
- * sense. A link made in a window of another size keeps its middle in the middle.
- */
+/** A link made in a window of another size keeps its middle in the middle. */
 export function linkedViewport(hash, window) {
   const query = new URLSearchParams(hash.replace(/^#/, ''))
   const number = (name, otherwise) => {

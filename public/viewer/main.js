@@ -1,5 +1,4 @@
-import { defineElements } from './define.js'
+import './elements.js'
 import { showPage } from './page.js'
 
-defineElements()
 showPage(document, location)

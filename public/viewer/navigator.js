@@ -6,7 +6,7 @@ export class Navigator {
     this.frame = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
     this.seen = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
     this.frame.append(this.seen)
-    // The keys and the picture itself do all that it does: it need not be read out.
+    // Keys do all that it does: it need not be read out.
     this.element = make('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)
     this.element.part.add('navigator')
     this.image = { width: 1, height: 1 }
@@ -44,13 +44,11 @@ export class Navigator {
 
   show(viewport) {
     const { width, height } = viewport
-    const corners = [[0, 0], [width, 0], [width, height], [0, height]]
-      .map(([x, y]) => viewport.imagePoint({ x, y }))
     const { image } = this
     const wholeIsSeen = [[0, 0], [image.width, 0], [image.width, image.height], [0, image.height]]
       .map(([x, y]) => viewport.viewportPoint({ x, y }))
       .every(({ x, y }) => x > -1 && y > -1 && x < width + 1 && y < height + 1)
     this.element.hidden = !this.isOpen || wholeIsSeen
-    if (!this.element.hidden) this.seen.setAttribute('points', corners.map(({ x, y }) => `${x},${y}`).join(' '))
+    this.seen.setAttribute('points', viewport.corners.map(({ x, y }) => `${x},${y}`).join(' '))
   }
 }

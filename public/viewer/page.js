@@ -1,9 +1,9 @@
+import { session } from '../gallery/session.js'
 import { foundAlbum, libraryAlbum } from '../paging/album.js'
 import { text } from '../text/english.js'
 import { icon } from './icons.js'
 import { linkHash, linkedViewport } from './link.js'
 
-/** The id in `/view/{id}`; raw slashes and percent-encoded ones are the same id. */
 export function pathId(path) {
   const rest = path.replace(/^.*?\/view\//, '').replace(/\/$/, '')
   try {
@@ -56,8 +56,10 @@ export function showPage(document, location) {
   document.addEventListener('keydown', (event) => {
     if (event.target === document.body) viewer.dispatchEvent(new KeyboardEvent('keydown', event))
   })
-  // An image of a private space is gone when that is locked.
   if (first.startsWith('~/')) import('../gallery/lock.js').then(({ watchSession }) => watchSession())
+  session().then(async ({ writable }) => {
+    if (writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
+  })
   viewer.setAttribute('view', location.hash.slice(1))
   viewer.src = apiURL(first)
 }

@@ -5,26 +5,18 @@ import { TileLoader } from '../tiles/loader.js'
 import { plannedTiles, tileKey } from '../tiles/plan.js'
 import { Camera } from './camera.js'
 
-/** Between two drawings of a view at rest whose tiles are arriving, ms. */
-const ARRIVALS = 100
-/** Decoded tiles kept, bytes. */
-const CACHE = 192 * 1024 * 1024
+const ARRIVALS = 100 // ms between two drawings of a view at rest
+const CACHE = 192 * 1024 * 1024 // bytes
 
 export class Stage {
   constructor(canvas, events) {
     this.events = events
     this.painter = new CanvasPainter(canvas)
     this.cache = new TileCache(CACHE)
-    this.window = { width: 1, height: 1 }
-    this.ratio = 1
-    this.source = null
-    this.camera = null
-    this.loader = null
-    this.frame = 0
-    this.wasMoving = false
-    this.isSharp = false
-    this.drawnAt = -Infinity
-    this.soon = 0
+    Object.assign(this, {
+      window: { width: 1, height: 1 }, ratio: 1, source: null, camera: null, loader: null,
+      frame: 0, wasMoving: false, isSharp: false, drawn: null, drawnAt: -Infinity, soon: 0,
+    })
   }
 
   open(source, options, whole = null) {
@@ -71,7 +63,6 @@ export class Stage {
 
   setPaging(paging) { if (this.camera) this.camera.options.paging = paging }
 
-  /** The camera was told something: nothing is at rest or sharp until it is drawn. */
   disturb() {
     this.wasMoving = true
     this.isSharp = false
@@ -113,7 +104,7 @@ export class Stage {
       get: (level, column, row) => cache.get(tileKey({ level, column, row })),
     })
     if (moving) this.invalidate()
-    if (before !== viewport || !this.wasDrawn(viewport)) this.events.moved()
+    if (before !== viewport || this.drawn !== viewport) this.events.moved()
     this.drawn = viewport
     this.drawnAt = performance.now()
     const rests = !moving && !camera.isHeld
@@ -124,8 +115,6 @@ export class Stage {
     if (sharp && !this.isSharp) this.events.sharp()
     this.isSharp = sharp
   }
-
-  wasDrawn(viewport) { return this.drawn === viewport }
 }
 
 function wholeKey({ pyramid }) { return tileKey({ level: pyramid.singleTileLevel, column: 0, row: 0 }) }

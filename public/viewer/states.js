@@ -2,7 +2,6 @@ import { fitScale } from '../geometry/fit.js'
 
 const FITS = ['contain', 'width', 'none']
 
-/** So long that the whole of it would be a thread. */
 export function isStrip(image, window) {
   const contain = fitScale('contain', image, window)
   return contain < 1 / 4 && fitScale('cover', image, window) > 4 * contain
@@ -18,7 +17,6 @@ export function scaleStates({ image, window, limits, viewport }) {
   return states
 }
 
-/** The state after the one shown; from any other view the whole image. */
 export function nextState(camera) {
   const states = scaleStates(camera)
   const at = states.findIndex(({ fit }) => fit === camera.kept)

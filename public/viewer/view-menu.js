@@ -1,7 +1,7 @@
 import { Cropper, cropService } from '../crop/cropper.js'
 import { text } from '../text/english.js'
 import { copyText, pairList, showDialog } from './dialog.js'
-import { make } from './element.js'
+import { button, make } from './element.js'
 import { linkHash } from './link.js'
 import { showMenu } from './menu.js'
 import { citation, detailPairs } from './words.js'
@@ -26,9 +26,16 @@ export function showViewMenu(viewer, point) {
     item(text.cite, () => copy(text.cite, citation(source, viewport, viewAddress(viewer)))),
     item(text.flip, () => viewer.flip()),
     ...cropService(source) ? [item(text.crop, () => new Cropper(viewer))] : [],
-    item(text.details, () => showDialog(root, text.details, [pairList(detailPairs(source))])),
+    item(text.details, () => showDetails(viewer)),
+    ...viewer.actions,
     item(text.keys, () => showKeys(viewer)),
   ], text.more)
+}
+
+function showDetails(viewer) {
+  const { shadowRoot, source, actions } = viewer
+  showDialog(shadowRoot, text.details, [
+    pairList(detailPairs(source)), ...actions.map(({ name, run }) => button('wide', name, run, name))])
 }
 
 export function showKeys(viewer) {

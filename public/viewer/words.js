@@ -1,7 +1,6 @@
 import { text } from '../text/english.js'
 
-/** The bar's greatest length, CSS pixels. */
-const LONGEST = 140
+const LONGEST = 140 // CSS px
 
 export function citation(source, viewport, address) {
   const { width, height } = source.pyramid.imageSize
@@ -14,8 +13,7 @@ export function citation(source, viewport, address) {
 
 export function seenPart(source, viewport) {
   const { width, height } = source.pyramid.imageSize
-  const corners = [[0, 0], [viewport.width, 0], [viewport.width, viewport.height], [0, viewport.height]]
-    .map(([x, y]) => viewport.imagePoint({ x, y }))
+  const { corners } = viewport
   const [xs, ys] = [corners.map(({ x }) => x), corners.map(({ y }) => y)]
   const within = (value, side) => Math.min(Math.max(Math.round(value), 0), side)
   return [within(Math.min(...xs), width), within(Math.min(...ys), height),
@@ -24,15 +22,14 @@ export function seenPart(source, viewport) {
 
 export function detailPairs({ title, pyramid, details }) {
   const { width, height } = pyramid.imageSize
-  const pairs = [[text.title, title]]
-  if (details.caption) pairs.push([text.caption, details.caption])
-  pairs.push([text.size, text.pixels(width, height)], [text.megapixels, text.number(width * height / 1e6)])
-  if (details.id) pairs.push([text.identifier, details.id])
-  pairs.push([text.levels, String(pyramid.levelCount)], [text.tiles, `${pyramid.tileSize} × ${pyramid.tileSize}`])
-  if (details.format) pairs.push([text.format, String(details.format).toUpperCase()])
-  if (details.bytes > 0) pairs.push([text.storage, text.bytes(details.bytes)])
-  if (details.micronsPerPixel) pairs.push([text.resolution, text.microns(details.micronsPerPixel)])
-  return pairs
+  const { id, caption, keywords, format, bytes, micronsPerPixel } = details
+  return [
+    [text.title, title], [text.caption, caption], [text.keywords, keywords?.join(', ')],
+    [text.size, text.pixels(width, height)], [text.megapixels, text.number(width * height / 1e6)], [text.identifier, id],
+    [text.levels, pyramid.levelCount], [text.tiles, `${pyramid.tileSize} × ${pyramid.tileSize}`],
+    [text.format, format?.toUpperCase()], [text.storage, bytes && text.bytes(bytes)],
+    [text.resolution, micronsPerPixel && text.microns(micronsPerPixel)],
+  ].filter(([, value]) => value)
 }
 
 export function scaleBar(micronsPerPixel, scale) {

@@ -1,11 +1,10 @@
 import { Turn } from '../geometry/turn.js'
-import { keyCommand } from '../gestures/keys.js'
 import { listen } from '../gestures/surface.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
 import { SourceError } from '../sources/ziggurat.js'
 import { text } from '../text/english.js'
-import { commands } from './commands.js'
+import { commands, keyCommand } from './commands.js'
 import { gestures } from './handling.js'
 import { linkHash, linkedViewport } from './link.js'
 import { Shell } from './shell.js'
@@ -31,6 +30,7 @@ export class ZigguratViewer extends HTMLElement {
   })
   #commands = commands(this)
   #animation = null
+  actions = []
   #named = false
   #opening = null
   #connected = null
@@ -42,7 +42,6 @@ export class ZigguratViewer extends HTMLElement {
   connectedCallback() {
     if (!this.hasAttribute('tabindex')) this.tabIndex = 0
     if (!this.hasAttribute('role')) this.setAttribute('role', 'region')
-    // A page's own name for the viewer is kept; otherwise it is that of the image.
     this.#named ||= this.hasAttribute('aria-label')
     if (!this.#named) this.ariaLabel = text.viewer
     this.#connected = new AbortController()
@@ -87,14 +86,12 @@ export class ZigguratViewer extends HTMLElement {
 
   get viewport() { return this.#stage.camera?.viewport ?? null }
 
-  /** Shown at once, as far as the limits let it. */
   set viewport(viewport) {
     if (viewport) this.change((camera) => camera.show(viewport))
   }
 
   get source() { return this.#stage.source }
 
-  /** Whether every tile of the view is drawn and nothing moves. */
   get isSharp() { return this.#stage.isSharp }
 
   get requestCounts() { return { ...this.#stage.loader?.counts } }
@@ -145,7 +142,6 @@ export class ZigguratViewer extends HTMLElement {
     }
   }
 
-  /** The moving picture that is open, with `toggle()` and `step(by)`, or null. */
   get animation() { return this.#animation }
 
   async #animate(source) {
@@ -182,7 +178,6 @@ export class ZigguratViewer extends HTMLElement {
     else this.#pager.goTo(index)
   }
 
-  /** The page after or before the one that is shown or being turned to. */
   goBy(way) {
     this.#pager.finish()
     this.goTo(this.index + way)

@@ -2,8 +2,7 @@ import { listen } from '../gestures/surface.js'
 import { Camera, steering } from '../viewer/camera.js'
 import { make } from '../viewer/element.js'
 
-/** The content's own width, CSS pixels; its height follows from the aspect ratio. */
-const WIDTH = 1000
+const WIDTH = 1000 // CSS px
 
 export class ZigguratZoom extends HTMLElement {
   static observedAttributes = ['aspect-ratio']

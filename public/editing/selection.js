@@ -1,0 +1,196 @@
+import { text } from '../text/writing.js'
+import { button, make } from '../viewer/element.js'
+import { icon } from '../viewer/icons.js'
+import { editImage } from './form.js'
+import { speak, toast } from './toast.js'
+import { deleteImages, offerUndo, takeNote } from './trash.js'
+
+/** A finger that rests so long selects, ms, if it strays no farther, CSS pixels. */
+const REST = 450
+const SLOP = 10
+
+export class Selection {
+  constructor(grid, header, reload) {
+    Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
+    this.start = button('round select', text.select, () => this.isOn ? this.leave() : this.enter(), icon('select'))
+    header.append(this.start)
+    const press = (name, run) => button(`round ${name}`, text[name], run, icon(name))
+    this.count = make('span')
+    this.edit = press('edit', () => this.change())
+    this.delete = press('delete', () => this.remove())
+    this.bar = make('div', { className: 'selection', role: 'toolbar', ariaLabel: text.selection, hidden: true },
+      press('leave', () => this.leave()), this.count, this.edit, this.delete)
+    grid.box.after(this.bar)
+    document.body.classList.add('writable')
+    grid.dress = (link) => {
+      link.firstElementChild.append(make('span', { className: 'tick' }, icon('check')))
+      this.mark(link)
+    }
+    grid.layOut()
+    this.listen(grid.box)
+    const note = takeNote()
+    if (note) offerUndo(note, note.ids.size, reload)
+  }
+
+  listen(box) {
+    const at = (target) => {
+      const link = target?.closest('.picture')
+      return link ? Number(link.dataset.index) : null
+    }
+    let timer = 0
+    let pressed = null
+    // Before the grid hears of it, which opens what is clicked.
+    box.addEventListener('click', (event) => {
+      const index = at(event.target)
+      const toggles = this.isOn || event.ctrlKey || event.metaKey || event.target.closest('.tick')
+      if (index === null || !(toggles || event.shiftKey || pressed?.isSpent)) return
+      event.preventDefault()
+      event.stopPropagation()
+      if (pressed?.isSpent) return
+      if (event.shiftKey) this.extend(index)
+      else this.toggle(index)
+    }, true)
+    box.addEventListener('pointerdown', (event) => {
+      const index = at(event.target)
+      clearTimeout(timer)
+      pressed = { x: event.clientX, y: event.clientY, isSpent: false }
+      if (event.pointerType === 'mouse' || index === null) return
+      timer = setTimeout(() => {
+        pressed.isSpent = true
+        navigator.vibrate?.(8)
+        if (this.isOn) this.toggle(index)
+        else this.enter(index)
+      }, REST)
+    })
+    box.addEventListener('pointermove', (event) => {
+      if (pressed?.isSpent) {
+        // The finger that selected goes on to its neighbours.
+        const index = at(document.elementFromPoint(event.clientX, event.clientY))
+        if (index !== null && index !== this.swept) this.extend(this.swept = index)
+      } else if (Math.hypot(event.clientX - pressed?.x, event.clientY - pressed?.y) > SLOP) clearTimeout(timer)
+    })
+    for (const type of ['pointerup', 'pointercancel']) {
+      box.addEventListener(type, () => {
+        clearTimeout(timer)
+        setTimeout(() => { pressed = null })
+      })
+    }
+    box.addEventListener('touchmove', (event) => pressed?.isSpent && event.preventDefault(), { passive: false })
+    box.addEventListener('contextmenu', (event) => event.pointerType === 'touch' && event.preventDefault())
+    box.addEventListener('keydown', (event) => this.key(event), true)
+    document.addEventListener('keydown', (event) => {
+      if (event.target.closest('dialog, input') || !this.isOn) return
+      if (event.key === 'Escape') this.leave()
+      if (event.key === 'Delete') this.remove()
+      if (event.key === 'a' && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault()
+        this.choose(this.grid.images)
+      }
+    })
+    addEventListener('pageshow', ({ persisted }) => persisted && this.reload())
+  }
+
+  key(event) {
+    const { grid } = this
+    if (event.key === ' ') {
+      event.preventDefault()
+      this.toggle(grid.focused)
+    } else if (event.shiftKey && /^(Arrow|Home|End)/.test(event.key)) {
+      if (!this.chosen.size) this.enter(grid.focused)
+      grid.key(event)
+      event.stopPropagation()
+      this.extend(grid.focused)
+    }
+  }
+
+  enter(index) {
+    this.isOn = true
+    if (index === undefined) this.show()
+    else this.toggle(index)
+  }
+
+  leave() {
+    this.isOn = false
+    this.choose([])
+    if (!document.activeElement?.closest('#grid')) this.grid.focus(this.grid.focused)
+  }
+
+  toggle(index) {
+    const { id } = this.grid.images[index]
+    this.isOn = true
+    if (!this.chosen.delete(id)) this.chosen.add(id)
+    this.base = new Set(this.chosen)
+    this.anchor = index
+    if (this.chosen.size) this.show()
+    else this.leave()
+  }
+
+  extend(index) {
+    const [first, last] = [Math.min(this.anchor, index), Math.max(this.anchor, index)]
+    this.isOn = true
+    this.chosen = new Set(this.base)
+    for (const { id } of this.grid.images.slice(first, last + 1)) this.chosen.add(id)
+    this.show()
+  }
+
+  choose(images) {
+    this.chosen = new Set(images.map(({ id }) => id))
+    this.base = new Set(this.chosen)
+    this.show()
+  }
+
+  show() {
+    const { size } = this.chosen
+    document.body.classList.toggle('selecting', this.isOn)
+    this.start.ariaPressed = this.isOn
+    this.bar.hidden = !this.isOn
+    this.count.textContent = size ? text.selected(size) : text.select
+    this.edit.disabled = size !== 1
+    this.delete.disabled = size === 0
+    speak(this.isOn ? this.count.textContent : '')
+    for (const link of this.grid.shown.values()) this.mark(link)
+  }
+
+  mark(link) {
+    const isChosen = this.chosen.has(this.grid.images[link.dataset.index].id)
+    link.classList.toggle('chosen', isChosen)
+    link.role = this.isOn ? 'checkbox' : null
+    link.ariaChecked = this.isOn ? isChosen : null
+  }
+
+  change() {
+    const { grid } = this
+    const [id] = this.chosen
+    editImage(document.body, id, (image) => {
+      const index = grid.images.findIndex((each) => each.id === id)
+      grid.replace(grid.images.map((each) => each.id === id ? image : each))
+      grid.focused = index
+      this.leave()
+      grid.focus(index)
+      toast(text.saved)
+    }).catch(() => toast(text.notSaved))
+  }
+
+  async remove() {
+    const { grid } = this
+    const wanted = [...this.chosen]
+    if (!wanted.length || this.delete.disabled) return
+    this.delete.disabled = true
+    try {
+      const before = grid.images
+      const result = await deleteImages(wanted)
+      const after = before.filter(({ id }) => !result.ids.has(id))
+      if (!after.length || grid.images !== before) this.reload()
+      else grid.replace(after)
+      grid.focused = Math.max(Math.min(this.anchor, after.length - 1), 0)
+      this.leave()
+      offerUndo(result, wanted.length, (isAll) => {
+        if (isAll && grid.images === after && after.length) grid.replace(before)
+        else this.reload()
+      })
+    } catch (error) {
+      this.delete.disabled = false
+      toast(error.status ? error.message : text.notSaved)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { button, make } from '../viewer/element.js'
+
+/** To read, and to reach what can be done, ms. */
+const [READ, REACH] = [4000, 12_000]
+
+const spoken = make('p', { className: 'spoken', role: 'status' })
+const main = document.querySelector('main')
+main.append(spoken)
+
+export function speak(words) { spoken.textContent = words }
+
+export function toast(words, name, run) {
+  document.querySelector('.toast')?.remove()
+  const act = () => {
+    line.remove()
+    run()
+  }
+  const line = make('div', { className: 'toast' }, make('span', { textContent: words }),
+    ...run ? [button('wide', name, act, name)] : [])
+  const leave = () => line.matches(':hover, :focus-within') ? setTimeout(leave, READ) : line.remove()
+  setTimeout(leave, run ? REACH : READ)
+  main.append(line)
+  speak(words)
+}

@@ -1,0 +1,40 @@
+import { text } from '../text/writing.js'
+import { change } from './change.js'
+import { toast } from './toast.js'
+
+const MOST = 1000 // of one request
+const NOTE = 'ziggurat-deleted'
+
+export async function deleteImages(ids) {
+  const result = { ids: new Set(), deletions: [] }
+  for (let at = 0; at < ids.length; at += MOST) {
+    const { deleted } = await change('POST', '/api/images/delete', { ids: ids.slice(at, at + MOST) })
+    if (!deleted) continue
+    result.deletions.push(deleted.id)
+    for (const id of deleted.images) result.ids.add(id)
+  }
+  return result
+}
+
+export function offerUndo({ ids, deletions }, wanted, restored) {
+  const words = [text.deleted(ids.size)]
+  if (ids.size < wanted) words.push(text.notDeleted(wanted - ids.size))
+  toast(words.join(' '), text.undo, deletions.length && (async () => {
+    try {
+      let count = 0
+      for (const id of deletions) count += (await change('POST', `/api/deleted/${id}/restore`)).restored.length
+      restored(count === ids.size)
+      toast(text.restored(count))
+    } catch (error) {
+      toast(error.message)
+    }
+  }))
+}
+
+export function leaveNote({ deletions, ids }) { sessionStorage.setItem(NOTE, JSON.stringify([deletions, [...ids]])) }
+
+export function takeNote() {
+  const [deletions, ids] = JSON.parse(sessionStorage.getItem(NOTE) ?? '[]')
+  sessionStorage.removeItem(NOTE)
+  return ids && { deletions, ids: new Set(ids) }
+}

@@ -1,0 +1,25 @@
+import { text } from '../text/writing.js'
+import { editImage } from './form.js'
+import { deleteImages, leaveNote } from './trash.js'
+
+export function showEditing(viewer, back) {
+  const fail = (error) => viewer.say(error?.status ? error.message : text.notSaved)
+  const edit = () => {
+    const { source } = viewer
+    editImage(viewer.shadowRoot, source.details.id, (image) => {
+      Object.assign(source.details, image, { caption: image.caption })
+      source.title = image.title
+      viewer.dispatchEvent(new Event('open'))
+      viewer.say(text.saved)
+    }).catch(fail)
+  }
+  const remove = async () => {
+    try {
+      const result = await deleteImages([viewer.source.details.id])
+      if (!result.ids.size) return fail()
+      leaveNote(result)
+      location.replace(back.href)
+    } catch (error) { fail(error) }
+  }
+  viewer.actions = [{ name: text.edit, run: edit }, { name: text.delete, run: remove }]
+}
