@@ -4,14 +4,10 @@ const CELL = 1024
 const MARGIN = 2
 
 export function cells({ width, height }) {
-  const columns = Math.ceil(width / CELL)
-  const rows = Math.ceil(height / CELL)
   const result = []
-  for (let row = 0; row < rows; row += 1) {
-    for (let column = 0; column < columns; column += 1) {
-      const [x, y] = [Math.round(column * width / columns), Math.round(row * height / rows)]
-      const [right, bottom] = [Math.round((column + 1) * width / columns), Math.round((row + 1) * height / rows)]
-      result.push({ x, y, width: right - x, height: bottom - y })
+  for (let y = 0; y < height; y += CELL) {
+    for (let x = 0; x < width; x += CELL) {
+      result.push({ x, y, width: Math.min(CELL, width - x), height: Math.min(CELL, height - y) })
     }
   }
   return result

@@ -1,12 +1,13 @@
 import { text } from '../text/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
-import { change, imageURL, readImage } from './change.js'
+import { ask } from './ask.js'
 
 const NAMES = ['title', 'caption', 'keywords']
 
 export async function editImage(root, id, saved) {
-  let [image, tag] = await readImage(id)
+  const url = `/api/images/${encodeURIComponent(id)}`
+  let image = await ask('GET', url)
   const fault = make('p', { role: 'alert' })
   const form = make('form', { className: 'edit' })
   const rows = NAMES.map((name) => {
@@ -18,21 +19,22 @@ export async function editImage(root, id, saved) {
   const send = make('button', { className: 'wide', textContent: text.save })
   form.append(fault, send)
   const merge = async () => {
-    [image, tag] = await readImage(id)
-    for (const { name, field, was, theirs } of rows) {
+    image = await ask('GET', url)
+    for (const row of rows) {
+      const { name, field, was, theirs } = row
       const now = words(image[name])
-      if (field.value === was) field.value = now
-      theirs.hidden = now === field.value || now === was
-      if (theirs.hidden) continue
+      const isMine = field.value !== was
+      if (!isMine) field.value = now
+      row.was = isMine ? now : field.value
+      theirs.hidden = !isMine || now === field.value || now === was
       const take = () => {
-        field.value = now
+        row.was = field.value = now
         theirs.hidden = true
         field.focus()
       }
       theirs.replaceChildren(text.theirs(now), button('wide', text.useTheirs, take, text.useTheirs))
     }
-    for (const row of rows) row.was = words(image[row.name])
-    fault.textContent = text.conflict
+    return text.conflict
   }
   form.onsubmit = async (event) => {
     event.preventDefault()
@@ -45,13 +47,12 @@ export async function editImage(root, id, saved) {
     if (Object.keys(edit).length === 0) return dialog.close()
     send.disabled = true
     try {
-      image = await change('PATCH', imageURL(id), edit, { 'If-Match': tag })
+      image = await ask('PATCH', url, edit, { 'If-Match': image.tag })
       dialog.close()
       saved(image)
     } catch (error) {
       // Nothing of the other's is overwritten unseen.
-      if (error.status === 412) await merge().catch(() => { fault.textContent = text.notSaved })
-      else fault.textContent = error.status ? error.message : text.notSaved
+      fault.textContent = await (error.status === 412 ? merge() : Promise.reject(error)).catch(({ message }) => message)
     }
     send.disabled = false
   }

@@ -168,7 +168,7 @@ export class Selection {
       this.leave()
       grid.focus(index)
       toast(text.saved)
-    }).catch(() => toast(text.notSaved))
+    }).catch(({ message }) => toast(message))
   }
 
   async remove() {
@@ -177,20 +177,20 @@ export class Selection {
     if (!wanted.length || this.delete.disabled) return
     this.delete.disabled = true
     try {
-      const before = grid.images
       const result = await deleteImages(wanted)
+      const before = grid.images
       const after = before.filter(({ id }) => !result.ids.has(id))
-      if (!after.length || grid.images !== before) this.reload()
-      else grid.replace(after)
+      if (after.length) grid.replace(after)
+      else this.reload()
       grid.focused = Math.max(Math.min(this.anchor, after.length - 1), 0)
       this.leave()
       offerUndo(result, wanted.length, (isAll) => {
-        if (isAll && grid.images === after && after.length) grid.replace(before)
+        if (isAll && grid.images === after) grid.replace(before)
         else this.reload()
       })
     } catch (error) {
       this.delete.disabled = false
-      toast(error.status ? error.message : text.notSaved)
+      toast(error.message)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { text } from '../text/writing.js'
-import { change } from './change.js'
+import { ask } from './ask.js'
 import { toast } from './toast.js'
 
 const MOST = 1000 // of one request
@@ -8,7 +8,7 @@ const NOTE = 'ziggurat-deleted'
 export async function deleteImages(ids) {
   const result = { ids: new Set(), deletions: [] }
   for (let at = 0; at < ids.length; at += MOST) {
-    const { deleted } = await change('POST', '/api/images/delete', { ids: ids.slice(at, at + MOST) })
+    const { deleted } = await ask('POST', '/api/deleted', { ids: ids.slice(at, at + MOST) })
     if (!deleted) continue
     result.deletions.push(deleted.id)
     for (const id of deleted.images) result.ids.add(id)
@@ -22,7 +22,7 @@ export function offerUndo({ ids, deletions }, wanted, restored) {
   toast(words.join(' '), text.undo, deletions.length && (async () => {
     try {
       let count = 0
-      for (const id of deletions) count += (await change('POST', `/api/deleted/${id}/restore`)).restored.length
+      for (const id of deletions) count += (await ask('POST', `/api/deleted/${id}/restore`)).restored.length
       restored(count === ids.size)
       toast(text.restored(count))
     } catch (error) {

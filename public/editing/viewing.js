@@ -3,7 +3,7 @@ import { editImage } from './form.js'
 import { deleteImages, leaveNote } from './trash.js'
 
 export function showEditing(viewer, back) {
-  const fail = (error) => viewer.say(error?.status ? error.message : text.notSaved)
+  const fail = ({ message }) => viewer.say(message)
   const edit = () => {
     const { source } = viewer
     editImage(viewer.shadowRoot, source.details.id, (image) => {
@@ -16,7 +16,7 @@ export function showEditing(viewer, back) {
   const remove = async () => {
     try {
       const result = await deleteImages([viewer.source.details.id])
-      if (!result.ids.size) return fail()
+      if (!result.ids.size) return viewer.say(text.notDeleted(1))
       leaveNote(result)
       location.replace(back.href)
     } catch (error) { fail(error) }

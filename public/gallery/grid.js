@@ -115,7 +115,7 @@ export class Grid {
       onclick: () => this.opened(Number(link.dataset.index)),
     }, make('span', { className: 'frame' }, img), make('span', { className: 'caption', textContent: image.title || image.id }))
     link.dataset.index = index
-    // In the order of the images, so that Tab and screen readers go the way of the eye.
+    // In reading order, for Tab and screen readers.
     let next = null
     for (const [other, element] of this.shown) {
       if (other > index && (!next || other < Number(next.dataset.index))) next = element

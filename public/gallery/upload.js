@@ -76,7 +76,7 @@ class Panel {
       const upload = JSON.parse(data)
       const row = this.rows.get(upload.id)
       if (row) return row.tell(upload)
-      // Of an earlier visit: the file must be chosen again, since no page may keep it.
+      // Of an earlier visit: no page may keep a file.
       if (upload.stage === 'receiving') this.unfinished.set(upload.id, upload.name)
       else this.unfinished.delete(upload.id)
       this.tellLeft()

@@ -53,15 +53,8 @@ export class Recognizer {
   }
 
   up(contact) {
-    if (!this.contacts.delete(contact.id)) return
-    if (this.contacts.size > 0) {
-      // Two fingers never end in a throw of their own.
-      this.first = [...this.contacts.values()][0]
-      this.samples = []
-      this.handler.grab(this.points())
-      return
-    }
-    const state = this.state
+    if (!this.isLast(contact)) return
+    const { state } = this
     this.state = 'idle'
     if (state === 'holding') this.handler.release(this.velocity(contact.time))
     else this.handler.release({ x: 0, y: 0 })
@@ -73,15 +66,20 @@ export class Recognizer {
   }
 
   cancel(contact) {
-    if (!this.contacts.delete(contact.id)) return
     this.lastTap = null
-    if (this.contacts.size > 0) {
-      this.first = [...this.contacts.values()][0]
-      this.handler.grab(this.points())
-      return
-    }
+    if (!this.isLast(contact)) return
     this.state = 'idle'
     this.handler.release({ x: 0, y: 0 })
+  }
+
+  isLast(contact) {
+    if (!this.contacts.delete(contact.id)) return false
+    if (!this.contacts.size) return true
+    // Two fingers never end in a throw of their own.
+    this.first = [...this.contacts.values()][0]
+    this.samples = []
+    this.handler.grab(this.points())
+    return false
   }
 
   expire(time) {

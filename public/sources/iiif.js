@@ -18,7 +18,7 @@ export function iiifSource(info) {
       const [w, h] = [Math.min(tileSize * factor, width - x), Math.min(tileSize * factor, height - y)]
       const isWhole = w === width && h === height
       const [sizeW, sizeH] = [Math.ceil(w / factor), Math.ceil(h / factor)]
-      // The canonical forms, which servers answer from their caches (Image API 3.0, section 4.7; 2.1, 4.7).
+      // Canonical forms, which servers cache (Image API 3.0 and 2.1, section 4.7).
       const size = isThree ? (isWhole && factor === 1 ? 'max' : `${sizeW},${sizeH}`)
         : (isWhole && factor === 1 ? 'full' : `${sizeW},`)
       return `${base}/${isWhole ? 'full' : `${x},${y},${w},${h}`}/${size}/0/default.${format}`

@@ -15,7 +15,7 @@ export function zigguratSource(image, address) {
   const descriptor = new URL(image.urls.dzi, address)
   const folder = descriptor.pathname.replace(/\.dzi$/, '_files')
   const extension = image.format === 'jpeg' ? 'jpg' : image.format
-  // Tiles of a generation never change: browsers need not ask for them again.
+  // Tiles of a generation never change.
   const pin = image.generation ? `?g=${image.generation}` : descriptor.search
   return {
     pyramid,

@@ -11,14 +11,10 @@ export const text = {
   play: 'Play',
   pause: 'Pause',
   more: 'More',
-  previous: 'Previous image',
-  next: 'Next image',
   back: 'All images',
   close: 'Close',
-  image: 'Image',
   goToImage: 'Go to image number',
   ofCount: (count) => `/ ${number(count)}`,
-  position: (at, count) => `Image ${number(at)} of ${number(count)}`,
   spoken: (scale, across, down) =>
     `${percent(scale)} percent, ${Math.round(across * 100)} percent across, ${Math.round(down * 100)} percent down`,
 

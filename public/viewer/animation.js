@@ -6,7 +6,8 @@ const PAUSE = 100 // ms, of frames that tell no time
 export class Animation {
   constructor(viewer, { type, url }, base, plays) {
     this.viewer = viewer
-    this.canvas = make('canvas', { className: 'moving' })
+    // A browser without decoder plays by itself, and stands still at the first frame.
+    this.canvas = make(globalThis.ImageDecoder ? 'canvas' : 'img', { className: 'moving' })
     this.frame = 0
     this.plays = false
     this.timer = 0
@@ -17,21 +18,30 @@ export class Animation {
   }
 
   async load(url, type, plays) {
-    const response = await fetch(url, { signal: this.closed.signal })
-    if (!response.ok) return
-    this.decoder = new ImageDecoder({ data: await response.arrayBuffer(), type })
-    await Promise.all([this.decoder.tracks.ready, this.decoder.completed])
-    this.count = this.decoder.tracks.selectedTrack.frameCount
+    if (globalThis.ImageDecoder) {
+      const response = await fetch(url, { signal: this.closed.signal })
+      if (!response.ok) return
+      this.decoder = new ImageDecoder({ data: await response.arrayBuffer(), type })
+      await Promise.all([this.decoder.tracks.ready, this.decoder.completed])
+      this.count = this.decoder.tracks.selectedTrack.frameCount
+    } else {
+      this.canvas.src = url
+      await this.canvas.decode()
+      this.count = 1
+    }
+    if (this.closed.signal.aborted) return
     this.tell()
     if (plays) this.toggle()
   }
 
   toggle() {
-    if (!this.decoder) return
+    if (!this.count) return
     this.plays = !this.plays
     clearTimeout(this.timer)
     this.tell()
-    if (this.plays) this.next()
+    if (this.decoder) return this.plays && this.next()
+    this.viewer.cover(this.canvas, this.plays)
+    this.place()
   }
 
   step(by) {
@@ -63,7 +73,7 @@ export class Animation {
     canvas.height = image.displayHeight
     canvas.getContext('2d').drawImage(image, 0, 0)
     canvas.dataset.frame = this.frame
-    if (!canvas.isConnected) this.viewer.cover(canvas)
+    if (!canvas.isConnected) this.viewer.cover(canvas, true)
     this.place()
   }
 
@@ -73,6 +83,13 @@ export class Animation {
     const { width, height } = source.pyramid.imageSize
     Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` })
     this.canvas.style.transform = `matrix(${levelMatrix(viewport, 1, 1)})`
+  }
+
+  paint(context, ratio) {
+    const { viewport, source } = this.viewer
+    const { width, height } = source.pyramid.imageSize
+    context.setTransform(...levelMatrix(viewport, 1, ratio))
+    context.drawImage(this.canvas, 0, 0, width, height)
   }
 
   tell() { this.viewer.dispatchEvent(new CustomEvent('motion', { detail: this.plays })) }

@@ -133,7 +133,7 @@ export class Camera {
     this.stop()
     const middle = mean(points)
     const start = relaxed(this.viewport, this.image, this.limits, middle)
-    // Fingers leave one after the other: what springs back does so about the middle they had.
+    // Fingers leave one by one: the spring is about the middle they had.
     const anchor = points.length === 1 && this.hold?.points.length === 2 ? this.hold.anchor : middle
     this.pull = 0
     this.hold = { points, start, image: start.imagePoint(middle), anchor, moved: false }

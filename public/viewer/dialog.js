@@ -6,7 +6,7 @@ export function showDialog(root, heading, body, className = '') {
   const dialog = make('dialog', { className, ariaLabel: heading }, make('h2', { textContent: heading }), ...body,
     make('button', { type: 'button', className: 'wide', textContent: text.close, onclick: () => dialog.close() }))
   dialog.onclose = () => {
-    // The key that closed it is still to be dispatched: who asks whether a dialog is there must find it.
+    // The key that closed it is still to be dispatched, and must find it.
     setTimeout(() => dialog.remove())
     root.host?.focus({ preventScroll: true })
   }

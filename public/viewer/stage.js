@@ -55,7 +55,7 @@ export class Stage {
     this.ratio = ratio
     this.painter.resize(device.width, device.height)
     this.camera?.resize(this.window)
-    // Changing a canvas's size empties it: it is drawn again before the screen is.
+    // Changing its size empties a canvas.
     if (this.camera) this.draw(performance.now())
   }
 

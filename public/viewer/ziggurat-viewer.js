@@ -5,6 +5,7 @@ import { openSource } from '../sources/open.js'
 import { SourceError } from '../sources/ziggurat.js'
 import { text } from '../text/english.js'
 import { commands, keyCommand } from './commands.js'
+import { make } from './element.js'
 import { gestures } from './handling.js'
 import { linkHash, linkedViewport } from './link.js'
 import { Shell } from './shell.js'
@@ -146,7 +147,7 @@ export class ZigguratViewer extends HTMLElement {
 
   async #animate(source) {
     const moving = source.details.animation
-    if (!moving || !globalThis.ImageDecoder) return
+    if (!moving) return
     const { Animation } = await import('./animation.js')
     if (this.source !== source) return
     this.#animation = new Animation(this, moving, source.address ?? location.href, !this.#pager.calm)
@@ -159,9 +160,11 @@ export class ZigguratViewer extends HTMLElement {
     this.#shell.canvas.hidden = false
   }
 
-  cover(element) {
-    this.#shell.canvas.after(element)
-    this.#shell.canvas.hidden = true
+  /** Shows an element instead of the canvas, or the canvas again. */
+  cover(element, isOn) {
+    if (isOn) this.#shell.canvas.after(element)
+    else element.remove()
+    this.#shell.canvas.hidden = isOn
   }
 
   async #look(view) {
@@ -208,7 +211,13 @@ export class ZigguratViewer extends HTMLElement {
   }
 
   snapshot(type = 'image/png') {
-    return new Promise((resolve, reject) => this.#shell.canvas.toBlob(
+    let { canvas } = this.#shell
+    if (canvas.hidden) {
+      const { width, height } = canvas
+      canvas = make('canvas', { width, height })
+      this.#animation.paint(canvas.getContext('2d'), this.#stage.ratio)
+    }
+    return new Promise((resolve, reject) => canvas.toBlob(
       (blob) => blob ? resolve(blob) : reject(new Error(`the view cannot be written as ${type}`)), type, 0.92))
   }
 
@@ -231,7 +240,7 @@ export class ZigguratViewer extends HTMLElement {
     if (!(width > 0 && height > 0)) return
     const exact = entry.devicePixelContentBoxSize?.[0]
     const device = { width: Math.round(width * devicePixelRatio), height: Math.round(height * devicePixelRatio) }
-    // Only where it is a matter of rounding: an emulated screen tells CSS pixels here.
+    // An emulated screen tells CSS pixels here.
     if (exact && Math.abs(exact.inlineSize - device.width) <= 1 && Math.abs(exact.blockSize - device.height) <= 1) {
       device.width = exact.inlineSize
       device.height = exact.blockSize

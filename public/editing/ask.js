@@ -1,0 +1,11 @@
+import { text } from '../text/writing.js'
+
+/** Resolves to what the server tells, with the entity `tag`; the server's words are the error's where it refuses. */
+export async function ask(method, path, body, headers) {
+  const answer = await fetch(path, {
+    method, cache: 'no-cache', body: body && JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers },
+  }).catch(() => null)
+  const told = await answer?.json().catch(() => null)
+  if (answer?.ok) return { ...told, tag: answer.headers.get('ETag') }
+  throw Object.assign(new Error(told?.detail ?? text.notSaved), { status: answer?.status })
+}
