@@ -21,7 +21,8 @@ extension ImageMetadata {
       ?? file.text("Exif.Image.XPTitle")
     caption =
       file.alternative("Xmp.dc.description") ?? file.text("Iptc.Application2.Caption")
-      ?? Self.words(file.text("Exif.Image.ImageDescription")) ?? file.text("Exif.Photo.UserComment")
+      ?? Self.words(file.text("Exif.Image.ImageDescription"))
+      ?? Self.comment(file.text("Exif.Photo.UserComment"))
       ?? file.text("Exif.Image.XPComment")
     creator =
       Self.first([
@@ -79,6 +80,11 @@ extension ImageMetadata {
       "OLYMPUS DIGITAL CAMERA", "SONY DSC", "KONICA MINOLTA DIGITAL CAMERA", "MINOLTA DIGITAL CAMERA",
     ]
     return text.flatMap { fillers.contains($0) ? nil : $0 }
+  }
+
+  /// Exiv2 tells of a comment how it was coded, `charset=Ascii` in front of the words; many have none.
+  private static func comment(_ text: String?) -> String? {
+    text?.replacing(#/^charset="?\w+"?\s*/#, with: "").nilIfEmpty
   }
 
   private static func first(_ lists: [[String]]) -> [String] { lists.first { !$0.isEmpty } ?? [] }

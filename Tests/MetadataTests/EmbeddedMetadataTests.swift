@@ -69,6 +69,16 @@ import TileStorage
           date: "2024-05-01T10:20:30+02:00", rights: "CC0"))
   }
 
+  @Test(arguments: ["The harbour", "港 by night"])
+  func aCommentIsItsWords(_ text: String) throws {
+    #expect(try read(["-EXIF:UserComment=\(text)"]).caption == text)
+  }
+
+  /// As many cameras write it: a coding and blanks.
+  @Test(arguments: ["", "   "]) func aBlankCommentIsNone(_ text: String) throws {
+    #expect(try read(["-EXIF:UserComment=\(text)", "-EXIF:Artist=Ada"]).caption == nil)
+  }
+
   @Test func aLatin1DescriptionIsReadable() throws {
     #expect(
       try read(["-charset", "EXIF=Latin1", "-EXIF:ImageDescription=Füße"]).caption == "Füße")
