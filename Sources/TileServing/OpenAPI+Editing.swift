@@ -71,6 +71,23 @@ extension OpenAPI {
           "parameters": [id], "responses": answers(object, [:]),
         ] as [String: Any],
       ],
+      "/api/images/{id}/move": [
+        "post": [
+          "operationId": "moveImage", "security": credential,
+          "summary":
+            "Moves an image, and what was written about it, between the library and the private space that the "
+            + "session has open (which takes the token too), or from there into the space of another password.",
+          "parameters": [id],
+          "requestBody": body(
+            [
+              "to": ["type": "string", "enum": ["space", "library", "other-space"]],
+              "password": [
+                "type": "string", "minLength": 1, "maxLength": 1024, "description": "With other-space alone.",
+              ],
+            ], ["to"]),
+          "responses": answers(object, ["429": "Too many guesses; see Retry-After."]),
+        ] as [String: Any]
+      ],
       "/api/deleted": [
         "post": [
           "operationId": "deleteImages", "security": credential,

@@ -16,6 +16,11 @@ extension Router {
     case (_, ["api", "deleted"]) where site.access.isWritable:
       return .refuse(.methodNotAllowed(besides: ["POST"]))
     case (_, _) where isEdit && isQuestion(segments): return .refuse(.methodNotAllowed)
+    case (_, _) where isEdit && segments.count > 3 && segments.last == "move" && !isImage(segments):
+      guard request.method == "POST" || !site.access.isWritable else {
+        return .refuse(.methodNotAllowed(besides: ["POST"]))
+      }
+      return movePlan(segments.dropFirst(2).dropLast().joined(separator: "/"))
     case ("PATCH", _) where isEdit:
       let id = segments.dropFirst(2).joined(separator: "/")
       return plan(of: id) { self.edit(id, $0) }
@@ -33,7 +38,11 @@ extension Router {
     let id = segments.dropFirst(2)
     guard id.count > 1, let last = id.last else { return false }
     return (last == "animation" || last == "viewport" || last.hasPrefix("viewport."))
-      && place(id.joined(separator: "/")).flatMap { $0.library.current.entry($0.id) } == nil
+      && !isImage(segments)
+  }
+
+  private func isImage(_ segments: [String]) -> Bool {
+    place(segments.dropFirst(2).joined(separator: "/")).flatMap { $0.library.current.entry($0.id) } != nil
   }
 
   /// `/api/deleted`: what can be restored, for those alone who may.

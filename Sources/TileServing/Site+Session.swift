@@ -64,13 +64,8 @@ extension Site {
     if case .password = credential, access.spaces == nil {
       return .problem(403, "Forbidden", "this server takes no passwords")
     }
-    let address = GuessLimit.group(client(of: request))
-    let wait = guesses.withLock { $0.admit(address, now: access.clock()) }
-    guard wait == 0 else {
-      var response = Response.problem(429, "Too many guesses", "try again in \(wait) seconds")
-      response.headers.append(("Retry-After", "\(wait)"))
-      return response
-    }
+    let address = guesser(request)
+    if let refusal = refusal(toGuess: address) { return refusal }
     switch credential {
     case .token(let text):
       let isToken = access.token?.isSame(text.utf8) ?? false
@@ -124,6 +119,18 @@ extension Site {
     return response
   }
 
+  /// Whose guesses the request's count with.
+  func guesser(_ request: Request) -> String { GuessLimit.group(client(of: request)) }
+
+  /// Counts a guess; nil where it may be tried now.
+  func refusal(toGuess address: String) -> Response? {
+    let wait = guesses.withLock { $0.admit(address, now: access.clock()) }
+    guard wait > 0 else { return nil }
+    var response = Response.problem(429, "Too many guesses", "try again in \(wait) seconds")
+    response.headers.append(("Retry-After", "\(wait)"))
+    return response
+  }
+
   /// The address that guesses count for: the one that a proxy on this machine tells of, where there is one.
   private func client(of request: Request) -> String {
     let isLocal = request.peer == "::1" || request.peer.hasPrefix("127.")
@@ -137,10 +144,19 @@ extension Site {
   public func keepSessions() {
     sessions.sweep()
     forgetUploads()
+    scrubCatalog()
     for space in sessions.spaces {
       if access.isWritable { space.purgeDeleted(keeps: access.keepsDeleted) }
       space.refresh()
     }
+  }
+
+  func catalogIsToBeScrubbed() { isToBeScrubbed.store(true, ordering: .relaxed) }
+
+  /// Frees the catalog's file of what was moved into a space; what fails now is tried again the next time.
+  func scrubCatalog() {
+    guard isToBeScrubbed.exchange(false, ordering: .relaxed) else { return }
+    do throws(StorageError) { try library.catalog.scrub() } catch { catalogIsToBeScrubbed() }
   }
 
   /// Forgets the keys of all spaces.

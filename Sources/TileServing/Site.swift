@@ -37,6 +37,7 @@ public final class Site: Sendable {
   let trash: Trash
   let sessions: SessionTable
   let guesses = Mutex(GuessLimit())
+  let isToBeScrubbed = Atomic<Bool>(false)
   /// One password at a time: each takes a quarter of a gigabyte.
   let unlocking = WorkQueue("unlocking", capacity: 8)
 

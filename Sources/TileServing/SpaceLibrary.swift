@@ -41,6 +41,14 @@ public protocol OpenSpace: LibrarySource {
     _ name: String, since oldest: Int
   ) throws(StorageError) -> (restored: [String], taken: [String])?
 
+  /// Seals an image of a library's folder and its sidecar, and deletes them there.
+  func take(_ id: String, from library: String) throws(StorageError)
+
+  /// Writes an image and its sidecar into a library's folder, and deletes them here.
+  func give(_ id: String, to library: String) throws(StorageError)
+
+  func hand(_ id: String, to other: any OpenSpace) throws(StorageError)
+
   /// Removes for good what was deleted until then.
   func purgeDeleted(until oldest: Int) throws(StorageError)
 }

@@ -81,6 +81,15 @@ final class EndedUploads: Sendable {
         time: Uploads.now()))
   }
 
+  /// Forgets, and has the file forget, those that became an image.
+  func forget(image: String) {
+    state.withLock { state in
+      let before = state.lines.count
+      state.lines = state.lines.filter { $0.value.image != image }
+      if state.lines.count != before { tidy(&state, always: true) }
+    }
+  }
+
   /// Forgets those whose time is over. To be called now and then.
   func purge() { state.withLock { tidy(&$0, always: false) } }
 

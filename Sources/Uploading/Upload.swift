@@ -58,6 +58,8 @@ public final class Upload: Sendable {
 
   public var state: State { current.withLock { $0 } }
 
+  var hasEnded: Bool { [.done, .failed].contains(state.stage) }
+
   func change<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
     current.withLock { body(&$0) }
   }

@@ -12,6 +12,11 @@ public final class Uploads: Sendable {
   private static let listed = 500
   private let ended: EndedUploads
 
+  /// Whether a library has taken uploads.
+  public static func areThere(in library: String) -> Bool {
+    access(UploadFolder.path(library: library), F_OK) == 0
+  }
+
   /// Takes up what an earlier server of the library left.
   public init(library: String, limits: UploadLimits = UploadLimits()) throws(StorageError) {
     self.limits = limits
@@ -130,12 +135,18 @@ public final class Uploads: Sendable {
     }
   }
 
+  /// Forgets which uploads became an image, since it is nobody else's business any more.
+  public func forget(image: String) {
+    table.withLock { table in table = table.filter { $0.value.state.image != image || !$0.value.hasEnded } }
+    ended.forget(image: image)
+  }
+
   /// Ends the uploads into private spaces that are locked, and forgets that there were any.
   /// - Parameter owners: whose spaces are open.
   public func forget(except owners: Set<String>) {
     let gone = all.filter { upload in upload.vault.map { !owners.contains($0.owner) } ?? false }
     for upload in gone {
-      if ![.done, .failed].contains(upload.state.stage) { cancel(upload) }
+      if !upload.hasEnded { cancel(upload) }
       table.withLock { $0[upload.id] = nil }
     }
   }

@@ -2,6 +2,7 @@ import Catalog
 import PrivateSpaces
 import TileServing
 import TileStorage
+import Uploading
 
 /// `ziggurat space move`
 struct SpaceMove {
@@ -40,7 +41,7 @@ struct SpaceMove {
     let space = try SpaceDoor.open(library, arguments)
     let other = target == .otherSpace ? try openOther() : nil
     let move = PictureMove(library: library)
-    var failed = 0
+    var (moved, failed): ([String], Int) = ([], 0)
     for id in ids {
       do throws(StorageError) {
         switch target {
@@ -48,13 +49,14 @@ struct SpaceMove {
         case .library: try move.unseal(id, of: space)
         case .otherSpace: try PictureMove.reseal(id, of: space, into: other!)
         }
+        moved.append(id)
         Output.note("moved \(Output.oneLine(id))")
       } catch {
         failed += 1
         Output.error("\(Output.oneLine(id)): \(error.reason)")
       }
     }
-    if target != .otherSpace { update() }
+    if target != .otherSpace { update(moved) }
     return failed == 0 ? .success : .someFailed
   }
 
@@ -69,11 +71,23 @@ struct SpaceMove {
   }
 
   /// The catalog lists what is in the library now, and its file holds nothing of what was.
-  private func update() {
+  private func update(_ moved: [String]) {
     CatalogUpdate.run(library)
     guard target == .space else { return }
+    forgetUploads(moved)
     do throws(StorageError) { try Catalog(library: library).scrub() } catch {
       Output.error("the catalog may still hold titles of what was moved: \(error.reason)")
+    }
+  }
+
+  /// A library remembers for some time which uploads became which pictures.
+  private func forgetUploads(_ moved: [String]) {
+    guard Uploads.areThere(in: library) else { return }
+    do throws(StorageError) {
+      let uploads = try Uploads(library: library)
+      for id in moved { uploads.forget(image: id) }
+    } catch {
+      Output.error("what was uploaded keeps its name in the library for some time: \(error.reason)")
     }
   }
 }

@@ -62,6 +62,19 @@ extension SpaceSource {
 
   func purgeDeleted(until oldest: Int) throws(StorageError) { try space.purgeDeleted(until: oldest) }
 
+  func take(_ id: String, from library: String) throws(StorageError) {
+    try PictureMove(library: library).seal(id, into: space)
+  }
+
+  func give(_ id: String, to library: String) throws(StorageError) {
+    try PictureMove(library: library).unseal(id, of: space)
+  }
+
+  func hand(_ id: String, to other: any OpenSpace) throws(StorageError) {
+    guard let other = other as? SpaceSource else { preconditionFailure("a library's spaces are of one kind") }
+    try PictureMove.reseal(id, of: space, into: other.space)
+  }
+
   private static func told(_ deletion: SpaceDeletion) -> DeletedImages {
     DeletedImages(name: deletion.name, images: deletion.images, time: deletion.time)
   }

@@ -27,6 +27,9 @@ import Uploading
     func restore(
       _ name: String, since oldest: Int
     ) throws(StorageError) -> (restored: [String], taken: [String])? { nil }
+    func take(_ id: String, from library: String) throws(StorageError) {}
+    func give(_ id: String, to library: String) throws(StorageError) {}
+    func hand(_ id: String, to other: any OpenSpace) throws(StorageError) {}
     func purgeDeleted(until oldest: Int) throws(StorageError) {}
     func makeVault() throws(StorageError) -> any UploadVault { throw StorageError("keep", "nothing is kept") }
   }

@@ -1,0 +1,127 @@
+import Foundation
+import Glibc
+import TileStorage
+
+/// `POST /api/images/{id}/move`: between the library and the private space that the session has open, and from
+/// there into another.
+extension Router {
+  /// Where a picture is to go.
+  enum MoveTarget: Hashable {
+    case space
+    case library
+    /// The one that the password opens.
+    case otherSpace(password: String)
+
+    /// `{"to": "space"}`, `{"to": "library"}`, or `{"to": "other-space", "password": "…"}`, of 1 to 1024 bytes.
+    init?(json: [UInt8]) {
+      let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
+      guard let object, let name = object["to"] as? String else { return nil }
+      switch (name, object.count) {
+      case ("space", 1): self = .space
+      case ("library", 1): self = .library
+      case ("other-space", 2):
+        guard let password = object["password"] as? String, (1...1024).contains(password.utf8.count) else {
+          return nil
+        }
+        self = .otherSpace(password: password)
+      default: return nil
+      }
+    }
+  }
+
+  func movePlan(_ id: String) -> BodyPlan { plan(of: id) { self.move(id, $0) } }
+
+  private func move(_ id: String, _ request: Request) -> Response {
+    guard let target = MoveTarget(json: request.body) else {
+      return .problem(
+        400, "Bad target",
+        "it takes {\"to\": \"space\"}, {\"to\": \"library\"} or {\"to\": \"other-space\", \"password\": …}")
+    }
+    let isPrivate = Self.isPrivate(id)
+    guard visitor.mayWriteToSpace, let space = visitor.space else {
+      return isPrivate
+        ? Self.unknownImage : .problem(403, "Forbidden", "no private space is open in this session")
+    }
+    switch (target, isPrivate) {
+    case (.space, true), (.library, false): return .problem(409, "Conflict", "the image is there already")
+    case (.otherSpace, false):
+      return .problem(409, "Conflict", "from the library an image moves into the space that is open")
+    case (.otherSpace(let password), true): return moveOn(id, from: space, password, request)
+    case (.space, false), (.library, true):
+      guard visitor.mayWrite else {
+        return .problem(403, "Forbidden", "this changes what everybody sees, which takes the token too")
+      }
+      do throws(StorageError) {
+        return isPrivate ? try open(id, of: space) : try close(id, into: space)
+      } catch { return Self.moveFailure(error) }
+    }
+  }
+
+  /// Into the space.
+  private func close(_ id: String, into space: SpaceLibrary) throws(StorageError) -> Response {
+    let (library, path) = (site.library, "\(site.library.root)/\(id).szi")
+    guard let entry = library.current.entry(id) else { return Self.unknownImage }
+    guard entry.path == path else {
+      return .problem(409, "Conflict", "the image is no archive of this library's own")
+    }
+    // Before anything goes, so that it is made up for whatever fails.
+    site.catalogIsToBeScrubbed()
+    try space.space.take(id, from: library.root)
+    site.uploads?.forget(image: id)
+    try library.renew([(id, path)])
+    space.refresh()
+    site.scrubCatalog()
+    return Self.moved("\(SpaceLibrary.prefix)\(id)")
+  }
+
+  /// Out of the space.
+  private func open(_ id: String, of space: SpaceLibrary) throws(StorageError) -> Response {
+    let own = String(id.dropFirst(SpaceLibrary.prefix.utf8CodeUnitCount))
+    try space.space.give(own, to: site.library.root)
+    space.refresh()
+    if site.library.refresh() { try site.library.updateCatalog() }
+    return Self.moved(own)
+  }
+
+  /// Into the space that the password opens; tried one at a time and slowed down like every password.
+  private func moveOn(
+    _ id: String, from space: SpaceLibrary, _ password: String, _ request: Request
+  ) -> Response {
+    let address = site.guesser(request)
+    if let refusal = site.refusal(toGuess: address) { return refusal }
+    let own = String(id.dropFirst(SpaceLibrary.prefix.utf8CodeUnitCount))
+    return Response(
+      200, [],
+      .deferred(
+        DeferredAnswer(in: site.unlocking) { [site] in
+          do throws(StorageError) {
+            guard let opened = try site.access.spaces?.open(password) else {
+              return Response.refused("no space opens with this password").madePrivate
+            }
+            site.guesses.withLock { $0.succeeded(address) }
+            let known = site.space(of: opened.identity)
+            // Where a session has it open, its keys are in memory already.
+            defer { opened.wipeKeys() }
+            try space.space.hand(own, to: known?.space ?? opened)
+            space.refresh()
+            known?.refresh()
+            return Self.moved(nil).madePrivate
+          } catch { return Self.moveFailure(error).madePrivate }
+        }))
+  }
+
+  /// - Parameter image: its id now, for who sees it there.
+  private static func moved(_ image: String?) -> Response {
+    struct Answer: Encodable { let image: String? }
+    return .json(Answer(image: image))
+  }
+
+  private static func moveFailure(_ error: StorageError) -> Response {
+    switch error.code {
+    case EEXIST: .problem(409, "Conflict", "another image has that name there")
+    case EINVAL: .problem(409, "Conflict", "both are the same space")
+    case ENOENT: unknownImage
+    default: failure(error)
+    }
+  }
+}
