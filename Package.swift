@@ -63,10 +63,12 @@ let package = Package(
     library(
       "TileServing",
       [
-        "Catalog", "Metadata", "Uploading", "CQREncode", "TileRendering", "TileStorage", "TileGeometry",
+        "Catalog", "Metadata", "Uploading", "CFileSystems", "CQREncode", "TileRendering", "TileStorage",
+        "TileGeometry",
         "CDeflate", "CSodium",
         "CXXHash",
       ]),
+    .systemLibrary(name: "CFileSystems"),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     library("Uploading", ["TileStorage"]),
     library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),

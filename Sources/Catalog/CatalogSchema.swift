@@ -5,7 +5,7 @@ import TileStorage
 /// The table of images with its full-text index, and the way between its rows and entries.
 enum CatalogSchema {
   /// Raised with every change of the tables: a catalog of another version is made anew.
-  static let version = 6
+  static let version = 7
 
   private static let image = """
     CREATE TABLE image (
@@ -34,6 +34,7 @@ enum CatalogSchema {
     "CREATE TRIGGER image_removed AFTER DELETE ON image BEGIN \(forget) END",
     "CREATE TRIGGER image_changed AFTER UPDATE ON image BEGIN \(forget) \(learn) END",
     "CREATE INDEX image_book ON image (book, page) WHERE book IS NOT NULL",
+    "CREATE INDEX image_unreadable ON image (id) WHERE width IS NULL",
     "CREATE INDEX image_digest ON image (digest) WHERE digest IS NOT NULL",
     // What a collection lists: a book once, whatever its pages. It holds all that the listing asks for.
     "CREATE INDEX image_item ON image (item, title) WHERE width IS NOT NULL",

@@ -6,8 +6,9 @@ public import TileStorage
 /// The archives below one folder, by image id; opened when asked for, and the least recently used closed
 /// again.
 ///
-/// A table of what is there is made anew when a folder changes and swapped in whole, so that every
-/// request sees one state, and an archive that was replaced lives on until its last answer is sent.
+/// A table of what is there is swapped in whole, so that every request sees one state, and an archive that was
+/// replaced lives on until its last answer is sent. What the kernel tells of single files is taken in alone;
+/// else the folders are read again when one of them has changed.
 public final class Library: Sendable {
   public let root: String
   public let catalog: Catalog
@@ -17,13 +18,16 @@ public final class Library: Sendable {
   /// Held while the folders are read, so that a change is not overwritten by what was read before it.
   private let reading = Mutex<Void>(())
   private let source: (any LibrarySource)?
+  private let watches: Bool
 
   /// Reads the folder's names; archives are not opened yet.
-  /// - Parameter openLimit: archives that are open at once, besides those in answers in flight.
-  public init(root: String, openLimit: Int = 512) throws(StorageError) {
-    self.root = root
+  /// - Parameters:
+  ///   - openLimit: archives that are open at once, besides those in answers in flight.
+  ///   - watches: `refresh` will be called often.
+  public init(root: String, openLimit: Int = 512, watches: Bool = false) throws(StorageError) {
+    (self.root, self.watches) = (root, watches)
     source = nil
-    let table = try LibraryTable(root: root, previous: nil)
+    let table = try LibraryTable(root: root, previous: nil, watches: watches)
     self.table = Mutex(table)
     // Folders of others' making are read and left as they are.
     let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") }
@@ -34,7 +38,7 @@ public final class Library: Sendable {
   /// The images of `source` alone, of which nothing is written to the disk.
   /// - Parameter name: what stands for the folder in errors.
   public init(_ source: any LibrarySource, name: String, openLimit: Int = 512) throws(StorageError) {
-    root = name
+    (root, watches) = (name, false)
     self.source = source
     table = Mutex(try LibraryTable(source, previous: nil))
     catalog = try Catalog(inMemoryOf: name)
@@ -61,45 +65,78 @@ public final class Library: Sendable {
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
   /// - Returns: whether the catalog should be updated.
   public func refresh() -> Bool {
-    reading.withLock { _ in
+    let renewed = reading.withLock { _ -> [String]? in
+      // No state of the table is held meanwhile: it would be copied for the sake of one image.
+      let watch = table.withLock { $0.watch }
+      if let watch, let images = images(watch) { return take(images) }
       let current = current
-      guard current.isStale(source), let fresh = try? read(current) else {
-        return catalog.needsUpdate
-      }
+      guard watch != nil || current.isStale(source), let fresh = try? read(current) else { return [] }
       table.withLock { $0 = fresh }
       open.removeAll { fresh.entry($0.id) !== $0 }
-      return true
+      return nil
     }
+    guard let renewed else { return true }
+    do throws(StorageError) { try catalogue(renewed) } catch { return true }
+    return catalog.needsUpdate
+  }
+
+  /// The images whose files the watch has told of; nil where the folders have to be looked at.
+  private func images(_ watch: FolderWatch) -> [(id: String, path: String)]? {
+    guard let events = watch.events(), events.files.count <= 1000,
+      table.withLock({ $0.accept(events.folders) })
+    else { return nil }
+    var images: [String: String] = [:]
+    for file in events.files {
+      var path = file.dropFirst(root.count + 1)
+      if path.hasSuffix(".dzi") { return nil }
+      let isSidecar = path.hasSuffix(".xmp")
+      if isSidecar { path = path.dropLast(4) }
+      let isArchive = path.hasSuffix(".szi") || path.hasSuffix(".zip")
+      guard isSidecar || isArchive else { continue }
+      for id in isArchive ? [path.dropLast(4), isSidecar ? path : path.dropLast(4)] : [path] {
+        // Our own archive stands before what it may have been made from.
+        let ending = [".szi", ".dzi", ".zip"].first { access("\(root)/\(id)\($0)", F_OK) == 0 } ?? ".szi"
+        images[String(id)] = "\(root)/\(id)\(ending)"
+      }
+    }
+    return images.map { ($0.key, $0.value) }
   }
 
   /// Takes in at once what became of these images, without reading folders: what was just written is seen by
   /// the next request.
   func renew(_ images: [(id: String, path: String)]) throws(StorageError) {
     guard source == nil else { return }
-    reading.withLock { _ in
-      var changes: [String: LibraryEntry?] = [:]
-      for (id, path) in images {
-        var status = stat()
-        let isThere = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        changes[id] = .some(
-          isThere
-            ? LibraryEntry(
-              id: id, path: path, identity: FileIdentity(status), sidecar: SidecarFile(ofArchive: path))
-            : nil)
+    try catalogue(reading.withLock { _ in take(images) })
+  }
+
+  /// To be called while nobody else reads folders.
+  /// - Returns: the ids of those that have changed.
+  private func take(_ images: [(id: String, path: String)]) -> [String] {
+    var changes: [String: LibraryEntry?] = [:]
+    for (id, path) in images {
+      let old = table.withLock { $0.entry(id) }
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        if old != nil { changes[id] = .some(nil) }
+        continue
       }
-      table.withLock { table in
-        if changes.count == 1, let (id, entry) = changes.first {
-          table.replace(id, with: entry)
-        } else {
-          table.replace(changes)
-        }
-      }
-      open.removeAll { changes[$0.id] != nil }
+      let (identity, sidecar) = (FileIdentity(status), SidecarFile(ofArchive: path))
+      if let old, old.path == path, old.identity == identity, old.sidecar == sidecar { continue }
+      changes[id] = LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar)
     }
+    guard !changes.isEmpty else { return [] }
+    table.withLock { $0.replace(changes) }
+    open.removeAll { changes[$0.id] != nil }
+    return Array(changes.keys)
+  }
+
+  /// Brings the catalog's rows of these images to what the table holds.
+  private func catalogue(_ ids: [String]) throws(StorageError) {
+    guard !ids.isEmpty else { return }
     let result: Result<Void, StorageError> = updating.withLock { _ in
       let table = current
       var (found, gone): ([CatalogEntry], [String]) = ([], [])
-      for (id, _) in images {
+      for id in ids {
         guard let entry = table.entry(id) else {
           gone.append(id)
           continue
@@ -124,7 +161,7 @@ public final class Library: Sendable {
 
   private func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
     if let source { return try LibraryTable(source, previous: previous) }
-    return try LibraryTable(root: root, previous: previous)
+    return try LibraryTable(root: root, previous: previous, watches: watches)
   }
 
   /// Brings the catalog to what the folders hold: reads the archives that are new or have changed.

@@ -7,7 +7,9 @@ struct LibraryTable: Sendable {
   /// A folder's change time when it was read.
   private struct Folder {
     let path: String
-    let modified: Int
+    var modified: Int
+    /// Changes until then are known one by one, nanoseconds since 1970.
+    var watchedUntil = 0
     /// Read so soon after its last change that another change may bear the same time.
     let isUncertain: Bool
   }
@@ -19,13 +21,18 @@ struct LibraryTable: Sendable {
   private var slots: [Int32] = []
   private var folders: [Folder] = []
   private var sidecars: [SidecarFile] = []
+  /// Of all folders; nil where they are looked at.
+  private(set) var watch: FolderWatch?
 
   /// Of a source: the one it had when it was read.
   private var version: Int?
 
-  init(root: String, previous: LibraryTable?) throws(StorageError) {
+  /// - Parameter watches: has the kernel tell of changes, where it can.
+  init(root: String, previous: LibraryTable?, watches: Bool = false) throws(StorageError) {
+    if watches { watch = FolderWatch(root: root) }
     var found: [(id: String, entry: LibraryEntry)] = []
     try scan(root, "", previous, 0, &found)
+    if watch?.isWhole == false { watch = nil }
     take(&found)
   }
 
@@ -54,15 +61,7 @@ struct LibraryTable: Sendable {
     found.sort { $0.id < $1.id }
     ids = found.map(\.id)
     entries = found.map(\.entry)
-    var capacity = 16
-    while capacity < ids.count * 2 { capacity *= 2 }
-    slots = Array(repeating: -1, count: capacity)
-    for (number, id) in ids.enumerated() {
-      var id = id
-      var slot = id.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) } & (capacity - 1)
-      while slots[slot] >= 0 { slot = (slot + 1) & (capacity - 1) }
-      slots[slot] = Int32(number)
-    }
+    fillSlots()
   }
 
   func entry(_ id: String) -> LibraryEntry? {
@@ -102,26 +101,104 @@ struct LibraryTable: Sendable {
     return (0..<min(most, sidecars.count)).contains { sidecars[(start + $0) % sidecars.count].hasChanged }
   }
 
-  /// Takes in what one image is now, without reading its folder; nil where it is gone.
-  mutating func replace(_ id: String, with entry: LibraryEntry?) {
-    var text = id
-    let at = text.withUTF8 { index(UnsafeRawBufferPointer($0)) }
-    if let at, let entry {
-      if let old = entries[at].sidecar { sidecars.removeAll { $0 == old } }
-      if let new = entry.sidecar { sidecars.append(new) }
-      entries[at] = entry
-      return
-    }
-    guard at != nil || entry != nil else { return }
-    replace([id: entry])
+  static var now: Int {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return now.tv_sec * 1_000_000_000 + now.tv_nsec
   }
 
-  /// The same for several, some of which come or go.
+  /// Remembers that every change of these folders until now is known.
+  /// - Returns: whether no other folder has changed without a word of the watch.
+  mutating func accept(_ watched: Set<String>) -> Bool {
+    let now = Self.now
+    for at in folders.indices {
+      if watched.contains(folders[at].path) { folders[at].watchedUntil = now }
+      var status = stat()
+      guard stat(folders[at].path, &status) == 0 else { return false }
+      let (folder, modified) = (folders[at], FileIdentity(status).modifiedNanoseconds)
+      // The word may come a moment after the time.
+      let isKnown = modified == folder.modified || modified <= folder.watchedUntil
+      if !isKnown, now - modified > 2_000_000_000 { return false }
+    }
+    return true
+  }
+
+  /// Takes in what images are now, without reading folders; nil for those that are gone.
   mutating func replace(_ changes: [String: LibraryEntry?]) {
-    var found = zip(ids, entries).filter { changes[$0.0] == nil }.map { (id: $0.0, entry: $0.1) }
-    for (id, entry) in changes { if let entry { found.append((id, entry)) } }
-    take(&found)
-    sidecars = entries.compactMap(\.sidecar)
+    // So many are faster put in order all at once.
+    guard changes.count <= 64 else {
+      var found = zip(ids, entries).filter { changes[$0.0] == nil }.map { (id: $0.0, entry: $0.1) }
+      for (id, entry) in changes { if let entry { found.append((id, entry)) } }
+      take(&found)
+      sidecars = entries.compactMap(\.sidecar)
+      return
+    }
+    for (id, entry) in changes {
+      var text = id
+      let at = text.withUTF8 { index(UnsafeRawBufferPointer($0)) }
+      if let at, let old = entries[at].sidecar { sidecars.removeAll { $0 == old } }
+      if let new = entry?.sidecar { sidecars.append(new) }
+      switch (at, entry) {
+      case (let at?, let entry?): entries[at] = entry
+      case (let at?, nil): remove(at)
+      case (nil, let entry?): insert(id, entry)
+      case (nil, nil): break
+      }
+    }
+  }
+
+  private mutating func insert(_ id: String, _ entry: LibraryEntry) {
+    let at = ids.partitioningIndex { $0 >= id }
+    ids.insert(id, at: at)
+    entries.insert(entry, at: at)
+    guard ids.count * 2 <= slots.count else { return fillSlots() }
+    shift(from: at, by: 1)
+    place(at)
+  }
+
+  private mutating func remove(_ at: Int) {
+    let mask = slots.count - 1
+    var hole = home(at)
+    while slots[hole] != Int32(at) { hole = (hole + 1) & mask }
+    // What came to stand behind its place for the sake of the one that goes moves up (Knuth, 6.4, algorithm R).
+    var slot = (hole + 1) & mask
+    while slots[slot] >= 0 {
+      if (slot - home(Int(slots[slot]))) & mask >= (slot - hole) & mask {
+        slots[hole] = slots[slot]
+        hole = slot
+      }
+      slot = (slot + 1) & mask
+    }
+    slots[hole] = -1
+    ids.remove(at: at)
+    entries.remove(at: at)
+    shift(from: at + 1, by: -1)
+  }
+
+  private mutating func shift(from first: Int, by step: Int32) {
+    let first = Int32(first)
+    slots.withUnsafeMutableBufferPointer { slots in
+      for slot in slots.indices where slots[slot] >= first { slots[slot] += step }
+    }
+  }
+
+  private func home(_ number: Int) -> Int {
+    var id = ids[number]
+    return id.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) } & (slots.count - 1)
+  }
+
+  private mutating func place(_ number: Int) {
+    var slot = home(number)
+    while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+    slots[slot] = Int32(number)
+  }
+
+  private mutating func fillSlots() {
+    var capacity = 16
+    // With room for those to come.
+    while capacity < ids.count * 3 { capacity *= 2 }
+    slots = Array(repeating: -1, count: capacity)
+    for number in ids.indices { place(number) }
   }
 
   private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -138,15 +215,20 @@ struct LibraryTable: Sendable {
     _ found: inout [(id: String, entry: LibraryEntry)]
   ) throws(StorageError) {
     var status = stat()
-    guard stat(folder, &status) == 0, let directory = opendir(folder) else {
+    guard stat(folder, &status) == 0 else {
+      if depth > 0 { return }
+      throw StorageError("open the library \(folder)", errno: errno)
+    }
+    watch?.add(folder, device: status.st_dev)
+    guard let directory = opendir(folder) else {
       if depth > 0 { return }  // gone since its name was read
       throw StorageError("open the library \(folder)", errno: errno)
     }
     defer { closedir(directory) }
+    // Again, for the watch may have waited.
+    fstat(dirfd(directory), &status)
     let modified = FileIdentity(status).modifiedNanoseconds
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    let age = now.tv_sec * 1_000_000_000 + now.tv_nsec - modified
+    let age = Self.now - modified
     folders.append(Folder(path: folder, modified: modified, isUncertain: abs(age) < 100_000_000))
     var images: [String: String] = [:]
     var subfolders: [String] = []

@@ -102,7 +102,7 @@ enum ServeCommand: Command {
     do {
       library =
         try space.map { try Library(SpaceSource(space: $0), name: "private space", openLimit: openLimit) }
-        ?? Library(root: folder, openLimit: openLimit)
+        ?? Library(root: folder, openLimit: openLimit, watches: true)
       uploads = try uploadLimits.map { try Uploads(library: folder, limits: $0) }
       site = try Site(
         library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base,

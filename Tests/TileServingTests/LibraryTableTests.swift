@@ -1,0 +1,92 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import TileServing
+
+@Suite struct LibraryTableTests {
+  private func entry(_ id: String) -> LibraryEntry {
+    LibraryEntry(id: id, path: "/\(id).szi", identity: FileIdentity(stat()))
+  }
+
+  /// Images that come and go one by one, in small and in large numbers leave what a plain dictionary holds.
+  @Test(arguments: [1, 3, 100]) func holdsWhatADictionaryHolds(_ atOnce: Int) throws {
+    let folder = try TemporaryFolder()
+    var table = try LibraryTable(root: folder.path, previous: nil)
+    var expected: [String: LibraryEntry] = [:]
+    var random = SplitMix(UInt64(atOnce))
+    // Few enough that most are met again, and stand in each other's places.
+    let ids = (0..<300).map { "\($0 % 7)/image \($0)" }
+    for round in 0..<(atOnce == 100 ? 100 : 2000) {
+      var changes: [String: LibraryEntry?] = [:]
+      for _ in 0..<atOnce {
+        let id = random.pick(ids)
+        changes[id] = .some(random.below(5) < (round / 500 % 2 == 0 ? 3 : 2) ? entry(id) : nil)
+      }
+      table.replace(changes)
+      for (id, change) in changes { expected[id] = change }
+      #expect(table.ids.count == expected.count)
+      for id in ids { #expect(table.entry(id) === expected[id]) }
+    }
+    #expect(table.ids == expected.keys.sorted())
+    #expect(table.entries.map(\.id) == table.ids)
+  }
+
+  @Test func everyStepBackToNothing() throws {
+    let folder = try TemporaryFolder()
+    var table = try LibraryTable(root: folder.path, previous: nil)
+    for number in 0..<500 { table.replace(["\(number)": entry("\(number)")]) }
+    for number in 0..<500 {
+      table.replace(["\(number)": nil])
+      #expect(table.entry("\(number)") == nil && table.ids.count == 499 - number)
+      if number < 499 { #expect(table.entry("499") != nil) }
+    }
+  }
+}
+
+@Suite struct FolderWatchTests {
+  private let folder: TemporaryFolder
+  private let watch: FolderWatch
+
+  init() throws {
+    folder = try TemporaryFolder()
+    watch = try #require(FolderWatch(root: folder.path))
+    var status = stat()
+    #expect(stat(folder.path, &status) == 0)
+    watch.add(folder.path, device: status.st_dev)
+  }
+
+  @Test func namesWhatCameWentAndWasWritten() throws {
+    #expect(watch.isWhole && watch.events()?.files == [])
+    _ = try folder.write("one.szi", [1])
+    _ = try folder.write(".hidden", [1])
+    #expect(watch.events()?.files == [folder("one.szi")])
+    #expect(watch.events()?.folders == [])
+    rename(folder("one.szi"), folder("zwei ü.szi"))
+    #expect(watch.events()?.files == [folder("one.szi"), folder("zwei ü.szi")])
+    unlink(folder("zwei ü.szi"))
+    unlink(folder(".hidden"))
+    #expect(watch.events()?.files == [folder("zwei ü.szi")])
+  }
+
+  @Test func isNoUseWhereFoldersComeAndGo() throws {
+    mkdir(folder(".hidden"), 0o755)
+    #expect(watch.events()?.folders == [folder.path])
+    mkdir(folder("new"), 0o755)
+    #expect(watch.events() == nil && !watch.isWhole)
+    // What it missed from then on nobody knows.
+    #expect(watch.events() == nil)
+  }
+
+  @Test func isNoUseWhereNotAllIsWatched() {
+    watch.add(folder("gone"), device: 1)
+    #expect(!watch.isWhole && watch.events() == nil)
+  }
+
+  @Test func isNotThereWhereOthersMayChangeUnseen() {
+    #expect(FolderWatch(root: "/proc") == nil)
+    #expect(FolderWatch(root: folder("nothing")) == nil)
+  }
+}
