@@ -13,7 +13,6 @@ export function cropService(source) {
   return iiif3 ?? iiif2 ?? null
 }
 
-/** The frame stays where it is on the screen while the picture moves beneath it. */
 export class Cropper {
   constructor(viewer) {
     const { source, shadowRoot } = viewer
@@ -74,7 +73,6 @@ export class Cropper {
     return this.imageRatio ? inscribed(held, this.imageRatio) : held
   }
 
-  /** A quarter turn swaps the sides. */
   get imageRatio() {
     if (!this.ratio) return null
     return this.viewport.turn.degrees % 180 === 0 ? this.ratio : 1 / this.ratio

@@ -5,7 +5,7 @@ export class CanvasPainter {
   constructor(canvas) {
     this.canvas = canvas
     this.context = canvas.getContext('2d')
-    /** One per cell, so that none is overwritten while it is still to be drawn */
+    /** One per cell: none is overwritten while still to be drawn */
     this.scratches = []
   }
 
@@ -44,7 +44,7 @@ export class CanvasPainter {
   lay(index, pyramid, level, rect, tiles) {
     const scratch = this.scratches[index] ??= document.createElement('canvas')
     const context = scratch.getContext('2d')
-    // Grows in steps: setting the size anew costs an allocation.
+    // Setting the size anew costs an allocation.
     if (scratch.width < rect.width) scratch.width = Math.ceil(rect.width / 256) * 256
     if (scratch.height < rect.height) scratch.height = Math.ceil(rect.height / 256) * 256
     context.clearRect(0, 0, rect.width, rect.height)

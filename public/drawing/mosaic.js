@@ -13,7 +13,7 @@ export function cells({ width, height }) {
   return result
 }
 
-/** Where a level pixel is a device pixel and nothing is turned, whole pixels fall on whole pixels. */
+/** At one device pixel a level pixel, whole pixels fall on whole pixels. */
 export function levelMatrix(viewport, unit, ratio) {
   const { turn } = viewport
   const k = unit * viewport.scale * ratio

@@ -47,7 +47,7 @@ export async function editImage(root, id, saved) {
     if (Object.keys(edit).length === 0) return dialog.close()
     send.disabled = true
     try {
-      image = await ask('PATCH', url, edit, { 'If-Match': image.tag })
+      image = await ask('PATCH', url, edit, image.tag && { 'If-Match': image.tag })
       dialog.close()
       saved(image)
     } catch (error) {

@@ -1,28 +1,33 @@
 import { text } from '../text/writing.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from '../viewer/icons.js'
+import { ask, isOwn } from './ask.js'
 import { editImage } from './form.js'
 import { speak, toast } from './toast.js'
 import { deleteImages, offerUndo, takeNote } from './trash.js'
 
-/** A finger that rests so long selects, ms, if it strays no farther, CSS pixels. */
-const REST = 450
-const SLOP = 10
+const REST = 450 // ms
+const SLOP = 10 // CSS px
 
 export class Selection {
-  constructor(grid, header, reload) {
+  constructor(grid, header, reload, { writable, spaceWritable }) {
     Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
+    this.may = (index) => isOwn(grid.images[index].id) ? spaceWritable : writable
+    this.canMove = writable && spaceWritable
     this.start = button('round select', text.select, () => this.isOn ? this.leave() : this.enter(), icon('select'))
     header.append(this.start)
     const press = (name, run) => button(`round ${name}`, text[name], run, icon(name))
     this.count = make('span')
     this.edit = press('edit', () => this.change())
+    this.moveIn = press('moveIn', () => this.move('space'))
+    this.moveOut = press('moveOut', () => this.move('library'))
     this.delete = press('delete', () => this.remove())
     this.bar = make('div', { className: 'selection', role: 'toolbar', ariaLabel: text.selection, hidden: true },
-      press('leave', () => this.leave()), this.count, this.edit, this.delete)
+      press('leave', () => this.leave()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
     grid.box.after(this.bar)
     document.body.classList.add('writable')
     grid.dress = (link) => {
+      if (!this.may(link.dataset.index)) return
       link.firstElementChild.append(make('span', { className: 'tick' }, icon('check')))
       this.mark(link)
     }
@@ -35,11 +40,11 @@ export class Selection {
   listen(box) {
     const at = (target) => {
       const link = target?.closest('.picture')
-      return link ? Number(link.dataset.index) : null
+      return link && this.may(link.dataset.index) ? Number(link.dataset.index) : null
     }
     let timer = 0
     let pressed = null
-    // Before the grid hears of it, which opens what is clicked.
+    // Before the grid, which opens what is clicked.
     box.addEventListener('click', (event) => {
       const index = at(event.target)
       const toggles = this.isOn || event.ctrlKey || event.metaKey || event.target.closest('.tick')
@@ -84,7 +89,9 @@ export class Selection {
       if (event.key === 'Delete') this.remove()
       if (event.key === 'a' && (event.ctrlKey || event.metaKey)) {
         event.preventDefault()
-        this.choose(this.grid.images)
+        this.base = new Set()
+        this.anchor = 0
+        this.extend(this.grid.images.length - 1)
       }
     })
     addEventListener('pageshow', ({ persisted }) => persisted && this.reload())
@@ -111,11 +118,14 @@ export class Selection {
 
   leave() {
     this.isOn = false
-    this.choose([])
+    this.chosen = new Set()
+    this.base = new Set()
+    this.show()
     if (!document.activeElement?.closest('#grid')) this.grid.focus(this.grid.focused)
   }
 
   toggle(index) {
+    if (!this.may(index)) return
     const { id } = this.grid.images[index]
     this.isOn = true
     if (!this.chosen.delete(id)) this.chosen.add(id)
@@ -129,13 +139,7 @@ export class Selection {
     const [first, last] = [Math.min(this.anchor, index), Math.max(this.anchor, index)]
     this.isOn = true
     this.chosen = new Set(this.base)
-    for (const { id } of this.grid.images.slice(first, last + 1)) this.chosen.add(id)
-    this.show()
-  }
-
-  choose(images) {
-    this.chosen = new Set(images.map(({ id }) => id))
-    this.base = new Set(this.chosen)
+    for (let each = first; each <= last; each += 1) if (this.may(each)) this.chosen.add(this.grid.images[each].id)
     this.show()
   }
 
@@ -147,11 +151,15 @@ export class Selection {
     this.count.textContent = size ? text.selected(size) : text.select
     this.edit.disabled = size !== 1
     this.delete.disabled = size === 0
+    const own = [...this.chosen].filter(isOwn).length
+    this.moveIn.hidden = !this.canMove || !size || own > 0
+    this.moveOut.hidden = !this.canMove || !size || own < size
     speak(this.isOn ? this.count.textContent : '')
     for (const link of this.grid.shown.values()) this.mark(link)
   }
 
   mark(link) {
+    if (!this.may(link.dataset.index)) return
     const isChosen = this.chosen.has(this.grid.images[link.dataset.index].id)
     link.classList.toggle('chosen', isChosen)
     link.role = this.isOn ? 'checkbox' : null
@@ -169,6 +177,18 @@ export class Selection {
       grid.focus(index)
       toast(text.saved)
     }).catch(({ message }) => toast(message))
+  }
+
+  async move(to) {
+    const ids = [...this.chosen]
+    this.leave()
+    try {
+      for (const id of ids) await ask('POST', `/api/images/${encodeURIComponent(id)}/move`, { to })
+      toast(text.moved(ids.length))
+    } catch (error) {
+      toast(error.message)
+    }
+    this.reload()
   }
 
   async remove() {

@@ -1,7 +1,6 @@
 import { button, make } from '../viewer/element.js'
 
-/** To read, and to reach what can be done, ms. */
-const [READ, REACH] = [4000, 12_000]
+const [READ, REACH] = [4000, 12_000] // ms
 
 const spoken = make('p', { className: 'spoken', role: 'status' })
 const main = document.querySelector('main')

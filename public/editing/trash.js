@@ -1,5 +1,5 @@
 import { text } from '../text/writing.js'
-import { ask } from './ask.js'
+import { ask, isOwn } from './ask.js'
 import { toast } from './toast.js'
 
 const MOST = 1000 // of one request
@@ -7,11 +7,14 @@ const NOTE = 'ziggurat-deleted'
 
 export async function deleteImages(ids) {
   const result = { ids: new Set(), deletions: [] }
-  for (let at = 0; at < ids.length; at += MOST) {
-    const { deleted } = await ask('POST', '/api/deleted', { ids: ids.slice(at, at + MOST) })
-    if (!deleted) continue
-    result.deletions.push(deleted.id)
-    for (const id of deleted.images) result.ids.add(id)
+  for (const own of [true, false]) {
+    const part = ids.filter((id) => isOwn(id) === own)
+    while (part.length) {
+      const { deleted } = await ask('POST', '/api/deleted', { ids: part.splice(0, MOST) })
+      if (!deleted) continue
+      result.deletions.push(deleted.id)
+      for (const id of deleted.images) result.ids.add(id)
+    }
   }
   return result
 }

@@ -9,7 +9,7 @@ const NOTE = 'ziggurat-locked'
 export async function showLock(header) {
   const { space } = await session()
   const words = space ? text.lock : text.unlock
-  header.append(button('round lock', words, space ? lock : ask, icon(space ? 'unlocked' : 'locked')))
+  header.append(button('round lock', words, space ? lock : ask, icon(space ? 'moveOut' : 'moveIn')))
   if (space) watchSession()
   else if (sessionStorage.getItem(NOTE)) {
     sessionStorage.removeItem(NOTE)

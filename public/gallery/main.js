@@ -4,11 +4,12 @@ import { session, takeToken } from './session.js'
 await takeToken()
 const { grid, reload } = showGallery(document, location)
 // What few visitors need is loaded for those alone.
-const { password, space, writable } = await session()
+const rights = await session()
+const { password, space, writable, spaceWritable } = rights
 const header = document.querySelector('header')
 if (password || space) (await import('./lock.js')).showLock(header)
-if (writable) {
+if (writable || spaceWritable) {
   const [{ showUploads }, { Selection }] = await Promise.all([import('./upload.js'), import('../editing/selection.js')])
-  showUploads(header, reload)
-  new Selection(grid, header, reload)
+  showUploads(header, reload, rights)
+  new Selection(grid, header, reload, rights)
 }

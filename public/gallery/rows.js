@@ -1,4 +1,4 @@
-/** Wider pictures are shown cut, narrower ones too: one strip must not take a row of its own. */
+/** One strip must not take a row of its own. */
 const SHAPE = { least: 0.5, most: 2.6 }
 
 /** Appending moves only the last, unfilled row. */

@@ -2,6 +2,8 @@ const root = '/api/uploads'
 const PIECE = 8 << 20 // bytes
 const base64 = (words) => btoa(String.fromCharCode(...new TextEncoder().encode(words)))
 const memory = (file) => `upload ${file.name} ${file.size} ${file.lastModified}`
+// The name of a private picture is gone with its session.
+const store = ({ folder }) => folder ? sessionStorage : localStorage
 const pause = (seconds) => new Promise((go) => setTimeout(go, seconds * 1000))
 
 export class Refusal extends Error {}
@@ -14,7 +16,7 @@ const isPassing = (status) => status === 0 || status === 409 || status === 429 |
 
 /** tus 1.0; goes on where an earlier attempt at the file ended, also before a reload. */
 export async function send(file, { signal, started, waiting }) {
-  let path = localStorage.getItem(memory(file))
+  let path = store(file).getItem(memory(file))
   let offset = -1
   for (let tries = 0; ; ) {
     signal.throwIfAborted()
@@ -25,19 +27,20 @@ export async function send(file, { signal, started, waiting }) {
     }
     let answer = { status: 0 }
     if (!path) {
-      const words = `filename ${base64(file.name)},filetype ${base64(file.type || '-')}`
+      const folder = file.folder && `,folder ${base64(file.folder)}`
+      const words = `filename ${base64(file.name)},filetype ${base64(file.type || '-')}${folder}`
       answer = await ask('POST', root, signal, { 'Upload-Length': file.size, 'Upload-Metadata': words })
       if (answer.status === 201) {
         path = new URL(answer.headers.get('Location'), location.href).pathname
         offset = 0
-        localStorage.setItem(memory(file), path)
+        store(file).setItem(memory(file), path)
       }
     }
     if (path && offset >= 0) {
       const id = path.split('/').pop()
       started(id)
       if (offset >= file.size) {
-        localStorage.removeItem(memory(file))
+        store(file).removeItem(memory(file))
         return id
       }
       const headers = { 'Upload-Offset': offset, 'Content-Type': 'application/offset+octet-stream' }
@@ -51,7 +54,7 @@ export async function send(file, { signal, started, waiting }) {
     }
     signal.throwIfAborted()
     if (!isPassing(answer.status)) {
-      if (answer.status !== 507) localStorage.removeItem(memory(file))
+      if (answer.status !== 507) store(file).removeItem(memory(file))
       const { detail } = await answer.json().catch(() => ({}))
       throw new Refusal(detail ?? answer.status)
     }
@@ -62,6 +65,6 @@ export async function send(file, { signal, started, waiting }) {
 }
 
 export function cancel(file, id) {
-  localStorage.removeItem(memory(file))
+  store(file).removeItem(memory(file))
   return id && ask('DELETE', `${root}/${id}`)
 }

@@ -6,8 +6,8 @@ import { Refusal, cancel, send } from './tus.js'
 
 const AT_ONCE = 3
 
-export function showUploads(header, reload) {
-  const panel = new Panel(reload)
+export function showUploads(header, reload, rights) {
+  const panel = new Panel(reload, rights)
   header.append(button('round add', text.addPictures, () => panel.open(), icon('add')))
   addEventListener('dragover', (event) => {
     if (!event.dataTransfer.types.includes('Files')) return
@@ -26,7 +26,7 @@ export function showUploads(header, reload) {
 }
 
 class Panel {
-  constructor(reload) {
+  constructor(reload, { writable, spaceWritable }) {
     this.reload = () => {
       clearTimeout(this.timer)
       this.timer = setTimeout(reload, 500)
@@ -37,8 +37,11 @@ class Panel {
     this.left = make('p', { className: 'left', hidden: true })
     this.list = make('ul', { ariaLive: 'polite' })
     this.phone = make('figure', { hidden: true })
+    this.into = make('input', { type: 'checkbox', checked: spaceWritable, disabled: !writable })
     this.parts = [
-      make('p', { textContent: text.dropHere }), ...this.choice('choose', text.choosePictures, { multiple: true }),
+      make('p', { textContent: text.dropHere }),
+      make('label', { className: 'into', hidden: !spaceWritable }, this.into, text.intoSpace),
+      ...this.choice('choose', text.choosePictures, { multiple: true }),
       ...this.choice('camera', text.takePhoto, {}), this.left, this.list, this.phone]
   }
 
@@ -56,7 +59,8 @@ class Panel {
     if (this.dialog?.open) return
     this.dialog = showDialog(document.body, text.addPictures, this.parts, 'uploads')
     this.listen()
-    this.showPhone()
+    // A phone has a session of its own.
+    if (!this.into.disabled) this.showPhone()
   }
 
   async showPhone() {
@@ -94,7 +98,10 @@ class Panel {
   }
 
   add(files) {
-    for (const file of files) this.queue.push(new Row(file, this))
+    for (const file of files) {
+      file.folder = this.into.checked ? '~/' : ''
+      this.queue.push(new Row(file, this))
+    }
     this.pump()
   }
 

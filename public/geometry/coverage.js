@@ -9,7 +9,6 @@ export class Coverage {
     this.visible = this.area.bounds(pyramid.imageSize)
   }
 
-  /** Nearest the viewport's centre first. */
   tiles() {
     const { pyramid, level, visible } = this
     if (!visible) return []

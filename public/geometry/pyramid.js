@@ -1,4 +1,4 @@
-/** Swift's `Pyramid`, the same arithmetic; one fixture file holds both together. */
+/** Swift's `Pyramid`; one fixture file holds both together. */
 export class Pyramid {
   constructor(imageSize, tileSize, overlap = 0) {
     for (const side of [imageSize.width, imageSize.height, tileSize]) {

@@ -1,4 +1,4 @@
-/** Sine and cosine to Swift's last bit: engines differ in theirs, and quarter turns must be exact. */
+/** Engines differ in their sines, and quarter turns must be exact. */
 export class Turn {
   constructor(degrees = 0, isFlipped = false) {
     if (!Number.isFinite(degrees)) throw new RangeError(`not an angle: ${degrees}`)

@@ -1,4 +1,4 @@
-// The geometry of Sources/TileGeometry, word for word; what each value means stands there.
+// Sources/TileGeometry, word for word: what each value means stands there.
 
 import { Turn } from './turn.js'
 import { fitScale } from './fit.js'

@@ -2,7 +2,7 @@ const TIMING = { doubleTap: 300, longPress: 550, sample: 100, stale: 60 }
 const SLOP = { mouse: 3, pen: 6, touch: 9 } // CSS px
 const DOUBLE_TAP_REACH = 40
 
-/** Has no clock and no document: it is given contacts with their times, and `expire` at `deadline`. */
+/** Has no clock: it is given contacts with their times, and `expire` at `deadline`. */
 export class Recognizer {
   constructor(handler) {
     Object.assign(this, { handler, contacts: new Map(), state: 'idle', first: null, lastTap: null, samples: [] })
@@ -104,7 +104,7 @@ export class Recognizer {
     this.samples.push(contact)
   }
 
-  /** Of one finger just before it left; a finger that had come to rest throws nothing. */
+  /** A finger that had come to rest throws nothing. */
   velocity(now) {
     const [first, last] = [this.samples[0], this.samples[this.samples.length - 1]]
     if (!first || last.time - first.time < 10 || now - last.time > TIMING.stale) return { x: 0, y: 0 }

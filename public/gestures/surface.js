@@ -1,9 +1,7 @@
 import { Recognizer } from './recognizer.js'
 
-export function listen(element, handler, outer = element) {
+export function listen(element, handler, signal, outer = element) {
   const recognizer = new Recognizer(handler)
-  const stop = new AbortController()
-  const { signal } = stop
   let timer = 0
 
   const place = (event) => {
@@ -30,9 +28,9 @@ export function listen(element, handler, outer = element) {
     element.setPointerCapture(event.pointerId)
     tell('down', event)
   }, { signal })
-  element.addEventListener('pointermove', (event) => tell('move', event), { signal })
-  element.addEventListener('pointerup', (event) => tell('up', event), { signal })
-  element.addEventListener('pointercancel', (event) => tell('cancel', event), { signal })
+  for (const verb of ['move', 'up', 'cancel']) {
+    element.addEventListener(`pointer${verb}`, (event) => tell(verb, event), { signal })
+  }
   outer.addEventListener('wheel', (event) => {
     if (event.composedPath().some((part) => part instanceof HTMLDialogElement)) return
     event.preventDefault()
@@ -45,7 +43,6 @@ export function listen(element, handler, outer = element) {
     if (event.pointerType !== 'touch') handler.menu(place(event))
   }, { signal })
   signal.addEventListener('abort', () => clearTimeout(timer))
-  return () => stop.abort()
 }
 
 /** A pinch on a trackpad comes as a wheel with the Control key. */

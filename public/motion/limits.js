@@ -12,22 +12,21 @@ export function stretched(viewport, image, limits, anchor, zooming) {
   const inside = limited(viewport.scale, limits)
   const octaves = Math.log2(viewport.scale / inside)
   const shown = octaves === 0 ? viewport : viewport.scaled(inside * 2 ** rubber(octaves, ROOM), anchor)
-  const { across, down } = shown.offsets(image)
-  return shown.with({
-    x: axis(shown.x, across, shown.width, zooming, rubber),
-    y: axis(shown.y, down, shown.height, zooming, rubber),
-  })
+  return bent(shown, image, zooming, rubber)
 }
 
 export function relaxed(viewport, image, limits, anchor) {
-  const { across, down } = viewport.offsets(image)
-  const flat = viewport.with({
-    x: axis(viewport.x, across, viewport.width, false, unrubber),
-    y: axis(viewport.y, down, viewport.height, false, unrubber),
-  })
+  const flat = bent(viewport, image, false, unrubber)
   const inside = limited(flat.scale, limits)
   const octaves = Math.log2(flat.scale / inside)
   return octaves === 0 ? flat : flat.scaled(inside * 2 ** unrubber(octaves, ROOM), anchor)
+}
+
+function bent(viewport, image, centering, bend) {
+  const { across, down } = viewport.offsets(image)
+  return viewport.with({
+    x: axis(viewport.x, across, viewport.width, centering, bend), y: axis(viewport.y, down, viewport.height, centering, bend),
+  })
 }
 
 function axis(offset, range, room, centering, bend) {

@@ -9,7 +9,7 @@ export function leaveAlbum(storage, images, index, total) {
   try {
     storage.setItem(KEY, JSON.stringify({ ids, offset, total }))
   } catch {
-    // A full or forbidden storage: the next page then asks the library.
+    // Full or forbidden: the next page asks the library.
   }
 }
 

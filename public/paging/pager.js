@@ -100,10 +100,10 @@ export class Pager {
     const page = this.near.get(index)
     this.index = index
     this.near.delete(index)
-    // The neighbour's preview stays in view until the canvas is drawn.
+    // The preview stays until the canvas is drawn.
     if (page) page.preview.style.translate = ''
     this.forget()
-    // Without a pause where it is there already, so that the next finger finds it.
+    // At once where it is there: the next finger finds it.
     const neighbour = page ? page.there ?? await page.ready.catch(() => null) : null
     if (this.index === index) this.show(index, neighbour)
     if (page) requestAnimationFrame(() => requestAnimationFrame(() => page.preview.remove()))

@@ -1,5 +1,4 @@
 import { Pyramid } from '../geometry/pyramid.js'
-import { SourceError } from './ziggurat.js'
 
 export function deepZoomSource(text, address) {
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement
@@ -7,7 +6,7 @@ export function deepZoomSource(text, address) {
   const number = (element, name) =>
     Number(element?.getAttribute(name) ?? NaN)
   const format = root.getAttribute('Format')
-  if (root.localName !== 'Image' || !size || !format) throw new SourceError('not a Deep Zoom descriptor')
+  if (root.localName !== 'Image' || !size || !format) throw new Error('not a Deep Zoom descriptor')
   const pyramid = new Pyramid(
     { width: number(size, 'Width'), height: number(size, 'Height') },
     number(root, 'TileSize'), number(root, 'Overlap') || 0)

@@ -1,13 +1,12 @@
 import { tileKey } from '../tiles/plan.js'
-import { SourceError, zigguratSource } from './ziggurat.js'
+import { zigguratSource } from './ziggurat.js'
 
-/** Parts behind their lengths: first the coverage as JSON, then its tiles in order. */
+/** Parts behind their lengths: the coverage as JSON, then its tiles. */
 export async function firstView(address, { width, height, ratio, query }, signal) {
   const url = new URL(`${address.pathname}/viewport.tiles?${query}`, address)
   const set = { width, height, dpr: ratio, overview: true, describe: true }
   for (const [name, value] of Object.entries(set)) url.searchParams.set(name, String(value))
   const answer = await fetch(url, { signal })
-  if (answer.status === 404) throw new SourceError('404', 404)
   if (answer.status !== 200 || !answer.body) return null
   const parts = new Parts(answer.body.getReader())
   const { description, tiles } = JSON.parse(new TextDecoder().decode(await parts.next()))

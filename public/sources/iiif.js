@@ -1,12 +1,11 @@
 import { Pyramid } from '../geometry/pyramid.js'
-import { SourceError } from './ziggurat.js'
 
 /** Scale factors are powers of two, so the tiles are those of a pyramid. */
 export function iiifSource(info) {
   const base = String(info.id ?? info['@id'] ?? '').replace(/\/$/, '')
   const isThree = info.type === 'ImageService3'
   const { width, height } = info
-  if (!base || !(width >= 1 && height >= 1)) throw new SourceError('the server described no image')
+  if (!base || !(width >= 1 && height >= 1)) throw new Error('the server described no image')
   const tileSize = info.tiles?.[0]?.width ?? 512
   const pyramid = new Pyramid({ width, height }, tileSize)
   const format = info.preferredFormats?.[0] ?? 'jpg'

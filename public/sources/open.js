@@ -1,7 +1,7 @@
 import { deepZoomSource } from './deep-zoom.js'
 import { firstView } from './first-view.js'
 import { iiifSource } from './iiif.js'
-import { SourceError, zigguratSource } from './ziggurat.js'
+import { zigguratSource } from './ziggurat.js'
 
 export async function openSource(url, signal, look) {
   const address = new URL(url, document.baseURI)
@@ -10,7 +10,7 @@ export async function openSource(url, signal, look) {
     if (source) return source
   }
   const answer = await fetch(address, { signal })
-  if (!answer.ok) throw new SourceError(`${answer.status} ${answer.statusText}`.trim(), answer.status)
+  if (!answer.ok) throw Object.assign(new Error(answer.status), { status: answer.status })
   const text = await answer.text()
   if (text.trimStart().startsWith('<')) return deepZoomSource(text, address)
   const description = JSON.parse(text)

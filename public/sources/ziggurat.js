@@ -1,15 +1,8 @@
 import { Pyramid } from '../geometry/pyramid.js'
 
-export class SourceError extends Error {
-  constructor(message, status = 0) {
-    super(message)
-    this.status = status
-  }
-}
-
 export function zigguratSource(image, address) {
   if (!(image?.width >= 1 && image?.height >= 1 && image?.tileSize >= 1 && image?.urls?.dzi)) {
-    throw new SourceError('the server described no image')
+    throw new Error('the server described no image')
   }
   const pyramid = new Pyramid({ width: image.width, height: image.height }, image.tileSize, image.overlap ?? 0)
   const descriptor = new URL(image.urls.dzi, address)

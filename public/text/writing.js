@@ -6,6 +6,7 @@ const { number } = reading
 export const text = {
   addPictures: 'Add pictures',
   dropHere: 'Drop pictures anywhere on this page, or',
+  intoSpace: 'Into the private space',
   choosePictures: 'Choose pictures',
   takePhoto: 'Take a photo',
   cancel: 'Cancel',
@@ -28,6 +29,9 @@ export const text = {
   delete: 'Delete',
   deleted: (count) => `${pictures(count)} deleted.`,
   notDeleted: (count) => `${number(count)} could not be deleted.`,
+  moveIn: 'Move to the private space',
+  moveOut: 'Show to everybody',
+  moved: (count) => `${pictures(count)} moved.`,
   undo: 'Undo',
   restored: (count) => `${pictures(count)} restored.`,
   title: 'Title',
@@ -36,7 +40,7 @@ export const text = {
   save: 'Save',
   saved: 'Saved.',
   notSaved: 'This did not work. Please try again.',
-  conflict: 'Somebody else has changed this meanwhile. Nothing of theirs is lost yet: look, and save again.',
+  conflict: 'Somebody else has changed this meanwhile. Please look, and save again.',
   theirs: (words) => words ? `They wrote: “${words}”` : 'They left this empty.',
   useTheirs: 'Take theirs',
 

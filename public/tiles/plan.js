@@ -2,7 +2,7 @@ import { Coverage } from '../geometry/coverage.js'
 
 export function tileKey({ level, column, row }) { return `${level}/${column}_${row}` }
 
-/** Most wanted first. A zoom asks for its end only, and not for finer tiles a hair before it. */
+/** A zoom asks for its end only, and not for finer tiles a hair before it. */
 export function plannedTiles(pyramid, viewport, destination, devicePixelRatio) {
   const there = new Coverage(pyramid, destination, devicePixelRatio)
   const atEnd = Math.abs(viewport.scale / destination.scale - 1) < 1e-6

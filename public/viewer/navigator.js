@@ -6,7 +6,6 @@ export class Navigator {
     this.frame = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
     this.seen = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
     this.frame.append(this.seen)
-    // Keys do all that it does: it need not be read out.
     this.element = make('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)
     this.element.part.add('navigator')
     this.image = { width: 1, height: 1 }

@@ -46,7 +46,7 @@ export function showPage(document, location) {
   viewer.addEventListener('chrome', () => document.body.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
   viewer.addEventListener('leave', () => back.click())
   viewer.addEventListener('sharp', async () => {
-    // Nobody waits for the neighbours: they come once the image itself is there.
+    // Nobody waits for the neighbours.
     if (searched) return
     searched = true
     const album = foundAlbum(sessionStorage, first) ?? await libraryAlbum(first).catch(() => null)
@@ -57,8 +57,8 @@ export function showPage(document, location) {
     if (event.target === document.body) viewer.dispatchEvent(new KeyboardEvent('keydown', event))
   })
   if (first.startsWith('~/')) import('../gallery/lock.js').then(({ watchSession }) => watchSession())
-  session().then(async ({ writable }) => {
-    if (writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
+  session().then(async ({ writable, spaceWritable }) => {
+    if (first.startsWith('~/') ? spaceWritable : writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
   })
   viewer.setAttribute('view', location.hash.slice(1))
   viewer.src = apiURL(first)

@@ -73,7 +73,6 @@ export class Stage {
     if (!this.frame && this.camera) this.frame = requestAnimationFrame((now) => this.draw(now))
   }
 
-  /** A view at rest is not drawn anew for each of its tiles. */
   arrived(isLast) {
     const wait = this.wasMoving || isLast ? 0 : this.drawnAt + ARRIVALS - performance.now()
     if (wait <= 0) return this.invalidate()

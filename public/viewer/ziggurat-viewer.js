@@ -2,7 +2,6 @@ import { Turn } from '../geometry/turn.js'
 import { listen } from '../gestures/surface.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
-import { SourceError } from '../sources/ziggurat.js'
 import { text } from '../text/english.js'
 import { commands, keyCommand } from './commands.js'
 import { make } from './element.js'
@@ -57,15 +56,12 @@ export class ZigguratViewer extends HTMLElement {
       }
     })
     this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
-    const stop = listen(this.#shell.surface, gestures(this, this.#pager), this)
+    listen(this.#shell.surface, gestures(this, this.#pager), signal, this)
     this.addEventListener('keydown', (event) => {
       const command = event.target === this ? keyCommand(event) : null
       if (command && this.run(command)) event.preventDefault()
     }, { signal })
-    signal.addEventListener('abort', () => {
-      resize.disconnect()
-      stop()
-    })
+    signal.addEventListener('abort', () => resize.disconnect())
     if (this.src && !this.#opening) this.open(this.src)
   }
 
@@ -138,7 +134,7 @@ export class ZigguratViewer extends HTMLElement {
     } catch (error) {
       if (opening.signal.aborted) return
       this.#shell.showProgress(1)
-      this.#shell.say(error instanceof SourceError && error.status === 404 ? text.notThere : text.unreachable)
+      this.#shell.say(error.status === 404 ? text.notThere : text.unreachable)
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
   }

@@ -33,13 +33,11 @@ export class ZigguratZoom extends HTMLElement {
       change(this.#camera, performance.now())
       this.#invalidate()
     }
-    const stop = listen(this.#surface, {
+    const { signal } = this.#connected
+    listen(this.#surface, {
       ...steering(act), tap: () => {}, longPress: () => {}, menu: () => {},
-    })
-    this.#connected.signal.addEventListener('abort', () => {
-      resize.disconnect()
-      stop()
-    })
+    }, signal)
+    signal.addEventListener('abort', () => resize.disconnect())
   }
 
   disconnectedCallback() { this.#connected?.abort() }
