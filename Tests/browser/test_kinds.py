@@ -117,6 +117,47 @@ class Kinds(PageTest):
                         return Math.hypot((box.left + box.right) / 2 - middle.x, (box.top + box.bottom) / 2 - middle.y)""")
                     self.assertLess(off, 0.6)
 
+    def gray(self, picture, x, y):
+        return Image.open(io.BytesIO(picture)).convert("RGB").getpixel((x, y))[0]
+
+    def test_what_is_saved_of_a_moving_picture_is_the_frame_that_is_shown(self):
+        visit = self.visit(host=self.host, ratio=2, reduced_motion="reduce").open("view/wheel")
+        visit.page.get_by_role("button", name="Play").wait_for()
+        for view in ("scale=2&x=-20&y=30", "scale=3&x=0&y=0&rotation=90"):
+            visit.look(view)
+            for _ in range(2):
+                visit.run("await viewer.animation.step(1)")
+                frame = visit.run("return viewer.animation.frame")
+                self.assertGreater(frame, 0)
+                saved = visit.run("return [...new Uint8Array(await (await viewer.snapshot()).arrayBuffer())]")
+                self.assertEqual(Image.open(io.BytesIO(bytes(saved))).size, (2560, 1600))
+                # The middle of the picture, and what is beside it.
+                point = visit.viewport_point({"x": 160, "y": 100})
+                self.assertEqual(self.gray(bytes(saved), int(2 * point["x"]), int(2 * point["y"])), 40 * frame)
+                if "rotation" in view:
+                    self.assertEqual(Image.open(io.BytesIO(bytes(saved))).getpixel((4, 4))[3], 0)
+
+    def test_without_a_decoder_it_plays_as_an_image_and_pauses_at_its_first_frame(self):
+        for name in ("wheel", "waves"):
+            visit = self.visit(host=self.host)
+            visit.page.add_init_script("delete globalThis.ImageDecoder")
+            visit.open(f"view/{name}")
+            visit.until("return viewer.animation?.plays && viewer.shadowRoot.querySelector('img.moving')", "an image that plays")
+            visit.look("scale=2&x=-20&y=30")
+            middle = visit.viewport_point({"x": 160, "y": 100})
+            seen = set()
+            for _ in range(40):
+                seen.add(self.gray(visit.page.screenshot(), int(middle["x"]), int(middle["y"])))
+                if len(seen) > 2:
+                    break
+                visit.page.wait_for_timeout(60)
+            self.assertGreater(len(seen), 2, "frames follow one another")
+            visit.page.get_by_role("button", name="Pause").click()
+            visit.page.wait_for_timeout(300)
+            self.assertEqual(self.gray(visit.page.screenshot(), int(middle["x"]), int(middle["y"])), 0)
+            visit.page.get_by_role("button", name="Play").click()
+            visit.until("return viewer.shadowRoot.querySelector('img.moving')")
+
     def test_a_still_picture_has_no_play_button_and_reduced_motion_waits(self):
         visit = self.visit(host=self.host).open("view/captioned")
         self.assertEqual(visit.page.get_by_role("button", name="Play").count(), 0)

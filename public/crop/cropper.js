@@ -42,7 +42,8 @@ export class Cropper {
   start() {
     const { width, height } = this.viewport
     const inset = Math.min(width, height) * 0.12
-    this.frame = this.held(this.toImage({ x: inset, y: inset, width: width - 2 * inset, height: height - 2 * inset - 40 }))
+    const end = Math.min(height - inset, this.element.lastChild.offsetTop - 24)
+    this.frame = this.held(this.toImage({ x: inset, y: inset, width: width - 2 * inset, height: end - inset }))
     this.show()
     this.box.querySelector('button').focus({ preventScroll: true })
   }

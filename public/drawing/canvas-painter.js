@@ -24,7 +24,7 @@ export class CanvasPainter {
     const unit = 1 / pyramid.scale(level)
     const matrix = levelMatrix(viewport, unit, ratio)
     cells(canvas).forEach((cell, index) => {
-      const rect = levelRect(matrix, cell, pyramid.size(level))
+      const rect = levelRect(viewport, unit, ratio, cell, pyramid.size(level))
       if (!rect) return
       const scratch = this.lay(index, pyramid, level, rect, tiles)
       context.save()

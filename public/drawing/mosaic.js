@@ -24,22 +24,16 @@ export function levelMatrix(viewport, unit, ratio) {
   return [mirror * turn.cosine * k, mirror * turn.sine * k, -turn.sine * k, turn.cosine * k, e, f]
 }
 
-export function levelRect([a, b, c, d, e, f], cell, level) {
-  const determinant = a * d - b * c
-  const xs = []
-  const ys = []
-  for (const [px, py] of [
-    [cell.x, cell.y], [cell.x + cell.width, cell.y],
-    [cell.x, cell.y + cell.height], [cell.x + cell.width, cell.y + cell.height],
-  ]) {
-    xs.push((d * (px - e) - c * (py - f)) / determinant)
-    ys.push((a * (py - f) - b * (px - e)) / determinant)
-  }
+export function levelRect(viewport, unit, ratio, cell, level) {
+  const [right, bottom] = [cell.x + cell.width, cell.y + cell.height]
+  const corners = [[cell.x, cell.y], [right, cell.y], [cell.x, bottom], [right, bottom]]
+    .map(([x, y]) => viewport.imagePoint({ x: x / ratio, y: y / ratio }))
+  const [xs, ys] = [corners.map(({ x }) => x / unit), corners.map(({ y }) => y / unit)]
   const left = Math.max(Math.floor(Math.min(...xs)) - MARGIN, 0)
   const top = Math.max(Math.floor(Math.min(...ys)) - MARGIN, 0)
-  const right = Math.min(Math.ceil(Math.max(...xs)) + MARGIN, level.width)
-  const bottom = Math.min(Math.ceil(Math.max(...ys)) + MARGIN, level.height)
-  return left < right && top < bottom ? { x: left, y: top, width: right - left, height: bottom - top } : null
+  const width = Math.min(Math.ceil(Math.max(...xs)) + MARGIN, level.width) - left
+  const height = Math.min(Math.ceil(Math.max(...ys)) + MARGIN, level.height) - top
+  return width > 0 && height > 0 ? { x: left, y: top, width, height } : null
 }
 
 /** In order of drawing; for a missing tile the nearest coarser one, then finer ones. */

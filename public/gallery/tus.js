@@ -6,8 +6,6 @@ const memory = (file) => `upload ${file.name} ${file.size} ${file.lastModified}`
 const store = ({ folder }) => folder ? sessionStorage : localStorage
 const pause = (seconds) => new Promise((go) => setTimeout(go, seconds * 1000))
 
-export class Refusal extends Error {}
-
 function ask(method, path, signal, headers, body) {
   return fetch(path, { method, signal, body, headers: { 'Tus-Resumable': '1.0.0', ...headers } }).catch(() => ({ status: 0 }))
 }
@@ -56,7 +54,7 @@ export async function send(file, { signal, started, waiting }) {
     if (!isPassing(answer.status)) {
       if (answer.status !== 507) store(file).removeItem(memory(file))
       const { detail } = await answer.json().catch(() => ({}))
-      throw new Refusal(detail ?? answer.status)
+      throw Object.assign(new Error(), { refusal: detail ?? `${answer.status}` })
     }
     tries += 1
     waiting()

@@ -2,7 +2,7 @@ import { text } from '../text/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from '../viewer/icons.js'
-import { Refusal, cancel, send } from './tus.js'
+import { cancel, send } from './tus.js'
 
 const AT_ONCE = 3
 
@@ -140,7 +140,7 @@ class Row {
       const answer = await fetch(`/api/uploads/${this.id}`)
       if (answer.ok) this.tell(await answer.json())
     } catch (error) {
-      if (!this.abort.signal.aborted) this.fail(error instanceof Refusal ? error.message : text.tryAgain)
+      if (!this.abort.signal.aborted) this.fail(error.refusal ?? text.tryAgain)
     }
   }
 

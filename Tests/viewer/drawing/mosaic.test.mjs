@@ -38,9 +38,9 @@ test('full resolution falls on whole device pixels', () => {
 })
 
 test('a cell’s level pixels include a margin and end at the level’s edge', () => {
-  const rect = levelRect([2, 0, 0, 2, -100, 0], { x: 0, y: 0, width: 200, height: 100 }, { width: 130, height: 400 })
+  const rect = levelRect(new Viewport({ width: 200, height: 100, scale: 2, x: 100, y: 0 }), 1, 1, { x: 0, y: 0, width: 200, height: 100 }, { width: 130, height: 400 })
   assert.deepEqual(rect, { x: 48, y: 0, width: 82, height: 52 })
-  assert.equal(levelRect([1, 0, 0, 1, 5000, 0], { x: 0, y: 0, width: 200, height: 100 }, { width: 100, height: 100 }), null)
+  assert.equal(levelRect(new Viewport({ width: 200, height: 100, scale: 1, x: -5000, y: 0 }), 1, 1, { x: 0, y: 0, width: 200, height: 100 }, { width: 100, height: 100 }), null)
 })
 
 test('a missing tile shows the nearest coarser one until it is there', () => {
