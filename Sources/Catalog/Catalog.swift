@@ -86,7 +86,7 @@ public final class Catalog: Sendable {
 
   /// A single image or a book, as a collection lists it.
   public struct Item: Hashable, Sendable {
-    public let id: String
+    public var id: String
     /// Of the image, or of all of a book's pages.
     public let title: String?
     public let images: Int

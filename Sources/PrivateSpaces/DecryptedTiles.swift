@@ -37,7 +37,10 @@ final class DecryptedTiles: LooseTiles {
       || (bytes > Self.least && Self.total.load(ordering: .relaxed) > Self.totalLimit)
   }
 
+  var isLocked: Bool { archive.isLocked }
+
   func tile(_ number: Int) -> UnsafeRawBufferPointer? {
+    if isLocked { return nil }
     if let bytes = kept.withLock({ $0.tiles[number] }) { return bytes }
     guard let count = archive.byteCount(ofTile: number) else { return nil }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
@@ -53,6 +56,7 @@ final class DecryptedTiles: LooseTiles {
   }
 
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
+    if isLocked { return nil }
     if let bytes = kept.withLock({ $0.entries[relativeName] }) { return bytes }
     guard let entry = archive.entry(relativeName) else { return nil }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: entry.count, alignment: 16)

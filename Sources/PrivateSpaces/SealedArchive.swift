@@ -75,6 +75,9 @@ public final class SealedArchive: CheckableArchive, Sendable {
     grid = TileGrid(pyramid)
   }
 
+  /// The keys are wiped.
+  var isLocked: Bool { seal.keys.isWiped }
+
   /// Bytes of the whole file.
   public var byteCount: Int { file.bytes.count }
 

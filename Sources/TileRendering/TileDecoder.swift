@@ -42,7 +42,10 @@ final class TileDecoder: Sendable {
       throw RenderError(
         "\(name) has \(pixels.width)×\(pixels.height) pixels, not \(expected.width)×\(expected.height)")
     }
-    cache.withLock { $0.insert(pixels, for: key, weight: pixels.byteCount + 128) }
+    cache.withLock { cache in
+      // Asked here, so that nothing comes after `forget`.
+      if !archive.isLocked { cache.insert(pixels, for: key, weight: pixels.byteCount + 128) }
+    }
     return pixels
   }
 

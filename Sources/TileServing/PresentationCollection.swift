@@ -6,7 +6,8 @@ import TileStorage
 struct PresentationCollection {
   static let pageSize = 500
 
-  let catalog: Catalog
+  /// What stands in front of the ids, and the images: those of the space that is unlocked, then everybody's.
+  let shelves: [(prefix: String, catalog: Catalog)]
   let base: String
 
   private var root: String { "\(base)/iiif/presentation/3/collection" }
@@ -14,7 +15,8 @@ struct PresentationCollection {
   /// - Parameter page: from 1; nil for the whole library.
   /// - Returns: nil where there is no such page.
   func json(page: Int?) throws(StorageError) -> [String: Any]? {
-    let count = try catalog.itemCount()
+    var count = 0
+    for shelf in shelves { count += try shelf.catalog.itemCount() }
     let pages = max(1, (count + Self.pageSize - 1) / Self.pageSize)
     if let page {
       guard pages > 1, page >= 1, page <= pages else { return nil }
@@ -31,12 +33,25 @@ struct PresentationCollection {
   }
 
   private func manifests(_ page: Int) throws(StorageError) -> [[String: Any]] {
-    try catalog.items(from: (page - 1) * Self.pageSize, limit: Self.pageSize).map { item in
+    try items(page).map { item in
       [
         "id": PresentationManifest.url(ofID: item.id, base: base), "type": "Manifest",
         "label": PresentationManifest.text(item.title ?? PresentationManifest.name(item.id)),
       ]
     }
+  }
+
+  private func items(_ page: Int) throws(StorageError) -> [Catalog.Item] {
+    var (first, found) = ((page - 1) * Self.pageSize, [Catalog.Item]())
+    for (prefix, catalog) in shelves where found.count < Self.pageSize {
+      for item in try catalog.items(from: first, limit: Self.pageSize - found.count) {
+        var item = item
+        item.id = prefix + item.id
+        found.append(item)
+      }
+      first = max(0, first - (try catalog.itemCount()))
+    }
+    return found
   }
 
   private func label(_ page: Int, _ count: Int) -> String {

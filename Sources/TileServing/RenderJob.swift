@@ -4,12 +4,18 @@ import TileRendering
 public final class RenderJob: Sendable {
   /// Equal keys make equal bytes: the archive's generation and all that the picture depends on.
   public let key: String
+  /// Whether the picture may be kept now.
+  let mayBeKept: @Sendable () -> Bool
   let work: @Sendable () throws(RenderError) -> [UInt8]
   /// What is answered where the picture cannot be made.
   let failure: Response
 
-  init(key: String, failure: Response, work: @escaping @Sendable () throws(RenderError) -> [UInt8]) {
+  init(
+    key: String, failure: Response, mayBeKept: @escaping @Sendable () -> Bool,
+    work: @escaping @Sendable () throws(RenderError) -> [UInt8]
+  ) {
     (self.key, self.failure, self.work) = (key, failure, work)
+    self.mayBeKept = mayBeKept
   }
 }
 

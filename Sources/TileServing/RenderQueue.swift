@@ -151,7 +151,10 @@ public final class RenderQueue: Sendable {
     let all = state.withLock { state in
       if case .done(let bytes) = outcome {
         state.counts.rendered += 1
-        state.cache.insert(bytes, for: job.key, weight: bytes.bytes.count + job.key.utf8.count + 256)
+        // Asked here, so that nothing comes after `forget`.
+        if job.mayBeKept() {
+          state.cache.insert(bytes, for: job.key, weight: bytes.bytes.count + job.key.utf8.count + 256)
+        }
       }
       return state.waiters.removeValue(forKey: job.key) ?? []
     }

@@ -12,7 +12,9 @@ extension Router {
       }
       if segments.first == "collection", segments.count <= 2 {
         let page = segments.count == 2 ? Self.number(segments[1]) : nil
-        let collection = PresentationCollection(catalog: site.library.catalog, base: absoluteBase)
+        let own = visitor.space.map { ("\(SpaceLibrary.prefix)", $0.library.catalog) }
+        let collection = PresentationCollection(
+          shelves: [own, ("", site.library.catalog)].compactMap { $0 }, base: absoluteBase)
         if segments.count == 1 || page != nil, let json = try collection.json(page: page) {
           return linkedData(json)
         }

@@ -19,7 +19,9 @@ extension Router {
         ("Content-Type", format.mediaType),
         ("ETag", EntityTag(of: Array(key.utf8), generation: archive.generation).text),
         ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
-      ], .rendering(RenderJob(key: key, failure: failure, work: work)))
+      ],
+      .rendering(
+        RenderJob(key: key, failure: failure, mayBeKept: { !archive.isLocked }, work: work)))
   }
 
   /// For ever where the URL names the archive's generation, else until the next request asks again.

@@ -8,10 +8,15 @@ public protocol LooseTiles: AnyObject, Sendable {
 
   /// Whether it holds so much that the image should be opened anew.
   var isWornOut: Bool { get }
+
+  /// Whether what it gave must not be kept any longer by anyone: the private space is locked.
+  var isLocked: Bool { get }
 }
 
 extension FolderTiles: LooseTiles {
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer? { nil }
+
+  var isLocked: Bool { false }
 
   /// Each mapped file takes a place in the process's map.
   var isWornOut: Bool { mappedCount > 1024 }

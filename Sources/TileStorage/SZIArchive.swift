@@ -97,6 +97,9 @@ public final class SZIArchive: Sendable {
   /// as he needs it.
   public var isWornOut: Bool { loose?.isWornOut ?? false }
 
+  /// Whether nothing of it may be kept any longer, since the private space that it is of is locked.
+  public var isLocked: Bool { loose?.isLocked ?? false }
+
   /// The tile's index, or nil outside the pyramid, in constant time.
   public func tileIndex(level: Int, column: Int, row: Int) -> Int? {
     index.grid.index(level: level, column: column, row: row)
