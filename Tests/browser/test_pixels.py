@@ -154,5 +154,35 @@ class Pixels(PageTest):
         self.assertTrue_to_source(visit)
 
 
+class Thumbnails(PageTest):
+    """In the gallery; where one tile has too few pixels, the tiles of the next level lie over it."""
+
+    def test_they_have_as_many_pixels_as_the_screen_up_to_twice_a_tile(self):
+        frame = f"document.querySelector('[href$=\"{PHOTO.split('/')[-1]}\"] .frame')"
+        whole = Image.open(source(PHOTO)).convert("RGB")
+        for ratio, images, level in ((1, 1, (320, 180)), (2, 3, (640, 360))):
+            with self.subTest(ratio=ratio):
+                visit = self.visit(ratio=ratio).open("", wait=False)
+                visit.until(f"return {frame}")
+                visit.run(f"{frame}.scrollIntoView({{ block: 'center' }})")
+                visit.until(f"""const all = [...{frame}.querySelectorAll('img')]
+                    return all.length === {images} && all.every((each) => getComputedStyle(each).opacity === '1')""")
+                box = visit.run(f"return {frame}.getBoundingClientRect().toJSON()")
+                shot = Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB")
+                left, top, right, bottom = (round(box[side] * ratio) for side in ("left", "top", "right", "bottom"))
+                shown = shot.crop((left, top, right, bottom))
+                inner = (20, 20, shown.width - 20, shown.height - 20)  # Within the round corners.
+                far = []
+                for width, height in (level, (level[0] // 2, level[1] // 2)):
+                    # The frame's edges lie between pixels; the browser draws to the nearest.
+                    across, down = width / box["width"] / ratio, height / box["height"] / ratio
+                    place = (across, 0, (left - box["left"] * ratio) * across, 0, down, (top - box["top"] * ratio) * down)
+                    like = whole.resize((width, height), Image.Resampling.BOX).transform(
+                        shown.size, Image.Transform.AFFINE, place, Image.Resampling.BILINEAR)
+                    far.append(numpy.abs(numpy.subtract(shown.crop(inner), like.crop(inner), dtype=numpy.float32)).mean())
+                self.assertLess(far[0], 4)
+                self.assertLess(far[0], 0.85 * far[1])
+
+
 if __name__ == "__main__":
     unittest.main()

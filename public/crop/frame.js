@@ -61,7 +61,6 @@ export function wholePixels(frame, image) {
 
 function between(value, low, high) { return Math.min(Math.max(value, low), Math.max(low, high)) }
 
-/** IIIF mirrors before it turns, as the viewer does. */
 export function cropAddress(service, frame, image, turn, format) {
   const base = service.replace(/\/info\.json$/, '').replace(/\/$/, '')
   const { x, y, width, height } = wholePixels(frame, image)

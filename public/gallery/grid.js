@@ -19,8 +19,6 @@ export class Grid {
 
   clear() {
     this.images = []
-    for (const link of this.shown.values()) link.remove()
-    this.shown.clear()
     this.focused = 0
     this.layOut()
   }
@@ -32,10 +30,9 @@ export class Grid {
   }
 
   layOut() {
-    if (this.box.clientWidth === 0) return
     for (const link of this.shown.values()) link.remove()
     this.shown.clear()
-    this.arrange()
+    if (this.box.clientWidth > 0) this.arrange()
   }
 
   arrange() {
@@ -89,8 +86,7 @@ export class Grid {
       const link = this.shown.get(index) ?? this.make(index)
       link.style.transform = `translate(${this.sign * place.x}px, ${place.y}px)`
       link.style.width = `${place.width}px`
-      const picture = link.firstElementChild
-      picture.style.height = `${place.height}px`
+      link.firstChild.style.height = `${place.height}px`
     }
     // Rows that fly past are not worth a request.
     const isFast = Math.abs(top - this.top) > innerHeight
@@ -102,18 +98,35 @@ export class Grid {
   }
 
   load(link, image, place) {
-    const img = link.querySelector('img')
-    if (img.src || !place) return
-    img.src = thumbnailURL(image, Math.max(place.width, place.height) * devicePixelRatio, this.address)
+    const frame = link.firstChild
+    if (!place || frame.querySelector('img')) return
+    const { pyramid, tileURL } = zigguratSource(image, this.address)
+    const { tileSize, singleTileLevel } = pyramid
+    const wanted = pyramid.levelForScale(0.8 * devicePixelRatio * place.width / image.width)
+    const tracks = (length) => length > tileSize ? `${tileSize}fr ${length - tileSize}fr` : '1fr'
+    const put = (level) => {
+      const { width, height } = pyramid.size(level)
+      frame.style.gridTemplate = `${tracks(height)} / ${tracks(width)}`
+      for (let row = 0; row * tileSize < height; row += 1) {
+        for (let column = 0; column * tileSize < width; column += 1) {
+          const img = make('img', { alt: '', decoding: 'async', src: tileURL(level, column, row), onload() {
+            img.className = 'there'
+            const isWhole = Math.abs(place.width / place.height - image.width / image.height) < 0.02
+            if (isWhole && level === singleTileLevel && level < wanted) put(level + 1)
+          } })
+          frame.append(img)
+        }
+      }
+    }
+    put(Math.min(wanted, singleTileLevel))
   }
 
   make(index) {
     const image = this.images[index]
-    const img = make('img', { alt: '', decoding: 'async', onload: () => img.classList.add('there') })
     const link = make('a', {
       className: 'picture', href: `/view/${encodeURIComponent(image.id)}`, tabIndex: index === this.focused ? 0 : -1,
       onclick: () => this.opened(Number(link.dataset.index)),
-    }, make('span', { className: 'frame' }, img), make('span', { className: 'caption', textContent: image.title || image.id }))
+    }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: image.title || image.id }))
     link.dataset.index = index
     // In reading order, for Tab and screen readers.
     let next = null
@@ -165,10 +178,4 @@ function center(box) { return box ? box.x + box.width / 2 : 0 }
 function style(width) {
   if (width < 600) return { gap: 10, height: 150, caption: 28 }
   return { gap: 16, height: Math.min(Math.max(width / 5.5, 200), 340), caption: 34 }
-}
-
-function thumbnailURL(image, pixels, address) {
-  const { pyramid, tileURL } = zigguratSource(image, address)
-  const wanted = pyramid.levelForScale(pixels / Math.max(image.width, image.height))
-  return tileURL(Math.min(wanted, pyramid.singleTileLevel), 0, 0)
 }

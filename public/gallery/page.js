@@ -12,7 +12,7 @@ export function showGallery(document, location) {
   const note = find('note')
   const again = find('again')
   field.placeholder = text.search
-  field.setAttribute('aria-label', text.searchImages)
+  field.ariaLabel = text.searchImages
   field.before(icon('search'))
   again.textContent = text.tryAgain
   const grid = new Grid(find('grid'), () => read(), (index) => {
@@ -41,10 +41,7 @@ export function showGallery(document, location) {
   let place = history.state?.place ?? null
   const comeBack = () => {
     if (!place) return
-    if (grid.images.length < place.count && !library.isComplete) {
-      read()
-      return
-    }
+    if (grid.images.length < place.count && !library.isComplete) return read()
     const { top } = place
     place = null
     scrollTo(0, top)
@@ -62,7 +59,7 @@ export function showGallery(document, location) {
   }
 
   let timer = 0
-  field.addEventListener('input', () => {
+  field.oninput = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
       const query = field.value.trim()
@@ -70,11 +67,11 @@ export function showGallery(document, location) {
       history.replaceState(null, '', query ? `?q=${encodeURIComponent(query)}` : location.pathname)
       search(query)
     }, TYPING)
-  })
-  again.addEventListener('click', () => {
+  }
+  again.onclick = () => {
     say(text.loading)
     read()
-  })
+  }
   document.addEventListener('keydown', (event) => {
     if (event.key !== '/' || event.target === field || event.ctrlKey || event.metaKey) return
     event.preventDefault()

@@ -1,7 +1,6 @@
 /** One strip must not take a row of its own. */
 const SHAPE = { least: 0.5, most: 2.6 }
 
-/** Appending moves only the last, unfilled row. */
 export class Rows {
   constructor(width, style) {
     Object.assign(this, { width, style, shapes: [], rows: [], isOpen: false })

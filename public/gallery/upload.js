@@ -105,7 +105,7 @@ class Panel {
     this.pump()
   }
 
-  async pump() {
+  pump() {
     while (this.sending < AT_ONCE && this.queue.length) {
       this.sending += 1
       this.queue.shift().run().finally(() => {

@@ -30,7 +30,6 @@ export class Coverage {
         found.push({ level, column, row, distance: dx * dx + dy * dy })
       }
     }
-    // The sort is stable: equal distances need no more.
     return found.sort((a, b) => a.distance - b.distance)
   }
 }

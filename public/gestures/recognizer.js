@@ -104,7 +104,6 @@ export class Recognizer {
     this.samples.push(contact)
   }
 
-  /** A finger that had come to rest throws nothing. */
   velocity(now) {
     const [first, last] = [this.samples[0], this.samples[this.samples.length - 1]]
     if (!first || last.time - first.time < 10 || now - last.time > TIMING.stale) return { x: 0, y: 0 }

@@ -14,7 +14,6 @@ export async function firstView(address, { width, height, ratio, query }, signal
   let last = Promise.resolve()
   source.coming = new Map(tiles.map((tile) => {
     const bytes = last.then(() => parts.next())
-    // Only who takes the tile need hear.
     bytes.catch(() => {})
     last = bytes
     return [tileKey(tile), bytes.then((part) => new Blob([part]))]

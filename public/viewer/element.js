@@ -1,4 +1,3 @@
-/** An element with properties (`ariaLabel` and `role` are such) and children. */
 export function make(name, properties, ...children) {
   const element = Object.assign(document.createElement(name), properties)
   element.append(...children)
