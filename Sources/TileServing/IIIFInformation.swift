@@ -23,20 +23,15 @@ struct IIIFInformation {
     let pyramid = archive.pyramid
     var text = JSONText(capacity: 2048)
     text.object { text in
-      text.key("@context")
-      text.value(version.context)
+      text.member("@context", version.context)
       switch version {
       case .three:
-        text.key("id")
-        text.value(id)
-        text.key("type")
-        text.value("ImageService3")
+        text.member("id", id)
+        text.member("type", "ImageService3")
       case .two:
-        text.key("@id")
-        text.value(id)
+        text.member("@id", id)
       }
-      text.key("protocol")
-      text.value("http://iiif.io/api/image")
+      text.member("protocol", "http://iiif.io/api/image")
       text.key("profile")
       switch version {
       case .three: text.value("level2")
@@ -54,10 +49,8 @@ struct IIIFInformation {
           }
         }
       }
-      text.key("width")
-      text.value(pyramid.imageSize.width)
-      text.key("height")
-      text.value(pyramid.imageSize.height)
+      text.member("width", pyramid.imageSize.width)
+      text.member("height", pyramid.imageSize.height)
       if version == .three { writeLimits(&text) }
       writeSizes(pyramid, &text)
       // Overlapping tiles hold more than a region asks for, yet the grid is as good as any.
@@ -72,8 +65,7 @@ struct IIIFInformation {
         text.key("extraFeatures")
         write(Self.features3, &text)
         if let rights = archive.metadata.rights, rights.hasPrefix("http:"), !rights.contains(" ") {
-          text.key("rights")
-          text.value(rights)
+          text.member("rights", rights)
         }
       }
     }
@@ -85,12 +77,9 @@ struct IIIFInformation {
   }
 
   private func writeLimits(_ text: inout JSONText) {
-    text.key("maxWidth")
-    text.value(PictureLimits.side)
-    text.key("maxHeight")
-    text.value(PictureLimits.side)
-    text.key("maxArea")
-    text.value(limits.area)
+    text.member("maxWidth", PictureLimits.side)
+    text.member("maxHeight", PictureLimits.side)
+    text.member("maxArea", limits.area)
   }
 
   /// Every level, coarsest first, each side rounded up.
@@ -100,10 +89,8 @@ struct IIIFInformation {
       for level in 0..<pyramid.levelCount {
         let size = pyramid.size(ofLevel: level)
         text.object { text in
-          text.key("width")
-          text.value(size.width)
-          text.key("height")
-          text.value(size.height)
+          text.member("width", size.width)
+          text.member("height", size.height)
         }
       }
     }
@@ -113,10 +100,8 @@ struct IIIFInformation {
     text.key("tiles")
     text.list { text in
       text.object { text in
-        text.key("width")
-        text.value(pyramid.tileSize)
-        text.key("height")
-        text.value(pyramid.tileSize)
+        text.member("width", pyramid.tileSize)
+        text.member("height", pyramid.tileSize)
         text.key("scaleFactors")
         text.list { text in
           for shift in 0..<pyramid.levelCount { text.value(1 << shift) }

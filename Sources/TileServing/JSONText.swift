@@ -30,6 +30,33 @@ struct JSONText: ~Copyable {
     needsComma = false
   }
 
+  // A member of an object (RFC 8259, section 4): its name and its value.
+  mutating func member(_ name: StaticString, _ number: Int) {
+    key(name)
+    value(number)
+  }
+
+  mutating func member(_ name: StaticString, _ number: Double) {
+    key(name)
+    value(number)
+  }
+
+  mutating func member(_ name: StaticString, _ flag: Bool) {
+    key(name)
+    value(flag)
+  }
+
+  mutating func member(_ name: StaticString, _ text: String) {
+    key(name)
+    value(text)
+  }
+
+  /// - Parameter bytes: JSON already.
+  mutating func member(_ name: StaticString, json bytes: [UInt8]) {
+    key(name)
+    value(json: bytes)
+  }
+
   mutating func value(_ number: Int) {
     comma()
     reserve(20)

@@ -47,16 +47,12 @@ public struct ViewportAnswer {
   func json(of tiles: [CoveredTile]) -> [UInt8] {
     var text = JSONText(capacity: 512 + tiles.count * 256)
     text.object { text in
-      text.key("image")
-      text.value(id)
+      text.member("image", id)
       if let description {
-        text.key("description")
-        text.value(json: description)
+        text.member("description", json: description)
       }
-      text.key("level")
-      text.value(coverage.level)
-      text.key("levelScale")
-      text.value(coverage.pyramid.scale(ofLevel: coverage.level))
+      text.member("level", coverage.level)
+      text.member("levelScale", coverage.pyramid.scale(ofLevel: coverage.level))
       text.key("viewport")
       write(coverage.viewport, &text)
       text.key("tiles")
@@ -67,24 +63,15 @@ public struct ViewportAnswer {
 
   private func write(_ viewport: Viewport, _ text: inout JSONText) {
     text.object { text in
-      text.key("width")
-      text.value(viewport.width)
-      text.key("height")
-      text.value(viewport.height)
-      text.key("scale")
-      text.value(viewport.scale)
-      text.key("x")
-      text.value(viewport.x)
-      text.key("y")
-      text.value(viewport.y)
-      text.key("minScale")
-      text.value(limits.minimum)
-      text.key("maxScale")
-      text.value(limits.maximum)
-      text.key("rotation")
-      text.value(viewport.turn.degrees)
-      text.key("flip")
-      text.value(viewport.turn.isFlipped)
+      text.member("width", viewport.width)
+      text.member("height", viewport.height)
+      text.member("scale", viewport.scale)
+      text.member("x", viewport.x)
+      text.member("y", viewport.y)
+      text.member("minScale", limits.minimum)
+      text.member("maxScale", limits.maximum)
+      text.member("rotation", viewport.turn.degrees)
+      text.member("flip", viewport.turn.isFlipped)
       text.key("visible")
       write(coverage.visible ?? .zero, &text)
     }
@@ -92,14 +79,10 @@ public struct ViewportAnswer {
 
   private func write(_ tile: CoveredTile, _ text: inout JSONText) {
     text.object { text in
-      text.key("level")
-      text.value(tile.address.level)
-      text.key("column")
-      text.value(tile.address.column)
-      text.key("row")
-      text.value(tile.address.row)
-      text.key("url")
-      text.value(urls.url(of: tile))
+      text.member("level", tile.address.level)
+      text.member("column", tile.address.column)
+      text.member("row", tile.address.row)
+      text.member("url", urls.url(of: tile))
       text.key("source")
       let source = tile.source
       write(
@@ -108,21 +91,16 @@ public struct ViewportAnswer {
           height: Double(source.height)), &text)
       text.key("target")
       write(tile.target, &text)
-      text.key("prefetch")
-      text.value(tile.isPrefetch)
+      text.member("prefetch", tile.isPrefetch)
     }
   }
 
   private func write(_ rect: Rect, _ text: inout JSONText) {
     text.object { text in
-      text.key("x")
-      text.value(rect.x)
-      text.key("y")
-      text.value(rect.y)
-      text.key("width")
-      text.value(rect.width)
-      text.key("height")
-      text.value(rect.height)
+      text.member("x", rect.x)
+      text.member("y", rect.y)
+      text.member("width", rect.width)
+      text.member("height", rect.height)
     }
   }
 }

@@ -31,20 +31,8 @@ class Bench(serve_bench.Bench):
 
     def copies(self, count: int) -> Path:
         """A library of `count` archives of one small picture, hard links to a few files, 1000 to a folder."""
-        library = self.folder / f"library-{count}"
-        photo = self.folder / "photo.jpg"
-        if not photo.exists():
-            material.vips("thumbnail", material.photographs()[0], photo, 640)
-        first = None
-        for number in range(count):
-            folder = library / f"{number // 1000:03}"
-            if number % 1000 == 0:
-                folder.mkdir(parents=True)
-            if number % 10_000 == 0:  # ext4 allows 65,000 links to a file.
-                subprocess.run([self.ziggurat, "build", photo, "--library", self.folder / f"seed-{number}", "--quiet"], check=True)
-                first = self.folder / f"seed-{number}/photo.szi"
-            os.link(first, folder / f"{number:06}.szi")
-        return library
+        return material.links(self.ziggurat, self.folder, self.folder / f"library-{count}",
+                              (f"{number // 1000:03}/{number:06}" for number in range(count)))
 
     def requests_without_end(self) -> list[str]:
         self.start()

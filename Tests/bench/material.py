@@ -6,6 +6,7 @@ renamed, so that an interrupted run leaves nothing that looks finished.
 
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ziggurat-bench"
@@ -33,6 +34,20 @@ def photographs() -> list[Path]:
     folder = CACHE / "photographs"
     subprocess.run([ROOT / "Tests/scripts/wallpapers", folder], check=True, stderr=subprocess.DEVNULL)
     return [path for path in sorted(folder.iterdir()) if "5120x2880" in os.readlink(path)]
+
+
+def links(ziggurat: Path, folder: Path, library: Path, names: Iterable[str]) -> Path:
+    """`library`: under each of these names an archive of one small picture, hard links to a few files in `folder`."""
+    photo = folder / "photo.jpg"
+    vips("thumbnail", photographs()[0], photo, 640)
+    for number, name in enumerate(names):
+        path = library / f"{name}.szi"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if number % 10_000 == 0:  # ext4 allows 65,000 links to a file.
+            seed = folder / f"seed-{number}"
+            subprocess.run([ziggurat, "build", photo, "--library", seed, "--quiet"], check=True)
+        os.link(seed / "photo.szi", path)
+    return library
 
 
 def mosaic() -> Path:

@@ -6,7 +6,6 @@ what none has. One request after the other, beside an otherwise idle server.
 """
 
 import http.client
-import os
 import random
 import shutil
 import subprocess
@@ -32,20 +31,9 @@ class Bench(serve_bench.Bench):
         self.weights = [1 / (rank + 1) for rank in range(len(self.words))]
 
     def library(self) -> Path:
-        library = self.folder / f"words-{self.count}"
-        photo = self.folder / "photo.jpg"
-        material.vips("thumbnail", material.photographs()[0], photo, 640)
-        seed = None
-        for number in range(self.count):
-            folder = library / f"archive {number // 1000:03}"
-            if number % 1000 == 0:
-                folder.mkdir(parents=True)
-            if number % 10_000 == 0:  # ext4 allows 65,000 links to a file.
-                subprocess.run([self.ziggurat, "build", photo, "--library", self.folder / f"seed-{number}", "--quiet"], check=True)
-                seed = self.folder / f"seed-{number}/photo.szi"
-            words = " ".join(self.random.choices(self.words, self.weights, k=3))
-            os.link(seed, folder / f"{words} {number:06}.szi")
-        return library
+        names = (f"archive {number // 1000:03}/{' '.join(self.random.choices(self.words, self.weights, k=3))} {number:06}"
+                 for number in range(self.count))
+        return material.links(self.ziggurat, self.folder, self.folder / f"words-{self.count}", names)
 
     def query(self, number: int) -> str:
         word = self.random.choices(self.words, self.weights)[0]

@@ -137,6 +137,18 @@ def archive_faults(path: Path) -> list[str]:
     return faults
 
 
+def heard(connection: socket.socket, seconds: float = 0.5) -> bytes:
+    """All that comes until the other side closes or is silent for so long."""
+    connection.settimeout(seconds)
+    answer = b""
+    try:
+        while chunk := connection.recv(65536):
+            answer += chunk
+    except (TimeoutError, ConnectionResetError, BrokenPipeError):
+        pass
+    return answer
+
+
 class Server:
     """`ziggurat serve` on a free port of 127.0.0.1, ended by SIGTERM. A crash fails the test."""
 
@@ -165,18 +177,14 @@ class Server:
 
     def raw(self, request: bytes, *, half_close: bool = False, timeout: float = 20) -> bytes:
         """Sends bytes as they are and returns all that comes until the server closes or falls silent."""
-        answer = b""
         with self.connect() as connection:
-            connection.settimeout(timeout)
             try:
                 connection.sendall(request)
                 if half_close:
                     connection.shutdown(socket.SHUT_WR)
-                while chunk := connection.recv(65536):
-                    answer += chunk
-            except (TimeoutError, ConnectionResetError, BrokenPipeError):
+            except (ConnectionResetError, BrokenPipeError):
                 pass
-        return answer
+            return heard(connection, timeout)
 
     def get(self, target: str | bytes, method: str = "GET", **headers) -> "Answer":
         """One request with the target exactly as given, on its own connection."""
@@ -282,14 +290,18 @@ def sample_library() -> Path:
 SECRET = "the secret that no request may ever see"
 
 
-class SampleServerTest(unittest.TestCase):
-    """Tests that ask one server of the sample library, which must end well when they are done."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server(sample_library())
+class ServerTest(unittest.TestCase):
+    """Tests that ask one server, `cls.server`, which must end well when they are done."""
 
     @classmethod
     def tearDownClass(cls):
         code = cls.server.stop()
         assert code == 0, f"the server ended with {code}"
+
+
+class SampleServerTest(ServerTest):
+    """Tests that ask a server of the sample library."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(sample_library())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from harness import Server, folder, levels, photo
+from harness import Server, ServerTest, folder, levels, photo
 
 WIDTH, HEIGHT = 1300, 900
 
@@ -29,7 +29,7 @@ def difference(one: Image.Image, other: Image.Image) -> float:
     return sum(abs(a - b) for a, b in pairs) / (one.width * one.height)
 
 
-class DeepZoomFolders(unittest.TestCase):
+class DeepZoomFolders(ServerTest):
     @classmethod
     def setUpClass(cls):
         base = folder("dzi")
@@ -44,11 +44,6 @@ class DeepZoomFolders(unittest.TestCase):
         (cls.place / "notes.zip").write_bytes(b"PK no archive of tiles")
         cls.before = sorted(cls.place.rglob("*"))
         cls.server = Server(cls.place)
-
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.stop()
-        assert code == 0, f"the server ended with {code}"
 
     def get(self, path: str, status: int = 200):
         answer = self.server.get(path)

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 from urllib.parse import quote
 
-from harness import Server, folder, photo, run
+from harness import Server, ServerTest, folder, photo, run
 
 SIX = ("title", "caption", "date", "place", "creator", "rights")
 
@@ -55,7 +55,7 @@ def of_manifest(manifest: dict) -> dict:
     return {name: text for name, text in told.items() if text}
 
 
-class Metadata(unittest.TestCase):
+class Metadata(ServerTest):
     @classmethod
     def setUpClass(cls):
         cls.base = folder("metadata")
@@ -69,10 +69,6 @@ class Metadata(unittest.TestCase):
         built = run("build", cls.base / "photos", "--library", cls.base / "library", "--quiet")
         assert built.returncode == 0, built.stderr
         cls.server = Server(cls.base / "library")
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
 
     def read(self, path: str, server=None) -> dict:
         answer = (server or self.server).get(path)

@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 from iiif_prezi3 import Collection, Manifest
 
-from harness import Server, archives, folder, photo, run
+from harness import Server, ServerTest, archives, folder, photo, run
 
 HOST = "http://127.0.0.1"
 
 
-class Presentation(unittest.TestCase):
+class Presentation(ServerTest):
     @classmethod
     def setUpClass(cls):
         base = folder("presentation")
@@ -30,11 +30,6 @@ class Presentation(unittest.TestCase):
         assert len(archives(base / "library")) == 13
         cls.library = base / "library"
         cls.server = Server(cls.library)
-
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.stop()
-        assert code == 0, f"the server ended with {code}"
 
     def read(self, path: str, server=None) -> dict:
         answer = (server or self.server).get(path)

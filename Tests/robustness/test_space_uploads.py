@@ -10,7 +10,7 @@ import time
 import unittest
 import zipfile
 
-from harness import CRASH, Server, folder, photo, run
+from harness import CRASH, Server, folder, heard, photo, run
 from spaces import Browser, Owner, SpaceTest, open_plain_text, password, plain_text
 from upload_client import TYPE, metadata, serve, token_file
 
@@ -142,7 +142,7 @@ class SpaceUploads(SpaceTest):
         self.assertEqual(sender.end(path)["stage"], "done")
         time.sleep(0.3)
         for name, connection in told.items():
-            events = self.heard(connection)
+            events = heard(connection)
             self.assertEqual(b"grandmother" in events, name == "sender", name)
             self.assertEqual(b"harbour" in events, name == "writer", name)
         self.assertEqual((other.ids(), writer.ids()), ([], []))
@@ -151,17 +151,6 @@ class SpaceUploads(SpaceTest):
         connection = self.enterContext(server.connect())
         connection.sendall(f"GET /api/events HTTP/1.1\r\nHost: a\r\nCookie: {who.cookie}\r\n\r\n".encode())
         return connection
-
-    @staticmethod
-    def heard(connection: socket.socket) -> bytes:
-        connection.settimeout(0.5)
-        text = b""
-        try:
-            while part := connection.recv(65536):
-                text += part
-        except TimeoutError:
-            pass
-        return text
 
     def test_broken_connection_is_gone_on_from(self):
         server = self.serve()

@@ -6,7 +6,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from urllib.parse import quote
 
-from harness import folder, photo
+from harness import ServerTest, folder, heard, photo
 from upload_client import Client, serve
 
 # Each is HTML from its first character to its last, which IIIF's viewers and maps would show as HTML.
@@ -26,7 +26,7 @@ def strings(value) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-class StoredScript(unittest.TestCase):
+class StoredScript(ServerTest):
     @classmethod
     def setUpClass(cls):
         cls.server = serve(folder("library"), "--base-url", "http://192.168.77.1:8080")
@@ -38,10 +38,6 @@ class StoredScript(unittest.TestCase):
             state = cls.client.end(cls.client.send(source.read_bytes(), filename=f"{number}{script.split('/')[0]}.jpg")[1])
             assert state["stage"] == "done", state
             cls.ids.append(state["image"])
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
 
     def test_every_document_is_data_and_holds_it_as_text(self):
         for id, script in zip(self.ids, SCRIPTS):
@@ -109,13 +105,7 @@ class StoredScript(unittest.TestCase):
         self.assertNotRegex(self.client.state(path)["name"], r"[\r\n]")
         with self.server.connect() as connection:
             connection.sendall(b"GET /api/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer token-of-the-tests-0123456789\r\n\r\n")
-            connection.settimeout(2)
-            data = b""
-            try:
-                while chunk := connection.recv(65536):
-                    data += chunk
-            except TimeoutError:
-                pass
+            data = heard(connection, 2)
         events = [json.loads(line[6:]) for line in data.splitlines() if line.startswith(b"data: ")]
         self.assertIn(path.split("/")[-1], [event["id"] for event in events])
         self.assertFalse(any("forged" in event for event in events))

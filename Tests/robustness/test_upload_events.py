@@ -5,19 +5,15 @@ import json
 import time
 import unittest
 
-from harness import folder, photo
+from harness import ServerTest, folder, photo
 from upload_client import Client, TOKEN, serve
 
 
-class Events(unittest.TestCase):
+class Events(ServerTest):
     @classmethod
     def setUpClass(cls):
         cls.server = serve(folder("library"))
         cls.client = Client(cls.server)
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
 
     def test_events_tell_of_sending_and_tiling(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=20)

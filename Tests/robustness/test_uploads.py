@@ -4,21 +4,17 @@ import json
 import time
 import unittest
 
-from harness import Answer, folder, photo, run, seed
+from harness import Answer, ServerTest, folder, photo, run, seed
 from upload_client import Client, TOKEN, TYPE, metadata, rest_of, serve, tiles
 
 
-class Protocol(unittest.TestCase):
+class Protocol(ServerTest):
     @classmethod
     def setUpClass(cls):
         cls.library = folder("library")
         cls.server = serve(cls.library, "--upload-size", 8)
         cls.client = Client(cls.server)
         cls.photo = photo(folder("photos") / "harbour.jpg", 900, 700).read_bytes()
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
 
     def test_what_the_server_can(self):
         answer = self.client.ask("OPTIONS", "/api/uploads", tus=False, token=None)

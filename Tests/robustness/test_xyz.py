@@ -6,7 +6,7 @@ import unittest
 
 from PIL import Image
 
-from harness import Server, folder, levels, photo, run
+from harness import Server, ServerTest, folder, levels, photo, run
 
 SIZES = {"large": (1500, 1100), "exact": (1024, 512), "wide": (1025, 3), "tiny": (1, 1), "one": (256, 256)}
 SIDE = 256
@@ -16,7 +16,7 @@ def picture(data: bytes) -> Image.Image:
     return Image.open(io.BytesIO(data)).convert("RGB")
 
 
-class XYZ(unittest.TestCase):
+class XYZ(ServerTest):
     @classmethod
     def setUpClass(cls):
         base = folder("xyz")
@@ -25,11 +25,6 @@ class XYZ(unittest.TestCase):
         result = run("build", base / "photos", "--library", base / "library", "--tile-size", SIDE, "--quiet")
         assert result.returncode == 0, result.stderr
         cls.server = Server(base / "library")
-
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.stop()
-        assert code == 0, f"the server ended with {code}"
 
     def test_every_tile_of_every_zoom_is_full_size_and_holds_the_stored_pixels(self):
         for name, (width, height) in SIZES.items():

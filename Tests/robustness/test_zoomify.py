@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from PIL import Image
 
-from harness import Server, folder, photo, run
+from harness import Server, ServerTest, folder, photo, run
 
 SIZES = [(1, 1), (256, 256), (257, 256), (511, 3), (512, 512), (513, 513), (1023, 700), (1025, 1537), (2049, 255),
          (2600, 2590), (5120, 1)]
@@ -20,7 +20,7 @@ def grids(width: int, height: int) -> list[tuple[int, int]]:
     return sizes
 
 
-class Zoomify(unittest.TestCase):
+class Zoomify(ServerTest):
     @classmethod
     def setUpClass(cls):
         base = folder("zoomify")
@@ -30,11 +30,6 @@ class Zoomify(unittest.TestCase):
             result = run("build", base / "photos", "--library", base / f"library/{side}", "--tile-size", side, "--quiet")
             assert result.returncode == 0, result.stderr
         cls.server = Server(base / "library")
-
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.stop()
-        assert code == 0, f"the server ended with {code}"
 
     def test_every_tile_that_clients_ask_for_is_there_in_its_size(self):
         for side in (256, 512):
