@@ -147,6 +147,21 @@ class Editing(PageTest):
         visit.sharp()
         self.assertIn("/view/b", visit.address())
 
+    def test_a_finger_at_the_edge_goes_on_choosing_while_the_page_scrolls(self):
+        visit = self.writer(width=390, height=400, ratio=2, touch=True)
+        fingers = visit.touches()
+        fingers.down((195, 150))
+        visit.until("return document.querySelector('.chosen')")
+        for step in range(160):
+            fingers.move((280 + step % 10, 370))
+            if visit.run("return innerHeight + scrollY >= document.documentElement.scrollHeight - 1"):
+                break
+        fingers.move((285, 300))
+        fingers.up()
+        self.assertGreater(visit.run("return scrollY"), 200)
+        visit.until("return parseInt(document.querySelector('.selection span').textContent) >= 7")
+        self.assertEqual(visit.run("return document.querySelector('.picture').dataset.index"), "0", "the finger's picture stays")
+
     def test_a_caption_is_edited_by_keyboard_and_seen_everywhere(self):
         visit = self.writer()
         self.picture(visit, "c").focus()

@@ -101,7 +101,7 @@ export class Cropper {
   }
 
   grip(handle, name) {
-    const grip = button(handle.x === 0 && handle.y === 0 ? 'grip middle' : 'grip', name)
+    const grip = button(handle.x === 0 && handle.y === 0 ? 'grip middle' : 'grip', name, null, '')
     Object.assign(grip.style, { left: `${(handle.x + 1) * 50}%`, top: `${(handle.y + 1) * 50}%` })
     let hold = null
     grip.addEventListener('pointerdown', (event) => {
@@ -150,7 +150,7 @@ export class Cropper {
       button('wide', text.copyAddress, async () => {
         if (await copyText(this.root, text.copyAddress, this.address)) this.viewer.say(text.copied)
       }, text.copy),
-      this.link, button('wide', text.done, () => this.close(), text.done))
+      this.link, button('wide', text.done, () => this.close()))
     this.element.append(this.box, bar)
   }
 }

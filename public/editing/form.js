@@ -32,7 +32,7 @@ export async function editImage(root, id, saved) {
         theirs.hidden = true
         field.focus()
       }
-      theirs.replaceChildren(text.theirs(now), button('wide', text.useTheirs, take, text.useTheirs))
+      theirs.replaceChildren(text.theirs(now), button('wide', text.useTheirs, take))
     }
     return text.conflict
   }

@@ -7,7 +7,7 @@ import { speak, toast } from './toast.js'
 import { deleteImages, offerUndo, takeNote } from './trash.js'
 
 const REST = 450 // ms
-const SLOP = 10 // CSS px
+const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
 
 export class Selection {
   constructor(grid, header, reload, { writable, spaceWritable }) {
@@ -31,7 +31,7 @@ export class Selection {
       link.firstElementChild.append(make('span', { className: 'tick' }, icon('check')))
       this.mark(link)
     }
-    grid.layOut()
+    for (const link of grid.shown.values()) grid.dress(link)
     this.listen(grid.box)
     const note = takeNote()
     if (note) offerUndo(note, note.ids.size, reload)
@@ -39,7 +39,7 @@ export class Selection {
 
   listen(box) {
     const at = (target) => {
-      const link = target?.closest('.picture')
+      const link = target.closest('.picture')
       return link && this.may(link.dataset.index) ? Number(link.dataset.index) : null
     }
     let timer = 0
@@ -63,15 +63,17 @@ export class Selection {
       timer = setTimeout(() => {
         pressed.isSpent = true
         navigator.vibrate?.(8)
-        if (this.isOn) this.toggle(index)
-        else this.enter(index)
+        this.toggle(index)
+        event.target.closest('a').focus({ preventScroll: true })
       }, REST)
     })
     box.addEventListener('pointermove', (event) => {
       if (pressed?.isSpent) {
+        if (event.clientY > innerHeight - EDGE) scrollBy(0, STEP)
+        if (event.clientY < EDGE) scrollBy(0, -STEP)
         // The finger that selected goes on to its neighbours.
-        const index = at(document.elementFromPoint(event.clientX, event.clientY))
-        if (index !== null && index !== this.swept) this.extend(this.swept = index)
+        const index = document.elementsFromPoint(event.clientX, event.clientY).map(at).find((each) => each !== null)
+        if (index >= 0 && index !== this.swept) this.extend(this.swept = index)
       } else if (Math.hypot(event.clientX - pressed?.x, event.clientY - pressed?.y) > SLOP) clearTimeout(timer)
     })
     for (const type of ['pointerup', 'pointercancel']) {
@@ -103,17 +105,16 @@ export class Selection {
       event.preventDefault()
       this.toggle(grid.focused)
     } else if (event.shiftKey && /^(Arrow|Home|End)/.test(event.key)) {
-      if (!this.chosen.size) this.enter(grid.focused)
+      if (!this.chosen.size) this.toggle(grid.focused)
       grid.key(event)
       event.stopPropagation()
       this.extend(grid.focused)
     }
   }
 
-  enter(index) {
+  enter() {
     this.isOn = true
-    if (index === undefined) this.show()
-    else this.toggle(index)
+    this.show()
   }
 
   leave() {

@@ -15,7 +15,7 @@ export function toast(words, name, run) {
     run()
   }
   const line = make('div', { className: 'toast' }, make('span', { textContent: words }),
-    ...run ? [button('wide', name, act, name)] : [])
+    ...run ? [button('wide', name, act)] : [])
   const leave = () => line.matches(':hover, :focus-within') ? setTimeout(leave, READ) : line.remove()
   setTimeout(leave, run ? REACH : READ)
   main.append(line)

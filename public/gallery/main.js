@@ -3,7 +3,6 @@ import { session, takeToken } from './session.js'
 
 await takeToken()
 const { grid, reload } = showGallery(document, location)
-// What few visitors need is loaded for those alone.
 const rights = await session()
 const { password, space, writable, spaceWritable } = rights
 const header = document.querySelector('header')

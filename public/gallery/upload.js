@@ -52,7 +52,7 @@ class Panel {
     }
     const field = make('input', { type: 'file', accept: 'image/*', id, hidden: true, onchange, ...properties })
     if (!properties.multiple) field.setAttribute('capture', 'environment')
-    return [field, button('wide', words, () => field.click(), words)]
+    return [field, button('wide', words, () => field.click())]
   }
 
   open() {
@@ -124,7 +124,7 @@ class Row {
     this.name = make('a', { textContent: file.name })
     this.bar = make('progress', { max: 2, value: 0, ariaLabel: file.name })
     this.words = make('span', { textContent: text.queued })
-    this.button = button('wide', text.cancel, () => this.cancel(), text.cancel)
+    this.button = button('wide', text.cancel, () => this.cancel())
     this.item = make('li', {}, this.name, this.bar, this.words, this.button)
     panel.list.append(this.item)
   }

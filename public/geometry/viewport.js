@@ -25,7 +25,7 @@ export class Viewport {
     return { x: (this.x + this.width / 2) / this.scale, y: (this.y + this.height / 2) / this.scale }
   }
 
-  /** Of the window, in image space. */
+  /** Image space. */
   get corners() {
     const { width, height } = this
     return [[0, 0], [width, 0], [width, height], [0, height]].map(([x, y]) => this.imagePoint({ x, y }))

@@ -1,4 +1,4 @@
-/** Every text a reader sees. A translation is another module with the same names. */
+/** A translation is another module with the same names. */
 export const text = {
   viewer: 'Zoomable image',
   controls: 'Image controls',
@@ -28,6 +28,10 @@ export const text = {
   region: (region) => `region ${region}`,
   title: 'Title',
   caption: 'Caption',
+  creator: 'Creator',
+  date: 'Date',
+  place: 'Place',
+  rights: 'Rights',
   keywords: 'Keywords',
   size: 'Size',
   megapixels: 'Megapixels',

@@ -2,7 +2,6 @@ import { text as reading } from './english.js'
 
 const { number } = reading
 
-/** For those who may write. */
 export const text = {
   addPictures: 'Add pictures',
   dropHere: 'Drop pictures anywhere on this page, or',

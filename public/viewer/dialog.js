@@ -1,10 +1,10 @@
 import { text } from '../text/english.js'
-import { make } from './element.js'
+import { button, make } from './element.js'
 
 export function showDialog(root, heading, body, className = '') {
   root.querySelector('dialog')?.remove()
   const dialog = make('dialog', { className, ariaLabel: heading }, make('h2', { textContent: heading }), ...body,
-    make('button', { type: 'button', className: 'wide', textContent: text.close, onclick: () => dialog.close() }))
+    button('wide', text.close, () => dialog.close()))
   dialog.onclose = () => {
     // The key that closed it is still to be dispatched, and must find it.
     setTimeout(() => dialog.remove())

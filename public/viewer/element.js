@@ -4,6 +4,6 @@ export function make(name, properties, ...children) {
   return element
 }
 
-export function button(className, title, onclick, ...children) {
-  return make('button', { type: 'button', className, title, ariaLabel: title, onclick }, ...children)
+export function button(className, title, onclick, child = title) {
+  return make('button', { type: 'button', className, title, ariaLabel: title, onclick }, child)
 }

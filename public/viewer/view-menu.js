@@ -35,7 +35,7 @@ export function showViewMenu(viewer, point) {
 function showDetails(viewer) {
   const { shadowRoot, source, actions } = viewer
   showDialog(shadowRoot, text.details, [
-    pairList(detailPairs(source)), ...actions.map(({ name, run }) => button('wide', name, run, name))])
+    pairList(detailPairs(source)), ...actions.map(({ name, run }) => button('wide', name, run))])
 }
 
 export function showKeys(viewer) {
