@@ -146,9 +146,9 @@ enum ServeCommand: Command {
     // A library of some size can be searched from the first request on; a vast one is not waited for.
     _ = catalogued.wait(timeout: .now() + 0.3)
     let name = host.contains(":") ? "[\(host)]" : host
-    Output.result("listening on http://\(name):\(listener.port)/\(gate?.query ?? "")\n")
     let address = base.isEmpty ? LocalAddress.find(host: host).map { "http://\($0):\(listener.port)" } : base
     site.localAddress.withLock { $0 = address.map { $0.hasSuffix("/") ? $0 : $0 + "/" } }
+    Output.result("listening on http://\(name):\(listener.port)/\(gate?.query ?? "")\n")
     if let token { Output.note("write with http://\(name):\(listener.port)/#token=\(token)") }
     var signal: Int32 = 0
     sigwait(&signals, &signal)

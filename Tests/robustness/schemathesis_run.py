@@ -32,6 +32,7 @@ def check(server: Server, values: dict[str, list[str]], *options, checks: str = 
         [Path(sys.executable).parent / "schemathesis", "run", base / "openapi.json",
          "--url", f"http://127.0.0.1:{server.port}", "--checks", checks,
          "--max-examples", os.environ.get("EXAMPLES", str(examples)), "--phases", "examples,coverage,fuzzing",
-         "--no-color", *options],
+         # The largest pictures take a busy machine some time.
+         "--request-timeout", "60", "--no-color", *options],
         capture_output=True, text=True, timeout=300, cwd=base,
         env={**os.environ, "SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(Path(__file__).parent)})
