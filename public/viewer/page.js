@@ -49,6 +49,9 @@ export function showPage(document, location) {
     // Nobody waits for the neighbours.
     if (searched) return
     searched = true
+    session().then(async ({ writable, spaceWritable }) => {
+      if (first.startsWith('~/') ? spaceWritable : writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
+    })
     const album = foundAlbum(sessionStorage, first) ?? await libraryAlbum(first).catch(() => null)
     if (album && album.ids.length > 1) showAlbum(viewer, album, find)
   })
@@ -57,9 +60,6 @@ export function showPage(document, location) {
     if (event.target === document.body) viewer.dispatchEvent(new KeyboardEvent('keydown', event))
   })
   if (first.startsWith('~/')) import('../gallery/lock.js').then(({ watchSession }) => watchSession())
-  session().then(async ({ writable, spaceWritable }) => {
-    if (first.startsWith('~/') ? spaceWritable : writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
-  })
   viewer.setAttribute('view', location.hash.slice(1))
   viewer.src = apiURL(first)
 }
