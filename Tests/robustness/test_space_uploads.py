@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -10,10 +11,11 @@ import time
 import unittest
 import zipfile
 
-from harness import CRASH, Server, folder, heard, photo, run
+from harness import CRASH, Server, folder, heard, photo, run, seed
 from spaces import Browser, Owner, SpaceTest, open_plain_text, password, plain_text
 from upload_client import TYPE, metadata, serve, token_file
 
+KILLS = int(os.environ.get("KILLS", 6))
 ONE, TWO = "the first of the passwords", "the second of the passwords"
 
 
@@ -202,6 +204,28 @@ class SpaceUploads(SpaceTest):
         with serve(self.library) as again:
             sender = self.sender(again)
             self.assertEqual((sender.offset(path), sender.uploads(), sender.ids()), (404, [], []))
+
+    def test_killed_while_it_is_tiled_there_is_a_picture_or_none(self):
+        moments, hits, pictures = seed("kill -9 of tiling"), 0, 0
+        for number in range(KILLS):
+            with self.subTest(number):
+                server = serve(self.library)
+                sender = self.sender(server)
+                before = len([id for id in sender.ids() if id.startswith("~/")])
+                data = self.data + bytes([number])
+                path = sender.begin(data, 100_000, filename=f"grandmother {number}.jpg", folder="~/")
+                self.assertEqual(sender.patch(path, 100_000, data[100_000:]).status, 204)
+                time.sleep(moments.uniform(0.05, 1.5))
+                hits += server.stop(signal.SIGKILL) == -signal.SIGKILL
+                self.assertEqual(plain_text(self.library), [])
+                with serve(self.library) as again:
+                    pictures = len([id for id in self.sender(again).ids() if id.startswith("~/")])
+                    self.assertIn(pictures, (before, before + 1))
+                    # Unlocking clears away what was begun: what is left is keyring, two indexes, pictures.
+                    left = [file.name for file in (self.library / ".spaces").iterdir() if file.name != "locked"]
+                    self.assertEqual(len(left), 3 + pictures, left)
+                self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
+        self.assertEqual(hits, KILLS)
 
     def test_what_may_not_come_does_not(self):
         server = self.serve("--upload-size", "2")
