@@ -21,7 +21,9 @@ struct ViewportPlan {
     level = coverage.level
     let unit = 1 / pyramid.scale(ofLevel: level)
     let levelSize = pyramid.size(ofLevel: level)
-    if let seen = coverage.visible {
+    // Of an image that is a millionth of a pixel there is nothing to see, nor can libvips turn it back into pixels.
+    let scale = viewport.scale * unit * ratio
+    if let seen = coverage.visible, scale > 1e-6 {
       // Two pixels more than is seen, for interpolation at the edges.
       let left = max(0, Int((seen.x / unit).rounded(.down)) - 2)
       let top = max(0, Int((seen.y / unit).rounded(.down)) - 2)
@@ -44,7 +46,6 @@ struct ViewportPlan {
       return Point(x: point.x * ratio, y: point.y * ratio)
     }
     let turn = viewport.turn
-    let scale = viewport.scale * unit * ratio
     let mirror = turn.isFlipped ? -1.0 : 1.0
     matrix = (
       mirror * turn.cosine * scale, -turn.sine * scale, mirror * turn.sine * scale, turn.cosine * scale

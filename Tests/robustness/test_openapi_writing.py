@@ -1,6 +1,7 @@
 """`/openapi.json` of a server that may be written to is true, too: of edits, deletions, uploads and sessions."""
 
 import json
+import re
 import shutil
 import subprocess
 import unittest
@@ -39,7 +40,7 @@ class Description(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stdout[-8000:] + result.stderr[-2000:])
             self.assertRegex(result.stdout, r"Operations: +2\d selected")
             for line in result.stdout.splitlines():
-                if "generated" in line:
+                if re.match(r" *\d+ generated", line):
                     print(f"[{line.strip()}]", end=" ", flush=True)
             # Whatever became of the images meanwhile, each can be brought back, or is there.
             for deletion in json.loads(client.ask("GET", "/api/deleted", tus=False).body)["deleted"]:

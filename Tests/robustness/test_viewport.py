@@ -6,7 +6,7 @@ import os
 from fractions import Fraction
 from urllib.parse import quote, urlencode
 
-from harness import SampleServerTest, archives, run, sample_library, seed
+from harness import SampleServerTest, Server, ServerTest, archives, folder, photo, run, sample_library, seed
 from oracle import Image, View
 
 QUERIES = int(os.environ.get("QUERIES", "600"))
@@ -249,3 +249,27 @@ class Viewport(SampleServerTest):
             self.assertEqual(offline["viewport"], online["viewport"])
             strip = lambda tiles: [{key: tile[key] for key in tile if key != "url"} for tile in tiles]
             self.assertEqual(strip(offline["tiles"]), strip(online["tiles"]))
+
+
+class Vanishing(ServerTest):
+    """Pictures of an image that is much smaller than a pixel: the background, not a fault."""
+
+    SIZES = [(300, 200), (400, 300), (90, 40), (256, 256), (1, 1), (1025, 700)]
+
+    @classmethod
+    def setUpClass(cls):
+        base = folder("vanishing")
+        for width, height in cls.SIZES:
+            photo(base / f"photos/{width}x{height}.jpg", width, height)
+        built = run("build", base / "photos", "--library", base / "library", "--quiet")
+        assert built.returncode == 0, built.stderr
+        cls.server = Server(base / "library")
+
+    def test_every_scale_is_answered(self):
+        for width, height in self.SIZES:
+            for power in range(-12, -2):
+                for window in ("width=1&height=1", "width=9&height=7", "width=1&height=7&rotation=30"):
+                    path = f"/api/images/{width}x{height}/viewport.png?{window}&scale=1e{power}"
+                    with self.subTest(path):
+                        answer = self.server.get(path)
+                        self.assertEqual((answer.status, answer["content-type"]), (200, "image/png"))
