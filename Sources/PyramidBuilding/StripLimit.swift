@@ -8,7 +8,7 @@ enum StripLimit {
   private static let bytesAhead = 24 << 20
   /// Of formats that take several times longer to encode than JPEG, fewer tiles keep the others busy
   /// while one decodes.
-  private static let slowBytesAhead = 12 << 20
+  private static let slowBytesAhead = 8 << 20
 
   /// Tiles of full resolution that may still wait or be in work when decoding of the next strip begins.
   static func tilesAhead(_ level: StripLevel, _ format: TileFormat, threads: Int, isParallel: Bool) -> Int {
