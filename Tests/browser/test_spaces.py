@@ -69,6 +69,8 @@ class Spaces(PageTest):
         self.shows(first, "wedding", "harbour")
         self.unlock(second, TWO)
         self.shows(second, "letters", "harbour")
+        marks = """return [...document.querySelectorAll('.caption')].map((each) => getComputedStyle(each, '::before').content !== 'none')"""
+        self.assertEqual(second.run(marks), [True, False], "a lock marks what is private")
         self.unlock(third, "the third of the passwords")
         third.until("return document.querySelector('[role=alert]').textContent === 'Nothing opens with this password.'")
         third.page.keyboard.press("Escape")
