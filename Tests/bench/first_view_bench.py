@@ -9,7 +9,6 @@ import os
 import re
 import statistics
 import subprocess
-import sys
 import tempfile
 import urllib.parse
 from pathlib import Path

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from browser import PHOTO, SOURCES, PageTest, base_url
+from browser import SOURCES, PageTest, base_url
 
 
 class ViewPage(PageTest):

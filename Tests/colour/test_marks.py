@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 from PIL import Image, PngImagePlugin
 
-from test_colour import ICC, SIZE, Colour as Harness, by_littlecms, colours
+from test_colour import ICC, Colour as Harness, by_littlecms, colours
 from harness import folder, run
 import colour_science as science
 

@@ -6,6 +6,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
+import upload_client
 from harness import CRASH, Answer, Server, folder, run
 
 REFUSED = "ziggurat: no space opens with this password\n"
@@ -87,6 +88,18 @@ def open_plain_text(server: Server) -> list[str]:
 
 
 class SpaceTest(unittest.TestCase):
+    visitor = Owner
+
+    def serve(self, *options) -> Server:
+        """A writable server of the test's library."""
+        return self.enterContext(upload_client.serve(self.library, *options))
+
+    def owner(self, server: Server, secret: str = "the first of the passwords"):
+        """A visitor who has opened a space."""
+        owner = self.visitor(server)
+        self.assertEqual(owner.unlock(secret).status, 200)
+        return owner
+
     def space(self, verb: str, library, *passwords: str, code: int = 0, options=()) -> subprocess.CompletedProcess:
         """Runs `space verb`, or another command with --space, with the passwords on stdin."""
         files = []

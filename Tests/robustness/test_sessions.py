@@ -1,12 +1,9 @@
 """Private spaces unlocked in a running server: who sees what, for how long, and what is told to nobody."""
 
 import json
-import os
-import shutil
 import subprocess
 import time
 import unittest
-import zipfile
 from pathlib import Path
 
 from harness import CRASH, Answer, Server, folder, photo, run, seed

@@ -36,14 +36,6 @@ class SpaceEditing(SpaceTest):
         self.library = folder("library")
         subprocess.run(["cp", "-a", f"{self.made}/.", self.library], check=True)
 
-    def serve(self, *options) -> Server:
-        return self.enterContext(serve(self.library, *options))
-
-    def owner(self, server: Server, secret: str = ONE) -> Owner:
-        owner = Owner(server)
-        self.assertEqual(owner.unlock(secret).status, 200)
-        return owner
-
     def writer(self, server: Server) -> Owner:
         writer = Owner(server)
         self.assertEqual(writer.log_in({"token": TOKEN}).status, 200)

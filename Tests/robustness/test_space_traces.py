@@ -9,7 +9,7 @@ import unittest
 
 from harness import Server, folder, photo, run
 from spaces import Browser, Owner, SpaceTest
-from upload_client import TOKEN, serve
+from upload_client import TOKEN
 
 ONE, TWO = "the first of the passwords", "the second of the passwords"
 ID = "~%2Ffamily%2Fgrandmother"
@@ -38,14 +38,6 @@ class Traces(SpaceTest):
         public = folder("public")
         photo(public / "open.jpg", 800, 600, left=2500)
         run("build", public, "--library", cls.library, "--quiet", check=True)
-
-    def serve(self, *options) -> Server:
-        return self.enterContext(serve(self.library, *options))
-
-    def owner(self, server: Server, secret: str = ONE) -> Owner:
-        owner = Owner(server)
-        self.assertEqual(owner.unlock(secret).status, 200)
-        return owner
 
     def render(self, owner: Browser):
         for path in RENDERED:

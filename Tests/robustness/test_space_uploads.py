@@ -54,6 +54,8 @@ class Sender(Owner):
 
 
 class SpaceUploads(SpaceTest):
+    visitor = Sender
+
     @classmethod
     def setUpClass(cls):
         picture = folder("photos") / "grandmother.jpg"
@@ -69,14 +71,6 @@ class SpaceUploads(SpaceTest):
         self.library = folder("library")
         subprocess.run(["cp", "-a", f"{self.empty}/.", self.library], check=True)
 
-    def serve(self, *options) -> Server:
-        return self.enterContext(serve(self.library, *options))
-
-    def sender(self, server: Server, secret: str = ONE) -> Sender:
-        sender = Sender(server)
-        self.assertEqual(sender.unlock(secret).status, 200)
-        return sender
-
     def assertSealed(self, server: Server):
         self.assertEqual(plain_text(self.library), [])
         self.assertEqual(open_plain_text(server), [])
@@ -88,7 +82,7 @@ class SpaceUploads(SpaceTest):
 
     def test_picture_is_sealed_from_its_first_byte_on(self):
         server = self.serve()
-        sender = self.sender(server)
+        sender = self.owner(server)
         path = sender.begin(self.data, 300_000, filename="grandmother.jpg", folder="~/family")
         self.assertSealed(server)
         self.assertNothingKept()
@@ -125,7 +119,7 @@ class SpaceUploads(SpaceTest):
 
     def test_nobody_else_learns_of_it(self):
         server = self.serve()
-        sender, other, stranger, writer = self.sender(server), self.sender(server, TWO), Browser(server), Sender(server)
+        sender, other, stranger, writer = self.owner(server), self.owner(server, TWO), Browser(server), Sender(server)
         self.assertEqual(writer.log_in({"token": token_file().read_text().strip()}).status, 200)
         told = {name: self.listen(server, who) for name, who in (("sender", sender), ("other", other), ("writer", writer))}
         path = sender.begin(self.data, 1000, filename="grandmother.jpg", folder="~/")
@@ -156,7 +150,7 @@ class SpaceUploads(SpaceTest):
 
     def test_broken_connection_is_gone_on_from(self):
         server = self.serve()
-        sender = self.sender(server)
+        sender = self.owner(server)
         path = sender.begin(self.data, 200_000, filename="grandmother.jpg", folder="~/")
         # Tells of all the rest and breaks off in its midst.
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
@@ -184,7 +178,7 @@ class SpaceUploads(SpaceTest):
     def test_unfinished_one_is_gone_with_session_lock_and_server(self):
         server = serve(self.library)
         self.addCleanup(server.process.kill)
-        sender = self.sender(server)
+        sender = self.owner(server)
         for end in ("logout", "other password", "lock"):
             path = sender.begin(self.data, 100_000, filename="grandmother.jpg", folder="~/")
             if end == "logout":
@@ -202,7 +196,7 @@ class SpaceUploads(SpaceTest):
         self.assertNothingKept()
         self.assertEqual(plain_text(self.library), [])
         with serve(self.library) as again:
-            sender = self.sender(again)
+            sender = self.owner(again)
             self.assertEqual((sender.offset(path), sender.uploads(), sender.ids()), (404, [], []))
 
     def test_killed_while_it_is_tiled_there_is_a_picture_or_none(self):
@@ -210,7 +204,7 @@ class SpaceUploads(SpaceTest):
         for number in range(KILLS):
             with self.subTest(number):
                 server = serve(self.library)
-                sender = self.sender(server)
+                sender = self.owner(server)
                 before = len([id for id in sender.ids() if id.startswith("~/")])
                 data = self.data + bytes([number])
                 path = sender.begin(data, 100_000, filename=f"grandmother {number}.jpg", folder="~/")
@@ -219,7 +213,7 @@ class SpaceUploads(SpaceTest):
                 hits += server.stop(signal.SIGKILL) == -signal.SIGKILL
                 self.assertEqual(plain_text(self.library), [])
                 with serve(self.library) as again:
-                    pictures = len([id for id in self.sender(again).ids() if id.startswith("~/")])
+                    pictures = len([id for id in self.owner(again).ids() if id.startswith("~/")])
                     self.assertIn(pictures, (before, before + 1))
                     # Unlocking clears away what was begun: what is left is keyring, two indexes, pictures.
                     left = [file.name for file in (self.library / ".spaces").iterdir() if file.name != "locked"]
@@ -229,7 +223,7 @@ class SpaceUploads(SpaceTest):
 
     def test_what_may_not_come_does_not(self):
         server = self.serve("--upload-size", "2")
-        sender, stranger, writer = self.sender(server), Sender(server), Sender(server)
+        sender, stranger, writer = self.owner(server), Sender(server), Sender(server)
         writer.log_in({"token": token_file().read_text().strip()})
         for status, who, length, values in (
                 (401, stranger, 1000, {"folder": "~/"}), (403, writer, 1000, {"folder": "~/"}),
@@ -251,11 +245,11 @@ class SpaceUploads(SpaceTest):
         self.assertNotIn(str(self.library), state.get("reason") or "")
         self.assertTrue(server.alive())
         with Server(self.library) as readable:
-            self.assertEqual(self.sender(readable).create(1000, filename="a.jpg", folder="~/").status, 405)
+            self.assertEqual(self.owner(readable).create(1000, filename="a.jpg", folder="~/").status, 405)
 
     def test_same_picture_is_noticed_and_same_name_is_counted_on(self):
         server = self.serve()
-        sender = self.sender(server)
+        sender = self.owner(server)
         images = []
         other = photo(folder("photos") / "other.jpg", 900, 700, left=2000).read_bytes()
         for data, name in ((self.data, "grandmother.jpg"), (self.data, "again.jpg"), (other, "grandmother.jpg")):
@@ -263,7 +257,7 @@ class SpaceUploads(SpaceTest):
             images.append((state["image"], state["duplicate"]))
         self.assertEqual(images, [("~/grandmother", False), ("~/grandmother", True), ("~/grandmother-2", False)])
         # Two spaces know nothing of each other.
-        second = self.sender(server, TWO)
+        second = self.owner(server, TWO)
         state = second.end(second.begin(self.data, len(self.data), filename="grandmother.jpg", folder="~/"))
         self.assertEqual((state["image"], state["duplicate"]), ("~/grandmother", False))
         pages = folder("photos") / "book.tif"
