@@ -5,6 +5,7 @@ import json
 import os
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness import folder, photo, run
@@ -93,7 +94,9 @@ class Growth(unittest.TestCase):
             return costs
 
     def test_no_act_costs_more_in_a_larger_library(self):
-        small, large = self.costs(SMALL), self.costs(LARGE)
+        # Most of the time passes in waiting.
+        with ThreadPoolExecutor() as pool:
+            small, large = pool.map(self.costs, (SMALL, LARGE))
         for act, costs in large.items():
             print(f"[{act}: {costs['read'] / 1000:.0f} kB read, {costs['written'] / 1000:.0f} kB written]", end=" ", flush=True)
             with self.subTest(act, small=small[act], large=costs):

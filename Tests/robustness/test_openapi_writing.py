@@ -10,7 +10,7 @@ from harness import folder, photo, run, sample_library
 from schemathesis_run import CHECKS, check
 from upload_client import Client, TOKEN, serve
 
-SECONDS = 60
+SECONDS = 40
 
 
 class Description(unittest.TestCase):
