@@ -6,6 +6,7 @@ struct JSONText: ~Copyable {
   private var count = 0
   private var capacity: Int
   private var needsComma = false
+  private var fractions = WrittenFractions()
 
   init(capacity: Int) {
     self.capacity = max(capacity, 64)
@@ -21,8 +22,8 @@ struct JSONText: ~Copyable {
   mutating func list(_ body: (inout JSONText) -> Void) { nest("[", "]", body) }
 
   mutating func key(_ name: StaticString) {
+    reserve(name.utf8CodeUnitCount + 4)
     comma()
-    reserve(name.utf8CodeUnitCount + 3)
     put("\"")
     put(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
     put("\"")
@@ -58,8 +59,8 @@ struct JSONText: ~Copyable {
   }
 
   mutating func value(_ number: Int) {
+    reserve(21)
     comma()
-    reserve(20)
     if number < 0 { put("-") }
     put(digits: number.magnitude)
     needsComma = true
@@ -68,35 +69,72 @@ struct JSONText: ~Copyable {
   /// Whole numbers without a fraction; -0 as 0. The number is finite.
   mutating func value(_ number: Double) {
     if let whole = Int(exactly: number) { return value(whole) }
+    reserve(WrittenFractions.longest + 1)
     comma()
-    append(number.description)
     needsComma = true
+    if let known = fractions.range(of: number) {
+      return put(UnsafeBufferPointer(start: start + known.lowerBound, count: known.count))
+    }
+    let first = count
+    var text = number.description
+    text.withUTF8 { put($0) }
+    fractions.add(number, at: first..<count)
   }
 
   mutating func value(_ flag: Bool) {
+    reserve(6)
     comma()
-    append(flag ? "true" : "false")
+    part(flag ? "true" : "false")
     needsComma = true
   }
 
   /// A value that is JSON already.
   mutating func value(json bytes: [UInt8]) {
+    reserve(bytes.count + 1)
     comma()
-    reserve(bytes.count)
     bytes.withUnsafeBufferPointer { put($0) }
     needsComma = true
   }
 
+  /// A string in parts, written by `body`.
+  mutating func string(_ body: (inout JSONText) -> Void) { nest("\"", "\"", body) }
+
+  /// A part of a string, as it stands between the quotes.
+  mutating func part(escaped bytes: [UInt8]) {
+    reserve(bytes.count)
+    bytes.withUnsafeBufferPointer { put($0) }
+  }
+
+  /// A part of a string that needs no escape.
+  mutating func part(_ text: StaticString) {
+    reserve(text.utf8CodeUnitCount)
+    put(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// - Parameter number: not negative.
+  mutating func part(_ number: Int) {
+    reserve(20)
+    put(digits: number.magnitude)
+  }
+
+  /// A text as it stands between the quotes of a string (RFC 8259, section 7).
+  static func escaped(_ text: String) -> [UInt8] {
+    var json = JSONText(capacity: text.utf8.count + 2)
+    json.value(text)
+    return Array(json.bytes.dropFirst().dropLast())
+  }
+
   mutating func null() {
+    reserve(5)
     comma()
-    append("null")
+    part("null")
     needsComma = true
   }
 
   mutating func value(_ text: String) {
-    comma()
     // At worst every byte becomes six.
-    reserve(text.utf8.count * 6 + 2)
+    reserve(text.utf8.count * 6 + 3)
+    comma()
     put("\"")
     var text = text
     text.withUTF8 { for byte in $0 { putEscaped(byte) } }
@@ -119,8 +157,8 @@ struct JSONText: ~Copyable {
   private mutating func nest(
     _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ body: (inout JSONText) -> Void
   ) {
+    reserve(2)
     comma()
-    reserve(1)
     put(open)
     needsComma = false
     body(&self)
@@ -129,18 +167,9 @@ struct JSONText: ~Copyable {
     needsComma = true
   }
 
-  private mutating func comma() {
-    reserve(1)
-    if needsComma { put(",") }
-  }
-
-  private mutating func append(_ text: String) {
-    var text = text
-    reserve(text.utf8.count)
-    text.withUTF8 { put($0) }
-  }
-
   // MARK: Into memory that `reserve` has made sure of
+
+  private mutating func comma() { if needsComma { put(",") } }
 
   private mutating func reserve(_ more: Int) {
     guard count + more > capacity else { return }

@@ -41,7 +41,14 @@ public struct Response: Sendable {
   public func with(_ bytes: RenderedBytes) -> Response { Response(status, headers, .rendered(bytes)) }
 
   public func header(_ name: String) -> String? {
-    headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    headers.first { Self.isSame($0.name, name) }?.value
+  }
+
+  /// Names of headers are not case-sensitive (RFC 9110, section 5.1), and ASCII.
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    one.utf8.elementsEqual(other.utf8) { a, b in
+      a == b || (a | 0x20 == b | 0x20 && (0x61...0x7a).contains(a | 0x20))
+    }
   }
 
   static let anyOrigin = (name: "Access-Control-Allow-Origin", value: "*")

@@ -82,16 +82,22 @@ public struct ViewportAnswer {
       text.member("level", tile.address.level)
       text.member("column", tile.address.column)
       text.member("row", tile.address.row)
-      text.member("url", urls.url(of: tile))
+      text.key("url")
+      urls.write(tile, &text)
       text.key("source")
-      let source = tile.source
-      write(
-        Rect(
-          x: Double(source.x), y: Double(source.y), width: Double(source.width),
-          height: Double(source.height)), &text)
+      write(tile.source, &text)
       text.key("target")
       write(tile.target, &text)
       text.member("prefetch", tile.isPrefetch)
+    }
+  }
+
+  private func write(_ rect: PixelRect, _ text: inout JSONText) {
+    text.object { text in
+      text.member("x", rect.x)
+      text.member("y", rect.y)
+      text.member("width", rect.width)
+      text.member("height", rect.height)
     }
   }
 
