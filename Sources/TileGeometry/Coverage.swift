@@ -68,21 +68,17 @@ public struct Coverage: Sendable {
 
   private func sorted(_ grid: CoveredRows, prefetch: Bool) -> [CoveredTile] {
     let center = viewport.imageCenter
-    var keyed: [(distance: Double, tile: CoveredTile)] = []
-    keyed.reserveCapacity(grid.count)
+    // What is moved about by the sort is small: the tiles are made afterwards.
+    var places: [(distance: Double, row: Int, column: Int)] = []
+    places.reserveCapacity(grid.count)
     grid.visit { column, row in
       let image = grid.imageRect(column: column, row: row)
       let dx = image.x + image.width / 2 - center.x
       let dy = image.y + image.height / 2 - center.y
-      keyed.append((dx * dx + dy * dy, tile(level: grid.level, column, row, prefetch)))
+      places.append((dx * dx + dy * dy, row, column))
     }
-    // Rows and columns come in order, so only equal distances need them.
-    keyed.sort {
-      if $0.distance != $1.distance { return $0.distance < $1.distance }
-      let (a, b) = ($0.tile.address, $1.tile.address)
-      return (a.row, a.column) < (b.row, b.column)
-    }
-    return keyed.map(\.tile)
+    places.sort(by: <)
+    return places.map { tile(level: grid.level, $0.column, $0.row, prefetch) }
   }
 
   private func tile(level: Int, _ column: Int, _ row: Int, _ prefetch: Bool) -> CoveredTile {

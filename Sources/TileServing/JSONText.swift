@@ -171,8 +171,11 @@ struct JSONText: ~Copyable {
 
   private mutating func comma() { if needsComma { put(",") } }
 
-  private mutating func reserve(_ more: Int) {
-    guard count + more > capacity else { return }
+  @inline(__always) private mutating func reserve(_ more: Int) {
+    if count + more > capacity { grow(by: more) }
+  }
+
+  @inline(never) private mutating func grow(by more: Int) {
     let larger = max(capacity * 2, count + more)
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
     memory.update(from: start, count: count)
@@ -194,6 +197,7 @@ struct JSONText: ~Copyable {
   }
 
   private mutating func put(digits number: UInt) {
+    if number < 10 { return put(UInt8(ascii: "0") + UInt8(number)) }
     var length = 1
     var rest = number / 10
     while rest > 0 {

@@ -44,7 +44,9 @@ extension Response {
     return count > 0 && count < bytes.count ? Array(result[..<count]) : nil
   }
 
+  /// By its subtype or structured suffix (RFC 6838, section 4.2.8), whatever its parameters.
   private static func isText(_ mediaType: String) -> Bool {
-    mediaType.hasPrefix("text/") || mediaType.contains("json") || mediaType.contains("xml")
+    let name = mediaType.prefix { $0 != ";" }
+    return name.hasPrefix("text/") || name.hasSuffix("json") || name.hasSuffix("xml")
   }
 }
