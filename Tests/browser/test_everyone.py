@@ -4,7 +4,7 @@ import gzip
 import unittest
 
 from axe_playwright_python.sync_playwright import Axe
-from browser import ROOT, PageTest
+from browser import PHOTO, ROOT, SOURCES, PageTest
 
 AXE = {"resultTypes": ["violations"]}
 # axe itself asks for an inline style, which the page's policy refuses it.
@@ -45,6 +45,27 @@ class Everyone(PageTest):
         spoken = visit.run("return viewer.shadowRoot.querySelector('.spoken').textContent")
         self.assertEqual(spoken, "100 percent, 50 percent across, 50 percent down")
         self.assertEqual(visit.page.get_by_role("region", name="SafeLanding").count(), 1)
+
+    def test_turning_a_page_speaks_its_title_and_which_image_of_how_many_it_is(self):
+        visit = self.visit().photo()
+        visit.until("return viewer.images.length > 1")
+        at = sorted(SOURCES).index(PHOTO)
+        for key, index in (("PageUp", at - 1), ("PageDown", at), ("PageUp", at - 1)):
+            visit.page.keyboard.press(key)
+            words = f"{sorted(SOURCES)[index].split('/')[-1]}, image {index + 1} of {len(SOURCES)}"
+            visit.until(f"return viewer.shadowRoot.querySelector('.spoken').textContent === {words!r}", f"spoken: {words}")
+            visit.sharp()
+            visit.page.wait_for_timeout(400)
+            spoken = visit.run("const line = viewer.shadowRoot.querySelector('.spoken'); return [line.textContent, line.role]")
+            self.assertEqual(spoken, [words, "status"], "said over")
+
+    def test_in_a_part_of_a_long_album_the_whole_is_counted(self):
+        visit = self.visit().photo()
+        visit.until("return viewer.images.length > 1")
+        visit.run("viewer.setImages(viewer.images, viewer.index, { offset: 4000, total: 12345 })")
+        visit.page.keyboard.press("PageUp")
+        at = sorted(SOURCES).index(PHOTO)
+        visit.until(f"return viewer.shadowRoot.querySelector('.spoken').textContent.endsWith(', image {4000 + at:,} of 12,345')")
 
     def test_tab_reaches_every_control_and_the_focus_is_seen(self):
         visit = self.visit().photo()

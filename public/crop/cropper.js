@@ -1,4 +1,4 @@
-import { Turn } from '../geometry/turn.js'
+import { bounds } from '../geometry/bounds.js'
 import { text } from '../text/english.js'
 import { copyText } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
@@ -79,12 +79,12 @@ export class Cropper {
     return this.viewport.turn.degrees % 180 === 0 ? this.ratio : 1 / this.ratio
   }
 
-  toImage(box) { return bounds(box, (point) => this.viewport.imagePoint(point)) }
+  toImage(box) { return bounds(ends(box).map((point) => this.viewport.imagePoint(point))) }
 
   show() {
     const frame = this.frame
     this.shown = this.viewport
-    this.seen = bounds(frame, (point) => this.viewport.viewportPoint(point))
+    this.seen = bounds(ends(frame).map((point) => this.viewport.viewportPoint(point)))
     const { x, y, width, height } = this.seen
     Object.assign(this.box.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` })
     this.address = cropAddress(this.service, frame, this.image, this.viewport.turn, this.format)
@@ -104,28 +104,26 @@ export class Cropper {
     const grip = button(handle.x === 0 && handle.y === 0 ? 'grip middle' : 'grip', name, null, '')
     Object.assign(grip.style, { left: `${(handle.x + 1) * 50}%`, top: `${(handle.y + 1) * 50}%` })
     let hold = null
-    grip.addEventListener('pointerdown', (event) => {
+    grip.onpointerdown = (event) => {
       event.stopPropagation()
       grip.setPointerCapture(event.pointerId)
       hold = { x: event.clientX, y: event.clientY, frame: this.frame }
       this.element.classList.add('moving')
-    })
-    grip.addEventListener('pointermove', (event) => {
-      if (hold) this.draw(handle, event.clientX - hold.x, event.clientY - hold.y, hold.frame)
-    })
-    for (const type of ['pointerup', 'pointercancel']) {
-      grip.addEventListener(type, () => {
-        hold = null
-        this.element.classList.remove('moving')
-      })
     }
-    grip.addEventListener('keydown', (event) => {
+    grip.onpointermove = (event) => {
+      if (hold) this.draw(handle, event.clientX - hold.x, event.clientY - hold.y, hold.frame)
+    }
+    grip.onlostpointercapture = () => {
+      hold = null
+      this.element.classList.remove('moving')
+    }
+    grip.onkeydown = (event) => {
       const step = event.shiftKey ? 1 : STEP
       const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
       if (!way) return
       event.preventDefault()
       this.draw(handle, way[0] * step, way[1] * step, this.frame)
-    })
+    }
     return grip
   }
 
@@ -136,7 +134,7 @@ export class Cropper {
     this.link = make('a', { className: 'wide', textContent: text.download, download: '' })
     const turn = (degrees) => () => this.viewer.rotate(degrees)
     const bar = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: text.crop },
-      choice(text.ratio, RATIOS.map((ratio) => text.ratioName(ratio)), (index) => {
+      choice(text.ratio, text.ratios, (index) => {
         this.ratio = RATIOS[index]
         this.frame = this.held(this.frame)
         this.show()
@@ -155,10 +153,7 @@ export class Cropper {
   }
 }
 
-function bounds({ x, y, width, height }, map) {
-  const [a, b] = [map({ x, y }), map({ x: x + width, y: y + height })]
-  return { x: Math.min(a.x, b.x), y: Math.min(a.y, b.y), width: Math.abs(b.x - a.x), height: Math.abs(b.y - a.y) }
-}
+function ends({ x, y, width, height }) { return [{ x, y }, { x: x + width, y: y + height }] }
 
 function choice(name, options, chosen) {
   const onchange = ({ target }) => chosen(target.selectedIndex)

@@ -1,3 +1,6 @@
+import { bounds } from '../geometry/bounds.js'
+import { tileKey } from '../tiles/plan.js'
+
 /** Side of a cell, device pixels: bounds the scratch canvas on any screen. */
 const CELL = 1024
 /** Level pixels around a cell, so that no sample at its edge lacks a neighbour. */
@@ -16,24 +19,23 @@ export function cells({ width, height }) {
 /** At one device pixel a level pixel, whole pixels fall on whole pixels. */
 export function levelMatrix(viewport, unit, ratio) {
   const { turn } = viewport
-  const k = unit * viewport.scale * ratio
+  let k = unit * viewport.scale * ratio
   const mirror = turn.isFlipped ? -1 : 1
   const origin = viewport.viewportPoint({ x: 0, y: 0 })
   let [e, f] = [origin.x * ratio, origin.y * ratio]
-  if (turn.degrees % 90 === 0 && Math.abs(k - 1) < 1e-6) [e, f] = [Math.round(e), Math.round(f)]
+  if (turn.degrees % 90 === 0 && Math.abs(k - 1) < 1e-6) [k, e, f] = [1, Math.round(e), Math.round(f)]
   return [mirror * turn.cosine * k, mirror * turn.sine * k, -turn.sine * k, turn.cosine * k, e, f]
 }
 
 export function levelRect(viewport, unit, ratio, cell, level) {
   const [right, bottom] = [cell.x + cell.width, cell.y + cell.height]
-  const corners = [[cell.x, cell.y], [right, cell.y], [cell.x, bottom], [right, bottom]]
-    .map(([x, y]) => viewport.imagePoint({ x: x / ratio, y: y / ratio }))
-  const [xs, ys] = [corners.map(({ x }) => x / unit), corners.map(({ y }) => y / unit)]
-  const left = Math.max(Math.floor(Math.min(...xs)) - MARGIN, 0)
-  const top = Math.max(Math.floor(Math.min(...ys)) - MARGIN, 0)
-  const width = Math.min(Math.ceil(Math.max(...xs)) + MARGIN, level.width) - left
-  const height = Math.min(Math.ceil(Math.max(...ys)) + MARGIN, level.height) - top
-  return width > 0 && height > 0 ? { x: left, y: top, width, height } : null
+  const seen = bounds([[cell.x, cell.y], [right, cell.y], [cell.x, bottom], [right, bottom]]
+    .map(([x, y]) => viewport.imagePoint({ x: x / ratio, y: y / ratio })))
+  const x = Math.max(Math.floor(seen.x / unit) - MARGIN, 0)
+  const y = Math.max(Math.floor(seen.y / unit) - MARGIN, 0)
+  const width = Math.min(Math.ceil((seen.x + seen.width) / unit) + MARGIN, level.width) - x
+  const height = Math.min(Math.ceil((seen.y + seen.height) / unit) + MARGIN, level.height) - y
+  return width > 0 && height > 0 ? { x, y, width, height } : null
 }
 
 /** In order of drawing; for a missing tile the nearest coarser one, then finer ones. */
@@ -51,7 +53,7 @@ export function mosaicTiles(pyramid, level, rect, has) {
       for (let up = 1; up <= level; up += 1) {
         const tile = { level: level - up, column: Math.floor(column / 2 ** up), row: Math.floor(row / 2 ** up) }
         if (!has(tile.level, tile.column, tile.row)) continue
-        coarser.set(`${tile.level}/${tile.column}_${tile.row}`, tile)
+        coarser.set(tileKey(tile), tile)
         break
       }
       if (level < pyramid.topLevel) {

@@ -6,10 +6,8 @@ export class Rows {
     Object.assign(this, { width, style, shapes: [], rows: [], isOpen: false })
   }
 
-  get count() { return this.shapes.length }
-
   get height() {
-    const last = this.rows[this.rows.length - 1]
+    const last = this.rows.at(-1)
     return last ? last.y + last.height + this.style.caption : 0
   }
 
@@ -17,7 +15,7 @@ export class Rows {
     for (const { width, height } of sizes) {
       this.shapes.push(Math.min(Math.max(width / height, SHAPE.least), SHAPE.most))
     }
-    let start = this.rows.length === 0 ? 0 : this.rows[this.rows.length - 1].end
+    let start = this.rows.at(-1)?.end ?? 0
     if (this.isOpen) start = this.rows.pop().start
     this.isOpen = false
     let sum = 0
@@ -46,7 +44,7 @@ export class Rows {
   heightFor(shapes, count) { return shapes > 0 ? (this.width - this.style.gap * (count - 1)) / shapes : Infinity }
 
   add(start, end, height) {
-    const y = this.rows.length === 0 ? 0 : this.height + this.style.gap
+    const y = this.rows.length ? this.height + this.style.gap : 0
     this.rows.push({ start, end, y, height })
   }
 

@@ -26,7 +26,8 @@ export class Recognizer {
     }
     this.first = contact
     const last = this.lastTap
-    if (last && contact.time - last.time < TIMING.doubleTap && near(last, contact)) {
+    if (last && contact.time - last.time < TIMING.doubleTap
+      && last.kind === contact.kind && distance(last, contact) < DOUBLE_TAP_REACH) {
       this.state = 'second'
     } else {
       this.flushTap()
@@ -105,7 +106,7 @@ export class Recognizer {
   }
 
   velocity(now) {
-    const [first, last] = [this.samples[0], this.samples[this.samples.length - 1]]
+    const [first, last] = [this.samples[0], this.samples.at(-1)]
     if (!first || last.time - first.time < 10 || now - last.time > TIMING.stale) return { x: 0, y: 0 }
     const time = last.time - first.time
     return { x: (last.x - first.x) / time, y: (last.y - first.y) / time }
@@ -113,7 +114,5 @@ export class Recognizer {
 }
 
 function distance(a, b) { return Math.hypot(a.x - b.x, a.y - b.y) }
-
-function near(a, b) { return a.kind === b.kind && distance(a, b) < DOUBLE_TAP_REACH }
 
 function place({ x, y }) { return { x, y } }

@@ -42,12 +42,11 @@ export class Pager {
       preview.getContext('2d')?.drawImage(bitmap, 0, 0)
       return { source, bitmap }
     })
-    ready.catch(() => {
-      if (this.near.get(index)?.preview === preview) this.near.delete(index)
+    const page = { preview, abort, ready, there: null }
+    ready.then((neighbour) => { page.there = neighbour }, () => {
+      if (this.near.get(index) === page) this.near.delete(index)
       preview.remove()
     })
-    const page = { preview, abort, ready, there: null }
-    ready.then((neighbour) => { page.there = neighbour }, () => {})
     preview.style.translate = `${(index - this.index) * this.sign * this.width}px`
     this.track.append(preview)
     return page

@@ -3,13 +3,12 @@ import { Pyramid } from '../geometry/pyramid.js'
 export function deepZoomSource(text, address) {
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement
   const size = [...root.children].find((child) => child.localName === 'Size')
-  const number = (element, name) =>
-    Number(element?.getAttribute(name) ?? NaN)
+  const number = (element, name) => Number(element.getAttribute(name))
   const format = root.getAttribute('Format')
   if (root.localName !== 'Image' || !size || !format) throw new Error('not a Deep Zoom descriptor')
   const pyramid = new Pyramid(
     { width: number(size, 'Width'), height: number(size, 'Height') },
-    number(root, 'TileSize'), number(root, 'Overlap') || 0)
+    number(root, 'TileSize'), number(root, 'Overlap'))
   const folder = address.pathname.replace(/\.(dzi|xml)$/, '_files')
   const name = decodeURIComponent(folder.split('/').pop() ?? '').replace(/_files$/, '')
   return {

@@ -15,8 +15,8 @@ export async function fetchBitmap(url, signal) {
 
 export function fetchTile({ coming, tileURL }, tile, signal) {
   const key = tileKey(tile)
-  const blob = coming?.get(key)
+  const bitmap = coming?.get(key)
   coming?.delete(key)
   const ask = () => fetchBitmap(tileURL(tile.level, tile.column, tile.row), signal)
-  return blob ? blob.then((blob) => createImageBitmap(blob)).catch(ask) : ask()
+  return bitmap?.catch(ask) ?? ask()
 }

@@ -170,8 +170,7 @@ export class Camera {
   release(velocity, now) {
     const { hold } = this
     const { pull, viewport } = this
-    this.hold = null
-    this.quick = null
+    this.hold = this.quick = null
     this.pull = 0
     if (!hold || pull !== 0) {
       if (hold) this.flyTo(this.settle(viewport), now)
@@ -194,7 +193,7 @@ export class Camera {
     this.hold = null
     this.kept = null
     const { chase: last, time, shown } = this.wheeling
-    const goesOn = last && now - time < WHEEL_PAUSE && near(last.anchor, point)
+    const goesOn = last && now - time < WHEEL_PAUSE && Math.hypot(last.anchor.x - point.x, last.anchor.y - point.y) <= 1
       && (this.motion === last || this.viewport === shown)
     const chase = goesOn ? last : new Chase(this.viewport, point, this.image, this.limits, now)
     chase.aim(limited(chase.wanted * factor, this.limits))
@@ -240,8 +239,6 @@ function mean(points) {
   const sum = points.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y }))
   return { x: sum.x / points.length, y: sum.y / points.length }
 }
-
-function near(a, b) { return Math.hypot(a.x - b.x, a.y - b.y) <= 1 }
 
 function spread([a, b]) { return Math.hypot(a.x - b.x, a.y - b.y) }
 

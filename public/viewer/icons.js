@@ -1,7 +1,7 @@
 const STROKES = {
   zoomIn: 'M12 5v14M5 12h14',
   zoomOut: 'M5 12h14',
-  fit: 'M9 4H5a1 1 0 0 0-1 1v4M15 4h4a1 1 0 0 1 1 1v4M9 20H5a1 1 0 0 1-1-1v-4M15 20h4a1 1 0 0 0 1-1v-4',
+  fit: 'M9 4H4v5M15 4h5v5M9 20H4v-5M15 20h5v-5',
   fullscreen: 'M14 10l6-6M15 4h5v5M10 14l-6 6M9 20H4v-5',
   rotate: 'M20 5v5h-5M19.4 13a7.5 7.5 0 1 1-1.6-6.4L20 10',
   play: 'M8 5.5v13l10.5-6.5z',
@@ -13,8 +13,8 @@ const STROKES = {
   check: 'M6.5 12.5l3.8 3.8 7.2-8',
   leave: 'M6 6l12 12M18 6L6 18',
   edit: 'M5 19l1-4L16 5l3 3L9 18zM13.5 7.5l3 3',
-  moveIn: 'M8 11V8a4 4 0 0 1 8 0v3M6 11h12a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1v-7a1 1 0 0 1 1-1z',
-  moveOut: 'M8 11V8a4 4 0 0 1 7.7-1.5M6 11h12a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1v-7a1 1 0 0 1 1-1z',
+  moveIn: 'M8 11V8a4 4 0 0 1 8 0v3M5.5 11h13v9h-13z',
+  moveOut: 'M8 11V8a4 4 0 0 1 7.7-1.5M5.5 11h13v9h-13z',
   delete: 'M5 7h14M9.5 7V5h5v2M7 7l.8 12.5h8.4L17 7M10.3 10.5v5.5M13.7 10.5v5.5',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l4.5 4.5',
 }

@@ -3,11 +3,9 @@ import { make } from './element.js'
 export function showMenu(root, point, items, label) {
   root.querySelector('.menu')?.dispatchEvent(new Event('close'))
   const before = root.activeElement ?? root.host
-  let isOpen = true
   const outside = new AbortController()
   const close = (back = true) => {
-    if (!isOpen) return
-    isOpen = false
+    if (!menu.isConnected) return
     outside.abort()
     menu.remove()
     if (back) before.focus({ preventScroll: true })
@@ -20,7 +18,7 @@ export function showMenu(root, point, items, label) {
     return make('button', { type: 'button', tabIndex: -1, role: 'menuitem', textContent: name, onclick })
   }))
   menu.addEventListener('close', () => close())
-  menu.addEventListener('keydown', (event) => {
+  menu.onkeydown = (event) => {
     const buttons = [...menu.children]
     const at = buttons.indexOf(event.target)
     const count = buttons.length
@@ -30,7 +28,7 @@ export function showMenu(root, point, items, label) {
     else if (event.key !== 'Enter' && event.key !== ' ') return
     if (event.key !== 'Enter' && event.key !== ' ') event.preventDefault()
     event.stopPropagation()
-  })
+  }
   // Not when the focus goes: a finger that lifts after its long press takes it along.
   document.addEventListener('pointerdown', (event) => {
     if (!event.composedPath().includes(menu)) close(false)

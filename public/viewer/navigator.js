@@ -16,13 +16,13 @@ export class Navigator {
         y: (event.clientY - box.top) / box.height * this.image.height,
       })
     }
-    this.element.addEventListener('pointerdown', (event) => {
+    this.element.onpointerdown = (event) => {
       this.element.setPointerCapture(event.pointerId)
       point(event)
-    })
-    this.element.addEventListener('pointermove', (event) => {
+    }
+    this.element.onpointermove = (event) => {
       if (this.element.hasPointerCapture(event.pointerId)) point(event)
-    })
+    }
   }
 
   open(image, bitmap) {

@@ -24,7 +24,6 @@ export function showPage(document, location) {
   back.title = text.back
   const first = pathId(location.pathname)
   find('title').textContent = document.title = first.split('/').pop() ?? first
-  let searched = false
 
   const follow = () => {
     const { viewport } = viewer
@@ -36,7 +35,6 @@ export function showPage(document, location) {
     find('title').textContent = document.title = title
     const size = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
     find('facts').textContent = details.caption ? `${details.caption} · ${size}` : size
-    follow()
   })
   viewer.addEventListener('settle', () => {
     if (!viewer.viewport) return
@@ -47,14 +45,12 @@ export function showPage(document, location) {
   viewer.addEventListener('leave', () => back.click())
   viewer.addEventListener('sharp', async () => {
     // Nobody waits for the neighbours.
-    if (searched) return
-    searched = true
     session().then(async ({ writable, spaceWritable }) => {
       if (first.startsWith('~/') ? spaceWritable : writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
     })
     const album = foundAlbum(sessionStorage, first) ?? await libraryAlbum(first).catch(() => null)
     if (album && album.ids.length > 1) showAlbum(viewer, album, find)
-  })
+  }, { once: true })
   addEventListener('hashchange', follow)
   document.addEventListener('keydown', (event) => {
     if (event.target === document.body) viewer.dispatchEvent(new KeyboardEvent('keydown', event))
@@ -70,7 +66,7 @@ function showAlbum(viewer, album, find) {
     field.value = String(album.offset + viewer.index + 1)
     field.style.width = `${String(album.total).length + 1.5}ch`
   }
-  viewer.setImages(album.ids.map(apiURL), album.index)
+  viewer.setImages(album.ids.map(apiURL), album.index, album)
   find('count').textContent = text.ofCount(album.total)
   field.setAttribute('aria-label', text.goToImage)
   show()

@@ -17,14 +17,8 @@ export class Shell {
     const sheet = make('link', { rel: 'stylesheet', href: new URL('./viewer.css', import.meta.url) })
     // Before the sheet is there nothing has its place or size.
     this.controls.bar.hidden = true
-    this.styled = new Promise((done) => {
-      for (const type of ['load', 'error']) {
-        sheet.addEventListener(type, () => {
-          this.controls.bar.hidden = false
-          done()
-        })
-      }
-    })
+    this.styled = new Promise((done) => { sheet.onload = sheet.onerror = done })
+    this.styled.then(() => { this.controls.bar.hidden = false })
     root.append(
       sheet, this.surface, this.progress, this.navigator.element, this.notice, this.spoken, this.controls.ruler,
       this.controls.bar)

@@ -20,7 +20,6 @@ export class Stage {
   }
 
   open(source, options, whole = null) {
-    this.close()
     if (whole) this.cache.set(wholeKey(source), whole)
     this.source = source
     this.camera = new Camera(source.pyramid.imageSize, this.window, options)
@@ -37,7 +36,6 @@ export class Stage {
       },
     })
     this.loader = loader
-    this.invalidate()
   }
 
   close() {
@@ -74,17 +72,16 @@ export class Stage {
   }
 
   arrived(isLast) {
-    const wait = this.wasMoving || isLast ? 0 : this.drawnAt + ARRIVALS - performance.now()
+    if (isLast && !this.wasMoving) return this.draw(performance.now())
+    const wait = this.wasMoving ? 0 : this.drawnAt + ARRIVALS - performance.now()
     if (wait <= 0) return this.invalidate()
-    this.soon ||= setTimeout(() => {
-      this.soon = 0
-      this.invalidate()
-    }, wait)
+    this.soon ||= setTimeout(() => this.invalidate(), wait)
   }
 
   draw(now) {
     cancelAnimationFrame(this.frame)
-    this.frame = 0
+    clearTimeout(this.soon)
+    this.frame = this.soon = 0
     const { camera, loader, source, cache } = this
     if (!camera || !loader || !source) return
     const before = camera.viewport
@@ -96,12 +93,11 @@ export class Stage {
     cache.trim(used)
     const wanted = planned.filter((tile) => !cache.has(tileKey(tile)))
     loader.want(wanted)
-    this.painter.clear()
-    const level = source.pyramid.levelForScale(viewport.scale * this.ratio)
-    this.painter.paint(source.pyramid, viewport, level, this.ratio, {
-      has: (level, column, row) => cache.has(tileKey({ level, column, row })),
-      get: (level, column, row) => cache.get(tileKey({ level, column, row })),
-    })
+    if (cache.bytes) {
+      this.painter.clear()
+      const level = source.pyramid.levelForScale(viewport.scale * this.ratio)
+      this.painter.paint(source.pyramid, viewport, level, this.ratio, cache)
+    }
     if (moving) this.invalidate()
     if (before !== viewport || this.drawn !== viewport) this.events.moved()
     this.drawn = viewport
@@ -111,7 +107,8 @@ export class Stage {
     this.wasMoving = !rests
     const sharp = rests && loader.pending === 0
     this.events.progress(planned.length === 0 ? 1 : 1 - loader.pending / planned.length)
-    if (sharp && !this.isSharp) this.events.sharp()
+    // What follows waits until the picture is on the screen.
+    if (sharp && !this.isSharp) requestAnimationFrame(() => setTimeout(() => this.isSharp && this.events.sharp()))
     this.isSharp = sharp
   }
 }

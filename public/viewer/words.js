@@ -1,3 +1,4 @@
+import { bounds } from '../geometry/bounds.js'
 import { text } from '../text/english.js'
 
 const LONGEST = 140 // CSS px
@@ -13,11 +14,10 @@ export function citation(source, viewport, address) {
 
 export function seenPart(source, viewport) {
   const { width, height } = source.pyramid.imageSize
-  const { corners } = viewport
-  const [xs, ys] = [corners.map(({ x }) => x), corners.map(({ y }) => y)]
+  const seen = bounds(viewport.corners)
   const within = (value, side) => Math.min(Math.max(Math.round(value), 0), side)
-  return [within(Math.min(...xs), width), within(Math.min(...ys), height),
-    within(Math.max(...xs), width), within(Math.max(...ys), height)]
+  return [within(seen.x, width), within(seen.y, height),
+    within(seen.x + seen.width, width), within(seen.y + seen.height, height)]
 }
 
 export function detailPairs({ title, pyramid, details }) {

@@ -24,20 +24,24 @@ export class ZigguratViewer extends HTMLElement {
     sharp: () => this.#sharp(),
     missing: (count) => this.#shell.say(text.missingTiles(count)),
   })
-  #pager = new Pager(this.#shell.track, (index, neighbour) => {
-    this.#open(neighbour?.source ?? this.#pager.list[index], neighbour?.bitmap ?? null)
+  #pager = new Pager(this.#shell.track, async (index, neighbour) => {
+    const opened = this.#open(neighbour?.source ?? this.#pager.list[index], neighbour?.bitmap ?? null)
     this.#tell('page')
+    await opened
+    const { offset, total } = this.#album
+    if (this.index === index && this.source) this.#shell.speak(text.page(this.source.title, offset + index + 1, total))
   })
+  #album = {}
   #commands = commands(this)
   #animation = null
   actions = []
   #named = false
   #opening = null
   #connected = null
-  #measured = () => {}
+  #measured = null
   #hasSize = false
   /** A view means nothing before the window has a size. */
-  #size = new Promise((done) => { this.#measured = () => done(undefined) })
+  #size = new Promise((done) => { this.#measured = done })
 
   connectedCallback() {
     if (!this.hasAttribute('tabindex')) this.tabIndex = 0
@@ -46,7 +50,7 @@ export class ZigguratViewer extends HTMLElement {
     if (!this.#named) this.ariaLabel = text.viewer
     this.#connected = new AbortController()
     const { signal } = this.#connected
-    const resize = new ResizeObserver((entries) => this.#resized(entries[entries.length - 1]))
+    const resize = new ResizeObserver((entries) => this.#resized(entries.at(-1)))
     this.#shell.styled.then(() => {
       if (signal.aborted) return
       try {
@@ -97,7 +101,8 @@ export class ZigguratViewer extends HTMLElement {
 
   get images() { return this.#pager.list }
 
-  setImages(list, index = 0) {
+  setImages(list, index = 0, { offset = 0, total = list.length } = {}) {
+    this.#album = { offset, total }
     this.#pager.set(list, index)
     this.#stage.setPaging(list.length > 1)
     if (this.isSharp) this.#pager.preload()
@@ -126,10 +131,11 @@ export class ZigguratViewer extends HTMLElement {
         minScale: this.#number('min-scale'), maxScale: this.#number('max-scale'),
         doubleTapScale: this.#number('double-tap-scale'), turning: this.hasAttribute('two-finger-rotation'),
       }, whole)
-      const linked = this.viewport && linkedViewport(look, this.viewport)
-      if (linked) this.viewport = linked
+      const linked = linkedViewport(look, this.viewport)
+      if (linked) this.#stage.camera.show(linked)
       if (!this.#named) this.ariaLabel = source.title || text.viewer
       this.#tell('open')
+      this.#stage.draw(performance.now())
       this.#animate(source)
     } catch (error) {
       if (opening.signal.aborted) return
@@ -167,7 +173,7 @@ export class ZigguratViewer extends HTMLElement {
     await this.#size
     const { window, ratio } = this.#stage
     const linked = linkedViewport(view, window)
-    return { ...window, ratio, query: linked ? linkHash(linked).slice(1) : '' }
+    return `${linked ? linkHash(linked).slice(1) : `width=${window.width}&height=${window.height}`}&dpr=${ratio}`
   }
 
   goTo(index) {
@@ -192,17 +198,17 @@ export class ZigguratViewer extends HTMLElement {
 
   panTo(center) { this.change((camera, now) => camera.panTo(center, now)) }
 
-  rotate(degrees) {
+  rotate(by) {
     this.change((camera) => {
-      const { turn } = camera.viewport
-      camera.turnTo(new Turn(turn.degrees + degrees, turn.isFlipped))
+      const { degrees, isFlipped } = camera.viewport.turn
+      camera.turnTo(new Turn(degrees + by, isFlipped))
     })
   }
 
   flip() {
     this.change((camera) => {
-      const { turn } = camera.viewport
-      camera.turnTo(new Turn(turn.degrees, !turn.isFlipped))
+      const { degrees, isFlipped } = camera.viewport.turn
+      camera.turnTo(new Turn(degrees, !isFlipped))
     })
   }
 
