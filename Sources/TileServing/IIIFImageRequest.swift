@@ -28,7 +28,9 @@ struct IIIFImageRequest: Hashable {
     guard let degrees = IIIFNumber.decimal(segments[2].dropFirst(isMirrored ? 1 : 0)), degrees <= 360 else {
       throw IIIFRefusal("the rotation is 0 to 360 degrees, with ! in front where it is mirrored")
     }
-    rotation = degrees == 360 ? 0 : degrees
+    // A millionth of a degree moves no pixel of the largest picture, and is written without an exponent.
+    let rounded = (degrees * 1e6).rounded() / 1e6
+    rotation = rounded == 360 ? 0 : rounded
     let file = segments[3].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard file.count == 2,
       let quality = file[0] == "default" ? .color : PictureQuality(rawValue: String(file[0]))
@@ -76,7 +78,7 @@ struct IIIFImageRequest: Hashable {
         extent = max(1, follows) == Double(size.height) ? "\(size.width)," : "\(size.width),\(size.height)"
       }
     }
-    let angle = Int(exactly: picture.rotation).map(String.init) ?? String(picture.rotation)
+    let angle = IIIFNumber.text(picture.rotation)
     let quality = picture.quality == .color ? "default" : picture.quality.rawValue
     return "\(place)/\(extent)/\(picture.isMirrored ? "!" : "")\(angle)/\(quality)"
       + ".\(picture.format.fileExtension)"

@@ -64,7 +64,7 @@ struct IIIFInformation {
         write(["color", "gray", "bitonal"], &text)
         text.key("extraFeatures")
         write(Self.features3, &text)
-        if let rights = archive.metadata.rights, rights.hasPrefix("http:"), !rights.contains(" ") {
+        if let rights = archive.metadata.rights.flatMap(PresentationManifest.license) {
           text.member("rights", rights)
         }
       }
@@ -82,12 +82,13 @@ struct IIIFInformation {
     text.member("maxArea", limits.area)
   }
 
-  /// Every level, coarsest first, each side rounded up.
+  /// Every level within the limits, as they must be (3.0, section 5.2), coarsest first, each side rounded up.
   private func writeSizes(_ pyramid: Pyramid, _ text: inout JSONText) {
     text.key("sizes")
     text.list { text in
       for level in 0..<pyramid.levelCount {
         let size = pyramid.size(ofLevel: level)
+        guard limits.allow(size) else { continue }
         text.object { text in
           text.member("width", size.width)
           text.member("height", size.height)

@@ -79,20 +79,23 @@ struct IIIFSize: Hashable {
     if !mayGrow, size.width > width || size.height > height {
       throw IIIFRefusal("the size is larger than the region, which '^' alone allows")
     }
-    guard size.width <= PictureLimits.side, size.height <= PictureLimits.side,
-      size.width * size.height <= limits.area
-    else { throw Self.tooLarge(limits) }
+    if !limits.allow(size) {
+      // As large as the limits are (3.0, section 4.2).
+      guard case .within = form else { throw Self.tooLarge(limits) }
+      return Self.reduced(Double(size.width), Double(size.height), limits)
+    }
     return size
   }
 
   /// The whole region, or as much smaller as the limits ask for.
   static func largest(_ region: PixelRect, _ limits: PictureLimits) -> PixelSize {
-    let (width, height) = (Double(region.width), Double(region.height))
+    reduced(Double(region.width), Double(region.height), limits)
+  }
+
+  private static func reduced(_ width: Double, _ height: Double, _ limits: PictureLimits) -> PixelSize {
     let side = Double(PictureLimits.side)
     let factor = min(1, side / width, side / height, (Double(limits.area) / width / height).squareRoot())
-    if factor == 1 { return PixelSize(width: region.width, height: region.height)! }
-    let pixels = (max(1, Int(width * factor)), max(1, Int(height * factor)))
-    return PixelSize(width: pixels.0, height: pixels.1)!
+    return PixelSize(width: max(1, Int(width * factor)), height: max(1, Int(height * factor)))!
   }
 
   /// `side` scaled as `wanted` is to `original`; one pixel at least.

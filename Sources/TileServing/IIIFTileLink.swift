@@ -43,13 +43,26 @@ public struct IIIFTileLink {
     put(base.0)
     put(base.1)
     if isThree { put("/iiif/3/") } else { put("/iiif/2/") }
-    for byte in id {
-      // An id is one segment.
-      if byte == UInt8(ascii: "/") {
-        put("%2F")
-      } else {
+    // However it was sent, the canonical URL has one spelling of it: as `PercentEncoding.encode` has it.
+    var from = 0
+    while from < id.count {
+      var byte = id[from]
+      from += 1
+      if byte == UInt8(ascii: "%"), from + 1 < id.count, let high = PercentEncoding.hexDigit(id[from]),
+        let low = PercentEncoding.hexDigit(id[from + 1])
+      {
+        byte = high << 4 | low
+        from += 2
+      }
+      if PercentEncoding.isUnreserved(byte) {
         buffer[at] = byte
         at += 1
+      } else {
+        let digits: StaticString = "0123456789ABCDEF"
+        buffer[at] = UInt8(ascii: "%")
+        buffer[at + 1] = digits.utf8Start[Int(byte >> 4)]
+        buffer[at + 2] = digits.utf8Start[Int(byte & 15)]
+        at += 3
       }
     }
     put("/")

@@ -1,3 +1,4 @@
+import TileGeometry
 import TileRendering
 
 /// A version of the IIIF Image API that is spoken here.
@@ -24,6 +25,10 @@ struct PictureLimits: Hashable, Sendable {
   var area = 50_000_000
   /// Pixels of either side; JPEG ends at 65535, and a turned picture is half as large again.
   static let side = 32_768
+
+  func allow(_ size: PixelSize) -> Bool {
+    size.width <= Self.side && size.height <= Self.side && size.width * size.height <= area
+  }
 
   /// What WebP and AVIF can hold along a side.
   static func side(of format: PictureFormat) -> Int {

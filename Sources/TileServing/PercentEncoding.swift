@@ -42,7 +42,8 @@ enum PercentEncoding {
     return result
   }
 
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
+  /// RFC 3986, section 2.3.
+  static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),

@@ -56,12 +56,20 @@ struct PresentationManifest {
     }
     if !fields.isEmpty { result["metadata"] = fields }
     guard let rights = metadata.rights else { return }
-    // `rights` takes the addresses of known licences only (Presentation 3.0, section 3.2).
-    if ["http://creativecommons.org/", "http://rightsstatements.org/"].contains(where: rights.hasPrefix) {
-      result["rights"] = rights
+    if let license = Self.license(rights) {
+      result["rights"] = license
     } else {
       result["requiredStatement"] = ["label": ["en": ["Rights"]], "value": Self.text(rights)]
     }
+  }
+
+  /// What `rights` takes: the addresses of known licences alone (Presentation 3.0, section 3.2), which begin with
+  /// http, whatever people paste.
+  static func license(_ rights: String) -> String? {
+    let address = rights.hasPrefix("https:") ? "http:" + rights.dropFirst(6) : rights
+    let isKnown = ["http://creativecommons.org/", "http://rightsstatements.org/"].contains(
+      where: address.hasPrefix)
+    return isKnown && address.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) ? address : nil
   }
 
   private func canvas(_ entry: CatalogEntry, number: Int) -> [String: Any] {

@@ -7,7 +7,11 @@ extension Response {
       header("Content-Encoding") == nil
     else { return self }
     var response = self
-    if header("Vary") == nil { response.headers.append(("Vary", "Accept-Encoding")) }
+    if let at = response.headers.firstIndex(where: { $0.name == "Vary" }) {
+      response.headers[at].value += ", Accept-Encoding"
+    } else {
+      response.headers.append(("Vary", "Accept-Encoding"))
+    }
     guard bytes.count >= 1024, let acceptEncoding, Self.takesGzip(acceptEncoding),
       // Made for this one answer: a fast level.
       let gzip = Self.gzip(bytes, level: 4)

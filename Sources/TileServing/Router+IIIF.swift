@@ -11,10 +11,13 @@ extension Router {
       let id = segments.dropLast().joined(separator: "/")
       return found(id, problem: false) { information(version, id, $0) }
     }
-    if segments.last == "", segments.count > 1 { segments.removeLast() }
+    let isBase = segments.last == "" && segments.count > 1
+    if isBase { segments.removeLast() }
     let whole = segments.joined(separator: "/")
     // The base URI, of an image whose id may itself hold slashes.
-    if segments.count < 5 || ((try? place(whole)?.library.archive(place(whole)?.id ?? "")) ?? nil) != nil {
+    if isBase || segments.count < 5
+      || ((try? place(whole)?.library.archive(place(whole)?.id ?? "")) ?? nil) != nil
+    {
       return found(whole, problem: false) { _ in
         Response(
           303, [("Location", "\(imageBase(version, whole))/info.json"), Response.anyOrigin], .bytes([]))
@@ -36,18 +39,18 @@ extension Router {
     let information = IIIFInformation(
       version: version, id: imageBase(version, id), archive: archive, limits: site.rendering.limits)
     var response = Response.json(information.json)
-    let linked = "application/ld+json;profile=\"\(version.context)\""
-    let accept = request.header("Accept") ?? ""
-    let wantsLinked = accept.contains("application/ld+json")
-    let wantsPlain = accept.contains("application/json")
-    switch version {
-    case .three:
-      response.headers[0] = ("Content-Type", wantsPlain && !wantsLinked ? "application/json" : linked)
-    case .two:
-      response.headers[0] = ("Content-Type", wantsLinked ? "application/ld+json" : "application/json")
-    }
+    let (linked, plain) = ("application/ld+json", "application/json")
+    let offered = version == .three ? [linked, plain] : [plain, linked]
+    let chosen = MediaRanges(request.header("Accept") ?? "*/*").best(of: offered)
+    response.headers[0].value =
+      version == .three && chosen == linked ? "\(linked);profile=\"\(version.context)\"" : chosen
     response.headers.append(("Vary", "Accept"))
-    response.headers.append(("Link", "<\(version.profile)>;rel=\"profile\""))
+    var links = "<\(version.profile)>;rel=\"profile\""
+    // What makes linked data of the plain one (2.1, section 5.1).
+    if version == .two, chosen == plain {
+      links += ",<\(version.context)>;rel=\"http://www.w3.org/ns/json-ld#context\";type=\"\(linked)\""
+    }
+    response.headers.append(("Link", links))
     return response
   }
 

@@ -38,7 +38,7 @@ struct IIIFGrammarTests {
       "1.5,0,5,5",
       "a,b,c,d", "0,0,0,5", "0,0,5,0", "6000,0,1,1", "0,4000,1,1", "1e2,0,5,5", "0x1,0,5,5", "0, 0,5,5",
       "9999999999999999,0,1,1", "pct:", "pct:1,2,3", "pct:100,0,1,1", "pct:0,100,1,1", "pct:0,0,0,1",
-      "pct:0,0,1,0.0", "pct:-1,0,5,5", "pct:.5,0,5,5", "pct:5.,0,5,5", "pct:1e1,0,5,5", "pct:nan,0,5,5",
+      "pct:0,0,1,0.0", "pct:-1,0,5,5", "pct:.,0,5,5", "pct:5.,0,5,5", "pct:1e1,0,5,5", "pct:nan,0,5,5",
       "pct:inf,0,5,5", "pct:1.2.3,0,5,5", "PCT:0,0,5,5", "percent:0,0,1,1", "０,0,1,1", "full,0,0,1,1",
     ])
   func badRegions(text: String) { #expect(Self.region(text) == nil) }
@@ -102,7 +102,7 @@ struct IIIFGrammarTests {
     #expect(Self.size("^max", .two, of: Self.region) == nil)
   }
 
-  @Test("beyond the stated limits: max shrinks to them, every other size is refused")
+  @Test("beyond the stated limits: max and !w,h shrink to them, every other size is refused")
   func limits() {
     let large = PixelRect(x: 0, y: 0, width: 100_000, height: 50_000)
     let limits = PictureLimits(area: 2_000_000)
@@ -112,6 +112,10 @@ struct IIIFGrammarTests {
     #expect(Self.size("2000,1000", .three, of: large, limits) == PixelSize(width: 2000, height: 1000))
     #expect(Self.size("2001,1000", .three, of: large, limits) == nil)
     #expect(Self.size("pct:100", .three, of: large, limits) == nil)
+    #expect(Self.size("!2500,2500", .three, of: large, limits) == PixelSize(width: 2000, height: 1000))
+    #expect(Self.size("!2000,400", .three, of: large, limits) == PixelSize(width: 800, height: 400))
+    #expect(
+      Self.size("^!99999,99999", .three, of: Self.region, limits) == PixelSize(width: 1732, height: 1154))
     #expect(Self.size("^pct:99999999", .three, of: Self.region, limits) == nil)
     let long = PixelRect(x: 0, y: 0, width: 1_000_000_000, height: 10)
     #expect(Self.size("max", .three, of: long) == PixelSize(width: 32_768, height: 1))
@@ -144,7 +148,8 @@ struct IIIFGrammarTests {
     arguments: [
       "/default.jpg", "!/default.jpg", "-90/default.jpg", "361/default.jpg", "360.1/default.jpg",
       "!!0/default.jpg",
-      "0!/default.jpg", "90deg/default.jpg", "1e1/default.jpg", ".5/default.jpg", "nan/default.jpg",
+      "0!/default.jpg", "90deg/default.jpg", "1e1/default.jpg", "5./default.jpg", "./default.jpg",
+      "nan/default.jpg",
       "+90/default.jpg",
       "0/default", "0/default.", "0/.jpg", "0/native.jpg", "0/grey.jpg", "0/Default.jpg", "0/default.JPG",
       "0/default.jpeg", "0/default.jp2", "0/default.pdf", "0/default.jpg.png", "0/default.jpg ", "0/",
@@ -174,6 +179,18 @@ struct IIIFGrammarTests {
         "1000,0,4000,4000/100,/22.5/bitonal.tif"
       ),
       ("full/100,100/0/default.webp", "full/100,100/0/default.webp", "full/100,100/0/default.webp"),
+      // Never with an exponent; what moves no pixel is no rotation.
+      ("full/max/0.0000014/default.jpg", "full/max/0.000001/default.jpg", "full/full/0.000001/default.jpg"),
+      ("full/max/0.0000001/default.jpg", "full/max/0/default.jpg", "full/full/0/default.jpg"),
+      ("full/max/.50/default.jpg", "full/max/0.5/default.jpg", "full/full/0.5/default.jpg"),
+      (
+        "full/max/359.9999999999999999999999999/default.jpg", "full/max/0/default.jpg",
+        "full/full/0/default.jpg"
+      ),
+      (
+        "full/max/!33.333333333333333333/default.jpg", "full/max/!33.333333/default.jpg",
+        "full/full/!33.333333/default.jpg"
+      ),
       (
         "5990,3990,100,100/5,/0/default.jpg", "5990,3990,10,10/5,5/0/default.jpg",
         "5990,3990,10,10/5,/0/default.jpg"

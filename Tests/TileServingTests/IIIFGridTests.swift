@@ -111,6 +111,20 @@ struct IIIFGridTests {
     #expect(onGrid > 500 && linked == onGrid)
   }
 
+  @Test(
+    "the canonical URL spells an id in one way, however it was sent",
+    arguments: [
+      ("a%20b", "a%20b"), ("%61+b", "a%2Bb"), ("p/q", "p%2Fq"), ("p%2fq", "p%2Fq"),
+      ("a,b(c)'", "a%2Cb%28c%29%27"),
+      ("%C3%bc~", "%C3%BC~"), ("100%25", "100%25"),
+    ])
+  func spelling(sent: String, written: String) throws {
+    let pyramid = Pyramid(imageSize: PixelSize(width: 1300, height: 900)!, tileSize: 128)!
+    let link = try #require(Self.link("/iiif/3/\(sent)/0,0,128,128/128,128/0/default.jpg", pyramid))
+    #expect(link.hasPrefix("<http://host/iiif/3/\(written)/0,0,128,128/max/0/default.jpg>"))
+    #expect(PercentEncoding.decodedString(Array(sent.utf8)).map(PercentEncoding.encode) == written)
+  }
+
   @Test("overlapping tiles hold more than a region asks for: only one that stands alone answers")
   func overlap() {
     let pyramid = Pyramid(imageSize: PixelSize(width: 1000, height: 1000)!, tileSize: 254, overlap: 1)!

@@ -123,6 +123,7 @@ class Images(unittest.TestCase):
             "/iiif/3/a%2Fb%20c/full/max/0/default": 400, "/iiif/3/a%2Fb%20c/full/full/0/default.jpg": 400,
             "/iiif/3/a%2Fb%20c/full/2000,/0/default.jpg": 400, "/iiif/3/a%2Fb%20c/full/^99999,/0/default.jpg": 400,
             "/iiif/3/a%2Fb%20c/9999,0,1,1/max/0/default.jpg": 400, "/iiif/3/a%2Fb%20c/full/max/400/default.jpg": 400,
+            f"/iiif/3/a%2Fb%20c/{good}/": 404, "/iiif/3/a%2Fb%20c/info.json/": 404, f"/iiif/3/{good}": 404,
             "/iiif/3/a%2Fb%20c/<>[\\]^`/max/0/default.jpg": 400, "/iiif/3/a%2Fb%20c/full/^20000,10/0/default.webp": 400,
         }.items():
             answer = self.server.get(path)
@@ -147,6 +148,29 @@ class Images(unittest.TestCase):
             self.assertEqual(plain["content-type"], "application/json")
         self.assertTrue(self.server.get("/iiif/3/a%2Fb%20c/info.json")["content-type"]
                         .startswith('application/ld+json;profile="http://iiif.io/api/image/3/context.json"'))
+
+    def test_the_media_type_of_a_description_is_negotiated(self):
+        url = "/iiif/{}/a%2Fb%20c/info.json"
+        linked3 = 'application/ld+json;profile="http://iiif.io/api/image/3/context.json"'
+        plain, linked = "application/json", "application/ld+json"
+        for accept, three, two in ((None, linked3, plain), ("*/*", linked3, plain), ("text/html", linked3, plain),
+                                   (plain, plain, plain), (linked, linked3, linked), (f"{plain}, */*", plain, plain),
+                                   (f"{linked};q=0, {plain}", plain, plain), (f"{plain};q=0.3, {linked};q=0.7", linked3, linked),
+                                   (f"{linked};q=0.3, {plain};q=0.7", plain, plain)):
+            for version, expected in (("3", three), ("2", two)):
+                answer = self.server.get(url.format(version), **({"Accept": accept} if accept else {}))
+                self.assertEqual((answer.status, answer["content-type"]), (200, expected), (version, accept))
+                self.assertEqual(answer["vary"], "Accept, Accept-Encoding")
+                # Plain JSON of 2.1 says where its context is; linked data must not.
+                self.assertEqual("json-ld#context" in answer["link"], expected == plain and version == "2", accept)
+                self.assertIn(f'<http://iiif.io/api/image/{version}/level2.json>;rel="profile"', answer["link"])
+
+    def test_the_canonical_url_is_one_however_an_image_is_asked_for(self):
+        for request in ("0,0,256,256/256,256", "10,10,256,256/200,200"):
+            links = {self.server.get(f"/iiif/3/{id}/{request}/0/default.jpg")["link"]
+                     for id in ("a%2Fb%20c", "a/b%20c", "a%2fb%20c", "%61%2F%62%20%63")}
+            self.assertEqual(len(links), 1, links)
+            self.assertIn(f"/iiif/3/a%2Fb%20c/{request.split('/')[0]}/", links.pop())
 
     def test_the_viewport_as_a_picture(self):
         query = "width=320&height=200&scale=0.5&x=-20&y=30"
