@@ -27,4 +27,11 @@ static inline const struct sockaddr *zg_client_address(struct MHD_Connection *co
   return info ? info->client_addr : 0;
 }
 
+/// Bytes from the method to the end of the empty line behind the headers.
+static inline size_t zg_head_size(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info ? info->header_size : 0;
+}
+
 #endif

@@ -18,15 +18,31 @@ struct RequestTarget {
   ///   - hidden: what `hide` gave for this request.
   init(_ url: UnsafePointer<CChar>, _ hidden: CChar?) {
     let count = strlen(url)
-    path = UnsafeRawBufferPointer(start: url, count: count)
+    let whole = UnsafeRawBufferPointer(start: url, count: count)
+    path = Self.pathOfAbsolute(whole) ?? whole
     if let hidden {
       // The text stands in the connection's own memory, which is written by this thread alone.
       let start = UnsafeMutablePointer(mutating: url + count + 1)
       start.pointee = hidden
       query = UnsafeRawBufferPointer(start: start, count: strlen(start))
     } else {
-      query = UnsafeRawBufferPointer(rebasing: path[count...])
+      query = UnsafeRawBufferPointer(rebasing: whole[count...])
     }
+  }
+
+  /// The path of `http://host/path`, which every server must take (RFC 9112, section 3.2.2); nil for other forms.
+  private static func pathOfAbsolute(_ url: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    // "/" comes first nearly always.
+    guard url.count > 7, url[0] | 0x20 == 0x68, let text = url.baseAddress else { return nil }
+    let characters = text.assumingMemoryBound(to: CChar.self)
+    let isPlain = strncasecmp(characters, "http://", 7) == 0
+    guard isPlain || strncasecmp(characters, "https://", 8) == 0 else { return nil }
+    let host = url[(isPlain ? 7 : 8)...]
+    guard let slash = host.firstIndex(of: 0x2f) else {
+      let root: StaticString = "/"
+      return host.isEmpty ? nil : UnsafeRawBufferPointer(start: root.utf8Start, count: 1)
+    }
+    return slash == host.startIndex ? nil : UnsafeRawBufferPointer(rebasing: url[slash...])
   }
 
   /// Hides the query of a request line's URI; gives its first byte, or nil where there is no query.

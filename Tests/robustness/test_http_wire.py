@@ -3,7 +3,7 @@
 import socket
 import time
 
-from harness import Answer, SampleServerTest, seed
+from harness import Answer, SampleServerTest, heard, seed
 
 HOST = b"Host: 127.0.0.1\r\n"
 INNER = b"GET /dzi/photo.dzi HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -14,14 +14,17 @@ class Wire(SampleServerTest):
         self.assertTrue(self.server.alive(), "the server no longer answers")
 
     def assertRefusedOnce(self, request: bytes):
-        """400 or a close, and nothing after it: the rest of the bytes must not become a second request.
+        """400 and a close by the server, at once; the rest of the bytes must not become a second request.
 
         libmicrohttpd 0.9.75 writes the head of its own refusals twice; what matters is that all refuse.
         """
-        data = self.server.raw(request, half_close=True, timeout=20)
+        began = time.monotonic()
+        data = self.server.raw(request, timeout=10)
+        self.assertLess(time.monotonic() - began, 5, "the connection stayed open")
         self.assertNotIn(b"<Image", data)
         statuses = {int(line[9:12]) for line in data.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")}
-        self.assertLessEqual(statuses, {400, 405, 408, 411, 413, 414, 417, 431, 501, 505}, data[:300])
+        # 413 is the daemon's word for a length that no number holds.
+        self.assertIn(statuses, ({400}, {413}), data[:300])
 
     def test_smuggling_shapes(self):
         for shape in (
@@ -33,14 +36,55 @@ class Wire(SampleServerTest):
             b"Content-Length: 0x5\r\n\r\nhello", b"Content-Length: 99999999999999999999\r\n\r\n",
             b"Content-Length : 5\r\n\r\nhello", b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
             b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
-            b"Host: evil.example\r\n\r\n", b"X-A: b\x00c\r\n\r\n", b"X-\x00A: b\r\n\r\n", b"X A: b\r\n\r\n",
-            b" folded: yes\r\n\r\n",
-            # Not here: a header without a name (": x"), which libmicrohttpd drops before anyone sees it.
-            # It changes neither where the request ends nor what it asks for.
+            b"Transfer-Encoding: identity\r\n\r\n", b"Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n",
+            b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            b"Content-Length: 5 5\r\n\r\nhello", b"Content-Length:\r\n\r\n", b"Content-Length: 5\x0b\r\n\r\nhello",
+            # A bare LF or CR, in the last line, too, ends a line for some servers and none for others.
+            b"Content-Length: 5\n\r\nhello", b"Content-Length: 5\n\r\n\0\0\0\0\0", b"X-A: b\rContent-Length: 5\r\n\r\nhello",
+            b"X-A: b\r\r\n\r\n", b"X-A: b\r\n\n",
+            b"Host: evil.example\r\n\r\n", b"Host: 127.0.0.1\r\n\r\n", b"X-A: b\x00c\r\n\r\n", b"X-\x00A: b\r\n\r\n",
+            b"X A: b\r\n\r\n", b"X-A\r\n\r\n", b": x\r\n\r\n", b": x\r\nX-A: b\r\n\r\n",
+            b" folded: yes\r\n\r\n", b"X-A: b\r\n folded\r\n\r\n", b"X-A: b\r\n\tfolded\r\nX-B: c\r\n\r\n",
         ):
             for method in (b"GET", b"POST"):
                 with self.subTest(method=method, shape=shape):
                     self.assertRefusedOnce(method + b" /healthz HTTP/1.1\r\n" + HOST + shape + INNER)
+
+    def test_a_coding_of_http_1_0_is_faulty(self):
+        self.assertRefusedOnce(b"GET /healthz HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + INNER)
+
+    def test_a_host_that_is_none(self):
+        for host in (b"a b", b"a@b", b"a/b", b"a?b", b"a#b", b"a\\b", b"<a>", b"\xc3\xa9", b"a\x01"):
+            with self.subTest(host):
+                self.assertRefusedOnce(b"GET /healthz HTTP/1.1\r\nHost: " + host + b"\r\n\r\n" + INNER)
+        for host in (b"", b" ", b"a", b"a-b_c.example:8080", b"[::1]:80", b" \ta\t ", b"xn--bcher-kva.example", b"%41"):
+            with self.subTest(host):
+                data = self.server.raw(b"GET /healthz HTTP/1.1\r\nHost:" + host + b"\r\nConnection: close\r\n\r\n")
+                self.assertEqual(Answer(data).status, 200, data)
+
+    def test_headers_as_they_may_be(self):
+        for lines in (b"", b"X-A:\r\n", b"X-A:   \r\n", b"X-A: b \t\r\n", b"X-A:b\r\nX-A:c\r\n", b"X-A: " + b"y" * 5000 + b"\r\n",
+                      b"".join(b"X-%d: y\r\n" % n for n in range(200)), b"Cookie: a=b; c=d\r\nCookie: e=f\r\n",
+                      b"X-A: \xc3\xa9 \xff\r\n", b"!#$%&'*+-.^_`|~: b\r\n"):
+            request = b"GET /healthz?a=b&c HTTP/1.1\r\n" + HOST + lines + b"Connection: close\r\n\r\n"
+            with self.subTest(lines[:40]):
+                self.assertEqual(Answer(self.server.raw(request)).status, 200)
+                # The same byte by byte, and behind a request on the same connection.
+                with self.server.connect() as connection:
+                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    connection.sendall(b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n")
+                    for at in range(0, len(request), 1 if len(request) < 400 else 97):
+                        connection.sendall(request[at:at + (1 if len(request) < 400 else 97)])
+                    data = heard(connection, 10)
+                self.assertEqual(data.count(b"HTTP/1.1 200"), 2, data[:300])
+
+    def test_the_absolute_form_and_the_asterisk(self):
+        for target, status in ((b"http://127.0.0.1/dzi/photo.dzi", 200), (b"HTTPS://other:1/dzi/photo.dzi?a=b", 200),
+                               (b"http://127.0.0.1", 200), (b"http:///dzi/photo.dzi", 400), (b"ftp://a/dzi/photo.dzi", 400),
+                               (b"http://a/../dzi/photo.dzi", 404)):
+            self.assertEqual(self.server.get(target).status, status, target)
+        self.assertEqual(self.server.get("/dzi/photo.dzi").body, self.server.get("http://x/dzi/photo.dzi").body)
+        self.assertEqual(self.server.get("*", "OPTIONS").status, 204)
 
     def test_bare_line_feeds(self):
         self.assertRefusedOnce(b"GET /dzi/photo.dzi HTTP/1.1\nHost: 127.0.0.1\n\n")
