@@ -41,6 +41,17 @@ class Requests(PageTest):
                     set(tiles[1:]), covering(shown["scale"], shown["x"], shown["y"], width, height, ratio))
                 self.assertEqual(visit.aborted, [])
 
+    def test_a_page_names_every_file_it_starts_with_so_that_none_waits_for_another(self):
+        for page, ready in (("view/" + urllib.parse.quote(PHOTO, safe=""), "return viewer?.isSharp"),
+                            ("", "return document.querySelector('.there')")):
+            visit = self.visit().open(page, wait=False)
+            visit.until(ready)
+            named = visit.run("return [...document.querySelectorAll('head [href], head [src]')].map((link) => link.href || link.src)")
+            needed = {url for url in visit.requests if url.endswith((".js", ".css"))}
+            needed -= {url for url in needed if "/editing/" in url}  # Loaded for those who may write.
+            self.assertEqual(needed, {url for url in named if url.endswith((".js", ".css"))})
+            self.assertEqual(len(named), len(set(named)))
+
     def test_the_first_view_is_one_request(self):
         for view, width, height, ratio in (("", 1280, 800, 1), ("scale=1&x=1700&y=900", 1280, 800, 1),
                                            ("scale=0.9&x=1500&y=900&rotation=30&flip=true", 390, 844, 3)):
