@@ -2,8 +2,8 @@ public import Glibc
 
 /// A whole file mapped read-only; unmapped when the last owner lets go.
 ///
-/// Files that others cut short while mapped end the process with SIGBUS: archives are replaced by
-/// rename and never rewritten in place.
+/// Files that others cut short while mapped end the process with SIGBUS, unless `surviveCutShortFiles` was called:
+/// archives are replaced by rename and never rewritten in place.
 public final class MappedFile: Sendable {
   // The mapping is never written and lives as long as its owner: safe to share.
   nonisolated(unsafe) public let bytes: UnsafeRawBufferPointer

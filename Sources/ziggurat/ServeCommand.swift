@@ -93,6 +93,7 @@ enum ServeCommand: Command {
     signal(SIGPIPE, SIG_IGN)
     // A file that may not grow any more is like a full disk: no reason to end.
     signal(SIGXFSZ, SIG_IGN)
+    MappedFile.surviveCutShortFiles()
 
     raiseDescriptorLimit()
     let listener: HTTPListener
