@@ -4,6 +4,8 @@ import TileRendering
 
 /// Renders on threads of its own, of lower priority than those that answer; equal jobs in flight are
 /// rendered once, finished ones are kept in memory as long as there is room.
+///
+/// One more thread, of ordinary priority, hands out the jobs and tells those who wait.
 public final class RenderQueue: Sendable {
   /// Someone who waits for a picture.
   public struct Waiter: Sendable {
@@ -33,21 +35,21 @@ public final class RenderQueue: Sendable {
     /// In the order of arrival; those whose turn has come are taken off.
     var waiting: [RenderJob] = []
     var waiters: [String: [Waiter]] = [:]
-    var running = 0
-    var threads = 0
+    /// The thread that hands out jobs is there.
+    var hasThread = false
     var isStopping = false
     var counts = Counts()
   }
 
   private let state: Mutex<State>
-  private let wakeUp: Semaphore
+  /// A job waits or is done, or no more are to come.
+  private let wakeUp = Semaphore()
   private let threads: Int
   private let capacity: Int
 
   init(_ options: RenderOptions) {
     (threads, capacity) = (options.threads, options.queue)
     state = Mutex(State(cache: LeastRecentlyUsed(limit: options.cacheBytes / 2)))
-    wakeUp = Semaphore()
   }
 
   public var counts: Counts {
@@ -72,24 +74,21 @@ public final class RenderQueue: Sendable {
 
   /// Has the job done; false where the queue is full or ends, and then the waiter is not called.
   public func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
-    let (isTaken, isNew, needsThread) = state.withLock { state -> (Bool, Bool, Bool) in
-      if state.isStopping { return (false, false, false) }
+    let (isTaken, isNew) = state.withLock { state in
+      if state.isStopping { return (false, false) }
       if state.waiters[job.key] != nil {
         state.waiters[job.key]!.append(waiter)
         state.counts.shared += 1
-        return (true, false, false)
+        return (true, false)
       }
-      guard state.waiting.count < capacity else {
+      guard state.waiting.count < capacity, startThread(&state) else {
         state.counts.refused += 1
-        return (false, false, false)
+        return (false, false)
       }
       state.waiters[job.key] = [waiter]
       state.waiting.append(job)
-      let needsThread = state.threads < threads
-      if needsThread { state.threads += 1 }
-      return (true, true, needsThread)
+      return (true, true)
     }
-    if needsThread { startThread() }
     if isNew { wakeUp.signal() }
     return isTaken
   }
@@ -103,51 +102,55 @@ public final class RenderQueue: Sendable {
       return keys.flatMap { state.waiters.removeValue(forKey: $0) ?? [] }
     }
     for waiter in waiting { waiter.take(.refused(.busy)) }
-    for _ in 0..<threads { wakeUp.signal() }
-    while state.withLock({ $0.running > 0 }) { usleep(5_000) }
+    wakeUp.signal()
+    while state.withLock({ $0.hasThread }) { usleep(5_000) }
   }
 
-  private func startThread() {
-    let isStarted = DetachedThread.start { [self] in
-      // For this thread alone, as Linux has it: tiles go first. Not the lowest, since a thread that is kept
-      // from running while it resumes a connection keeps that connection's loop waiting.
-      setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-      work()
-    }
-    if !isStarted { state.withLock { $0.threads -= 1 } }
+  private func startThread(_ state: inout State) -> Bool {
+    if !state.hasThread { state.hasThread = DetachedThread.start { [self] in handOut() } }
+    return state.hasThread
   }
 
-  private func work() {
+  /// Until the queue stops and every job that was begun is done.
+  private func handOut() {
+    var renderers: [RenderThread] = []
     while true {
       wakeUp.wait()
-      let job = state.withLock { state -> RenderJob? in
+      for renderer in renderers { if let (job, outcome) = renderer.finished() { finish(job, outcome) } }
+      while renderers.count < threads || renderers.contains(where: \.isIdle), let job = next() {
+        if let renderer = idle(&renderers) { renderer.make(job) } else { finish(job, .refused(.busy)) }
+      }
+      if state.withLock({ $0.isStopping }), renderers.allSatisfy(\.isIdle) { break }
+    }
+    for renderer in renderers { renderer.make(nil) }
+    state.withLock { $0.hasThread = false }
+  }
+
+  /// One that has nothing to do, or else a new one; nil where the system gives none.
+  private func idle(_ renderers: inout [RenderThread]) -> RenderThread? {
+    if let renderer = renderers.first(where: \.isIdle) { return renderer }
+    let renderer = RenderThread(done: wakeUp)
+    guard renderer.start() else { return nil }
+    renderers.append(renderer)
+    return renderer
+  }
+
+  /// The job whose turn it is, of those that somebody still waits for.
+  private func next() -> RenderJob? {
+    while true {
+      let found = state.withLock { state -> (job: RenderJob, waiters: [Waiter])? in
         if state.isStopping || state.waiting.isEmpty { return nil }
-        state.running += 1
-        return state.waiting.removeFirst()
+        let job = state.waiting.removeFirst()
+        return (job, state.waiters[job.key] ?? [])
       }
-      guard let job else {
-        if state.withLock({ $0.isStopping }) { return }
-        continue
-      }
-      run(job)
-      state.withLock { $0.running -= 1 }
+      guard let (job, waiters) = found else { return nil }
+      if waiters.contains(where: { $0.isThere() }) { return job }
+      state.withLock { $0.counts.abandoned += 1 }
+      finish(job, .refused(.busy))
     }
   }
 
-  private func run(_ job: RenderJob) {
-    let waiters = state.withLock { $0.waiters[job.key] ?? [] }
-    let outcome: RenderOutcome
-    if waiters.contains(where: { $0.isThere() }) {
-      do throws(RenderError) {
-        outcome = .done(RenderedBytes(try job.work()))
-      } catch {
-        // The reason is the operator's; a client is told no more than that it failed.
-        outcome = .refused(job.failure)
-      }
-    } else {
-      state.withLock { $0.counts.abandoned += 1 }
-      outcome = .refused(.busy)
-    }
+  private func finish(_ job: RenderJob, _ outcome: RenderOutcome) {
     let all = state.withLock { state in
       if case .done(let bytes) = outcome {
         state.counts.rendered += 1
