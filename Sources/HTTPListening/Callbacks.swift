@@ -117,13 +117,24 @@ private func answerRequest(
         tile, of: context.site, target, connection, isGet: isGet,
         isPrivate: tile.isPrivate || context.site.gate != nil,
         status: &status)
-      // Close enough for parts, which are rare.
-      let bytes = isGet && status != 304 && status != 416 ? tile.bytes.count : 0
+      let bytes = isGet ? sentBytes(of: tile, status, connection) : 0
       deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
       if let log = context.log { log.add(connection, String(cString: method), target.logged, status, bytes) }
       return result
     }
     return answer(context, connection, target, method, state)
+  }
+}
+
+private func sentBytes(of tile: TileReply, _ status: Int, _ connection: OpaquePointer) -> Int {
+  switch status {
+  case 200: return tile.bytes.count
+  case 206:
+    // Answered by that part, so If-Range is no matter any more.
+    let header =
+      MHD_lookup_connection_value(connection, .HEADER_KIND, "Range").map { String(cString: $0) } ?? ""
+    return ByteRange(header, length: tile.bytes.count, tag: "", ifRange: nil).bytes.count
+  default: return 0
   }
 }
 

@@ -1,0 +1,217 @@
+"""What stands in packaging/: fronts that pass everything on as it is, a unit that holds, an image that has what it needs."""
+
+import functools
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from harness import BINARY, ROOT, Server, ServerTest, folder, photo, run
+from upload_client import TOKEN, TYPE, metadata, serve
+
+PACKAGING = ROOT / "packaging"
+PACKAGES = [line.split()[:2] for line in (ROOT / "Tests/scripts/debian-packages").read_text().splitlines()
+            if line and not line.startswith("#")]
+IDS = ("photo", "a%2Fb%20c", "q%2F%C3%BC%3F%23%25%5Bx%5D%40")
+TARGETS = ["/", "/healthz", "/api/images", "/iiif/presentation/3/collection", "/nothing", "/dzi/%2e%2e%2fsecret.dzi"] + [
+    form.format(id) for id in IDS for form in (
+        "/dzi/{}.dzi", "/dzi/{}_files/10/0_0.jpg", "/iiif/3/{}/info.json", "/iiif/3/{}/full/^800,/0/default.jpg",
+        "/iiif/3/{}/full/%5E!800,800/!90/gray.png", "/iiif/2/{}/pct:10,10,50,50/200,/22.5/default.png", "/xyz/{}/0/0/0.jpg",
+        "/zoomify/{}/TileGroup0/0-0-0.jpg", "/iiif/presentation/3/{}/manifest", "/view/{}",
+        "/api/images/{}/viewport?width=300&height=200&x=-5", "/api/images/{}/viewport.tiles?width=300&height=200")]
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@functools.cache
+def certificate() -> tuple[Path, Path]:
+    place = folder("certificate")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", place / "key.pem", "-out", place / "cert.pem"],
+                   check=True, capture_output=True)
+    return place / "cert.pem", place / "key.pem"
+
+
+class Fronts(ServerTest):
+    """The examples with other names, ports and a certificate of our own; every other line as it stands."""
+
+    @classmethod
+    def setUpClass(cls):
+        base = folder("fronts")
+        for name in ("photo", "a/b c", "q/ü?#%[x]@"):
+            photo(base / f"photos/{name}.jpg", 700, 500)
+        built = run("build", base / "photos", "--library", base / "library", "--quiet")
+        assert built.returncode == 0, built.stderr
+        cls.port = free_port()
+        cls.place = f"https://localhost:{cls.port}"
+        cls.server = serve(base / "library", "--base-url", cls.place)
+
+    def front(self, *command, **options):
+        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
+
+        def end():
+            process.terminate()
+            process.communicate(timeout=20)
+
+        self.addCleanup(end)
+        deadline = time.monotonic() + 20
+        while subprocess.run(self.curl("/healthz"), capture_output=True).returncode != 0:
+            if process.poll() is not None:
+                self.fail(process.stderr.read().decode())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+
+    def curl(self, target: str, *options) -> list:
+        return ["curl", "--silent", "--show-error", "--path-as-is", "--globoff", "--http2", "--max-time", "30", "--cacert",
+                certificate()[0], *map(str, options), self.place + target]
+
+    def fetch(self, target: str, *options) -> tuple[int, dict[str, str], bytes]:
+        head = folder("answer") / "head"
+        done = subprocess.run(self.curl(target, "--dump-header", head, *options), capture_output=True, check=True)
+        lines = head.read_text().strip().split("\n")
+        begin = max(at for at, line in enumerate(lines) if line.startswith("HTTP/"))
+        self.assertTrue(lines[begin].startswith("HTTP/2 "))
+        fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[begin + 1:])}
+        return int(lines[begin].split()[1]), fields, done.stdout
+
+    def check(self):
+        for target in TARGETS:
+            with self.subTest(target):
+                alone, (status, fields, body) = self.server.get(target), self.fetch(target)
+                self.assertEqual((status, body), (alone.status, alone.body))
+                for name in ("etag", "content-type", "cache-control", "access-control-allow-origin", "link", "location"):
+                    self.assertEqual(fields.get(name, ""), alone[name], name)
+                if alone["etag"]:
+                    self.assertEqual(self.fetch(target, "--header", f"If-None-Match: {alone['etag']}")[::2], (304, b""))
+        self.assertEqual(self.fetch("/iiif/3/a%2Fb%20c")[1]["location"], f"{self.place}/iiif/3/a%2Fb%20c/info.json")
+        tile = self.server.get("/dzi/photo_files/10/0_0.jpg").body
+        self.assertEqual(self.fetch("/dzi/photo_files/10/0_0.jpg", "--range", "10-99")[::2], (206, tile[10:100]))
+        status, fields, _ = self.fetch("/api/images", "--compressed")
+        self.assertEqual((status, fields["content-encoding"]), (200, "gzip"))
+        self.upload()
+
+    def upload(self):
+        """More than nginx's own megabyte goes through, and its image is there."""
+        base = folder("upload")
+        # Another for each: the same picture twice is told of, not taken.
+        photo(base / "p.png", 1200, 1000, left=1000 if "nginx" in self.id() else 2000)
+        subprocess.run(["vips", "copy", base / "p.png", base / "p.tif"], check=True)
+        size, name = (base / "p.tif").stat().st_size, f"through-{self.id().split('_')[-1]}"
+        self.assertGreater(size, 3_000_000)
+
+        def headers(**fields) -> list[str]:
+            fields |= {"Authorization": f"Bearer {TOKEN}", "Tus-Resumable": "1.0.0"}
+            return [word for field, value in fields.items() for word in ("--header", f"{field.replace('_', '-')}: {value}")]
+
+        status, fields, _ = self.fetch("/api/uploads", "--request", "POST", "--data-binary", "", *headers(
+            Upload_Length=size, Upload_Metadata=metadata(filename=f"{name}.tif")))
+        self.assertEqual(status, 201)
+        status, _, _ = self.fetch("/api/uploads/" + fields["location"].split("/")[-1], "--request", "PATCH", "--data-binary",
+                                  f"@{base / 'p.tif'}", *headers(Upload_Offset=0, Content_Type=TYPE))
+        self.assertEqual(status, 204)
+        deadline = time.monotonic() + 20
+        while self.fetch(f"/dzi/{name}.dzi")[0] != 200:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+
+    def test_nginx(self):
+        place = folder("nginx")
+        text = (PACKAGING / "nginx.conf").read_text()
+        for old, new in (("listen 443", f"listen 127.0.0.1:{self.port}"), ("listen [::]:443", f"listen [::1]:{self.port}"),
+                         ("server 127.0.0.1:8080", f"server 127.0.0.1:{self.server.port}"),
+                         ("/etc/letsencrypt/live/images.example.org/fullchain.pem", str(certificate()[0])),
+                         ("/etc/letsencrypt/live/images.example.org/privkey.pem", str(certificate()[1]))):
+            self.assertEqual(text.count(old), 1, old)
+            text = text.replace(old, new)
+        if not Path("/proc/net/if_inet6").exists():
+            text = re.sub(r".*listen \[::1\].*\n", "", text)
+        (place / "site.conf").write_text(text)
+        temporary = "".join(f"{kind}_temp_path {place}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (place / "nginx.conf").write_text(
+            f"daemon off; pid {place}/pid; error_log stderr; events {{}} http {{ access_log off; {temporary} "
+            f"include {place}/site.conf; }}")
+        tested = subprocess.run(["/usr/sbin/nginx", "-t", "-c", place / "nginx.conf"], capture_output=True, text=True)
+        self.assertEqual((tested.returncode, "warn" in tested.stderr), (0, False), tested.stderr)
+        self.front("/usr/sbin/nginx", "-c", place / "nginx.conf")
+        self.check()
+
+    def test_caddy(self):
+        place = folder("caddy")
+        text = (PACKAGING / "Caddyfile").read_text()
+        for old, new in (("images.example.org {", f"localhost:{self.port} {{\n\ttls {certificate()[0]} {certificate()[1]}"),
+                         ("127.0.0.1:8080", f"127.0.0.1:{self.server.port}")):
+            self.assertEqual(text.count(old), 1, old)
+            text = text.replace(old, new)
+        (place / "Caddyfile").write_text("{\n\tadmin off\n\tauto_https disable_redirects\n}\n" + text)
+        homes = {**os.environ, "HOME": str(place), "XDG_DATA_HOME": str(place), "XDG_CONFIG_HOME": str(place)}
+        command = ["caddy", "run", "--adapter", "caddyfile", "--config", place / "Caddyfile"]
+        self.front(*command, env=homes)
+        self.check()
+
+
+class Places(unittest.TestCase):
+    def test_the_unit_is_sound_and_locked_down(self):
+        place = folder("unit")
+        unit = (PACKAGING / "ziggurat.service").read_text().replace("/usr/local/bin/ziggurat", str(BINARY))
+        (place / "ziggurat.service").write_text(unit)
+        verified = subprocess.run(["systemd-analyze", "verify", "--man=no", place / "ziggurat.service"], capture_output=True,
+                                  text=True)
+        self.assertEqual((verified.returncode, verified.stderr), (0, ""))
+        judged = subprocess.run(["systemd-analyze", "security", "--offline=true", place / "ziggurat.service"], capture_output=True,
+                                text=True)
+        exposure = float(re.search(r"exposure level for \S+: ([\d.]+)", judged.stdout).group(1))
+        self.assertLess(exposure, 1.5, "systemd's own scale, of 10")
+        # Every setting that it makes is an option.
+        options = set(re.findall(r"--([a-z-]+)", run("help", "serve").stdout))
+        for name in re.findall(r"ZIGGURAT_([A-Z_]+)=", unit):
+            self.assertIn(name.lower().replace("_", "-"), options)
+
+    def test_the_image_has_what_the_executable_needs(self):
+        text = (PACKAGING / "Dockerfile").read_text()
+        for sources in re.findall(r"^COPY (?!--from)(.*) \S+$", text, re.MULTILINE):
+            for source in sources.split():
+                self.assertTrue((ROOT / source).exists(), source)
+                # Nothing that is copied is kept out of the context.
+                self.assertIn(f"!{source.split('/')[0]}", (ROOT / ".dockerignore").read_text().split())
+        runtime = {package for group, package in PACKAGES if group == "runtime"}
+        # What the executable names itself, not what its libraries need, which their packages bring along.
+        needed = re.findall(r"NEEDED\s+(\S+)", subprocess.run(["objdump", "-p", BINARY], capture_output=True, text=True).stdout)
+        found = dict(re.findall(r"(\S+) => (\S+)", subprocess.run(["ldd", BINARY], capture_output=True, text=True).stdout))
+        self.assertGreater(len(needed), 15)
+        for library in needed:
+            path = found.get(library, "")
+            # Swift's own are linked in (--static-swift-stdlib); GLib comes with libvips, as its headers say.
+            if not path or "/swift/" in path or library.startswith(("libswift", "libFoundation", "lib_Foundation", "libdispatch",
+                                                                     "libBlocksRuntime", "libg")):
+                continue
+            owner = subprocess.run(["dpkg", "-S", Path(path).name], capture_output=True, text=True).stdout
+            names = {line.split(":")[0] for line in owner.splitlines()}
+            if not names & {"libc6", "libstdc++6", "libgcc-s1"}:
+                self.assertTrue(names & runtime, f"{library}: {names}")
+        self.assertIn("--static-swift-stdlib", text)
+        # Its command line is one that is taken.
+        options = set(re.findall(r"--([a-z-]+)", run("help", "serve").stdout))
+        for option in re.findall(r'"--([a-z-]+)"', re.search(r"^CMD (.*)$", text, re.MULTILINE).group(1)):
+            self.assertIn(option, options)
+
+    def test_its_health_check_tells_a_server_that_answers_from_none(self):
+        check = re.search(r"HEALTHCHECK .* CMD (\[.*\])", (PACKAGING / "Dockerfile").read_text()).group(1)
+        command = json.loads(check)
+        port = free_port()
+        command[-1] = command[-1].replace("/8080", f"/{port}")
+        self.assertNotEqual(subprocess.run(command, capture_output=True).returncode, 0)
+        with Server(folder("empty")) as server:
+            command[-1] = command[-1].replace(f"/{port}", f"/{server.port}")
+            self.assertEqual(subprocess.run(command, capture_output=True).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
