@@ -53,6 +53,28 @@ class Paging(PageTest):
         visit.page.wait_for_timeout(600)
         self.assertEqual(visit.run("return [viewer.index, viewer.shadowRoot.querySelector('.track').style.translate]"), [AT, ""])
 
+    def test_a_swipe_that_the_system_takes_away_turns_no_page(self):
+        visit = self.open()
+        fingers = visit.touches()
+        fingers.down((330, 400))
+        for x in range(310, 90, -20):
+            fingers.move((x, 400))
+        visit.until("return parseFloat(viewer.shadowRoot.querySelector('.track').style.translate) < -150")
+        fingers.send("touchCancel", [])
+        visit.page.wait_for_timeout(700)
+        self.assertEqual(visit.run("return [viewer.index, viewer.shadowRoot.querySelector('.track').style.translate]"), [AT, ""])
+
+    def test_escape_leaves_full_screen_before_it_leaves_the_picture(self):
+        visit = self.open(width=1280, height=800, touch=False)
+        visit.page.keyboard.press("f")
+        visit.until("return document.fullscreenElement === viewer")
+        visit.page.keyboard.press("Escape")
+        visit.until("return !document.fullscreenElement")
+        visit.page.wait_for_timeout(300)
+        self.assertTrue(visit.address().endswith("/view/landscapes%2FSafeLanding"), visit.address())
+        visit.page.keyboard.press("Escape")
+        visit.until("return location.pathname === '/'")
+
     def test_zoomed_in_a_drag_reaches_the_edge_first_and_then_turns_the_page(self):
         visit = self.open(view=middle(390, 844, 6))
         right = visit.run("return viewer.viewport.offsets(viewer.source.pyramid.imageSize).across.last")

@@ -153,6 +153,37 @@ class Requests(PageTest):
         counts = visit.run("return viewer.requestCounts")
         self.assertEqual((len(refused), counts["retried"], counts["failed"]), (2, 2, 0))
 
+    def test_tiles_out_of_reach_are_told_and_come_when_the_network_does_or_the_picture_is_moved(self):
+        for recover in ("dispatchEvent(new Event('online'))", "viewer.panTo({ x: 2160, y: 1040 })"):
+            with self.subTest(recover):
+                visit = self.visit(faults=["503"]).photo()
+                is_away = True
+                visit.page.route("**/*_files/**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
+                visit.run("viewer.zoomTo(1)")
+                notice = "const p = viewer.shadowRoot.querySelector('.notice'); return p.hidden ? '' : p.textContent"
+                visit.until(f"return (() => {{ {notice} }})() === '8 parts of the image could not be loaded.'")
+                # Not before: the browser tells of this change some time later.
+                is_away = False
+                visit.page.wait_for_timeout(100)
+                visit.run(recover)
+                visit.page.wait_for_timeout(400)
+                visit.sharp()
+                self.assertEqual(visit.run(notice), "")
+                counts = visit.run("return viewer.requestCounts")
+                self.assertEqual((counts["failed"], counts["retried"]), (8, 24))
+
+    def test_an_image_out_of_reach_opens_when_the_network_is_back(self):
+        visit = self.visit(faults=["503"])
+        is_away = True
+        visit.page.route("**/api/images/**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
+        visit.photo(wait=False)
+        notice = "return viewer.shadowRoot.querySelector('.notice').textContent"
+        visit.until(f"{notice} === 'The image could not be read. Please try again.'")
+        is_away = False
+        visit.run("dispatchEvent(new Event('online'))")
+        visit.sharp()
+        self.assertEqual(visit.run(notice), "")
+
     def test_a_missing_tile_is_told_and_asked_for_once(self):
         visit = self.visit(faults=["404"], tile_by_tile=True)
         visit.page.route("**/*_files/13/3_1*", lambda route: route.fulfill(status=404))

@@ -2,7 +2,7 @@ import { bounds } from '../geometry/bounds.js'
 import { text } from '../text/english.js'
 import { copyText } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
-import { HANDLES, cropAddress, drawn, inscribed } from './frame.js'
+import { HANDLES, between, cropAddress, drawn, inscribed, wholePixels } from './frame.js'
 
 const LEAST = 48 // CSS px
 const STEP = 8
@@ -16,7 +16,8 @@ export function cropService(source) {
 export class Cropper {
   constructor(viewer) {
     const { source, shadowRoot } = viewer
-    Object.assign(this, { viewer, root: shadowRoot, image: source.pyramid.imageSize, ratio: null, format: 'jpg' })
+    Object.assign(this, { viewer, root: shadowRoot, image: source.pyramid.imageSize, ratio: null, format: 'jpg', isNew: true })
+    this.surface = shadowRoot.querySelector('.surface')
     this.service = new URL(cropService(source), document.baseURI).href
     this.element = make('div', { className: 'crop' })
     this.box = make('div', { className: 'frame' })
@@ -25,16 +26,23 @@ export class Cropper {
     const { signal } = this.stop
     viewer.addEventListener('viewport', () => this.follow(), { signal })
     viewer.addEventListener('open', () => this.close(), { signal })
-    this.element.addEventListener('keydown', (event) => {
+    this.element.onkeydown = (event) => event.stopPropagation()
+    // Before the viewer, which would leave the page or turn it.
+    viewer.addEventListener('keydown', (event) => {
+      if (shadowRoot.querySelector('dialog')) return
       if (event.key === 'Escape') this.close()
-      event.stopPropagation()
-    })
+      else if (!event.key.startsWith('Page')) return
+      event.stopImmediatePropagation()
+    }, { signal, capture: true })
+    viewer.change(({ options }) => { options.paging = false })
     // Only quarter turns make a crop that is a part of the image.
     const { turn } = this.viewport
     if (turn.degrees % 90 !== 0) viewer.rotate(Math.round(turn.degrees / 90) * 90 - turn.degrees)
     viewer.setAttribute('cropping', '')
     this.root.append(this.element)
     this.start()
+    this.clear()
+    this.box.firstChild.focus({ preventScroll: true })
   }
 
   get viewport() { return this.viewer.viewport }
@@ -42,14 +50,20 @@ export class Cropper {
   start() {
     const { width, height } = this.viewport
     const inset = Math.min(width, height) * 0.12
-    const end = Math.min(height - inset, this.element.lastChild.offsetTop - 24)
-    this.frame = this.held(this.toImage({ x: inset, y: inset, width: width - 2 * inset, height: end - inset }))
+    const box = { x: inset, y: inset, width: width - 2 * inset, height: height - 2 * inset }
+    this.frame = wholePixels(this.held(this.toImage(box)), this.image)
     this.show()
-    this.box.querySelector('button').focus({ preventScroll: true })
+  }
+
+  /** No handle gets behind the bar. */
+  clear() {
+    this.surface.style.bottom = `${this.element.clientHeight - this.element.lastChild.offsetTop + 20}px`
   }
 
   close() {
     this.stop.abort()
+    this.surface.style.bottom = ''
+    this.viewer.change(({ options }) => { options.paging = this.viewer.images.length > 1 })
     this.element.remove()
     this.viewer.removeAttribute('cropping')
     this.viewer.focus({ preventScroll: true })
@@ -59,8 +73,15 @@ export class Cropper {
     const { turn, width, height } = this.viewport
     const { shown } = this
     if (shown.turn.degrees === turn.degrees && shown.turn.isFlipped === turn.isFlipped
-      && shown.width === width && shown.height === height) this.frame = this.held(this.toImage(this.seen))
-    this.show()
+      && shown.width === width && shown.height === height) {
+      this.frame = this.held(this.toImage(this.place))
+      return this.show(this.place)
+    }
+    this.clear()
+    // The first change is the bar's own.
+    if (this.isNew) this.start()
+    else this.show()
+    this.isNew = false
   }
 
   held(frame) {
@@ -68,8 +89,8 @@ export class Cropper {
     const height = Math.min(frame.height, this.image.height)
     const held = {
       width, height,
-      x: Math.min(Math.max(frame.x, 0), this.image.width - width),
-      y: Math.min(Math.max(frame.y, 0), this.image.height - height),
+      x: between(frame.x, 0, this.image.width - width),
+      y: between(frame.y, 0, this.image.height - height),
     }
     return this.imageRatio ? inscribed(held, this.imageRatio) : held
   }
@@ -81,11 +102,13 @@ export class Cropper {
 
   toImage(box) { return bounds(ends(box).map((point) => this.viewport.imagePoint(point))) }
 
-  show() {
-    const frame = this.frame
+  /** `place`: where it belongs, though the picture's edge may push it away. */
+  show(place) {
+    const { frame } = this
     this.shown = this.viewport
-    this.seen = bounds(ends(frame).map((point) => this.viewport.viewportPoint(point)))
-    const { x, y, width, height } = this.seen
+    const seen = bounds(ends(frame).map((point) => this.viewport.viewportPoint(point)))
+    this.place = place ?? seen
+    const { x, y, width, height } = seen
     Object.assign(this.box.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` })
     this.address = cropAddress(this.service, frame, this.image, this.viewport.turn, this.format)
     this.field.value = this.link.href = this.address

@@ -59,7 +59,7 @@ export function wholePixels(frame, image) {
   return { x, y, width: right - x, height: bottom - y }
 }
 
-function between(value, low, high) { return Math.min(Math.max(value, low), Math.max(low, high)) }
+export function between(value, low, high) { return Math.min(Math.max(value, low), Math.max(low, high)) }
 
 export function cropAddress(service, frame, image, turn, format) {
   const base = service.replace(/\/info\.json$/, '').replace(/\/$/, '')

@@ -24,10 +24,10 @@ export class CanvasPainter {
     const { context, canvas } = this
     const unit = 1 / pyramid.scale(level)
     const matrix = levelMatrix(viewport, unit, ratio)
-    const isExact = matrix.every(Number.isInteger)
     cells(canvas).forEach((cell, index) => {
       const rect = levelRect(viewport, unit, ratio, cell, pyramid.size(level))
       if (!rect) return
+      const scratch = this.lay(index, pyramid, level, rect, tiles)
       context.save()
       context.setTransform(1, 0, 0, 1, 0, 0)
       context.beginPath()
@@ -37,31 +37,17 @@ export class CanvasPainter {
       // The last level pixel is cut where the image ends.
       const width = Math.min(rect.width, pyramid.imageSize.width / unit - rect.x)
       const height = Math.min(rect.height, pyramid.imageSize.height / unit - rect.y)
-      if (isExact) {
-        context.beginPath()
-        context.rect(rect.x, rect.y, width, height)
-        context.clip()
-        context.translate(rect.x, rect.y)
-        this.lay(context, pyramid, level, rect, tiles)
-      } else {
-        const scratch = this.scratch(index, rect)
-        this.lay(scratch.getContext('2d'), pyramid, level, rect, tiles)
-        context.drawImage(scratch, 0, 0, width, height, rect.x, rect.y, width, height)
-      }
+      context.drawImage(scratch, 0, 0, width, height, rect.x, rect.y, width, height)
       context.restore()
     })
   }
 
-  scratch(index, { width, height }) {
+  lay(index, pyramid, level, rect, tiles) {
     const scratch = this.scratches[index] ??= document.createElement('canvas')
-    // Setting the size anew costs an allocation.
-    if (scratch.width < width) scratch.width = Math.ceil(width / 256) * 256
-    if (scratch.height < height) scratch.height = Math.ceil(height / 256) * 256
-    scratch.getContext('2d').clearRect(0, 0, width, height)
-    return scratch
-  }
-
-  lay(context, pyramid, level, rect, tiles) {
+    const context = scratch.getContext('2d')
+    if (scratch.width < rect.width) scratch.width = Math.ceil(rect.width / 256) * 256
+    if (scratch.height < rect.height) scratch.height = Math.ceil(rect.height / 256) * 256
+    context.clearRect(0, 0, rect.width, rect.height)
     const has = (level, column, row) => tiles.has(tileKey({ level, column, row }))
     for (const tile of mosaicTiles(pyramid, level, rect, has)) {
       const size = pyramid.size(tile.level)
@@ -72,5 +58,6 @@ export class CanvasPainter {
         tiles.get(tileKey(tile)), across.start * factor - rect.x, down.start * factor - rect.y,
         across.length * factor, down.length * factor)
     }
+    return scratch
   }
 }

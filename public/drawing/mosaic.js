@@ -1,9 +1,9 @@
 import { bounds } from '../geometry/bounds.js'
 import { tileKey } from '../tiles/plan.js'
 
-/** Side of a cell, device pixels: bounds the scratch canvas on any screen. */
+/** Device pixels: bounds the scratch canvas on any screen. */
 const CELL = 1024
-/** Level pixels around a cell, so that no sample at its edge lacks a neighbour. */
+/** Level pixels: no sample at a cell's edge lacks a neighbour. */
 const MARGIN = 2
 
 export function cells({ width, height }) {
@@ -19,11 +19,11 @@ export function cells({ width, height }) {
 /** At one device pixel a level pixel, whole pixels fall on whole pixels. */
 export function levelMatrix(viewport, unit, ratio) {
   const { turn } = viewport
-  let k = unit * viewport.scale * ratio
+  const k = unit * viewport.scale * ratio
   const mirror = turn.isFlipped ? -1 : 1
   const origin = viewport.viewportPoint({ x: 0, y: 0 })
   let [e, f] = [origin.x * ratio, origin.y * ratio]
-  if (turn.degrees % 90 === 0 && Math.abs(k - 1) < 1e-6) [k, e, f] = [1, Math.round(e), Math.round(f)]
+  if (turn.degrees % 90 === 0 && Math.abs(k - 1) < 1e-6) [e, f] = [Math.round(e), Math.round(f)]
   return [mirror * turn.cosine * k, mirror * turn.sine * k, -turn.sine * k, turn.cosine * k, e, f]
 }
 

@@ -1,6 +1,4 @@
 import { text } from '../text/writing.js'
-
-/** The server's words are the error's where it refuses. */
 export async function ask(method, path, body, headers) {
   const answer = await fetch(path, {
     method, cache: 'no-cache', body: body && JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers },
@@ -9,6 +7,4 @@ export async function ask(method, path, body, headers) {
   if (answer?.ok) return { ...told, tag: answer.headers.get('ETag') }
   throw Object.assign(new Error(told?.detail ?? text.notSaved), { status: answer?.status })
 }
-
-/** Whether an image is of the private space that is open. */
 export function isOwn(id) { return id.startsWith('~/') }

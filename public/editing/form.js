@@ -51,7 +51,6 @@ export async function editImage(root, id, saved) {
       dialog.close()
       saved(image)
     } catch (error) {
-      // Nothing of the other's is overwritten unseen.
       fault.textContent = await (error.status === 412 ? merge() : Promise.reject(error)).catch(({ message }) => message)
     }
     send.disabled = false

@@ -71,7 +71,6 @@ export class Selection {
       if (pressed?.isSpent) {
         if (event.clientY > innerHeight - EDGE) scrollBy(0, STEP)
         if (event.clientY < EDGE) scrollBy(0, -STEP)
-        // The finger that selected goes on to its neighbours.
         const index = document.elementsFromPoint(event.clientX, event.clientY).map(at).find((each) => each !== null)
         if (index >= 0 && index !== this.swept) this.extend(this.swept = index)
       } else if (Math.hypot(event.clientX - pressed?.x, event.clientY - pressed?.y) > SLOP) clearTimeout(timer)

@@ -79,7 +79,7 @@ export class Grid {
       for (const place of rows.boxes(row)) wanted.set(place.index, place)
     }
     for (const [index, link] of this.shown) {
-      // The focused link stays, or the reader would lose the place.
+      // Or the reader would lose the place.
       if (wanted.has(index) || link === document.activeElement) continue
       link.remove()
       this.shown.delete(index)
@@ -130,7 +130,6 @@ export class Grid {
       onclick: () => this.opened(Number(link.dataset.index)),
     }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: image.title || image.id }))
     link.dataset.index = index
-    // In reading order, for Tab and screen readers.
     let next = null
     for (const [other, element] of this.shown) {
       if (other > index && (!next || other < Number(next.dataset.index))) next = element

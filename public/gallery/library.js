@@ -28,7 +28,7 @@ export class Library {
 }
 
 async function readJSON(url, signal) {
-  // Asked again each time: what was changed a moment ago is seen.
+  // What was changed a moment ago is seen.
   const answer = await fetch(url, { signal, cache: 'no-cache' })
   if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
   return answer.json()

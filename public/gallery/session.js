@@ -1,6 +1,6 @@
 let asked
 
-/** Asked once a page: `{writable, space, spaceWritable, password, expires}`, the last in seconds. */
+/** Asked once a page; `expires` is in seconds. */
 export function session(again = false) {
   if (again || !asked) asked = fetch('/api/session').then((answer) => answer.json()).catch(() => ({}))
   return asked

@@ -36,7 +36,6 @@ export class Coverage {
 
 function cells(low, high, cell, count) {
   if (!(low < high)) return { start: 0, end: 0 }
-  // A quotient may round across a cell's edge; the products are exact, so they decide.
   let start = Math.max(Math.min(Math.trunc(low / cell), count - 1), 0)
   while (start > 0 && start * cell > low) start -= 1
   while (start < count && (start + 1) * cell <= low) start += 1

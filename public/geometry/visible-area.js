@@ -4,7 +4,6 @@ export class VisibleArea {
     this.upright = null
     if (turn.degrees % 90 === 0) {
       const lies = turn.cosine === 0
-      // Half the difference is exactly 0 without a quarter turn: the edges are then x / scale, unrounded.
       const shift = lies ? (width - height) / 2 : 0
       const [left, top] = [viewport.x + shift, viewport.y - shift]
       const [seenWidth, seenHeight] = lies ? [height, width] : [width, height]
@@ -38,8 +37,6 @@ export class VisibleArea {
     return { x: left, y: top, width: right - left, height: bottom - top }
   }
 }
-
-/** A convex area cut to a band is convex, so its shadow on the other axis is one interval. */
 function extent(corners, low, high) {
   const result = { low: Infinity, high: -Infinity }
   corners.forEach((a, index) => {

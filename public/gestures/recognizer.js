@@ -70,7 +70,7 @@ export class Recognizer {
     this.lastTap = null
     if (!this.isLast(contact)) return
     this.state = 'idle'
-    this.handler.release({ x: 0, y: 0 })
+    this.handler.release({ x: 0, y: 0 }, true)
   }
 
   isLast(contact) {

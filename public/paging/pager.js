@@ -65,9 +65,9 @@ export class Pager {
     this.track.style.translate = offset === 0 ? '' : `${offset}px`
   }
 
-  release(speed) {
+  release(speed, isBroken) {
     if (this.offset === 0) return
-    const way = pageTurn(this.offset, speed, this.width, this.neighbours)
+    const way = isBroken ? 0 : pageTurn(this.offset, speed, this.width, this.neighbours)
     this.glide(way * this.sign)
   }
 

@@ -28,6 +28,14 @@ export class TileLoader {
 
   stop() { this.want([]) }
 
+  /** How many were out of reach, but not missing. */
+  retry() {
+    const out = [...this.troubles].filter(([, { tries }]) => tries > BACK_OFF.length && tries < Infinity)
+    for (const [key] of out) this.troubles.delete(key)
+    this.fill()
+    return out.length
+  }
+
   fill() {
     for (const tile of this.wanted) {
       if (this.running.size >= this.concurrency) return

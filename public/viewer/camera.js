@@ -20,7 +20,7 @@ export class Camera {
     if (isStrip(image, window)) {
       this.kept = null
       const cover = Math.min(fitScale('cover', image, window), 1)
-      // A strip is read from its start, be it a scroll or a panorama.
+      // A strip is read from its start.
       this.viewport = this.settle(this.viewport.with({ scale: cover, x: 0, y: 0 }))
     }
     this.motion = null

@@ -24,13 +24,14 @@ export function gestures(viewer, pager) {
       if (camera.isOutside && !wasOutside) buzz()
       wasOutside = camera.isOutside
     }),
-    release: (velocity) => act((camera, now) => {
+    release: (velocity, isBroken) => act((camera, now) => {
       viewer.toggleAttribute('held', false)
       wasOutside = false
       camera.release(velocity, now)
-      pager.release(velocity.x)
+      pager.release(velocity.x, isBroken)
     }),
     tap: () => {
+      if (viewer.hasAttribute('cropping')) return
       viewer.toggleAttribute('quiet')
       viewer.dispatchEvent(new Event('chrome'))
     },

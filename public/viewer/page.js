@@ -44,7 +44,6 @@ export function showPage(document, location) {
   viewer.addEventListener('chrome', () => document.body.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
   viewer.addEventListener('leave', () => back.click())
   viewer.addEventListener('sharp', async () => {
-    // Nobody waits for the neighbours.
     session().then(async ({ writable, spaceWritable }) => {
       if (first.startsWith('~/') ? spaceWritable : writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
     })

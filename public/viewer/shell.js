@@ -7,7 +7,6 @@ export class Shell {
     this.root = root
     this.canvas = make('canvas', { className: 'picture' })
     this.track = make('div', { className: 'track' }, this.canvas)
-    // Hands are felt by what does not move with the page.
     this.surface = make('div', { className: 'surface' }, this.track)
     this.notice = make('p', { className: 'notice', role: 'status', hidden: true })
     this.spoken = make('p', { className: 'spoken', role: 'status' })

@@ -32,7 +32,9 @@ export class Stage {
         this.arrived(loader.pending === 0)
       },
       failed: () => {
-        if (this.loader === loader) this.events.missing(this.missing += 1)
+        if (this.loader !== loader) return
+        this.events.missing(this.missing += 1)
+        this.invalidate()
       },
     })
     this.loader = loader
@@ -60,6 +62,10 @@ export class Stage {
   wholeImage() { return this.source ? this.cache.get(wholeKey(this.source)) ?? null : null }
 
   setPaging(paging) { if (this.camera) this.camera.options.paging = paging }
+
+  retry() {
+    if (this.missing) this.events.missing(this.missing -= this.loader.retry())
+  }
 
   disturb() {
     this.wasMoving = true
@@ -103,7 +109,10 @@ export class Stage {
     this.drawn = viewport
     this.drawnAt = performance.now()
     const rests = !moving && !camera.isHeld
-    if (rests && this.wasMoving) this.events.settled()
+    if (rests && this.wasMoving) {
+      this.events.settled()
+      this.retry()
+    }
     this.wasMoving = !rests
     const sharp = rests && loader.pending === 0
     this.events.progress(planned.length === 0 ? 1 : 1 - loader.pending / planned.length)

@@ -15,7 +15,7 @@ export function viewAddress(viewer) {
 export function showViewMenu(viewer, point) {
   const root = viewer.shadowRoot
   const { source, viewport } = viewer
-  if (!source || !viewport) return
+  if (!source || !viewport || viewer.hasAttribute('cropping')) return
   const copy = async (heading, words) => {
     if (await copyText(root, heading, words)) viewer.say(text.copied)
   }

@@ -22,7 +22,7 @@ export class ZigguratViewer extends HTMLElement {
     settled: () => this.#settled(),
     progress: (part) => this.#shell.showProgress(part),
     sharp: () => this.#sharp(),
-    missing: (count) => this.#shell.say(text.missingTiles(count)),
+    missing: (count) => this.#shell.say(count ? text.missingTiles(count) : ''),
   })
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
     const opened = this.#open(neighbour?.source ?? this.#pager.list[index], neighbour?.bitmap ?? null)
@@ -37,6 +37,7 @@ export class ZigguratViewer extends HTMLElement {
   actions = []
   #named = false
   #opening = null
+  #wanted = null
   #connected = null
   #measured = null
   #hasSize = false
@@ -65,6 +66,7 @@ export class ZigguratViewer extends HTMLElement {
       const command = event.target === this ? keyCommand(event) : null
       if (command && this.run(command)) event.preventDefault()
     }, { signal })
+    addEventListener('online', () => this.source ? this.#stage.retry() : this.#wanted && this.open(this.#wanted), { signal })
     signal.addEventListener('abort', () => resize.disconnect())
     if (this.src && !this.#opening) this.open(this.src)
   }
@@ -115,6 +117,7 @@ export class ZigguratViewer extends HTMLElement {
   async #open(what, whole) {
     this.#opening?.abort()
     const opening = this.#opening = new AbortController()
+    this.#wanted = what
     this.#stage.close()
     this.#still()
     this.#shell.navigator.close()
@@ -161,8 +164,6 @@ export class ZigguratViewer extends HTMLElement {
     this.#shell.controls.showMotion(null)
     this.#shell.canvas.hidden = false
   }
-
-  /** Shows an element instead of the canvas, or the canvas again. */
   cover(element, isOn) {
     if (isOn) this.#shell.canvas.after(element)
     else element.remove()
