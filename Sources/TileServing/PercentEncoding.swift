@@ -23,7 +23,11 @@ enum PercentEncoding {
 
   /// The decoded text, or nil where the bytes are no UTF-8 either.
   static func decodedString(_ text: some Collection<UInt8>) -> String? {
-    decode(text).flatMap { String(validating: $0, as: UTF8.self) }
+    // As nearly all are: nothing to decode, and ASCII is UTF-8.
+    if text.allSatisfy({ $0 != 0 && $0 < 0x80 && $0 != UInt8(ascii: "%") }) {
+      return String(unsafeUninitializedCapacity: text.count) { $0.initialize(fromContentsOf: text) }
+    }
+    return decode(text).flatMap { String(validating: $0, as: UTF8.self) }
   }
 
   /// Everything but unreserved characters is escaped: `a/b` becomes `a%2Fb`.

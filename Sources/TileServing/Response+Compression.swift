@@ -50,7 +50,8 @@ extension Response {
 
   /// By its subtype or structured suffix (RFC 6838, section 4.2.8), whatever its parameters.
   private static func isText(_ mediaType: String) -> Bool {
-    let name = mediaType.prefix { $0 != ";" }
-    return name.hasPrefix("text/") || name.hasSuffix("json") || name.hasSuffix("xml")
+    let name = mediaType.utf8.prefix { $0 != UInt8(ascii: ";") }
+    return name.starts(with: "text/".utf8) || name.suffix(4).elementsEqual("json".utf8)
+      || name.suffix(3).elementsEqual("xml".utf8)
   }
 }
