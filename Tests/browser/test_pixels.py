@@ -96,6 +96,17 @@ class Pixels(PageTest):
         visit.photo(view="scale=0.5&x=700&y=400")
         self.assertTrue_to_source(visit)
 
+    def test_enlarged_the_image_is_solid_up_to_its_last_edge(self):
+        for x, y in ((1e6, 1e6), (0, 0)):
+            with self.subTest(x=x, y=y):
+                visit = self.visit().photo("AltaiTall", f"scale=6&x={x}&y={y}")
+                visit.hide_chrome()
+                shot = self.shot(visit)
+                # The outer half of a pixel, three device pixels here, has the colour of its middle.
+                edges = (shot[:, -1] - shot[:, -3], shot[-1] - shot[-3]) if x else (shot[:, 0] - shot[:, 2], shot[0] - shot[2])
+                for difference in edges:
+                    self.assertLessEqual(numpy.abs(difference).max(), FAR)
+
     def test_a_turned_view_equals_the_crop_of_the_source_at_three_angles(self):
         visit = self.visit().photo()
         for degrees in (90, 33, 211.5):

@@ -178,7 +178,7 @@ class Requests(PageTest):
         visit.page.route("**/api/images/**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
         visit.photo(wait=False)
         notice = "return viewer.shadowRoot.querySelector('.notice').textContent"
-        visit.until(f"{notice} === 'The image could not be read. Please try again.'")
+        visit.until(f"{notice} === 'The image could not be read.'")
         is_away = False
         visit.run("dispatchEvent(new Event('online'))")
         visit.sharp()

@@ -29,7 +29,7 @@ function side(start, length, edge, by, most, least, place, extent) {
 }
 
 function proportioned(before, free, handle, image, least, ratio) {
-  // What stays: 0 is the left or top edge, 1 the right or bottom one, ½ the middle.
+  // What stays: 0 is the left or top edge, 1 the other.
   const [holdX, holdY] = [(1 - handle.x) / 2, (1 - handle.y) / 2]
   const anchor = { x: before.x + before.width * holdX, y: before.y + before.height * holdY }
   const wanted = handle.x === 0 ? free.height * ratio : handle.y === 0 ? free.width : Math.max(free.width, free.height * ratio)

@@ -47,16 +47,21 @@ export class CanvasPainter {
     const context = scratch.getContext('2d')
     if (scratch.width < rect.width) scratch.width = Math.ceil(rect.width / 256) * 256
     if (scratch.height < rect.height) scratch.height = Math.ceil(rect.height / 256) * 256
-    context.clearRect(0, 0, rect.width, rect.height)
+    context.clearRect(0, 0, rect.width + 1, rect.height + 1)
     const has = (level, column, row) => tiles.has(tileKey({ level, column, row }))
     for (const tile of mosaicTiles(pyramid, level, rect, has)) {
       const size = pyramid.size(tile.level)
       const across = pyramid.span(tile.column, size.width)
       const down = pyramid.span(tile.row, size.height)
       const factor = 2 ** (level - tile.level)
-      context.drawImage(
-        tiles.get(tileKey(tile)), across.start * factor - rect.x, down.start * factor - rect.y,
-        across.length * factor, down.length * factor)
+      const [x, y] = [across.start * factor - rect.x, down.start * factor - rect.y]
+      const [width, height] = [across.length * factor, down.length * factor]
+      const bitmap = tiles.get(tileKey(tile))
+      context.drawImage(bitmap, x, y, width, height)
+      // Sampled beyond the image's edge.
+      const [w, h] = [bitmap.width, bitmap.height]
+      if (across.start + across.length === size.width) context.drawImage(bitmap, w - 1, 0, 1, h, x + width, y, 1, height)
+      if (down.start + down.length === size.height) context.drawImage(bitmap, 0, h - 1, w, 1, x, y + height, width, 1)
     }
     return scratch
   }

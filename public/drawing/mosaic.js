@@ -38,7 +38,7 @@ export function levelRect(viewport, unit, ratio, cell, level) {
   return width > 0 && height > 0 ? { x, y, width, height } : null
 }
 
-/** In order of drawing; for a missing tile the nearest coarser one, then finer ones. */
+/** In order of drawing: coarser and finer ones stand in for those missing. */
 export function mosaicTiles(pyramid, level, rect, has) {
   const own = []
   const finer = []

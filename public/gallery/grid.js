@@ -41,7 +41,6 @@ export class Grid {
     const width = this.box.clientWidth
     this.rows = new Rows(width, style(width))
     this.rows.append(this.images)
-    // Places are counted from the side where reading starts.
     this.sign = getComputedStyle(this.box).direction === 'rtl' ? -1 : 1
     this.update()
   }

@@ -59,7 +59,6 @@ class Panel {
     if (this.dialog?.open) return
     this.dialog = showDialog(document.body, text.addPictures, this.parts, 'uploads')
     this.listen()
-    // A phone has a session of its own.
     if (!this.into.disabled) this.showPhone()
   }
 

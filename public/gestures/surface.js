@@ -36,7 +36,7 @@ export function listen(element, handler, signal, outer = element) {
     event.preventDefault()
     if (event.deltaY !== 0) handler.wheel(place(event), wheelFactor(event))
   }, { signal, passive: false })
-  // A long press is told by the recognizer; with Shift the browser's own menu opens.
+  // With Shift the browser's own menu opens.
   element.addEventListener('contextmenu', (event) => {
     if (event.shiftKey) return
     event.preventDefault()

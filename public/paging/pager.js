@@ -102,7 +102,7 @@ export class Pager {
     // The preview stays until the canvas is drawn.
     if (page) page.preview.style.translate = ''
     this.forget()
-    // At once where it is there: the next finger finds it.
+    // At once: the next finger finds it.
     const neighbour = page ? page.there ?? await page.ready.catch(() => null) : null
     if (this.index === index) this.show(index, neighbour)
     if (page) requestAnimationFrame(() => requestAnimationFrame(() => page.preview.remove()))

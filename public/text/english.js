@@ -70,7 +70,7 @@ export const text = {
   libraryUnreachable: 'The list of images could not be read.',
   tryAgain: 'Try again',
   notThere: 'There is no such image here.',
-  unreachable: 'The image could not be read. Please try again.',
+  unreachable: 'The image could not be read.',
   missingTiles: (count) =>
     count === 1 ? 'One part of the image could not be loaded.' : `${number(count)} parts of the image could not be loaded.`,
 

@@ -36,7 +36,6 @@ export function commands(viewer) {
       if (document.fullscreenElement) document.exitFullscreen()
       else viewer.requestFullscreen().catch(() => {})
     },
-    // Some browsers tell of the key that ends full screen.
     leave: () => document.fullscreenElement ? document.exitFullscreen() : viewer.dispatchEvent(new Event('leave')),
     help: () => showKeys(viewer),
     more: () => {
