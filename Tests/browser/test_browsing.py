@@ -64,6 +64,28 @@ class Paging(PageTest):
         visit.page.wait_for_timeout(700)
         self.assertEqual(visit.run("return [viewer.index, viewer.shadowRoot.querySelector('.track').style.translate]"), [AT, ""])
 
+    def test_with_reduced_motion_a_swipe_turns_the_page_and_says_so(self):
+        visit = self.open(reduced_motion="reduce")
+        self.swipe(visit, 320, 60)
+        self.assertShows(visit, AT + 1)
+        visit.page.wait_for_timeout(300)
+        self.assertEqual(visit.run("return [viewer.shadowRoot.querySelector('.spoken').textContent, location.hash]"),
+                         [f"{ORDER[AT + 1].split('/')[-1]}, image {AT + 2} of {len(ORDER)}", ""])
+
+    def test_a_tap_beside_the_menu_closes_it_and_nothing_else(self):
+        visit = self.open()
+        fingers = visit.touches()
+        fingers.down((200, 420))
+        visit.until("return viewer.shadowRoot.querySelector('.menu')")
+        fingers.up()
+        visit.page.wait_for_timeout(200)
+        fingers.tap(40, 120)
+        visit.until("return !viewer.shadowRoot.querySelector('.menu')")
+        visit.page.wait_for_timeout(500)
+        self.assertFalse(visit.run("return viewer.hasAttribute('quiet')"))
+        fingers.tap(40, 120)
+        visit.until("return viewer.hasAttribute('quiet')", "the next tap hides the chrome")
+
     def test_escape_leaves_full_screen_before_it_leaves_the_picture(self):
         visit = self.open(width=1280, height=800, touch=False)
         visit.page.keyboard.press("f")

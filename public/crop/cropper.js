@@ -102,7 +102,7 @@ export class Cropper {
 
   toImage(box) { return bounds(ends(box).map((point) => this.viewport.imagePoint(point))) }
 
-  /** `place`: where it belongs, though the picture's edge may push it away. */
+  /** `place`: where it belongs, were it not for the picture's edge. */
   show(place) {
     const { frame } = this
     this.shown = this.viewport

@@ -44,7 +44,7 @@ export class Selection {
     }
     let timer = 0
     let pressed = null
-    // Before the grid, which opens what is clicked.
+    // Before the grid opens it.
     box.addEventListener('click', (event) => {
       const index = at(event.target)
       const toggles = this.isOn || event.ctrlKey || event.metaKey || event.target.closest('.tick')

@@ -24,12 +24,12 @@ export function gestures(viewer, pager) {
       if (camera.isOutside && !wasOutside) buzz()
       wasOutside = camera.isOutside
     }),
-    release: (velocity, isBroken) => act((camera, now) => {
+    release: (velocity, isBroken) => {
       viewer.toggleAttribute('held', false)
       wasOutside = false
-      camera.release(velocity, now)
+      act((camera, now) => camera.release(velocity, now))
       pager.release(velocity.x, isBroken)
-    }),
+    },
     tap: () => {
       if (viewer.hasAttribute('cropping')) return
       viewer.toggleAttribute('quiet')

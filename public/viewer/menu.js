@@ -31,7 +31,9 @@ export function showMenu(root, point, items, label) {
   }
   // Not when the focus goes: a finger that lifts after its long press takes it along.
   document.addEventListener('pointerdown', (event) => {
-    if (!event.composedPath().includes(menu)) close(false)
+    if (event.composedPath().includes(menu)) return
+    event.stopPropagation()
+    close(false)
   }, { capture: true, signal: outside.signal })
   root.append(menu)
   const { clientWidth, clientHeight } = menu.offsetParent ?? document.documentElement

@@ -44,7 +44,7 @@ export class Stage {
     this.loader?.stop()
     this.loader = this.camera = this.source = null
     this.cache.clear()
-    this.isSharp = false
+    this.isSharp = this.wasMoving = false
     cancelAnimationFrame(this.frame)
     this.frame = 0
     this.painter.clear()
