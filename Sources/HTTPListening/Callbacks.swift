@@ -47,9 +47,11 @@ enum Callbacks {
     completeRequest(ListenerContext.from(context), connection, state)
   }
 
-  static let connectionChanged: ConnectionChanged = { context, connection, slot, code in
-    guard let context, let connection, let slot else { return }
-    ListenerContext.from(context)._withUnsafeGuaranteedRef { context in
+  /// Called with the event loop.
+  static let connectionChanged: ConnectionChanged = { loop, connection, slot, code in
+    guard let loop, let connection, let slot else { return }
+    Unmanaged<EventLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { loop in
+      let context = loop.context
       if code == .CONNECTION_NOTIFY_STARTED {
         slot.pointee = context.deadlines.begin(socket: zg_connection_socket(connection)).toOpaque()
         context.site.metrics.connections.wrappingAdd(1, ordering: .relaxed)
@@ -57,6 +59,8 @@ enum Callbacks {
         slot.pointee = nil
         context.site.metrics.connections.wrappingSubtract(1, ordering: .relaxed)
         context.deadlines.end(Unmanaged.fromOpaque(pointer))
+        if let address = zg_client_address(connection) { context.addresses.remove(address) }
+        loop.connectionEnded()
       }
     }
   }

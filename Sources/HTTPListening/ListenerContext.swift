@@ -8,12 +8,14 @@ final class ListenerContext: Sendable {
   let deadlines: ConnectionDeadlines
   let log: AccessLog?
   let limits: HTTPListener.Limits
+  let addresses: AddressCounts
   let requestsInFlight = Atomic<Int>(0)
 
   init(site: Site, limits: HTTPListener.Limits, log: AccessLog?) {
     self.log = log
     self.site = site
     self.limits = limits
+    addresses = AddressCounts(limit: limits.connectionsPerAddress)
     deadlines = ConnectionDeadlines(request: limits.requestDeadline, answer: limits.answerDeadline)
   }
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -60,6 +61,46 @@ class Limits(CommandTest):
             while server.get("/healthz").status != 200 and time.monotonic() < deadline:
                 time.sleep(0.1)
             self.assertEqual(server.get("/healthz").status, 200)
+
+    def test_more_connections_than_there_may_be_wait_for_others_to_end(self):
+        with Server(sample_library(), "--max-connections", 5, "--threads", 2) as server:
+            held = [server.connect() for _ in range(6)]
+            for connection in held:
+                connection.settimeout(10)
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            for connection in held[:5]:
+                self.assertIn(b"200", connection.recv(1000))
+            held[5].settimeout(0.5)
+            self.assertRaises(TimeoutError, held[5].recv, 1000)
+            held[0].close()
+            held[5].settimeout(10)
+            self.assertIn(b"200", held[5].recv(1000))
+            for connection in held[1:]:
+                connection.close()
+
+    def test_hundreds_that_ask_at_once_are_all_answered(self):
+        # libmicrohttpd takes 128 events at once and, left to itself, waits for more where it got as many.
+        with Server(sample_library(), "--threads", 1) as server:
+            for count in (127, 128, 256, 384):
+                with self.subTest(connections=count):
+                    connections = [server.connect() for _ in range(count)]
+                    for connection in connections:
+                        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                        self.assertIn(b"200", connection.recv(1000))
+                    os.kill(server.process.pid, signal.SIGSTOP)
+                    try:
+                        for connection in connections:
+                            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                    finally:
+                        os.kill(server.process.pid, signal.SIGCONT)
+                    waiting, deadline = set(connections), time.monotonic() + 8
+                    while waiting and time.monotonic() < deadline:
+                        for connection in select.select(list(waiting), [], [], 1)[0]:
+                            self.assertIn(b"200", connection.recv(1000))
+                            waiting.discard(connection)
+                    for connection in connections:
+                        connection.close()
+                    self.assertEqual(len(waiting), 0)
 
     def test_slow_senders_and_slow_readers_are_cut(self):
         with Server(sample_library(), "--request-timeout", 1, "--answer-timeout", 1) as server:

@@ -1,0 +1,102 @@
+import Glibc
+import Synchronization
+import TileServing
+
+/// Takes connections and gives each to the event loop that has the fewest.
+///
+/// Were the loops themselves to wait for connections, the first to wake would take what is there: of 64 that
+/// come at once one loop often got 50 and more.
+final class ConnectionAcceptor: Sendable {
+  private struct State {
+    var loops: [EventLoop] = []
+    var hasEnded = false
+  }
+
+  private let context: ListenerContext
+  private let sockets: [Int32]
+  private let threads: Int
+  private let state = Mutex(State())
+  private let isStopping = Atomic<Bool>(false)
+
+  /// - Parameters:
+  ///   - sockets: that listen.
+  ///   - threads: event loops that share the connections until they are full.
+  init(_ context: ListenerContext, _ sockets: [Int32], threads: Int) {
+    (self.context, self.sockets, self.threads) = (context, sockets, threads)
+  }
+
+  /// - Returns: false where the system gives no threads.
+  func start() -> Bool {
+    for socket in sockets { _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK) }
+    let loops = (0..<threads).compactMap { _ in EventLoop(context) }
+    state.withLock { $0.loops = loops }
+    let isStarted =
+      loops.count == threads
+      && DetachedThread.start { [self] in
+        run()
+        state.withLock { $0.hasEnded = true }
+      }
+    if !isStarted { stopLoops() }
+    return isStarted
+  }
+
+  /// Takes no more connections.
+  func stop() {
+    isStopping.store(true, ordering: .relaxed)
+    // Ends the wait for connections.
+    for socket in sockets { shutdown(socket, Int32(SHUT_RD)) }
+    while !state.withLock({ $0.hasEnded }) { usleep(1000) }
+  }
+
+  /// Ends all connections; after `stop`.
+  func stopLoops() { for loop in state.withLock({ $0.loops }) { loop.stop() } }
+
+  private func run() {
+    var waits = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while !isStopping.load(ordering: .relaxed) {
+      // More wait at the sockets until others end.
+      guard let loop = roomiest() else {
+        usleep(1000)
+        continue
+      }
+      guard poll(&waits, nfds_t(waits.count), -1) > 0 else { continue }
+      for wait in waits where wait.revents != 0 { take(wait.fd, loop) }
+    }
+  }
+
+  /// The loop that is to have the next connection; nil where there are as many connections as may be.
+  private func roomiest() -> EventLoop? {
+    state.withLock { state in
+      let counts = state.loops.map(\.connections)
+      if counts.reduce(0, +) >= context.limits.connections { return nil }
+      // The first ones share the work; the others are for what these cannot hold.
+      let least = counts[..<threads].indices.min { counts[$0] < counts[$1] }!
+      if counts[least] < EventLoop.capacity { return state.loops[least] }
+      if let other = counts.firstIndex(where: { $0 < EventLoop.capacity }) { return state.loops[other] }
+      guard let loop = EventLoop(context) else { return nil }
+      state.loops.append(loop)
+      return loop
+    }
+  }
+
+  /// The next connection that waits at a socket.
+  private func take(_ socket: Int32, _ loop: EventLoop) {
+    var address = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    withUnsafeMutablePointer(to: &address) { storage in
+      storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        let connection = accept(socket, address, &length)
+        guard connection >= 0 else {
+          // Without a descriptor the next try would fail at once, again and again.
+          if errno != EAGAIN, errno != ECONNABORTED, errno != EINTR { usleep(10_000) }
+          return
+        }
+        guard context.addresses.add(address) else {
+          close(connection)
+          return
+        }
+        if !loop.add(connection, address, length) { context.addresses.remove(address) }
+      }
+    }
+  }
+}

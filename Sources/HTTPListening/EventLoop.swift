@@ -1,0 +1,73 @@
+import CMicroHTTPD
+import Synchronization
+
+/// One daemon of libmicrohttpd with one thread, which answers the connections it is given.
+// Sendable: the daemon is set once, before there is a connection, and has locks of its own.
+final class EventLoop: @unchecked Sendable {
+  /// Connections it may have at a time. libmicrohttpd takes 128 events at once, and where that many come it
+  /// waits for more, up to the idle timeout, before it looks at any; each connection has one, and what wakes
+  /// the loop another.
+  static let capacity = 126
+
+  let context: ListenerContext
+  private let count = Atomic<Int>(0)
+  private var daemon: OpaquePointer!
+
+  /// Nil where the system gives no thread or descriptor.
+  init?(_ context: ListenerContext) {
+    self.context = context
+    guard let daemon = start() else { return nil }
+    self.daemon = daemon
+  }
+
+  /// Connections it has, those included that it has not seen yet.
+  var connections: Int { count.load(ordering: .relaxed) }
+
+  /// Takes over a connection; false where it could not, and then the connection is closed.
+  func add(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Bool {
+    count.wrappingAdd(1, ordering: .relaxed)
+    if MHD_add_connection(daemon, socket, address, length) == .YES { return true }
+    connectionEnded()
+    return false
+  }
+
+  func connectionEnded() { count.wrappingSubtract(1, ordering: .relaxed) }
+
+  /// Ends all connections and the thread.
+  func stop() { MHD_stop_daemon(daemon) }
+
+  private func start() -> OpaquePointer? {
+    let limits = context.limits
+    let site = Unmanaged.passUnretained(context).toOpaque()
+    let loop = Unmanaged.passUnretained(self).toOpaque()
+    let flags =
+      MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+      | MHD_USE_TURBO.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
+    var options = [
+      // Beyond the capacity, which counts a connection that ends a moment less.
+      MHD_OptionItem(option: .CONNECTION_LIMIT, value: 2 * Self.capacity, ptr_value: nil),
+      MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: limits.idleTimeout, ptr_value: nil),
+      MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: limits.connectionMemory, ptr_value: nil),
+      MHD_OptionItem(option: .STRICT_FOR_CLIENT, value: 1, ptr_value: nil),
+      MHD_OptionItem(option: .SIGPIPE_HANDLED_BY_APP, value: 1, ptr_value: nil),
+      MHD_OptionItem(
+        option: .UNESCAPE_CALLBACK, value: unsafeBitCast(Callbacks.keepEscapes, to: Int.self),
+        ptr_value: nil),
+      MHD_OptionItem(
+        option: .URI_LOG_CALLBACK, value: unsafeBitCast(Callbacks.seeURI, to: Int.self),
+        ptr_value: nil),
+      MHD_OptionItem(
+        option: .NOTIFY_COMPLETED, value: unsafeBitCast(Callbacks.requestCompleted, to: Int.self),
+        ptr_value: site),
+      MHD_OptionItem(
+        option: .NOTIFY_CONNECTION, value: unsafeBitCast(Callbacks.connectionChanged, to: Int.self),
+        ptr_value: loop),
+      MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
+    ]
+    return options.withUnsafeMutableBufferPointer { items in
+      withVaList([MHD_OPTION.ARRAY.rawValue, items.baseAddress!, MHD_OPTION.END.rawValue]) { list in
+        MHD_start_daemon_va(flags, 0, nil, nil, Callbacks.handle, site, list)
+      }
+    }
+  }
+}
