@@ -205,7 +205,7 @@ class Rendering(unittest.TestCase):
         slow = "/iiif/3/p/full/max/1.5/default.png"
         with concurrent.futures.ThreadPoolExecutor(40) as pool:
             same = [pool.submit(server.get, slow) for _ in range(12)]
-            time.sleep(0.2)
+            time.sleep(0.5)
             others = [pool.submit(server.get, f"/iiif/3/p/full/max/{angle}.5/default.png") for angle in range(2, 10)]
             time.sleep(0.1)
             began = time.monotonic()
@@ -214,6 +214,11 @@ class Rendering(unittest.TestCase):
             same, others = [one.result() for one in same], [one.result() for one in others]
         self.assertEqual({answer.status for answer in same}, {200})
         self.assertEqual(len({answer.body for answer in same}), 1)
+        counted = dict(line.split() for line in server.get("/metrics").body.decode().splitlines() if line[0] != "#")
+        rendered = 1 + sum(answer.status == 200 for answer in others)
+        self.assertEqual(int(counted["ziggurat_renders_total"]), rendered)
+        self.assertEqual(int(counted["ziggurat_renders_shared_total"]), 11)
+        self.assertEqual(int(counted["ziggurat_renders_refused_total"]), sum(answer.status == 503 for answer in others))
         statuses = sorted(answer.status for answer in others)
         self.assertEqual(set(statuses), {200, 503})
         for answer in others:

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import unittest
+import zipfile
 from pathlib import Path
 
 from PIL import Image
@@ -118,6 +119,19 @@ class DeepZoomFolders(ServerTest):
                         self.assertEqual(server.get(f"/dzi/a_files/11/{column}_{row}.jpeg").status, 200)
             maps = Path(f"/proc/{server.process.pid}/maps").read_text()
             self.assertLess(maps.count(".jpeg"), 1200)
+
+    def test_a_zip_of_more_entries_than_its_old_directory_counts(self):
+        base = folder("dzi-zip64")
+        source = photo(base / "a.png", 452, 440)
+        dzsave(source, base / "served/a.szi", "--container", "szi", "--overlap", "0", "--tile-size", "2")
+        with zipfile.ZipFile(base / "served/a.szi") as archive, Server(base / "served") as server:
+            names = [name for name in archive.namelist() if name.endswith((".jpg", ".jpeg"))]
+            self.assertGreater(len(names), 65_535)
+            # The first and the last of the directory, and some between.
+            for name in [*names[:20], *names[::5000], *names[-20:]]:
+                self.assertEqual(server.get("/dzi/" + name.split("/", 1)[1]).body, archive.read(name), name)
+            crop = picture(server.get("/iiif/3/a/100,80,300,200/max/0/default.png"))
+            self.assertLess(difference(crop, Image.open(source).convert("RGB").crop((100, 80, 400, 280))), 6)
 
     def test_nothing_is_written_beside_them(self):
         self.assertEqual(sorted(self.place.rglob("*")), self.before)

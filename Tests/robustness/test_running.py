@@ -49,7 +49,7 @@ class Limits(CommandTest):
             self.assertIn("from 1 to 2000", json.loads(refused.body)["detail"])
 
     def test_one_address_has_so_many_connections_and_no_more(self):
-        with Server(sample_library(), "--max-connections-per-address", 5, "--threads", 1) as server:
+        with Server(sample_library(), "--max-connections-per-address", 5, "--threads", 3) as server:
             held = [server.connect() for _ in range(5)]
             for connection in held:
                 connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -245,15 +245,47 @@ class Manners(unittest.TestCase):
         path = "/api/images/photo/viewport.png?width=3000&height=1700&rotation=33"
         asker = threading.Thread(target=lambda: answers.append(server.get(path)))
         asker.start()
-        deadline = time.monotonic() + 10
-        while metrics(server)["ziggurat_connections"] < 2 and time.monotonic() < deadline:
-            pass
+        deadline, seen = time.monotonic() + 10, 0
+        # A connection of the question before may still be there: twice is no chance.
+        while seen < 2 and time.monotonic() < deadline:
+            seen = seen + 1 if metrics(server)["ziggurat_connections"] > 1 else 0
+            time.sleep(0.03)
         os.kill(server.process.pid, signal.SIGTERM)
         asker.join(30)
         self.assertEqual(answers[0].status, 200)
         self.assertEqual(len(answers[0].body), int(answers[0]["content-length"]))
         # Not by another signal, which would end it at once.
         self.assertEqual(server.process.wait(20), 0)
+        server.stop()
+
+    def test_a_stop_waits_for_a_slow_download_and_takes_nothing_new(self):
+        base = folder("noise")
+        (base / "photos").mkdir()
+        subprocess.run(["vips", "gaussnoise", base / "noise.v", "4000", "3000", "--mean", "128", "--sigma", "60"], check=True)
+        subprocess.run(["vips", "cast", base / "noise.v", base / "photos/noise.png", "uchar"], check=True)
+        self.assertEqual(run("build", base / "photos", "--library", base / "library", "--quiet").returncode, 0)
+        server = Server(base / "library")
+        with socket.socket() as slow, server.connect() as idle:
+            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            slow.connect(("127.0.0.1", server.port))
+            slow.sendall(b"GET /iiif/3/noise/full/max/0/default.png HTTP/1.1\r\nHost: a\r\n\r\n")
+            slow.settimeout(20)
+            data = slow.recv(2000)
+            length = int(re.search(rb"Content-Length: (\d+)", data)[1])
+            # More than sockets hold.
+            self.assertGreater(length, 8_000_000)
+            idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            self.assertIn(b" 200 ", idle.recv(1000))
+            os.kill(server.process.pid, signal.SIGTERM)
+            time.sleep(0.5)
+            self.assertIsNone(server.process.poll())
+            with self.assertRaises(OSError):
+                server.connect().close()
+            while chunk := slow.recv(1 << 20):
+                data += chunk
+            self.assertEqual(len(data.partition(b"\r\n\r\n")[2]), length)
+            # Who only keeps a connection open is not waited for.
+            self.assertEqual(server.process.wait(5), 0)
         server.stop()
 
 
