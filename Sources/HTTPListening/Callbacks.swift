@@ -53,6 +53,7 @@ enum Callbacks {
     Unmanaged<EventLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { loop in
       let context = loop.context
       if code == .CONNECTION_NOTIFY_STARTED {
+        context.site.loops.join()
         slot.pointee = context.deadlines.begin(socket: zg_connection_socket(connection)).toOpaque()
         context.site.metrics.connections.wrappingAdd(1, ordering: .relaxed)
       } else if let pointer = slot.pointee {

@@ -46,9 +46,12 @@ public final class RenderQueue: Sendable {
   private let wakeUp = Semaphore()
   private let threads: Int
   private let capacity: Int
+  private let loops: EventLoops
 
-  init(_ options: RenderOptions) {
+  /// - Parameter loops: those that are to go first.
+  init(_ options: RenderOptions, _ loops: EventLoops = EventLoops()) {
     (threads, capacity) = (options.threads, options.queue)
+    self.loops = loops
     state = Mutex(State(cache: LeastRecentlyUsed(limit: options.cacheBytes / 2)))
   }
 
@@ -114,10 +117,22 @@ public final class RenderQueue: Sendable {
   /// Until the queue stops and every job that was begun is done.
   private func handOut() {
     var renderers: [RenderThread] = []
+    var pace = RenderPace(loops)
+    var isHeldBack = false
     while true {
-      wakeUp.wait()
+      wakeUp.wait(upTo: isHeldBack ? pace.pause : nil)
       for renderer in renderers { if let (job, outcome) = renderer.finished() { finish(job, outcome) } }
-      while renderers.count < threads || renderers.contains(where: \.isIdle), let job = next() {
+      isHeldBack = false
+      while renderers.count < threads || renderers.contains(where: \.isIdle) {
+        guard
+          pace.mayBegin(
+            renderSeconds: { renderers.reduce(0) { $0 + $1.seconds } },
+            isIdle: { renderers.allSatisfy(\.isIdle) })
+        else {
+          isHeldBack = true
+          break
+        }
+        guard let job = next() else { break }
         if let renderer = idle(&renderers) { renderer.make(job) } else { finish(job, .refused(.busy)) }
       }
       if state.withLock({ $0.isStopping }), renderers.allSatisfy(\.isIdle) { break }
@@ -179,8 +194,18 @@ final class Semaphore: @unchecked Sendable {
 
   func signal() { sem_post(semaphore) }
 
-  func wait() {
-    while sem_wait(semaphore) != 0, errno == EINTR {}
+  /// - Parameter seconds: at most so long; nil for ever.
+  func wait(upTo seconds: Double? = nil) {
+    guard let seconds else {
+      while sem_wait(semaphore) != 0, errno == EINTR {}
+      return
+    }
+    var end = timespec()
+    clock_gettime(CLOCK_REALTIME, &end)
+    let nanoseconds = end.tv_nsec + Int(seconds * 1e9)
+    end.tv_sec += nanoseconds / 1_000_000_000
+    end.tv_nsec = nanoseconds % 1_000_000_000
+    while sem_timedwait(semaphore, &end) != 0, errno == EINTR {}
   }
 }
 

@@ -16,6 +16,8 @@ final class RenderThread: @unchecked Sendable {
   private let stage = Atomic(Stage.idle)
   private let begin = Semaphore()
   private let done: Semaphore
+  /// Of its processor time; 0 until it runs.
+  private let clock = Atomic<clockid_t>(0)
   private var job: RenderJob?
   private var outcome = RenderOutcome.refused(.busy)
 
@@ -27,8 +29,16 @@ final class RenderThread: @unchecked Sendable {
     DetachedThread.start { [self] in
       // For this thread alone, as Linux has it. Not the lowest: pictures come, if late, while tiles take all.
       setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+      var own = clockid_t()
+      if pthread_getcpuclockid(pthread_self(), &own) == 0 { clock.store(own, ordering: .relaxed) }
       work()
     }
+  }
+
+  /// Processor time that it has used.
+  var seconds: Double {
+    let clock = clock.load(ordering: .relaxed)
+    return clock == 0 ? 0 : RenderPace.seconds(clock)
   }
 
   var isIdle: Bool { stage.load(ordering: .acquiring) == .idle }

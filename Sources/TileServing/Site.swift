@@ -19,6 +19,7 @@ public final class Site: Sendable {
   let renderer: TileRenderer
   /// Where answers that have to be rendered are made.
   public let renders: RenderQueue
+  public let loops = EventLoops()
   /// Where requests that change something are obeyed.
   public let writes = WriteQueue()
   /// What only the catalog knows.
@@ -53,7 +54,7 @@ public final class Site: Sendable {
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
     renderer = TileRenderer(options: options)
-    renders = RenderQueue(rendering)
+    renders = RenderQueue(rendering, loops)
     sessions = SessionTable(limits: access.sessions, now: access.clock) { [renders, renderer] in
       // What was made of private pictures is not kept longer than their keys.
       renders.forget()

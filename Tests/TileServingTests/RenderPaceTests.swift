@@ -1,0 +1,73 @@
+import Glibc
+import Synchronization
+import Testing
+import TileRendering
+
+@testable import TileServing
+
+/// Renders beside threads that answer without a pause.
+@Suite("The pace of renders", .serialized)
+struct RenderPaceTests {
+  private static let cores = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+
+  private final class Shared: Sendable {
+    let ends = Atomic(false)
+    let made = Atomic(0)
+  }
+
+  /// Uses so much processor time.
+  private static func work(_ seconds: Double) {
+    let end = RenderPace.seconds(CLOCK_THREAD_CPUTIME_ID) + seconds
+    while RenderPace.seconds(CLOCK_THREAD_CPUTIME_ID) < end {}
+  }
+
+  /// Renders `count` pictures of 10 ms each while `crowd` threads answer.
+  /// - Returns: how many were made, and the seconds until the last one was.
+  private static func render(_ count: Int, crowd: Int) -> (made: Int, seconds: Double) {
+    let (loops, shared) = (EventLoops(), Shared())
+    for _ in 0..<crowd {
+      _ = DetachedThread.start {
+        loops.join()
+        while !shared.ends.load(ordering: .relaxed) {}
+      }
+    }
+    defer { shared.ends.store(true, ordering: .relaxed) }
+    if crowd > 0 { usleep(100_000) }
+    let queue = RenderQueue(RenderOptions(), loops)
+    let began = RenderPace.seconds(CLOCK_MONOTONIC)
+    for number in 0..<count {
+      let render = { @Sendable () throws(RenderError) -> [UInt8] in
+        work(0.01)
+        return [1]
+      }
+      let take = { @Sendable (outcome: RenderOutcome) in
+        if case .done = outcome { shared.made.wrappingAdd(1, ordering: .relaxed) }
+      }
+      let job = RenderJob(
+        key: "\(number)", failure: .text(500, "failed"), mayBeKept: { true }, work: render)
+      let waiter = RenderQueue.Waiter(isThere: { true }, take: take)
+      #expect(queue.submit(job, waiter))
+    }
+    while shared.made.load(ordering: .relaxed) < count, RenderPace.seconds(CLOCK_MONOTONIC) - began < 60 {
+      usleep(1000)
+    }
+    let seconds = RenderPace.seconds(CLOCK_MONOTONIC) - began
+    queue.stop()
+    return (shared.made.load(ordering: .relaxed), seconds)
+  }
+
+  @Test("while answers take all processors, pictures take an eighth of them, and all are made")
+  func crowded() {
+    let (made, seconds) = Self.render(60, crowd: Self.cores)
+    #expect(made == 60)
+    // 0.6 s of processor time; the first ones may come before it is known how crowded it is.
+    #expect(seconds > 0.4 / (Double(Self.cores) * 0.125))
+  }
+
+  @Test("otherwise they are made as fast as threads can")
+  func alone() {
+    let (made, seconds) = Self.render(60, crowd: 0)
+    #expect(made == 60)
+    #expect(seconds < 30)
+  }
+}
