@@ -10,7 +10,10 @@ struct JSONTextTests {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
     // Few enough to come again often, more than the text remembers, whole ones and -0 among them.
-    var pool = [0, -0.0, 1, -7, 1e15, 0.1, 0.30000000000000004, 1e-300, 5e-324, -2.2250738585072014e-308]
+    var pool = [
+      0, -0.0, 1, -7, 1e15, 0.1, 0.30000000000000004, 1e-300, .leastNonzeroMagnitude,
+      -2.2250738585072014e-308,
+    ]
     for _ in 0..<300 { pool.append(random.number(-1, 1) * pow(10, random.number(-20, 20).rounded())) }
     let numbers = (0..<20_000).map { _ in random.pick(pool) }
     // Small, so that it grows many times.
