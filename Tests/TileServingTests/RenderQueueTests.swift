@@ -14,20 +14,21 @@ struct RenderQueueTests {
 
     /// - Parameter bytes: nil for a picture that cannot be made.
     func job(_ key: String, bytes: [UInt8]? = [1, 2, 3]) -> RenderJob {
-      RenderJob(key: key, failure: .text(500, "no"), mayBeKept: { false }) {
-        [self] () throws(RenderError) in
+      let work = { @Sendable [self] () throws(RenderError) -> [UInt8] in
         renders.withLock { $0[key, default: 0] += 1 }
-        usleep(UInt32(500))
+        usleep(500)
         guard let bytes else { throw RenderError("it cannot be made") }
         return bytes
       }
+      return RenderJob(key: key, failure: .text(500, "no"), mayBeKept: { false }, work: work)
     }
 
     func waiter(_ number: Int, isThere: Bool = true) -> RenderQueue.Waiter {
-      RenderQueue.Waiter(isThere: { isThere }) { [self] outcome in
+      let take = { @Sendable [self] (outcome: RenderOutcome) in
         let isDone = if case .done = outcome { true } else { false }
         answers.withLock { $0[number, default: []].append(isDone) }
       }
+      return RenderQueue.Waiter(isThere: { isThere }, take: take)
     }
   }
 
@@ -71,12 +72,12 @@ struct RenderQueueTests {
     let tally = Tally()
     let gate = Semaphore()
     let began = Semaphore()
-    let first = RenderJob(key: "first", failure: .text(500, "no"), mayBeKept: { false }) {
-      () throws(RenderError) in
+    let work = { @Sendable () throws(RenderError) -> [UInt8] in
       began.signal()
       gate.wait()
       return [1]
     }
+    let first = RenderJob(key: "first", failure: .text(500, "no"), mayBeKept: { false }, work: work)
     #expect(queue.submit(first, tally.waiter(0)))
     began.wait()
     #expect(queue.submit(tally.job("second"), tally.waiter(1)))
