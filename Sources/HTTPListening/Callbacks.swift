@@ -173,6 +173,7 @@ private func answer(
 ) -> MHD_Result {
   let request = request(connection, target, method)
   var response = context.site.respond(to: request)
+  if isPlainRead(method), isOtherVersion(response, connection) { response = .preconditionFailed }
   if case .rendering(let job) = response.body {
     let renders = context.site.renders
     if let bytes = renders.finished(job) {

@@ -18,6 +18,12 @@ func sendTile(
   return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 48) { tag in
     writeTag(tile, tag.baseAddress.unsafelyUnwrapped)
     let tagText = UnsafePointer(tag.baseAddress.unsafelyUnwrapped)
+    if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-Match"),
+      !EntityTag(tile).isMatched(byIfMatch: String(cString: header))
+    {
+      status = 412
+      return send(.preconditionFailed, connection, status: &status)
+    }
     if !isPrivate { MHD_add_response_header(response, "ETag", tagText) }
     addAudience(tile, target, isPrivate, response)
     if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match"),
@@ -175,6 +181,14 @@ func isKnown(_ answer: Response, _ connection: OpaquePointer) -> Bool {
     let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match")
   else { return false }
   return EntityTag(text: tag).isMatched(byIfNoneMatch: String(cString: header))
+}
+
+/// Whether a read asks for another version than there is, by its If-Match (RFC 9110, section 13.1.1).
+func isOtherVersion(_ answer: Response, _ connection: OpaquePointer) -> Bool {
+  guard answer.status == 200, let tag = answer.header("ETag"),
+    let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-Match")
+  else { return false }
+  return !EntityTag(text: tag).isMatched(byIfMatch: String(cString: header))
 }
 
 private func body(of answer: Response, _ connection: OpaquePointer) -> OpaquePointer? {

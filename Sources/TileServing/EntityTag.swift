@@ -44,7 +44,7 @@ public struct EntityTag: Hashable, Sendable {
 
   /// Whether an If-Match header names this tag: strong comparison, in which weak tags do not count
   /// (RFC 9110, section 13.1.1); a compressed answer's tag stands for what was compressed.
-  func isMatched(byIfMatch header: String) -> Bool {
+  public func isMatched(byIfMatch header: String) -> Bool {
     header.split(separator: ",").contains { part in
       let tag = part.trimmingPrefix(while: \.isWhitespace).prefix { !$0.isWhitespace }
       return tag == "*" || tag.replacing(".gz\"", with: "\"") == text

@@ -91,6 +91,9 @@ public struct Response: Sendable {
     return response
   }
 
+  /// To a read whose If-Match names another version.
+  public static let preconditionFailed = text(412, "there is another version now")
+
   static let methodNotAllowed = methodNotAllowed(besides: [])
 
   /// - Parameter others: methods that are obeyed besides those that read.

@@ -100,6 +100,13 @@ class Manners(SampleServerTest):
                 with self.subTest(target=target, condition=condition):
                     self.assertEqual(self.server.get(target, If_None_Match=condition).status, 200)
 
+    def test_a_read_of_another_version_is_refused(self):
+        for target in (TILE, "/dzi/photo.dzi", "/api/images/photo", "/iiif/3/photo/info.json", "/iiif/3/photo/0,0,99,99/max/0/default.jpg"):
+            etag = self.server.get(target)["etag"]
+            for condition, status in ((etag, 200), ("*", 200), (f'"other", {etag}', 200), ('"other"', 412), (f"W/{etag}", 412)):
+                with self.subTest(target=target, condition=condition):
+                    self.assertEqual(self.server.get(target, If_Match=condition).status, status)
+
     def test_etags_tell_tiles_apart(self):
         etags = {self.server.get(f"/dzi/photo_files/12/{column}_{row}.jpg")["etag"]
                  for column in range(6) for row in range(4)}
