@@ -2,7 +2,8 @@ import Glibc
 import Synchronization
 import TileServing
 
-/// Takes connections and gives each to the event loop that has the fewest.
+/// Takes connections and gives each to the event loop of the processor that its packets come in on, or to the
+/// one that has the fewest where that has many more.
 ///
 /// Were the loops themselves to wait for connections, the first to wake would take what is there: of 64 that
 /// come at once one loop often got 50 and more.
@@ -79,6 +80,16 @@ final class ConnectionAcceptor: Sendable {
     }
   }
 
+  /// The loop for the processor that a connection's packets come in on: what they share stays in its cache.
+  private func near(_ connection: Int32) -> EventLoop? {
+    var processor: Int32 = -1
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    guard getsockopt(connection, SOL_SOCKET, SO_INCOMING_CPU, &processor, &size) == 0, processor >= 0 else {
+      return nil
+    }
+    return state.withLock { $0.loops[Int(processor) % threads] }
+  }
+
   /// The next connection that waits at a socket.
   private func take(_ socket: Int32, _ loop: EventLoop) {
     var address = sockaddr_storage()
@@ -95,7 +106,10 @@ final class ConnectionAcceptor: Sendable {
           close(connection)
           return
         }
-        if !loop.add(connection, address, length) { context.addresses.remove(address) }
+        let near = self.near(connection) ?? loop
+        // As long as the others have nearly as many.
+        let chosen = near.connections < min(2 * loop.connections + 8, EventLoop.capacity) ? near : loop
+        if !chosen.add(connection, address, length) { context.addresses.remove(address) }
       }
     }
   }
