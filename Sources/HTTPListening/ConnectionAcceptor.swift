@@ -55,13 +55,11 @@ final class ConnectionAcceptor: Sendable {
   private func run() {
     var waits = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while !isStopping.load(ordering: .relaxed) {
-      // More wait at the sockets until others end.
-      guard let loop = roomiest() else {
-        usleep(1000)
-        continue
-      }
       guard poll(&waits, nfds_t(waits.count), -1) > 0 else { continue }
-      for wait in waits where wait.revents != 0 { take(wait.fd, loop) }
+      for wait in waits where wait.revents != 0 {
+        // For each anew, or a loop could get one more than it can hold. More wait until others end.
+        if let loop = roomiest() { take(wait.fd, loop) } else { usleep(1000) }
+      }
     }
   }
 

@@ -123,7 +123,9 @@ public final class RenderQueue: Sendable {
       wakeUp.wait(upTo: isHeldBack ? pace.pause : nil)
       for renderer in renderers { if let (job, outcome) = renderer.finished() { finish(job, outcome) } }
       isHeldBack = false
-      while renderers.count < threads || renderers.contains(where: \.isIdle) {
+      while state.withLock({ !$0.waiting.isEmpty }),
+        renderers.count < threads || renderers.contains(where: \.isIdle)
+      {
         guard
           pace.mayBegin(
             renderSeconds: { renderers.reduce(0) { $0 + $1.seconds } },
