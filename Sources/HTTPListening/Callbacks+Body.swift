@@ -69,9 +69,13 @@ private func detachedRequest(
       { headers, _, name, value in
         guard let headers = headers?.assumingMemoryBound(to: [String: String].self), let name, let value
         else { return .YES }
-        // The first of several, as the daemon's own look-up has it.
-        let key = String(cString: name).lowercased()
-        if headers.pointee[key] == nil { headers.pointee[key] = String(cString: value) }
+        let (key, line) = (String(cString: name).lowercased(), String(cString: value))
+        if let first = headers.pointee[key] {
+          // Else the first of several counts, as the daemon's own look-up has it.
+          if ListHeaders.isList(key) { headers.pointee[key] = first + ", " + line }
+        } else {
+          headers.pointee[key] = line
+        }
         return .YES
       }, headers)
   }

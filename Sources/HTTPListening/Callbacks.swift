@@ -198,6 +198,16 @@ func finish(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
   _ response: Response
 ) -> MHD_Result {
+  var response = response
+  if response.isDivisible, method == "GET" || method == "HEAD" {
+    response.headers.append(("Accept-Ranges", "bytes"))
+    // Ranges count for GET alone (RFC 9110, section 14.2), and behind the other conditions (section 13.2.2).
+    if method == "GET", let range = MHD_lookup_connection_value(connection, .HEADER_KIND, "Range"),
+      !isKnown(response, connection)
+    {
+      response = response.part(String(cString: range), ifRange: ifRange(connection))
+    }
+  }
   var status = response.status
   let result = send(response, connection, status: &status)
   let bytes = method == "HEAD" || status == 304 ? 0 : response.byteCount
@@ -237,6 +247,9 @@ private func request(
     method: String(cString: method), rawPath: Array(target.path), rawQuery: target.parameters,
     peer: AccessLog.client(connection),
     header: { name in
-      MHD_lookup_connection_value(connection, .HEADER_KIND, name).map { String(cString: $0) }
+      MHD_lookup_connection_value(connection, .HEADER_KIND, name).map {
+        ListHeaders.isList(name)
+          ? listHeader(connection, name, first: $0) : String(cString: $0)
+      }
     })
 }

@@ -19,7 +19,7 @@ func sendTile(
     writeTag(tile, tag.baseAddress.unsafelyUnwrapped)
     let tagText = UnsafePointer(tag.baseAddress.unsafelyUnwrapped)
     if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-Match"),
-      !EntityTag(tile).isMatched(byIfMatch: String(cString: header))
+      !EntityTag(tile).isMatched(byIfMatch: listHeader(connection, "If-Match", first: header))
     {
       status = 412
       return send(.preconditionFailed, connection, status: &status)
@@ -28,7 +28,8 @@ func sendTile(
     addAudience(tile, target, isPrivate, response)
     if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match"),
       strcmp(header, tagText) == 0
-        || EntityTag(tile).isMatched(byIfNoneMatch: String(cString: header))
+        || EntityTag(tile).isMatched(
+          byIfNoneMatch: listHeader(connection, "If-None-Match", first: header))
     {
       status = 304
       return MHD_queue_response(connection, 304, response)
@@ -125,7 +126,7 @@ private func addAudience(
   MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
 }
 
-private func ifRange(_ connection: OpaquePointer) -> String? {
+func ifRange(_ connection: OpaquePointer) -> String? {
   MHD_lookup_connection_value(connection, .HEADER_KIND, "If-Range").map { String(cString: $0) }
 }
 
@@ -180,7 +181,8 @@ func isKnown(_ answer: Response, _ connection: OpaquePointer) -> Bool {
   guard answer.status == 200, let tag = answer.header("ETag"),
     let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match")
   else { return false }
-  return EntityTag(text: tag).isMatched(byIfNoneMatch: String(cString: header))
+  return EntityTag(text: tag).isMatched(
+    byIfNoneMatch: listHeader(connection, "If-None-Match", first: header))
 }
 
 /// Whether a read asks for another version than there is, by its If-Match (RFC 9110, section 13.1.1).
@@ -188,7 +190,7 @@ func isOtherVersion(_ answer: Response, _ connection: OpaquePointer) -> Bool {
   guard answer.status == 200, let tag = answer.header("ETag"),
     let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-Match")
   else { return false }
-  return !EntityTag(text: tag).isMatched(byIfMatch: String(cString: header))
+  return !EntityTag(text: tag).isMatched(byIfMatch: listHeader(connection, "If-Match", first: header))
 }
 
 private func body(of answer: Response, _ connection: OpaquePointer) -> OpaquePointer? {
@@ -208,17 +210,18 @@ private func body(of answer: Response, _ connection: OpaquePointer) -> OpaquePoi
   case .rendering, .deferred:
     // Of the first only a 304 comes here, whose length nobody knows and nobody has to.
     return MHD_create_response_from_callback(UInt64.max, 1, { _, _, _, _ in -1 }, nil, nil)
-  case .rendered(let rendered):
+  case .rendered(let rendered, let range):
     let owner = Unmanaged.passRetained(rendered)
     let response = MHD_create_response_from_buffer_with_free_callback_cls(
-      rendered.bytes.count, UnsafeMutableRawPointer(mutating: rendered.bytes.baseAddress),
+      range.count,
+      UnsafeMutableRawPointer(mutating: rendered.bytes.baseAddress.map { $0 + range.lowerBound }),
       { Unmanaged<RenderedBytes>.fromOpaque($0!).release() }, owner.toOpaque())
     if response == nil { owner.release() }
     return response
   case .events(let stream): return EventReader.response(stream, connection)
-  case .gathered(let bytes):
+  case .gathered(let bytes, let range):
     let owner = Unmanaged.passRetained(bytes)
-    var pieces = bytes.pieces.map {
+    var pieces = bytes.pieces(in: range).map {
       MHD_IoVec(iov_base: $0.baseAddress, iov_len: $0.count)
     }
     let response = MHD_create_response_from_iovec(

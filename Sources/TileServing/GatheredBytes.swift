@@ -41,5 +41,16 @@ public final class GatheredBytes: @unchecked Sendable {
     count = pieces.reduce(0) { $0 + $1.count }
   }
 
+  /// Those of the pieces, cut where needed, that `range` lies in.
+  public func pieces(in range: Range<Int>) -> [UnsafeRawBufferPointer] {
+    var start = 0
+    return pieces.compactMap { piece in
+      defer { start += piece.count }
+      let part = range.clamped(to: start..<start + piece.count)
+      return part.isEmpty
+        ? nil : UnsafeRawBufferPointer(rebasing: piece[part.lowerBound - start..<part.upperBound - start])
+    }
+  }
+
   deinit { frames.deallocate() }
 }

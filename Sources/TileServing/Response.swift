@@ -12,11 +12,12 @@ public struct Response: Sendable {
     case bytes([UInt8])
     /// A part of a mapped file, which stays mapped until the answer is sent.
     case mapped(MappedFile, Range<Int>)
-    /// Pieces of memory one after the other, sent from where they are.
-    case gathered(GatheredBytes)
+    /// That part of pieces of memory, sent from where they are.
+    case gathered(GatheredBytes, Range<Int>)
     /// Not made yet: whoever sends the answer has it rendered first.
     case rendering(RenderJob)
-    case rendered(RenderedBytes)
+    /// That part of it.
+    case rendered(RenderedBytes, Range<Int>)
     /// Goes on until the listener leaves.
     case events(EventStream)
     /// Not known yet, headers and all: whoever sends the answer has it made first.
@@ -31,14 +32,15 @@ public struct Response: Sendable {
     switch body {
     case .bytes(let bytes): bytes.count
     case .mapped(_, let range): range.count
-    case .gathered(let bytes): bytes.count
+    case .gathered(_, let range), .rendered(_, let range): range.count
     case .rendering, .deferred, .events: 0
-    case .rendered(let bytes): bytes.bytes.count
     }
   }
 
   /// The same answer with the bytes that were rendered for it.
-  public func with(_ bytes: RenderedBytes) -> Response { Response(status, headers, .rendered(bytes)) }
+  public func with(_ bytes: RenderedBytes) -> Response {
+    Response(status, headers, .rendered(bytes, 0..<bytes.bytes.count))
+  }
 
   public func header(_ name: String) -> String? {
     headers.first { Self.isSame($0.name, name) }?.value

@@ -23,7 +23,8 @@ enum ViewportTiles {
     var response = Response.json(json)
     response.headers[0] = ("Content-Type", mediaType)
     response.headers[1] = ("ETag", EntityTag(of: json, generation: archive.generation).text)
-    response.body = .gathered(GatheredBytes(first: json, parts: parts, of: archive))
+    let bytes = GatheredBytes(first: json, parts: parts, of: archive)
+    response.body = .gathered(bytes, 0..<bytes.count)
     return response
   }
 }

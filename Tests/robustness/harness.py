@@ -190,7 +190,9 @@ class Server:
         """One request with the target exactly as given, on its own connection."""
         target = target.encode("latin-1") if isinstance(target, str) else target
         lines = [method.encode() + b" " + target + b" HTTP/1.1", b"Host: 127.0.0.1", b"Connection: close"]
-        lines += [f"{name.replace('_', '-')}: {value}".encode() for name, value in headers.items()]
+        # Several values are several lines.
+        lines += [f"{name.replace('_', '-')}: {line}".encode() for name, value in headers.items()
+                  for line in (value if isinstance(value, list) else [value])]
         return Answer(self.raw(b"\r\n".join(lines) + b"\r\n\r\n"), method)
 
     def alive(self) -> bool:

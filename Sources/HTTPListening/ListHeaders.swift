@@ -1,0 +1,34 @@
+import CMicroHTTPD
+import Glibc
+
+/// Headers whose lines are one list when there are several (RFC 9110, section 5.3).
+enum ListHeaders {
+  /// Those that answers depend on; a proxy adds a line of its own to the last.
+  private static let names: Set<String> = [
+    "accept", "accept-encoding", "if-match", "if-none-match", "x-forwarded-for",
+  ]
+
+  static func isList(_ name: String) -> Bool { names.contains(name.lowercased()) }
+}
+
+/// The lines of such a header as one, with commas between.
+/// - Parameter first: the value of its first line.
+func listHeader(_ connection: OpaquePointer, _ name: String, first: UnsafePointer<CChar>) -> String {
+  var lines = Lines(name: name)
+  // The daemon calls back before this returns.
+  withUnsafeMutablePointer(to: &lines) {
+    _ = MHD_get_connection_values(
+      connection, .HEADER_KIND,
+      { lines, _, name, value in
+        guard let lines = lines?.assumingMemoryBound(to: Lines.self), let name, let value else { return .YES }
+        if strcasecmp(name, lines.pointee.name) == 0 { lines.pointee.values.append(String(cString: value)) }
+        return .YES
+      }, $0)
+  }
+  return lines.values.isEmpty ? String(cString: first) : lines.values.joined(separator: ", ")
+}
+
+private struct Lines {
+  let name: String
+  var values: [String] = []
+}
