@@ -6,7 +6,7 @@ import Synchronization
 public final class AccessLog: Sendable {
   /// How a line looks.
   public enum Style: String, Sendable, CaseIterable {
-    /// For people: client, method, path, status, bytes.
+    /// For people: client, method, path with query, status, bytes, seconds.
     case text
     /// For programs: an object with the same keys, and the time.
     case json
@@ -32,18 +32,34 @@ public final class AccessLog: Sendable {
     thread.start()
   }
 
-  func add(_ connection: OpaquePointer, _ method: String, _ path: String, _ status: Int, _ bytes: Int) {
-    let client = Self.client(connection)
+  /// An answer, to be logged when it is sent.
+  struct Entry {
+    let client: String
+    let method: String
+    let target: (path: String, query: String)
+    let status: Int
+    let bytes: Int
+  }
+
+  /// - Parameter microseconds: from the request's headers to the end of its answer.
+  func add(_ entry: Entry, microseconds: Int) {
     var line: String
-    let (method, path) = (Self.escaped(method), Self.escaped(path))
+    let (client, status, bytes) = (entry.client, entry.status, entry.bytes)
+    let (method, path) = (Self.escaped(entry.method), Self.escaped(entry.target.path))
+    let query = Self.escaped(entry.target.query)
+    let fraction = String(microseconds % 1_000_000)
+    let seconds =
+      "\(microseconds / 1_000_000)." + String(repeating: "0", count: 6 - fraction.count) + fraction
     switch style {
     case .none: return
-    case .text: line = "\(client) \(method) \(path) \(status) \(bytes)"
+    case .text:
+      line = "\(client) \(method) \(path)\(query.isEmpty ? "" : "?\(query)") \(status) \(bytes) \(seconds)"
     case .json:
       let time = Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))
       line =
         "{\"time\":\"\(time)\",\"client\":\"\(client)\",\"method\":\"\(method)\","
-        + "\"path\":\"\(path)\",\"status\":\(status),\"bytes\":\(bytes)}"
+        + "\"path\":\"\(path)\",\"query\":\"\(query)\",\"status\":\(status),\"bytes\":\(bytes),"
+        + "\"seconds\":\(seconds)}"
     }
     line.append("\n")
     pending.withLock { $0.append(contentsOf: line.utf8) }

@@ -124,7 +124,7 @@ private func answerRequest(
         status: &status)
       let bytes = isGet ? sentBytes(of: tile, status, connection) : 0
       deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
-      if let log = context.log { log.add(connection, String(cString: method), target.logged, status, bytes) }
+      if context.log != nil { note(context, connection, String(cString: method), target, status, bytes) }
       return result
     }
     return answer(context, connection, target, method, state)
@@ -143,12 +143,25 @@ private func sentBytes(of tile: TileReply, _ status: Int, _ connection: OpaquePo
   }
 }
 
+/// What the log is told of the answer once it is sent.
+private func note(
+  _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
+  _ status: Int, _ bytes: Int
+) {
+  let entry = AccessLog.Entry(
+    client: AccessLog.client(connection), method: method,
+    target: target.logged(showsWords: context.site.logsWords), status: status, bytes: bytes)
+  deadline(connection)?._withUnsafeGuaranteedRef { $0.logged = entry }
+}
+
 private func refuse(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
   _ target: RequestTarget, _ status: Int, _ why: StaticString
 ) -> MHD_Result {
   deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, why.utf8CodeUnitCount) }
-  context.log?.add(connection, String(cString: method), target.logged, status, why.utf8CodeUnitCount)
+  if context.log != nil {
+    note(context, connection, String(cString: method), target, status, why.utf8CodeUnitCount)
+  }
   return sendRefusal(status, why, connection)
 }
 
@@ -212,7 +225,7 @@ func finish(
   let result = send(response, connection, status: &status)
   let bytes = method == "HEAD" || status == 304 ? 0 : response.byteCount
   deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
-  context.log?.add(connection, method, target.logged, status, bytes)
+  if context.log != nil { note(context, connection, method, target, status, bytes) }
   return result
 }
 
@@ -226,7 +239,7 @@ private func completeRequest(
   context._withUnsafeGuaranteedRef { context in
     context.requestsInFlight.wrappingSubtract(1, ordering: .releasing)
     if let deadline = deadline(connection) {
-      deadline._withUnsafeGuaranteedRef { $0.count(in: context.site.metrics) }
+      deadline._withUnsafeGuaranteedRef { $0.count(in: context.site.metrics, context.log) }
       context.deadlines.answerIsSent(deadline)
     }
   }

@@ -19,6 +19,8 @@ final class ConnectionDeadlines: Sendable {
     private var status = 0
     private var bytes = 0
     private var start = 0
+    /// Of the answer that is being sent, where it is logged.
+    var logged: AccessLog.Entry?
 
     init(socket: Int32, deadline: UInt64) {
       self.socket = socket
@@ -32,10 +34,14 @@ final class ConnectionDeadlines: Sendable {
     func answer(_ status: Int, _ bytes: Int) { (self.status, self.bytes) = (status, bytes) }
 
     /// The answer is sent, or the connection broke meanwhile.
-    func count(in metrics: Metrics) {
+    func count(in metrics: Metrics, _ log: AccessLog?) {
       guard status > 0 else { return }
-      metrics.add(route, status: status, bytes: bytes, microseconds: Self.microseconds() - start)
+      let microseconds = Self.microseconds() - start
+      metrics.add(route, status: status, bytes: bytes, microseconds: microseconds)
       status = 0
+      guard let log, let entry = logged else { return }
+      log.add(entry, microseconds: microseconds)
+      logged = nil
     }
 
     private static func microseconds() -> Int {

@@ -55,8 +55,11 @@ struct RequestTarget {
 
   var count: Int { path.count + query.count }
 
-  /// The path as text, for the log: of what is in a private space no more than that.
-  var logged: String { LoggedPath(path).text }
+  /// Path and query as text, for the log: of what is in a private space no more than that.
+  func logged(showsWords: Bool) -> (path: String, query: String) {
+    let path = LoggedPath(path)
+    return (path.text, path.isWhole ? LoggedQuery(query, showsWords: showsWords).text : "")
+  }
 
   /// Each parameter's name and value as sent, except that `+` is a space.
   var parameters: [(name: [UInt8], value: [UInt8])] {

@@ -2,6 +2,8 @@
 /// such an image or not.
 public struct LoggedPath {
   public let text: String
+  /// Whether nothing was left out.
+  public let isWhole: Bool
 
   /// - Parameter path: as sent.
   public init(_ path: UnsafeRawBufferPointer) {
@@ -13,11 +15,13 @@ public struct LoggedPath {
       }
       if end == path.count || Self.isSlash(path, at: end) {
         text = String(decoding: path[..<at], as: UTF8.self) + "/~"
+        isWhole = false
         return
       }
       at += 1
     }
     text = String(decoding: path, as: UTF8.self)
+    isWhole = true
   }
 
   /// Where a `~`, escaped or not, ends; nil where there is none.

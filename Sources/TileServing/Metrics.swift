@@ -84,13 +84,14 @@ public final class Metrics: Sendable {
       counters + (shard < 0 ? shard + Self.shards : shard) * Self.stride + route.rawValue * Self.cells
     func count(_ cell: Int, _ amount: Int) { base[cell].wrappingAdd(amount, ordering: .relaxed) }
     var at = 0
-    while at < Self.statuses.count, Self.statuses[at] != status { at += 1 }
-    count(at, 1)
-    at = 0
     while at < Self.bounds.count, Self.bounds[at] < microseconds { at += 1 }
     count(Self.statusCells + at, 1)
     count(Self.cells - 2, microseconds)
     count(Self.cells - 1, bytes)
+    at = 0
+    while at < Self.statuses.count, Self.statuses[at] != status { at += 1 }
+    // Last: who finds the answer counted finds its bytes and its time counted, too.
+    base[at].wrappingAdd(1, ordering: .releasing)
   }
 
   private func sum(_ route: Route, _ cell: Int) -> Int {

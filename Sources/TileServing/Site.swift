@@ -177,6 +177,9 @@ public final class Site: Sendable {
   /// The unlocked space of that identity, as long as a session has it.
   public func space(of identity: String) -> SpaceLibrary? { sessions.space(of: identity) }
 
+  /// Whether what visitors search for may be logged: of private spaces nothing is.
+  public var logsWords: Bool { access.spaces == nil && gate == nil }
+
   /// Makes no more answers; afterwards nobody waits for one. Forgets the keys of all spaces.
   public func stop() {
     writes.stop()

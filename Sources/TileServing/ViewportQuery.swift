@@ -107,9 +107,11 @@ public struct ViewportQuery: Hashable, Sendable {
 }
 
 extension ViewportQuery {
+  static var parameterNames: Set<String> { Set(Values.known) }
+
   /// The parameters by name, each at most once.
   private struct Values {
-    private static let known = [
+    static let known = [
       "width", "height", "scale", "x", "y", "fit", "center", "anchor", "zoom", "minScale", "maxScale",
       "clamp",
       "rotation", "flip", "dpr", "margin", "fallback", "overview", "describe", "scheme",

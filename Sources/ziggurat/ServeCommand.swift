@@ -22,7 +22,10 @@ enum ServeCommand: Command {
       WriteAccess.options[0], WriteAccess.options[1], WriteAccess.options[2],
       Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
       Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
-      Option("log", "none", help: "a line per answer on stderr: text, json or none"),
+      Option(
+        "log", "none",
+        help:
+          "a line on stderr per answer, with its path, query, status, bytes and seconds: text, json or none"),
       Option("threads", "N", help: "event loops (default: all cores)"),
       Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
       Option("render-threads", "N", help: "threads that render pictures (default: all cores)"),

@@ -1,0 +1,103 @@
+"""The access log: one line an answer, which says what was asked, how it ended and how long it took, and no secret."""
+
+import collections
+import json
+import re
+import time
+import unittest
+
+from harness import Server, folder, sample_library
+
+TILE = "/dzi/photo_files/12/0_0.jpg"
+VIEW = "width=640&height=480&scale=0.25&x=3&y=-5.5&center=1,2"
+SECRET = "correct-horse-battery-staple"
+
+
+class AccessLog(unittest.TestCase):
+    def logged(self, style: str, requests: list, *options) -> tuple[list[str], str]:
+        """The lines that a server of the sample wrote for these requests, and its last metrics."""
+        with open(folder("log") / "log", "w+b") as file:
+            with Server(sample_library(), "--log", style, *options, log=file) as server:
+                for request in requests:
+                    server.raw(request) if isinstance(request, bytes) else server.get(request)
+                # A line is written when its answer was sent, which the client may see first.
+                deadline = time.monotonic() + 60
+                while self.count(server) < len(requests) and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                path, metrics = file.name, server.get("/metrics").body.decode()
+            with open(path, encoding="utf-8") as written:
+                # Those for metrics come last or stand between: they are not the matter.
+                lines = [line for line in written.read().splitlines() if "/metrics" not in line and "/healthz" not in line]
+        return lines, metrics
+
+    @staticmethod
+    def count(server) -> int:
+        text = server.get("/metrics").body.decode()
+        return sum(int(value) for route, value in re.findall(r'requests_total\{route="(\w+)",status="\d+"\} (\d+)', text)
+                   if route not in ("metrics", "healthz"))
+
+    def test_a_line_says_what_was_asked(self):
+        asked = [TILE, TILE + "?g=abc", "/api/images?limit=2&q=deep%20leaf", f"/api/images/photo/viewport?{VIEW}", "/nothing",
+                 "/iiif/3/photo/0,0,300,300/50,/0/default.jpg"]
+        lines, _ = self.logged("json", asked)
+        entries = [json.loads(line) for line in lines]
+        self.assertEqual([(entry["path"], entry["query"]) for entry in entries],
+                         [(path, query) for path, _, query in (target.partition("?") for target in asked)])
+        for entry in entries:
+            self.assertEqual(set(entry), {"time", "client", "method", "path", "query", "status", "bytes", "seconds"})
+            self.assertIsInstance(entry["seconds"], float)
+            self.assertEqual((entry["client"], entry["method"]), ("127.0.0.1", "GET"))
+        lines, _ = self.logged("text", asked)
+        for line, target, entry in zip(lines, asked, entries, strict=True):
+            self.assertRegex(line, r"^127\.0\.0\.1 GET \S+ \d+ \d+ \d+\.\d{6}$")
+            self.assertEqual(line.split(" ")[2:5], [target, str(entry["status"]), str(entry["bytes"])])
+
+    def test_the_seconds_are_those_of_the_metrics(self):
+        asked = [TILE, "/dzi/photo.dzi", TILE, "/dzi/photo_files/12/1_1.webp", "/xyz/photo/0/0/0.jpg", "/zoomify/photo/x"]
+        lines, metrics = self.logged("json", asked)
+        seconds, bytes_sent = collections.Counter(), collections.Counter()
+        for entry in map(json.loads, lines):
+            seconds[entry["path"].split("/")[1]] += round(entry["seconds"] * 1_000_000)
+            bytes_sent[entry["path"].split("/")[1]] += entry["bytes"]
+        for route in ("dzi", "xyz", "zoomify"):
+            told = float(re.search(rf'duration_seconds_sum\{{route="{route}"\}} (\S+)', metrics)[1])
+            self.assertEqual(seconds[route], round(told * 1_000_000), route)
+            self.assertGreater(seconds[route], 0)
+            told = int(re.search(rf'sent_bytes_total\{{route="{route}"\}} (\d+)', metrics)[1])
+            self.assertEqual(bytes_sent[route], told, route)
+
+    def test_what_the_server_does_not_know_is_not_written(self):
+        asked = [f"/?{name}={SECRET}" for name in ("token", "key", "password", "access_token", "Q", "%71", "")]
+        asked += [f"/?{SECRET}", f"{TILE}?a&{SECRET}=1&g=7&&token={SECRET}", f"/api/images?limit=3&token={SECRET}",
+                  f"/api/session?password={SECRET}",
+                  f"GET {TILE} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {SECRET}\r\nCookie: ziggurat-session={SECRET}\r\n"
+                  "Connection: close\r\n\r\n".encode()]
+        for style in ("json", "text"):
+            lines, _ = self.logged(style, asked)
+            self.assertEqual(len(lines), len(asked))
+            self.assertNotIn(SECRET, "\n".join(lines))
+            if style == "json":
+                queries = [json.loads(line)["query"] for line in lines]
+                self.assertEqual(queries[:8], ["*"] * 8)
+                self.assertEqual(queries[8:11], ["*&*&g=7&&*", "limit=3&*", "*"])
+
+    def test_no_line_can_be_forged(self):
+        asked = [b'GET /api/images?q=a"b\\c\x7f\x1b[2J HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+                 b"GET /api/images?q=%0d%0aGET%20/forged%20200 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+                 b"GET /api/images?q=\xff\xfe\xc2\x85 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+                 f"/api/images?q={'x' * 3000}"]
+        lines, _ = self.logged("json", asked)
+        self.assertEqual(len(lines), len(asked))
+        queries = [json.loads(line)["query"] for line in lines]
+        self.assertEqual(queries[:2], ['q=a"b\\c\x7f\x1b[2J', "q=%0d%0aGET%20/forged%20200"])
+        for line in lines:
+            self.assertNotRegex(line, r"[\x00-\x1f\x7f-\x9f]")
+        lines, _ = self.logged("text", asked)
+        self.assertEqual(len(lines), len(asked))
+        for line in lines:
+            self.assertNotRegex(line, r"[\x00-\x1f\x7f-\x9f]")
+            self.assertEqual(len(line.split(" ")), 6)
+
+
+if __name__ == "__main__":
+    unittest.main()
