@@ -14,7 +14,9 @@ final class AddressCounts: Sendable {
       case AF_INET: low = UInt64(pointer.load(as: sockaddr_in.self).sin_addr.s_addr)
       case AF_INET6:
         withUnsafeBytes(of: pointer.load(as: sockaddr_in6.self).sin6_addr) { bytes in
-          (high, low) = (bytes.load(as: UInt64.self), bytes.load(fromByteOffset: 8, as: UInt64.self))
+          // An in6_addr is aligned to four bytes only.
+          high = bytes.loadUnaligned(as: UInt64.self)
+          low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         }
       default: break
       }

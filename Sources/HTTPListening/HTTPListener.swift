@@ -37,12 +37,14 @@ public final class HTTPListener {
 
   /// Listens on `host`:`port`, on every address that the name has, with `threads` event loops, and more where
   /// these have as many connections as they can.
-  /// - Parameter port: 0 picks a free one.
+  /// - Parameters:
+  ///   - hosts: names or addresses, each listened on at all its addresses.
+  ///   - port: 0 picks a free one.
   public init(
-    site: Site, host: String, port: Int, threads: Int, limits: Limits = Limits(),
+    site: Site, hosts: [String], port: Int, threads: Int, limits: Limits = Limits(),
     log: AccessLog.Style = .none
   ) throws(StartError) {
-    (sockets, self.port) = try ListeningSocket.open(host, port)
+    (sockets, self.port) = try ListeningSocket.open(hosts, port)
     context = ListenerContext(site: site, limits: limits, log: AccessLog(log))
     acceptor = ConnectionAcceptor(context, sockets, threads: threads)
     guard acceptor.start() else {

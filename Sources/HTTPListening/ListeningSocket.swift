@@ -2,23 +2,50 @@ import Glibc
 
 /// Sockets that take connections.
 enum ListeningSocket {
-  /// One for every address that the host's name has, all on one port.
-  /// - Parameter port: 0 picks a free one.
-  static func open(_ host: String, _ port: Int) throws(HTTPListener.StartError) -> (
+  /// One for every address that the hosts' names have, all on one port.
+  /// - Parameter port: 0 picks one that is free at all of them.
+  static func open(_ hosts: [String], _ port: Int) throws(HTTPListener.StartError) -> (
     sockets: [Int32], port: Int
   ) {
+    var tries = port == 0 ? 20 : 1
+    while true {
+      tries -= 1
+      var (sockets, chosen): ([Int32], Int) = ([], port)
+      do throws(Refusal) {
+        for host in hosts { try open(host, &chosen, &sockets) }
+        return (sockets, chosen)
+      } catch {
+        for socket in sockets { close(socket) }
+        // Free at the first address is not free at all of them.
+        if tries == 0 || error.code != EADDRINUSE { throw error.start }
+      }
+    }
+  }
+
+  private struct Refusal: Error {
+    let code: Int32
+    let start: HTTPListener.StartError
+  }
+
+  /// - Parameter chosen: 0 until a port was picked.
+  private static func open(
+    _ host: String, _ chosen: inout Int, _ sockets: inout [Int32]
+  ) throws(Refusal) {
+    let port = chosen
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_PASSIVE
     var found: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo(host, String(port), &hints, &found)
     guard code == 0 else {
-      throw HTTPListener.StartError(
-        description: "cannot listen on \(host): \(String(cString: gai_strerror(code)))")
+      throw Refusal(
+        code: 0,
+        start: HTTPListener.StartError(
+          description: "cannot listen on \(host): \(String(cString: gai_strerror(code)))"))
     }
     defer { freeaddrinfo(found) }
-    var sockets: [Int32] = []
-    var (chosen, failure) = (port, Int32(0))
+    let before = sockets.count
+    var failure = Int32(0)
     var next = found
     while let address = next {
       next = address.pointee.ai_next
@@ -32,14 +59,14 @@ enum ListeningSocket {
       sockets.append(socket)
       chosen = localPort(socket)
     }
-    if failure == EADDRINUSE || sockets.isEmpty {
-      for socket in sockets { close(socket) }
+    if failure == EADDRINUSE || sockets.count == before {
       let hint = failure == EADDRINUSE ? "; choose another with --port, or --port 0 for a free one" : ""
-      throw HTTPListener.StartError(
-        description:
-          "cannot listen on \(host):\(port): \(String(cString: strerror(failure)).lowercased())\(hint)")
+      throw Refusal(
+        code: failure,
+        start: HTTPListener.StartError(
+          description:
+            "cannot listen on \(host):\(port): \(String(cString: strerror(failure)).lowercased())\(hint)"))
     }
-    return (sockets, chosen)
   }
 
   /// Nil with `errno` where the system refuses.

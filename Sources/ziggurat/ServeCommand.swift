@@ -11,7 +11,7 @@ enum ServeCommand: Command {
   static let summary = "Serve a library over HTTP, to viewers and to programs."
   static let options =
     [
-      Option("host", "127.0.0.1", help: "address to listen on; 0.0.0.0 for all"),
+      Option("host", "127.0.0.1", help: "addresses to listen on, with commas between; 0.0.0.0,:: for all"),
       Option("port", "8080", help: "0 picks a free one"),
       Option("space", help: "serve the private space that a password opens, on this machine alone"),
       PasswordPrompt.option,
@@ -44,7 +44,7 @@ enum ServeCommand: Command {
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let folder = try arguments.onlyOperand("the library's folder")
-    let host = arguments.string("host") ?? "127.0.0.1"
+    let hosts = try hosts(arguments)
     let port = try arguments.int("port", in: 0...65535) ?? 8080
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let threads = try arguments.int("threads", in: 1...256) ?? cores
@@ -67,7 +67,7 @@ enum ServeCommand: Command {
     var space: PrivateSpace?
     let gate = isPrivate ? Gate() : nil
     if isPrivate {
-      guard ["127.0.0.1", "::1", "localhost"].contains(host) else {
+      if let host = hosts.first(where: { !["127.0.0.1", "::1", "localhost"].contains($0) }) {
         throw UsageError("--space is served on this machine alone; --host is '\(host)'")
       }
       guard log == .none else { throw UsageError("--space and --log do not go together: a log names images") }
@@ -113,7 +113,7 @@ enum ServeCommand: Command {
         rendering: rendering, viewportSide: viewportSide, gate: gate, access: access,
         uploads: uploads, version: Ziggurat.version)
       listener = try HTTPListener(
-        site: site, host: host, port: port, threads: threads, limits: limits, log: log)
+        site: site, hosts: hosts, port: port, threads: threads, limits: limits, log: log)
     } catch let error as StorageError {
       Output.error(error.description)
       return .someFailed
@@ -149,8 +149,9 @@ enum ServeCommand: Command {
     }
     // A library of some size can be searched from the first request on; a vast one is not waited for.
     _ = catalogued.wait(timeout: .now() + 0.3)
-    let name = host.contains(":") ? "[\(host)]" : host
-    let address = base.isEmpty ? LocalAddress.find(host: host).map { "http://\($0):\(listener.port)" } : base
+    let name = hosts[0].contains(":") ? "[\(hosts[0])]" : hosts[0]
+    let outside = hosts.lazy.compactMap { LocalAddress.find(host: $0) }.first
+    let address = base.isEmpty ? outside.map { "http://\($0):\(listener.port)" } : base
     site.localAddress.withLock { $0 = address.map { $0.hasSuffix("/") ? $0 : $0 + "/" } }
     Output.result("listening on http://\(name):\(listener.port)/\(gate?.query ?? "")\n")
     if let token { Output.note("write with http://\(name):\(listener.port)/#token=\(token)") }
@@ -200,6 +201,16 @@ enum ServeCommand: Command {
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  private static func hosts(_ arguments: Arguments) throws(UsageError) -> [String] {
+    guard let text = arguments.string("host") else { return ["127.0.0.1"] }
+    let hosts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard !hosts.contains(""), Set(hosts).count == hosts.count else {
+      throw UsageError(
+        "\(arguments.spelled("host")) is '\(text)'; it takes different addresses with commas between")
+    }
+    return hosts
   }
 
   private static func baseURL(_ arguments: Arguments) throws(UsageError) -> String {
