@@ -164,18 +164,20 @@ class Visit:
             "async (argument) => { const viewer = document.querySelector('ziggurat-viewer'); " + script + " }", argument)
 
     def until(self, script, what="", seconds=20):
+        """Waits until the script returns something. A script that throws has met what is not there yet: a page that
+        gives way to the next, an element a module still to come will make."""
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+        while True:
+            met = None
             try:
                 value = self.run(script)
             except Error as error:
-                if "context was destroyed" not in str(error):
-                    raise
-                value = None  # A page is just giving way to the next.
+                value, met = None, error
             if value:
                 return value
+            if time.monotonic() > deadline:
+                raise AssertionError(f"never: {what or script}") from met
             self.page.wait_for_timeout(25)
-        raise AssertionError(f"never: {what or script}")
 
     def sharp(self):
         """Waits until the picture is at rest and every tile of the view is drawn."""

@@ -208,9 +208,8 @@ class Rendering(unittest.TestCase):
             time.sleep(0.5)
             others = [pool.submit(server.get, f"/iiif/3/p/full/max/{angle}.5/default.png") for angle in range(2, 10)]
             time.sleep(0.1)
-            began = time.monotonic()
             self.assertEqual(server.get("/dzi/p_files/12/0_0.jpg").status, 200)
-            waited = time.monotonic() - began
+            rendering = [one for one in same + others if not one.done()]
             same, others = [one.result() for one in same], [one.result() for one in others]
         self.assertEqual({answer.status for answer in same}, {200})
         self.assertEqual(len({answer.body for answer in same}), 1)
@@ -224,8 +223,7 @@ class Rendering(unittest.TestCase):
         for answer in others:
             if answer.status == 503:
                 self.assertTrue(answer["retry-after"].isdigit())
-        # A render of this size takes longer than that even on an idle machine: the loop did not wait for it.
-        self.assertLess(waited, 2)
+        self.assertNotEqual(rendering, [], "the tile was answered while pictures were rendered")
         self.assertEqual(server.get(slow).body, same[0].body)
 
     def test_a_rebuilt_archive_never_serves_an_old_crop(self):
@@ -235,7 +233,7 @@ class Rendering(unittest.TestCase):
         self.assertEqual(server.get(url).body, before.body)
         photo(photos / "p.jpg", 2400, 1600, left=0, top=0)
         self.assertEqual(run("build", photos, "--library", library).returncode, 0)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while (after := server.get(url))["etag"] == before["etag"]:
             self.assertEqual(after.body, before.body)
             self.assertLess(time.monotonic(), deadline)

@@ -97,7 +97,7 @@ class Editing(CommandTest):
         with Server(place) as server:
             self.assertEqual(ask(server, "GET", image("one"))[1]["keywords"], [])
 
-    def test_sidecars_of_others_are_read_within_two_seconds_and_kept(self):
+    def test_sidecars_of_others_are_read_and_kept(self):
         place = library()
         with writable(place) as server:
             for path, name in [(place / "two.xmp", "two"), (place / "four.szi.xmp", "four")]:
@@ -106,7 +106,7 @@ class Editing(CommandTest):
                     options = ["-overwrite_original_in_place"] if path.exists() else []
                     subprocess.run(["exiftool", "-q", *options, f"-XMP-dc:Title={words}", "-XMP-xmp:Rating=4", path],
                                    check=True)
-                    deadline = time.monotonic() + 2.5
+                    deadline = time.monotonic() + 30
                     while ask(server, "GET", image(name))[1]["title"] != words and time.monotonic() < deadline:
                         time.sleep(0.1)
                     self.assertEqual(ask(server, "GET", image(name))[1]["title"], words)
@@ -210,7 +210,7 @@ class Editing(CommandTest):
             name = ask(server, "GET", "/api/deleted")[1]["deleted"][0]["id"]
             self.assertEqual(run("build", place.parent / "photos", "--library", place, "--quiet").returncode, 0)
             self.assertEqual(ask(server, "POST", f"/api/deleted/{name}/restore")[1]["restored"], ["two"])
-            deadline = time.monotonic() + 3
+            deadline = time.monotonic() + 30
             while ids(server) != sorted(NAMES) and time.monotonic() < deadline:
                 time.sleep(0.1)
             self.assertEqual(ids(server), sorted(NAMES))
@@ -221,7 +221,7 @@ class Editing(CommandTest):
         with writable(place, "--keep-deleted", 0) as server:
             name = ask(server, "DELETE", image("one"))[1]["deleted"]["id"]
             self.assertEqual(ask(server, "POST", f"/api/deleted/{name}/restore")[0], 404)
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + 30
             while list((place / ".ziggurat-trash").iterdir()) and time.monotonic() < deadline:
                 time.sleep(0.1)
             self.assertEqual(list((place / ".ziggurat-trash").iterdir()), [])

@@ -62,7 +62,7 @@ class Fronts(ServerTest):
             process.communicate(timeout=20)
 
         self.addCleanup(end)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 30
         while subprocess.run(self.curl("/healthz"), capture_output=True).returncode != 0:
             if process.poll() is not None:
                 self.fail(process.stderr.read().decode())
@@ -117,7 +117,7 @@ class Fronts(ServerTest):
         status, _, _ = self.fetch("/api/uploads/" + fields["location"].split("/")[-1], "--request", "PATCH", "--data-binary",
                                   f"@{base / 'p.tif'}", *headers(Upload_Offset=0, Content_Type=TYPE))
         self.assertEqual(status, 204)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 30
         while self.fetch(f"/dzi/{name}.dzi")[0] != 200:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.1)

@@ -24,7 +24,7 @@ def ask(library: Path, verb: str, *answers: str, options=()) -> tuple[int, str]:
         os.execv(BINARY, [str(BINARY), *verb.split(), str(library), *map(str, options)])
     screen, waiting = "", list(answers)
     shown = 0
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.2)[0]:
             try:

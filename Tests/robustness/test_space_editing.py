@@ -151,7 +151,7 @@ class SpaceEditing(SpaceTest):
         owner.send_json(f"api/images/{ID}", WORDS, "PATCH")
         before = self.files()
         deleted = json.loads(owner.ask(f"api/images/{ID}", "DELETE", b"").body)["deleted"]
-        until = time.monotonic() + 10
+        until = time.monotonic() + 30
         while len(self.files()) > len(before) - 2 and time.monotonic() < until:
             time.sleep(0.2)
         self.assertEqual(len(before - self.files()), 2, "archive and words")

@@ -86,7 +86,7 @@ class Exchange(SpaceTest):
             for target in (PUBLIC, "family%2Fgrandmother%20two"):
                 self.move(both, target, "space")
             self.assertEqual({look.result().status for look in looks}, {200})
-        until = time.monotonic() + 10
+        until = time.monotonic() + 30
         while (left := self.left()) and time.monotonic() < until:
             time.sleep(0.3)
         self.assertEqual(left, [])

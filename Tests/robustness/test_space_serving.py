@@ -89,7 +89,7 @@ class Serving(SpaceTest):
         before = {path.name for path in self.library.iterdir()}
         photo(self.photos / "later.jpg", 700, 500)
         self.build(self.photos, self.library, "correct horse", "--quiet")
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while b'"later"' not in self.get("api/images")[2] and time.monotonic() < deadline:
             time.sleep(0.2)
         self.assertIn(b'"later"', self.get("api/images")[2])

