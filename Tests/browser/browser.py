@@ -36,6 +36,8 @@ SOURCES = {
     "AltaiTall": "Altai/contents/images/1080x1920.png",
 }
 PHOTO = "landscapes/SafeLanding"
+# SLOWER=4: pages as on a machine four times as slow, to find tests that are races.
+SLOWER = float(os.environ.get("SLOWER", 1))
 WIDTH, HEIGHT = 5120, 2880
 
 
@@ -117,6 +119,8 @@ class Visit:
         self.context = chromium().new_context(
             viewport={"width": width, "height": height}, device_scale_factor=ratio, has_touch=touch, **options)
         self.page = self.context.new_page()
+        if SLOWER > 1:
+            self.context.new_cdp_session(self.page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
         # The browser tells of requests in an order of its own; this is the page's.
         self.page.add_init_script("""globalThis.fetched = []
             const fetch = globalThis.fetch
