@@ -105,7 +105,7 @@ class Spaces(PageTest):
         self.assertEqual(status, 404)
 
     def test_end_of_the_session_is_told_and_takes_the_pictures_along(self):
-        root = self.serve("--session-idle", "4")
+        root = self.serve("--session-idle", "8")
         gallery, viewer = self.gallery(root, GONE), self.gallery(root, GONE)
         self.unlock(gallery, ONE)
         self.shows(gallery, "wedding", "harbour")

@@ -44,7 +44,7 @@ class Traces(SpaceTest):
             self.assertEqual(owner.ask(path).status, 200, path)
 
     def test_rendered_pictures_go_with_the_last_session_of_the_space(self):
-        server = self.serve("--session-idle", "4")
+        server = self.serve("--session-idle", "12")  # Two passwords and all pictures take less on a slow machine too.
         for end in ("logout", "other password", "lock", "idle"):
             first, second = self.owner(server), self.owner(server)
             self.render(first)
