@@ -121,7 +121,8 @@ private func addAudience(
   }
   if isCached {
     MHD_add_response_header(
-      response, "Cache-Control", target.generation == tile.generation ? pinned : revalidated)
+      response, "Cache-Control",
+      tile.stamp == 0 && target.generation == tile.generation ? pinned : revalidated)
   }
   MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
 }
@@ -139,7 +140,7 @@ private func cString(_ text: StaticString) -> UnsafePointer<CChar> {
   UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
 }
 
-/// `"generation-tile"`, hexadecimal, the same text as `EntityTag(generation:tile:)`.
+/// `"generation-tile"`, hexadecimal, the same text as `EntityTag(generation:tile:stamp:)`.
 private func writeTag(_ tile: TileReply, _ buffer: UnsafeMutablePointer<CChar>) {
   var at = 0
   func put(_ byte: UInt8) {
@@ -155,7 +156,7 @@ private func writeTag(_ tile: TileReply, _ buffer: UnsafeMutablePointer<CChar>) 
     }
   }
   put(0x22)
-  putHexadecimal(tile.generation)
+  putHexadecimal(tile.generation ^ tile.stamp)
   put(0x2d)
   putHexadecimal(UInt64(tile.tile))
   put(0x22)

@@ -12,9 +12,17 @@ struct TileComposer {
   ///
   /// - Parameter rectangle: level space, inside the level.
   func pixels(of rectangle: PixelRect) throws(RenderError) -> PixelBuffer {
+    if level < archive.coarsestLevel { try MissingTiles.checkReach(rectangle, level: level, of: archive) }
     let tiles = try tiles(in: rectangle)
+    if tiles.allSatisfy({ $0.pixels.layout == .planar420 }) {
+      return planar(tiles, rectangle, PixelSize(width: rectangle.width, height: rectangle.height)!)
+    }
+    return try interleaved(tiles, rectangle)
+  }
+
+  /// Parts that make up a rectangle, in one layout that holds them all.
+  func interleaved(_ tiles: [Part], _ rectangle: PixelRect) throws(RenderError) -> PixelBuffer {
     let size = PixelSize(width: rectangle.width, height: rectangle.height)!
-    if tiles.allSatisfy({ $0.pixels.layout == .planar420 }) { return planar(tiles, rectangle, size) }
     var (hasColor, hasAlpha) = (false, false)
     var interleaved: [Part] = []
     for tile in tiles {
@@ -31,7 +39,7 @@ struct TileComposer {
   }
 
   /// What of one tile is wanted.
-  private struct Part {
+  struct Part {
     let pixels: PixelBuffer
     /// Level space.
     let level: PixelRect

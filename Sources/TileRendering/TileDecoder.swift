@@ -8,6 +8,7 @@ final class TileDecoder: Sendable {
   private struct Key: Hashable {
     let generation: UInt64
     let tile: Int
+    let stamp: UInt64
     let planar: Bool
   }
 
@@ -29,15 +30,23 @@ final class TileDecoder: Sendable {
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
       let expected = archive.pyramid.rectangle(of: address)
     else { throw RenderError("\(name) is outside the pyramid") }
-    let key = Key(generation: archive.generation, tile: number, planar: planar)
+    let key = Key(
+      generation: archive.generation, tile: number,
+      stamp: archive.hasStamps ? archive.stamp(of: expected, level: address.level) : 0, planar: planar)
     if let known = cache.withLock({ $0.value(for: key) }) { return known }
-    guard let bytes = archive.tile(number), !bytes.isEmpty else {
+    let missing = MissingTiles(decoder: self, archive: archive, codec: codec)
+    let pixels: PixelBuffer
+    if address.level < archive.coarsestLevel {
+      pixels = try missing.shrunk(expected, level: address.level)
+    } else if let bytes = archive.tile(number), !bytes.isEmpty {
+      do throws(RenderError) {
+        pixels = try Self.decode(bytes, planar: planar, codec)
+      } catch { throw RenderError("\(name): \(error)") }
+    } else if archive.lacks(number) {
+      pixels = try missing.blank(expected, level: address.level)
+    } else {
       throw RenderError("\(name) cannot be read from its archive")
     }
-    let pixels: PixelBuffer
-    do throws(RenderError) {
-      pixels = try Self.decode(bytes, planar: planar, codec)
-    } catch { throw RenderError("\(name): \(error)") }
     guard pixels.width == expected.width, pixels.height == expected.height else {
       throw RenderError(
         "\(name) has \(pixels.width)×\(pixels.height) pixels, not \(expected.width)×\(expected.height)")

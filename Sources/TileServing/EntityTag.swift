@@ -8,13 +8,16 @@ public struct EntityTag: Hashable, Sendable {
   public init(text: String) { self.text = text }
 
   /// Of a stored tile.
-  public init(_ tile: TileReply) { self.init(generation: tile.generation, tile: tile.tile) }
+  public init(_ tile: TileReply) {
+    self.init(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
+  }
 
   init(_ opaque: String) { text = "\"\(opaque)\"" }
 
   /// Of a tile: the archive's generation and the tile's index, the same through every protocol.
-  init(generation: UInt64, tile: Int) {
-    self.init(String(generation, radix: 16) + "-" + String(tile, radix: 16))
+  /// - Parameter stamp: of a tile that may change while the generation stays.
+  init(generation: UInt64, tile: Int, stamp: UInt64) {
+    self.init(String(generation ^ stamp, radix: 16) + "-" + String(tile, radix: 16))
   }
 
   /// Of bytes made in memory.

@@ -86,7 +86,7 @@ struct IIIFInformation {
   private func writeSizes(_ pyramid: Pyramid, _ text: inout JSONText) {
     text.key("sizes")
     text.list { text in
-      for level in 0..<pyramid.levelCount {
+      for level in archive.coarsestLevel..<pyramid.levelCount {
         let size = pyramid.size(ofLevel: level)
         guard limits.allow(size) else { continue }
         text.object { text in
@@ -105,7 +105,7 @@ struct IIIFInformation {
         text.member("height", pyramid.tileSize)
         text.key("scaleFactors")
         text.list { text in
-          for shift in 0..<pyramid.levelCount { text.value(1 << shift) }
+          for shift in 0..<pyramid.levelCount - archive.coarsestLevel { text.value(1 << shift) }
         }
       }
     }

@@ -9,6 +9,7 @@ enum OpenAPI {
       place: "path")
     let image = answers(["application/json": ref("Image")])
     let viewport = viewportParameters(viewportSide)
+    let busy = ["503": ["description": "Too many pictures are being rendered; see Retry-After."]]
     return [
       "openapi": "3.1.0",
       "info": [
@@ -41,7 +42,7 @@ enum OpenAPI {
             "getViewportTiles",
             "The same, followed by the tiles' bytes. Every part stands behind its length, 4 bytes, big-endian: "
               + "first the JSON of the viewport, then each of its tiles.",
-            [id] + viewport, answers([ViewportTiles.mediaType: binary], also: [400, 404])),
+            [id] + viewport, answers([Router.framed: binary], also: [400, 404]).merging(busy) { a, _ in a }),
           "/api/images/{id}/viewport.{format}": get(
             "getViewportPicture", "The viewport as a picture.",
             [
@@ -53,9 +54,7 @@ enum OpenAPI {
             answers(
               ["image/jpeg": binary, "image/png": binary, "image/webp": binary], also: [400, 404]
             )
-            .merging(["503": ["description": "Too many pictures are being rendered; see Retry-After."]]) {
-              a, _ in a
-            }),
+            .merging(busy) { a, _ in a }),
           "/api/session": session,
           "/healthz": get(
             "getHealth", "Liveness.", [], answers(["text/plain": ["schema": ["type": "string"]]])),

@@ -212,6 +212,13 @@ final class Semaphore: @unchecked Sendable {
 }
 
 extension Response {
+  /// To a picture of a pyramid without its coarse levels, which too many tiles would have to be read for.
+  static func outOfReach(insteadOf failure: Response) -> Response {
+    let text = "the coarse levels of this pyramid are not stored, and this picture would need too many tiles"
+    let isProblem = failure.header("Content-Type") == "application/problem+json"
+    return isProblem ? .problem(404, "Not stored", text) : self.text(404, text)
+  }
+
   /// The render queue is full.
   public static let busy: Response = {
     var response = text(503, "too many pictures are being rendered; try again")

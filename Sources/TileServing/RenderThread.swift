@@ -68,7 +68,7 @@ final class RenderThread: @unchecked Sendable {
         outcome = .done(RenderedBytes(try job.work()))
       } catch {
         // The reason is the operator's; a client is told no more than that it failed.
-        outcome = .refused(job.failure)
+        outcome = .refused(error.isOutOfReach ? .outOfReach(insteadOf: job.failure) : job.failure)
       }
       stage.store(.done, ordering: .releasing)
       done.signal()

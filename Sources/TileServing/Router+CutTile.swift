@@ -23,7 +23,8 @@ extension Router {
     return rendering(
       "cut \(level)/\(rectangle.x),\(rectangle.y),\(rectangle.width),\(rectangle.height)/"
         + "\(size.width),\(size.height).\(format.fileExtension)",
-      format, archive, failure: .text(500, "the tile cannot be read from its archive")
+      stamp: renderer.stamp(of: rectangle, level: level, in: archive), format, archive,
+      failure: .text(500, "the tile cannot be read from its archive")
     ) { () throws(RenderError) in
       try renderer.render(rectangle, level: level, paddedTo: size, as: format, of: archive)
     }

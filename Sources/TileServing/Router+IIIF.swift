@@ -79,14 +79,15 @@ extension Router {
         sizeWidth: picture.size.width, sizeHeight: picture.size.height),
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
     else { return nil }
-    guard let bytes = archive.tile(number) else {
+    guard let (bytes, stamp) = archive.stampedTile(number) else {
+      if site.renderer.makes(address, of: archive) { return nil }
       return .text(500, "the tile cannot be read from its archive")
     }
     return Response(
       200,
       [
         ("Content-Type", archive.format.mediaType),
-        ("ETag", EntityTag(generation: archive.generation, tile: number).text),
+        ("ETag", EntityTag(generation: archive.generation, tile: number, stamp: stamp).text),
         ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
       ], .bytes(Array(bytes)))
   }
@@ -96,7 +97,8 @@ extension Router {
       picture, of: archive.pyramid.imageSize, .two, site.rendering.limits)
     let renderer = site.renderer
     return rendering(
-      "\(canonical)=\(picture.size.height)", picture.format, archive,
+      "\(canonical)=\(picture.size.height)", stamp: renderer.stamp(of: picture, in: archive), picture.format,
+      archive,
       failure: .text(500, "the picture cannot be made from the image's tiles")
     ) { () throws(RenderError) in try renderer.render(picture, of: archive) }
   }

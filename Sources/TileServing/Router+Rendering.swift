@@ -6,17 +6,26 @@ import TileStorage
 extension Router {
   /// - Parameters:
   ///   - name: what tells the picture from all others of the archive.
+  ///   - stamp: what else its pixels depend on, as `TileRenderer` tells.
   ///   - failure: what is answered where it cannot be made.
   func rendering(
-    _ name: String, _ format: PictureFormat, _ archive: SZIArchive, failure: Response,
+    _ name: String, stamp: UInt64, _ format: PictureFormat, _ archive: SZIArchive, failure: Response,
     _ work: @escaping @Sendable () throws(RenderError) -> [UInt8]
   ) -> Response {
-    let key =
+    rendering(name, stamp: stamp, mediaType: format.mediaType, archive, failure: failure, work)
+  }
+
+  func rendering(
+    _ name: String, stamp: UInt64, mediaType: String, _ archive: SZIArchive, failure: Response,
+    _ work: @escaping @Sendable () throws(RenderError) -> [UInt8]
+  ) -> Response {
+    var key =
       "\(TileRenderer.revision)|\(String(archive.generation, radix: 16))|\(name)|\(site.rendering.quality)"
+    if stamp != 0 { key += "|\(String(stamp, radix: 16))" }
     return Response(
       200,
       [
-        ("Content-Type", format.mediaType),
+        ("Content-Type", mediaType),
         ("ETag", EntityTag(of: Array(key.utf8), generation: archive.generation).text),
         ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
       ],
@@ -24,8 +33,10 @@ extension Router {
         RenderJob(key: key, failure: failure, mayBeKept: { !archive.isLocked }, work: work)))
   }
 
-  /// For ever where the URL names the archive's generation, else until the next request asks again.
+  /// For ever where the URL names the archive's generation and that stands for every tile, else until the next
+  /// request asks again.
   func lifetime(of archive: SZIArchive) -> String {
+    if archive.hasStamps { return "public, no-cache" }
     let generation = Array(String(archive.generation, radix: 16).utf8)
     let isPinned = request.rawQuery.contains { $0.name == [UInt8(ascii: "g")] && $0.value == generation }
     return isPinned ? "public, max-age=31536000, immutable" : "public, no-cache"
@@ -37,7 +48,10 @@ extension Router {
     guard let format = PictureFormat(fileExtension: ending) else { return nil }
     let renderer = site.renderer
     return rendering(
-      "tile \(address.level)/\(address.column)_\(address.row).\(ending)", format, archive,
+      "tile \(address.level)/\(address.column)_\(address.row).\(ending)",
+      stamp: archive.pyramid.rectangle(of: address).map {
+        renderer.stamp(of: $0, level: address.level, in: archive)
+      } ?? 0, format, archive,
       failure: .text(500, "the tile cannot be read from its archive")
     ) { () throws(RenderError) in try renderer.transcode(address, of: archive, to: format) }
   }
@@ -68,7 +82,7 @@ extension Router {
     return rendering(
       "viewport \(viewport.width),\(viewport.height),\(viewport.scale),\(viewport.x),\(viewport.y),"
         + "\(viewport.turn.degrees),\(viewport.turn.isFlipped),\(ratio).\(ending)",
-      format, archive,
+      stamp: renderer.stamp(of: viewport, devicePixelRatio: ratio, in: archive), format, archive,
       failure: .problem(500, "Unreadable", "the picture cannot be made from the image's tiles")
     ) { () throws(RenderError) in
       try renderer.render(viewport, devicePixelRatio: ratio, format: format, of: archive)

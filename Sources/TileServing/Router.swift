@@ -119,6 +119,12 @@ struct Router {
       return transcoded(TileAddress(level: level, column: column, row: row), String(parts[1]), archive)
         ?? .text(404, "tiles are had in the formats jpg, png, webp, tif, gif and avif")
     }
+    let address = TileAddress(level: level, column: column, row: row)
+    if archive.tile(index) == nil, site.renderer.makes(address, of: archive),
+      let made = transcoded(address, archive.format.fileExtension, archive)
+    {
+      return made
+    }
     // In the pyramid, but not readable: that is a fault, never an empty tile.
     guard archive.tile(index) != nil else { return .text(500, "the tile cannot be read from its archive") }
     return .text(500, "the tile could not be answered")
@@ -148,7 +154,7 @@ struct Router {
       let id = rest.dropLast().joined(separator: "/")
       return found(id, problem: true) { archive in
         viewport(id, archive) {
-          last == "viewport" ? .json($0.json) : ViewportTiles.response($0, archive)
+          last == "viewport" ? .json($0.json) : viewportTiles($0, archive)
         }
       }
     }

@@ -122,12 +122,12 @@ public final class Site: Sendable {
       }
       guard let archive = (try? library.archive(id)) ?? nil, let number = number(archive),
         let mediaType = MediaTypeName.pointer(archive.format, ending: fileExtension),
-        let bytes = archive.tile(number)
+        let (bytes, stamp) = archive.stampedTile(number)
       else { return .other }
       return .found(
         TileReply(
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
-          tile: number, mediaType: mediaType, isPrivate: isPrivate))
+          stamp: stamp, tile: number, mediaType: mediaType, isPrivate: isPrivate))
     }
   }
 

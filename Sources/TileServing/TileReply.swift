@@ -8,6 +8,8 @@ public struct TileReply {
   /// Retained once for whoever sends the bytes, and released by him afterwards.
   public let archive: Unmanaged<SZIArchive>
   public let generation: UInt64
+  /// Not 0 where the tile may change while the generation stays.
+  public let stamp: UInt64
   public let tile: Int
   /// `image/jpeg`, NUL-terminated, alive as long as the process.
   public let mediaType: UnsafePointer<CChar>

@@ -1,30 +1,69 @@
 import TileGeometry
+import TileRendering
 import TileStorage
 
 /// A viewport's coverage and its tiles in one answer: the JSON of `ViewportAnswer`, then each of its tiles'
 /// bytes in the same order, every part behind its length in 4 bytes, big-endian.
-enum ViewportTiles {
-  static let mediaType = "application/vnd.ziggurat.viewport-tiles"
+extension Router {
+  static let framed = "application/vnd.ziggurat.viewport-tiles"
 
-  static func response(_ answer: ViewportAnswer, _ archive: SZIArchive) -> Response {
+  func viewportTiles(_ answer: ViewportAnswer, _ archive: SZIArchive) -> Response {
     let tiles = answer.tiles
     let json = answer.json(of: tiles)
+    let failure = Response.problem(500, "Unreadable", "a tile cannot be read from its archive")
     var parts: [UnsafeRawBufferPointer] = []
     parts.reserveCapacity(tiles.count)
+    var stamps: UInt64 = 0
     for tile in tiles {
       let address = tile.address
-      guard
-        let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
-        let bytes = archive.tile(number)
-      else { return .problem(500, "Unreadable", "a tile cannot be read from its archive") }
+      guard let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
+        let (bytes, stamp) = archive.stampedTile(number)
+      else {
+        let isMade = site.renderer.makes(address, of: archive)
+        return isMade ? made(tiles.map(\.address), json, archive, failure) : failure
+      }
+      stamps = (stamps ^ stamp) &* 0x0000_0100_0000_01b3
       parts.append(bytes)
     }
     // The JSON names the archive's generation in every tile's URL, so its tag stands for the tiles, too.
     var response = Response.json(json)
-    response.headers[0] = ("Content-Type", mediaType)
-    response.headers[1] = ("ETag", EntityTag(of: json, generation: archive.generation).text)
+    response.headers[0] = ("Content-Type", Self.framed)
+    response.headers[1] = ("ETag", EntityTag(of: json, generation: archive.generation ^ stamps).text)
     let bytes = GatheredBytes(first: json, parts: parts, of: archive)
     response.body = .gathered(bytes, 0..<bytes.count)
     return response
+  }
+
+  /// The same where some of the tiles are not stored: these are made first.
+  private func made(
+    _ tiles: [TileAddress], _ json: [UInt8], _ archive: SZIArchive, _ failure: Response
+  ) -> Response {
+    let renderer = site.renderer
+    var stamp: UInt64 = 0
+    for address in tiles {
+      guard let rectangle = archive.pyramid.rectangle(of: address) else { continue }
+      stamp =
+        (stamp ^ renderer.stamp(of: rectangle, level: address.level, in: archive)) &* 0x0000_0100_0000_01b3
+    }
+    guard let format = PictureFormat(fileExtension: archive.format.fileExtension) else { return failure }
+    return rendering(
+      "tiles \(EntityTag(of: json).text)", stamp: stamp, mediaType: Self.framed, archive, failure: failure
+    ) { () throws(RenderError) in
+      var bytes: [UInt8] = []
+      func append(_ part: some Collection<UInt8>) {
+        withUnsafeBytes(of: UInt32(part.count).bigEndian) { bytes += $0 }
+        bytes += part
+      }
+      append(json)
+      for address in tiles {
+        let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
+        if let stored = number.flatMap({ archive.tile($0) }) {
+          append(stored)
+        } else {
+          append(try renderer.transcode(address, of: archive, to: format))
+        }
+      }
+      return bytes
+    }
   }
 }

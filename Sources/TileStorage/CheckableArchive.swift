@@ -16,7 +16,10 @@ public protocol CheckableArchive {
 
 extension SZIArchive: CheckableArchive {
   public func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
-    guard let stated = checksum(ofTile: index) else { return "is missing" }
+    guard let stated = checksum(ofTile: index) else {
+      let isLeftOut = lacks(index) || pyramid.address(at: index).map { $0.level < coarsestLevel } ?? false
+      return isLeftOut ? nil : "is missing"
+    }
     guard let bytes = tile(index) else { return "cannot be read: its header is damaged" }
     guard TileStorage.checksum(bytes) == stated else { return "is damaged: its checksum differs" }
     return check(bytes)

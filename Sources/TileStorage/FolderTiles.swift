@@ -1,33 +1,123 @@
+import Glibc
 import Synchronization
 import TileGeometry
 
 /// Tiles that are files of their own, `NAME_files/LEVEL/COLUMN_ROW.EXT`; each mapped when it is asked for
 /// and from then on, so that a slice of it lives as long as its archive.
+///
+/// Files are looked at whenever they are asked for: one that was replaced or written over is mapped anew.
 final class FolderTiles: Sendable {
+  private struct State {
+    var current: [Int: MappedFile] = [:]
+    /// Those that are no longer the tiles, but of which slices were given.
+    var former: [MappedFile] = []
+  }
+
   private let folder: String
   private let fileExtension: String
   private let pyramid: Pyramid
-  private let mapped = Mutex<[Int: MappedFile]>([:])
+  let levels: LevelSet
+  /// How far the levels' names lie below Deep Zoom's numbers.
+  private let offset: Int
+  /// When a level came or went last, nanoseconds since 1970.
+  private let changed: Int
+  private let isUncertain: Bool
+  private let mapped = Mutex(State())
 
+  /// Looks which levels there are.
   init(folder: String, fileExtension: String, pyramid: Pyramid) {
     (self.folder, self.fileExtension, self.pyramid) = (folder, fileExtension, pyramid)
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    changed = Self.identity(folder)?.modifiedNanoseconds ?? 0
+    // Another change may bear the same time.
+    isUncertain = abs(now.tv_sec * 1_000_000_000 + now.tv_nsec - changed) < 100_000_000
+    var found = LevelSet.none
+    var hasMore = false
+    for level in 0..<pyramid.levelCount {
+      let names = Self.tiles(in: "\(folder)/\(level)", fileExtension)
+      if names.isAny { found.insert(level) }
+      if names.isAnyButFirst { hasMore = true }
+    }
+    // Level 0 alone may also be all that was copied so far.
+    let isWhole = hasMore || pyramid.finestSingleTileLevel == pyramid.topLevel
+    offset = isWhole ? found.offset(in: pyramid) : 0
+    levels = found.raised(by: offset)
   }
 
-  var mappedCount: Int { mapped.withLock { $0.count } }
+  /// Whether a folder holds tiles, and others than that of column 0 and row 0.
+  private static func tiles(in folder: String, _ fileExtension: String) -> (isAny: Bool, isAnyButFirst: Bool)
+  {
+    guard let directory = opendir(folder) else { return (false, false) }
+    defer { closedir(directory) }
+    var isAny = false
+    while let entry = readdir(directory) {
+      guard let name = entry.pointee.name, name.hasSuffix("." + fileExtension) else { continue }
+      if !name.hasPrefix("0_0.") { return (true, true) }
+      isAny = true
+    }
+    return (isAny, false)
+  }
 
-  /// Nil where there is no such file or it cannot be read.
-  func tile(_ number: Int) -> UnsafeRawBufferPointer? {
-    if let file = mapped.withLock({ $0[number] }) { return file.bytes }
-    guard let address = pyramid.address(at: number),
-      let file = try? MappedFile(
-        path: "\(folder)/\(address.level)/\(address.column)_\(address.row).\(fileExtension)",
-        keepsDescriptor: false)
-    else { return nil }
+  private static func identity(_ path: String) -> FileIdentity? {
+    var status = stat()
+    return stat(path, &status) == 0 ? FileIdentity(status) : nil
+  }
+
+  private var mappedCount: Int { mapped.withLock { $0.current.count + $0.former.count } }
+
+  private func path(_ number: Int) -> String? {
+    pyramid.address(at: number).map {
+      "\(folder)/\($0.level - offset)/\($0.column)_\($0.row).\(fileExtension)"
+    }
+  }
+
+  private func file(_ number: Int) -> MappedFile? {
+    guard let path = path(number), let identity = Self.identity(path) else { return nil }
+    if let file = mapped.withLock({ $0.current[number] }), file.identity == identity { return file }
+    guard let file = try? MappedFile(path: path, keepsDescriptor: false) else { return nil }
     // Two threads may have mapped it: the first one's stays.
     return mapped.withLock { mapped in
-      if let first = mapped[number] { return first.bytes }
-      mapped[number] = file
-      return file.bytes
+      if let other = mapped.current[number] {
+        if other.identity == file.identity { return other }
+        mapped.former.append(other)
+      }
+      mapped.current[number] = file
+      return file
     }
+  }
+}
+
+extension FolderTiles: LooseTiles {
+  /// Nil where there is no such file or it cannot be read.
+  func tile(_ number: Int) -> UnsafeRawBufferPointer? { file(number)?.bytes }
+
+  func stampedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, stamp: UInt64)? {
+    file(number).map { ($0.bytes, Self.stamp($0.identity)) }
+  }
+
+  func stamp(ofTile number: Int) -> UInt64? { path(number).flatMap(Self.identity).map(Self.stamp) }
+
+  private static func stamp(_ file: FileIdentity) -> UInt64 {
+    [Int(truncatingIfNeeded: file.inode), file.size, file.modifiedNanoseconds].withUnsafeBytes {
+      Digest.fnv1a($0)
+    }
+  }
+
+  func lacks(_ number: Int) -> Bool {
+    guard let level = pyramid.address(at: number)?.level, levels.contains(level), let path = path(number)
+    else { return false }
+    return access(path, F_OK) != 0 && errno == ENOENT
+  }
+
+  var hasStamps: Bool { true }
+
+  func entry(_ relativeName: String) -> UnsafeRawBufferPointer? { nil }
+
+  var isLocked: Bool { false }
+
+  /// Each mapped file takes a place in the process's map; and a level that came may make others mean other things.
+  var isWornOut: Bool {
+    mappedCount > 1024 || isUncertain || Self.identity(folder)?.modifiedNanoseconds ?? 0 != changed
   }
 }

@@ -3,6 +3,21 @@ public protocol LooseTiles: AnyObject, Sendable {
   /// Nil where there is no such tile or it cannot be read.
   func tile(_ number: Int) -> UnsafeRawBufferPointer?
 
+  /// The tile, and what tells this version of it from those before it.
+  func stampedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, stamp: UInt64)?
+
+  /// The same stamp without the tile; nil where there is no such tile.
+  func stamp(ofTile number: Int) -> UInt64?
+
+  /// Whether tiles change while the image's generation stays.
+  var hasStamps: Bool { get }
+
+  /// Which levels have any tiles.
+  var levels: LevelSet { get }
+
+  /// Whether a tile of a level that has others was left out by whoever wrote them.
+  func lacks(_ number: Int) -> Bool
+
   /// Bytes that are not a tile, as `SZIArchive.entry` gives them.
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer?
 
@@ -13,11 +28,17 @@ public protocol LooseTiles: AnyObject, Sendable {
   var isLocked: Bool { get }
 }
 
-extension FolderTiles: LooseTiles {
-  func entry(_ relativeName: String) -> UnsafeRawBufferPointer? { nil }
+/// What is so of tiles that are all there and never change.
+extension LooseTiles {
+  public func stampedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, stamp: UInt64)? {
+    tile(number).map { ($0, 0) }
+  }
 
-  var isLocked: Bool { false }
+  public func stamp(ofTile number: Int) -> UInt64? { 0 }
 
-  /// Each mapped file takes a place in the process's map.
-  var isWornOut: Bool { mappedCount > 1024 }
+  public var hasStamps: Bool { false }
+
+  public var levels: LevelSet { .all }
+
+  public func lacks(_ number: Int) -> Bool { false }
 }

@@ -20,6 +20,7 @@ public final class SZIArchive: Sendable {
   nonisolated(unsafe) private let index: TileIndex
   /// Where the tiles do not lie in `file`.
   private let loose: (any LooseTiles)?
+  private let levels: LevelSet
 
   /// - Parameter path: of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
   public convenience init(path: String) throws(StorageError) {
@@ -46,16 +47,31 @@ public final class SZIArchive: Sendable {
     }
     let index = TileIndex(root.descriptor.pyramid)
     var others: [String: TileIndex.Place] = [:]
-    try directory.forEntries { (entry) throws(StorageError) in
-      guard entry.isPlain, let size = UInt32(exactly: entry.size) else { return }
-      let place = TileIndex.Place(headerOffset: entry.headerOffset, size: size, crc: entry.crc)
-      if let address = root.tileAddress(ofName: entry.name) {
-        if let number = index.grid.index(level: address.level, column: address.column, row: address.row) {
-          index.places[number] = place
+    var levels = LevelSet.none
+    let (places, grid) = (index.places, index.grid)
+    func read(_ offset: Int) throws(StorageError) {
+      try directory.forEntries { (entry) throws(StorageError) in
+        guard entry.isPlain, let size = UInt32(exactly: entry.size) else { return }
+        let place = TileIndex.Place(headerOffset: entry.headerOffset, size: size, crc: entry.crc)
+        if let address = root.tileAddress(ofName: entry.name) {
+          levels.insert(address.level)
+          if let number = grid.index(
+            level: address.level + offset, column: address.column, row: address.row)
+          {
+            places[number] = place
+          }
+        } else if let name = root.relativeName(entry.name) {
+          others[name] = place
         }
-      } else if let name = root.relativeName(entry.name) {
-        others[name] = place
       }
+    }
+    try read(0)
+    // Our own are whole, or else damaged.
+    if others[BuildRecord.entryName] != nil { levels = .all }
+    let offset = levels.offset(in: root.descriptor.pyramid)
+    if offset > 0 {
+      places.update(repeating: TileIndex.Place(headerOffset: .max, size: 0, crc: 0))
+      try read(offset)
     }
     name = root.name
     pyramid = root.descriptor.pyramid
@@ -65,6 +81,7 @@ public final class SZIArchive: Sendable {
     self.file = file
     self.others = others
     self.index = index
+    self.levels = levels.raised(by: offset)
     loose = nil
   }
 
@@ -77,6 +94,7 @@ public final class SZIArchive: Sendable {
     (self.fileExtension, self.generation, self.file) = (fileExtension, generation, file)
     others = [:]
     index = TileIndex(levelsOf: pyramid)
+    levels = loose.levels
     self.loose = loose
   }
 
@@ -110,6 +128,31 @@ public final class SZIArchive: Sendable {
     if let loose { return loose.tile(number) }
     guard number >= 0, number < index.places.count else { return nil }
     return bytes(index.places[number])
+  }
+
+  /// The encoded tile, and what tells this version of it from those before it under the same generation.
+  public func stampedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, stamp: UInt64)? {
+    if let loose { return loose.stampedTile(number) }
+    return tile(number).map { ($0, 0) }
+  }
+
+  /// The same stamp without the tile; nil where there is no such tile.
+  public func stamp(ofTile number: Int) -> UInt64? { loose == nil ? 0 : loose?.stamp(ofTile: number) }
+
+  /// Whether tiles may change while the generation stays, since they are files of their own.
+  public var hasStamps: Bool { loose?.hasStamps ?? false }
+
+  /// Coarser levels than this are not stored, as `vips dzsave --depth` leaves them.
+  public var coarsestLevel: Int { levels.coarsest }
+
+  /// Whether whoever wrote the archive left the tile out, as `vips dzsave --skip-blanks` does: its level has
+  /// others. Of our own archives none are.
+  public func lacks(_ number: Int) -> Bool {
+    if let loose { return loose.lacks(number) }
+    guard number >= 0, number < index.places.count, index.places[number].headerOffset == .max,
+      let level = pyramid.address(at: number)?.level
+    else { return false }
+    return levels.contains(level) && others[BuildRecord.entryName] == nil
   }
 
   /// The CRC-32 that the directory states for the tile.

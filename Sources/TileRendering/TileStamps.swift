@@ -1,0 +1,54 @@
+public import TileGeometry
+public import TileStorage
+
+extension SZIArchive {
+  /// What tells the pixels of a rectangle from those that were there before under the same generation; 0 where
+  /// tiles do not change.
+  /// - Parameter rectangle: level space, inside the level.
+  func stamp(of rectangle: PixelRect, level: Int) -> UInt64 {
+    guard hasStamps else { return 0 }
+    let stored = storedRectangle(rectangle, level: level)
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    let side = pyramid.tileSize
+    for row in stored.y / side...(stored.y + stored.height - 1) / side {
+      for column in stored.x / side...(stored.x + stored.width - 1) / side {
+        var address = TileAddress(level: max(level, coarsestLevel), column: column, row: row)
+        // What is left out is made from the coarser ones.
+        while address.level >= coarsestLevel {
+          let number = tileIndex(level: address.level, column: address.column, row: address.row)
+          let stamp: UInt64? = number.flatMap { self.stamp(ofTile: $0) }
+          hash = (hash ^ (stamp ?? 1)) &* 0x0000_0100_0000_01b3
+          if stamp != nil { break }
+          address = TileAddress(level: address.level - 1, column: address.column / 2, row: address.row / 2)
+        }
+      }
+    }
+    return hash
+  }
+}
+
+/// What a picture's pixels depend on besides the archive's generation.
+extension TileRenderer {
+  public func stamp(of picture: Picture, in archive: SZIArchive) -> UInt64 {
+    guard archive.hasStamps else { return 0 }
+    let plan = RenderPlan(archive.pyramid, region: picture.region, size: picture.size)
+    return archive.stamp(of: plan.rectangle, level: plan.level)
+  }
+
+  public func stamp(of viewport: Viewport, devicePixelRatio: Double, in archive: SZIArchive) -> UInt64 {
+    guard archive.hasStamps else { return 0 }
+    let plan = ViewportPlan(archive.pyramid, viewport, devicePixelRatio: devicePixelRatio)
+    return plan.rectangle.map { archive.stamp(of: $0, level: plan.level) } ?? 0
+  }
+
+  public func stamp(of rectangle: PixelRect, level: Int, in archive: SZIArchive) -> UInt64 {
+    archive.stamp(of: rectangle, level: level)
+  }
+
+  /// Whether the tile, which is not stored, can be made from those that are.
+  public func makes(_ address: TileAddress, of archive: SZIArchive) -> Bool {
+    guard address.level >= archive.coarsestLevel else { return true }
+    let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
+    return number.map { archive.lacks($0) } ?? false
+  }
+}

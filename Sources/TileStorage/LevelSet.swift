@@ -1,0 +1,32 @@
+import TileGeometry
+
+/// Which levels of a pyramid are stored.
+public struct LevelSet: Hashable, Sendable {
+  private var bits: UInt64
+
+  public static let none = LevelSet(bits: 0)
+  public static let all = LevelSet(bits: .max)
+
+  private init(bits: UInt64) { self.bits = bits }
+
+  public func contains(_ level: Int) -> Bool { level >= 0 && level < 64 && bits >> UInt64(level) & 1 == 1 }
+
+  mutating func insert(_ level: Int) { if level >= 0, level < 64 { bits |= 1 << UInt64(level) } }
+
+  /// The lowest level of the set; 0 of an empty one.
+  public var coarsest: Int { bits == 0 ? 0 : bits.trailingZeroBitCount }
+
+  private var finest: Int { bits == 0 ? 0 : 63 - bits.leadingZeroBitCount }
+
+  /// How far the numbers of these levels, as they are stored, lie below Deep Zoom's.
+  ///
+  /// `vips dzsave` counts from the coarsest level that it writes: full resolution alone is level 0 with
+  /// `--depth one`, and with `--depth onetile` 0 is the level that fits one tile.
+  func offset(in pyramid: Pyramid) -> Int {
+    let top = pyramid.topLevel
+    guard self != .none, finest < top else { return 0 }
+    return finest == 0 || finest == top - pyramid.finestSingleTileLevel ? top - finest : 0
+  }
+
+  func raised(by offset: Int) -> LevelSet { LevelSet(bits: bits << UInt64(offset)) }
+}
