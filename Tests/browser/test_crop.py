@@ -81,13 +81,11 @@ class Crop(PageTest):
     def test_outside_it_is_dim_except_while_a_handle_moves(self):
         visit = self.open()
         shade = "return getComputedStyle(viewer.shadowRoot.querySelector('.frame')).boxShadow.includes('9999px')"
-        self.assertTrue(visit.run(shade))
+        visit.until(shade, "dim")
         mouse = self.drag(visit, "Top left", 30, 30)
-        visit.page.wait_for_timeout(300)
-        self.assertFalse(visit.run(shade))
+        visit.until(shade.replace("return ", "return !"), "clear")
         mouse.up()
-        visit.page.wait_for_timeout(300)
-        self.assertTrue(visit.run(shade))
+        visit.until(shade, "dim again")
 
     def test_the_picture_pans_and_zooms_beneath_the_frame(self):
         visit = self.open(view="scale=0.6&x=900&y=500")

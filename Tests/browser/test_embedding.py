@@ -1,6 +1,8 @@
 """The elements in a page of somebody else's: attributes, methods, events."""
 
+import http.server
 import math
+import threading
 import unittest
 
 from browser import HEIGHT, WIDTH, PageTest
@@ -11,8 +13,8 @@ PAGE = """<!doctype html><meta charset="utf-8"><title>A page</title>
 
 
 class Embedding(PageTest):
-    def page(self, body, width=1000, height=700):
-        visit = self.visit(width=width, height=height)
+    def page(self, body, width=1000, height=700, faults=()):
+        visit = self.visit(width=width, height=height, faults=faults)
         visit.page.route("**/embedding", lambda route: route.fulfill(content_type="text/html", body=PAGE + body))
         visit.open("embedding", wait=False)
         visit.run("""const style = (name, properties) => document.querySelectorAll(name).forEach((element) =>
@@ -82,6 +84,54 @@ class Embedding(PageTest):
         self.assertEqual(told[:2], ["open", "viewport"])
         self.assertIn("settle", told[told.index("sharp"):])
         self.assertNotIn("error", told)
+
+    def test_wrong_use_is_refused_and_leaves_the_view_as_it_was(self):
+        visit = self.page('<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>')
+        visit.sharp()
+        visit.run("viewer.viewport = { scale: 0.5, x: 700, y: 300 }")
+        visit.sharp()
+        before = visit.view()
+        self.assertEqual({key: before[key] for key in "xy"} | {"scale": before["scale"]}, {"x": 700, "y": 300, "scale": 0.5})
+        for wrong in ("zoomTo(NaN)", "zoomTo()", "zoomBy(NaN)", "panTo({ x: NaN, y: 3 })", "panTo()", "rotate(NaN)",
+                      "viewport = { scale: 0 }", "viewport = { x: 'left' }", "viewport = { scale: 1, y: Infinity }"):
+            with self.subTest(wrong):
+                refusal = visit.run(f"try {{ viewer.{wrong} }} catch (error) {{ return error.name }}")
+                self.assertIn(refusal, ["RangeError", "TypeError"])
+                visit.run("await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+                self.assertEqual(visit.view(), before)
+        for ignored in ("goTo(-1)", "goTo(5)", "goTo(NaN)", "goTo('x')"):
+            self.assertEqual(visit.run(f"viewer.{ignored}; return viewer.index"), 0)
+        visit.sharp()
+
+    def test_what_cannot_be_opened_is_told_and_the_next_opens(self):
+        class Elsewhere(http.server.BaseHTTPRequestHandler):
+            """A server that lets no other host's pages read what it has."""
+
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(b'<Image Format="jpg" TileSize="256" Overlap="0"><Size Width="9" Height="9"/></Image>')
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        away = f"http://127.0.0.1:{server.server_port}/away.dzi"
+        visit = self.page('<ziggurat-viewer></ziggurat-viewer>', faults=["404", "ERR_", "away"])
+        for wrong in ("'http://[bad'", "'/'", "'/package.json'", "'/icon.svg'", "'/api/images/nope'", "{}", "null",
+                      "'/dzi/nope.dzi'", f"'{away}'"):
+            with self.subTest(wrong):
+                told = visit.run(f"""let fault = null
+                    viewer.addEventListener('error', ({{ detail }}) => {{ fault = detail }}, {{ once: true }})
+                    await viewer.open({wrong})
+                    return fault instanceof Error && viewer.shadowRoot.querySelector('.notice').textContent""")
+                self.assertEqual(told, "There is no such image here." if "nope" in wrong else "The image could not be read.")
+        visit.requests.remove(away)
+        visit.run("await viewer.open('/api/images/FallenLeaf')")
+        visit.sharp()
+        self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.notice').textContent"), "")
 
     def test_limits_are_set_by_attributes(self):
         visit = self.page('<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding" max-scale="0.5" double-tap-scale="0.3"></ziggurat-viewer>')

@@ -39,6 +39,7 @@ class Kinds(PageTest):
         pages.mkdir(parents=True)
         for number in (1, 2, 10):  # In the order in which one counts.
             subprocess.run(["vips", "thumbnail", photograph, pages / f"page{number}.jpg", str(500 + number)], check=True)
+        subprocess.run(["exiftool", "-q", "-overwrite_original", "-XMP-dc:Title=A walk", pages / "page2.jpg"], check=True)
         cls.books = served(folder / "books" / "scans", "--book")
 
     def test_title_and_caption_are_shown_as_text(self):
@@ -176,9 +177,20 @@ class Kinds(PageTest):
             visit.page.keyboard.press("PageDown")
             visit.until(f"return viewer.isSharp && document.getElementById('number').value === '{number}'")
             self.assertEqual(visit.run("return viewer.source.pyramid.imageSize.width"), width)
+            visit.until(f"return viewer.shadowRoot.querySelector('.spoken').textContent.endsWith('page {number}, image {number} of 3')")
         visit.page.keyboard.press("PageDown")
         visit.page.wait_for_timeout(300)
         self.assertEqual(visit.run("return viewer.index"), 2, "the last page is the last")
+
+    def test_a_page_is_named_by_its_book_and_number(self):
+        visit = self.visit(host=self.books)
+        for number, title in ((1, "diary, page 1"), (2, "A walk, page 2"), (3, "diary, page 3")):
+            visit.open(f"view/diary%2F{number}")
+            self.assertEqual(visit.run("return [document.title, document.getElementById('title').textContent, viewer.ariaLabel]"), [title] * 3)
+        visit.open(wait=False)
+        visit.until("return document.querySelectorAll('#grid a').length === 3")
+        self.assertEqual(visit.run("return [...document.querySelectorAll('.caption')].map(({ textContent }) => textContent)"),
+                         ["diary, page 1", "A walk, page 2", "diary, page 3"])
 
     def test_full_screen_and_back(self):
         visit = self.visit(host=self.host).open("view/captioned")

@@ -124,8 +124,7 @@ export class Cropper {
   }
 
   grip(handle, name) {
-    const grip = button(handle.x === 0 && handle.y === 0 ? 'grip middle' : 'grip', name, null, '')
-    Object.assign(grip.style, { left: `${(handle.x + 1) * 50}%`, top: `${(handle.y + 1) * 50}%` })
+    const grip = button('grip', name, null, '')
     let hold = null
     grip.onpointerdown = (event) => {
       event.stopPropagation()

@@ -48,7 +48,7 @@ export class CanvasPainter {
     if (scratch.width < rect.width) scratch.width = Math.ceil(rect.width / 256) * 256
     if (scratch.height < rect.height) scratch.height = Math.ceil(rect.height / 256) * 256
     context.clearRect(0, 0, rect.width + 1, rect.height + 1)
-    const has = (level, column, row) => tiles.has(tileKey({ level, column, row }))
+    const has = (tile) => tiles.has(tileKey(tile))
     for (const tile of mosaicTiles(pyramid, level, rect, has)) {
       const size = pyramid.size(tile.level)
       const across = pyramid.span(tile.column, size.width)

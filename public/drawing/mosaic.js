@@ -38,7 +38,6 @@ export function levelRect(viewport, unit, ratio, cell, level) {
   return width > 0 && height > 0 ? { x, y, width, height } : null
 }
 
-/** In order of drawing: coarser and finer ones stand in for those missing. */
 export function mosaicTiles(pyramid, level, rect, has) {
   const own = []
   const finer = []
@@ -46,20 +45,21 @@ export function mosaicTiles(pyramid, level, rect, has) {
   const size = pyramid.tileSize
   for (let row = Math.floor(rect.y / size); row * size < rect.y + rect.height; row += 1) {
     for (let column = Math.floor(rect.x / size); column * size < rect.x + rect.width; column += 1) {
-      if (has(level, column, row)) {
-        own.push({ level, column, row })
+      const here = { level, column, row }
+      if (has(here)) {
+        own.push(here)
         continue
       }
       for (let up = 1; up <= level; up += 1) {
         const tile = { level: level - up, column: Math.floor(column / 2 ** up), row: Math.floor(row / 2 ** up) }
-        if (!has(tile.level, tile.column, tile.row)) continue
+        if (!has(tile)) continue
         coarser.set(tileKey(tile), tile)
         break
       }
       if (level < pyramid.topLevel) {
         for (const [dx, dy] of [[0, 0], [1, 0], [0, 1], [1, 1]]) {
           const tile = { level: level + 1, column: column * 2 + dx, row: row * 2 + dy }
-          if (has(tile.level, tile.column, tile.row)) finer.push(tile)
+          if (has(tile)) finer.push(tile)
         }
       }
     }

@@ -1,6 +1,6 @@
 import { text } from '../text/writing.js'
 import { button, make } from '../viewer/element.js'
-import { icon } from '../viewer/icons.js'
+import { icon } from '../gallery/icons.js'
 import { ask, isOwn } from './ask.js'
 import { editImage } from './form.js'
 import { speak, toast } from './toast.js'

@@ -1,3 +1,4 @@
+import { imageTitle } from '../sources/ziggurat.js'
 import { text } from '../text/writing.js'
 import { editImage } from './form.js'
 import { deleteImages, leaveNote } from './trash.js'
@@ -8,7 +9,7 @@ export function showEditing(viewer, back) {
     const { source } = viewer
     editImage(viewer.shadowRoot, source.details.id, (image) => {
       Object.assign(source.details, image, { caption: image.caption })
-      source.title = image.title
+      source.title = imageTitle(source.details)
       viewer.dispatchEvent(new Event('open'))
       viewer.say(text.saved)
     }).catch(fail)

@@ -1,4 +1,4 @@
-import { zigguratSource } from '../sources/ziggurat.js'
+import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
 import { make } from '../viewer/element.js'
 import { Rows } from './rows.js'
 
@@ -20,9 +20,8 @@ export class Grid {
   }
 
   clear() {
-    this.images = []
     this.focused = 0
-    this.layOut()
+    this.replace([])
   }
 
   append(images) {
@@ -32,9 +31,11 @@ export class Grid {
   }
 
   layOut() {
+    const ring = this.box.querySelector(':focus')?.matches(':focus-visible')
     for (const link of this.shown.values()) link.remove()
     this.shown.clear()
     if (this.box.clientWidth > 0) this.arrange()
+    if (ring !== undefined) this.shown.get(this.focused)?.focus({ preventScroll: true, focusVisible: ring })
   }
 
   arrange() {
@@ -127,7 +128,7 @@ export class Grid {
     const link = make('a', {
       className: 'picture', href: `/view/${encodeURIComponent(image.id)}`, tabIndex: index === this.focused ? 0 : -1,
       onclick: () => this.opened(Number(link.dataset.index)),
-    }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: image.title || image.id }))
+    }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index
     let next = null
     for (const [other, element] of this.shown) {
@@ -150,17 +151,15 @@ export class Grid {
         Math.abs(center(box) - middle) < Math.abs(center(best) - middle) ? box : best).index
     }
     const moves = {
-      ArrowRight: () => this.focused + this.sign, ArrowLeft: () => this.focused - this.sign,
-      ArrowDown: () => along(1), ArrowUp: () => along(-1),
-      Home: () => 0, End: () => this.images.length - 1,
+      ArrowRight: this.focused + this.sign, ArrowLeft: this.focused - this.sign,
+      ArrowDown: along(1), ArrowUp: along(-1), Home: 0, End: Infinity,
     }
-    const move = moves[event.key]
-    if (!move) return
+    if (!(event.key in moves)) return
     event.preventDefault()
-    this.focus(Math.min(Math.max(move(), 0), this.images.length - 1))
+    this.focus(Math.min(Math.max(moves[event.key], 0), this.images.length - 1))
   }
 
-  focus(index) {
+  focus(index, focusVisible) {
     this.focused = index
     const row = this.rows.rows[this.rows.rowOf(index)]
     if (!row) return
@@ -169,7 +168,7 @@ export class Grid {
     const below = top + row.height + this.rows.style.caption + 16 - innerHeight
     if (below > 0) scrollBy(0, below)
     this.update()
-    this.shown.get(index)?.focus({ preventScroll: true })
+    this.shown.get(index)?.focus({ preventScroll: true, focusVisible })
   }
 }
 

@@ -1,7 +1,7 @@
 import { text } from '../text/english.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
-import { icon } from '../viewer/icons.js'
+import { icon } from './icons.js'
 import { logIn, session } from './session.js'
 
 const NOTE = 'ziggurat-locked'

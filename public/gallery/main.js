@@ -2,7 +2,7 @@ import { showGallery } from './page.js'
 import { session, takeToken } from './session.js'
 
 await takeToken()
-const { grid, reload } = showGallery(document, location)
+const { grid, reload } = showGallery()
 const rights = await session()
 const { password, space, writable, spaceWritable } = rights
 const header = document.querySelector('header')

@@ -1,21 +1,21 @@
-import { leaveAlbum } from '../paging/album.js'
+import { OPEN, leaveAlbum } from '../paging/album.js'
 import { text } from '../text/english.js'
-import { icon } from '../viewer/icons.js'
 import { Grid } from './grid.js'
 import { Library } from './library.js'
 
 const TYPING = 220 // ms
 
-export function showGallery(document, location) {
+export function showGallery() {
   const find = (id) => document.getElementById(id)
   const field = find('search')
   const note = find('note')
   const again = find('again')
   field.placeholder = text.search
   field.ariaLabel = text.searchImages
-  field.before(icon('search'))
   again.textContent = text.tryAgain
+  let ring = null
   const grid = new Grid(find('grid'), () => read(), (index) => {
+    ring = document.activeElement.matches(':focus-visible')
     leaveAlbum(sessionStorage, grid.images, index, library.isComplete ? grid.images.length : library.total ?? grid.images.length)
   })
   let library = new Library('')
@@ -38,17 +38,30 @@ export function showGallery(document, location) {
       if (current === library && !current.abort.signal.aborted) say(text.libraryUnreachable, true)
     }
   }
-  let place = history.state?.place ?? null
+  let place = null
   const comeBack = () => {
     if (!place) return
-    if (grid.images.length < place.count && !library.isComplete) return read()
-    const { top } = place
+    const { top, count, open, ring: wasSeen } = place
+    if (grid.images.length < count && !library.isComplete) return read()
     place = null
     scrollTo(0, top)
+    const index = grid.images.findIndex(({ id }) => id === open)
+    if (index >= 0) grid.focus(index, wasSeen)
+    ring = null
+    leave()
   }
+  const returned = () => {
+    place = history.state?.place ?? null
+    if (place && place.ring !== null) place.open = sessionStorage[OPEN]
+  }
+  returned()
   history.scrollRestoration = 'manual'
-  addEventListener('pagehide', () => {
-    history.replaceState({ place: { top: scrollY, count: grid.images.length } }, '')
+  const leave = () => history.replaceState({ place: { top: scrollY, count: grid.images.length, ring } }, '')
+  addEventListener('pagehide', leave)
+  addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return
+    returned()
+    comeBack()
   })
   const search = (query) => {
     library.stop()
@@ -80,7 +93,8 @@ export function showGallery(document, location) {
   field.value = new URLSearchParams(location.search).get('q') ?? ''
   search(field.value.trim())
   const reload = () => {
-    place = { top: scrollY, count: grid.images.length }
+    const open = grid.box.contains(document.activeElement) && grid.images[grid.focused]?.id
+    place = { top: scrollY, count: grid.images.length, open }
     search(field.value.trim())
   }
   return { grid, reload }

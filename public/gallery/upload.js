@@ -1,7 +1,7 @@
 import { text } from '../text/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
-import { icon } from '../viewer/icons.js'
+import { icon } from './icons.js'
 import { cancel, send } from './tus.js'
 
 const AT_ONCE = 3
@@ -139,7 +139,7 @@ class Row {
       const answer = await fetch(`/api/uploads/${this.id}`)
       if (answer.ok) this.tell(await answer.json())
     } catch (error) {
-      if (!this.abort.signal.aborted) this.fail(error.refusal ?? text.tryAgain)
+      if (!this.abort.signal.aborted) this.end('failed', error.refusal ?? text.tryAgain)
     }
   }
 
@@ -153,15 +153,13 @@ class Row {
     if (stage === 'receiving') this.show(offset / length, text.sendingPart(offset / length))
     if (stage === 'waiting') this.show(1, reason ?? text.waitingForTiling)
     if (stage === 'tiling') this.show(1 + progress, text.tilingPart(progress))
-    if (stage === 'failed') this.fail(reason)
+    if (stage === 'failed') this.end(stage, reason)
     if (stage === 'done') {
-      this.end('done', duplicate ? text.thereAlready : text.added)
+      this.end(stage, duplicate ? text.thereAlready : text.added)
       this.name.href = `/view/${encodeURIComponent(image)}`
       if (!duplicate) this.panel.reload()
     }
   }
-
-  fail(words) { this.end('failed', words) }
 
   end(name, words) {
     this.isOver = true
@@ -173,6 +171,6 @@ class Row {
   cancel() {
     this.abort.abort()
     cancel(this.file, this.id)
-    this.fail(text.cancelled)
+    this.end('failed', text.cancelled)
   }
 }

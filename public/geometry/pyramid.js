@@ -1,4 +1,4 @@
-/** Swift's `Pyramid`; one fixture file holds both together. */
+/** Swift's `Pyramid`. */
 export class Pyramid {
   constructor(imageSize, tileSize, overlap = 0) {
     for (const side of [imageSize.width, imageSize.height, tileSize]) {
@@ -50,9 +50,7 @@ export class Pyramid {
 }
 
 export function levelCount(side) {
-  let bits = 0
-  for (let rest = side - 1; rest >= 1; rest = Math.floor(rest / 2)) bits += 1
-  return bits + 1
+  return side > 1 ? (side - 1).toString(2).length + 1 : 1
 }
 
 /** Not `>>`, which ends at 2^31. */

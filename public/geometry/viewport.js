@@ -5,8 +5,8 @@ import { fitScale } from './fit.js'
 
 export class Viewport {
   constructor({ width, height, scale, x, y, turn = new Turn() }) {
-    if (!(width > 0 && height > 0 && scale > 0)) {
-      throw new RangeError(`a viewport has a positive size and scale: ${width}×${height} at ${scale}`)
+    if (!(width > 0 && height > 0 && scale > 0 && Number.isFinite(x + y))) {
+      throw new RangeError(`not a viewport: ${width}×${height} at ${scale}, ${x}, ${y}`)
     }
     Object.assign(this, { width, height, scale, x, y, turn })
   }
@@ -25,7 +25,6 @@ export class Viewport {
     return { x: (this.x + this.width / 2) / this.scale, y: (this.y + this.height / 2) / this.scale }
   }
 
-  /** Image space. */
   get corners() {
     const { width, height } = this
     return [[0, 0], [width, 0], [width, height], [0, height]].map(([x, y]) => this.imagePoint({ x, y }))

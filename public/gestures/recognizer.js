@@ -18,15 +18,12 @@ export class Recognizer {
     if (this.contacts.size >= 2) return
     this.contacts.set(contact.id, contact)
     this.samples = []
+    const last = this.lastTap
+    if (this.contacts.size === 1) this.first = contact
     if (this.contacts.size === 2) {
       this.flushTap()
       this.state = 'holding'
-      this.handler.grab(this.points())
-      return
-    }
-    this.first = contact
-    const last = this.lastTap
-    if (last && contact.time - last.time < TIMING.doubleTap
+    } else if (last && contact.time - last.time < TIMING.doubleTap
       && last.kind === contact.kind && distance(last, contact) < DOUBLE_TAP_REACH) {
       this.state = 'second'
     } else {
@@ -46,7 +43,7 @@ export class Recognizer {
       this.lastTap = null
       this.state = contact.kind === 'mouse' ? 'holding' : 'quick'
     }
-    if (this.state === 'quick') this.handler.quickZoom(place(this.first), contact.y - this.first.y)
+    if (this.state === 'quick') this.handler.quickZoom(this.first, contact.y - this.first.y)
     if (this.state === 'holding') {
       this.sample(contact)
       this.handler.drag(this.points())
@@ -62,7 +59,7 @@ export class Recognizer {
     if (state === 'pending') this.lastTap = { ...contact }
     if (state === 'second') {
       this.lastTap = null
-      this.handler.doubleTap(place(contact), contact.kind)
+      this.handler.doubleTap(contact)
     }
   }
 
@@ -86,19 +83,19 @@ export class Recognizer {
   expire(time) {
     if (time < this.deadline) return
     if (this.state === 'pending' && this.first) {
-      const { kind } = this.first
-      this.state = kind === 'mouse' ? 'holding' : 'spent'
-      if (kind !== 'mouse') this.handler.longPress(place(this.first), kind)
+      const isMouse = this.first.kind === 'mouse'
+      this.state = isMouse ? 'holding' : 'spent'
+      if (!isMouse) this.handler.longPress(this.first)
     } else this.flushTap()
   }
 
   flushTap() {
     const tap = this.lastTap
     this.lastTap = null
-    if (tap) this.handler.tap(place(tap), tap.kind)
+    if (tap) this.handler.tap(tap)
   }
 
-  points() { return [...this.contacts.values()].map(place) }
+  points() { return [...this.contacts.values()] }
 
   sample(contact) {
     this.samples = this.samples.filter(({ time }) => contact.time - time <= TIMING.sample)
@@ -114,5 +111,3 @@ export class Recognizer {
 }
 
 function distance(a, b) { return Math.hypot(a.x - b.x, a.y - b.y) }
-
-function place({ x, y }) { return { x, y } }

@@ -9,8 +9,6 @@ export class Chase {
     Object.assign(this, { from, anchor, image, limits, point: from.imagePoint(anchor), scale, wanted: scale, time: now })
   }
 
-  aim(scale) { this.wanted = scale }
-
   view(scale) {
     return settled(this.from.with({ scale }).placing(this.point, this.anchor), this.image, this.limits, this.anchor)
   }

@@ -1,16 +1,14 @@
 /** Linear in the scale, the offset keeps one image point still on the screen all the way. */
 export class Flight {
-  constructor(from, to, start, duration) {
-    Object.assign(this, { from, to, start, duration })
+  constructor(from, destination, start, duration) {
+    Object.assign(this, { from, destination, start, duration })
   }
-
-  get destination() { return this.to }
 
   at(now) {
     const time = (now - this.start) / this.duration
-    if (!(time < 1)) return { viewport: this.to, done: true }
+    if (!(time < 1)) return { viewport: this.destination, done: true }
     const part = ease(Math.max(time, 0))
-    const { from, to } = this
+    const { from, destination: to } = this
     const ratio = to.scale / from.scale
     const scale = from.scale * ratio ** part
     const way = Math.abs(ratio - 1) < 1e-9 ? part : (scale - from.scale) / (to.scale - from.scale)

@@ -2,11 +2,14 @@ import { Library } from '../gallery/library.js'
 
 const PAGES = 20
 const KEY = 'ziggurat-album'
+/** Of the page's storage: the gallery's focus comes back to it. */
+export const OPEN = 'ziggurat-open'
 
 export function leaveAlbum(storage, images, index, total) {
   const offset = Math.max(index - 500, 0)
   const ids = images.slice(offset, index + 500).map(({ id }) => id)
   try {
+    storage.setItem(OPEN, images[index].id)
     storage.setItem(KEY, JSON.stringify({ ids, offset, total }))
   } catch {
     // Full or forbidden: the next page asks the library.

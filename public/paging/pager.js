@@ -102,7 +102,6 @@ export class Pager {
     // The preview stays until the canvas is drawn.
     if (page) page.preview.style.translate = ''
     this.forget()
-    // At once: the next finger finds it.
     const neighbour = page ? page.there ?? await page.ready.catch(() => null) : null
     if (this.index === index) this.show(index, neighbour)
     if (page) requestAnimationFrame(() => requestAnimationFrame(() => page.preview.remove()))

@@ -2,7 +2,7 @@ import { Pyramid } from '../geometry/pyramid.js'
 
 export function deepZoomSource(text, address) {
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement
-  const size = [...root.children].find((child) => child.localName === 'Size')
+  const size = root.querySelector('Size')
   const number = (element, name) => Number(element.getAttribute(name))
   const format = root.getAttribute('Format')
   if (root.localName !== 'Image' || !size || !format) throw new Error('not a Deep Zoom descriptor')
@@ -10,7 +10,7 @@ export function deepZoomSource(text, address) {
     { width: number(size, 'Width'), height: number(size, 'Height') },
     number(root, 'TileSize'), number(root, 'Overlap'))
   const folder = address.pathname.replace(/\.(dzi|xml)$/, '_files')
-  const name = decodeURIComponent(folder.split('/').pop() ?? '').replace(/_files$/, '')
+  const name = decodeURIComponent(folder.split('/').pop()).replace(/_files$/, '')
   return {
     pyramid,
     tileURL: (level, column, row) =>

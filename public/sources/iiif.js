@@ -22,7 +22,7 @@ export function iiifSource(info) {
         : (isWhole && factor === 1 ? 'full' : `${sizeW},`)
       return `${base}/${isWhole ? 'full' : `${x},${y},${w},${h}`}/${size}/0/default.${format}`
     },
-    title: decodeURIComponent(base.split('/').pop() ?? ''),
+    title: decodeURIComponent(base.split('/').pop()),
     details: { id: base, width, height, urls: { [isThree ? 'iiif3' : 'iiif2']: `${base}/info.json` } },
   }
 }

@@ -1,4 +1,5 @@
 import { Pyramid } from '../geometry/pyramid.js'
+import { text } from '../text/english.js'
 
 export function zigguratSource(image, address) {
   if (!(image?.width >= 1 && image?.height >= 1 && image?.tileSize >= 1 && image?.urls?.dzi)) {
@@ -14,8 +15,15 @@ export function zigguratSource(image, address) {
     pyramid,
     tileURL: (level, column, row) =>
       new URL(`${folder}/${level}/${column}_${row}.${extension}${pin}`, descriptor).href,
-    title: image.title || image.id || '',
+    title: imageTitle(image),
     details: image,
     address,
   }
+}
+
+/** A page without a title of its own is one of its book's. */
+export function imageTitle({ id = '', title, page }) {
+  const names = id.split('/')
+  const name = names.pop()
+  return page ? text.pageOf(title === name ? names.pop() ?? name : title, page) : title || id
 }

@@ -16,6 +16,7 @@ export const text = {
   goToImage: 'Go to image number',
   ofCount: (count) => `/ ${number(count)}`,
   page: (title, index, count) => `${title}, image ${number(index)} of ${number(count)}`,
+  pageOf: (title, page) => `${title}, page ${number(page)}`,
   spoken: (scale, across, down) =>
     `${percent(scale)} percent, ${Math.round(across * 100)} percent across, ${Math.round(down * 100)} percent down`,
 

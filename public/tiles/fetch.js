@@ -5,7 +5,7 @@ export async function fetchBitmap(url, signal) {
   const answer = await fetch(url, { signal })
   if (!answer.ok) {
     const text = `${answer.status} for ${url}`
-    // 4xx will stay so, but for "too early", "too many" and "timeout".
+    // But for "timeout", "too early" and "too many".
     if (answer.status < 500 && ![408, 425, 429].includes(answer.status)) throw new MissingTile(text)
     throw new Error(text)
   }

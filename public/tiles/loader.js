@@ -22,7 +22,9 @@ export class TileLoader {
     this.fill()
   }
 
-  get pending() { return this.wanted.filter((tile) => !this.hasFailed(tile)).length }
+  get failures() { return this.wanted.filter((tile) => this.hasFailed(tile)).length }
+
+  get pending() { return this.wanted.length - this.failures }
 
   hasFailed(tile) { return (this.troubles.get(tileKey(tile))?.tries ?? 0) > BACK_OFF.length }
 
@@ -70,8 +72,7 @@ export class TileLoader {
     this.troubles.set(key, trouble)
     if (!trouble.waits) {
       this.counts.failed += 1
-      this.failed(tile, error)
-      return
+      return this.failed(tile)
     }
     this.counts.retried += 1
     this.later(() => {

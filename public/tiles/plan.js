@@ -9,7 +9,7 @@ export function plannedTiles(pyramid, viewport, destination, devicePixelRatio) {
   const here = new Coverage(pyramid, atEnd ? viewport.with({ scale: destination.scale }) : viewport, devicePixelRatio)
   if (!there.visible && !here.visible) return []
   const tiles = new Map()
-  const add = ({ level, column, row }) => tiles.set(tileKey({ level, column, row }), { level, column, row })
+  const add = (tile) => tiles.set(tileKey(tile), tile)
   if (there.level > pyramid.singleTileLevel) add({ level: pyramid.singleTileLevel, column: 0, row: 0 })
   if (atEnd) here.tiles().forEach(add)
   there.tiles().forEach(add)

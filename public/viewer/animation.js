@@ -12,8 +12,7 @@ export class Animation {
     this.plays = false
     this.timer = 0
     this.closed = new AbortController()
-    this.moved = () => this.place()
-    viewer.addEventListener('viewport', this.moved)
+    viewer.addEventListener('viewport', () => this.place(), { signal: this.closed.signal })
     this.ready = this.load(new URL(url, base), type, plays).catch(() => {})
   }
 
@@ -99,7 +98,6 @@ export class Animation {
     this.plays = false
     clearTimeout(this.timer)
     this.decoder?.close()
-    this.viewer.removeEventListener('viewport', this.moved)
     this.canvas.remove()
   }
 }

@@ -31,7 +31,7 @@ export class Camera {
     this.wheeling = { chase: null, time: -Infinity, shown: null }
   }
 
-  get window() { return { width: this.viewport.width, height: this.viewport.height } }
+  get window() { return this.viewport }
 
   get limits() { return this.limitsFor(this.viewport.turn) }
 
@@ -65,11 +65,14 @@ export class Camera {
     if (viewport.width === window.width && viewport.height === window.height) return
     this.stop()
     this.hold = null
-    const atFit = viewport.scale <= this.limits.minimum * 1.0001
-    const center = viewport.imageCenter
-    this.viewport = viewport.with(window)
-    if (this.kept || atFit) this.viewport = this.fitted(this.kept ?? 'contain')
-    else this.viewport = this.settle(this.viewport.centered(center))
+    this.reshape(window)
+  }
+
+  reshape(parts) {
+    const { viewport } = this
+    const fit = this.kept ?? (viewport.scale <= this.limits.minimum * 1.0001 ? 'contain' : null)
+    this.viewport = viewport.with(parts)
+    this.viewport = fit ? this.fitted(fit) : this.settle(this.viewport.centered(viewport.imageCenter))
   }
 
   fitted(fit) {
@@ -109,22 +112,17 @@ export class Camera {
 
   panTo(center, now) {
     this.kept = null
-    this.flyTo(this.settle(this.viewport.centered(center)), now)
+    this.flyTo(this.settle(this.destination.centered(center)), now)
   }
 
-  panBy(dx, dy, now) {
-    this.kept = null
-    const from = this.destination
-    const way = new Turn(from.turn.degrees, from.turn.isFlipped).undo({ x: dx, y: dy })
-    this.flyTo(this.settle(from.with({ x: from.x + way.x, y: from.y + way.y })), now)
+  panBy(x, y, now) {
+    const { width, height } = this.window
+    this.panTo(this.destination.imagePoint({ x: width / 2 + x, y: height / 2 + y }), now)
   }
 
   turnTo(turn) {
     this.stop()
-    const center = this.viewport.imageCenter
-    const atFit = this.kept ?? (this.viewport.scale <= this.limits.minimum * 1.0001 ? 'contain' : null)
-    this.viewport = this.viewport.with({ turn })
-    this.viewport = atFit ? this.fitted(atFit) : this.settle(this.viewport.centered(center))
+    this.reshape({ turn })
   }
 
   stop() { this.motion = null }
@@ -168,8 +166,7 @@ export class Camera {
   }
 
   release(velocity, now) {
-    const { hold } = this
-    const { pull, viewport } = this
+    const { hold, pull, viewport } = this
     this.hold = this.quick = null
     this.pull = 0
     if (!hold || pull !== 0) {
@@ -196,7 +193,7 @@ export class Camera {
     const goesOn = last && now - time < WHEEL_PAUSE && Math.hypot(last.anchor.x - point.x, last.anchor.y - point.y) <= 1
       && (this.motion === last || this.viewport === shown)
     const chase = goesOn ? last : new Chase(this.viewport, point, this.image, this.limits, now)
-    chase.aim(limited(chase.wanted * factor, this.limits))
+    chase.wanted = limited(chase.wanted * factor, this.limits)
     if (this.motion !== chase) chase.time = now
     this.motion = this.options.calm ? null : chase
     if (this.options.calm) this.viewport = chase.view(chase.scale = chase.wanted)
@@ -244,6 +241,4 @@ function spread([a, b]) { return Math.hypot(a.x - b.x, a.y - b.y) }
 
 function bearing([a, b]) { return Math.atan2(b.y - a.y, b.x - a.x) * 180 / Math.PI }
 
-function same(a, b) {
-  return Math.abs(a.x - b.x) < 1e-6 && Math.abs(a.y - b.y) < 1e-6 && Math.abs(a.scale / b.scale - 1) < 1e-9
-}
+function same(a, b) { return Math.hypot(a.x - b.x, a.y - b.y, a.scale / b.scale - 1) < 1e-6 }

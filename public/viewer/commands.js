@@ -4,22 +4,21 @@ import { showKeys, showViewMenu } from './view-menu.js'
 const STEP = { pan: 96, zoom: 1.5 }
 
 const COMMANDS = {
-  ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down',
   '+': 'zoomIn', '=': 'zoomIn', '-': 'zoomOut', _: 'zoomOut', 0: 'whole', Home: 'whole', 1: 'original',
-  r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'leave', PageUp: 'previous', PageDown: 'next', '?': 'help',
+  r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'leave', '?': 'help',
   ' ': 'play', ',': 'stepBack', '.': 'step',
 }
 
 export function keyCommand(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null
-  return COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? null
+  return COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? event.key
 }
 
 export function commands(viewer) {
   const pan = (x, y) => () =>
     viewer.change((camera, now) => camera.panBy(x * STEP.pan, y * STEP.pan, now))
   return {
-    left: pan(-1, 0), right: pan(1, 0), up: pan(0, -1), down: pan(0, 1),
+    ArrowLeft: pan(-1, 0), ArrowRight: pan(1, 0), ArrowUp: pan(0, -1), ArrowDown: pan(0, 1),
     zoomIn: () => viewer.zoomBy(STEP.zoom),
     zoomOut: () => viewer.zoomBy(1 / STEP.zoom),
     whole: () => viewer.fit(),
@@ -27,8 +26,8 @@ export function commands(viewer) {
     fit: () => viewer.change((camera, now) => camera.fit(nextState(camera), now)),
     rotate: () => viewer.rotate(90),
     flip: () => viewer.flip(),
-    previous: () => viewer.goBy(-1),
-    next: () => viewer.goBy(1),
+    PageUp: () => viewer.goBy(-1),
+    PageDown: () => viewer.goBy(1),
     play: () => viewer.animation?.toggle(),
     step: () => viewer.animation?.step(1),
     stepBack: () => viewer.animation?.step(-1),

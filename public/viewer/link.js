@@ -1,7 +1,6 @@
 import { Turn } from '../geometry/turn.js'
 import { Viewport } from '../geometry/viewport.js'
 
-/** The server's viewport query, word for word. */
 export function linkHash({ scale, x, y, width, height, turn }) {
   const parts = [
     `scale=${Number(scale.toPrecision(9))}`, `x=${round(x)}`, `y=${round(y)}`,

@@ -22,11 +22,12 @@ export function showMenu(root, point, items, label) {
     const buttons = [...menu.children]
     const at = buttons.indexOf(event.target)
     const count = buttons.length
+    const presses = event.key === 'Enter' || event.key === ' '
     const to = { ArrowDown: at + 1, ArrowUp: at - 1 + count, Home: 0, End: count - 1 }[event.key]
     if (to !== undefined) buttons[to % count].focus()
     else if (event.key === 'Escape' || event.key === 'Tab') close()
-    else if (event.key !== 'Enter' && event.key !== ' ') return
-    if (event.key !== 'Enter' && event.key !== ' ') event.preventDefault()
+    else if (!presses) return
+    if (!presses) event.preventDefault()
     event.stopPropagation()
   }
   // Not when the focus goes: a finger that lifts after its long press takes it along.

@@ -10,6 +10,7 @@ export class Navigator {
     this.element.part.add('navigator')
     this.image = { width: 1, height: 1 }
     const point = (event) => {
+      if (!this.element.hasPointerCapture(event.pointerId)) return
       const box = this.picture.getBoundingClientRect()
       goTo({
         x: (event.clientX - box.left) / box.width * this.image.width,
@@ -20,9 +21,7 @@ export class Navigator {
       this.element.setPointerCapture(event.pointerId)
       point(event)
     }
-    this.element.onpointermove = (event) => {
-      if (this.element.hasPointerCapture(event.pointerId)) point(event)
-    }
+    this.element.onpointermove = point
   }
 
   open(image, bitmap) {

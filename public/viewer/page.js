@@ -1,7 +1,6 @@
 import { session } from '../gallery/session.js'
-import { foundAlbum, libraryAlbum } from '../paging/album.js'
+import { OPEN, foundAlbum, libraryAlbum } from '../paging/album.js'
 import { text } from '../text/english.js'
-import { icon } from './icons.js'
 import { linkHash, linkedViewport } from './link.js'
 
 export function pathId(path) {
@@ -15,15 +14,18 @@ export function pathId(path) {
 
 function apiURL(id) { return `/api/images/${encodeURIComponent(id)}` }
 
-export function showPage(document, location) {
+export function showPage() {
   const find = (id) => document.getElementById(id)
   const viewer = find('viewer')
   const back = find('back')
-  back.append(icon('back'))
-  back.setAttribute('aria-label', text.back)
-  back.title = text.back
+  back.title = back.ariaLabel = text.back
   const first = pathId(location.pathname)
-  find('title').textContent = document.title = first.split('/').pop() ?? first
+  const name = () => {
+    find('title').textContent = document.title = pathId(location.pathname).split('/').pop()
+    find('facts').textContent = ''
+  }
+  name()
+  viewer.addEventListener('error', name)
 
   const follow = () => {
     const { viewport } = viewer
@@ -43,7 +45,7 @@ export function showPage(document, location) {
   })
   viewer.addEventListener('chrome', () => document.body.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
   viewer.addEventListener('leave', () => back.click())
-  viewer.addEventListener('sharp', async () => {
+  viewer.addEventListener('complete', async () => {
     session().then(async ({ writable, spaceWritable }) => {
       if (first.startsWith('~/') ? spaceWritable : writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
     })
@@ -71,8 +73,10 @@ function showAlbum(viewer, album, find) {
   show()
   counter.hidden = false
   viewer.addEventListener('page', () => {
-    history.replaceState(history.state, '', `/view/${encodeURIComponent(album.ids[viewer.index])}`)
+    const id = album.ids[viewer.index]
+    history.replaceState(history.state, '', `/view/${encodeURIComponent(id)}`)
     show()
+    sessionStorage[OPEN] = id
   })
   counter.addEventListener('submit', (event) => {
     event.preventDefault()

@@ -1,4 +1,5 @@
 import { CanvasPainter } from '../drawing/canvas-painter.js'
+import { Pyramid } from '../geometry/pyramid.js'
 import { TileCache } from '../tiles/cache.js'
 import { fetchTile } from '../tiles/fetch.js'
 import { TileLoader } from '../tiles/loader.js'
@@ -15,7 +16,7 @@ export class Stage {
     this.cache = new TileCache(CACHE)
     Object.assign(this, {
       window: { width: 1, height: 1 }, ratio: 1, source: null, camera: null, loader: null,
-      frame: 0, wasMoving: false, isSharp: false, drawn: null, drawnAt: -Infinity, soon: 0,
+      frame: 0, wasMoving: false, isComplete: false, drawn: null, drawnAt: -Infinity, soon: 0,
     })
   }
 
@@ -40,11 +41,21 @@ export class Stage {
     this.loader = loader
   }
 
+  /** Code is slow the first time: it runs once while the answer is on its way. */
+  warm() {
+    if (this.source) return
+    const pyramid = new Pyramid({ width: 2048, height: 2048 }, 512)
+    const { viewport } = new Camera(pyramid.imageSize, this.window)
+    plannedTiles(pyramid, viewport, viewport, 1)
+    this.painter.paint(pyramid, viewport, 11, this.ratio, this.cache)
+    this.painter.clear()
+  }
+
   close() {
     this.loader?.stop()
     this.loader = this.camera = this.source = null
     this.cache.clear()
-    this.isSharp = this.wasMoving = false
+    this.isComplete = this.wasMoving = false
     cancelAnimationFrame(this.frame)
     this.frame = 0
     this.painter.clear()
@@ -64,12 +75,16 @@ export class Stage {
   setPaging(paging) { if (this.camera) this.camera.options.paging = paging }
 
   retry() {
-    if (this.missing) this.events.missing(this.missing -= this.loader.retry())
+    const again = this.loader.retry()
+    if (!again) return
+    this.events.missing(this.missing -= again)
+    this.isComplete = false
+    this.invalidate()
   }
 
   disturb() {
     this.wasMoving = true
-    this.isSharp = false
+    this.isComplete = false
     this.invalidate()
   }
 
@@ -114,11 +129,11 @@ export class Stage {
       this.retry()
     }
     this.wasMoving = !rests
-    const sharp = rests && loader.pending === 0
+    const complete = rests && loader.pending === 0
     this.events.progress(planned.length === 0 ? 1 : 1 - loader.pending / planned.length)
     // What follows waits until the picture is on the screen.
-    if (sharp && !this.isSharp) requestAnimationFrame(() => setTimeout(() => this.isSharp && this.events.sharp()))
-    this.isSharp = sharp
+    if (complete && !this.isComplete) requestAnimationFrame(() => setTimeout(() => this.isComplete && this.events.complete()))
+    this.isComplete = complete
   }
 }
 

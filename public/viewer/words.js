@@ -22,10 +22,10 @@ export function seenPart(source, viewport) {
 
 export function detailPairs({ title, pyramid, details }) {
   const { width, height } = pyramid.imageSize
-  const { id, caption, creator, date, place, rights, keywords, format, bytes, micronsPerPixel } = details
+  const { id, keywords, format, bytes, micronsPerPixel } = details
   return [
-    [text.title, title], [text.caption, caption], [text.creator, creator], [text.date, date], [text.place, place],
-    [text.rights, rights], [text.keywords, keywords?.join(', ')],
+    [text.title, title], ...['caption', 'creator', 'date', 'place', 'rights'].map((name) => [text[name], details[name]]),
+    [text.keywords, keywords?.join(', ')],
     [text.size, text.pixels(width, height)], [text.megapixels, text.number(width * height / 1e6)], [text.identifier, id],
     [text.levels, pyramid.levelCount], [text.tiles, `${pyramid.tileSize} × ${pyramid.tileSize}`],
     [text.format, format?.toUpperCase()], [text.storage, bytes && text.bytes(bytes)],

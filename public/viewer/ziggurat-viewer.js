@@ -21,7 +21,7 @@ export class ZigguratViewer extends HTMLElement {
     moved: () => this.#moved(),
     settled: () => this.#settled(),
     progress: (part) => this.#shell.showProgress(part),
-    sharp: () => this.#sharp(),
+    complete: () => this.#complete(),
     missing: (count) => this.#shell.say(count ? text.missingTiles(count) : ''),
   })
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
@@ -46,7 +46,7 @@ export class ZigguratViewer extends HTMLElement {
 
   connectedCallback() {
     if (!this.hasAttribute('tabindex')) this.tabIndex = 0
-    if (!this.hasAttribute('role')) this.setAttribute('role', 'region')
+    this.role ??= 'region'
     this.#named ||= this.hasAttribute('aria-label')
     if (!this.#named) this.ariaLabel = text.viewer
     this.#connected = new AbortController()
@@ -88,14 +88,17 @@ export class ZigguratViewer extends HTMLElement {
   set src(url) { this.setAttribute('src', url) }
 
   get viewport() { return this.#stage.camera?.viewport ?? null }
-
   set viewport(viewport) {
-    if (viewport) this.change((camera) => camera.show(viewport))
+    if (viewport) this.change((camera) => camera.show(camera.viewport.with(viewport)))
   }
 
   get source() { return this.#stage.source }
 
-  get isSharp() { return this.#stage.isSharp }
+  get isComplete() { return this.#stage.isComplete }
+
+  get isSharp() { return this.isComplete && !this.missingTiles }
+
+  get missingTiles() { return this.#stage.loader?.failures ?? 0 }
 
   get requestCounts() { return { ...this.#stage.loader?.counts } }
 
@@ -107,7 +110,7 @@ export class ZigguratViewer extends HTMLElement {
     this.#album = { offset, total }
     this.#pager.set(list, index)
     this.#stage.setPaging(list.length > 1)
-    if (this.isSharp) this.#pager.preload()
+    if (this.isComplete) this.#pager.preload()
   }
 
   get index() { return this.#pager.index }
@@ -172,6 +175,7 @@ export class ZigguratViewer extends HTMLElement {
 
   async #look(view) {
     await this.#size
+    setTimeout(() => this.#stage.warm())
     const { window, ratio } = this.#stage
     const linked = linkedViewport(view, window)
     return `${linked ? linkHash(linked).slice(1) : `width=${window.width}&height=${window.height}`}&dpr=${ratio}`
@@ -199,17 +203,14 @@ export class ZigguratViewer extends HTMLElement {
 
   panTo(center) { this.change((camera, now) => camera.panTo(center, now)) }
 
-  rotate(by) {
-    this.change((camera) => {
-      const { degrees, isFlipped } = camera.viewport.turn
-      camera.turnTo(new Turn(degrees + by, isFlipped))
-    })
-  }
+  rotate(by) { this.#turn(by, false) }
 
-  flip() {
+  flip() { this.#turn(0, true) }
+
+  #turn(by, flips) {
     this.change((camera) => {
       const { degrees, isFlipped } = camera.viewport.turn
-      camera.turnTo(new Turn(degrees, !isFlipped))
+      camera.turnTo(new Turn(degrees + by, isFlipped !== flips))
     })
   }
 
@@ -272,7 +273,7 @@ export class ZigguratViewer extends HTMLElement {
     this.#tell('settle')
   }
 
-  #sharp() {
+  #complete() {
     const { navigator } = this.#shell
     const whole = navigator.isOpen ? null : this.#stage.wholeImage()
     if (whole && this.source && this.viewport) {
@@ -280,13 +281,14 @@ export class ZigguratViewer extends HTMLElement {
       navigator.show(this.viewport)
     }
     this.#pager.preload()
-    this.#tell('sharp')
+    this.#tell('complete')
+    if (this.isSharp) this.#tell('sharp')
   }
 
   #tell(type) { this.dispatchEvent(new Event(type)) }
 
   #number(name) {
     const value = Number(this.getAttribute(name))
-    return this.hasAttribute(name) && value > 0 ? value : undefined
+    return value > 0 ? value : undefined
   }
 }

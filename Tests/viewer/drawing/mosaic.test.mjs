@@ -46,7 +46,7 @@ test('a cell’s level pixels include a margin and end at the level’s edge', (
 test('a missing tile shows the nearest coarser one until it is there', () => {
   const pyramid = new Pyramid({ width: 2048, height: 1024 }, 256)
   const there = new Set(['8/0_0', '10/1_0', '11/3_1'])
-  const has = (level, column, row) => there.has(`${level}/${column}_${row}`)
+  const has = ({ level, column, row }) => there.has(`${level}/${column}_${row}`)
   const rect = { x: 512, y: 0, width: 512, height: 512 }
   assert.deepEqual(mosaicTiles(pyramid, 11, rect, has), [{ level: 10, column: 1, row: 0 }, { level: 11, column: 3, row: 1 }])
   for (const key of ['11/2_0', '11/3_0', '11/2_1']) there.add(key)
@@ -55,6 +55,6 @@ test('a missing tile shows the nearest coarser one until it is there', () => {
 
 test('zooming out, the finer tiles stay until the coarser one is there', () => {
   const pyramid = new Pyramid({ width: 2048, height: 1024 }, 256)
-  const has = (level) => level === 8 || level === 11
+  const has = ({ level }) => level === 8 || level === 11
   assert.deepEqual(mosaicTiles(pyramid, 10, { x: 0, y: 0, width: 256, height: 256 }, has).map(({ level }) => level), [8, 11, 11, 11, 11])
 })

@@ -8,7 +8,7 @@ function play(kind, script) {
   const said = []
   const names = ['grab', 'drag', 'release', 'tap', 'doubleTap', 'longPress', 'quickZoom']
   const recognizer = new Recognizer(Object.fromEntries(names.map((name) =>
-    [name, (...values) => said.push([name, ...values])])))
+    [name, (first, ...rest) => said.push([name, place(first), ...rest])])))
   for (const [verb, ...rest] of script) {
     const time = verb === 'wait' ? rest[0] : rest[3]
     while (recognizer.deadline <= time) recognizer.expire(recognizer.deadline)
@@ -16,6 +16,8 @@ function play(kind, script) {
   }
   return said
 }
+
+const place = (value) => 'x' in value ? { x: value.x, y: value.y } : value
 
 const names = (said) => said.map(([name]) => name).filter((name) => !['grab', 'release'].includes(name))
 
