@@ -167,7 +167,7 @@ class Visit:
         return self.page.evaluate(
             "async (argument) => { const viewer = document.querySelector('ziggurat-viewer'); " + script + " }", argument)
 
-    def until(self, script, what="", seconds=20):
+    def until(self, script, what="", seconds=60):
         """Waits until the script returns something. A script that throws has met what is not there yet: a page that
         gives way to the next, an element a module still to come will make."""
         deadline = time.monotonic() + seconds

@@ -48,7 +48,7 @@ class SpaceEditing(PageTest):
 
     def shows(self, visit, *titles):
         visit.until("return [...document.querySelectorAll('.picture .caption')].map((each) => each.textContent).join()"
-                    f" === '{','.join(titles)}'", f"the pictures {titles}", seconds=40)
+                    f" === '{','.join(titles)}'", f"the pictures {titles}")
 
     def everybody(self, image):
         """The status of what anybody is told about an image."""
@@ -63,7 +63,7 @@ class SpaceEditing(PageTest):
         into = visit.page.get_by_label("Into the private space")
         self.assertTrue(into.is_checked() and into.is_disabled(), "a password alone opens its space alone")
         visit.page.set_input_files("#choose", self.picture)
-        visit.until("return document.querySelector('.uploads .done')", "the upload", seconds=60)
+        visit.until("return document.querySelector('.uploads .done')", "the upload")
         visit.page.keyboard.press("Escape")
         self.shows(visit, "chosen picture", "letters", "wedding", "harbour")
         self.assertEqual(self.everybody("chosen%20picture"), 404)

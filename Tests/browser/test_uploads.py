@@ -41,7 +41,7 @@ class Uploads(unittest.TestCase):
         return visit
 
     def done(self, visit, count, kind="done"):
-        visit.until(f"return document.querySelectorAll('.uploads .{kind}').length === {count}", f"{count} {kind}", seconds=60)
+        visit.until(f"return document.querySelectorAll('.uploads .{kind}').length === {count}", f"{count} {kind}")
 
     def test_chosen_several_at_once(self):
         visit = self.writer()
