@@ -87,7 +87,7 @@ private func answerRequest(
       state.pointee = headersSeen
       context.requestsInFlight.wrappingAdd(1, ordering: .relaxed)
       deadline(connection)?._withUnsafeGuaranteedRef { $0.begin(Route(target.path)) }
-      if let why = RequestGuard.refusal(connection, method, version) {
+      if let why = RequestGuard.refusal(connection, method, target, version) {
         return refuse(context, connection, method, target, 400, why)
       }
       if target.count > context.limits.urlLength {

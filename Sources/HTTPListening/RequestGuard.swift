@@ -18,8 +18,10 @@ enum RequestGuard {
 
   /// Why the request is refused, or nil.
   static func refusal(
-    _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>
+    _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ target: RequestTarget,
+    _ version: UnsafePointer<CChar>
   ) -> StaticString? {
+    if target.hasSpace { return "the request line holds more than method, target and version\n" }
     // The request line, too, ends in two NULs where it ended in CR LF: "HTTP/1.1" has eight bytes.
     if version[8] != 0 || version[9] != 0 { return "the request line does not end in CR LF\n" }
     var seen = Seen(end: version + 10)
@@ -57,6 +59,7 @@ enum RequestGuard {
       return "a header holds a NUL or CR, or its line does not end in CR LF\n"
     }
     if seen.hasBadHost { return "the Host is malformed\n" }
+    if seen.hosts == 0, version[7] != 0x30 { return "a request of HTTP/1.1 needs a Host\n" }
     if seen.hosts > 1 { return "more than one Host\n" }
     if seen.lengths > 1 { return "more than one Content-Length\n" }
     if seen.encodings > 1 || (seen.encodings > 0 && seen.lengths > 0) {

@@ -42,7 +42,8 @@ struct RequestTarget {
       let root: StaticString = "/"
       return host.isEmpty ? nil : UnsafeRawBufferPointer(start: root.utf8Start, count: 1)
     }
-    return slash == host.startIndex ? nil : UnsafeRawBufferPointer(rebasing: url[slash...])
+    guard slash > host.startIndex, !host[..<slash].contains(0x20) else { return nil }
+    return UnsafeRawBufferPointer(rebasing: url[slash...])
   }
 
   /// Hides the query of a request line's URI; gives its first byte, or nil where there is no query.
@@ -54,6 +55,14 @@ struct RequestTarget {
   }
 
   var count: Int { path.count + query.count }
+
+  /// The daemon takes all up to the last space for the target (RFC 9112, section 3.2).
+  var hasSpace: Bool {
+    func holds(_ part: UnsafeRawBufferPointer) -> Bool {
+      part.baseAddress.map { memchr($0, 0x20, part.count) != nil } ?? false
+    }
+    return holds(path) || holds(query)
+  }
 
   /// Path and query as text, for the log: of what is in a private space no more than that.
   func logged(showsWords: Bool) -> (path: String, query: String) {

@@ -19,7 +19,8 @@ public struct ByteRange: Hashable, Sendable {
   /// Nil where the header counts for nothing: another unit, several parts, or no range at all.
   private static func part(_ header: String, _ length: Int) -> (Int, Range<Int>, String?)? {
     let header = header.filter { $0 != " " }
-    guard header.hasPrefix("bytes="), !header.contains(",") else { return nil }
+    // Units are not case-sensitive (RFC 9110, section 14.1).
+    guard header.prefix(6).lowercased() == "bytes=", !header.contains(",") else { return nil }
     let ends = header.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
       return nil

@@ -56,6 +56,7 @@ class Ranges(SampleServerTest):
             for text in ("bytes=5-2", "lines=0-5", "bytes=", "bytes=0-1,4-5"):
                 answer = self.server.get(target, Range=text)
                 self.assertEqual((answer.status, answer.body), (200, whole.body), text)
+            self.assertEqual(self.server.get(target, Range="Bytes=0-9").rest, whole.body[:10])
             head = self.server.get(target, "HEAD", Range="bytes=0-9")
             self.assertEqual((head.status, head["content-length"], head["accept-ranges"]), (200, str(size), "bytes"))
 

@@ -50,6 +50,19 @@ class Wire(SampleServerTest):
                 with self.subTest(method=method, shape=shape):
                     self.assertRefusedOnce(method + b" /healthz HTTP/1.1\r\n" + HOST + shape + INNER)
 
+    def test_a_request_without_a_host_or_with_more_words_is_refused_in_words(self):
+        # "GET  /healthz" has an empty word, "/two words" is two.
+        for line, headers in ((b"GET /healthz HTTP/1.1", b""), (b"GET /dzi/two words.dzi HTTP/1.1", HOST),
+                              (b"GET /healthz  HTTP/1.1", HOST), (b"GET /api/images?q=a b HTTP/1.1", HOST),
+                              (b"GET /healthz x HTTP/1.1", HOST), (b"GET http://a b/healthz HTTP/1.1", HOST),
+                              (b"HEAD /hea lthz HTTP/1.1", HOST)):
+            with self.subTest(line):
+                answer = Answer(self.server.raw(line + b"\r\n" + headers + b"\r\n" + INNER))
+                self.assertEqual((answer.status, answer["connection"]), (400, "close"))
+                if not line.startswith(b"HEAD"):
+                    self.assertEqual(len(answer.body), int(answer["content-length"]))
+        self.assertEqual(Answer(self.server.raw(b"GET /healthz HTTP/1.0\r\n\r\n")).status, 200)
+
     def test_a_coding_of_http_1_0_is_faulty(self):
         self.assertRefusedOnce(b"GET /healthz HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + INNER)
 
