@@ -186,7 +186,8 @@ private func answer(
 ) -> MHD_Result {
   let request = request(connection, target, method)
   var response = context.site.respond(to: request)
-  if isPlainRead(method), isOtherVersion(response, connection) { response = .preconditionFailed }
+  // Nothing is rendered for it.
+  if isOtherVersion(response, connection) { response = .preconditionFailed }
   if case .rendering(let job) = response.body {
     let renders = context.site.renders
     if let bytes = renders.finished(job) {
@@ -212,7 +213,10 @@ func finish(
   _ response: Response
 ) -> MHD_Result {
   var response = response
-  if response.isDivisible, method == "GET" || method == "HEAD" {
+  let isRead = method == "GET" || method == "HEAD"
+  // Of what was made by another thread it is known only now.
+  if isRead, isOtherVersion(response, connection) { response = .preconditionFailed }
+  if response.isDivisible, isRead {
     response.headers.append(("Accept-Ranges", "bytes"))
     // Ranges count for GET alone (RFC 9110, section 14.2), and behind the other conditions (section 13.2.2).
     if method == "GET", let range = MHD_lookup_connection_value(connection, .HEADER_KIND, "Range"),

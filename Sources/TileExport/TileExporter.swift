@@ -121,6 +121,8 @@ public struct TileExporter: Sendable {
     guard let index = archive.tileIndex(level: tile.level, column: tile.column, row: tile.row),
       let bytes = archive.tile(index), !bytes.isEmpty
     else {
+      // Not written by whoever made the archive, but all layouts have it.
+      if renderer.makes(tile, of: archive) { return nil }
       throw StorageError(
         "export \(archive.name)", "tile \(tile.level)/\(tile.column)_\(tile.row) cannot be read")
     }

@@ -9,7 +9,8 @@ TILE = "/dzi/photo_files/12/0_0.jpg"
 WHOLES = ("/iiif/3/photo/7,9,300,200/max/0/default.jpg", "/iiif/2/photo/full/90,/0/gray.png",
           "/api/images/photo/viewport.jpg?width=64&height=48", "/api/images/photo/viewport.png?width=64&height=48",
           "/api/images/photo/viewport.tiles?width=640&height=480", "/dzi/photo_files/12/0_0.webp",
-          "/zoomify/photo/TileGroup0/1-0-0.jpg", "/dzi/photo.dzi", "/iiif/3/photo/info.json", "/api/images/photo", "/")
+          "/zoomify/photo/TileGroup0/1-0-0.jpg", "/dzi/photo.dzi", "/iiif/3/photo/info.json", "/api/images/photo", "/",
+          "/api/images", "/iiif/presentation/3/photo/manifest", "/xyz/photo/tilejson.json", "/zoomify/photo/ImageProperties.xml")
 
 
 class ConditionsInSeveralLines(SampleServerTest):

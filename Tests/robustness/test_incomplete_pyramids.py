@@ -236,6 +236,24 @@ class Losses(CommandTest):
         verified = run("verify", base / "library")
         self.assertEqual((verified.returncode, verified.stdout), (0, ""))
 
+    def test_exports_have_every_tile(self):
+        base = folder("exported")
+        source = photo(base / "a.png", 700, 500)
+        for name, options in (("one", ["--depth", "one"]), ("onetile", ["--depth", "onetile"]), ("whole", [])):
+            dzsave(source, base / f"{name}.szi", "--container", "szi", "--overlap", "0", "--tile-size", "256",
+                   "--suffix", ".jpg[Q=95]", *options)
+            for layout in ("dz", "xyz", "zoomify", "iiif3"):
+                target = base / "out" / layout / name
+                self.assertEqual(run("export", base / f"{name}.szi", "--layout", layout, "--output", target).returncode, 0)
+        for layout in ("dz", "xyz", "zoomify", "iiif3"):
+            found = {name: {str(path.relative_to(base / "out" / layout / name)).replace(name, "name")
+                            for path in (base / "out" / layout / name).rglob("*.jpg")} for name in ("one", "onetile", "whole")}
+            self.assertEqual(found["one"], found["whole"])
+            self.assertEqual(found["onetile"], found["whole"])
+        for path in (base / "out/dz/one").rglob("*.jpg"):
+            whole = base / "out/dz/whole" / str(path.relative_to(base / "out/dz/one")).replace("one", "whole")
+            self.assertLess(difference(Image.open(path), Image.open(whole)), 12, path)
+
     def test_what_too_much_would_have_to_be_read_for_is_404(self):
         base = folder("vast")
         tile = photo(base / "tile.jpg", 512, 512).read_bytes()
