@@ -1,7 +1,10 @@
+import Dispatch
 public import TileGeometry
 public import TileStorage
 
 extension SZIArchive {
+  private static let stampLimit = 10_000
+
   /// What tells the pixels of a rectangle from those that were there before under the same generation; 0 where
   /// tiles do not change.
   /// - Parameter rectangle: level space, inside the level.
@@ -10,6 +13,9 @@ extension SZIArchive {
     let stored = storedRectangle(rectangle, level: level)
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     let side = pyramid.tileSize
+    let (columns, rows) = (stored.width / side + 1, stored.height / side + 1)
+    // So many files are not looked at while others wait: every picture of them counts as a new one.
+    guard rows <= Self.stampLimit / columns else { return DispatchTime.now().uptimeNanoseconds }
     for row in stored.y / side...(stored.y + stored.height - 1) / side {
       for column in stored.x / side...(stored.x + stored.width - 1) / side {
         var address = TileAddress(level: max(level, coarsestLevel), column: column, row: row)

@@ -70,6 +70,14 @@ class Rewritten(unittest.TestCase):
             for path, tag in tags.items():
                 self.assertEqual(server.get(path, If_None_Match=tag).status, 200, path)
 
+    def test_a_picture_of_very_many_tiles_is_never_taken_for_known(self):
+        base = folder("many")
+        dzsave(photo(base / "a.png", 600, 400), base / "served/a", "--overlap", "0", "--tile-size", "4", "--suffix", ".jpg")
+        with Server(base / "served") as server:
+            for path, status in (("/iiif/3/a/full/max/0/default.jpg", 200), ("/iiif/3/a/0,0,90,80/max/0/default.jpg", 304)):
+                tag = server.get(path)["etag"]
+                self.assertEqual(server.get(path, If_None_Match=tag).status, status, path)
+
     def test_no_answer_is_kept_for_ever(self):
         with Server(self.place) as server:
             generation = json.loads(server.get("/api/images/a").body)["generation"]
