@@ -40,6 +40,18 @@ class Paging(PageTest):
         self.swipe(visit, 60, 320)
         self.assertShows(visit, AT)
 
+    def test_a_finger_swipes_on_from_an_image_that_cannot_be_read(self):
+        visit = self.visit(faults=["503"], **PHONE)
+        visit.page.route("**/api/images/FallenLeaf**", lambda route: route.fulfill(status=503))
+        broken = ORDER.index("FallenLeaf")
+        visit.photo(ORDER[broken - 1])
+        visit.until("return viewer.images.length > 1 && !document.getElementById('counter').hidden")
+        for start, end, index in ((320, 60, broken + 1), (60, 320, broken - 1)):
+            self.swipe(visit, start, end)
+            visit.until(f"return viewer.index === {broken} && !viewer.shadowRoot.querySelector('.notice').hidden")
+            self.swipe(visit, start, end)
+            self.assertShows(visit, index)
+
     def test_a_short_slow_swipe_springs_back(self):
         visit = self.open()
         fingers = visit.touches()

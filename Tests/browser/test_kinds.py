@@ -192,6 +192,15 @@ class Kinds(PageTest):
         self.assertEqual(visit.run("return [...document.querySelectorAll('.caption')].map(({ textContent }) => textContent)"),
                          ["diary, page 1", "A walk, page 2", "diary, page 3"])
 
+    def test_a_dialog_longer_than_the_window_shows_its_heading_first(self):
+        visit = self.visit(host=self.host, width=844, height=390).open("view/captioned")
+        visit.page.keyboard.press("?")
+        visit.until("return viewer.shadowRoot.querySelector('dialog[open]')")
+        tall, top = visit.run("const dialog = viewer.shadowRoot.querySelector('dialog')\n"
+                              "return [dialog.scrollHeight > dialog.clientHeight, dialog.scrollTop]")
+        self.assertTrue(tall)
+        self.assertEqual(top, 0)
+
     def test_full_screen_and_back(self):
         visit = self.visit(host=self.host).open("view/captioned")
         visit.page.keyboard.press("f")

@@ -39,6 +39,28 @@ class WayBack(PageTest):
             visit.until(f"return viewer.index === {index} && viewer.isSharp && document.getElementById('number').value === '{index + 1}'")
         self.back(visit, 3)
 
+    def test_the_page_is_left_the_way_it_was_come_to(self):
+        for leave in ("key", "arrow"):
+            with self.subTest(leave):
+                visit = self.gallery()
+                visit.page.locator("#grid a").nth(1).focus()
+                visit.page.keyboard.press("Enter")
+                visit.until("return viewer?.isSharp && viewer.images.length > 1")
+                visit.page.keyboard.press("PageDown")
+                visit.until("return viewer.index === 2 && viewer.isSharp && document.getElementById('number').value === '3'")
+                if leave == "key":
+                    visit.page.keyboard.press("Escape")
+                else:
+                    visit.page.get_by_role("link", name="All images").click()
+                visit.until("return location.pathname === '/' && document.activeElement.dataset.index === '2'")
+                self.assertEqual(visit.run("return navigation.currentEntry.index"), 0, "the same gallery, not another one")
+
+    def test_a_page_come_to_by_its_link_is_left_for_the_gallery(self):
+        visit = self.visit().photo()
+        visit.page.keyboard.press("Escape")
+        visit.until("return location.pathname === '/'")
+        visit.until(THERE, "the gallery")
+
     def test_a_pointer_leaves_no_ring_and_a_reload_moves_no_focus(self):
         visit = self.gallery()
         visit.page.locator("#grid a").nth(2).click()

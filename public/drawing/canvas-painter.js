@@ -1,7 +1,7 @@
 import { tileKey } from '../tiles/plan.js'
 import { cells, levelMatrix, levelRect, mosaicTiles } from './mosaic.js'
 
-/** Lays tiles side by side, pixel on pixel, and scales the whole: no edge between two is ever resampled. */
+/** Lays tiles side by side and scales the whole: no edge between two is ever resampled. */
 export class CanvasPainter {
   constructor(canvas) {
     this.canvas = canvas

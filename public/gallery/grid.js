@@ -8,7 +8,7 @@ export class Grid {
   constructor(box, nearEnd, opened) {
     Object.assign(this, {
       box, nearEnd, opened, images: [], shown: new Map(), rows: new Rows(1, style(1)),
-      address: new URL(document.baseURI), focused: 0, frame: 0, sign: 1, top: 0, timer: 0,
+      address: new URL(document.baseURI), focused: 0, sign: 1, top: 0,
     })
     new ResizeObserver(() => this.layOut()).observe(box)
     addEventListener('scroll', () => this.invalidate(), { passive: true })

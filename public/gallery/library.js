@@ -2,7 +2,7 @@ const PAGE = 200
 
 export class Library {
   constructor(query, read = readJSON) {
-    Object.assign(this, { query, read, images: [], cursor: null, isComplete: false, total: undefined, reading: null })
+    Object.assign(this, { query, read, images: [], cursor: null, isComplete: false, reading: null })
     this.abort = new AbortController()
   }
 

@@ -12,7 +12,7 @@ function ask(method, path, signal, headers, body) {
 
 const isPassing = (status) => status === 0 || status === 409 || status === 429 || status >= 500 && status !== 507
 
-/** tus 1.0; goes on where an earlier attempt at the file ended, also before a reload. */
+/** tus 1.0; goes on where an earlier attempt ended. */
 export async function send(file, { signal, started, waiting }) {
   let path = store(file).getItem(memory(file))
   let offset = -1

@@ -2,7 +2,7 @@ const TIMING = { doubleTap: 300, longPress: 550, sample: 100, stale: 60 }
 const SLOP = { mouse: 3, pen: 6, touch: 9 } // CSS px
 const DOUBLE_TAP_REACH = 40
 
-/** Has no clock: it is given contacts with their times, and `expire` at `deadline`. */
+/** Has no clock: contacts tell the time, `expire` comes at `deadline`. */
 export class Recognizer {
   constructor(handler) {
     Object.assign(this, { handler, contacts: new Map(), state: 'idle', first: null, lastTap: null, samples: [] })

@@ -7,7 +7,7 @@ export function settled(viewport, image, limits, anchor) {
   return viewport.scaled(limited(viewport.scale, limits), anchor).clamped(image)
 }
 
-/** Content smaller than the window is centred while zooming, so that nothing jumps afterwards. */
+/** Smaller than the window, it is centred while zooming: nothing jumps afterwards. */
 export function stretched(viewport, image, limits, anchor, zooming) {
   const inside = limited(viewport.scale, limits)
   const octaves = Math.log2(viewport.scale / inside)

@@ -2,7 +2,7 @@ import { Library } from '../gallery/library.js'
 
 const PAGES = 20
 const KEY = 'ziggurat-album'
-/** Of the page's storage: the gallery's focus comes back to it. */
+/** Where the gallery's focus comes back to. */
 export const OPEN = 'ziggurat-open'
 
 export function leaveAlbum(storage, images, index, total) {

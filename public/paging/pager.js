@@ -10,7 +10,7 @@ const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
 
 export class Pager {
   constructor(track, show) {
-    Object.assign(this, { track, show, list: [], index: 0, near: new Map(), offset: 0, turning: null, arrive: null, calm: false })
+    Object.assign(this, { track, show, list: [], index: 0, near: new Map(), offset: 0 })
   }
 
   get sign() { return getComputedStyle(this.track).direction === 'rtl' ? -1 : 1 }

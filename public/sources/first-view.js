@@ -15,7 +15,7 @@ export async function firstView(address, query, signal) {
     bitmap.catch(() => {})
     return [tileKey(tile), bitmap]
   }))
-  // So that the rest is decoded while the viewer opens it.
+  // The rest is decoded while the viewer opens it.
   await source.coming.values().next().value?.catch(() => {})
   return source
 }

@@ -10,7 +10,6 @@ export class Animation {
     this.canvas = make(globalThis.ImageDecoder ? 'canvas' : 'img', { className: 'moving' })
     this.frame = 0
     this.plays = false
-    this.timer = 0
     this.closed = new AbortController()
     viewer.addEventListener('viewport', () => this.place(), { signal: this.closed.signal })
     this.ready = this.load(new URL(url, base), type, plays).catch(() => {})

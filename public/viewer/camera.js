@@ -23,9 +23,7 @@ export class Camera {
       // A strip is read from its start.
       this.viewport = this.settle(this.viewport.with({ scale: cover, x: 0, y: 0 }))
     }
-    this.motion = null
-    this.hold = null
-    this.quick = null
+    this.motion = this.hold = null
     /** How far a drag is past the left (> 0) or right edge, CSS px. */
     this.pull = 0
     this.wheeling = { chase: null, time: -Infinity, shown: null }
@@ -43,11 +41,7 @@ export class Camera {
 
   get destination() { return this.motion ? this.motion.destination : this.viewport }
 
-  get isOutside() {
-    const rest = this.settle(this.viewport)
-    return Math.abs(rest.scale / this.viewport.scale - 1) > 1e-6
-      || Math.hypot(rest.x - this.viewport.x, rest.y - this.viewport.y) > 0.5
-  }
+  get isOutside() { return !same(this.settle(this.viewport), this.viewport) }
 
   get isHeld() { return this.hold !== null }
 
@@ -70,7 +64,7 @@ export class Camera {
 
   reshape(parts) {
     const { viewport } = this
-    const fit = this.kept ?? (viewport.scale <= this.limits.minimum * 1.0001 ? 'contain' : null)
+    const fit = this.kept ?? (viewport.scale <= this.limits.minimum * 1.0001 && 'contain')
     this.viewport = viewport.with(parts)
     this.viewport = fit ? this.fitted(fit) : this.settle(this.viewport.centered(viewport.imageCenter))
   }

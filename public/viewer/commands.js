@@ -38,7 +38,7 @@ export function commands(viewer) {
     leave: () => document.fullscreenElement ? document.exitFullscreen() : viewer.dispatchEvent(new Event('leave')),
     help: () => showKeys(viewer),
     more: () => {
-      const button = viewer.shadowRoot?.querySelector('.more')
+      const button = viewer.shadowRoot.querySelector('.more')
       const [box, own] = [button.getBoundingClientRect(), viewer.getBoundingClientRect()]
       showViewMenu(viewer, { x: box.left - own.left, y: box.top - own.top })
     },

@@ -14,6 +14,7 @@ export function showDialog(root, heading, body, className = '') {
   dialog.onkeydown = (event) => event.stopPropagation()
   root.append(dialog)
   dialog.showModal()
+  dialog.scrollTop = 0
   return dialog
 }
 

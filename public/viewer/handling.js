@@ -6,19 +6,21 @@ function buzz() {
 }
 
 export function gestures(viewer, pager) {
-  let wasOutside = false
+  let wasOutside, from
   const act = (change) => viewer.change(change)
   return {
     ...steering(act),
     grab: (points) => {
       pager.finish()
+      // Pages turn without a picture, too.
+      from = viewer.viewport ? null : points[0].x
       act((camera) => {
         viewer.toggleAttribute('held', true)
         camera.grab(points)
         if (points.length > 1) pager.pull(0)
       })
     },
-    drag: (points) => act((camera) => {
+    drag: (points) => from !== null ? pager.pull(points[0].x - from) : act((camera) => {
       camera.drag(points)
       pager.pull(camera.pull)
       if (camera.isOutside && !wasOutside) buzz()

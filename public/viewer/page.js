@@ -20,10 +20,11 @@ export function showPage() {
   const back = find('back')
   back.title = back.ariaLabel = text.back
   const first = pathId(location.pathname)
-  const name = () => {
-    find('title').textContent = document.title = pathId(location.pathname).split('/').pop()
-    find('facts').textContent = ''
+  const show = (title, facts) => {
+    find('title').textContent = document.title = title
+    find('facts').textContent = facts
   }
+  const name = () => show(pathId(location.pathname).split('/').pop(), '')
   name()
   viewer.addEventListener('error', name)
 
@@ -34,9 +35,8 @@ export function showPage() {
   }
   viewer.addEventListener('open', () => {
     const { title, pyramid, details } = viewer.source
-    find('title').textContent = document.title = title
     const size = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
-    find('facts').textContent = details.caption ? `${details.caption} · ${size}` : size
+    show(title, details.caption ? `${details.caption} · ${size}` : size)
   })
   viewer.addEventListener('settle', () => {
     if (!viewer.viewport) return
@@ -44,6 +44,12 @@ export function showPage() {
     if (hash !== location.hash) history.replaceState(history.state, '', hash)
   })
   viewer.addEventListener('chrome', () => document.body.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
+  back.onclick = (event) => {
+    const before = globalThis.navigation?.entries()[navigation.currentEntry.index - 1]
+    if (event.ctrlKey || event.metaKey || event.shiftKey || before?.url?.split(/[?#]/)[0] !== back.href) return
+    event.preventDefault()
+    history.back()
+  }
   viewer.addEventListener('leave', () => back.click())
   viewer.addEventListener('complete', async () => {
     session().then(async ({ writable, spaceWritable }) => {

@@ -21,7 +21,6 @@ export class Shell {
     root.append(
       sheet, this.surface, this.progress, this.navigator.element, this.notice, this.spoken, this.controls.ruler,
       this.controls.bar)
-    this.noticeTimer = 0
   }
 
   say(words, time = 0) {

@@ -16,7 +16,7 @@ export class Stage {
     this.cache = new TileCache(CACHE)
     Object.assign(this, {
       window: { width: 1, height: 1 }, ratio: 1, source: null, camera: null, loader: null,
-      frame: 0, wasMoving: false, isComplete: false, drawn: null, drawnAt: -Infinity, soon: 0,
+      isComplete: false, drawnAt: -Infinity,
     })
   }
 
@@ -104,7 +104,7 @@ export class Stage {
     clearTimeout(this.soon)
     this.frame = this.soon = 0
     const { camera, loader, source, cache } = this
-    if (!camera || !loader || !source) return
+    if (!camera) return
     const before = camera.viewport
     const moving = camera.advance(now)
     const { viewport } = camera

@@ -35,12 +35,12 @@ export class ZigguratViewer extends HTMLElement {
   #commands = commands(this)
   #animation = null
   actions = []
-  #named = false
-  #opening = null
-  #wanted = null
-  #connected = null
-  #measured = null
-  #hasSize = false
+  #named
+  #opening
+  #wanted
+  #connected
+  #measured
+  #hasSize
   /** A view means nothing before the window has a size. */
   #size = new Promise((done) => { this.#measured = done })
 

@@ -9,14 +9,14 @@ export class ZigguratZoom extends HTMLElement {
 
   #content = make('div', {}, make('slot'))
   #surface = make('div', {}, this.#content)
-  #camera = null
-  #frame = 0
-  #connected = null
+  #camera
+  #frame
+  #connected
 
   constructor() {
     super()
     const root = this.attachShadow({ mode: 'open' })
-    // Set through the object model, which no content security policy forbids.
+    // No content security policy forbids it.
     Object.assign(this.#surface.style, { position: 'absolute', inset: '0', overflow: 'hidden', touchAction: 'none' })
     Object.assign(this.#content.style, { position: 'absolute', width: `${WIDTH}px`, transformOrigin: '0 0' })
     root.append(this.#surface)
