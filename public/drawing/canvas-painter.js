@@ -34,7 +34,6 @@ export class CanvasPainter {
       context.rect(cell.x, cell.y, cell.width, cell.height)
       context.clip()
       context.setTransform(...matrix)
-      // The last level pixel is cut where the image ends.
       const width = Math.min(rect.width, pyramid.imageSize.width / unit - rect.x)
       const height = Math.min(rect.height, pyramid.imageSize.height / unit - rect.y)
       context.drawImage(scratch, 0, 0, width, height, rect.x, rect.y, width, height)

@@ -73,7 +73,6 @@ export class Recognizer {
   isLast(contact) {
     if (!this.contacts.delete(contact.id)) return false
     if (!this.contacts.size) return true
-    // Two fingers never end in a throw of their own.
     this.first = [...this.contacts.values()][0]
     this.samples = []
     this.handler.grab(this.points())
