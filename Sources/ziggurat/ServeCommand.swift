@@ -24,8 +24,7 @@ enum ServeCommand: Command {
       Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
       Option(
         "log", "none",
-        help:
-          "a line on stderr per answer, with its path, query, status, bytes and seconds: text, json or none"),
+        help: "a line on stderr per answer, with path, status and seconds: text, json or none"),
       Option("threads", "N", help: "event loops (default: all cores)"),
       Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
       Option("render-threads", "N", help: "threads that render pictures (default: all cores)"),
