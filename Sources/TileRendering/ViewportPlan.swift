@@ -13,7 +13,13 @@ struct ViewportPlan {
   let matrix: (Double, Double, Double, Double)
   let offset: (x: Double, y: Double)
 
-  init(_ pyramid: Pyramid, _ viewport: Viewport, devicePixelRatio ratio: Double) {
+  /// Device pixels for one of the image: libvips's coordinates end at ten million, and half a dozen pixels are read.
+  /// The largest window sees some hundredths of a pixel then.
+  private static let largestScale = 1e6
+
+  init(_ pyramid: Pyramid, _ asked: Viewport, devicePixelRatio ratio: Double) {
+    let viewport =
+      asked.scale * ratio > Self.largestScale ? asked.scaled(to: Self.largestScale / ratio) : asked
     size = PixelSize(
       width: max(1, Int((viewport.width * ratio).rounded())),
       height: max(1, Int((viewport.height * ratio).rounded())))!

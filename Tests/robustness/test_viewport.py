@@ -273,3 +273,10 @@ class Vanishing(ServerTest):
                     with self.subTest(path):
                         answer = self.server.get(path)
                         self.assertEqual((answer.status, answer["content-type"]), (200, "image/png"))
+
+    def test_the_largest_scale_of_any_screen_is_answered(self):
+        for ratio in (1, 2, 6.466263477302742, 8):
+            for turn in ("rotation=0", "rotation=162.17&flip=true"):
+                path = f"/api/images/300x200/viewport.png?width=9&height=7&scale=1e6&center=100.3,60.7&dpr={ratio}&{turn}"
+                with self.subTest(path):
+                    self.assertEqual(self.server.get(path).status, 200)
