@@ -23,7 +23,7 @@ extension SZIArchive {
         while address.level >= coarsestLevel {
           let number = tileIndex(level: address.level, column: address.column, row: address.row)
           let stamp: UInt64? = number.flatMap { self.stamp(ofTile: $0) }
-          hash = (hash ^ (stamp ?? 1)) &* 0x0000_0100_0000_01b3
+          hash = Digest.step(hash, stamp ?? 1)
           if stamp != nil { break }
           address = TileAddress(level: address.level - 1, column: address.column / 2, row: address.row / 2)
         }

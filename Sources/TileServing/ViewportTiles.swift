@@ -22,7 +22,7 @@ extension Router {
         let isMade = site.renderer.makes(address, of: archive)
         return isMade ? made(tiles.map(\.address), json, archive, failure) : failure
       }
-      stamps = (stamps ^ stamp) &* 0x0000_0100_0000_01b3
+      stamps = Digest.step(stamps, stamp)
       parts.append(bytes)
     }
     // The JSON names the archive's generation in every tile's URL, so its tag stands for the tiles, too.
@@ -42,8 +42,7 @@ extension Router {
     var stamp: UInt64 = 0
     for address in tiles {
       guard let rectangle = archive.pyramid.rectangle(of: address) else { continue }
-      stamp =
-        (stamp ^ renderer.stamp(of: rectangle, level: address.level, in: archive)) &* 0x0000_0100_0000_01b3
+      stamp = Digest.step(stamp, renderer.stamp(of: rectangle, level: address.level, in: archive))
     }
     guard let format = PictureFormat(fileExtension: archive.format.fileExtension) else { return failure }
     return rendering(
