@@ -5,7 +5,7 @@ public import TileStorage
 
 /// A library's listing in SQLite: what pages, searches and books are told from without opening archives.
 ///
-/// It holds nothing that the archives do not hold. Where its file is damaged it is made anew, where it
+/// It holds nothing that the archives do not hold, but from which sources they came. Where its file is damaged it is made anew, where it
 /// cannot be written the listing lives in memory, and several processes may use one at once.
 public final class Catalog: Sendable {
   public static let fileName = "catalog.sqlite"
@@ -22,7 +22,9 @@ public final class Catalog: Sendable {
   private let path: String
   private let keepsOffDisk: Bool
   private let connections: Mutex<Connections>
-  private let isIncomplete = Atomic<Bool>(true)
+  /// How often it was made anew, and of which making all archives were seen.
+  private let made = Atomic<Int>(0)
+  private let completed = Atomic<Int>(-1)
 
   /// Opens the catalog of a library's folder, or makes one.
   /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.
@@ -52,10 +54,16 @@ public final class Catalog: Sendable {
   public var isInMemory: Bool { connections.withLock { $0.isInMemory } }
 
   /// Whether archives may be missing in it: it is new, or an update was cut short.
-  public var needsUpdate: Bool { isIncomplete.load(ordering: .acquiring) }
+  public var needsUpdate: Bool {
+    completed.load(ordering: .acquiring) != made.load(ordering: .acquiring)
+  }
+
+  /// What an update remembers when it begins: the catalog may be made anew, and empty, while it goes on.
+  public var making: Int { made.load(ordering: .acquiring) }
 
   /// To be called when an update has seen every archive.
-  public func isComplete() { isIncomplete.store(false, ordering: .releasing) }
+  /// - Parameter making: when it began.
+  public func isComplete(_ making: Int) { completed.store(making, ordering: .releasing) }
 
   // MARK: Reading
 
@@ -151,11 +159,18 @@ public final class Catalog: Sendable {
 
   /// Takes in entries and drops ids, all or nothing.
   public func update(_ entries: [CatalogEntry], removing ids: [String]) throws(StorageError) {
+    try write { (connection) throws(SQLiteError) in
+      let gone = ids.map { [SQLiteValue.text($0)] }
+      try connection.runEach("DELETE FROM image WHERE id = ?", gone)
+      try connection.runEach("DELETE FROM origin WHERE id = ?", gone)
+      try connection.runEach(CatalogSchema.insert, entries.map(CatalogSchema.values))
+    }
+  }
+
+  /// Runs `body` in a transaction.
+  func write(_ body: (SQLiteConnection) throws(SQLiteError) -> Void) throws(StorageError) {
     func write(_ connection: SQLiteConnection) throws(SQLiteError) {
-      try connection.transaction { () throws(SQLiteError) in
-        try connection.runEach("DELETE FROM image WHERE id = ?", ids.map { [.text($0)] })
-        try connection.runEach(CatalogSchema.insert, entries.map(CatalogSchema.values))
-      }
+      try connection.transaction { () throws(SQLiteError) in try body(connection) }
     }
     let current = connections.withLock { $0 }
     do throws(SQLiteError) { try write(current.writer) } catch {
@@ -171,6 +186,7 @@ public final class Catalog: Sendable {
   public func scrub() throws(StorageError) {
     let current = connections.withLock { $0 }
     do throws(SQLiteError) {
+      try current.writer.run("DELETE FROM origin WHERE id NOT IN (SELECT id FROM image)")
       try CatalogSchema.optimize(current.writer)
       try current.writer.run("VACUUM")
       try current.writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -197,7 +213,9 @@ public final class Catalog: Sendable {
 
   /// Begins again with an empty database: a new file for a damaged one, else memory.
   private func recover(from error: SQLiteError) throws(StorageError) {
-    isIncomplete.store(true, ordering: .releasing)
+    made.add(1, ordering: .releasing)
+    // Who begins before the empty one is there has seen the old one.
+    defer { made.add(1, ordering: .releasing) }
     do throws(SQLiteError) {
       let isFile = error.isCorruption && !keepsOffDisk
       if isFile { Self.removeFiles(path) }
@@ -250,6 +268,7 @@ public final class Catalog: Sendable {
       var version = 0
       try? connection.run("PRAGMA old.user_version") { version = $0.integer(0) }
       if version == CatalogSchema.version { try? connection.run(CatalogSchema.takeOver) }
+      try? connection.run(CatalogSchema.takeOverOrigins)
       try? connection.run("DETACH old")
     }
     return Connections(reader: connection, writer: connection, searcher: connection, isInMemory: true)
@@ -260,9 +279,10 @@ public final class Catalog: Sendable {
     path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
   }
 
-  /// Makes the table where there is none of this version.
+  /// Makes the tables where there are none of this version.
   private static func prepare(_ connection: SQLiteConnection) throws(SQLiteError) {
     try connection.transaction { () throws(SQLiteError) in
+      for statement in CatalogSchema.origin { try connection.run(statement) }
       var version = 0
       try connection.run("PRAGMA user_version") { version = $0.integer(0) }
       guard version != CatalogSchema.version else { return }

@@ -40,6 +40,20 @@ enum CatalogSchema {
     "CREATE INDEX image_item ON image (item, title) WHERE width IS NOT NULL",
   ]
 
+  /// Which source root an archive came from. It outlives a change of the other tables, since no archive tells it.
+  static let origin = [
+    """
+    CREATE TABLE IF NOT EXISTS origin (
+      id TEXT PRIMARY KEY, root TEXT NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX IF NOT EXISTS origin_root ON origin (root)",
+  ]
+  static let claim =
+    "INSERT INTO origin (id, root, bytes, modified) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+    + "root = excluded.root, bytes = excluded.bytes, modified = excluded.modified "
+    + "WHERE root != excluded.root OR bytes != excluded.bytes OR modified != excluded.modified"
+
   static let columns =
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
     + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar, digest"
@@ -52,6 +66,7 @@ enum CatalogSchema {
       + "ON CONFLICT (id) DO UPDATE SET \(changes)"
   }()
   /// Takes over what an attached catalog `old` has.
+  static let takeOverOrigins = "INSERT INTO origin SELECT * FROM old.origin"
   static let takeOver = "INSERT INTO image (\(allColumns)) SELECT \(allColumns) FROM old.image"
 
   /// Has indexes let go of what was deleted.

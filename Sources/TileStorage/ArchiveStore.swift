@@ -28,16 +28,33 @@ public protocol ArchiveStore: Sendable {
   /// What the archive was built from; nil where there is none or it tells nothing.
   func buildRecord(ofID id: String) -> BuildRecord?
 
+  /// The same of an archive that looks whole, as far as that is seen at little cost.
+  func buildRecord(ofSoundID id: String) -> BuildRecord?
+
   /// A writer whose archive replaces the image's, if there is one, when it is finished.
   func makeWriter(
     id: String, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter
 
-  /// Of the archives that Ziggurat built, sorted. Those from elsewhere are not among them: what built
-  /// them may not be there to build them again.
-  func builtIDs() throws(StorageError) -> [String]
+  /// How many images there are, whoever built them.
+  func count() throws(StorageError) -> Int
 
-  func remove(id: String) throws(StorageError)
+  /// A file for another process to write the image's archive into; nil where archives are no plain files, so that
+  /// their tiles have to come through `makeWriter`.
+  func makeFile(id: String) throws(StorageError) -> ArchiveFile?
+
+  /// Moves images to where they can come back from, with what was written about them, as one deletion.
+  func trash(_ ids: [String]) throws(StorageError)
+
+  /// Removes for good what was moved there until then.
+  /// - Parameter oldest: seconds since 1970.
+  func purgeTrash(until oldest: Int) throws(StorageError)
+}
+
+extension ArchiveStore {
+  public func makeFile(id: String) throws(StorageError) -> ArchiveFile? { nil }
+
+  public func buildRecord(ofSoundID id: String) -> BuildRecord? { buildRecord(ofID: id) }
 }
 
 extension SZIWriter: ArchiveWriter {}
@@ -57,28 +74,42 @@ public struct FolderStore: ArchiveStore {
     (try? SZIArchive(path: path(ofID: id)))?.buildRecord
   }
 
+  public func buildRecord(ofSoundID id: String) -> BuildRecord? {
+    guard let archive = try? SZIArchive(path: path(ofID: id)), archive.visibleFault == nil else { return nil }
+    return archive.buildRecord
+  }
+
   public func makeWriter(
     id: String, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter {
     let destination = path(ofID: id)
     try FolderTree.make(parentFolder(destination))
     return try SZIWriter(
-      destination: destination, name: id.split(separator: "/").last.map(String.init) ?? id,
-      pyramid: pyramid, format: format)
+      destination: destination, name: Self.rootName(ofID: id), pyramid: pyramid, format: format)
   }
 
-  public func builtIDs() throws(StorageError) -> [String] {
+  public func makeFile(id: String) throws(StorageError) -> ArchiveFile? {
+    let destination = path(ofID: id)
+    try FolderTree.make(parentFolder(destination))
+    return try ArchiveFile(destination: destination, name: Self.rootName(ofID: id))
+  }
+
+  private static func rootName(ofID id: String) -> String {
+    id.split(separator: "/").last.map(String.init) ?? id
+  }
+
+  public func count() throws(StorageError) -> Int {
     // A dry run makes no library.
-    if access(library, F_OK) != 0, errno == ENOENT { return [] }
-    return try FolderTree.archives(at: library).compactMap { path in
-      (try? SZIArchive(path: path))?.buildRecord == nil
-        ? nil : String(path.dropFirst(library.count + 1).dropLast(4))
-    }
+    if access(library, F_OK) != 0, errno == ENOENT { return 0 }
+    return try FolderTree.archives(at: library).count
   }
 
-  public func remove(id: String) throws(StorageError) {
-    let path = path(ofID: id)
-    guard unlink(path) == 0 else { throw StorageError("remove \(path)", errno: errno) }
+  public func trash(_ ids: [String]) throws(StorageError) {
+    _ = try TrashFolder(library: library).take(ids.map(path))
+  }
+
+  public func purgeTrash(until oldest: Int) throws(StorageError) {
+    TrashFolder(library: library).purge(until: oldest)
   }
 
   private func path(ofID id: String) -> String { "\(library)/\(id).szi" }

@@ -3,6 +3,7 @@ public import TileGeometry
 /// An archive of which every part can be told to be what was written, or not.
 public protocol CheckableArchive {
   var pyramid: Pyramid { get }
+  var format: TileFormat { get }
   var fileExtension: String { get }
   /// Of the entries that are not tiles, sorted.
   var entryNames: [String] { get }
@@ -12,6 +13,13 @@ public protocol CheckableArchive {
   func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String?
 
   func isIntact(_ relativeName: String) -> Bool
+
+  /// What is wrong with what is neither a tile nor an entry.
+  var otherFaults: [String] { get }
+}
+
+extension CheckableArchive {
+  public var otherFaults: [String] { [] }
 }
 
 extension SZIArchive: CheckableArchive {

@@ -11,14 +11,19 @@ struct DeepZoomFolder {
   /// Of the descriptor and of when each level's folder changed last.
   let generation: UInt64
 
-  /// - Parameter path: of the descriptor.
-  init(path: String) throws(StorageError) {
-    file = try MappedFile(path: path, keepsDescriptor: false)
+  /// - Parameters:
+  ///   - path: of the descriptor.
+  ///   - enclosure: as `SZIArchive` takes it.
+  init(path: String, within enclosure: Enclosure?) throws(StorageError) {
+    file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
     descriptor = try DeepZoomDescriptor(xml: Data(file.bytes.prefix(65_537)))
     let folder = path.dropLast(4) + "_files"
     name = path.dropLast(4).split(separator: "/").last.map(String.init) ?? ""
+    var enclosure = enclosure
+    if enclosure == nil { enclosure = try Enclosure(parentFolder(path)) }
     tiles = FolderTiles(
-      folder: String(folder), fileExtension: descriptor.fileExtension, pyramid: descriptor.pyramid)
+      folder: String(folder), within: enclosure!,
+      fileExtension: descriptor.fileExtension, pyramid: descriptor.pyramid)
     var stamps = [Int(truncatingIfNeeded: file.identity.inode), file.identity.modifiedNanoseconds]
     for level in 0..<descriptor.pyramid.levelCount {
       var status = stat()

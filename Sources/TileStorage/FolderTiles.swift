@@ -14,6 +14,7 @@ final class FolderTiles: Sendable {
   }
 
   private let folder: String
+  private let enclosure: Enclosure
   private let fileExtension: String
   private let pyramid: Pyramid
   let levels: LevelSet
@@ -25,8 +26,9 @@ final class FolderTiles: Sendable {
   private let mapped = Mutex(State())
 
   /// Looks which levels there are.
-  init(folder: String, fileExtension: String, pyramid: Pyramid) {
-    (self.folder, self.fileExtension, self.pyramid) = (folder, fileExtension, pyramid)
+  init(folder: String, within enclosure: Enclosure, fileExtension: String, pyramid: Pyramid) {
+    (self.folder, self.enclosure) = (folder, enclosure)
+    (self.fileExtension, self.pyramid) = (fileExtension, pyramid)
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     changed = Self.identity(folder)?.modifiedNanoseconds ?? 0
@@ -75,7 +77,9 @@ final class FolderTiles: Sendable {
   private func file(_ number: Int) -> MappedFile? {
     guard let path = path(number), let identity = Self.identity(path) else { return nil }
     if let file = mapped.withLock({ $0.current[number] }), file.identity == identity { return file }
-    guard let file = try? MappedFile(path: path, keepsDescriptor: false) else { return nil }
+    guard let file = try? MappedFile(path: path, keepsDescriptor: false, within: enclosure) else {
+      return nil
+    }
     // Two threads may have mapped it: the first one's stays.
     return mapped.withLock { mapped in
       if let other = mapped.current[number] {

@@ -7,6 +7,12 @@ public struct LevelSet: Hashable, Sendable {
   public static let none = LevelSet(bits: 0)
   public static let all = LevelSet(bits: .max)
 
+  /// All levels from `coarsest` on.
+  public init(from coarsest: Int) {
+    precondition((0..<64).contains(coarsest), "a pyramid has fewer than 64 levels")
+    bits = .max << UInt64(coarsest)
+  }
+
   private init(bits: UInt64) { self.bits = bits }
 
   public func contains(_ level: Int) -> Bool { level >= 0 && level < 64 && bits >> UInt64(level) & 1 == 1 }

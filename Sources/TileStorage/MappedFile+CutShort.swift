@@ -7,8 +7,10 @@ extension MappedFile {
   ///
   /// Not for whoever makes something lasting of what was read.
   public static func surviveCutShortFiles() {
-    // Made now: the handler must not.
-    _ = (pageSize, previous, notice, told.load(ordering: .relaxed))
+    // Written now, all of them: what is read alone may be left out, and made by whoever uses it first. The handler
+    // must not.
+    pageSize = sysconf(Int32(_SC_PAGESIZE))
+    told.store(0, ordering: .relaxed)
     var action = sigaction()
     action.__sigaction_handler.sa_sigaction = fillMissingPage
     action.sa_flags = SA_SIGINFO
@@ -16,8 +18,8 @@ extension MappedFile {
   }
 }
 
-private let pageSize = sysconf(Int32(_SC_PAGESIZE))
-// Written once, before there is a second thread.
+// Both are written once, before there is a second thread.
+nonisolated(unsafe) private var pageSize = 0
 nonisolated(unsafe) private var previous = sigaction()
 /// When it was last told, seconds since 1970.
 private let told = Atomic<Int>(0)

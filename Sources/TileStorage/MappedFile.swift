@@ -12,13 +12,20 @@ public final class MappedFile: Sendable {
   /// Open for reading as long as the mapping, for whoever sends parts of the file without touching them; or -1.
   public let descriptor: Int32
 
-  /// - Parameter keepsDescriptor: false for files that are mapped by the thousand.
-  public init(path: String, keepsDescriptor: Bool = true) throws(StorageError) {
+  /// - Parameters:
+  ///   - keepsDescriptor: false for files that are mapped by the thousand.
+  ///   - enclosure: where the file lies; one that a link leads to elsewhere is refused.
+  public init(
+    path: String, keepsDescriptor: Bool = true, within enclosure: Enclosure? = nil
+  ) throws(StorageError) {
     let action = "open \(path)"
     // Without O_NONBLOCK a pipe in the library would hold up the open for ever.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
     do throws(StorageError) {
+      if let enclosure, !enclosure.holds(descriptor) {
+        throw StorageError(action, "a link leads out of the folder")
+      }
       (bytes, identity) = try Self.map(descriptor, action)
     } catch {
       close(descriptor)
@@ -26,6 +33,19 @@ public final class MappedFile: Sendable {
     }
     if !keepsDescriptor { close(descriptor) }
     self.descriptor = keepsDescriptor ? descriptor : -1
+  }
+
+  /// Of nothing, for what has no file.
+  public init() {
+    (bytes, identity, descriptor) = (UnsafeRawBufferPointer(start: nil, count: 0), FileIdentity(stat()), -1)
+  }
+
+  /// Of a file that is open and stays its owner's to close.
+  ///
+  /// - Parameter path: what an error calls it.
+  init(descriptor: Int32, path: String) throws(StorageError) {
+    (bytes, identity) = try Self.map(descriptor, "open \(path)")
+    self.descriptor = -1
   }
 
   private static func map(
@@ -43,7 +63,7 @@ public final class MappedFile: Sendable {
   }
 
   deinit {
-    munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+    if let base = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: base), bytes.count) }
     if descriptor >= 0 { close(descriptor) }
   }
 }

@@ -10,7 +10,7 @@ public final class PartialFile {
 
   public let destination: String
   private let path: String
-  private let descriptor: Int32
+  let descriptor: Int32
   private var isOpen = true
 
   public init(destination: String) throws(StorageError) {
@@ -46,11 +46,18 @@ public final class PartialFile {
     try result.get()
   }
 
+  /// Sets the times of last change and use, which the next `write` changes again.
+  /// - Parameter seconds: since 1970.
+  public func setTime(seconds: Int, nanoseconds: Int) throws(StorageError) {
+    let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
+    guard futimens(descriptor, [time, time]) == 0 else {
+      throw StorageError("write \(destination)", errno: errno)
+    }
+  }
+
   /// Gives the finished file its name, replacing what had it. Power loss afterwards keeps one of the two.
   public func publish() throws(StorageError) {
-    let mask = umask(0)
-    umask(mask)
-    guard fchmod(descriptor, 0o666 & ~mask) == 0, fdatasync(descriptor) == 0,
+    guard fchmod(descriptor, 0o666 & ~CreationMask.value) == 0, fdatasync(descriptor) == 0,
       rename(path, destination) == 0
     else { throw StorageError("write \(destination)", errno: errno) }
     isOpen = false

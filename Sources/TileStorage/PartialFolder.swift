@@ -62,10 +62,8 @@ public final class PartialFolder: Sendable {
 
   /// Gives the finished folder its name.
   public func publish() throws(StorageError) {
-    let mask = umask(0)
-    umask(mask)
     let action = "write \(destination)"
-    guard chmod(path, 0o777 & ~mask) == 0 else { throw StorageError(action, errno: errno) }
+    guard chmod(path, 0o777 & ~CreationMask.value) == 0 else { throw StorageError(action, errno: errno) }
     // One call for what may be a hundred thousand files: a name on disk is then never without its bytes.
     sync()
     if fills { return try fill() }

@@ -17,18 +17,21 @@ public final class SZIArchive: Sendable {
   /// Entries that are not tiles: the descriptor, properties, associated images.
   private let others: [String: TileIndex.Place]
   // Written once, before the archive is shared.
-  nonisolated(unsafe) private let index: TileIndex
+  nonisolated(unsafe) let index: TileIndex
   /// Where the tiles do not lie in `file`.
   private let loose: (any LooseTiles)?
   private let levels: LevelSet
 
-  /// - Parameter path: of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
-  public convenience init(path: String) throws(StorageError) {
+  /// - Parameters:
+  ///   - path: of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
+  ///   - enclosure: the library, which no link leads out of. Without one the file itself may be a link; a
+  ///     descriptor's tiles lie in its folder in any case.
+  public convenience init(path: String, within enclosure: Enclosure? = nil) throws(StorageError) {
     do {
       if path.hasSuffix(".dzi") {
-        try self.init(DeepZoomFolder(path: path))
+        try self.init(DeepZoomFolder(path: path, within: enclosure))
       } else {
-        try self.init(file: MappedFile(path: path))
+        try self.init(file: MappedFile(path: path, within: enclosure))
       }
     } catch {
       // The reader below knows the bytes only; its error gets the file's name here.

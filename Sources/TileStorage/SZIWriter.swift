@@ -7,7 +7,7 @@ public import TileGeometry
 public final class SZIWriter {
   public let descriptor: DeepZoomDescriptor
   private let name: String
-  private let file: PartialFile
+  private let output: Output
   private var buffer: [UInt8] = []
   private var flushed = 0
   private var tiles: [(offset: Int, size: Int, crc: UInt32)]
@@ -15,16 +15,48 @@ public final class SZIWriter {
   private static let bufferSize = 1 << 20
   private var position: Int { flushed + buffer.count }
 
+  /// Where the bytes go.
+  private enum Output {
+    case partial(PartialFile)
+    /// Another process's, who publishes it.
+    case open(Int32)
+
+    var name: String {
+      switch self {
+      case .partial(let file): file.destination
+      case .open: "the archive"
+      }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
+      switch self {
+      case .partial(let file): try file.write(bytes)
+      case .open(let descriptor): try writeAll(bytes, to: descriptor, path: name)
+      }
+    }
+  }
+
   /// - Parameters:
   ///   - destination: where the archive will stand; its folder exists.
   ///   - name: of the root folder: one path component.
-  public init(destination: String, name: String, pyramid: Pyramid, format: TileFormat) throws(StorageError) {
+  public convenience init(
+    destination: String, name: String, pyramid: Pyramid, format: TileFormat
+  ) throws(StorageError) {
+    self.init(.partial(try PartialFile(destination: destination)), name, pyramid, format)
+  }
+
+  /// Writes into an open file, which is its owner's to publish and to close.
+  public convenience init(descriptor: Int32, name: String, pyramid: Pyramid, format: TileFormat) {
+    self.init(.open(descriptor), name, pyramid, format)
+  }
+
+  private init(_ output: Output, _ name: String, _ pyramid: Pyramid, _ format: TileFormat) {
     precondition(pyramid.overlap == 0, "SZI 1.2 forbids overlap")
     precondition(!name.isEmpty && !name.contains("/"), "a root folder is one path component")
     descriptor = DeepZoomDescriptor(pyramid: pyramid, format: format)
     self.name = name
     tiles = Array(repeating: (-1, 0, 0), count: pyramid.tileCount)
-    file = try PartialFile(destination: destination)
+    self.output = output
     buffer.reserveCapacity(Self.bufferSize + (1 << 18))
   }
 
@@ -66,21 +98,23 @@ public final class SZIWriter {
       &buffer, entries: others.count + tiles.count, directorySize: position - start,
       directoryOffset: start)
     try flush()
-    try file.publish()
+    if case .partial(let file) = output { try file.publish() }
     return flushed
   }
 
   /// Leaves nothing behind; does nothing after `finish`.
-  public func abandon() { file.abandon() }
+  public func abandon() {
+    if case .partial(let file) = output { file.abandon() }
+  }
 
   private func append(_ name: [UInt8], _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
     guard bytes.count < 0xffff_ffff else {
-      throw StorageError("write \(file.destination)", "an entry of \(bytes.count) bytes is too large")
+      throw StorageError("write \(output.name)", "an entry of \(bytes.count) bytes is too large")
     }
     ZIPRecord.appendLocalHeader(&buffer, name: name, size: bytes.count, crc: crc)
     if bytes.count >= Self.bufferSize {
       try flush()
-      try file.write(bytes)
+      try output.write(bytes)
       flushed += bytes.count
     } else {
       buffer.append(contentsOf: bytes)
@@ -101,7 +135,7 @@ public final class SZIWriter {
 
   private func flush() throws(StorageError) {
     try buffer.withUnsafeBufferPointer { (bytes) throws(StorageError) in
-      try file.write(UnsafeRawBufferPointer(bytes))
+      try output.write(UnsafeRawBufferPointer(bytes))
     }
     flushed += buffer.count
     buffer.removeAll(keepingCapacity: true)

@@ -36,6 +36,14 @@ struct ZIPDirectory {
     self.count = count
   }
 
+  /// Whether nothing but its end records follows it: no comment, and not the end of another archive.
+  func endsFile(_ file: UnsafeRawBufferPointer) -> Bool {
+    guard let start = file.baseAddress, let own = bytes.baseAddress else { return false }
+    let rest = file.count - (own - start) - bytes.count
+    let long = ZIPRecord.end64Size + ZIPRecord.end64LocatorSize + ZIPRecord.endSize
+    return rest == ZIPRecord.endSize || rest == long
+  }
+
   /// The end record stands last, before a comment of at most 65,535 bytes.
   private static func findEnd(_ file: UnsafeRawBufferPointer) -> Int? {
     guard file.count >= ZIPRecord.endSize else { return nil }

@@ -10,4 +10,11 @@ enum ZIPLocalEntry {
     guard start <= file.count, size <= file.count - start else { return nil }
     return UnsafeRawBufferPointer(rebasing: file[start..<start + size])
   }
+
+  /// Whether there is a local header of a stored entry with this size and checksum.
+  static func states(size: Int, crc: UInt32, in file: UnsafeRawBufferPointer, headerOffset: Int) -> Bool {
+    data(in: file, headerOffset: headerOffset, size: size) != nil
+      && file.little32(at: headerOffset + 14) == Int(crc) && file.little32(at: headerOffset + 18) == size
+      && file.little32(at: headerOffset + 22) == size
+  }
 }

@@ -23,6 +23,34 @@ import TileGeometry
     #expect(folder.files() == ["a"])
   }
 
+  /// Files get the permissions that a new file has, and what others make meanwhile keeps its own.
+  @Test func `publishing from many threads opens nothing to others`() throws {
+    let folder = try TemporaryFolder()
+    let mask = CreationMask.value
+    #expect(mkdir(folder("told"), 0o777) == 0)
+    var told = stat()
+    stat(folder("told"), &told)
+    #expect(told.st_mode & 0o777 == 0o777 & ~mask)
+    DispatchQueue.concurrentPerform(iterations: 2000) { number in
+      var status = stat()
+      mkdir(folder("d\(number)"), 0o777)
+      stat(folder("d\(number)"), &status)
+      #expect(status.st_mode & 0o777 == 0o777 & ~mask)
+      try? PartialFile(destination: folder("f\(number)")).publish()
+      stat(folder("f\(number)"), &status)
+      #expect(status.st_mode & 0o777 == 0o666 & ~mask)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("Name:\tziggurat\nUmask:\t0027\nState:\tR (running)\n", 0o027), ("Umask:\t0000\n", 0),
+      ("Name:\tUmask\nState:\tR\n", nil), ("Umask:\tabc\n", nil), ("", nil),
+    ] as [(String, mode_t?)])
+  func `the mask is read from what the kernel tells`(text: String, mask: mode_t?) {
+    #expect(CreationMask.mask(inStatus: text) == mask)
+  }
+
   @Test func `abandoned or forgotten, it leaves nothing`() throws {
     let folder = try TemporaryFolder()
     let file = try PartialFile(destination: folder("a"))

@@ -1,0 +1,81 @@
+import Glibc
+public import TileStorage
+
+/// From which source roots a library's archives came.
+///
+/// All else in a catalog is read from the archives; this cannot be. A row counts as long as its archive is the very
+/// file that was claimed, by size and time: what somebody else put in its place is nobody's.
+public struct LibraryOrigins: OriginStore {
+  private let library: String
+  private let catalog: Catalog
+
+  public init(library: String, catalog: Catalog) { (self.library, self.catalog) = (library, catalog) }
+
+  public func claim(_ images: [String: SourceRoot]) throws(StorageError) {
+    try catalog.claim(
+      images.compactMap { id, root in identity(id).map { Catalog.Origin(id: id, root: root.text, file: $0) } }
+    )
+  }
+
+  public func images(from roots: Set<SourceRoot>) throws(StorageError) -> [String] {
+    try catalog.origins(ofRoots: roots.map(\.text)).filter { origin in
+      identity(origin.id).map { $0.isSameVersion(as: origin) } ?? false
+    }.map(\.id).sorted()
+  }
+
+  private func identity(_ id: String) -> FileIdentity? {
+    var status = stat()
+    guard stat("\(library)/\(id).szi", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return FileIdentity(status)
+  }
+}
+
+extension Catalog {
+  /// An archive's claimed origin.
+  struct Origin {
+    let id: String
+    let root: String
+    let size: Int
+    let modifiedNanoseconds: Int
+
+    init(id: String, root: String, size: Int, modified: Int) {
+      (self.id, self.root, self.size, modifiedNanoseconds) = (id, root, size, modified)
+    }
+
+    init(id: String, root: String, file: FileIdentity) {
+      self.init(id: id, root: root, size: file.size, modified: file.modifiedNanoseconds)
+    }
+  }
+
+  func claim(_ origins: [Origin]) throws(StorageError) {
+    try write { (connection) throws(SQLiteError) in
+      try connection.runEach(
+        CatalogSchema.claim,
+        origins.map {
+          [.text($0.id), .text($0.root), .integer($0.size), .integer($0.modifiedNanoseconds)]
+        })
+    }
+  }
+
+  func origins(ofRoots roots: [String]) throws(StorageError) -> [Origin] {
+    var found: [Origin] = []
+    try read { (connection) throws(SQLiteError) in
+      found = []
+      // Sources may be named by the thousand: each is asked for alone.
+      for root in roots {
+        try connection.run("SELECT id, bytes, modified FROM origin WHERE root = ?", [.text(root)]) {
+          found.append(
+            Origin(id: $0.text(0) ?? "", root: root, size: $0.integer(1), modified: $0.integer(2)))
+        }
+      }
+    }
+    return found
+  }
+}
+
+extension FileIdentity {
+  /// A copy that keeps its time is the same version, on whatever disk.
+  fileprivate func isSameVersion(as origin: Catalog.Origin) -> Bool {
+    size == origin.size && modifiedNanoseconds == origin.modifiedNanoseconds
+  }
+}

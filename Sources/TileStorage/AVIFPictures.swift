@@ -1,0 +1,130 @@
+/// How large the pictures in an AVIF are by their own data, which is what a decoder takes memory for; the file's
+/// boxes may state another size. Nothing is decoded.
+///
+/// The boxes are those of ISO/IEC 14496-12 and 23008-12.
+struct AVIFPictures {
+  /// The largest of any of them.
+  private(set) var width = 0
+  private(set) var height = 0
+
+  /// Nil where a box that is needed is missing, there twice or damaged, and where there is anything but pictures of
+  /// AV1, each in one piece, and words about them: of what other coders make, and of what is put together from
+  /// parts, no header tells the size.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard let meta = Self.box("meta", in: bytes[...]).map({ $0.dropFirst(4) }),
+      let kinds = Self.box("iinf", in: meta).flatMap(Self.kinds),
+      let places = Self.box("iloc", in: meta).flatMap(Self.places),
+      kinds.values.allSatisfy({ ["av01", "Exif", "mime"].contains($0) }),
+      let properties = Self.box("iprp", in: meta).flatMap({ Self.box("ipco", in: $0) }),
+      let boxes = Self.boxes(in: properties)
+    else { return nil }
+    // Decoders are given what stands in the configuration, too.
+    for box in boxes where box.name == "av1C" {
+      guard take(box.content.dropFirst(4)) else { return nil }
+    }
+    for (item, kind) in kinds where kind == "av01" {
+      guard let place = places[item], place.upperBound <= bytes.count, take(bytes[place]) else { return nil }
+    }
+    guard width > 0 else { return nil }
+  }
+
+  private mutating func take(_ data: Slice<UnsafeRawBufferPointer>) -> Bool {
+    guard let sizes = AV1SequenceHeader.sizes(in: data) else { return false }
+    for size in sizes { (width, height) = (max(width, size.width), max(height, size.height)) }
+    return true
+  }
+
+  // MARK: Boxes
+
+  private typealias Bytes = Slice<UnsafeRawBufferPointer>
+
+  private static func boxes(in bytes: Bytes) -> [(name: String, content: Bytes)]? {
+    var result: [(name: String, content: Bytes)] = []
+    var rest = bytes
+    while !rest.isEmpty {
+      var reader = NumberReader(rest)
+      guard var size = reader.next(4), let name = reader.name() else { return nil }
+      // 1 says that 8 bytes follow with it, 0 that the box goes on to the end.
+      if size == 1 {
+        guard let long = reader.next(8) else { return nil }
+        size = long
+      } else if size == 0 {
+        size = rest.count
+      }
+      let header = rest.count - reader.rest.count
+      guard size >= header, size <= rest.count else { return nil }
+      result.append((name, rest.prefix(size).dropFirst(header)))
+      rest = rest.dropFirst(size)
+    }
+    return result
+  }
+
+  /// The one box of that name.
+  private static func box(_ name: String, in bytes: Bytes) -> Bytes? {
+    guard let found = boxes(in: bytes)?.filter({ $0.name == name }), found.count == 1 else { return nil }
+    return found[0].content
+  }
+
+  /// What each item is, by its number.
+  private static func kinds(_ list: Bytes) -> [Int: String]? {
+    var reader = NumberReader(list)
+    guard let version = reader.next(1), reader.next(3) != nil, reader.next(version == 0 ? 2 : 4) != nil,
+      let entries = boxes(in: reader.rest)
+    else { return nil }
+    var kinds: [Int: String] = [:]
+    for entry in entries {
+      var reader = NumberReader(entry.content)
+      guard entry.name == "infe", let version = reader.next(1), version == 2 || version == 3,
+        reader.next(3) != nil, let item = reader.next(version == 2 ? 2 : 4), reader.next(2) != nil,
+        let kind = reader.name(), kinds.updateValue(kind, forKey: item) == nil
+      else { return nil }
+    }
+    return kinds
+  }
+
+  /// Where each item that lies in the file in one piece does.
+  private static func places(_ list: Bytes) -> [Int: Range<Int>]? {
+    var reader = NumberReader(list)
+    guard let version = reader.next(1), version < 3, reader.next(3) != nil, let sizes = reader.next(2),
+      let count = reader.next(version < 2 ? 2 : 4)
+    else { return nil }
+    func size(_ shift: Int) -> Int { sizes >> shift & 15 }
+    var places: [Int: Range<Int>] = [:]
+    for _ in 0..<count {
+      guard let item = reader.next(version < 2 ? 2 : 4),
+        let method = version > 0 ? reader.next(2).map({ $0 & 15 }) : 0, reader.next(2) != nil,
+        let base = reader.next(size(4)), let extents = reader.next(2)
+      else { return nil }
+      for _ in 0..<extents {
+        guard version == 0 || reader.next(size(0)) != nil, let offset = reader.next(size(12)),
+          let length = reader.next(size(8))
+        else { return nil }
+        let (start, isTooLarge) = base.addingReportingOverflow(offset)
+        guard !isTooLarge, start <= .max - length else { return nil }
+        if method == 0, extents == 1 { places[item] = start..<start + length }
+      }
+    }
+    return places
+  }
+}
+
+/// Numbers, the first byte the highest, one after the other.
+private struct NumberReader {
+  private(set) var rest: Slice<UnsafeRawBufferPointer>
+
+  init(_ bytes: Slice<UnsafeRawBufferPointer>) { rest = bytes }
+
+  /// Nil where there are fewer bytes, and where the number is larger than any file.
+  mutating func next(_ count: Int) -> Int? {
+    guard rest.count >= count, count <= 8 else { return nil }
+    let number = rest.prefix(count).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    rest = rest.dropFirst(count)
+    return Int(exactly: number)
+  }
+
+  mutating func name() -> String? {
+    guard rest.count >= 4 else { return nil }
+    defer { rest = rest.dropFirst(4) }
+    return String(decoding: rest.prefix(4), as: UTF8.self)
+  }
+}

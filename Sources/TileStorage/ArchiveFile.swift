@@ -1,0 +1,38 @@
+/// An archive that another process writes into an open file; it appears under its name once it was found whole.
+public final class ArchiveFile {
+  /// Open for writing at its start, without a name of its own that stays.
+  public var descriptor: Int32 { file.descriptor }
+  /// The name of the archive's one root folder.
+  public let name: String
+  private let file: PartialFile
+
+  /// - Parameters:
+  ///   - destination: where the archive will stand; its folder exists.
+  ///   - name: of the root folder: one path component.
+  public init(destination: String, name: String) throws(StorageError) {
+    self.name = name
+    file = try PartialFile(destination: destination)
+  }
+
+  /// Reads the archive's directory and gives the archive its name.
+  ///
+  /// - Parameter check: throws what is wrong with the archive, which then is not published.
+  /// - Returns: the archive's size in bytes.
+  public func publish(_ check: (SZIArchive) throws(StorageError) -> Void) throws(StorageError) -> Int {
+    let archive = try SZIArchive(file: MappedFile(descriptor: file.descriptor, path: file.destination))
+    guard archive.name == name, archive.isWhole else {
+      throw StorageError("write \(file.destination)", "what was built is no whole archive")
+    }
+    try check(archive)
+    try file.publish()
+    return archive.byteCount
+  }
+
+  /// Leaves nothing behind; does nothing after `publish`.
+  public func abandon() { file.abandon() }
+}
+
+extension SZIArchive {
+  /// Whether the directory names every tile of the pyramid.
+  var isWhole: Bool { (0..<pyramid.tileCount).allSatisfy { checksum(ofTile: $0) != nil } }
+}

@@ -1,0 +1,28 @@
+import Glibc
+
+/// The permissions that the process's user takes away from new files (`umask`).
+///
+/// `umask(2)` tells them only by changing them, for every thread: a file that another one makes meanwhile is
+/// open to everybody. The kernel tells them without, in `/proc/self/status`.
+enum CreationMask {
+  /// The mask as it was when it was first asked for. Where the kernel does not tell, nothing is for others.
+  static let value: mode_t = read() ?? 0o077
+
+  private static func read() -> mode_t? {
+    let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    // The line is the second; the whole is some 1,500 bytes.
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(descriptor, &bytes, bytes.count)
+    guard count > 0 else { return nil }
+    return mask(inStatus: String(decoding: bytes[..<count], as: UTF8.self))
+  }
+
+  /// The mask in the text of a `status` file (proc_pid_status(5)), or nil where it holds none.
+  static func mask(inStatus text: String) -> mode_t? {
+    let name = "Umask:"
+    guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else { return nil }
+    return mode_t(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " }, radix: 8)
+  }
+}

@@ -1,0 +1,27 @@
+import Glibc
+
+/// A folder in which nobody else with the same lock moves or writes sidecars, as long as this lives.
+public final class LockedFolder {
+  private let path: String
+  private let descriptor: Int32
+
+  public init(_ path: String) throws(StorageError) {
+    self.path = path
+    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StorageError("lock \(path)", errno: errno) }
+    while flock(descriptor, LOCK_EX) != 0 {
+      let code = errno
+      guard code == EINTR else {
+        close(descriptor)
+        throw StorageError("lock \(path)", errno: code)
+      }
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Brings the folder's names to the disk.
+  public func synchronize() throws(StorageError) {
+    guard fsync(descriptor) == 0 else { throw StorageError("write \(path)", errno: errno) }
+  }
+}

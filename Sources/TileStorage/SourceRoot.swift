@@ -1,0 +1,27 @@
+/// Where sources were looked for: a folder, a file or a pattern of names, read as pictures or as books.
+///
+/// Stores remember it beside an archive, never in it: where a source lies is this machine's own business, and
+/// the same source and options give the same bytes on every machine and at every mount point.
+public struct SourceRoot: Hashable, Sendable {
+  /// 16 hexadecimal digits, which tell one root from another and nobody where it is.
+  public let text: String
+
+  /// - Parameter path: absolute, its last part as a person calls it.
+  public init(path: String, isBook: Bool) {
+    let name = Array("\(isBook ? "book" : "picture")\0\(path)".utf8)
+    let digits = String(name.withUnsafeBytes { Digest.fnv1a($0) }, radix: 16)
+    text = String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+/// Remembers from which source root each image of a store came.
+///
+/// What is lost of it is learned again by the next build that meets the sources, unchanged ones too; an image of
+/// which nothing is known came from no root.
+public protocol OriginStore: Sendable {
+  /// - Parameter images: by their ids, as they are in the store now.
+  func claim(_ images: [String: SourceRoot]) throws(StorageError)
+
+  /// The images that came from these roots and are still what was claimed, sorted.
+  func images(from roots: Set<SourceRoot>) throws(StorageError) -> [String]
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Glibc
+
+/// What was deleted from a library, by whomever, in its `.ziggurat-trash`: a folder for each deletion, in it the
+/// archives and sidecars under the paths that they had.
+///
+/// There is no journal: an archive is moved before its sidecar and comes back after it, each by one `rename`,
+/// so that whenever the program ends an image is whole, with its words, or whole in the trash. A sidecar
+/// alone shows nothing.
+public struct TrashFolder: Sendable {
+  public static let name = ".ziggurat-trash"
+
+  /// Images that went together and can come back together.
+  public struct Deletion: Hashable, Sendable {
+    public let name: String
+    /// Their ids, sorted.
+    public let images: [String]
+    /// Seconds since 1970.
+    public let time: Int
+  }
+
+  public let library: String
+  private var root: String { "\(library)/\(Self.name)" }
+
+  public init(library: String) { self.library = library }
+
+  /// Where an archive's XMP sidecar may be, the first before the other: `photo.xmp`, or `photo.szi.xmp` as
+  /// darktable and digiKam call it.
+  public static func sidecars(ofArchive path: String) -> [String] {
+    [path.dropLast(4) + ".xmp", path + ".xmp"]
+  }
+
+  /// Moves archives out of the library with their sidecars, durably, as one deletion.
+  /// - Parameter paths: in the library's folder; what is gone already is passed over.
+  /// - Returns: nil where nothing was there any more.
+  public func take(_ paths: [String]) throws(StorageError) -> Deletion? {
+    let now = Int(Date().timeIntervalSince1970)
+    let name = String(now, radix: 16) + "-" + String(UInt64.random(in: (1 << 60)...(.max)), radix: 16)
+    var touched: Set<String> = [root]
+    var taken: [String] = []
+    for path in paths {
+      let (source, target) = (parentFolder(path), parentFolder(trashed(path, name)))
+      guard access(path, F_OK) == 0 else { continue }
+      try FolderTree.make(target)
+      let lock = try LockedFolder(source)
+      try move(path, trashed(path, name))
+      for sidecar in Self.sidecars(ofArchive: path) where access(sidecar, F_OK) == 0 {
+        try move(sidecar, trashed(sidecar, name))
+      }
+      withExtendedLifetime(lock) {}
+      touched.formUnion([source, target])
+      taken.append(id(path, below: library))
+    }
+    try synchronize(touched)
+    return taken.isEmpty ? nil : Deletion(name: name, images: taken.sorted(), time: now)
+  }
+
+  /// What can come back, the last deleted first.
+  public var deletions: [Deletion] {
+    names.compactMap { name in
+      guard let time = Self.time(ofDeletion: name) else { return nil }
+      let images = archives(name).map { id($0, below: "\(root)/\(name)") }
+      return images.isEmpty ? nil : Deletion(name: name, images: images.sorted(), time: time)
+    }.sorted { $0.time > $1.time }
+  }
+
+  /// An image with the path that it has in the library.
+  public struct Place: Hashable, Sendable {
+    public let id: String
+    public let path: String
+  }
+
+  /// Brings a deletion's images back. One that was built again since keeps what it has and gets back its words.
+  /// - Returns: those that are back, and those whose place another image has taken; nil where there is no such
+  ///   deletion any more.
+  public func restore(_ name: String) throws(StorageError) -> (restored: [Place], taken: [Place])? {
+    // Nothing that could be another path.
+    guard Self.time(ofDeletion: name) != nil else { return nil }
+    let archives = archives(name)
+    guard !archives.isEmpty else { return nil }
+    var (restored, taken): ([Place], [Place]) = ([], [])
+    var touched: Set<String> = [root]
+    for archive in archives {
+      let path = library + archive.dropFirst(root.count + name.count + 1)
+      let place = Place(id: id(path, below: library), path: path)
+      try FolderTree.make(parentFolder(path))
+      let lock = try LockedFolder(parentFolder(path))
+      touched.formUnion([parentFolder(path), parentFolder(archive)])
+      let sidecars = Self.sidecars(ofArchive: path)
+      let hasWords = sidecars.contains { access($0, F_OK) == 0 }
+      let isTaken = access(path, F_OK) == 0
+      if !hasWords {
+        for sidecar in sidecars where access(trashed(sidecar, name), F_OK) == 0 {
+          try move(trashed(sidecar, name), sidecar)
+        }
+      }
+      if isTaken, hasWords {
+        taken.append(place)
+        continue
+      }
+      if isTaken {
+        guard unlink(archive) == 0 else { throw StorageError("remove \(archive)", errno: errno) }
+      } else {
+        try move(archive, path)
+      }
+      withExtendedLifetime(lock) {}
+      restored.append(place)
+    }
+    try synchronize(touched)
+    if taken.isEmpty { discard(name) }
+    return (restored, taken)
+  }
+
+  /// Removes for good what was deleted until then, and what a killed program was removing.
+  /// - Parameter oldest: seconds since 1970.
+  public func purge(until oldest: Int) {
+    for name in names {
+      if name.hasPrefix(Self.discarded) { try? FileManager.default.removeItem(atPath: "\(root)/\(name)") }
+      if let time = Self.time(ofDeletion: name), time <= oldest { discard(name) }
+    }
+  }
+
+  private static let discarded = "discarded-"
+
+  /// First of another name, so that nobody restores half of it.
+  private func discard(_ name: String) {
+    let gone = "\(root)/\(Self.discarded)\(name)"
+    if rename("\(root)/\(name)", gone) == 0 { try? FileManager.default.removeItem(atPath: gone) }
+  }
+
+  /// When a deletion of that name was, seconds since 1970; nil for any other name.
+  public static func time(ofDeletion name: String) -> Int? {
+    let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].count == 16,
+      name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) || $0 == 0x2d })
+    else { return nil }
+    return Int(parts[0], radix: 16)
+  }
+
+  private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? [] }
+
+  /// The paths of a deletion's archives.
+  private func archives(_ name: String) -> [String] {
+    let folder = "\(root)/\(name)"
+    guard let all = FileManager.default.enumerator(atPath: folder) else { return [] }
+    return all.compactMap { $0 as? String }.filter { $0.hasSuffix(".szi") || $0.hasSuffix(".zip") }
+      .map { "\(folder)/\($0)" }
+  }
+
+  private func id(_ path: String, below folder: String) -> String {
+    String(path.dropFirst(folder.count + 1).dropLast(4))
+  }
+
+  private func trashed(_ path: String, _ name: String) -> String {
+    "\(root)/\(name)" + path.dropFirst(library.count)
+  }
+
+  private func move(_ from: String, _ to: String) throws(StorageError) {
+    guard rename(from, to) == 0 else { throw StorageError("move \(from)", errno: errno) }
+  }
+
+  private func synchronize(_ folders: Set<String>) throws(StorageError) {
+    for folder in folders where access(folder, F_OK) == 0 {
+      let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw StorageError("open \(folder)", errno: errno) }
+      defer { close(descriptor) }
+      guard fsync(descriptor) == 0 else { throw StorageError("write \(folder)", errno: errno) }
+    }
+  }
+}
