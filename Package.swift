@@ -37,6 +37,9 @@ let package = Package(
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg62-turbo-dev"])]),
     // The one C target: see the top of its header for why it cannot be Swift.
     .target(name: "CJPEGStream", dependencies: ["CJPEG"]),
+    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+    .systemLibrary(name: "CCell"),
+    library("Cells", ["CCell", "CSeccomp"]),
     library("TileGeometry"),
     library("TileStorage", ["TileGeometry", "CDeflate", "CExpat"]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -44,13 +47,15 @@ let package = Package(
     library("PrivateSpaces", ["CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
     .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
     .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
-    library("Imaging", ["CVips", "CLCMS", "CHEIF"]),
+    library("Imaging", ["Cells", "CVips", "CLCMS", "CHEIF"]),
     .systemLibrary(name: "CGExiv2", pkgConfig: "gexiv2", providers: [.apt(["libgexiv2-dev"])]),
-    library("Metadata", ["TileStorage", "CGExiv2"]),
+    library("Metadata", ["Cells", "TileStorage", "CGExiv2"]),
     library(
       "PyramidBuilding",
       [
-        "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL", "CJPEGStream", "CTIFF",
+        "CCell", "Cells", "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL",
+        "CJPEGStream",
+        "CTIFF",
         "CTurboJPEG", "CWebP",
         "CXXHash",
       ]),
@@ -63,7 +68,8 @@ let package = Package(
     library(
       "TileServing",
       [
-        "Catalog", "Metadata", "Uploading", "CFileSystems", "CQREncode", "TileRendering", "TileStorage",
+        "Catalog", "Cells", "Metadata", "Uploading", "CFileSystems", "CQREncode", "TileRendering",
+        "TileStorage",
         "TileGeometry",
         "CDeflate", "CSodium",
         "CXXHash",
@@ -75,11 +81,15 @@ let package = Package(
     .executableTarget(
       name: "ziggurat",
       dependencies: [
-        "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing", "Catalog",
+        "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",
+        "Catalog",
         "Metadata", "TileRendering", "TileExport",
         "TileStorage", "TileGeometry",
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "cell-probe", dependencies: ["Cells", "CCell"], path: "Tests/CellProbe", swiftSettings: strict),
+    tests("CellsTests", ["Cells", "cell-probe", "TestSupport"]),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry", "TestSupport"]),
@@ -89,7 +99,7 @@ let package = Package(
     tests("MetadataTests", ["Metadata", "TileStorage", "TestSupport"]),
     tests(
       "PyramidBuildingTests",
-      ["PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
+      ["PyramidBuilding", "Catalog", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "TileExportTests",
       ["TileExport", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
@@ -109,6 +119,10 @@ let package = Package(
 if Context.environment["ZIGGURAT_FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
-      name: "reader-fuzz", dependencies: ["PyramidBuilding", "TileGeometry", "CISAL"], path: "Tests/fuzz",
-      exclude: ["fuzz"], swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+      name: "reader-fuzz",
+      dependencies: [
+        "PyramidBuilding", "TileRendering", "Metadata", "Cells", "Imaging", "TileStorage", "TileGeometry",
+        "CISAL",
+      ], path: "Tests/fuzz",
+      exclude: ["fuzz", "seeds.py"], swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }

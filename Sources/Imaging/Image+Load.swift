@@ -10,16 +10,15 @@ extension Image {
     public static let random = Access(nick: "random")
   }
 
-  /// Opens a file by its content, whatever its name; damage that the loader notices is an error.
+  /// Opens a source by its content, whatever its name; damage that the loader notices is an error.
   ///
   /// - Parameter page: of a multi-page file, counted from 0; nil is the loader's own choice, the first.
   public convenience init(path: String, access: Access, page: Int? = nil) throws(ImagingError) {
     Vips.start()
     _ = VipsLog.take()
-    guard let loader = vips_foreign_find_load(path) else { throw ImagingError.take("open", path) }
-    let name = String(cString: loader)
-    // The loader is known by its type name, the operation by its short one.
-    let nick = vips_nickname_find(g_type_from_name(name)).map { String(cString: $0) } ?? name
+    guard let nick = Self.loader(ofPath: path) else {
+      throw ImagingError("open", path, message: "is in no format that is read here")
+    }
     var arguments: [(String, VipsValue)] = [
       ("filename", .string(path)), ("access", .name(access.nick)), ("fail-on", .name("truncated")),
     ]
@@ -32,28 +31,43 @@ extension Image {
     self.init(owning: operation.retained(), subject: path)
   }
 
-  /// Decodes an encoded image in memory, whatever its format; damage is an error.
-  public convenience init(encoded bytes: UnsafeRawBufferPointer, subject: String) throws(ImagingError) {
+  /// An encoded image in memory, by the loader of its format and no other; damage is an error. Only the header is
+  /// read yet: its size can be looked at before any pixel is decoded.
+  ///
+  /// - Parameter mediaType: of JPEG, PNG, WebP or AVIF.
+  public convenience init(
+    encoded bytes: UnsafeRawBufferPointer, mediaType: String, subject: String
+  ) throws(ImagingError) {
+    let loaders = [
+      "image/jpeg": "jpegload_buffer", "image/png": "pngload_buffer", "image/webp": "webpload_buffer",
+      "image/avif": "heifload_buffer",
+    ]
+    guard let loader = loaders[mediaType] else {
+      throw ImagingError("decode", subject, message: "\(mediaType) is not decoded here")
+    }
+    try self.init(encoded: bytes, loader: loader, subject: subject)
+  }
+
+  /// The same by any of libvips' loaders of buffers.
+  convenience init(
+    encoded bytes: UnsafeRawBufferPointer, loader: String, subject: String
+  ) throws(ImagingError) {
     Vips.start()
     _ = VipsLog.take()
-    guard let loader = vips_foreign_find_load_buffer(bytes.baseAddress, bytes.count) else {
-      throw ImagingError.take("decode", subject)
-    }
-    let name = String(cString: loader)
-    let nick = vips_nickname_find(g_type_from_name(name)).map { String(cString: $0) } ?? name
     let image = try Operation.run(
-      nick, subject, ["buffer": .blob(bytes), "access": .name("sequential"), "fail-on": .name("warning")])
+      loader, subject, ["buffer": .blob(bytes), "access": .name("sequential"), "fail-on": .name("warning")])
     self.init(owning: image.retained(), subject: subject)
   }
 
-  /// The loader that libvips would use for the file (`jpegload`), or nil where it knows none.
+  /// The loader that libvips would use for the source (`jpegload`), or nil where it knows none or may not use it.
   public static func loader(ofPath path: String) -> String? {
     Vips.start()
-    guard let loader = vips_foreign_find_load(path) else {
+    guard let name = ImageLoaders.find(forSourceAt: path) else {
       vips_error_clear()
       return nil
     }
-    return vips_nickname_find(g_type_from_name(loader)).map { String(cString: $0) }
+    // The loader is known by its type name, the operation by its short one.
+    return vips_nickname_find(g_type_from_name(name)).map { String(cString: $0) } ?? name
   }
 
   func retained() -> UnsafeMutablePointer<VipsImage> {

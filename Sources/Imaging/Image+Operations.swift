@@ -75,12 +75,15 @@ extension Image {
 
   /// Encoded as AVIF without metadata but its ICC profile, if it has one.
   ///
-  /// - Parameter quality: 1…100.
-  public func avifBytes(quality: Int) throws(ImagingError) -> [UInt8] {
+  /// - Parameters:
+  ///   - quality: 1…100.
+  ///   - isQuick: in a thirtieth of the time, with half as many bytes again.
+  public func avifBytes(quality: Int, isQuick: Bool = false) throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer(
       "heifsave_buffer", subject,
       [
         "in": .image(self), "compression": .name("av1"), "Q": .int(quality),
+        "effort": .int(isQuick ? 0 : 4),
         // Without it the file gets the profile that the image has.
         "strip": .bool(!hasField("icc-profile-data")),
       ])

@@ -1,18 +1,77 @@
 import CVips
+import Glibc
+import Synchronization
 
 /// Which of libvips' loaders may be used in this process.
+///
+/// Those that libvips does not hold to be proof against hostile files are blocked from its start. One of them is let
+/// in when a source is opened that is of its kind, and takes files of that kind alone; tiles never meet any.
 public enum ImageLoaders {
-  /// Leaves those for what cameras, phones, scanners and browsers make: JPEG, PNG, TIFF, WebP, GIF, HEIF and AVIF,
-  /// JPEG XL and JPEG 2000. The others run far more code, or take a file for a program.
+  private struct State {
+    var isCommonOnly = false
+    var allowed: Set<UncommonKind> = []
+  }
+
+  private static let state = Mutex(State())
+
+  /// What cameras, phones and browsers make.
+  private static let common: Set = ["JpegFile", "PngFile", "TiffFile", "WebpFile", "NsgifFile", "HeifFile"]
+
+  /// Whether a class of libvips is that of a loader which is blocked from its start.
+  static func isUncommon(_ className: String) -> Bool {
+    let suffix = className.dropFirst("VipsForeignLoad".count)
+    return className.hasPrefix("VipsForeignLoad")
+      && UncommonKind.allCases.contains { suffix.hasPrefix($0.rawValue) }
+  }
+
+  /// For a process that builds what strangers send: of what is blocked, only JPEG XL and JPEG 2000 are let in from
+  /// now on. The others run far more code, or take a file for a program.
   public static func forbidUncommon() {
     Vips.start()
-    for name in [
-      "Magick", "Svg", "Pdf", "Openslide", "Fits", "Analyze", "Openexr", "Nifti", "Mat", "Csv", "Matrix",
-      "Raw",
-      "Vips", "Ppm", "Rad",
-    ] {
-      // Names that this libvips does not know are blocked already.
-      vips_operation_block_set("VipsForeignLoad\(name)", 1)
+    state.withLock { state in
+      state.isCommonOnly = true
+      for kind in state.allowed where !kind.isPicture { block(kind.rawValue, true) }
+      state.allowed = state.allowed.filter(\.isPicture)
     }
+  }
+
+  /// To be called once, as libvips starts.
+  static func blockUntrusted() {
+    vips_block_untrusted_set(1)
+    // Text that stands for numbers: no picture, and not on libvips' own list.
+    for name in ["Matrix", "Csv", "Raw"] { block(name, true) }
+  }
+
+  /// The loader for a source, by the name of its class (`VipsForeignLoadJpegFile`); nil where there is none, or it
+  /// may not be used.
+  static func find(forSourceAt path: String) -> String? {
+    let kinds = allow(UncommonKind.kinds(ofFileAt: path))
+    guard let found = vips_foreign_find_load(path) else { return nil }
+    let name = String(cString: found)
+    let suffix = name.dropFirst("VipsForeignLoad".count)
+    // What was let in for other files is not for this one.
+    let isIts = kinds.contains { suffix == $0.rawValue || suffix == "\($0.rawValue)File" }
+    guard isIts || common.contains(String(suffix)) else {
+      vips_error_clear()
+      return nil
+    }
+    return name
+  }
+
+  /// Lets in the loaders of these kinds, as far as this process may use them.
+  /// - Returns: those that are let in.
+  static func allow(_ kinds: Set<UncommonKind>) -> Set<UncommonKind> {
+    guard !kinds.isEmpty else { return [] }
+    return state.withLock { state in
+      let allowed = state.isCommonOnly ? kinds.filter(\.isPicture) : kinds
+      for kind in allowed.subtracting(state.allowed) { block(kind.rawValue, false) }
+      state.allowed.formUnion(allowed)
+      return allowed
+    }
+  }
+
+  /// Names that this libvips does not know have nothing to block.
+  private static func block(_ name: String, _ isBlocked: Bool) {
+    vips_operation_block_set("VipsForeignLoad\(name)", isBlocked ? 1 : 0)
   }
 }

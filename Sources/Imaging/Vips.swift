@@ -8,6 +8,7 @@ public enum Vips {
     setenv("VIPS_WARNING", "1", 1)
     guard vips_init("ziggurat") == 0 else { return false }
     VipsLog.capture()
+    ImageLoaders.blockUntrusted()
     // Our tiles are the parallelism; libvips' own threads would only contend with them.
     vips_concurrency_set(1)
     // Every image is seen once: a cache of operations would only keep files open.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What somebody changes of an image's words; nil leaves a field as it is, and an empty one is emptied.
-public struct MetadataEdit: Hashable, Sendable {
+public struct MetadataEdit: Hashable, Sendable, Codable {
   public var title: String?
   public var caption: String?
   public var keywords: [String]?

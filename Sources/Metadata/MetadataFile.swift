@@ -7,17 +7,29 @@ final class MetadataFile {
 
   /// Nil where the file is of no format that Exiv2 reads, or its metadata is damaged: a picture without
   /// words is still a picture.
-  init?(path: String) {
-    guard Self.isReady, let pointer = gexiv2_metadata_new() else { return nil }
-    self.pointer = pointer
-    guard gexiv2_metadata_open_path(pointer, path, nil) != 0 else { return nil }
+  convenience init?(path: String) {
+    self.init { gexiv2_metadata_open_path($0, path, $1) != 0 }
   }
 
   /// Of an XMP sidecar's bytes; nil where they are none.
-  init?(xmp bytes: [UInt8]) {
-    guard Self.isReady, let pointer = gexiv2_metadata_new() else { return nil }
-    self.pointer = pointer
-    guard gexiv2_metadata_open_buf(pointer, bytes, bytes.count, nil) != 0 else { return nil }
+  convenience init?(xmp bytes: [UInt8]) {
+    self.init { gexiv2_metadata_open_buf($0, bytes, bytes.count, $1) != 0 }
+  }
+
+  private init?(
+    opened open: (UnsafeMutablePointer<GExiv2Metadata>, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>)
+      -> Bool
+  ) {
+    guard Self.isReady, let unopened = gexiv2_metadata_new() else { return nil }
+    // Asked for though nobody reads it: of damage that gexiv2 0.14 meets late it tells by the error alone,
+    // and returns success to who takes none.
+    var error: UnsafeMutablePointer<GError>?
+    let isOpen = open(unopened, &error) && error == nil
+    g_clear_error(&error)
+    // What failed to open is left to leak, some kilobytes: gexiv2 frees parts of it as it fails, and frees them
+    // again when it is unreferenced. Only what is stored in `pointer` is, by `deinit`.
+    guard isOpen else { return nil }
+    pointer = unopened
   }
 
   deinit { g_object_unref(pointer) }
@@ -46,17 +58,19 @@ final class MetadataFile {
   func text(_ tag: String) -> String? { texts(tag).first }
 
   /// Of XMP's alternatives by language, which come as one text (`lang="x-default" Words, lang="de" Worte`),
-  /// the default, which comes first.
+  /// the default, or else the first.
   func alternative(_ tag: String) -> String? {
     guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0,
       let bytes = gexiv2_metadata_try_get_tag_string(pointer, tag, nil)
     else { return nil }
     defer { g_free(bytes) }
     let text = Self.text(bytes)
-    // Of what follows a comma nobody can tell whether it is another language or a part of the text.
+    let mark = text.firstMatch(of: #/(?:^|, )lang="x-default" /#) ?? text.firstMatch(of: #/^lang="[^"]*" /#)
+    // Of what follows a comma nobody can tell whether it is another language or a part of the text; a language may
+    // be called anything.
     let words =
-      text.trimmingPrefix(#/lang="[A-Za-z0-9-]+" /#)
-      .split(separator: #/, lang="[A-Za-z0-9-]+" /#, maxSplits: 1).first.map(String.init) ?? ""
+      text[(mark?.range.upperBound ?? text.startIndex)...]
+      .split(separator: #/, lang="[^"]*" /#, maxSplits: 1).first.map(String.init) ?? ""
     let trimmed = Self.trimmed(words)
     return trimmed.isEmpty ? nil : trimmed
   }
@@ -108,7 +122,7 @@ final class MetadataFile {
   }
 
   /// Once, before the first use, as gexiv2 demands of programs with threads.
-  private static let isReady: Bool = {
+  static let isReady: Bool = {
     gexiv2_log_set_level(GEXIV2_LOG_LEVEL_MUTE)
     return gexiv2_initialize() != 0
       && gexiv2_metadata_try_register_xmp_namespace("https://ziggurat.invalid/xmp/1.0/", "ziggurat", nil) != 0

@@ -1,8 +1,9 @@
+import Foundation
 public import TileStorage
 
 /// The XMP file beside an archive, as Lightroom, darktable and digiKam write it (XMP specification, part 3,
 /// section 5): what it says stands before what the picture itself said.
-public struct Sidecar: Sendable {
+public struct Sidecar: Sendable, Codable {
   /// Bytes that one may have.
   public static let longest = 4 << 20
 
@@ -11,7 +12,18 @@ public struct Sidecar: Sendable {
   private let removed: Set<String>
 
   /// Nil where the bytes are no XMP.
-  public init?(_ bytes: [UInt8]) {
+  ///
+  /// - Parameter isPrivate: no cell that has read another's words may see these.
+  public init?(_ bytes: [UInt8], isPrivate: Bool = false) {
+    let answer = MetadataCell.ask(MetadataCell.read, bytes, isPrivate: isPrivate)
+    guard !answer.isEmpty, let sidecar = try? JSONDecoder().decode(Sidecar.self, from: Data(answer)) else {
+      return nil
+    }
+    self = sidecar
+  }
+
+  /// In this process.
+  init?(parsing bytes: [UInt8]) {
     let read = exiv2.withLock { _ in
       MetadataFile(xmp: bytes).map { file in
         let removed = Self.removed(file)
@@ -47,7 +59,16 @@ public struct Sidecar: Sendable {
   /// A sidecar with the edit in it, and everything else as it was.
   /// - Parameter bytes: of the sidecar so far; empty where there is none.
   /// - Returns: nil where they are no XMP: what cannot be read is not overwritten.
-  public static func edited(_ bytes: [UInt8], _ edit: MetadataEdit) -> [UInt8]? {
+  public static func edited(_ bytes: [UInt8], _ edit: MetadataEdit, isPrivate: Bool = false) -> [UInt8]? {
+    let question = MetadataCell.EditQuestion(sidecar: Data(bytes), edit: edit)
+    // Texts always encode.
+    let asked = Array(try! JSONEncoder().encode(question))
+    let answer = MetadataCell.ask(MetadataCell.edit, asked, isPrivate: isPrivate)
+    return answer.isEmpty ? nil : answer
+  }
+
+  /// In this process.
+  static func write(_ edit: MetadataEdit, into bytes: [UInt8]) -> [UInt8]? {
     exiv2.withLock { _ in
       guard let file = MetadataFile(xmp: bytes.isEmpty ? Array(empty.utf8) : bytes) else { return nil }
       var removed = removed(file)

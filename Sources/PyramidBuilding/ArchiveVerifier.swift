@@ -30,7 +30,9 @@ public struct ArchiveVerifier {
     for index in 0..<archive.pyramid.tileCount {
       let address = archive.pyramid.address(at: index)!
       let size = archive.pyramid.rectangle(of: address)!
-      let what = archive.fault(ofTile: index) { fault(ofTile: $0, width: size.width, height: size.height) }
+      let what = archive.fault(ofTile: index) {
+        fault(ofTile: $0, archive.format, width: size.width, height: size.height)
+      }
       if let what {
         let name = "tile \(address.level)/\(address.column)_\(address.row).\(archive.fileExtension)"
         faults.append(Fault(path: path, what: "\(name) \(what)"))
@@ -39,12 +41,15 @@ public struct ArchiveVerifier {
     for name in archive.entryNames where !archive.isIntact(name) {
       faults.append(Fault(path: path, what: "\(name) is damaged: its checksum differs"))
     }
-    return faults
+    return faults + archive.otherFaults.map { Fault(path: path, what: $0) }
   }
 
-  private static func fault(ofTile bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> String? {
+  private static func fault(
+    ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, width: Int, height: Int
+  ) -> String? {
+    if let fault = format.fault(ofTile: bytes, width: width, height: height) { return fault }
     do {
-      let image = try Image(encoded: bytes, subject: "tile")
+      let image = try Image(encoded: bytes, mediaType: format.mediaType, subject: "tile")
       guard image.width == width, image.height == height else {
         return "has \(image.width)×\(image.height) pixels, not \(width)×\(height)"
       }

@@ -10,7 +10,9 @@ public struct LibraryBuilder: Sendable {
   public var force = false
   /// Tells what would be built and writes nothing.
   public var isDryRun = false
-  private let isCancelled: @Sendable () -> Bool
+  /// Seconds that one image may take in a cell.
+  public var imageTimeout = 600
+  let isCancelled: @Sendable () -> Bool
 
   public init(
     store: any ArchiveStore, options: BuildOptions, jobs: Int,
@@ -44,8 +46,8 @@ public struct LibraryBuilder: Sendable {
     if !isDryRun { try store.prepare() }
   }
 
-  /// Builds one source, each of its pages; every failure is in an outcome. The source's pages have the
-  /// ids `id/1`, `id/2`, …
+  /// Builds one source, each of its pages, in this process; every failure is in an outcome. The source's pages have
+  /// the ids `id/1`, `id/2`, …
   ///
   /// - Parameter taken: the ids of all sources, none of which a page may have.
   func build(
@@ -53,28 +55,72 @@ public struct LibraryBuilder: Sendable {
     report: (SourceScan.Source, Outcome) -> Void
   ) {
     do throws(BuildError) {
-      if isCancelled() { throw .interrupted }
-      let file = try SourceFile(path: source.path, name: source.name)
-      let digest = try file.digest()
-      if !force, isBuilt(source, digest) { return report(source, .unchanged) }
+      guard let work = try begin(source) else { return report(source, .unchanged) }
       let pages = try SourcePages.count(path: source.path)
       if pages == 1 {
-        return report(source, build(source, page: nil, file, digest, threads, pool))
+        return report(source, build(source, page: nil, work.file, work.digest, threads, pool))
       }
-      guard source.page == nil else {
-        throw BuildError(source.path, "has \(pages) pages; in a book every page is a file of its own")
-      }
-      for page in 0..<pages {
-        let part = SourceScan.Source(path: source.path, id: "\(source.id)/\(page + 1)")
-        guard !taken.contains(part.id) else {
-          let reason = "page \(page + 1) has the same id '\(part.id)' as another image"
-          report(part, .refused(BuildError(source.path, reason)))
-          continue
-        }
-        report(part, build(part, page: page, file, digest, threads, pool))
+      try forPages(pages, of: work, besides: taken, report: report) { part, page in
+        build(part, page: page, work.file, work.digest, threads, pool)
       }
     } catch {
       report(source, .failed(error))
+    }
+  }
+
+  /// The same in a cell.
+  ///
+  /// - Parameter upcoming: what may be built in the same cell afterwards.
+  func build(
+    _ source: SourceScan.Source, in cells: CellBuilder, before upcoming: () -> ArraySlice<SourceScan.Source>,
+    besides taken: Set<String>, report: (SourceScan.Source, Outcome) -> Void
+  ) {
+    do throws(BuildError) {
+      guard let work = try begin(source) else { return report(source, .unchanged) }
+      switch cells.build(work, before: upcoming) {
+      case .outcome(let outcome): report(source, outcome)
+      case .pages(1): report(source, .wouldBuild)
+      case .pages(let count):
+        try forPages(count, of: work, besides: taken, report: report) { part, page in
+          if isCancelled() { return .failed(.interrupted) }
+          if !force, isBuilt(part, work.digest) { return .unchanged }
+          if isDryRun { return .wouldBuild }
+          let one = CellBuilder.Work(source: part, file: work.file, digest: work.digest, page: page)
+          guard case .outcome(let outcome) = cells.build(one, before: { [] }) else {
+            return .failed(BuildError(part.path, "a page of it is several pages"))
+          }
+          return outcome
+        }
+      }
+    } catch { report(source, .failed(error)) }
+  }
+
+  /// The source open and digested; nil where its archive is what would be built again.
+  private func begin(_ source: SourceScan.Source) throws(BuildError) -> CellBuilder.Work? {
+    if isCancelled() { throw .interrupted }
+    let file = try SourceFile(path: source.path, name: source.name)
+    let digest = try file.digest(isCancelled)
+    if !force, isBuilt(source, digest) { return nil }
+    return CellBuilder.Work(source: source, file: file, digest: digest)
+  }
+
+  private func forPages(
+    _ count: Int, of work: CellBuilder.Work, besides taken: Set<String>,
+    report: (SourceScan.Source, Outcome) -> Void, _ build: (SourceScan.Source, Int) -> Outcome
+  ) throws(BuildError) {
+    let source = work.source
+    guard source.page == nil else {
+      throw BuildError(source.path, "has \(count) pages; in a book every page is a file of its own")
+    }
+    for page in 0..<count {
+      let part = SourceScan.Source(
+        path: source.path, id: "\(source.id)/\(page + 1)", name: source.name, root: source.root)
+      guard !taken.contains(part.id) else {
+        let reason = "page \(page + 1) has the same id '\(part.id)' as another image"
+        report(part, .refused(BuildError(source.path, reason)))
+        continue
+      }
+      report(part, build(part, page))
     }
   }
 
@@ -88,7 +134,7 @@ public struct LibraryBuilder: Sendable {
       if isDryRun { return .wouldBuild }
       return .built(
         try PyramidBuilder(options: options, threads: threads, isCancelled: isCancelled)
-          .build(file, page: page, bookPage: source.page, digest: digest, offering: pool) {
+          .build(file, page: page, bookPage: source.page, digest: digest, for: pool) {
             (pyramid, format) throws(StorageError) in
             try store.makeWriter(id: source.id, pyramid: pyramid, format: format)
           })
@@ -97,22 +143,8 @@ public struct LibraryBuilder: Sendable {
     }
   }
 
-  /// Archives that Ziggurat built and that belong to none of `sources`; removed unless this is a dry run.
-  ///
-  /// - Parameter met: what the builds of the sources met; of a source that none has met, or that could not
-  ///   be read, everything stays.
-  /// - Returns: the ids, sorted.
-  public func prune(
-    keeping met: MetImages, of sources: [SourceScan.Source]
-  ) throws(StorageError) -> [String] {
-    let kept = met.kept(of: sources)
-    let ids = try store.builtIDs().filter { id in !kept.holds(id) { store.buildRecord(ofID: id) } }
-    if !isDryRun { for id in ids { try store.remove(id: id) } }
-    return ids
-  }
-
   private func isBuilt(_ source: SourceScan.Source, _ digest: String) -> Bool {
-    guard let record = store.buildRecord(ofID: source.id) else { return false }
+    guard let record = store.buildRecord(ofSoundID: source.id) else { return false }
     return record.sourceDigest == digest && record.options == options.summary
   }
 }

@@ -1,3 +1,4 @@
+import Cells
 import Imaging
 
 /// Builds many images at once: one thread per image while there are images enough, then all threads on
@@ -21,7 +22,7 @@ public final class LibraryRun: @unchecked Sendable {
     memoryLimit: Int, report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   ) {
     // While there is one thread: those of a progress display and of this run come later.
-    Vips.start()
+    if CellServer.running == nil { Vips.start() }
     self.builder = builder
     self.sources = sources
     self.report = report
@@ -35,14 +36,22 @@ public final class LibraryRun: @unchecked Sendable {
   /// Returns when every image is built or has failed, or when the build was cancelled.
   public func run() {
     withThreads(builder.jobs) { _ in
+      let cells = CellServer.running.map { CellBuilder($0, self.builder, self.pool) }
       while let source = self.takeSource() {
-        self.builder.build(source, threads: 1, besides: self.taken, offering: self.pool) { source, outcome in
+        let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void = { source, outcome in
           self.monitor.lock()
           self.report(source, outcome)
           self.monitor.unlock()
         }
+        if let cells {
+          self.builder.build(
+            source, in: cells, before: self.upcoming, besides: self.taken, report: report)
+        } else {
+          self.builder.build(source, threads: 1, besides: self.taken, offering: self.pool, report: report)
+        }
         self.pool.finishPicture()
       }
+      cells?.end()
       self.pool.assist()
     }
   }
@@ -53,5 +62,12 @@ public final class LibraryRun: @unchecked Sendable {
     guard next < sources.count else { return nil }
     next += 1
     return sources[next - 1]
+  }
+
+  /// The sources whose turn comes next, of which a thread may get one.
+  private func upcoming() -> ArraySlice<SourceScan.Source> {
+    monitor.lock()
+    defer { monitor.unlock() }
+    return sources[next...].prefix(CellBuilder.mostPictures - 1)
   }
 }

@@ -1,4 +1,4 @@
-import TileStorage
+public import TileStorage
 
 /// The ids under which a library's sources were met, image by image, while they were built: only a build
 /// knows which of a source's pages there are.
@@ -7,6 +7,7 @@ public struct MetImages: Sendable {
   private var ids: [String: Set<String>] = [:]
   /// Sources that failed before their pages were known.
   private var unknown: Set<String> = []
+  private var claims: [String: SourceRoot] = [:]
 
   public init() {}
 
@@ -24,10 +25,20 @@ public struct MetImages: Sendable {
     _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of source: SourceScan.Source
   ) {
     switch outcome {
+    case .built, .unchanged: claims[image.id] = source.root
+    case .wouldBuild, .failed, .refused: break
+    }
+    switch outcome {
     case .refused: ids[source.path, default: []].formUnion([])
     case .failed where image.id == source.id: unknown.insert(source.path)
     case .failed, .built, .unchanged, .wouldBuild: ids[source.path, default: []].insert(image.id)
     }
+  }
+
+  /// The images that are in the library now, by the source roots that they came from; each is told once.
+  public mutating func takeClaims() -> [String: SourceRoot] {
+    defer { claims = [:] }
+    return claims
   }
 
   /// What to keep of a library for these sources.

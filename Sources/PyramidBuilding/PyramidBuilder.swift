@@ -45,7 +45,7 @@ public struct PyramidBuilder: Sendable {
 
   func build(
     _ file: SourceFile, page: Int? = nil, bookPage: Int? = nil, digest: String,
-    offering pool: WorkPool? = nil,
+    for host: (any BuildHost)? = nil,
     into makeWriter: (Pyramid, TileFormat) throws(StorageError) -> any ArchiveWriter
   ) throws(BuildError) -> Report {
     let source = file.path
@@ -57,14 +57,14 @@ public struct PyramidBuilder: Sendable {
       else { throw BuildError(source, "the image has no pixels") }
       // Before the writer, whose table of tiles is the largest thing of all where a header lies.
       let memory = MemoryNeed.bytes(of: pixels, pyramid, options.format, threads: threads)
-      try pool?.check(memory: memory, source)
+      try host?.check(BuildPlan(pyramid: pyramid, format: options.format, memory: memory), source)
       let writer = try makeWriter(pyramid, options.format)
       defer { writer.abandon() }
       let scheduler = StripScheduler(
         source: pixels, pyramid: pyramid, options: options, profile: route.keptProfile, writer: writer,
         isCancelled: isCancelled)
-      pool?.begin(scheduler, memory: memory, source)
-      defer { pool?.end(scheduler, memory: memory) }
+      host?.begin(scheduler, memory: memory, source)
+      defer { host?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
       let microns = PhysicalScale.microns(path: source, page: page)
       try writer.append(

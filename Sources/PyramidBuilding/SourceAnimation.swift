@@ -16,6 +16,6 @@ enum SourceAnimation {
       steps.append("not played, being larger than \(largest >> 20) MB")
       return nil
     }
-    return (Animation(frames: frames, format: loader == "gifload" ? "gif" : "webp"), try file.contents())
+    return (Animation(frames: frames, format: loader == "gifload" ? .gif : .webp), try file.contents())
   }
 }

@@ -21,7 +21,9 @@ struct SourceFile: Sendable {
   }
 
   /// XXH3-128 of the content, hexadecimal.
-  func digest() throws(BuildError) -> String {
+  ///
+  /// - Parameter isCancelled: asked every so often.
+  func digest(_ isCancelled: () -> Bool = { false }) throws(BuildError) -> String {
     let descriptor = try Self.open(path)
     defer { close(descriptor) }
     guard let state = XXH3_createState() else {
@@ -33,6 +35,7 @@ struct SourceFile: Sendable {
     defer { buffer.deallocate() }
     while true {
       let count = read(descriptor, buffer.baseAddress, buffer.count)
+      if isCancelled() { throw .interrupted }
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw Self.refused(path) }
       if count == 0 { break }

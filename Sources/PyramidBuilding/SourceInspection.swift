@@ -1,11 +1,16 @@
+import Cells
+import Foundation
 import Imaging
 import Metadata
 public import TileGeometry
 public import TileStorage
 
 /// What a person wants to know of a source before building it.
-public struct SourceInspection: Sendable {
-  public let size: PixelSize
+public struct SourceInspection: Sendable, Codable {
+  private let width, height: Int
+  public var size: PixelSize { PixelSize(width: width, height: height)! }
+  /// Whether it is one that a picture can have: what is told by a cell may be a lie.
+  var isPossible: Bool { PixelSize(width: width, height: height) != nil && pages >= 0 }
   public let bands: Int
   /// libvips' name of the loader, without `load`: `jpeg`, `tiff`.
   public let format: String
@@ -33,14 +38,30 @@ public struct SourceInspection: Sendable {
     try SourceFile(path: path).digest()
   }
 
-  public init(path: String, options: BuildOptions) throws(BuildError) {
+  /// Looks at a source: in a cell, in a process that has them.
+  ///
+  /// - Parameters:
+  ///   - options: of a build, which the route depends on; a cell's are those of the whole program.
+  ///   - seconds: that it may take in a cell.
+  public init(path: String, options: BuildOptions, seconds: Int = 120) throws(BuildError) {
+    _ = try SourceFile(path: path)
+    if let server = CellServer.running {
+      let memory = Int(ProcessInfo.processInfo.physicalMemory / 4)
+      self = try InspectCell.inspect(path, server, memory: memory, seconds: seconds)
+    } else {
+      try self.init(reading: path, options: options)
+    }
+  }
+
+  /// Looks at a source in this process.
+  init(reading path: String, options: BuildOptions) throws(BuildError) {
     _ = try SourceFile(path: path)
     do {
       let image = try Image.source(path: path, access: .sequential)
       guard let size = PixelSize(width: image.width, height: image.height) else {
         throw BuildError(path, "the image has no pixels")
       }
-      self.size = size
+      (width, height) = (size.width, size.height)
       (bands, hasAlpha, orientation) = (image.bands, image.hasAlpha, image.orientation)
       let loader = image.string("vips-loader") ?? "unknown"
       format = loader.hasSuffix("load") ? String(loader.dropLast(4)) : loader

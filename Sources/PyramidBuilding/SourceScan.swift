@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TileStorage
+public import TileStorage
 
 /// The images that a build was asked for, each with the id it gets.
 public struct SourceScan: Sendable {
@@ -13,13 +13,19 @@ public struct SourceScan: Sendable {
     public var page: Int?
     /// Of a file whose path does not tell its name.
     public var name: String?
+    /// Where it was found; nil where nobody looked for it.
+    public var root: SourceRoot?
 
-    public init(path: String, id: String, page: Int? = nil, name: String? = nil) {
-      (self.path, self.id, self.page, self.name) = (path, id, page, name)
+    public init(
+      path: String, id: String, page: Int? = nil, name: String? = nil, root: SourceRoot? = nil
+    ) {
+      (self.path, self.id, self.page, self.name, self.root) = (path, id, page, name, root)
     }
   }
 
   public private(set) var sources: [Source] = []
+  /// Each argument, and whether images were found there.
+  public private(set) var roots: [Argument] = []
   /// What was asked for and cannot be built, in the order in which it was met.
   public private(set) var failures: [BuildError] = []
   /// Files in folders that are no images by their names.
@@ -29,6 +35,9 @@ public struct SourceScan: Sendable {
 
   private var found: [Found] = []
   private var seenFiles: Set<FileKey> = []
+  /// Of the argument that is looked at.
+  private var filesMet = 0
+  private var origin: SourceRoot?
 
   private struct Found {
     let path: String
@@ -36,6 +45,14 @@ public struct SourceScan: Sendable {
     let relative: String
     /// The source root's own name; nil for a file that was named itself.
     let root: String?
+    let origin: SourceRoot?
+  }
+
+  /// One source as it was asked for.
+  public struct Argument: Sendable {
+    public let text: String
+    public let root: SourceRoot
+    public let isEmpty: Bool
   }
 
   private struct FileKey: Hashable {
@@ -51,7 +68,12 @@ public struct SourceScan: Sendable {
   public init(_ arguments: [String], library: String, asBooks: Bool = false) {
     var status = stat()
     let libraryKey = stat(library, &status) == 0 ? Self.key(status) : nil
-    for argument in arguments { add(argument, libraryKey) }
+    for argument in arguments {
+      let root = SourceRoot(path: Self.path(ofArgument: argument), isBook: asBooks)
+      (origin, filesMet) = (root, 0)
+      add(argument, libraryKey)
+      roots.append(Argument(text: argument, root: root, isEmpty: filesMet == 0))
+    }
     if asBooks { bindFound() } else { nameFound() }
   }
 
@@ -90,7 +112,12 @@ public struct SourceScan: Sendable {
     }
     defer { closedir(directory) }
     let key = Self.key(status)
-    if key == library { return }
+    if key == library {
+      if relative.isEmpty {
+        failures.append(BuildError(folder, "is the library itself; name the folder of the pictures"))
+      }
+      return
+    }
     guard !above.contains(key) else {
       failures.append(BuildError(folder, "is a link to a folder above it: a loop"))
       return
@@ -123,8 +150,28 @@ public struct SourceScan: Sendable {
 
   /// The same file met twice (named and in a folder, or by a link) is built once.
   private mutating func addFile(_ path: String, relative: String, of root: String?, _ status: stat) {
+    filesMet += 1
     guard seenFiles.insert(Self.key(status)).inserted else { return }
-    found.append(Found(path: path, relative: relative, root: root))
+    found.append(Found(path: path, relative: relative, root: root, origin: origin))
+  }
+
+  /// What tells an argument from others, wherever the program was started: absolute, but a link that is named
+  /// stays one, for what it leads to may be another folder every night.
+  private static func path(ofArgument argument: String) -> String {
+    var path = argument
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    let name = path.split(separator: "/").last.map(String.init) ?? ""
+    if [".", "..", ""].contains(name) { return resolved(path) }
+    let folder = resolved(parentFolder(path))
+    return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+  }
+
+  private static func resolved(_ path: String) -> String {
+    guard let buffer = realpath(path, nil) else {
+      return URL(fileURLWithPath: path).standardizedFileURL.path
+    }
+    defer { free(buffer) }
+    return String(cString: buffer)
   }
 
   /// Also of `.` and of a link: what a person calls the folder.
@@ -155,7 +202,7 @@ public struct SourceScan: Sendable {
     for id in order {
       let sorted = pages[id]!.sorted { $0.path.compare($1.path, options: [.numeric]) == .orderedAscending }
       for (number, file) in zip(1..., sorted) {
-        sources.append(Source(path: file.path, id: "\(id)/\(number)", page: number))
+        sources.append(Source(path: file.path, id: "\(id)/\(number)", page: number, root: file.origin))
       }
     }
     found = []
@@ -173,7 +220,7 @@ public struct SourceScan: Sendable {
         failures.append(BuildError(file.path, "has the same id '\(id)' as \(other)"))
       } else {
         owner[id] = file.path
-        sources.append(Source(path: file.path, id: id))
+        sources.append(Source(path: file.path, id: id, root: file.origin))
       }
     }
     found = []

@@ -1,13 +1,26 @@
+/// A picture that is being built, which idle threads can help with.
+protocol PictureInWork: AnyObject, Sendable {
+  /// How much of it is done, 0 to 1.
+  var progress: Double { get }
+  /// Of full resolution.
+  var pixelCount: Double { get }
+  /// Helps with the work that is left, on the caller's thread or in its place; returns when there is none.
+  func assist()
+}
+
+extension StripScheduler: PictureInWork {}
+
 /// The pictures in work in one library build: what they take of the memory allowed, and where a thread
 /// without a picture of its own can help.
 final class WorkPool: @unchecked Sendable {
   // Sendable: every property is touched under `monitor` only.
   private let monitor = Monitor()
-  private var schedulers: [StripScheduler] = []
+  private var pictures: [any PictureInWork] = []
   private var names: [ObjectIdentifier: String] = [:]
   private var memoryInUse = 0
-  private let memoryLimit: Int
-  /// Pictures that are not done; those among them that are just being opened have no scheduler yet.
+  /// Bytes for all pictures in work together.
+  let memoryLimit: Int
+  /// Pictures that are not done; those among them that are just being opened are not in work yet.
   private var unfinished: Int
 
   init(pictures: Int, memoryLimit: Int) { (unfinished, self.memoryLimit) = (pictures, memoryLimit) }
@@ -24,22 +37,22 @@ final class WorkPool: @unchecked Sendable {
   /// Waits until there is memory for a picture, then counts it in.
   ///
   /// - Parameter memory: no more than the limit, see `check`.
-  func begin(_ scheduler: StripScheduler, memory: Int, _ source: String) {
+  func begin(_ picture: any PictureInWork, memory: Int, _ source: String) {
     monitor.lock()
     while memoryInUse + memory > memoryLimit { monitor.wait() }
     memoryInUse += memory
-    schedulers.append(scheduler)
-    names[ObjectIdentifier(scheduler)] = source
+    pictures.append(picture)
+    names[ObjectIdentifier(picture)] = source
     monitor.wakeAll()
     monitor.unlock()
   }
 
-  func end(_ scheduler: StripScheduler, memory: Int) {
+  func end(_ picture: any PictureInWork, memory: Int) {
     monitor.lock()
     // A picture that was refused was never counted in.
-    if schedulers.contains(where: { $0 === scheduler }) {
-      schedulers.removeAll { $0 === scheduler }
-      names[ObjectIdentifier(scheduler)] = nil
+    if pictures.contains(where: { $0 === picture }) {
+      pictures.removeAll { $0 === picture }
+      names[ObjectIdentifier(picture)] = nil
       memoryInUse -= memory
     }
     monitor.wakeAll()
@@ -48,11 +61,11 @@ final class WorkPool: @unchecked Sendable {
 
   var progress: [PictureProgress] {
     monitor.lock()
-    let pictures = schedulers.map { ($0, names[ObjectIdentifier($0)] ?? "") }
+    let named = pictures.map { ($0, names[ObjectIdentifier($0)] ?? "") }
     monitor.unlock()
-    return pictures.map { scheduler, source in
-      let done = scheduler.progress
-      return PictureProgress(source: source, done: done, pixels: done * scheduler.pixelCount)
+    return named.map { picture, source in
+      let done = picture.progress
+      return PictureProgress(source: source, done: done, pixels: done * picture.pixelCount)
     }
   }
 
@@ -68,15 +81,15 @@ final class WorkPool: @unchecked Sendable {
   func assist() {
     monitor.lock()
     while unfinished > 0 {
-      guard let scheduler = schedulers.first else {
+      guard let picture = pictures.first else {
         monitor.wait()
         continue
       }
       monitor.unlock()
-      scheduler.assist()
+      picture.assist()
       monitor.lock()
       // It has no work left that this thread could do; its own threads are ending it.
-      if schedulers.first === scheduler { monitor.wait() }
+      if pictures.first === picture { monitor.wait() }
     }
     monitor.unlock()
   }

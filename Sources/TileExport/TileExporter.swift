@@ -50,6 +50,7 @@ public struct TileExporter: Sendable {
       }
     var rendering = TileRenderer.Options()
     (rendering.quality, rendering.background) = (options.quality, options.background)
+    rendering.isKept = true
     renderer = TileRenderer(options: rendering)
   }
 

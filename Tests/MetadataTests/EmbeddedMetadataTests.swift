@@ -128,6 +128,15 @@ import TileStorage
     #expect(ImageMetadata(embeddedInFileAt: folder("none.jpg")).isEmpty)
   }
 
+  /// Opened often: a heap that is freed twice may hold for a while.
+  @Test func damageThatGExiv2FreesTwiceSaysNothing() {
+    let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let file = fixtures.appending(path: "Fixtures/hostile/crash-3.tif").path
+    #expect(FileManager.default.isReadableFile(atPath: file))
+    for _ in 0..<100 { #expect(ImageMetadata(embeddedInFileAt: file).isEmpty) }
+    for count in 0..<200 { #expect(Sidecar(Array(repeating: 0x3c, count: count)) == nil) }
+  }
+
   @Test func theRecordComesBackFromItsJSON() throws {
     let metadata = ImageMetadata(title: "a \"b\" </script>", keywords: ["x", "é"])
     #expect(ImageMetadata(json: Data(metadata.json)) == metadata)

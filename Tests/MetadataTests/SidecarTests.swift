@@ -71,6 +71,17 @@ import TileStorage
     for part in ["a|b", "exposure", "mine:note", "kept", "xmp_version"] { #expect(text.contains(part)) }
   }
 
+  @Test(arguments: ["de", "x-de)ault", "a b", ""])
+  func whatIsEditedIsReadWhateverLanguageWasThereBefore(_ language: String) throws {
+    let other = """
+      <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+      <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:description><rdf:Alt>
+      <rdf:li xml:lang="\(language)">Old</rdf:li></rdf:Alt></dc:description></rdf:Description></rdf:RDF></x:xmpmeta>
+      """
+    let bytes = try #require(Sidecar.edited(Array(other.utf8), edit(nil, "New, and more")))
+    #expect(try #require(Sidecar(bytes)).applied(to: ImageMetadata()).caption == "New, and more")
+  }
+
   @Test(arguments: ["", "garbage", "<x:xmpmeta", "<html/>", "\u{0}\u{0}"])
   func whatIsNoSidecarIsNeitherReadNorOverwritten(_ text: String) {
     let bytes = Array(text.utf8)

@@ -104,7 +104,7 @@ extension SZIArchive {
     guard let index = pyramid.index(of: address), let bytes = tile(index) else {
       throw Tool.Failure(description: "\(address) is not in \(name)")
     }
-    return try Picture(Image(encoded: bytes, subject: "\(address)"))
+    return try Picture(Image(encoded: bytes, mediaType: format.mediaType, subject: "\(address)"))
   }
 
   func bytes(_ address: TileAddress) -> [UInt8]? {

@@ -1,3 +1,4 @@
+import Catalog
 import Foundation
 import Synchronization
 import TestSupport
@@ -23,24 +24,165 @@ struct PruneTests {
     return bytes
   }
 
-  /// Builds all of `in` into `library`, then prunes; the library's ids.
+  /// Builds all of `in`, or of `sources`, into `library`, then prunes what looks like no accident; the ids.
   private static func build(
-    _ folder: TemporaryFolder, _ library: String, isDryRun: Bool = false
+    _ folder: TemporaryFolder, _ library: String, isDryRun: Bool = false, from sources: [String] = ["in"],
+    asBooks: Bool = false
   ) throws -> (ids: [String], pruned: [String]) {
+    let result = try judge(folder, library, isDryRun: isDryRun, from: sources, asBooks: asBooks)
+    return (result.ids, result.pruning.ids)
+  }
+
+  private static func judge(
+    _ folder: TemporaryFolder, _ library: String, isDryRun: Bool = false, from: [String] = ["in"],
+    asBooks: Bool = false
+  ) throws -> (ids: [String], pruning: LibraryPruning) {
     var options = BuildOptions()
     options.tileSize = 64
     var builder = LibraryBuilder(library: folder(library), options: options, jobs: 2)
     builder.isDryRun = isDryRun
     try builder.prepare()
-    let scan = SourceScan([folder("in")], library: folder(library))
+    let scan = SourceScan(from.map { folder($0) }, library: folder(library), asBooks: asBooks)
+    #expect(scan.failures.isEmpty)
     let met = Mutex(MetImages())
     let sources = Dictionary(uniqueKeysWithValues: scan.sources.map { ($0.path, $0) })
     LibraryRun(builder, scan.sources, memoryLimit: 1 << 30) { image, outcome in
       met.withLock { $0.add(image, outcome, of: sources[image.path]!) }
     }.run()
-    let pruned = try builder.prune(keeping: met.withLock { $0 }, of: scan.sources)
-    let built = folder.files(below: library).filter { $0.hasSuffix(".szi") }.map { String($0.dropLast(4)) }
-    return (built, pruned)
+    var seen = met.withLock { $0 }
+    let origins: any OriginStore
+    if isDryRun, !Catalog.exists(in: folder(library)) {
+      origins = LibraryOrigins(library: folder(library), catalog: try Catalog(inMemoryOf: "nothing"))
+    } else {
+      origins = LibraryOrigins(library: folder(library), catalog: try Catalog(library: folder(library)))
+    }
+    if !isDryRun { try origins.claim(seen.takeClaims()) }
+    let pruning = try LibraryPruning(of: scan, keeping: seen, in: builder.store, origins: origins)
+    if !isDryRun, pruning.refusal == nil { try pruning.run(in: builder.store) }
+    return (ids(folder, library), pruning)
+  }
+
+  /// Of the archives that are in the library.
+  private static func ids(_ folder: TemporaryFolder, _ library: String) -> [String] {
+    folder.files(below: library).filter { $0.hasSuffix(".szi") && !$0.hasPrefix(".") }
+      .map { String($0.dropLast(4)) }
+  }
+
+  @Test("of an empty source nothing goes, also where another source is given")
+  func emptySource() throws {
+    let folder = try TemporaryFolder()
+    for name in ["in/a.tif", "in/b.tif", "more/c.tif"] {
+      try folder.write(name, Self.tiff(pages: 1, shade: 9))
+    }
+    #expect(try Self.build(folder, "out", from: ["in", "more"]).ids == ["a", "b", "c"])
+    for name in ["in/a.tif", "in/b.tif"] { try FileManager.default.removeItem(atPath: folder(name)) }
+    for isDryRun in [true, false] {
+      let (ids, pruning) = try Self.judge(folder, "out", isDryRun: isDryRun, from: ["in", "more"])
+      #expect(ids == ["a", "b", "c"] && pruning.ids == ["a", "b"])
+      #expect(pruning.refusal == .emptySource(folder("in")))
+    }
+  }
+
+  @Test(
+    "ten may go of any library, and a tenth of a large one",
+    arguments: [(10, 2, nil), (11, 5, 16), (11, 98, 109), (11, 99, nil)] as [(Int, Int, Int?)])
+  func many(gone: Int, left: Int, refused: Int?) throws {
+    let folder = try TemporaryFolder()
+    for number in 0..<gone { try folder.write("in/gone\(number).tif", Self.tiff(pages: 1, shade: 9)) }
+    for number in 0..<left { try folder.write("in/left\(number).tif", Self.tiff(pages: 1, shade: 9)) }
+    #expect(try Self.build(folder, "out").ids.count == gone + left)
+    for number in 0..<gone { try FileManager.default.removeItem(atPath: folder("in/gone\(number).tif")) }
+    let (ids, pruning) = try Self.judge(folder, "out")
+    #expect(pruning.ids.count == gone)
+    #expect(pruning.refusal == refused.map { .manyOf($0) })
+    #expect(ids.count == (refused == nil ? left : gone + left))
+  }
+
+  @Test("a part of the sources, other sources and books judge only what came from them")
+  func otherSources() throws {
+    let folder = try TemporaryFolder()
+    for name in ["in/a.tif", "in/deep/b.tif", "in/deep/c.tif", "other/d.tif"] {
+      try folder.write(name, Self.tiff(pages: 1, shade: 9))
+    }
+    #expect(try Self.build(folder, "out").pruned == [])
+    #expect(try Self.build(folder, "out", from: ["in/deep"]).pruned == [])
+    #expect(try Self.build(folder, "out", from: ["other"]).pruned == [])
+    #expect(try Self.build(folder, "out", from: ["in"], asBooks: true).pruned == [])
+    let all = ["a", "b", "c", "d", "deep/1", "deep/2", "deep/b", "deep/c", "in/1"]
+    #expect(Self.ids(folder, "out") == all)
+    try FileManager.default.removeItem(atPath: folder("in/deep/c.tif"))
+    #expect(try Self.build(folder, "out", from: ["in/"]).pruned == ["deep/c"])
+    #expect(try Self.build(folder, "out", from: ["in/deep"]).pruned == ["c"])
+    #expect(try Self.build(folder, "out", asBooks: true).pruned == ["deep/2"])
+    #expect(try Self.build(folder, "out", from: ["in/a.tif"]).pruned == [])
+    #expect(Self.ids(folder, "out") == all.filter { !["c", "deep/2", "deep/c"].contains($0) })
+  }
+
+  @Test("a pattern judges what it matched before, a link what it led to before")
+  func patternsAndLinks() throws {
+    let folder = try TemporaryFolder()
+    for name in ["in/a.tif", "in/b.tif", "in/c.tiff", "new/b.tif"] {
+      try folder.write(name, Self.tiff(pages: 1, shade: 9))
+    }
+    #expect(try Self.build(folder, "out", from: ["in/*.tif"]).ids == ["a", "b"])
+    #expect(try Self.build(folder, "out", from: ["in/*.tiff"]).pruned == [])
+    try FileManager.default.removeItem(atPath: folder("in/b.tif"))
+    #expect(try Self.build(folder, "out", from: ["in/*.tif"]).pruned == ["b"])
+    let link = folder("link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "in")
+    #expect(try Self.build(folder, "led", from: ["link"]).ids == ["a", "c"])
+    try FileManager.default.removeItem(atPath: link)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "new")
+    #expect(try Self.build(folder, "led", from: ["link/"]).pruned == ["a", "c"])
+  }
+
+  @Test("what came to stand in an image's place, and what came back, is nobody's")
+  func strangers() throws {
+    let folder = try TemporaryFolder()
+    for name in ["in/a.tif", "in/b.tif", "in/c.tif", "else/x.tif"] {
+      try folder.write(name, Self.tiff(pages: 1, shade: 9))
+    }
+    #expect(try Self.build(folder, "out").ids == ["a", "b", "c"])
+    #expect(try Self.build(folder, "strange", from: ["else"]).ids == ["x"])
+    for name in ["a", "b"] { try FileManager.default.removeItem(atPath: folder("in/\(name).tif")) }
+    try FileManager.default.removeItem(atPath: folder("out/a.szi"))
+    try FileManager.default.copyItem(atPath: folder("strange/x.szi"), toPath: folder("out/a.szi"))
+    try folder.write("out/b.xmp", Array("words".utf8))
+    #expect(try Self.build(folder, "out").pruned == ["b"])
+    #expect(Self.ids(folder, "out") == ["a", "c"])
+    let trash = TrashFolder(library: folder("out"))
+    #expect(!folder.files(below: "out").contains("b.xmp"))
+    let deletion = try #require(trash.deletions.first)
+    #expect(deletion.images == ["b"])
+    // As the listing is brought up to date after a build.
+    try Catalog(library: folder("out")).update([], removing: ["b"])
+    _ = try trash.restore(deletion.name)
+    #expect(try Self.build(folder, "out").pruned == [])
+    #expect(Self.ids(folder, "out") == ["a", "b", "c"] && folder.files(below: "out").contains("b.xmp"))
+  }
+
+  @Test("without a catalog, as in a library of before, a build learns what its sources are")
+  func unknown() throws {
+    let folder = try TemporaryFolder()
+    for name in ["a", "b", "c"] { try folder.write("in/\(name).tif", Self.tiff(pages: 1, shade: 9)) }
+    #expect(try Self.build(folder, "out").ids == ["a", "b", "c"])
+    for ending in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: folder("out/catalog.sqlite\(ending)"))
+    }
+    try FileManager.default.removeItem(atPath: folder("in/a.tif"))
+    #expect(try Self.build(folder, "out").pruned == [])
+    try FileManager.default.removeItem(atPath: folder("in/b.tif"))
+    #expect(try Self.build(folder, "out").pruned == ["b"])
+    #expect(Self.ids(folder, "out") == ["a", "c"])
+  }
+
+  @Test("the same picture from two places gives the same bytes")
+  func sameBytes() throws {
+    let folder = try TemporaryFolder()
+    for place in ["one/in", "two/other"] { try folder.write("\(place)/a.tif", Self.tiff(pages: 1, shade: 9)) }
+    _ = try Self.build(folder, "first", from: ["one/in"])
+    _ = try Self.build(folder, "second", from: ["two/other"])
+    #expect(try bytes(ofFile: folder("first/a.szi")) == bytes(ofFile: folder("second/a.szi")))
   }
 
   @Test("a folder's images are not pages of the image beside it")
@@ -97,7 +239,8 @@ struct PruneTests {
     let seed = SplitMix.runSeed &+ UInt64(run)
     var random = SplitMix(seed)
     let folder = try TemporaryFolder()
-    try FileManager.default.createDirectory(atPath: folder("in"), withIntermediateDirectories: true)
+    // Of a source that is quite empty nothing goes.
+    try folder.write("in/always.tif", Self.tiff(pages: 1, shade: 0))
     for step in 0..<8 {
       for _ in 0...random.below(3) {
         let path =
@@ -110,7 +253,7 @@ struct PruneTests {
           try folder.write(path, random.sometimes(8) ? Array(content.prefix(12)) : content)
         }
       }
-      let wasThere = Set(folder.files(below: "out").filter { $0.hasSuffix(".szi") }.map { $0.dropLast(4) })
+      let wasThere = Set(Self.ids(folder, "out").map { $0[...] })
       let dry = try Self.build(folder, "out", isDryRun: true).pruned
       let (ids, pruned) = try Self.build(folder, "out")
       let (fresh, _) = try Self.build(folder, "fresh\(step)")

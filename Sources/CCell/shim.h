@@ -1,0 +1,119 @@
+// What the kernel offers for confining a process and glibc's module for Swift does not: system calls without a
+// wrapper (Landlock, pidfd_open), variadic ones (prctl, syscall), the CMSG macros, and fork, which the overlay
+// hides since it is wrong in a process of several threads; ours forks while it has one.
+#ifndef ZIGGURAT_CELL_H
+#define ZIGGURAT_CELL_H
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static inline pid_t cell_fork(void) { return fork(); }
+
+// Any system call, for tests of what is refused.
+static inline long cell_call(long number, long first, long second, long third) {
+  return syscall(number, first, second, third);
+}
+
+// A file without a name; glibc's wrapper is behind a macro that the overlay does not set.
+static inline int cell_memory_file(void) { return (int)syscall(SYS_memfd_create, "ziggurat", 1u); }
+
+static inline int cell_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+static inline int cell_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
+
+// glibc 2.34 has it, behind a macro that the overlay does not set.
+static inline int cell_close_range(unsigned first, unsigned last) {
+  return (int)syscall(SYS_close_range, first, last, 0u);
+}
+
+static inline int cell_set_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Landlock (Documentation/userspace-api/landlock.rst). The structures are our own: Debian's headers are older
+// than the kernels it runs on, and the kernel takes what is beyond its own structure where it is zero.
+struct cell_ruleset {
+  uint64_t file_system, network, scopes;
+};
+
+struct cell_path_rule {
+  uint64_t access;
+  int32_t folder;
+} __attribute__((packed));
+
+// The kernel's version of Landlock's interface, or -1 where it has none.
+static inline int cell_landlock_version(void) { return (int)syscall(444, NULL, 0, 1u); }
+
+static inline int cell_landlock_ruleset(const struct cell_ruleset *rules, size_t size) {
+  return (int)syscall(444, rules, size, 0u);
+}
+
+static inline int cell_landlock_allow(int ruleset, int file, uint64_t access) {
+  struct cell_path_rule rule = {access, file};
+  return (int)syscall(445, ruleset, 1, &rule, 0u);
+}
+
+static inline int cell_landlock_restrict(int ruleset) { return (int)syscall(446, ruleset, 0u); }
+
+// A seccomp filter of `count` instructions of eight bytes, for the calling thread and those that it makes.
+static inline int cell_install_filter(const void *instructions, unsigned short count) {
+  struct sock_fprog program = {count, (struct sock_filter *)instructions};
+  return prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, &program, 0, 0);
+}
+
+#define CELL_MOST_FILES 64
+
+// Sends bytes with descriptors; those bytes that did not fit are the caller's to send. -1: see errno.
+static inline ssize_t cell_send(int socket, const void *bytes, size_t count, const int *files, int fileCount) {
+  char control[CMSG_SPACE(sizeof(int) * CELL_MOST_FILES)];
+  struct iovec part = {(void *)bytes, count};
+  struct msghdr message = {0};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (fileCount > CELL_MOST_FILES) { errno = EINVAL; return -1; }
+  if (fileCount > 0) {
+    memset(control, 0, sizeof control);
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * (size_t)fileCount);
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int) * (size_t)fileCount);
+    memcpy(CMSG_DATA(head), files, sizeof(int) * (size_t)fileCount);
+  }
+  return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+// Receives bytes with the descriptors that came along, at most CELL_MOST_FILES of them, close-on-exec. Without
+// room for any (`files` NULL) the kernel closes what is sent.
+static inline ssize_t cell_receive(int socket, void *bytes, size_t count, int *files, int *fileCount) {
+  char control[CMSG_SPACE(sizeof(int) * CELL_MOST_FILES)];
+  struct iovec part = {bytes, count};
+  struct msghdr message = {0};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (files) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    *fileCount = 0;
+  }
+  ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (got >= 0 && files) {
+    for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
+      if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+      int number = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+      memcpy(files, CMSG_DATA(head), sizeof(int) * (size_t)number);
+      *fileCount = number;
+    }
+  }
+  return got;
+}
+
+#endif

@@ -1,0 +1,50 @@
+import Glibc
+
+/// What a cell may take.
+public struct CellLimits: Sendable, Hashable {
+  /// Bytes of memory of its own until `Cell.allow(memory:)` says otherwise; above, it is ended.
+  public var memory: Int
+  /// Bytes that it will never be allowed to pass: the kernel itself refuses several times as much.
+  public var mostMemory: Int
+  /// Of processor time in all, after which the kernel ends it.
+  public var processorSeconds: Int
+
+  public init(memory: Int, mostMemory: Int, processorSeconds: Int) {
+    (self.memory, self.mostMemory) = (memory, max(memory, mostMemory))
+    self.processorSeconds = processorSeconds
+  }
+}
+
+/// How a cell ended before it had answered.
+public enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
+  /// By a signal that nobody sent on purpose: a fault of the decoder.
+  case signal(Int32)
+  /// By itself, with an exit code.
+  case exit(Int32)
+  /// It needed more memory than this, in bytes.
+  case memory(Int)
+  /// It took longer than so many seconds.
+  case time(Int)
+  /// Whoever asked does not want the answer any more.
+  case cancelled
+  /// Its answer is none that the work has.
+  case garbled
+  /// There was none: the system gave no process, or the server of cells is gone. The error number.
+  case unavailable(Int32)
+
+  /// One clause for a person, without a subject: `the decoder ended by signal 11`.
+  public var description: String {
+    switch self {
+    case .signal(let number): "the decoder ended by signal \(number)"
+    case .exit(let code): "the decoder ended with code \(code)"
+    case .memory(let bytes): "it needed more than \(bytes >> 20) MB of memory"
+    case .time(let seconds): "it took longer than \(seconds) s"
+    case .cancelled: "interrupted"
+    case .garbled: "the decoder's answer makes no sense"
+    case .unavailable(let code): "no process could be had for it: \(String(cString: strerror(code)))"
+    }
+  }
+
+  /// A retry may mend it.
+  public var isTemporary: Bool { if case .unavailable = self { true } else { false } }
+}

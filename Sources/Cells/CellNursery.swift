@@ -1,0 +1,190 @@
+import CCell
+import Glibc
+
+/// The server's own process: one thread, which forks cells, watches their memory and tells how they ended.
+///
+/// Descriptor 3 is the socket to the program that asks for them.
+struct CellNursery {
+  private let work: [CellServer.Kind: CellWork]
+  private let confinement = CellConfinement()
+  /// Those that were not needed yet.
+  private var warmths: [CellServer.Warmth: () -> Void]
+  private var cells: [Child] = []
+  private var inherited = 0
+
+  /// Milliseconds between two looks at the cells' memory.
+  private static let pace: Int32 = 10
+
+  private struct Child {
+    let process: pid_t
+    /// Readable once the process has ended.
+    let ended: Int32
+    /// To whoever asked for the cell.
+    let status: Int32
+    /// `/proc/PID/statm`.
+    let memory: Int32
+    /// What it shares with this process by birth, which counts for it, too.
+    let inherited: Int
+    /// Bytes that it may have, beside those.
+    var allowed: Int
+    /// What it was allowed when it took more.
+    var passed: Int?
+  }
+
+  init(work: [CellServer.Kind: CellWork], warmths: [CellServer.Warmth: () -> Void]) {
+    (self.work, self.warmths) = (work, warmths)
+  }
+
+  /// Serves until the process that started it is gone.
+  mutating func run(warm: () -> Void) -> Never {
+    _ = cell_set_name("ziggurat-cells")
+    warm()
+    inherited = Self.ownMemory
+    while true { turn() }
+  }
+
+  private mutating func turn() {
+    var waiting = [pollfd(fd: 3, events: Int16(POLLIN), revents: 0)]
+    for cell in cells {
+      waiting.append(pollfd(fd: cell.ended, events: Int16(POLLIN), revents: 0))
+      waiting.append(pollfd(fd: cell.status, events: Int16(POLLIN), revents: 0))
+    }
+    guard poll(&waiting, nfds_t(waiting.count), cells.isEmpty ? -1 : Self.pace) >= 0 else { return }
+    // From behind, since those that have ended are removed.
+    for number in cells.indices.reversed() {
+      if waiting[2 + 2 * number].revents != 0 { listen(to: number) }
+      if waiting[1 + 2 * number].revents != 0 { bury(number) } else { weigh(number) }
+    }
+    if waiting[0].revents != 0 { serve() }
+  }
+
+  // MARK: Cells at work
+
+  /// Its owner says something, or lets go of it.
+  private mutating func listen(to number: Int) {
+    if let record = CellRecord.read(from: cells[number].status), record.kind == .allow {
+      cells[number].allowed = record.value
+    } else {
+      kill(cells[number].process, SIGKILL)
+    }
+  }
+
+  private mutating func weigh(_ number: Int) {
+    guard cells[number].passed == nil, let bytes = Self.memory(cells[number].memory),
+      bytes - cells[number].inherited > cells[number].allowed
+    else { return }
+    cells[number].passed = cells[number].allowed
+    kill(cells[number].process, SIGKILL)
+  }
+
+  /// Memory of its own that a process has, in bytes (proc(5), statm: resident less shared).
+  private static func memory(_ statm: Int32) -> Int? {
+    var text = [UInt8](repeating: 0, count: 128)
+    let count = pread(statm, &text, text.count, 0)
+    guard count > 0 else { return nil }
+    let words = text.prefix(count).split(separator: UInt8(ascii: " "))
+    guard words.count > 2 else { return nil }
+    func number(_ digits: ArraySlice<UInt8>) -> Int { digits.reduce(0) { $0 &* 10 &+ Int($1 &- 48) } }
+    return (number(words[1]) - number(words[2])) * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  private static var ownMemory: Int {
+    let statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    defer { close(statm) }
+    return memory(statm) ?? 0
+  }
+
+  private mutating func bury(_ number: Int) {
+    let cell = cells.remove(at: number)
+    var status: Int32 = 0
+    while waitpid(cell.process, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7f
+    let record =
+      if let passed = cell.passed { CellRecord(kind: .memory, value: passed) } else if signal != 0 {
+        CellRecord(kind: .signal, value: Int(signal))
+      } else {
+        CellRecord(kind: .exit, value: Int(status >> 8 & 0xff))
+      }
+    Self.tell(record, over: cell.status)
+    for descriptor in [cell.ended, cell.status, cell.memory] { close(descriptor) }
+  }
+
+  private static func tell(_ record: CellRecord, over status: Int32) {
+    let bytes = record.bytes
+    _ = bytes.withUnsafeBytes { cell_send(status, $0.baseAddress, $0.count, nil, 0) }
+  }
+
+  // MARK: Births
+
+  private mutating func serve() {
+    var bytes = [UInt8](repeating: 0, count: CellRequest.size)
+    var files = [Int32](repeating: -1, count: Int(CELL_MOST_FILES))
+    var fileCount: Int32 = 0
+    let count = cell_receive(3, &bytes, bytes.count, &files, &fileCount)
+    if count < 0, errno == EINTR { return }
+    // Nobody is left who could ask: the cells end with this process.
+    guard count > 0 else { _exit(0) }
+    files = Array(files.prefix(Int(fileCount)))
+    defer { for file in files.dropFirst(2) { close(file) } }
+    guard files.count >= 2 else { return }
+    let (channel, status) = (files[0], files[1])
+    defer { close(channel) }
+    guard count == CellRequest.size, let request = CellRequest(bytes), let work = work[request.kind] else {
+      return fail(status, EINVAL)
+    }
+    if let warmth = request.warmth, let warm = warmths.removeValue(forKey: warmth) {
+      warm()
+      inherited = Self.ownMemory
+    }
+    let own = getpid()
+    let process = cell_fork()
+    if process == 0 { live(channel, request.limits, Array(files.dropFirst(2)), work, childOf: own) }
+    guard process > 0 else { return fail(status, errno) }
+    let ended = cell_pidfd_open(process)
+    let memory = open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
+    guard ended >= 0, memory >= 0 else {
+      let code = errno
+      kill(process, SIGKILL)
+      waitpid(process, nil, 0)
+      for descriptor in [ended, memory] where descriptor >= 0 { close(descriptor) }
+      return fail(status, code)
+    }
+    cells.append(
+      Child(
+        process: process, ended: ended, status: status, memory: memory, inherited: inherited,
+        allowed: request.limits.memory))
+  }
+
+  private func fail(_ status: Int32, _ code: Int32) {
+    Self.tell(CellRecord(kind: .unavailable, value: Int(code)), over: status)
+    close(status)
+  }
+
+  /// A cell's life.
+  private func live(
+    _ channel: Int32, _ limits: CellLimits, _ files: [Int32], _ work: @escaping CellWork,
+    childOf server: pid_t
+  ) -> Never {
+    _ = cell_set_name("ziggurat-cell")
+    _ = cell_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
+    if getppid() != server { _exit(0) }
+    // The system ends this one first where memory is short.
+    let score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
+    if score >= 0 {
+      _ = write(score, "500", 3)
+      close(score)
+    }
+    // A crash is told by the signal itself; whoever asked hears of it.
+    for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGPIPE, SIGXCPU] {
+      signal(number, SIG_DFL)
+    }
+    // What is passed on to the confinement comes behind the channel, all else is closed.
+    let kept = files.map { fcntl($0, F_DUPFD_CLOEXEC, 256) }
+    dup2(channel, 3)
+    _ = cell_close_range(4, 255)
+    let moved = kept.enumerated().map { number, file in dup2(file, 4 + Int32(number)) }
+    _ = cell_close_range(4 + UInt32(kept.count), UInt32.max)
+    confinement.enter(limits, reading: moved)
+    CellLife(work).run()
+  }
+}

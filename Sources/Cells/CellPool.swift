@@ -1,0 +1,81 @@
+import Synchronization
+
+/// Cells of one kind that answer one question at a time, each kept a short while for the next one.
+///
+/// Whoever asks shares a cell with those who asked shortly before: not for questions that must not know of each other.
+public final class CellPool: Sendable {
+  private struct Kept {
+    let cell: Cell
+    var answers: Int
+    let since: ContinuousClock.Instant
+  }
+
+  private let kind: CellServer.Kind
+  private let limits: CellLimits
+  private let longestUse: Int
+  private let kept = Mutex<[Kept]>([])
+
+  /// Seconds after which a cell that is asked nothing ends by itself; see `CellSession.next(patience:)`.
+  public static let patience = 2
+
+  /// - Parameter longestUse: answers after which a cell is replaced.
+  public init(_ kind: CellServer.Kind, _ limits: CellLimits, longestUse: Int) {
+    (self.kind, self.limits, self.longestUse) = (kind, limits, longestUse)
+  }
+
+  /// Asks one question and waits for the one message that answers it.
+  ///
+  /// - Parameters:
+  ///   - longest: bytes that the answer may have.
+  ///   - seconds: that the answer may take.
+  ///   - isCancelled: asked some thirty times a second.
+  public func ask(
+    _ server: CellServer, _ question: UInt32, _ bytes: [UInt8], longest: Int = CellMessage.longest,
+    seconds: Int,
+    isCancelled: () -> Bool = { false }
+  ) throws(CellEnd) -> CellMessage {
+    while true {
+      let known = take()
+      let cell = if let known { known.cell } else { try server.begin(kind, limits) }
+      do throws(CellEnd) {
+        try cell.send(question, bytes)
+        let answer = try cell.receive(
+          longest: longest, by: (.now + .seconds(seconds), seconds), isCancelled: isCancelled)
+        keep(Kept(cell: cell, answers: (known?.answers ?? 0) + 1, since: .now))
+        return answer
+      } catch {
+        cell.end()
+        // It may have ended while it was waiting, or by what it was asked before.
+        if known != nil, error.mayBeOfEarlier { continue }
+        server.count(error)
+        throw error
+      }
+    }
+  }
+
+  /// Lets go of all cells that are not at work.
+  public func empty() { kept.withLock { $0 = [] } }
+
+  private func take() -> Kept? {
+    kept.withLock { kept in
+      let now = ContinuousClock.now
+      kept.removeAll { now - $0.since > .milliseconds(900 * Self.patience) }
+      return kept.popLast()
+    }
+  }
+
+  private func keep(_ cell: Kept) {
+    guard cell.answers < longestUse else { return cell.cell.end() }
+    kept.withLock { $0.append(cell) }
+  }
+}
+
+extension CellEnd {
+  /// What the cell did before the last question may have brought it about.
+  public var mayBeOfEarlier: Bool {
+    switch self {
+    case .signal, .exit, .garbled, .memory: true
+    case .time, .cancelled, .unavailable: false
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import CCell
+import Glibc
+import Synchronization
+
+/// The server of cells: a process that was forked while this one had one thread, warmed, and forks a cell whenever
+/// one is asked for. It decodes nothing itself, and ends with the process that started it; where it is killed,
+/// another one takes its place.
+public final class CellServer: Sendable {
+  /// Which work a cell is begun for; a number that the server's start gave a meaning.
+  public struct Kind: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+  }
+
+  /// What is done once in the server before the first cell that needs it; a number that the server's start gave a
+  /// meaning.
+  public struct Warmth: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+  }
+
+  /// What may be counted of all cells so far.
+  public struct Counts: Sendable {
+    public init() {}
+
+    public var begun = 0
+    /// By the reason of their end; those that answered and were let go are not among them.
+    public var crashed = 0
+    public var overMemory = 0
+    public var overTime = 0
+  }
+
+  private static let current = Mutex<CellServer?>(nil)
+
+  /// The one that this process has started; nil before, and in programs that only use the libraries.
+  public static var running: CellServer? { current.withLock { $0 } }
+
+  /// What this kernel does not offer for confining cells, in words for an administrator; nil where all is there.
+  public static var kernelLack: String? { CellConfinement.lack }
+
+  private let socket: Int32
+  /// What the kernel does not offer for confining cells, in words for an administrator; nil where all is there.
+  public let lack: String?
+  private let state = Mutex(Counts())
+
+  private init(socket: Int32, lack: String?) { (self.socket, self.lack) = (socket, lack) }
+
+  /// Forks the server. To be called once, while the process has one thread, before it knows any secret.
+  ///
+  /// - Parameters:
+  ///   - work: what cells of each kind do.
+  ///   - warm: done once in the server, so that no cell has to: no stranger's bytes may be read in it, and no thread
+  ///     may be left.
+  ///   - warmths: the same, once the first cell needs it.
+  public static func start(
+    _ work: [Kind: CellWork], warm: @escaping () -> Void, warmths: [Warmth: () -> Void] = [:]
+  ) throws(CellEnd) {
+    precondition(running == nil, "cells have one server")
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw .unavailable(errno)
+    }
+    let process = cell_fork()
+    guard process >= 0 else {
+      let code = errno
+      for end in ends { close(end) }
+      throw .unavailable(code)
+    }
+    if process == 0 {
+      CellSeed.run(socket: ends[0]) {
+        var nursery = CellNursery(work: work, warmths: warmths)
+        nursery.run(warm: warm)
+      }
+    }
+    close(ends[0])
+    current.withLock { $0 = CellServer(socket: ends[1], lack: CellConfinement.lack) }
+  }
+
+  /// Begins a cell.
+  ///
+  /// - Parameters:
+  ///   - files: open files that it may read by their names, and folders of which it may read what is in them; at
+  ///     most `mostFiles`.
+  ///   - warmth: what the server does first, if it has not yet.
+  public func begin(
+    _ kind: Kind, _ limits: CellLimits, reading files: [Int32] = [], warmth: Warmth? = nil
+  ) throws(CellEnd) -> Cell {
+    precondition(files.count <= Self.mostFiles, "a cell reads \(Self.mostFiles) files at most")
+    var channel: [Int32] = [-1, -1]
+    var status: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &channel) == 0 else {
+      throw .unavailable(errno)
+    }
+    guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &status) == 0 else {
+      let code = errno
+      for end in channel { close(end) }
+      throw .unavailable(code)
+    }
+    let cell = Cell(channel: CellChannel(channel[1], isInCell: false), status: CellStatus(status[1]))
+    let request = CellRequest(kind: kind, limits: limits, warmth: warmth).bytes
+    let passed = [channel[0], status[0]] + files
+    var sent = -1
+    repeat {
+      sent = request.withUnsafeBytes {
+        cell_send(socket, $0.baseAddress, $0.count, passed, Int32(passed.count))
+      }
+    } while sent < 0 && errno == EINTR
+    let code = errno
+    close(channel[0])
+    close(status[0])
+    guard sent == request.count else { throw .unavailable(code) }
+    state.withLock { $0.begun += 1 }
+    return cell
+  }
+
+  public static let mostFiles = Int(CELL_MOST_FILES) - 2
+
+  /// Counts how a cell ended that did not do what it was begun for.
+  public func count(_ end: CellEnd) {
+    state.withLock { counts in
+      switch end {
+      case .signal, .exit, .garbled: counts.crashed += 1
+      case .memory: counts.overMemory += 1
+      case .time: counts.overTime += 1
+      case .cancelled, .unavailable: break
+      }
+    }
+  }
+
+  public var counts: Counts { state.withLock { $0 } }
+}
+
+/// What a cell is asked for with: kind, warmth and limits, 40 bytes in one packet.
+struct CellRequest {
+  let kind: CellServer.Kind
+  let limits: CellLimits
+  let warmth: CellServer.Warmth?
+
+  static let size = 40
+
+  init(kind: CellServer.Kind, limits: CellLimits, warmth: CellServer.Warmth?) {
+    (self.kind, self.limits, self.warmth) = (kind, limits, warmth)
+  }
+
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == Self.size else { return nil }
+    let words = bytes.withUnsafeBytes { bytes in
+      (0..<Self.size / 8).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: Int64.self) }
+    }
+    guard let kind = UInt32(exactly: words[0]), let warmth = UInt32(exactly: words[1]) else { return nil }
+    self.kind = CellServer.Kind(rawValue: kind)
+    self.warmth = warmth == 0 ? nil : CellServer.Warmth(rawValue: warmth)
+    limits = CellLimits(
+      memory: Int(words[2]), mostMemory: Int(words[3]), processorSeconds: Int(words[4]))
+  }
+
+  var bytes: [UInt8] {
+    [
+      Int64(kind.rawValue), Int64(warmth?.rawValue ?? 0), Int64(limits.memory), Int64(limits.mostMemory),
+      Int64(limits.processorSeconds),
+    ].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
+  }
+}

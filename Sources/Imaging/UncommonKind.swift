@@ -1,0 +1,88 @@
+import Glibc
+
+/// Kinds of files whose decoders libvips does not trust with hostile bytes; each by the name of its loader.
+enum UncommonKind: String, CaseIterable {
+  case jpegXL = "Jxl"
+  case jpeg2000 = "Jp2k"
+  case svg = "Svg"
+  case pdf = "Pdf"
+  case openSlide = "Openslide"
+  case fits = "Fits"
+  case analyze = "Analyze"
+  case openEXR = "Openexr"
+  case nifti = "Nifti"
+  case matlab = "Mat"
+  case netpbm = "Ppm"
+  case radiance = "Rad"
+  case vips = "Vips"
+  /// What only ImageMagick reads.
+  case magick = "Magick"
+
+  /// Whether strangers send such pictures in good faith.
+  var isPicture: Bool { self == .jpegXL || self == .jpeg2000 }
+
+  /// The kinds that a file may be of, by its first bytes and its name; mostly none.
+  static func kinds(ofFileAt path: String) -> Set<UncommonKind> {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    // libvips looks for SVG's root in the first 1000.
+    var head = [UInt8](repeating: 0, count: 1024)
+    let count = read(descriptor, &head, head.count)
+    let name = path.split(separator: "/").last ?? ""
+    let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+    let file = Start(bytes: Array(head.prefix(max(count, 0))), ending: ending)
+    return Set(allCases.filter { $0.mayBe(file) })
+  }
+
+  private struct Start {
+    let bytes: [UInt8]
+    let ending: String
+
+    func has(_ text: String, at offset: Int = 0) -> Bool { bytes.dropFirst(offset).starts(with: text.utf8) }
+
+    func has(_ start: [UInt8]) -> Bool { bytes.starts(with: start) }
+  }
+
+  private func mayBe(_ file: Start) -> Bool {
+    switch self {
+    case .jpegXL: file.has([0xff, 0x0a]) || file.has("JXL ", at: 4)
+    case .jpeg2000: file.has([0xff, 0x4f, 0xff, 0x51]) || file.has("jP  ", at: 4)
+    case .svg: file.has([0x1f, 0x8b]) || Self.holdsSVG(file.bytes)
+    case .pdf: file.has("%PDF")
+    // They are TIFFs, JPEGs and texts by their first bytes.
+    case .openSlide:
+      ["svs", "tif", "tiff", "ndpi", "scn", "mrxs", "vms", "vmu", "svslide", "bif"].contains(file.ending)
+    case .fits: file.has("SIMPLE")
+    case .analyze: ["img", "hdr"].contains(file.ending)
+    case .openEXR: file.has([0x76, 0x2f, 0x31, 0x01])
+    case .nifti: file.ending == "nii" || file.has("n+1", at: 344)
+    case .matlab: file.has("MATLAB")
+    case .netpbm: file.has("P") && file.bytes.count > 1 && "1234567Ff".utf8.contains(file.bytes[1])
+    case .radiance: file.has("#?")
+    case .vips: file.has([0x08, 0xf2, 0xa6, 0xb6]) || file.has([0xb6, 0xa6, 0xf2, 0x08])
+    case .magick: Self.isMagick(file)
+    }
+  }
+
+  private static func holdsSVG(_ bytes: [UInt8]) -> Bool {
+    let root = Array("<svg".utf8)
+    return bytes.indices.dropLast(3).contains { at in
+      zip(bytes[at...], root).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+    }
+  }
+
+  /// BMP, ICO, CUR, PSD, PCX, SGI, DPX, Cineon, Sun raster, XCF, DDS, DICOM and Targa. ImageMagick goes by the first
+  /// bytes, too, and knows languages that read files and addresses: none of these can be taken for one.
+  private static func isMagick(_ file: Start) -> Bool {
+    let starts: [[UInt8]] = [
+      Array("BM".utf8), [0, 0, 1, 0], [0, 0, 2, 0], Array("8BPS".utf8), [0x0a, 5, 1], [0x01, 0xda],
+      Array("SDPX".utf8), Array("XPDS".utf8), [0x80, 0x2a, 0x5f, 0xd7], [0x59, 0xa6, 0x6a, 0x95],
+      Array("gimp xcf".utf8), Array("DDS ".utf8),
+    ]
+    if starts.contains(where: file.has) || file.has("DICM", at: 128) { return true }
+    // Targa has no signature, but a header that no text begins with: colour map or none, and the kind of picture.
+    guard file.ending == "tga", file.bytes.count > 18 else { return false }
+    return file.bytes[1] < 2 && [1, 2, 3, 9, 10, 11].contains(file.bytes[2])
+  }
+}

@@ -1,0 +1,56 @@
+public import Cells
+import Foundation
+import TileStorage
+
+/// A cell that reads and edits XMP: Exiv2 parses what strangers wrote.
+public enum MetadataCell {
+  public static let kind = CellServer.Kind(rawValue: 2)
+
+  /// What such a cell does.
+  public static let work: CellWork = { session in
+    while true {
+      let message = session.next(patience: CellPool.patience)
+      session.send(message.kind, answer(message.kind, message.bytes))
+    }
+  }
+
+  /// The question: a sidecar's bytes. The answer: `Sidecar` as JSON, or nothing where they are no XMP.
+  static let read: UInt32 = 1
+  /// The question: `EditQuestion` as JSON. The answer: the new sidecar's bytes, or nothing.
+  static let edit: UInt32 = 2
+
+  struct EditQuestion: Codable {
+    let sidecar: Data
+    let edit: MetadataEdit
+  }
+
+  /// Several in turn where the pictures are everybody's.
+  private static let shared = CellPool(kind, limits, longestUse: 64)
+  /// What is in a private space is seen by no cell that has read anything else.
+  private static let secret = CellPool(kind, limits, longestUse: 1)
+  private static let limits = CellLimits(memory: 128 << 20, mostMemory: 128 << 20, processorSeconds: 60)
+  /// That one sidecar may take.
+  private static let seconds = 5
+
+  /// Asks a cell; in a process without cells, which only libraries are used in, the process itself.
+  ///
+  /// - Returns: nothing, too, where the question ended the cell.
+  static func ask(_ question: UInt32, _ bytes: [UInt8], isPrivate: Bool) -> [UInt8] {
+    guard let server = CellServer.running else { return answer(question, bytes) }
+    let pool = isPrivate ? secret : shared
+    do throws(CellEnd) {
+      let message = try pool.ask(server, question, bytes, seconds: seconds)
+      return message.kind == question ? message.bytes : []
+    } catch { return [] }
+  }
+
+  private static func answer(_ question: UInt32, _ bytes: [UInt8]) -> [UInt8] {
+    switch question {
+    case read: return Sidecar(parsing: bytes).flatMap { try? JSONEncoder().encode($0) }.map(Array.init) ?? []
+    case edit:
+      guard let asked = try? JSONDecoder().decode(EditQuestion.self, from: Data(bytes)) else { return [] }
+      return Sidecar.write(asked.edit, into: Array(asked.sidecar)) ?? []
+    default: return []
+    }
+  }
+}

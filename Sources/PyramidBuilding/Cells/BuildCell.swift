@@ -1,0 +1,198 @@
+public import Cells
+import Foundation
+import Glibc
+import Imaging
+import TileGeometry
+import TileStorage
+
+/// A cell that builds pictures, one after the other, for a `CellBuilder`.
+public enum BuildCell {
+  public static let kind = CellServer.Kind(rawValue: 1)
+
+  /// What such a cell does. The options are the whole program's: no message can change them.
+  public static func work(_ options: BuildOptions) -> CellWork {
+    { session in
+      let host = CellHost(session)
+      host.listen()
+      while true {
+        let (order, file) = host.nextOrder()
+        build(order, file, options, host, session)
+        if let file { close(file) }
+      }
+    }
+  }
+
+  /// - Parameter descriptor: of a source that has no name in the file system.
+  private static func build(
+    _ order: BuildOrder, _ descriptor: Int32?, _ options: BuildOptions, _ host: CellHost,
+    _ session: CellSession
+  ) {
+    let path = descriptor.map { "/proc/self/fd/\($0)" } ?? order.path
+    do throws(BuildError) {
+      let file = try SourceFile(path: path, name: order.name)
+      if order.page == nil {
+        let pages = try SourcePages.count(path: path)
+        if pages > 1 || order.countsOnly {
+          return session.send(BuildMessage.pages, BuildMessage.encode([pages]))
+        }
+      }
+      let report = try PyramidBuilder(options: options, threads: 1)
+        .build(file, page: order.page, bookPage: order.bookPage, digest: order.digest, for: host) {
+          (pyramid, format) throws(StorageError) in
+          guard let descriptor = host.takeFile() else { return ToldArchive(session) }
+          return GivenArchive(
+            SZIWriter(descriptor: descriptor, name: order.root, pyramid: pyramid, format: format),
+            descriptor)
+        }
+      session.send(
+        BuildMessage.built, BuildMessage.encode(ToldReport(route: report.route, steps: report.steps)))
+    } catch {
+      session.send(
+        BuildMessage.failed,
+        BuildMessage.encode(
+          ToldFailure(
+            reason: error.reason.replacing(path, with: order.path), isTemporary: error.isTemporary)))
+    }
+  }
+}
+
+/// Who a cell builds for: asks whether a plan may be carried out, and lets threads help when told to.
+private final class CellHost: BuildHost, @unchecked Sendable {
+  // Sendable: every property that changes is touched under `monitor` only.
+  private let monitor = Monitor()
+  private let session: CellSession
+  private var messages: [CellMessage] = []
+  private var scheduler: StripScheduler?
+  private var file: Int32?
+  private var told = 0.0
+  /// Threads that were asked for before there was work for them.
+  private var waiting = 0
+
+  init(_ session: CellSession) { self.session = session }
+
+  /// Hears messages on a thread of its own from now on: some come while a picture is being built.
+  func listen() {
+    let thread = Thread { [self] in
+      while true { hear(session.next { tellProgress() }) }
+    }
+    thread.stackSize = 256 << 10
+    thread.start()
+  }
+
+  /// With the descriptor that came along, if there was one.
+  func nextOrder() -> (BuildOrder, Int32?) {
+    let message = next()
+    guard message.kind == BuildMessage.build,
+      let order = try? BuildMessage.decode(BuildOrder.self, message)
+    else { _exit(2) }
+    return (order, message.files.first)
+  }
+
+  func check(_ plan: BuildPlan, _ source: String) throws(BuildError) {
+    session.send(BuildMessage.plan, BuildMessage.encode(ToldPlan(plan)))
+    let message = next()
+    guard message.kind == BuildMessage.go else { _exit(2) }
+    file = message.files.first
+  }
+
+  /// Where the archive goes; nil where it is told, piece by piece.
+  func takeFile() -> Int32? {
+    defer { file = nil }
+    return file
+  }
+
+  func begin(_ scheduler: StripScheduler, memory: Int, _ source: String) {
+    monitor.lock()
+    (self.scheduler, told) = (scheduler, 0)
+    for _ in 0..<waiting { assist(scheduler) }
+    waiting = 0
+    monitor.unlock()
+  }
+
+  func end(_ scheduler: StripScheduler, memory: Int) {
+    monitor.lock()
+    (self.scheduler, waiting) = (nil, 0)
+    monitor.unlock()
+  }
+
+  private func next() -> CellMessage {
+    monitor.lock()
+    defer { monitor.unlock() }
+    while messages.isEmpty { monitor.wait() }
+    return messages.removeFirst()
+  }
+
+  private func hear(_ message: CellMessage) {
+    monitor.lock()
+    defer { monitor.unlock() }
+    if message.kind == BuildMessage.assist {
+      if let scheduler { assist(scheduler) } else { waiting += 1 }
+    } else {
+      messages.append(message)
+      monitor.wakeAll()
+    }
+  }
+
+  private func assist(_ scheduler: StripScheduler) { Thread { scheduler.assist() }.start() }
+
+  private func tellProgress() {
+    monitor.lock()
+    let scheduler = scheduler
+    monitor.unlock()
+    guard let progress = scheduler?.progress, progress > told + 0.005 else { return }
+    told = progress
+    session.send(BuildMessage.progress, BuildMessage.encode([progress]))
+  }
+}
+
+/// An archive in a file that is somebody else's.
+private final class GivenArchive: ArchiveWriter {
+  private let writer: SZIWriter
+  private let descriptor: Int32
+  private var isOpen = true
+
+  init(_ writer: SZIWriter, _ descriptor: Int32) { (self.writer, self.descriptor) = (writer, descriptor) }
+
+  func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
+    try writer.append(tile: index, bytes, crc: crc)
+  }
+
+  func append(_ relativeName: String, _ bytes: [UInt8]) throws(StorageError) {
+    try writer.append(relativeName, bytes)
+  }
+
+  func finish() throws(StorageError) -> Int { try writer.finish() }
+
+  /// Called at the end in any case.
+  func abandon() {
+    if isOpen { close(descriptor) }
+    isOpen = false
+  }
+}
+
+/// An archive that is told, tile by tile, to who keeps it.
+private final class ToldArchive: ArchiveWriter {
+  private let session: CellSession
+  private var count = 0
+
+  init(_ session: CellSession) { self.session = session }
+
+  func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) {
+    var message = [UInt8]()
+    message.reserveCapacity(12 + bytes.count)
+    withUnsafeBytes(of: UInt64(index).littleEndian) { message += $0 }
+    withUnsafeBytes(of: crc.littleEndian) { message += $0 }
+    message += bytes
+    count += bytes.count
+    session.send(BuildMessage.tile, message)
+  }
+
+  func append(_ relativeName: String, _ bytes: [UInt8]) {
+    count += bytes.count
+    session.send(BuildMessage.entry, Array(relativeName.utf8) + [0] + bytes)
+  }
+
+  func finish() -> Int { count }
+
+  func abandon() {}
+}

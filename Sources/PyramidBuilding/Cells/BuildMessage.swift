@@ -1,0 +1,100 @@
+import Cells
+import Foundation
+import TileGeometry
+import TileStorage
+
+/// What a builder and its cell say to each other, in this order: `build`; `pages`, or `plan`, then `go`, tiles and
+/// entries where there is no file for them, `progress`, and `built` or `failed`.
+enum BuildMessage {
+  /// To the cell.
+  static let build: UInt32 = 1
+  /// The plan may be carried out: with a descriptor to write the archive into, or with none.
+  static let go: UInt32 = 2
+  /// One thread more.
+  static let assist: UInt32 = 3
+
+  /// From the cell: the source is several pages, each a picture of its own.
+  static let pages: UInt32 = 11
+  static let plan: UInt32 = 12
+  /// A tile's number, its CRC-32 and its bytes.
+  static let tile: UInt32 = 13
+  /// An entry's name, a NUL and its bytes.
+  static let entry: UInt32 = 14
+  static let progress: UInt32 = 15
+  static let built: UInt32 = 16
+  static let failed: UInt32 = 17
+
+  /// Tiles are at most as large as their pixels, and an animation is 32 MB.
+  static let longest = 1 << 28
+
+  static func encode(_ value: some Encodable) -> [UInt8] {
+    // Strings and finite numbers always encode.
+    Array(try! JSONEncoder().encode(value))
+  }
+
+  static func decode<Value: Decodable>(_ type: Value.Type, _ message: CellMessage) throws(CellEnd) -> Value {
+    do { return try JSONDecoder().decode(type, from: Data(message.bytes)) } catch { throw .garbled }
+  }
+}
+
+/// A picture to be built: what a cell is asked for.
+struct BuildOrder: Codable {
+  let path: String
+  /// The source's file name.
+  let name: String
+  /// The name of the archive's root folder.
+  let root: String
+  /// Of a source of several pages, counted from 0; nil where that is not known yet.
+  var page: Int?
+  /// Of a book that is a folder, counted from 1.
+  let bookPage: Int?
+  let digest: String
+  /// Only how many pages there are is asked for.
+  let countsOnly: Bool
+}
+
+/// The plan as it is told: nothing in it is believed before it was checked.
+struct ToldPlan: Codable {
+  let width, height, tileSize: Int
+  let format: String
+  let memory: Int
+
+  init(_ plan: BuildPlan) {
+    (width, height) = (plan.pyramid.imageSize.width, plan.pyramid.imageSize.height)
+    (tileSize, format, memory) = (plan.pyramid.tileSize, plan.format.fileExtension, plan.memory)
+  }
+
+  /// Nil where it is no plan of a build with these options.
+  func plan(_ options: BuildOptions) -> BuildPlan? {
+    guard tileSize == options.tileSize, memory > 0, let format = TileFormat(fileExtension: format),
+      format == options.format || options.choosesFormat, let size = PixelSize(width: width, height: height),
+      let pyramid = Pyramid(imageSize: size, tileSize: tileSize)
+    else { return nil }
+    return BuildPlan(pyramid: pyramid, format: format, memory: memory)
+  }
+}
+
+/// How a picture came out, as a cell tells it.
+struct ToldReport: Codable {
+  let route: String
+  let steps: [String]
+}
+
+struct ToldFailure: Codable {
+  let reason: String
+  let isTemporary: Bool
+}
+
+extension String {
+  /// What a cell says, for a person: one line of at most 1,000 characters, and never none.
+  var line: String {
+    let scalars = unicodeScalars.prefix(4000).map { scalar -> Unicode.Scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: " "
+      default: scalar
+      }
+    }
+    let text = String(String(String.UnicodeScalarView(scalars)).prefix(1000))
+    return text.allSatisfy(\.isWhitespace) ? "the decoder gave no reason" : text
+  }
+}

@@ -1,0 +1,225 @@
+import Cells
+import Glibc
+import TileGeometry
+import TileStorage
+
+/// One picture that a cell builds, as its builder follows it: what the cell tells is checked, what it wrote is read
+/// back, and then published.
+struct CarriedBuild {
+  /// Why nothing more comes of it.
+  enum Stop: Error {
+    case cell(CellEnd)
+    /// The builder's own: the cell may be in the middle of its work.
+    case builder(BuildError)
+  }
+
+  private let work: CellBuilder.Work
+  private let cell: Cell
+  private let builder: LibraryBuilder
+  private let pool: WorkPool
+  private let isAlone: Bool
+  private var picture: CellPicture?
+  private var reserved = 0
+  private var plan: BuildPlan?
+  private var file: ArchiveFile?
+  private var writer: (any ArchiveWriter)?
+  private var told: ToldParts?
+  private var deadline: ContinuousClock.Instant
+
+  /// - Parameter isAlone: it gets all the memory that there is for pictures.
+  init(_ work: CellBuilder.Work, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool) {
+    (self.work, self.cell, self.builder, self.pool, self.isAlone) = (work, cell, builder, pool, isAlone)
+    deadline = .now + .seconds(builder.imageTimeout)
+  }
+
+  /// Until the cell has answered.
+  mutating func run() throws(Stop) -> CellBuilder.Answer {
+    while true {
+      if let answer = try take(try receive()) { return answer }
+    }
+  }
+
+  /// Lets go of what the picture held.
+  mutating func end() {
+    if let picture {
+      picture.end()
+      pool.end(picture, memory: reserved)
+    }
+    writer?.abandon()
+    file?.abandon()
+  }
+
+  private func receive() throws(Stop) -> CellMessage {
+    do throws(CellEnd) {
+      return try cell.receive(
+        longest: BuildMessage.longest, by: (deadline, builder.imageTimeout),
+        isCancelled: builder.isCancelled)
+    } catch { throw .cell(error) }
+  }
+
+  /// - Returns: the last word on the picture; nil where there is more to come.
+  private mutating func take(_ message: CellMessage) throws(Stop) -> CellBuilder.Answer? {
+    switch (message.kind, plan) {
+    case (BuildMessage.pages, nil) where work.page == nil:
+      guard let count = try decode([Int].self, message).first,
+        (builder.isDryRun ? 1 : 2)...1_000_000 ~= count
+      else {
+        throw .cell(.garbled)
+      }
+      return .pages(count)
+    case (BuildMessage.plan, nil):
+      guard let plan = try decode(ToldPlan.self, message).plan(builder.options) else {
+        throw .cell(.garbled)
+      }
+      self.plan = plan
+      try begin(plan)
+    case (BuildMessage.tile, .some): try takeTile(message.bytes)
+    case (BuildMessage.entry, .some): try takeEntry(message.bytes)
+    case (BuildMessage.progress, .some):
+      picture?.tell(progress: try decode([Double].self, message).first ?? 0)
+    case (BuildMessage.built, .some(let plan)):
+      return .outcome(.built(try finish(plan, try decode(ToldReport.self, message))))
+    case (BuildMessage.failed, _):
+      let failure = try decode(ToldFailure.self, message)
+      // A file that another one has replaced is not the cell's to open.
+      try checkSource()
+      return .outcome(
+        .failed(BuildError(work.source.path, failure.reason.line, isTemporary: failure.isTemporary)))
+    default: throw .cell(.garbled)
+    }
+    return nil
+  }
+
+  private func decode<Value: Decodable>(_ type: Value.Type, _ message: CellMessage) throws(Stop) -> Value {
+    do throws(CellEnd) { return try BuildMessage.decode(type, message) } catch { throw .cell(error) }
+  }
+
+  /// Waits for the picture's memory and lets the cell go on.
+  private mutating func begin(_ plan: BuildPlan) throws(Stop) {
+    do throws(BuildError) { try pool.check(memory: plan.memory, work.source.path) } catch {
+      throw .builder(error)
+    }
+    // What was reckoned is near, never exact.
+    reserved = isAlone ? pool.memoryLimit : min(pool.memoryLimit, plan.memory + plan.memory / 2 + (64 << 20))
+    let picture = CellPicture(cell, pixels: plan.pyramid.imageSize)
+    let waited = ContinuousClock.now
+    pool.begin(picture, memory: reserved, work.source.path)
+    self.picture = picture
+    deadline += .now - waited
+    try checked { (store) throws(StorageError) in
+      file = try store.makeFile(id: work.source.id)
+    }
+    if file == nil {
+      guard let parts = ToldParts(of: plan.pyramid, within: pool.memoryLimit) else { throw .cell(.garbled) }
+      told = parts
+      try checked { (store) throws(StorageError) in
+        writer = try store.makeWriter(id: work.source.id, pyramid: plan.pyramid, format: plan.format)
+      }
+    }
+    cell.allow(memory: max(reserved, CellBuilder.opening))
+    do throws(CellEnd) {
+      try cell.send(BuildMessage.go, files: file.map { [$0.descriptor] } ?? [])
+    } catch { throw .cell(error) }
+  }
+
+  private mutating func takeTile(_ bytes: [UInt8]) throws(Stop) {
+    guard let writer, let plan, bytes.count > 12 else { throw .cell(.garbled) }
+    let index = bytes.prefix(8).reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    let crc = bytes[8..<12].reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+    let isSent = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[12...])) == crc }
+    guard isSent, index < plan.pyramid.tileCount, told?.insert(tile: Int(index)) == true else {
+      throw .cell(.garbled)
+    }
+    try checked { (_) throws(StorageError) in
+      try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+        try writer.append(
+          tile: Int(index), UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[12...]), crc: crc)
+      }
+    }
+  }
+
+  private mutating func takeEntry(_ bytes: [UInt8]) throws(Stop) {
+    guard let writer, let end = bytes.firstIndex(of: 0),
+      let name = String(validating: bytes[..<end], as: UTF8.self), told?.insert(entry: name) == true
+    else { throw .cell(.garbled) }
+    try checked { (_) throws(StorageError) in try writer.append(name, Array(bytes[(end + 1)...])) }
+  }
+
+  /// Publishes the archive, if it is what was planned, of the source as it was.
+  private func finish(_ plan: BuildPlan, _ report: ToldReport) throws(Stop) -> PyramidBuilder.Report {
+    guard told?.isWhole != false else { throw .cell(.garbled) }
+    try checkSource()
+    var byteCount = 0
+    try checked { (_) throws(StorageError) in
+      if let file {
+        byteCount = try file.publish { (archive) throws(StorageError) in
+          guard archive.pyramid == plan.pyramid, archive.format == plan.format,
+            let record = archive.buildRecord, record.sourceDigest == work.digest,
+            record.options == builder.options.summary
+          else { throw StorageError("write \(work.source.id)", "what was built is not what was asked for") }
+        }
+      } else if let writer {
+        byteCount = try writer.finish()
+      }
+    }
+    return PyramidBuilder.Report(
+      pyramid: plan.pyramid, byteCount: byteCount, route: report.route.line, steps: report.steps.map(\.line))
+  }
+
+  private func checkSource() throws(Stop) {
+    do throws(BuildError) {
+      guard try work.file.isUnchanged() else {
+        throw BuildError(work.source.path, "the file changed while it was read", isTemporary: true)
+      }
+    } catch { throw .builder(error) }
+  }
+
+  private func checked(_ body: (any ArchiveStore) throws(StorageError) -> Void) throws(Stop) {
+    do throws(StorageError) { try body(builder.store) } catch {
+      throw .builder(BuildError(work.source.path, error))
+    }
+  }
+}
+
+/// A picture that a cell has in work.
+final class CellPicture: PictureInWork, @unchecked Sendable {
+  // Sendable: what changes is touched under `monitor` only.
+  private let monitor = Monitor()
+  private let cell: Cell
+  private var told = 0.0
+  private var isEnded = false
+  let pixelCount: Double
+
+  init(_ cell: Cell, pixels: PixelSize) {
+    self.cell = cell
+    pixelCount = Double(pixels.width) * Double(pixels.height)
+  }
+
+  var progress: Double {
+    monitor.lock()
+    defer { monitor.unlock() }
+    return told
+  }
+
+  func tell(progress: Double) {
+    guard progress.isFinite, (0...1).contains(progress) else { return }
+    monitor.lock()
+    told = max(told, progress)
+    monitor.unlock()
+  }
+
+  func end() {
+    monitor.lock()
+    isEnded = true
+    monitor.wakeAll()
+    monitor.unlock()
+  }
+
+  /// A thread of the cell's takes the place of the caller, who waits for the picture's end.
+  func assist() {
+    try? cell.send(BuildMessage.assist)
+    monitor.lock()
+    while !isEnded { monitor.wait() }
+    monitor.unlock()
+  }
+}

@@ -1,0 +1,135 @@
+import Cells
+import Foundation
+import Glibc
+import TileGeometry
+import TileStorage
+
+/// Builds pictures of one thread of a run, each in a cell: small ones share one, until one of them ends it.
+final class CellBuilder {
+  /// A source that has to be built, or a page of it.
+  struct Work {
+    let source: SourceScan.Source
+    let file: SourceFile
+    let digest: String
+    /// Counted from 0, of a source of several pages.
+    var page: Int?
+  }
+
+  /// How a source came out: built or not, or more than one picture.
+  enum Answer {
+    case outcome(LibraryBuilder.Outcome)
+    case pages(Int)
+  }
+
+  private let server: CellServer
+  private let builder: LibraryBuilder
+  private let pool: WorkPool
+  private var cell: Cell?
+  /// Pictures that the cell was asked for.
+  private var asked = 0
+  /// Paths that the cell may read.
+  private var readable: Set<String> = []
+
+  /// Bytes that a cell may take while it opens a picture, whose need is not known yet.
+  static let opening = 256 << 20
+  /// Pictures that may share a cell, one after the other.
+  static let mostPictures = 40
+  /// Bytes of a file up to which a picture may share its cell: photographs, too, for a new process has to ask for
+  /// all its memory anew, which takes a third as long again as a photograph's tiles.
+  private static let small = 32 << 20
+
+  init(_ server: CellServer, _ builder: LibraryBuilder, _ pool: WorkPool) {
+    (self.server, self.builder, self.pool) = (server, builder, pool)
+  }
+
+  /// - Parameter upcoming: what may be built in the same cell afterwards.
+  func build(_ work: Work, before upcoming: () -> ArraySlice<SourceScan.Source>) -> Answer {
+    var isAlone = false
+    while true {
+      let wasFresh = cell == nil || asked == 0 || !readable.contains(work.source.path)
+      do throws(CarriedBuild.Stop) {
+        if wasFresh || isAlone { try begin(work.source, isAlone ? [] : upcoming()) }
+        let answer = try ask(work, isAlone: isAlone)
+        // What was large leaves its memory behind; what has pages is asked for again.
+        if isAlone || work.page == nil && !Self.isSmall(work.source), case .outcome = answer { end() }
+        return answer
+      } catch {
+        end()
+        switch error {
+        case .builder(let error): return .outcome(.failed(error))
+        case .cell(.memory(let bytes)) where !isAlone && bytes < pool.memoryLimit:
+          // It needs more than was reckoned: once more, with all the memory there is for pictures.
+          isAlone = true
+        case .cell(let end):
+          if !wasFresh, !isAlone, end.mayBeOfEarlier { continue }
+          return failed(work, end)
+        }
+      }
+    }
+  }
+
+  /// Lets go of the cell.
+  func end() {
+    cell?.end()
+    (cell, asked, readable) = (nil, 0, [])
+  }
+
+  private func failed(_ work: Work, _ end: CellEnd) -> Answer {
+    server.count(end)
+    if case .cancelled = end { return .outcome(.failed(.interrupted)) }
+    let error = BuildError(work.source.path, end.description, isTemporary: end.isTemporary)
+    return .outcome(.failed(error))
+  }
+
+  private func begin(
+    _ source: SourceScan.Source, _ upcoming: ArraySlice<SourceScan.Source>
+  ) throws(CarriedBuild.Stop) {
+    end()
+    let needs = SourceNeeds(path: source.path)
+    var files = needs.openFiles()
+    defer { for file in files { close(file) } }
+    readable = [source.path]
+    if !needs.isUncommon, Self.isSmall(source) {
+      for next in upcoming where Self.isSmall(next) && files.count < Self.mostPictures {
+        let needs = SourceNeeds(path: next.path)
+        if needs.isUncommon { continue }
+        files += needs.openFiles()
+        readable.insert(next.path)
+      }
+    }
+    let seconds = builder.imageTimeout
+    let limits = CellLimits(
+      memory: min(Self.opening, pool.memoryLimit), mostMemory: pool.memoryLimit,
+      processorSeconds: seconds * builder.jobs * readable.count + 5)
+    do throws(CellEnd) {
+      cell = try server.begin(BuildCell.kind, limits, reading: files, warmth: needs.warmth)
+    } catch {
+      throw .cell(error)
+    }
+  }
+
+  private static func isSmall(_ source: SourceScan.Source) -> Bool {
+    var status = stat()
+    return stat(source.path, &status) == 0 && status.st_size <= small
+  }
+
+  private func ask(_ work: Work, isAlone: Bool) throws(CarriedBuild.Stop) -> Answer {
+    guard let cell else { throw .cell(.unavailable(ECHILD)) }
+    asked += 1
+    let id = work.source.id
+    let order = BuildOrder(
+      path: work.source.path, name: work.file.name,
+      root: id.split(separator: "/").last.map(String.init) ?? id,
+      page: work.page, bookPage: work.source.page, digest: work.digest,
+      countsOnly: builder.isDryRun)
+    if isAlone { cell.allow(memory: pool.memoryLimit) }
+    let nameless = SourceNeeds.openNameless(work.source.path)
+    defer { if let nameless { close(nameless) } }
+    do throws(CellEnd) {
+      try cell.send(BuildMessage.build, BuildMessage.encode(order), files: nameless.map { [$0] } ?? [])
+    } catch { throw .cell(error) }
+    var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone)
+    defer { carried.end() }
+    return try carried.run()
+  }
+}

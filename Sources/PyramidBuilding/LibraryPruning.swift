@@ -1,0 +1,46 @@
+public import TileStorage
+
+/// What a library loses since it is in the sources no more.
+///
+/// Judged are the images that came from the sources given and no others: what was uploaded, built from elsewhere or
+/// read as a book where this is a run of pictures stays, and so does an image whose origin nobody knows.
+public struct LibraryPruning: Sendable {
+  /// The ids of what would go, sorted.
+  public let ids: [String]
+  /// Why nothing should go unasked; nil where nothing speaks against it.
+  public let refusal: Refusal?
+
+  /// What looks like an accident.
+  public enum Refusal: Hashable, Sendable {
+    /// The argument in which no image was found, as on a share that is not mounted.
+    case emptySource(String)
+    /// A large part of the library, which has so many images in all.
+    case manyOf(Int)
+  }
+
+  /// No run removes more than this unasked, unless it is less than a tenth of the library.
+  static let fewest = 10
+
+  /// - Parameter met: what the builds of the sources met; of a source that none has met, or that could not
+  ///   be read, everything stays.
+  public init(
+    of scan: SourceScan, keeping met: MetImages, in store: any ArchiveStore, origins: any OriginStore
+  ) throws(StorageError) {
+    let kept = met.kept(of: scan.sources)
+    let candidates = try origins.images(from: Set(scan.roots.map(\.root)))
+    ids = candidates.filter { id in !kept.holds(id) { store.buildRecord(ofID: id) } }
+    if ids.isEmpty {
+      refusal = nil
+    } else if let empty = scan.roots.first(where: \.isEmpty) {
+      refusal = .emptySource(empty.text)
+    } else {
+      let count = ids.count > Self.fewest ? try store.count() : 0
+      refusal = ids.count > Self.fewest && ids.count * 10 > count ? .manyOf(count) : nil
+    }
+  }
+
+  /// Moves what would go into the trash.
+  public func run(in store: any ArchiveStore) throws(StorageError) {
+    if !ids.isEmpty { try store.trash(ids) }
+  }
+}

@@ -1,0 +1,142 @@
+import CCell
+import Cells
+import Glibc
+
+/// Tries, in a cell and outside of one, what decoding never needs, and writes a line for each: its name, what came of
+/// it outside, what in a cell. Besides how cells end, and what is left of them. A program of its own, since cells are
+/// forked from a process of one thread; `CellTests` reads it.
+@main enum CellProbe {
+  /// Zero where it worked, else the error.
+  struct Attempt {
+    let name: String
+    let run: @Sendable () -> Int32
+  }
+
+  static let attempts: [Attempt] = [
+    Attempt(name: "open /etc/passwd") { tell(open("/etc/passwd", O_RDONLY)) },
+    Attempt(name: "list /") { tell(open("/", O_RDONLY | O_DIRECTORY)) },
+    Attempt(name: "write outside") {
+      tell(open("/tmp/ziggurat-probe-\(getppid())", O_WRONLY | O_CREAT, 0o600))
+    },
+    Attempt(name: "remove") {
+      unlink("/tmp/ziggurat-probe-removed-\(getpid())") == 0 || errno == ENOENT ? 0 : errno
+    },
+    Attempt(name: "socket") { tell(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) },
+    Attempt(name: "unix socket") { tell(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)) },
+    Attempt(name: "fork") {
+      let child = cell_fork()
+      if child == 0 { _exit(0) }
+      if child > 0 { waitpid(child, nil, 0) }
+      return child < 0 ? errno : 0
+    },
+    Attempt(name: "ptrace") { tell(Int32(cell_call(Int(SYS_ptrace), 0, 0, 0))) },
+    Attempt(name: "execve") {
+      var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/true"), nil]
+      // Outside it would replace this program: a name that is not there tells as much.
+      execv("/nothing/there", &arguments)
+      return errno == ENOENT ? 0 : errno
+    },
+    Attempt(name: "kill its parent") { kill(getppid(), 0) == 0 ? 0 : errno },
+    Attempt(name: "memory that is code") {
+      let page = mmap(nil, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      return page == MAP_FAILED ? errno : 0
+    },
+    Attempt(name: "shared memory") {
+      let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
+      return page == MAP_FAILED ? errno : 0
+    },
+    Attempt(name: "memfd_create") {
+      // Outside it complains of the missing name.
+      let code = tell(Int32(cell_call(Int(SYS_memfd_create), 0, 0, 0)))
+      return code == EFAULT ? 0 : code
+    },
+    Attempt(name: "io_uring_setup") {
+      // Outside it complains of its arguments, if the kernel has it.
+      let code = tell(Int32(cell_call(Int(SYS_io_uring_setup), 0, 0, 0)))
+      return code == EINVAL || code == EFAULT || code == ENOSYS || code == EPERM ? 0 : code
+    },
+    Attempt(name: "raise its limits") {
+      var limit = rlimit(rlim_cur: 1, rlim_max: 1)
+      return setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 ? 0 : errno
+    },
+  ]
+
+  static func tell(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
+
+  // How a cell can end, and what it is asked to prove.
+  static let (crash, hog, spin, sleep, exit, read, files) =
+    (kind(101), kind(102), kind(103), kind(104), kind(105), kind(106), kind(107))
+  static func kind(_ number: UInt32) -> CellServer.Kind { CellServer.Kind(rawValue: number) }
+
+  static func main() {
+    var work: [CellServer.Kind: CellWork] = [:]
+    for (number, attempt) in attempts.enumerated() {
+      work[kind(UInt32(number + 1))] = { session in session.send(UInt32(attempt.run())) }
+    }
+    work[crash] = { _ in raise(SIGSEGV) }
+    work[hog] = { _ in
+      var kept: [UnsafeMutableRawPointer] = []
+      while true {
+        let part = malloc(1 << 20)!
+        memset(part, 1, 1 << 20)
+        kept.append(part)
+      }
+    }
+    work[spin] = { _ in while true {} }
+    work[sleep] = { session in _ = session.next() }
+    work[exit] = { _ in _exit(3) }
+    work[read] = { session in
+      let path = String(decoding: session.next().bytes, as: UTF8.self)
+      var byte: UInt8 = 0
+      let file = open(path, O_RDONLY)
+      session.send(file >= 0 && Glibc.read(file, &byte, 1) == 1 ? UInt32(byte) : 1000 + UInt32(errno))
+    }
+    work[files] = { session in
+      // Standard streams and its channel: whatever else is open would be somebody's.
+      session.send(UInt32((0..<256).filter { fcntl($0, F_GETFD) >= 0 }.count))
+    }
+    try! CellServer.start(work, warm: {})
+    let server = CellServer.running!
+    for (number, attempt) in attempts.enumerated() {
+      print("\(attempt.name): \(words(attempt.run())), \(answer(server, kind(UInt32(number + 1))))")
+    }
+    unlink("/tmp/ziggurat-probe-\(getppid())")
+    print("crash: \(answer(server, crash))")
+    print("hog: \(answer(server, hog))")
+    print("spin: \(answer(server, spin, seconds: 1))")
+    print("exit: \(answer(server, exit))")
+    print("files: \(answer(server, files))")
+    print("given file: \(reading(server, "/etc/hostname", given: ["/etc/hostname"]))")
+    print("other file: \(reading(server, "/etc/passwd", given: ["/etc/hostname"]))")
+    print(
+      "in a given folder: \(reading(server, "/usr/share/common-licenses/GPL-3", given: ["/usr/share/common-licenses"]))"
+    )
+    // A hundred at once, let go of without a word: none stays.
+    let many = (0..<100).map { _ in try! server.begin(sleep, limits) }
+    for cell in many { cell.end() }
+    print("after a hundred: \(answer(server, exit))")
+    print("unknown kind: \(answer(server, kind(999)))")
+  }
+
+  static let limits = CellLimits(memory: 64 << 20, mostMemory: 64 << 20, processorSeconds: 20)
+
+  static func words(_ code: Int32) -> String { code == 0 ? "done" : "error \(code)" }
+
+  static func answer(_ server: CellServer, _ kind: CellServer.Kind, seconds: Int = 60) -> String {
+    do throws(CellEnd) {
+      let cell = try server.begin(kind, limits)
+      return words(Int32(try cell.receive(by: (.now + .seconds(seconds), seconds)).kind))
+    } catch { return "\(error)" }
+  }
+
+  static func reading(_ server: CellServer, _ path: String, given: [String]) -> String {
+    let files = given.map { open($0, O_RDONLY) }
+    defer { for file in files { close(file) } }
+    do throws(CellEnd) {
+      let cell = try server.begin(read, limits, reading: files)
+      try cell.send(1, Array(path.utf8))
+      let code = try cell.receive().kind
+      return code < 1000 ? "read" : "error \(code - 1000)"
+    } catch { return "\(error)" }
+  }
+}

@@ -1,0 +1,56 @@
+import Cells
+import Foundation
+import TestSupport
+import Testing
+
+/// What a cell can do and cannot, as `cell-probe` finds it in cells of its own.
+@Suite struct CellTests {
+  /// What came of each attempt: outside of a cell and inside, or inside alone.
+  static let found: [String: String] = {
+    guard CellServer.kernelLack == nil, let output = try? Tool.check([probe]) else { return [:] }
+    let pairs = output.split(separator: "\n").compactMap { line -> (String, String)? in
+      let parts = line.split(separator: ": ", maxSplits: 1).map(String.init)
+      return parts.count == 2 ? (parts[0], parts[1]) : nil
+    }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }()
+
+  static let probe = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appendingPathComponent("cell-probe").path
+
+  static let isConfined = CellServer.kernelLack == nil
+
+  @Test(
+    .enabled(if: isConfined, "this kernel lacks Landlock or seccomp: nothing to try"),
+    arguments: [
+      "open /etc/passwd", "list /", "write outside", "remove", "socket", "unix socket", "fork", "ptrace",
+      "execve",
+      "kill its parent", "memory that is code", "shared memory", "memfd_create", "io_uring_setup",
+      "raise its limits",
+    ])
+  func whatDecodingNeverNeedsIsRefused(_ attempt: String) throws {
+    let found = try #require(Self.found[attempt])
+    #expect(found.hasPrefix("done, "), "outside of a cell it works")
+    #expect(
+      found.hasSuffix("error 13") || found.hasSuffix("error 1") || found.hasSuffix("ended by signal 31"),
+      "\(found)")
+  }
+
+  @Test(
+    .enabled(if: isConfined, "this kernel lacks Landlock or seccomp: nothing to try"),
+    arguments: [
+      ("crash", "the decoder ended by signal 11"), ("hog", "it needed more than 64 MB of memory"),
+      ("spin", "it took longer than 1 s"), ("exit", "the decoder ended with code 3"), ("files", "error 4"),
+      ("given file", "read"), ("other file", "error 13"), ("in a given folder", "read"),
+      ("after a hundred", "the decoder ended with code 3"),
+      ("unknown kind", "no process could be had for it: Invalid argument"),
+    ])
+  func endsAreToldAsTheyAre(_ what: String, _ end: String) {
+    #expect(Self.found[what] == end)
+  }
+
+  @Test func onlyWhatTheSystemLackedIsWorthARetry() {
+    #expect(CellEnd.unavailable(11).isTemporary)
+    #expect(!CellEnd.signal(6).isTemporary)
+  }
+}

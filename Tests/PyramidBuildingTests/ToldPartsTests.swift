@@ -1,0 +1,57 @@
+import Testing
+import TileGeometry
+
+@testable import PyramidBuilding
+
+/// What a cell that a stranger has taken over may say of an archive, and what whoever writes it must not come to hear.
+@Suite struct ToldPartsTests {
+  // 12 tiles of 512 px.
+  private let pyramid = Pyramid(imageSize: PixelSize(width: 600, height: 300)!, tileSize: 512)!
+
+  @Test func everyTileComesOnceAndNoneIsMissing() throws {
+    var parts = try #require(ToldParts(of: pyramid, within: 1 << 20))
+    for tile in 0..<pyramid.tileCount {
+      #expect(!parts.isWhole)
+      let isNew = parts.insert(tile: tile)
+      let isTwice = parts.insert(tile: tile)
+      #expect(isNew && !isTwice)
+    }
+    #expect(parts.isWhole)
+  }
+
+  @Test(arguments: [-1, 12, Int.max, Int.min]) func whatThePyramidHasNotIsRefused(_ tile: Int) throws {
+    var parts = try #require(ToldParts(of: pyramid, within: 1 << 20))
+    let isTaken = parts.insert(tile: tile)
+    #expect(!isTaken)
+  }
+
+  @Test(arguments: [
+    "", "/etc/passwd", "../photo.dzi", "a/../../b", "a//b", ".", "a/", String(repeating: "a", count: 256),
+  ])
+  func anEntryIsAPathBelowTheRoot(_ name: String) throws {
+    var parts = try #require(ToldParts(of: pyramid, within: 1 << 20))
+    let isTaken = parts.insert(entry: name)
+    #expect(!isTaken)
+  }
+
+  @Test func entriesAreFewAndEachComesOnce() throws {
+    var parts = try #require(ToldParts(of: pyramid, within: 1 << 20))
+    let taken = (0..<200).filter { parts.insert(entry: "vendor/ziggurat/\($0).json") }
+    #expect(taken.count == 100)
+    var others = try #require(ToldParts(of: pyramid, within: 1 << 20))
+    let (first, second) = (others.insert(entry: "a/b"), others.insert(entry: "a/b"))
+    #expect(first && !second)
+  }
+
+  @Test func aPyramidThatFitsIntoNoMemoryIsNone() throws {
+    let huge = try #require(Pyramid(imageSize: PixelSize(width: 1 << 30, height: 1 << 30)!, tileSize: 2))
+    #expect(ToldParts(of: huge, within: 1 << 40) == nil)
+  }
+
+  @Test(arguments: [
+    ("two\nlines", "two lines"), ("\u{1b}[31mred", " [31mred"), ("", "the decoder gave no reason"),
+    (" \t\u{202e}", "the decoder gave no reason"), ("it is damaged", "it is damaged"),
+    (String(repeating: "x", count: 5000), String(repeating: "x", count: 1000)),
+  ])
+  func wordsAreALine(_ told: String, _ line: String) { #expect(told.line == line) }
+}
