@@ -6,6 +6,7 @@ struct MissingTiles {
   let decoder: TileDecoder
   let archive: SZIArchive
   let codec: TurboJPEG
+  let cancellation: Cancellation
 
   /// Stored pixels that are read for one picture at most: some seconds' work.
   static let pixelLimit = 1 << 28
@@ -27,7 +28,8 @@ struct MissingTiles {
   }
 
   private func made(_ rectangle: PixelRect, _ level: Int) throws(RenderError) -> PixelBuffer {
-    let composer = TileComposer(decoder: decoder, archive: archive, level: level, codec: codec)
+    let composer = TileComposer(
+      decoder: decoder, archive: archive, level: level, codec: codec, cancellation: cancellation)
     if level >= archive.coarsestLevel { return try codec.interleaved(composer.pixels(of: rectangle)) }
     guard max(rectangle.width, rectangle.height) > Self.side else {
       let size = archive.pyramid.size(ofLevel: level + 1)
@@ -62,7 +64,8 @@ struct MissingTiles {
     let coarser = PixelRect(
       x: x, y: y, width: (rectangle.x + rectangle.width - 1) >> 1 - x + 1,
       height: (rectangle.y + rectangle.height - 1) >> 1 - y + 1)
-    let composer = TileComposer(decoder: decoder, archive: archive, level: level - 1, codec: codec)
+    let composer = TileComposer(
+      decoder: decoder, archive: archive, level: level - 1, codec: codec, cancellation: cancellation)
     let pixels = try codec.interleaved(composer.pixels(of: coarser))
     // Its memory is read until the end.
     defer { withExtendedLifetime(pixels) {} }

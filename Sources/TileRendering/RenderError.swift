@@ -5,10 +5,15 @@ public struct RenderError: Error, Hashable, CustomStringConvertible {
   public let description: String
   /// The pyramid is whole, but what is asked for would have to be made from too much of it.
   public let isOutOfReach: Bool
+  /// A tile of the archive is not there or is damaged.
+  public let isFault: Bool
 
-  init(_ description: String, isOutOfReach: Bool = false) {
-    (self.description, self.isOutOfReach) = (description, isOutOfReach)
+  init(_ description: String, isOutOfReach: Bool = false, isFault: Bool = false) {
+    (self.description, self.isOutOfReach, self.isFault) = (description, isOutOfReach, isFault)
   }
+
+  /// Nobody waits for the picture any more.
+  static let cancelled = RenderError("the picture is not wanted any more")
 
   init(_ error: ImagingError) { self.init(error.description) }
 }

@@ -7,6 +7,7 @@ struct TileComposer {
   let archive: SZIArchive
   let level: Int
   let codec: TurboJPEG
+  let cancellation: Cancellation
 
   /// Only the tiles that the rectangle touches are decoded.
   ///
@@ -50,13 +51,11 @@ struct TileComposer {
   private func tiles(in rectangle: PixelRect) throws(RenderError) -> [Part] {
     let pyramid = archive.pyramid
     let side = pyramid.tileSize
-    // Chroma of half resolution fits only where every tile begins at an even pixel.
-    let isEven = side % 2 == 0 && pyramid.overlap % 2 == 0
     var parts: [Part] = []
     for row in rectangle.y / side...(rectangle.y + rectangle.height - 1) / side {
       for column in rectangle.x / side...(rectangle.x + rectangle.width - 1) / side {
         let address = TileAddress(level: level, column: column, row: row)
-        let pixels = try decoder.pixels(of: archive, address, planar: isEven, codec)
+        let pixels = try decoder.pixels(of: archive, address, planar: pyramid.isEven, codec, cancellation)
         let (left, top) = (max(rectangle.x, column * side), max(rectangle.y, row * side))
         let right = min(rectangle.x + rectangle.width, (column + 1) * side)
         let bottom = min(rectangle.y + rectangle.height, (row + 1) * side)
@@ -166,4 +165,9 @@ struct TileComposer {
       }
     }
   }
+}
+
+extension Pyramid {
+  /// Whether every tile begins at an even pixel: only there does chroma of half resolution fit.
+  var isEven: Bool { tileSize % 2 == 0 && overlap % 2 == 0 }
 }

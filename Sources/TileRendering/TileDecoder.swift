@@ -23,33 +23,31 @@ final class TileDecoder: Sendable {
 
   /// - Parameter planar: tiles of JPEG 4:2:0 stay Y, Cb, Cr.
   func pixels(
-    of archive: SZIArchive, _ address: TileAddress, planar: Bool, _ codec: TurboJPEG
+    of archive: SZIArchive, _ address: TileAddress, planar: Bool, _ codec: TurboJPEG,
+    _ cancellation: Cancellation
   ) throws(RenderError) -> PixelBuffer {
+    try cancellation.check()
     let name = "tile \(address.level)/\(address.column)_\(address.row)"
     guard
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
       let expected = archive.pyramid.rectangle(of: address)
     else { throw RenderError("\(name) is outside the pyramid") }
-    let key = Key(
-      generation: archive.generation, tile: number,
-      stamp: archive.hasStamps ? archive.stamp(of: expected, level: address.level) : 0, planar: planar)
+    let key = Self.key(number, address, expected, of: archive, planar: planar)
     if let known = cache.withLock({ $0.value(for: key) }) { return known }
-    let missing = MissingTiles(decoder: self, archive: archive, codec: codec)
+    let missing = MissingTiles(decoder: self, archive: archive, codec: codec, cancellation: cancellation)
     let pixels: PixelBuffer
     if address.level < archive.coarsestLevel {
       pixels = try missing.shrunk(expected, level: address.level)
     } else if let bytes = archive.tile(number), !bytes.isEmpty {
       do throws(RenderError) {
-        pixels = try Self.decode(bytes, planar: planar, codec)
-      } catch { throw RenderError("\(name): \(error)") }
+        pixels = try Self.decode(
+          bytes, as: archive.format, size: PixelSize(width: expected.width, height: expected.height)!,
+          planar: planar, codec)
+      } catch { throw RenderError("\(name): \(error)", isFault: true) }
     } else if archive.lacks(number) {
       pixels = try missing.blank(expected, level: address.level)
     } else {
-      throw RenderError("\(name) cannot be read from its archive")
-    }
-    guard pixels.width == expected.width, pixels.height == expected.height else {
-      throw RenderError(
-        "\(name) has \(pixels.width)×\(pixels.height) pixels, not \(expected.width)×\(expected.height)")
+      throw RenderError("\(name) cannot be read from its archive", isFault: true)
     }
     cache.withLock { cache in
       // Asked here, so that nothing comes after `forget`.
@@ -58,16 +56,43 @@ final class TileDecoder: Sendable {
     return pixels
   }
 
+  /// Whether the tile is in memory, decoded.
+  func has(_ number: Int, of archive: SZIArchive, planar: Bool) -> Bool {
+    guard let address = archive.pyramid.address(at: number),
+      let expected = archive.pyramid.rectangle(of: address)
+    else { return false }
+    let key = Self.key(number, address, expected, of: archive, planar: planar)
+    return cache.withLock { $0.value(for: key) != nil }
+  }
+
+  private static func key(
+    _ number: Int, _ address: TileAddress, _ expected: PixelRect, of archive: SZIArchive, planar: Bool
+  ) -> Key {
+    Key(
+      generation: archive.generation, tile: number,
+      stamp: archive.hasStamps ? archive.stamp(of: expected, level: address.level) : 0, planar: planar)
+  }
+
+  /// Decodes a tile by the decoder of its archive's format and no other, whatever its bytes are.
+  ///
+  /// - Parameter size: what its place demands; asked of its header before memory is taken for pixels.
   static func decode(
-    _ bytes: UnsafeRawBufferPointer, planar: Bool, _ codec: TurboJPEG
+    _ bytes: UnsafeRawBufferPointer, as format: TileFormat, size: PixelSize, planar: Bool, _ codec: TurboJPEG
   ) throws(RenderError) -> PixelBuffer {
-    if bytes.count > 2, bytes[0] == 0xff, bytes[1] == 0xd8, !carriesProfile(bytes),
-      let pixels = try codec.decode(bytes, planar: planar)
+    if let fault = format.fault(ofTile: bytes, width: size.width, height: size.height) {
+      throw RenderError("it \(fault)")
+    }
+    if format == .jpeg, !carriesProfile(bytes),
+      let pixels = try codec.decode(bytes, size: size, planar: planar)
     {
       return pixels
     }
+    var image: Image
     do throws(ImagingError) {
-      var image = try Image(encoded: bytes, subject: "tile")
+      image = try Image(encoded: bytes, mediaType: format.mediaType, subject: "tile")
+    } catch { throw RenderError(error) }
+    _ = try size.checked(width: image.width, height: image.height)
+    do throws(ImagingError) {
       // Pictures are sRGB, whatever space their tiles are in; a profile that does not fit is passed over.
       if image.hasField("icc-profile-data"),
         let converted = try? image.convertedFromEmbeddedProfile(intent: "relative")
@@ -88,6 +113,16 @@ final class TileDecoder: Sendable {
   }
 }
 
+extension PixelSize {
+  /// The size itself, where a tile's header says the same.
+  func checked(width: Int, height: Int) throws(RenderError) -> PixelSize {
+    guard width == self.width, height == self.height else {
+      throw RenderError("it has \(width)×\(height) pixels, not \(self.width)×\(self.height)")
+    }
+    return self
+  }
+}
+
 extension PixelBuffer {
   /// The pixels of an image of bytes.
   convenience init(_ image: Image) throws(ImagingError) {
@@ -96,13 +131,16 @@ extension PixelBuffer {
     try PixelReader(image).read(rows: image.height, from: 0, to: memory.baseAddress!, stride: plane(0).stride)
   }
 
-  /// Gives `work` the pixels, which are not planes, as an image that must not leave it.
+  /// Gives `work` the pixels, which are not planes, as an image that must not leave it; what is
+  /// made of that fails where the cancellation is asked for.
   func withImage<Result>(
-    _ work: (Image) throws(ImagingError) -> Result
+    until cancellation: Cancellation, _ work: (Image) throws(ImagingError) -> Result
   ) throws(ImagingError) -> Result {
     guard case .interleaved(let bands) = layout else { preconditionFailure("planes are no image") }
     defer { withExtendedLifetime(self) {} }
-    return try work(
-      Image(borrowing: UnsafeRawBufferPointer(memory), width: width, height: height, bands: bands))
+    let image = Image(
+      borrowing: UnsafeRawBufferPointer(memory), width: width, height: height, bands: bands)
+    image.end { cancellation.isAsked }
+    return try work(image)
   }
 }

@@ -8,10 +8,10 @@ extension TileRenderer {
   ///   - size: of the picture; at least that of the rectangle.
   public func render(
     _ rectangle: PixelRect, level: Int, paddedTo size: PixelSize, as format: PictureFormat,
-    of archive: SZIArchive
+    of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
-    let pixels = try pixels(of: rectangle, level: level, of: archive)
-    guard pixels.size != size else { return try encode(pixels, as: format) }
+    let pixels = try pixels(of: rectangle, level: level, of: archive, until: cancellation)
+    guard pixels.size != size else { return try encode(pixels, as: format, until: cancellation) }
     precondition(
       size.width >= pixels.width && size.height >= pixels.height, "a picture is not padded to less")
     guard case .interleaved(let bands) = pixels.layout else { preconditionFailure("planes are not padded") }
@@ -24,6 +24,6 @@ extension TileRenderer {
     for row in 0..<pixels.height {
       (to.base + row * to.stride).update(from: from.base + row * from.stride, count: from.stride)
     }
-    return try encode(padded, as: format)
+    return try encode(padded, as: format, until: cancellation)
   }
 }

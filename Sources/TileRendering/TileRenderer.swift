@@ -13,12 +13,14 @@ public final class TileRenderer: Sendable {
     public var background = [255, 255, 255]
     /// Of decoded tiles that are kept for the next picture.
     public var cacheBytes = 64 << 20
+    /// Whether files are kept, so that fewer bytes are worth an encoder's time.
+    public var isKept = false
 
     public init() {}
   }
 
   /// Counts up whenever the same picture gets other bytes, so that no cache takes the old ones for the new.
-  public static let revision = 1
+  public static let revision = 2
 
   public let options: Options
   private let decoder: TileDecoder
@@ -43,18 +45,45 @@ public final class TileRenderer: Sendable {
   /// Lets go of all decoded tiles that are kept.
   public func forget() { decoder.forget() }
 
+  /// The file that the task is about.
+  ///
+  /// - Parameter cancellation: once it is asked for, the render fails soon.
+  public func render(
+    _ task: RenderTask, of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
+  ) throws(RenderError) -> [UInt8] {
+    switch task {
+    case .picture(let picture): try render(picture, of: archive, until: cancellation)
+    case .viewport(let viewport, let ratio, let format):
+      try render(viewport, devicePixelRatio: ratio, format: format, of: archive, until: cancellation)
+    case .cut(let rectangle, let level, let size, let format):
+      try render(
+        rectangle, level: level, paddedTo: size, as: format, of: archive, until: cancellation)
+    case .tile(let address, let format):
+      try transcode(address, of: archive, to: format, until: cancellation)
+    }
+  }
+
+  /// Whether a tile that the task is likely to need is in memory, decoded.
+  func hasDecoded(_ number: Int, for task: RenderTask, of archive: SZIArchive) -> Bool {
+    let isPlanar = if case .tile(_, let format) = task { format == .jpg } else { archive.pyramid.isEven }
+    return decoder.has(number, of: archive, planar: isPlanar)
+  }
+
   /// The picture as a file's bytes.
-  public func render(_ picture: Picture, of archive: SZIArchive) throws(RenderError) -> [UInt8] {
+  public func render(
+    _ picture: Picture, of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
+  ) throws(RenderError) -> [UInt8] {
     try withCodec { (codec) throws(RenderError) in
       let plan = RenderPlan(archive.pyramid, region: picture.region, size: picture.size)
-      let composer = TileComposer(decoder: decoder, archive: archive, level: plan.level, codec: codec)
+      let composer = TileComposer(
+        decoder: decoder, archive: archive, level: plan.level, codec: codec, cancellation: cancellation)
       let pixels = try composer.pixels(of: plan.rectangle)
       if plan.isExact, !picture.isMirrored, picture.rotation == 0, picture.quality == .color {
-        return try encode(pixels, as: picture.format, codec)
+        return try encode(pixels, as: picture.format, codec, cancellation)
       }
       let color = try codec.interleaved(pixels)
       do throws(ImagingError) {
-        return try color.withImage { (image) throws(ImagingError) in
+        return try color.withImage(until: cancellation) { (image) throws(ImagingError) in
           var image = image
           if !plan.isExact {
             image = try image.resized(width: picture.size.width, height: picture.size.height)
@@ -72,21 +101,22 @@ public final class TileRenderer: Sendable {
   ///
   /// - Parameter devicePixelRatio: picture pixels per CSS pixel.
   public func render(
-    _ viewport: Viewport, devicePixelRatio: Double, format: PictureFormat, of archive: SZIArchive
+    _ viewport: Viewport, devicePixelRatio: Double, format: PictureFormat, of archive: SZIArchive,
+    until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     let place = ViewportPlan(archive.pyramid, viewport, devicePixelRatio: devicePixelRatio)
     let seen = try place.rectangle.map { (rectangle) throws(RenderError) in
-      try pixels(of: rectangle, level: place.level, of: archive)
+      try pixels(of: rectangle, level: place.level, of: archive, until: cancellation)
     }
     do throws(ImagingError) {
       guard let seen else {
         let empty = PixelBuffer(place.size, .interleaved(bands: 4))
         empty.memory.initialize(repeating: 0)
-        return try empty.withImage { (image) throws(ImagingError) in
+        return try empty.withImage(until: cancellation) { (image) throws(ImagingError) in
           try encode(image, quality: .color, as: format)
         }
       }
-      return try seen.withImage { (image) throws(ImagingError) in
+      return try seen.withImage(until: cancellation) { (image) throws(ImagingError) in
         let mapped = try (place.isFilled ? image : image.withAlpha()).mapped(
           matrix: place.matrix, offset: place.offset, width: place.size.width, height: place.size.height)
         return try encode(mapped, quality: .color, as: format)
@@ -99,34 +129,41 @@ public final class TileRenderer: Sendable {
   /// - Parameter rectangle: level space, inside the level.
   /// - Returns: gray, gray with alpha, RGB or RGBA, interleaved.
   public func pixels(
-    of rectangle: PixelRect, level: Int, of archive: SZIArchive
+    of rectangle: PixelRect, level: Int, of archive: SZIArchive,
+    until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> PixelBuffer {
     try withCodec { (codec) throws(RenderError) in
-      let composer = TileComposer(decoder: decoder, archive: archive, level: level, codec: codec)
+      let composer = TileComposer(
+        decoder: decoder, archive: archive, level: level, codec: codec, cancellation: cancellation)
       return try codec.interleaved(composer.pixels(of: rectangle))
     }
   }
 
   /// Pixels as a file's bytes.
-  public func encode(_ pixels: PixelBuffer, as format: PictureFormat) throws(RenderError) -> [UInt8] {
-    try withCodec { (codec) throws(RenderError) in try encode(pixels, as: format, codec) }
+  public func encode(
+    _ pixels: PixelBuffer, as format: PictureFormat, until cancellation: Cancellation = Cancellation()
+  ) throws(RenderError) -> [UInt8] {
+    try withCodec { (codec) throws(RenderError) in try encode(pixels, as: format, codec, cancellation) }
   }
 
   /// A tile in another format than it is stored in.
   public func transcode(
-    _ address: TileAddress, of archive: SZIArchive, to format: PictureFormat
+    _ address: TileAddress, of archive: SZIArchive, to format: PictureFormat,
+    until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     try withCodec { (codec) throws(RenderError) in
       try encode(
-        decoder.pixels(of: archive, address, planar: format == .jpg, codec), as: format, codec)
+        decoder.pixels(of: archive, address, planar: format == .jpg, codec, cancellation), as: format, codec,
+        cancellation)
     }
   }
 
   // MARK: Encoding
 
   private func encode(
-    _ pixels: PixelBuffer, as format: PictureFormat, _ codec: TurboJPEG
+    _ pixels: PixelBuffer, as format: PictureFormat, _ codec: TurboJPEG, _ cancellation: Cancellation
   ) throws(RenderError) -> [UInt8] {
+    try cancellation.check()
     let isOpaque =
       switch pixels.layout {
       case .planar420, .interleaved(bands: 1), .interleaved(bands: 3): true
@@ -135,7 +172,7 @@ public final class TileRenderer: Sendable {
     if format == .jpg, isOpaque { return try codec.encode(pixels, quality: options.quality) }
     let color = try codec.interleaved(pixels)
     do throws(ImagingError) {
-      return try color.withImage { (image) throws(ImagingError) in
+      return try color.withImage(until: cancellation) { (image) throws(ImagingError) in
         try encode(image, quality: .color, as: format)
       }
     } catch { throw RenderError(error) }
@@ -155,10 +192,10 @@ public final class TileRenderer: Sendable {
     return switch format {
     case .jpg: try image.jpegBytes(quality: options.quality)
     case .png: try image.pngBytes()
-    case .webp: try image.webpBytes(quality: options.quality)
+    case .webp: try image.webpBytes(quality: options.quality, isQuick: !options.isKept)
     case .tif: try image.tiffBytes()
     case .gif: try image.gifBytes()
-    default: try image.avifBytes(quality: options.quality)
+    default: try image.avifBytes(quality: options.quality, isQuick: !options.isKept)
     }
   }
 

@@ -33,24 +33,7 @@ extension SZIArchive {
   }
 }
 
-/// What a picture's pixels depend on besides the archive's generation.
 extension TileRenderer {
-  public func stamp(of picture: Picture, in archive: SZIArchive) -> UInt64 {
-    guard archive.hasStamps else { return 0 }
-    let plan = RenderPlan(archive.pyramid, region: picture.region, size: picture.size)
-    return archive.stamp(of: plan.rectangle, level: plan.level)
-  }
-
-  public func stamp(of viewport: Viewport, devicePixelRatio: Double, in archive: SZIArchive) -> UInt64 {
-    guard archive.hasStamps else { return 0 }
-    let plan = ViewportPlan(archive.pyramid, viewport, devicePixelRatio: devicePixelRatio)
-    return plan.rectangle.map { archive.stamp(of: $0, level: plan.level) } ?? 0
-  }
-
-  public func stamp(of rectangle: PixelRect, level: Int, in archive: SZIArchive) -> UInt64 {
-    archive.stamp(of: rectangle, level: level)
-  }
-
   /// Whether the tile, which is not stored, can be made from those that are.
   public func makes(_ address: TileAddress, of archive: SZIArchive) -> Bool {
     guard address.level >= archive.coarsestLevel else { return true }

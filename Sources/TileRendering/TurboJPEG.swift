@@ -18,16 +18,19 @@ final class TurboJPEG {
 
   /// Nil where the JPEG is of a kind that TurboJPEG does not turn into gray or RGB.
   ///
-  /// - Parameter planar: 4:2:0 stays Y, Cb, Cr.
-  func decode(_ bytes: UnsafeRawBufferPointer, planar: Bool) throws(RenderError) -> PixelBuffer? {
+  /// - Parameters:
+  ///   - expected: the size that the header must have: no memory is taken for another one.
+  ///   - planar: 4:2:0 stays Y, Cb, Cr.
+  func decode(
+    _ bytes: UnsafeRawBufferPointer, size expected: PixelSize, planar: Bool
+  ) throws(RenderError) -> PixelBuffer? {
     let source = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
     let count = UInt(bytes.count)
     var (width, height, sampling, space): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     guard tjDecompressHeader3(reader, source, count, &width, &height, &sampling, &space) == 0 else {
       throw failure(reader)
     }
-    guard let size = PixelSize(width: Int(width), height: Int(height)), width <= 1 << 16, height <= 1 << 16
-    else { throw RenderError("a JPEG tile of \(width)×\(height) pixels") }
+    let size = try expected.checked(width: Int(width), height: Int(height))
     let code: Int32
     let result: PixelBuffer
     switch UInt32(space) {

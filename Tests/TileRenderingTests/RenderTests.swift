@@ -30,7 +30,7 @@ struct RenderTests {
     return path
   }
 
-  private static func archive(
+  static func archive(
     _ folder: TemporaryFolder, _ width: Int = 701, _ height: Int = 463, format: TileFormat = .png,
     tileSize: Int = 128
   ) throws -> SZIArchive {
@@ -42,7 +42,8 @@ struct RenderTests {
   }
 
   private static func pixels(_ bytes: [UInt8]) throws -> PixelBuffer {
-    try bytes.withUnsafeBytes { try PixelBuffer(Image(encoded: $0, subject: "answer").asBytesOfColor()) }
+    let folder = try TemporaryFolder()
+    return try PixelBuffer(Image(path: folder.write("answer", bytes), access: .sequential).asBytesOfColor())
   }
 
   /// The largest difference of two pictures' bytes.
@@ -216,6 +217,8 @@ struct RenderTests {
 
 extension PixelBuffer {
   fileprivate func withoutAlpha() throws -> PixelBuffer {
-    try withImage { (image) throws(ImagingError) in try PixelBuffer(image.bands(from: 0, count: 3)) }
+    try withImage(until: Cancellation()) { (image) throws(ImagingError) in
+      try PixelBuffer(image.bands(from: 0, count: 3))
+    }
   }
 }

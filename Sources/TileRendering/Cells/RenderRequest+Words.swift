@@ -1,0 +1,97 @@
+import TileGeometry
+import TileStorage
+
+/// A request on its way to another process of this program: words of eight bytes, one after the other.
+extension RenderRequest {
+  var bytes: [UInt8] {
+    var words: [Int] = [
+      Int(bitPattern: UInt(generation)), pyramid.imageSize.width, pyramid.imageSize.height, pyramid.tileSize,
+      pyramid.overlap, coarsestLevel, hasStamps ? 1 : 0, TileFormat.all.firstIndex(of: format)!,
+    ]
+    task.write(to: &words)
+    for hint in hints {
+      words += [hint.number, hint.stamp == nil ? 0 : 1, Int(bitPattern: UInt(hint.stamp ?? 0))]
+    }
+    return words.withUnsafeBytes { Array($0) }
+  }
+
+  /// Nil where the bytes are no request.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count % 8 == 0 else { return nil }
+    var words = bytes.withUnsafeBytes { bytes in
+      stride(from: 0, to: bytes.count, by: 8).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int.self) }
+    }[...]
+    guard words.count >= 8, let size = PixelSize(width: words[1], height: words[2]),
+      let pyramid = Pyramid(imageSize: size, tileSize: words[3], overlap: words[4]),
+      (0..<pyramid.levelCount).contains(words[5]), TileFormat.all.indices.contains(words[7])
+    else { return nil }
+    let (generation, coarsest, hasStamps) = (UInt64(bitPattern: Int64(words[0])), words[5], words[6] == 1)
+    let format = TileFormat.all[words[7]]
+    words = words.dropFirst(8)
+    guard let task = RenderTask(&words), words.count % 3 == 0 else { return nil }
+    let hints = stride(from: words.startIndex, to: words.endIndex, by: 3).map { at in
+      Hint(number: words[at], stamp: words[at + 1] == 1 ? UInt64(bitPattern: Int64(words[at + 2])) : nil)
+    }
+    self.init(
+      task: task, pyramid: pyramid, format: format, generation: generation, coarsestLevel: coarsest,
+      hasStamps: hasStamps, hints: hints)
+  }
+}
+
+extension RenderTask {
+  fileprivate func write(to words: inout [Int]) {
+    func bits(_ number: Double) -> Int { Int(bitPattern: UInt(number.bitPattern)) }
+    let format = PictureFormat.all.firstIndex(of: format)!
+    switch self {
+    case .picture(let picture):
+      let (region, size) = (picture.region, picture.size)
+      words += [0, format, region.x, region.y, region.width, region.height, size.width, size.height]
+      words += [
+        picture.isMirrored ? 1 : 0, bits(picture.rotation),
+        PictureQuality.allCases.firstIndex(of: picture.quality)!,
+      ]
+    case .viewport(let view, let ratio, _):
+      words += [1, format, bits(view.width), bits(view.height), bits(view.scale), bits(view.x), bits(view.y)]
+      words += [bits(view.turn.degrees), view.turn.isFlipped ? 1 : 0, bits(ratio)]
+    case .cut(let part, let level, let size, _):
+      words += [2, format, part.x, part.y, part.width, part.height, level, size.width, size.height]
+    case .tile(let address, _): words += [3, format, address.level, address.column, address.row]
+    }
+  }
+
+  /// Takes a task's words off.
+  fileprivate init?(_ words: inout ArraySlice<Int>) {
+    let counts = [11, 10, 9, 5]
+    guard let kind = words.first, counts.indices.contains(kind), words.count >= counts[kind] else {
+      return nil
+    }
+    let own = Array(words.prefix(counts[kind]))
+    words = words.dropFirst(own.count)
+    guard PictureFormat.all.indices.contains(own[1]) else { return nil }
+    let format = PictureFormat.all[own[1]]
+    func number(_ at: Int) -> Double { Double(bitPattern: UInt64(UInt(bitPattern: own[at]))) }
+    func rectangle(_ at: Int) -> PixelRect {
+      PixelRect(x: own[at], y: own[at + 1], width: own[at + 2], height: own[at + 3])
+    }
+    switch kind {
+    case 0:
+      guard let size = PixelSize(width: own[6], height: own[7]),
+        PictureQuality.allCases.indices.contains(own[10])
+      else { return nil }
+      var picture = Picture(region: rectangle(2), size: size, format: format)
+      (picture.isMirrored, picture.rotation) = (own[8] == 1, number(9))
+      picture.quality = PictureQuality.allCases[own[10]]
+      self = .picture(picture)
+    case 1:
+      guard number(2) > 0, number(3) > 0, number(4) > 0, number(7).isFinite else { return nil }
+      let view = Viewport(
+        width: number(2), height: number(3), scale: number(4), x: number(5), y: number(6),
+        turn: Turn(degrees: number(7), isFlipped: own[8] == 1))
+      self = .viewport(view, devicePixelRatio: number(9), format)
+    case 2:
+      guard let size = PixelSize(width: own[7], height: own[8]) else { return nil }
+      self = .cut(rectangle(2), level: own[6], paddedTo: size, format)
+    default: self = .tile(TileAddress(level: own[2], column: own[3], row: own[4]), format)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Imaging
+import TestSupport
+import Testing
+import TileGeometry
+import TileStorage
+
+@testable import TileRendering
+
+struct CancellationTests {
+  private static let asked: Cancellation = {
+    let cancellation = Cancellation()
+    cancellation.ask()
+    return cancellation
+  }()
+
+  private static func noise() -> PixelBuffer {
+    let buffer = PixelBuffer(PixelSize(width: 1500, height: 1000)!, .interleaved(bands: 3))
+    var random = SplitMix(7)
+    for at in buffer.memory.indices { buffer.memory[at] = UInt8(random.below(256)) }
+    return buffer
+  }
+
+  @Test(
+    "an encoder that has begun ends when nobody wants the picture",
+    arguments: [PictureFormat.jpg, .png, .webp, .tif, .gif, .avif])
+  func encoders(_ format: PictureFormat) throws {
+    let buffer = Self.noise()
+    func encode(_ cancellation: Cancellation) throws(ImagingError) -> [UInt8] {
+      try buffer.withImage(until: cancellation) { (image) throws(ImagingError) in
+        // Something is computed, as it is for every picture that is scaled or turned.
+        let image = try image.resized(width: 1200, height: 800)
+        return switch format {
+        case .jpg: try image.jpegBytes(quality: 80)
+        case .png: try image.pngBytes()
+        case .webp: try image.webpBytes(quality: 80, isQuick: true)
+        case .tif: try image.tiffBytes()
+        case .gif: try image.gifBytes()
+        default: try image.avifBytes(quality: 80, isQuick: true)
+        }
+      }
+    }
+    #expect(throws: ImagingError.self) { try encode(Self.asked) }
+    // The next one is none the worse for it.
+    #expect(try encode(Cancellation()).count > 1000)
+  }
+
+  @Test("a render that nobody wants decodes no more tiles")
+  func tiles() throws {
+    let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
+    let picture = Picture(
+      region: PixelRect(x: 0, y: 0, width: 701, height: 463), size: PixelSize(width: 701, height: 463)!)
+    let renderer = TileRenderer()
+    let error = #expect(throws: RenderError.self) {
+      try renderer.render(.picture(picture), of: archive, until: Self.asked)
+    }
+    #expect(error == .cancelled)
+    #expect(renderer.cachedBytes == 0)
+  }
+}
