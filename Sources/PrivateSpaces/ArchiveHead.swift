@@ -11,6 +11,8 @@ struct ArchiveHead: Codable, Hashable, Sendable {
   var format: String
   /// Entries that are not tiles, numbered as they stand.
   var entries: [Entry]
+  /// The generation of the same archive under the space's former key; nil where it was built.
+  var source: String?
 
   struct Entry: Codable, Hashable, Sendable {
     var name: String
@@ -59,5 +61,29 @@ struct ArchiveTrailer: Hashable {
     guard numbers.count == 4 else { return nil }
     self.init(
       tableOffset: numbers[0], headOffset: numbers[1], headCount: numbers[2], fileCount: numbers[3])
+  }
+}
+
+/// What makes an archive as large as its class of sizes: zeros, sealed in pieces between the head and the trailer.
+/// Archives from before there was any have none.
+struct ArchivePadding: Hashable {
+  /// Bytes, 0 or enough for a seal.
+  let byteCount: Int
+
+  private static let pieceCount = (64 << 10) + Seal.overhead
+
+  /// - Parameter count: bytes of the archive without it.
+  init(behind count: Int) { byteCount = SizeClass.size(holding: count + Seal.overhead) - count }
+
+  /// Nil where it cannot be.
+  init?(byteCount: Int) {
+    guard byteCount == 0 || byteCount >= Seal.overhead else { return nil }
+    self.byteCount = byteCount
+  }
+
+  /// Bytes of each piece, as even as can be: each is large enough for its seal.
+  var sealedCounts: [Int] {
+    let pieces = (byteCount + Self.pieceCount - 1) / Self.pieceCount
+    return (0..<pieces).map { byteCount / pieces + ($0 < byteCount % pieces ? 1 : 0) }
   }
 }

@@ -28,9 +28,15 @@ struct Keyring {
   let isWhole: Bool
 
   /// A new one, in which no password opens anything.
-  init() {
+  init() { self.init(slots: Sodium.random(Self.byteCount)) }
+
+  /// In place of one that is not there: passwords are tried in it at the same cost, and nothing is drawn for it that
+  /// nobody keeps. Not to be written.
+  static var absent: Keyring { Keyring(slots: [UInt8](repeating: 0, count: byteCount)) }
+
+  private init(slots: [UInt8]) {
     derivation = KeyDerivation()
-    bytes = Sodium.random(Self.byteCount)
+    bytes = slots
     isWhole = true
     let header = Self.header(derivation)
     bytes.replaceSubrange(0..<Self.headerCount, with: header)

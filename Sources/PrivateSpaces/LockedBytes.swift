@@ -44,5 +44,10 @@ final class LockedBytes: Sendable {
 
   deinit { sodium_free(UnsafeMutableRawPointer(mutating: bytes.baseAddress!)) }
 
+  /// In a time that tells nothing of the bytes.
+  static func == (a: LockedBytes, b: LockedBytes) -> Bool {
+    a.bytes.count == b.bytes.count && sodium_memcmp(a.base, b.base, a.bytes.count) == 0
+  }
+
   var base: UnsafePointer<UInt8> { bytes.baseAddress!.assumingMemoryBound(to: UInt8.self) }
 }

@@ -64,8 +64,5 @@ public struct Password: Sendable {
   /// Fewer characters than that are guessed by who has the files and patience.
   public var isShort: Bool { secret.bytes.count < 12 }
 
-  public static func == (a: Password, b: Password) -> Bool {
-    a.secret.bytes.count == b.secret.bytes.count
-      && sodium_memcmp(a.secret.base, b.secret.base, a.secret.bytes.count) == 0
-  }
+  public static func == (a: Password, b: Password) -> Bool { a.secret == b.secret }
 }

@@ -16,10 +16,10 @@ public struct PictureMove: Sendable {
   public func seal(_ id: String, into space: PrivateSpace) throws(StorageError) {
     let path = path(id)
     // Nobody writes a sidecar meanwhile that would be left behind.
-    let lock = try FolderLock(parentFolder(path))
+    let lock = try LockedFolder(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
-    let archive = try SZIArchive(path: path)
-    let sidecars = [Sidecar(path: "\(library)/\(id).xmp"), Sidecar(path: path + ".xmp")]
+    let archive = try SZIArchive(path: path, within: Enclosure(library))
+    let sidecars = TrashFolder.sidecars(ofArchive: path).map(Sidecar.init)
     var sidecar: [UInt8]?
     for each in sidecars where sidecar == nil { sidecar = try each.read() }
     var entries: [(name: String, bytes: [UInt8])] = []
@@ -48,10 +48,10 @@ public struct PictureMove: Sendable {
     let sealed = try Self.archive(id, space)
     let path = path(id)
     try FolderTree.make(parentFolder(path))
-    let lock = try FolderLock(parentFolder(path))
+    let lock = try LockedFolder(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
     let (entries, sidecar) = try Self.content(of: sealed, space)
-    let words = Sidecar(path: "\(library)/\(id).xmp")
+    let words = Sidecar(path: TrashFolder.sidecars(ofArchive: path)[0])
     if access(path, F_OK) == 0 {
       let there = try SZIArchive(path: path)
       try Self.requireSame(id, "the library", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy) {
@@ -163,24 +163,14 @@ public struct PictureMove: Sendable {
   }
 }
 
-/// The lock by which a library's sidecars are written, held until it is let go of.
-private final class FolderLock {
-  private let descriptor: Int32
-
-  init(_ path: String) throws(StorageError) {
-    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw StorageError("lock \(path)", errno: errno) }
-    guard flock(descriptor, LOCK_EX) == 0 else { throw StorageError("lock \(path)", errno: errno) }
-  }
-
-  deinit { close(descriptor) }
-}
-
 /// A file beside an archive.
 private struct Sidecar {
   let path: String
 
+  /// Nil where there is none, or an empty file, which says nothing and cannot be mapped.
   func read() throws(StorageError) -> [UInt8]? {
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 { return nil }
     do {
       let file = try MappedFile(path: path)
       return withExtendedLifetime(file) { Array(file.bytes) }
@@ -197,14 +187,5 @@ private struct Sidecar {
 
   func remove() throws(StorageError) {
     guard unlink(path) == 0 || errno == ENOENT else { throw StorageError("remove \(path)", errno: errno) }
-  }
-}
-
-extension SealedArchive {
-  /// The tile's bytes; nil where it is not the one that belongs there.
-  fileprivate func copy(_ number: Int) -> [UInt8]? {
-    guard let count = byteCount(ofTile: number) else { return nil }
-    var bytes = [UInt8](repeating: 0, count: count)
-    return bytes.withUnsafeMutableBytes { read(tile: number, into: $0) } ? bytes : nil
   }
 }

@@ -9,18 +9,20 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   let folder: SpaceFolder
   let keys: SpaceKeys
   private let known = Mutex(Known())
-  /// The name of the index's file: the same for every opening of the space, and no other's.
+  private var indexFiles: IndexFiles { IndexFiles(folder: folder, keys: keys) }
+  /// The same for every opening of the space, and no other's.
   public let identity: String
 
   /// The index as it was read last.
   private struct Known {
     var index = SpaceIndex()
+    var name = ""
     var file: FileIdentity?
   }
 
   init(folder: SpaceFolder, keys: SpaceKeys) throws(StorageError) {
     CoreDumps.forbid()
-    (self.folder, self.keys, identity) = (folder, keys, keys.indexName)
+    (self.folder, self.keys, identity) = (folder, keys, keys.identity)
     _ = try index()
   }
 
@@ -73,12 +75,16 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   public func prepare() throws(StorageError) {
     try folder.locked { () throws(StorageError) in
       _ = PartialFile.removeLeftovers(in: folder.path)
-      let kept = try index().files
+      let found = try newestIndex()
+      let kept = found.index.files
       // Archives that a killed builder published and did not enter, and those it did not remove.
       for name in folder.names() where keys.madeName(name) && !kept.contains(name) {
         unlink(folder.path(name))
       }
+      for name in found.older { unlink(folder.path(name)) }
     }
+    // What a change of the space's key was killed over.
+    if try index().retired != nil { try change { _ in [] } }
   }
 
   public func buildRecord(ofID id: String) -> BuildRecord? {
@@ -95,13 +101,16 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   func makeWriter(
     id: String, pyramid: Pyramid, format: TileFormat, sidecar: [UInt8]?
   ) throws(StorageError) -> SealedArchiveWriter {
-    try SealedArchiveWriter(
-      space: self, keys: keys, folder: folder, id: id, pyramid: pyramid, format: format, sidecar: sidecar)
+    try SealedArchiveWriter(keys: keys, folder: folder, id: id, pyramid: pyramid, format: format) {
+      (entry, file) throws(StorageError) in try self.enter(id, entry, file, sidecar: sidecar)
+    }
   }
 
-  public func builtIDs() throws(StorageError) -> [String] {
-    try ids().filter { buildRecord(ofID: $0) != nil }
-  }
+  public func count() throws(StorageError) -> Int { try index().entries.count }
+
+  public func trash(_ ids: [String]) throws(StorageError) { _ = try delete(ids, at: time(nil)) }
+
+  public func purgeTrash(until oldest: Int) throws(StorageError) { try purgeDeleted(until: oldest) }
 
   public func remove(id: String) throws(StorageError) {
     try change { $0.entries.removeValue(forKey: id)?.files }
@@ -125,34 +134,57 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   /// - Parameter body: returns the files that are not needed any more; nil where nothing has changed.
   func change(_ body: (inout SpaceIndex) throws(StorageError) -> [String]?) throws(StorageError) {
     try folder.locked { () throws(StorageError) in
-      var index = try index()
+      let old = try newestIndex()
+      var index = old.index
       guard let gone = try body(&index) else { return }
+      let retired = index.retired ?? []
       index.sequence += 1
-      let sealed = index.sealed(keys)
-      guard !keys.isWiped else { throw SpaceKeys.locked("write the space's index") }
-      try folder.replace(identity, with: sealed)
-      for name in gone { unlink(folder.path(name)) }
+      index.retired = nil
+      if index.decoys == nil { hideWhatIsThere(old.index) }
+      // Before the index that no longer names them is there: killed in between, they are still to be removed.
+      for name in retired { unlink(folder.path(name)) }
+      let (new, goneDecoys) = try indexFiles.write(index)
+      known.withLock { known in
+        if !keys.isWiped { known = Known(index: new.index, name: new.name, file: new.file) }
+      }
+      for name in [old.name] + old.older + goneDecoys + gone { unlink(folder.path(name)) }
     }
   }
 
-  /// Reads the index where its file has changed since.
+  /// A space from before files hid their times.
+  private func hideWhatIsThere(_ index: SpaceIndex) {
+    // Where the disk is full, what somebody has changed is worth more.
+    try? indexFiles.cover()
+    for name in index.files { folder.hideTime(name) }
+  }
+
+  /// Reads the index where it has changed since.
   func index() throws(StorageError) -> SpaceIndex {
-    let action = "read the space's index \(folder.path(identity))"
-    guard !keys.isWiped else { throw SpaceKeys.locked(action) }
+    guard !keys.isWiped else { throw SpaceKeys.locked("read the space's index") }
+    let last = known.withLock { $0 }
     var status = stat()
-    guard stat(folder.path(identity), &status) == 0 else { throw StorageError(action, errno: errno) }
-    let file = FileIdentity(status)
-    if let index = known.withLock({ $0.file == file ? $0.index : nil }) { return index }
-    guard let bytes = try folder.read(identity) else { throw StorageError(action, errno: ENOENT) }
-    guard let index = SpaceIndex(sealed: bytes, keys) else {
-      throw StorageError(action, "it is damaged; put a copy of the file back in its place")
+    if last.file != nil, stat(folder.path(last.name), &status) == 0, FileIdentity(status) == last.file {
+      return last.index
     }
-    let isOlder = known.withLock { known in
-      if index.sequence < known.index.sequence { return known.file != nil }
-      known = Known(index: index, file: file)
-      return false
+    return try newestIndex().index
+  }
+
+  /// Where the folder has several, as after a writer was killed, this finds the newest, which `index` need not.
+  func newestIndex() throws(StorageError) -> IndexFiles.Found {
+    let action = "read the space's index in \(folder.path)"
+    guard !keys.isWiped else { throw SpaceKeys.locked(action) }
+    let last = known.withLock { $0.index.sequence }
+    guard let found = try indexFiles.newest() else {
+      throw StorageError(action, "it is not there; was the space's key changed?", code: ENOENT)
     }
-    guard !isOlder else { throw StorageError(action, "it is older than the one that was read before") }
-    return index
+    guard found.index.sequence >= last else {
+      throw StorageError(action, "it is older than the one that was read before")
+    }
+    known.withLock { known in
+      // Meanwhile another thread may have read a newer one.
+      guard !keys.isWiped, found.index.sequence >= known.index.sequence else { return }
+      known = Known(index: found.index, name: found.name, file: found.file)
+    }
+    return found
   }
 }

@@ -14,7 +14,7 @@ public struct PrivateSpaces: Sendable {
   /// Opens the space that the password fits. Takes a quarter of a gigabyte and about half a second.
   public func open(_ password: Password) throws(SpaceError) -> PrivateSpace {
     do throws(StorageError) {
-      let keyring = try read() ?? Keyring()
+      let keyring = try read() ?? .absent
       guard let found = keyring.spaceKey(try key(password, keyring)) else {
         guard keyring.isWhole else { throw Keyring.damaged("no space opens, but it is damaged") }
         throw Self.refused
@@ -34,10 +34,12 @@ public struct PrivateSpaces: Sendable {
         guard keyring.spaceKey(passwordKey) == nil else { throw Self.taken }
         let spaceKey = LockedBytes.random(KeyDerivation.keyCount)
         let keys = SpaceKeys(spaceKey: spaceKey)
+        let files = IndexFiles(folder: folder, keys: keys)
+        try files.cover()
         // Killed in between, an index is left that no key opens.
-        try folder.replace(keys.indexName, with: SpaceIndex().sealed(keys))
+        _ = try files.write(SpaceIndex())
         keyring.put(spaceKey, under: passwordKey)
-        try folder.replace(SpaceFolder.keyringName, with: keyring.bytes)
+        try write(keyring)
       }
     } catch { throw Self.spaceError(error) }
   }
@@ -48,8 +50,8 @@ public struct PrivateSpaces: Sendable {
       CoreDumps.forbid()
       // Without the folder there is nothing to lock, and the work is the same.
       guard var keyring = try read() else {
-        let random = Keyring()
-        _ = random.spaceKey(try key(old, random))
+        let absent = Keyring.absent
+        _ = absent.spaceKey(try key(old, absent))
         throw Self.refused
       }
       let oldKey = try key(old, keyring)
@@ -64,11 +66,45 @@ public struct PrivateSpaces: Sendable {
           let found = current.spaceKey(oldKey)
         else { throw Self.refused }
         guard current.spaceKey(newKey) == nil else { throw Self.taken }
+        // The next key is sealed under the old password. An index that cannot be read keeps nobody from changing it.
+        let space = try? PrivateSpace(folder: folder, keys: SpaceKeys(spaceKey: found.key))
+        guard try space?.index().nextKey == nil else {
+          throw StorageError(
+            "change the password",
+            "a change of the space's key is not finished; run 'space rekey' again first")
+        }
         keyring = current
         keyring.put(found.key, under: newKey, slots: found.slots)
-        try folder.replace(SpaceFolder.keyringName, with: keyring.bytes)
+        try write(keyring)
       }
     } catch { throw Self.spaceError(error) }
+  }
+
+  /// Begins to change the key of the space that the password fits, or goes on with it; the password stays.
+  public func rekey(_ password: Password) throws(SpaceError) -> SpaceRekey {
+    do throws(StorageError) {
+      CoreDumps.forbid()
+      let keyring = try read() ?? .absent
+      let passwordKey = try key(password, keyring)
+      guard let found = keyring.spaceKey(passwordKey) else {
+        guard keyring.isWhole else { throw Keyring.damaged("no space opens, but it is damaged") }
+        throw Self.refused
+      }
+      return try SpaceRekey(self, folder, spaceKey: found.key, passwordKey: passwordKey)
+    } catch { throw Self.spaceError(error) }
+  }
+
+  /// Nobody else may change the folder meanwhile.
+  func replaceKey(
+    _ old: LockedBytes, by new: LockedBytes, under passwordKey: LockedBytes
+  ) throws(StorageError) {
+    guard var keyring = try readWhole(), let found = keyring.spaceKey(passwordKey), found.key == old else {
+      throw StorageError("change the space's key", "its password or key was changed meanwhile")
+    }
+    keyring.put(new, under: passwordKey, slots: found.slots)
+    try write(keyring)
+    // Who has the space open forgets the old key, which opens nothing any more.
+    try? folder.replace(SpaceFolder.lockName, with: Sodium.random(16), showsTime: true)
   }
 
   /// Whether there may be spaces: there is a keyring.
@@ -78,7 +114,7 @@ public struct PrivateSpaces: Sendable {
   public func lock() throws(SpaceError) {
     do throws(StorageError) {
       // The file's being another one is the message.
-      try folder.replace(SpaceFolder.lockName, with: Sodium.random(16))
+      try folder.replace(SpaceFolder.lockName, with: Sodium.random(16), showsTime: true)
     } catch { throw .storage(error) }
   }
 
@@ -103,6 +139,10 @@ public struct PrivateSpaces: Sendable {
     guard let keyring = try read() else { return nil }
     guard keyring.isWhole else { throw Keyring.damaged("it is damaged") }
     return keyring
+  }
+
+  private func write(_ keyring: Keyring) throws(StorageError) {
+    try folder.replace(SpaceFolder.keyringName, with: keyring.bytes, showsTime: true)
   }
 
   private func key(_ password: Password, _ keyring: Keyring) throws(StorageError) -> LockedBytes {

@@ -14,6 +14,7 @@ struct Seal {
     case table = 4
     case trailer = 5
     case sidecar = 6
+    case padding = 7
   }
 
   /// Bytes that a sealed piece has more than a plain one.

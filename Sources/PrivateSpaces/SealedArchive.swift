@@ -15,6 +15,7 @@ public final class SealedArchive: CheckableArchive, Sendable {
   private let seal: Seal
   private let head: ArchiveHead
   private let places: [Place]
+  private let padding: (offset: Int, pieces: ArchivePadding)
   private let grid: TileGrid
 
   /// Where sealed bytes are in the file.
@@ -26,16 +27,27 @@ public final class SealedArchive: CheckableArchive, Sendable {
   private static let tablePlaceCount = 12
 
   /// - Parameter entry: what the space's index says of the file.
-  init(
+  convenience init(
     id: String, entry: SpaceIndex.Entry, folder: SpaceFolder, keys: SpaceKeys
   ) throws(StorageError) {
-    let file = try MappedFile(path: folder.path(entry.file), keepsDescriptor: false)
-    func fault(_ what: String) -> StorageError { StorageError("open \(folder.path(entry.file))", what) }
+    try self.init(file: entry.file, folder: folder, keys: keys) { $0 == entry.generation }
+    guard self.id == id, byteCount == entry.bytes else {
+      throw StorageError("open \(folder.path(entry.file))", "it is another picture's")
+    }
+  }
+
+  /// - Parameter isExpected: whether a file of that generation may be at that place.
+  init(
+    file name: String, folder: SpaceFolder, keys: SpaceKeys,
+    isExpected: (_ generation: String) -> Bool = { _ in true }
+  ) throws(StorageError) {
+    let file = try MappedFile(path: folder.path(name), keepsDescriptor: false)
+    func fault(_ what: String) -> StorageError { StorageError("open \(folder.path(name))", what) }
     guard file.bytes.count >= Generation.byteCount + ArchiveTrailer.sealedCount else {
       throw fault("it is cut short")
     }
     let generation = Generation(file.bytes)
-    guard generation.text == entry.generation else {
+    guard isExpected(generation.text) else {
       throw fault("it is not the version of the picture that the space's index names")
     }
     let seal = Seal(keys: keys, generation: generation)
@@ -44,14 +56,20 @@ public final class SealedArchive: CheckableArchive, Sendable {
     }
     let end = file.bytes.count - ArchiveTrailer.sealedCount
     guard let trailer = open(end, ArchiveTrailer.sealedCount, .trailer).flatMap(ArchiveTrailer.init),
-      trailer.fileCount == file.bytes.count, entry.bytes == file.bytes.count
+      trailer.fileCount == file.bytes.count
     else { throw fault("it is damaged at its end or was cut") }
     guard let text = open(trailer.headOffset, trailer.headCount, .head),
-      let head = try? JSONDecoder().decode(ArchiveHead.self, from: Data(text)), head.id == id,
+      let head = try? JSONDecoder().decode(ArchiveHead.self, from: Data(text)),
       let size = PixelSize(width: head.width, height: head.height), head.tileSize > 0,
       let pyramid = Pyramid(imageSize: size, tileSize: head.tileSize),
       let format = TileFormat(fileExtension: head.format)
     else { throw fault("its description is damaged") }
+    // What could be opened is inside the file.
+    let paddingOffset = trailer.headOffset + trailer.headCount
+    guard let pieces = ArchivePadding(byteCount: end - paddingOffset) else {
+      throw fault("it is damaged before its end")
+    }
+    padding = (paddingOffset, pieces)
     // The count is checked against the file before anything of that size is made.
     let (tableCount, isHuge) = pyramid.tileCount.multipliedReportingOverflow(by: Self.tablePlaceCount)
     guard !isHuge, tableCount < file.bytes.count,
@@ -65,7 +83,7 @@ public final class SealedArchive: CheckableArchive, Sendable {
         return Place(offset: Int(exactly: offset) ?? .max, count: count)
       }
     }
-    self.id = id
+    id = head.id
     self.pyramid = pyramid
     self.format = format
     self.generation = generation.key
@@ -73,6 +91,30 @@ public final class SealedArchive: CheckableArchive, Sendable {
     self.seal = seal
     self.head = head
     grid = TileGrid(pyramid)
+  }
+
+  /// The generation that this is a copy of under another key.
+  var source: String? { head.source }
+
+  var generationText: String { seal.generation.text }
+
+  /// What the space's index says of the file.
+  /// - Parameter name: the file's.
+  func indexEntry(_ name: String) -> SpaceIndex.Entry {
+    SpaceIndex.Entry(file: name, generation: generationText, bytes: byteCount)
+  }
+
+  /// The tiles' numbers as they stand in the file.
+  var tilesInOrder: [Int] { places.indices.sorted { places[$0].offset < places[$1].offset } }
+
+  /// As they stand in the file.
+  var entryNamesInOrder: [String] { head.entries.map(\.name) }
+
+  /// The tile's bytes; nil where it is not the one that belongs there.
+  func copy(_ number: Int) -> [UInt8]? {
+    guard let count = byteCount(ofTile: number) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    return bytes.withUnsafeMutableBytes { read(tile: number, into: $0) } ? bytes : nil
   }
 
   /// The keys are wiped.
@@ -123,6 +165,17 @@ public final class SealedArchive: CheckableArchive, Sendable {
       guard read(tile: index, into: bytes) else { return "is damaged, or not the one that belongs there" }
       return check(UnsafeRawBufferPointer(bytes))
     }
+  }
+
+  public var otherFaults: [String] {
+    var offset = padding.offset
+    for (number, count) in padding.pieces.sealedCounts.enumerated() {
+      guard let sealed = Self.slice(file, offset, count), seal.open(sealed, .padding, number) != nil else {
+        return ["what lies behind its tiles is damaged"]
+      }
+      offset += count
+    }
+    return []
   }
 
   public var buildRecord: BuildRecord? {

@@ -6,12 +6,11 @@ import TileStorage
 /// space's index names it.
 ///
 /// Layout: generation, sealed tiles and entries as they came, sealed table (offset and count of every tile,
-/// twelve bytes, little-endian), sealed head (JSON), sealed trailer.
+/// twelve bytes, little-endian), sealed head (JSON), sealed padding up to a class of sizes, sealed trailer.
 final class SealedArchiveWriter: ArchiveWriter {
-  private let space: PrivateSpace
+  private let enter: (_ entry: SpaceIndex.Entry, _ file: PartialFile) throws(StorageError) -> Void
   private let name: String
   private let file: PartialFile
-  private let sidecar: [UInt8]?
   private let seal: Seal
   private var head: ArchiveHead
   private var places: [SealedArchive.Place]
@@ -20,16 +19,21 @@ final class SealedArchiveWriter: ArchiveWriter {
   private static let bufferSize = 1 << 20
   private var position: Int { flushed + buffer.count }
 
+  /// - Parameters:
+  ///   - source: the generation that the archive is a copy of under another key of the space.
+  ///   - enter: gives the complete file its name.
   init(
-    space: PrivateSpace, keys: SpaceKeys, folder: SpaceFolder, id: String, pyramid: Pyramid,
-    format: TileFormat, sidecar: [UInt8]?
+    keys: SpaceKeys, folder: SpaceFolder, id: String, pyramid: Pyramid, format: TileFormat,
+    source: String? = nil,
+    enter: @escaping (_ entry: SpaceIndex.Entry, _ file: PartialFile) throws(StorageError) -> Void
   ) throws(StorageError) {
     precondition(pyramid.overlap == 0, "tiles of a sealed archive do not overlap")
-    (self.space, self.sidecar) = (space, sidecar)
+    self.enter = enter
     name = keys.makeName()
     file = try PartialFile(destination: folder.path(name))
     seal = Seal(keys: keys, generation: .random())
     head = ArchiveHead(id: id, pyramid: pyramid, format: format)
+    head.source = source
     places = Array(repeating: SealedArchive.Place(offset: -1, count: 0), count: pyramid.tileCount)
     buffer.reserveCapacity(Self.bufferSize + (1 << 18))
     buffer += seal.generation.bytes
@@ -57,13 +61,17 @@ final class SealedArchiveWriter: ArchiveWriter {
     encoder.outputFormatting = .sortedKeys
     // Strings and numbers always encode.
     let (headOffset, headCount) = try append(Array(try! encoder.encode(head)), .head, 0)
+    let padding = ArchivePadding(behind: position + ArchiveTrailer.sealedCount)
+    for (number, count) in padding.sealedCounts.enumerated() {
+      _ = try append([UInt8](repeating: 0, count: count - Seal.overhead), .padding, number)
+    }
     let trailer = ArchiveTrailer(
       tableOffset: tableOffset, headOffset: headOffset, headCount: headCount,
       fileCount: position + ArchiveTrailer.sealedCount)
     _ = try append(trailer.bytes, .trailer, 0)
     try flush()
     let entry = SpaceIndex.Entry(file: name, generation: seal.generation.text, bytes: flushed)
-    try space.enter(head.id, entry, file, sidecar: sidecar)
+    try enter(entry, file)
     return flushed
   }
 

@@ -3,15 +3,12 @@ public import TileStorage
 /// What somebody wrote about a picture of a space, as the XMP sidecar that an open archive would have: a file of
 /// its own, which the space's index names with the one generation of it that counts.
 ///
-/// Layout: generation; sealed: the text's length (eight bytes, little-endian), the text, padding.
+/// Layout: generation; sealed: the text's length (eight bytes, little-endian), the text, zeros up to a class of sizes.
 enum SealedSidecar {
-  /// Random bytes behind the text, so that its length tells little of the words.
-  private static let padding = 1024..<16_384
-
   static func bytes(_ text: [UInt8], _ generation: Generation, _ keys: SpaceKeys) -> [UInt8] {
-    let plain =
-      withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
-      + Sodium.random(padding.lowerBound + Sodium.random(below: padding.count))
+    var plain = withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
+    plain += repeatElement(
+      0, count: byteCount(text.count) - plain.count - Generation.byteCount - Seal.overhead)
     var sealed = [UInt8](repeating: 0, count: plain.count + Seal.overhead)
     plain.withUnsafeBytes { plain in
       sealed.withUnsafeMutableBytes {
@@ -19,6 +16,11 @@ enum SealedSidecar {
       }
     }
     return generation.bytes + sealed
+  }
+
+  /// Of the file for a text of so many bytes.
+  static func byteCount(_ textCount: Int) -> Int {
+    SizeClass.size(holding: Generation.byteCount + Seal.overhead + 8 + textCount)
   }
 
   /// Nil where the bytes are not what these keys have sealed as that generation.
@@ -78,10 +80,16 @@ extension PrivateSpace {
 
   /// Writes a sidecar that the index is yet to name.
   func publish(sidecar text: [UInt8]) throws(StorageError) -> SpaceIndex.Record {
+    try folder.publish(sidecar: text, keys)
+  }
+}
+
+extension SpaceFolder {
+  func publish(sidecar text: [UInt8], _ keys: SpaceKeys) throws(StorageError) -> SpaceIndex.Record {
     let (name, generation) = (keys.makeName(), Generation.random())
     let bytes = SealedSidecar.bytes(text, generation, keys)
-    guard !keys.isWiped else { throw SpaceKeys.locked("write \(folder.path(name))") }
-    try folder.replace(name, with: bytes)
+    guard !keys.isWiped else { throw SpaceKeys.locked("write \(path(name))") }
+    try replace(name, with: bytes)
     return SpaceIndex.Record(file: name, generation: generation.text, bytes: bytes.count)
   }
 }

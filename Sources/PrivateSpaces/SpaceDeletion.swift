@@ -20,7 +20,9 @@ extension PrivateSpace {
     try change { (index) throws(StorageError) in
       var gone: [String: SpaceIndex.Entry] = [:]
       for id in ids {
-        if let entry = index.entries.removeValue(forKey: id) {
+        if var entry = index.entries.removeValue(forKey: id) {
+          // What somebody brings back is not for the next build to remove again.
+          entry.origin = nil
           gone[id] = entry
         } else {
           result.refused.append(id)

@@ -6,6 +6,7 @@ struct SpaceFolder: Sendable {
   static let name = ".spaces"
   static let keyringName = "keyring"
   static let lockName = "locked"
+  static let coverName = "cover"
 
   let path: String
 
@@ -33,7 +34,14 @@ struct SpaceFolder: Sendable {
   }
 
   /// Gives a complete file its name, so that power loss afterwards keeps it and what came before it.
-  func publish(_ file: PartialFile) throws(StorageError) {
+  ///
+  /// - Parameter showsTime: leaves the file its time of change, by which programs that copy what has changed
+  ///   know files whose name stays.
+  func publish(_ file: PartialFile, showsTime: Bool = false) throws(StorageError) {
+    if !showsTime {
+      let time = Self.anyTime()
+      try file.setTime(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
+    }
     try file.publish()
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StorageError("open \(path)", errno: errno) }
@@ -41,12 +49,39 @@ struct SpaceFolder: Sendable {
     guard fsync(descriptor) == 0 else { throw StorageError("write \(file.destination)", errno: errno) }
   }
 
-  func replace(_ name: String, with bytes: [UInt8]) throws(StorageError) {
+  func replace(_ name: String, with bytes: [UInt8], showsTime: Bool = false) throws(StorageError) {
     let file = try PartialFile(destination: path(name))
     try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
       try file.write(UnsafeRawBufferPointer(bytes))
     }
-    try publish(file)
+    try publish(file, showsTime: showsTime)
+  }
+
+  /// Writes a file with nothing in it. What is left of one by a kill or a loss of power is as good.
+  func scatter(_ name: String, byteCount: Int) throws(StorageError) {
+    let path = path(name)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw StorageError("write \(path)", errno: errno) }
+    defer { close(descriptor) }
+    let bytes = Sodium.random(byteCount)
+    guard write(descriptor, bytes, bytes.count) == bytes.count else {
+      let code = errno
+      unlink(path)
+      throw StorageError("write \(path)", errno: code)
+    }
+    hideTime(name)
+  }
+
+  /// A moment of the first day of 2000, which says nothing; not always the same, so that files of one size
+  /// that follow each other in one place of the disk are still told apart.
+  private static func anyTime() -> timespec {
+    timespec(tv_sec: 946_684_800 + Sodium.random(below: 86_400), tv_nsec: Sodium.random(below: 1_000_000_000))
+  }
+
+  /// Takes from a file that is there already the time of its last change.
+  func hideTime(_ name: String) {
+    let times = [Self.anyTime(), Self.anyTime()]
+    utimensat(AT_FDCWD, path(name), times, AT_SYMLINK_NOFOLLOW)
   }
 
   /// Nil where there is no such file.

@@ -14,6 +14,8 @@ struct SpaceIndex: Codable, Hashable, Sendable {
     var bytes: Int
     /// What somebody wrote about the image.
     var sidecar: Record?
+    /// `SourceRoot.text` of where the image's source was found; nil where nobody has told.
+    var origin: String?
 
     var files: [String] { [file] + (sidecar.map { [$0.file] } ?? []) }
   }
@@ -38,27 +40,32 @@ struct SpaceIndex: Codable, Hashable, Sendable {
   var entries: [String: Entry] = [:]
   /// By name; nil in an index from before there were any.
   var deletions: [String: Deletion]?
+  /// Files with nothing in them that come and go with the index's own; nil in an index from before there were any.
+  var decoys: [String]?
+  /// The space's next key, sealed under the password's, while its files are sealed anew: see `SpaceRekey`.
+  var nextKey: String?
+  /// Files under the space's former key that are yet to be removed.
+  var retired: [String]?
 
   /// Of all that is there or can come back.
-  var files: Set<String> {
-    let deleted = (deletions ?? [:]).values.flatMap { $0.entries.values }
-    return Set((Array(entries.values) + deleted).flatMap(\.files))
-  }
+  var allEntries: [Entry] { Array(entries.values) + (deletions ?? [:]).values.flatMap { $0.entries.values } }
+
+  /// Of all that the space has besides the index's own.
+  var files: Set<String> { Set(allEntries.flatMap(\.files) + (decoys ?? [])) }
 
   private static let nonceCount = 24
   private static let tagCount = 16
   private static let domain = Array("zigindx1".utf8)
-  /// Random bytes behind the text, so that the file is as long as a small picture's may be.
-  private static let padding = 4096..<65_536
 
-  /// A nonce, then sealed: the text's length (eight bytes, little-endian), the text, padding.
+  /// A nonce, then sealed: the text's length (eight bytes, little-endian), the text, zeros up to a class of sizes.
   func sealed(_ keys: SpaceKeys) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     // Strings and numbers always encode.
     let text = try! encoder.encode(self)
     var plain = withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text
-    plain += Sodium.random(Self.padding.lowerBound + Sodium.random(below: Self.padding.count))
+    let frame = Self.nonceCount + Self.tagCount
+    plain += repeatElement(0, count: SizeClass.size(holding: plain.count + frame) - plain.count - frame)
     let nonce = Sodium.random(Self.nonceCount)
     var sealed = [UInt8](repeating: 0, count: plain.count + Self.tagCount)
     crypto_aead_xchacha20poly1305_ietf_encrypt(

@@ -35,33 +35,53 @@ final class SpaceKeys: Sendable {
   var index: UnsafePointer<UInt8> { keys.base + Self.count }
   private var names: UnsafePointer<UInt8> { keys.base + 2 * Self.count }
 
-  /// 32 hexadecimal digits, the same every time.
-  var indexName: String { Self.hex(code("index".utf8, count: 16)) }
+  /// 32 hexadecimal digits, the same every time: what the space is known by, and the name that its index's file
+  /// had in the first version of the format.
+  var identity: String { Self.hex(code("index".utf8, count: 16)) }
+
+  /// What a file is, as nobody but the space's owner can tell by its name. Raw values are the format's.
+  enum FileKind: String {
+    /// Of one picture, of what was written about it, or of nothing.
+    case record = ""
+    case index = "index"
+  }
 
   /// A new name, that nobody but the space's owner can tell from another space's.
-  func makeName() -> String {
+  func makeName(_ kind: FileKind = .record) -> String {
     let random = Sodium.random(8)
-    return Self.hex(random + code(random, count: 8))
+    return Self.hex(random + code(random + kind.rawValue.utf8, count: 8))
   }
 
-  /// Whether `makeName` of this space made the name.
-  func madeName(_ name: String) -> Bool {
-    guard name.utf8.count == 32 else { return false }
-    var bytes: [UInt8] = []
-    var rest = Substring(name)
-    while !rest.isEmpty {
-      guard let byte = UInt8(rest.prefix(2), radix: 16) else { return false }
-      bytes.append(byte)
-      rest = rest.dropFirst(2)
-    }
-    return Self.hex(bytes) == name && code(bytes.prefix(8), count: 8) == Array(bytes.suffix(8))
+  /// Whether `makeName` of this space made the name for that kind.
+  func madeName(_ name: String, _ kind: FileKind = .record) -> Bool {
+    guard let bytes = Self.bytes(name), bytes.count == 16 else { return false }
+    return code(bytes.prefix(8) + kind.rawValue.utf8, count: 8).elementsEqual(bytes.suffix(8))
   }
+
+  /// Whether the name is any of this space's files.
+  func made(_ name: String) -> Bool { name == identity || madeName(name) || madeName(name, .index) }
 
   private func code(_ text: some Sequence<UInt8>, count: Int) -> [UInt8] {
     let text = Array(text)
     var code = [UInt8](repeating: 0, count: 16)
     crypto_generichash(&code, code.count, text, UInt64(text.count), names, Self.count)
     return Array(code.prefix(count))
+  }
+
+  /// The inverse of `hex`; nil for what it does not write.
+  static func bytes(_ hex: String) -> [UInt8]? {
+    var (bytes, high): ([UInt8], UInt8?) = ([], nil)
+    for digit in hex.utf8 {
+      let value: UInt8
+      switch digit {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+      default: return nil
+      }
+      if let first = high { bytes.append(first << 4 | value) }
+      high = high == nil ? value : nil
+    }
+    return high == nil ? bytes : nil
   }
 
   static func hex(_ bytes: some Sequence<UInt8>) -> String {

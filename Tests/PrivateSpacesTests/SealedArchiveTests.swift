@@ -56,7 +56,8 @@ import TileStorage
     let whole = try space.bytes(file)
     #expect(whole.count > 2000)
     var random = SplitMix(SplitMix.runSeed)
-    for place in whole.indices {
+    // Of the padding not every one.
+    for place in whole.indices where place < 5000 || place % 23 == 0 || place > whole.count - 300 {
       var bytes = whole
       bytes[place] ^= UInt8(1 + random.below(255))
       try space.put(bytes, into: file)
@@ -71,12 +72,13 @@ import TileStorage
   @Test func anyFlippedByteOfTheIndexIsRefused() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
-    let whole = try space.bytes(space.keys.indexName)
+    let name = try space.newest.name
+    let whole = try space.bytes(name)
     var random = SplitMix(SplitMix.runSeed)
     for _ in 0..<2000 {
       var bytes = whole
       bytes[random.below(bytes.count)] ^= UInt8(1 + random.below(255))
-      try space.put(bytes, into: space.keys.indexName)
+      try space.put(bytes, into: name)
       let said = refusal { _ = try space.open() }
       #expect(said?.hasSuffix("it is damaged; put a copy of the file back in its place") == true)
     }
@@ -87,7 +89,7 @@ import TileStorage
     try space.write("one", version: 1)
     let file = try space.file(of: "one")
     let whole = try space.bytes(file)
-    for count in 0..<whole.count {
+    for count in 0..<whole.count where count < 4000 || count % 29 == 0 || count > whole.count - 200 {
       try space.put(Array(whole[..<count]), into: file)
       #expect(Reading(space, "one", version: 1).refused == Reading.pieces, "\(count) bytes")
     }
@@ -149,7 +151,8 @@ import TileStorage
   @Test func olderVersionPutBackIsRefused() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
-    let (oldFile, oldIndex) = (try space.file(of: "one"), try space.bytes(space.keys.indexName))
+    let (oldFile, oldName) = (try space.file(of: "one"), try space.newest.name)
+    let oldIndex = try space.bytes(oldName)
     let old = try space.bytes(oldFile)
     try space.write("one", version: 2)
     let newFile = try space.file(of: "one")
@@ -160,9 +163,11 @@ import TileStorage
     #expect(Reading(space, "one", version: 2).right == Reading.pieces)
     try space.put(old, into: newFile)
     #expect(Reading(space, "one", version: 2).refused == Reading.pieces)
-    // The index too, under a space that has read the newer one.
+    // The index beside the newer one changes nothing; in its place it is noticed by who has read the newer one.
     let open = try space.open()
-    try space.put(oldIndex, into: space.keys.indexName)
+    try space.put(oldIndex, into: oldName)
+    #expect(try open.index() == space.open().index())
+    unlink(space.folder.path(try space.newest.name))
     #expect(
       refusal { _ = try open.ids() }?.hasSuffix("it is older than the one that was read before") == true)
   }
@@ -193,14 +198,15 @@ import TileStorage
     let file = try space.file(of: "one")
     try space.put(try other.bytes(other.file(of: "one")), into: file)
     #expect(Reading(space, "one", version: 1).refused == Reading.pieces)
-    try space.put(try other.bytes(other.keys.indexName), into: space.keys.indexName)
+    try space.put(try other.bytes(other.newest.name), into: space.newest.name)
     #expect(refusal { _ = try space.open() } != nil)
   }
 
   @Test func missingIndexIsNoEmptySpace() throws {
     let space = try SmallSpace()
-    unlink(space.folder.path(space.keys.indexName))
-    #expect(refusal { _ = try space.open() }?.hasSuffix("No such file or directory") == true)
+    unlink(space.folder.path(try space.newest.name))
+    #expect(
+      refusal { _ = try space.open() }?.hasSuffix("it is not there; was the space's key changed?") == true)
   }
 
   @Test func noiseIsRefused() throws {

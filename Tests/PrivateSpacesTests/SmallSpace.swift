@@ -9,13 +9,26 @@ import TileStorage
 struct SmallSpace {
   let library = try! TemporaryFolder()
   let folder: SpaceFolder
+  let spaceKey = LockedBytes.random(KeyDerivation.keyCount)
   let keys: SpaceKeys
+  /// As if Argon2id had made it of a password.
+  let passwordKey = LockedBytes.random(KeyDerivation.keyCount)
 
   init() throws {
     folder = SpaceFolder(library: library.path)
-    keys = SpaceKeys(spaceKey: .random(KeyDerivation.keyCount))
+    keys = SpaceKeys(spaceKey: spaceKey)
     try folder.make()
-    try folder.replace(keys.indexName, with: SpaceIndex().sealed(keys))
+    _ = try IndexFiles(folder: folder, keys: keys).write(SpaceIndex())
+  }
+
+  /// The newest index, and its file.
+  var newest: IndexFiles.Found { get throws { try IndexFiles(folder: folder, keys: keys).newest()! } }
+
+  /// All but the index's file and its decoys, which come and go with every writing; sorted.
+  func names() throws -> [String] {
+    let newest = try newest
+    let passing = [".", "..", newest.name] + (newest.index.decoys ?? [])
+    return folder.names().filter { !passing.contains($0) }.sorted()
   }
 
   /// As a process that starts now opens it.
@@ -44,24 +57,13 @@ struct SmallSpace {
 
   /// The file of an image.
   func file(of id: String) throws -> String {
-    let bytes = try folder.read(keys.indexName)!
-    return SpaceIndex(sealed: bytes, keys)!.entries[id]!.file
+    try newest.index.entries[id]!.file
   }
 
   func bytes(_ file: String) throws -> [UInt8] { try folder.read(file)! }
 
   func put(_ bytes: [UInt8], into file: String) throws {
     try Data(bytes).write(to: URL(fileURLWithPath: folder.path(file)))
-  }
-}
-
-extension SealedArchive {
-  /// The tile's bytes, or nil where it is refused.
-  func copy(_ index: Int) -> [UInt8]? {
-    guard let count = byteCount(ofTile: index) else { return nil }
-    var bytes = [UInt8](repeating: 0xaa, count: count)
-    guard bytes.withUnsafeMutableBytes({ read(tile: index, into: $0) }) else { return nil }
-    return bytes
   }
 }
 
@@ -74,7 +76,8 @@ struct Reading {
   /// Neither: what must never be.
   var wrong = 0
 
-  static let pieces = SmallSpace.pyramid.tileCount + 1
+  /// Tiles, an entry, and what lies behind them.
+  static let pieces = SmallSpace.pyramid.tileCount + 2
 
   init(_ space: SmallSpace, _ id: String, version: Int) {
     guard let archive = try? space.open().archive(ofID: id), archive.pyramid == SmallSpace.pyramid else {
@@ -85,6 +88,7 @@ struct Reading {
       count(archive.copy(index), SmallSpace.tile(index, version: version))
     }
     count(archive.entry(SmallSpace.entryName), SmallSpace.note(version: version))
+    if archive.otherFaults.isEmpty { right += 1 } else { refused += 1 }
   }
 
   private mutating func count(_ found: [UInt8]?, _ expected: [UInt8]) {

@@ -1,0 +1,119 @@
+import Glibc
+import TileStorage
+
+/// Where a space's index stands: every writing has a file of its own name, so that programs that copy what has
+/// changed need no file's time, and the file goes when the next one is there.
+///
+/// With it come and go the space's decoys: as many every time, and with nothing in them.
+struct IndexFiles {
+  let folder: SpaceFolder
+  let keys: SpaceKeys
+
+  struct Found {
+    var index: SpaceIndex
+    /// The file that it was read from.
+    var name: String
+    var file: FileIdentity
+    /// Those that a killed writer, or a backup that was put back over newer files, has left.
+    var older: [String]
+  }
+
+  private var action: String { "read the space's index" }
+  /// How many decoys an index has.
+  private static let decoyCounts = 1...4
+  /// Files that are nobody's, in a library whose spaces have made any: so many more or less that what some
+  /// spaces add does not stand out.
+  private static let coverCounts = 64...255
+
+  /// The newest index; nil where there is none.
+  ///
+  /// An index that cannot be read is an error, not passed over: it may be the newest.
+  func newest() throws(StorageError) -> Found? {
+    let identity = keys.identity
+    // A reader may list the names before the next file is there, and read when this one is gone.
+    for _ in 0..<100 {
+      let names = folder.names().filter { $0 == identity || keys.madeName($0, .index) }
+      var all: [Found] = []
+      for name in names {
+        guard let found = try read(name) else { break }
+        all.append(found)
+      }
+      if names.isEmpty || all.count < names.count {
+        usleep(1000)
+        continue
+      }
+      all.sort { ($0.index.sequence, $0.name) < ($1.index.sequence, $1.name) }
+      var newest = all.removeLast()
+      newest.older = all.map(\.name)
+      return newest
+    }
+    return nil
+  }
+
+  private func read(_ name: String) throws(StorageError) -> Found? {
+    var status = stat()
+    guard stat(folder.path(name), &status) == 0, let bytes = try folder.read(name) else { return nil }
+    guard let index = SpaceIndex(sealed: bytes, keys) else {
+      throw StorageError(
+        "\(action) \(folder.path(name))", "it is damaged; put a copy of the file back in its place")
+    }
+    return Found(index: index, name: name, file: FileIdentity(status), older: [])
+  }
+
+  /// Writes an index under a new name. What it replaces stays, to be removed by who calls.
+  ///
+  /// - Parameter decoyCount: nil draws it by lot.
+  /// - Returns: how it would be read; and the decoys that it does not name any more.
+  func write(_ index: SpaceIndex, decoyCount: Int? = nil) throws(StorageError) -> (
+    Found, goneDecoys: [String]
+  ) {
+    var index = index
+    let old = index.decoys
+    let byteCount = index.sealed(keys).count
+    // Where the disk is full, the index alone is written: it is what counts.
+    if let new = try? makeDecoys(decoyCount ?? old?.count ?? Self.drawn(Self.decoyCounts), byteCount) {
+      index.decoys = new
+    }
+    let (name, sealed) = (keys.makeName(.index), index.sealed(keys))
+    // Sealed under nothing, where the keys were wiped meanwhile.
+    guard !keys.isWiped else { throw SpaceKeys.locked("write the space's index") }
+    try folder.replace(name, with: sealed)
+    var status = stat()
+    guard stat(folder.path(name), &status) == 0 else { throw StorageError(action, errno: errno) }
+    return (
+      Found(index: index, name: name, file: FileIdentity(status), older: []),
+      (old ?? []).filter { index.decoys?.contains($0) != true }
+    )
+  }
+
+  private func makeDecoys(_ count: Int, _ byteCount: Int) throws(StorageError) -> [String] {
+    var names: [String] = []
+    do throws(StorageError) {
+      // A large index would be known by others of exactly its size.
+      let most = byteCount > SizeClass.least ? 2 * byteCount : SizeClass.least
+      for _ in 0..<count {
+        let name = keys.makeName()
+        try folder.scatter(name, byteCount: SizeClass.random(upTo: most))
+        names.append(name)
+      }
+    } catch {
+      for name in names { unlink(folder.path(name)) }
+      throw error
+    }
+    return names
+  }
+
+  /// Puts files into the folder that belong to no space, once: among them those that hold an index cannot be
+  /// counted, nor told from what another space has.
+  func cover() throws(StorageError) {
+    guard access(folder.path(SpaceFolder.coverName), F_OK) != 0 else { return }
+    for _ in 0..<Self.drawn(Self.coverCounts) {
+      try folder.scatter(SpaceKeys.hex(Sodium.random(16)), byteCount: SizeClass.least)
+    }
+    try folder.replace(SpaceFolder.coverName, with: Sodium.random(16))
+  }
+
+  private static func drawn(_ range: ClosedRange<Int>) -> Int {
+    range.lowerBound + Sodium.random(below: range.count)
+  }
+}

@@ -1,0 +1,269 @@
+import Glibc
+public import TileStorage
+
+/// A space gets another key, as after somebody else came by its key: everything of it is sealed anew.
+///
+/// New files are written beside the old ones, and until the keyring names the new key nothing of the old ones has
+/// changed. The new key is kept meanwhile in the old index, sealed under the password's, so that a call after a
+/// killed one goes on from what that had sealed. The new index names the old files, which are removed after the
+/// keyring is written: by this call, or by whoever opens the space next.
+public final class SpaceRekey {
+  /// What is to be done.
+  public struct Extent: Hashable, Sendable {
+    /// Pictures yet to be sealed anew, those that were deleted and can come back among them.
+    public let pictures: Int
+    /// Room on the disk that it takes until it is done.
+    public let byteCount: Int
+    /// Room that there is.
+    public let freeByteCount: Int
+  }
+
+  /// How far it is, in bytes that are read.
+  public struct Progress: Hashable, Sendable {
+    public internal(set) var done = 0
+    public internal(set) var total: Int
+  }
+
+  public enum Outcome: Hashable, Sendable {
+    case done
+    /// What is sealed anew stays for the next call.
+    case stopped
+    /// Pictures that cannot be read, each with its reason; the space keeps its old key.
+    case faulty([String])
+  }
+
+  private let spaces: PrivateSpaces
+  private let folder: SpaceFolder
+  private let space: PrivateSpace
+  private let spaceKey: LockedBytes
+  private let passwordKey: LockedBytes
+  /// Nobody else changes a key in this folder as long as it is open.
+  private let turn: Int32
+  private var next: NextKey?
+  /// What is sealed anew already, by the generation that it was made from.
+  private var archives: [String: SpaceIndex.Entry] = [:]
+  private var sidecars: [String: SpaceIndex.Record] = [:]
+  /// Those of `archives` that a killed call may not have read back.
+  private var unproven: Set<String> = []
+  /// An earlier call was killed when nothing was left but to remove the old files, which this one has done.
+  public let wasFinished: Bool
+
+  init(
+    _ spaces: PrivateSpaces, _ folder: SpaceFolder, spaceKey: LockedBytes, passwordKey: LockedBytes
+  ) throws(StorageError) {
+    space = try PrivateSpace(folder: folder, keys: SpaceKeys(spaceKey: spaceKey))
+    (self.spaces, self.folder, self.spaceKey, self.passwordKey) = (spaces, folder, spaceKey, passwordKey)
+    turn = try Self.turn(folder, space.keys)
+    wasFinished = try space.index().retired != nil
+    try space.prepare()
+    next = try space.index().nextKey.flatMap { NextKey(sealed: $0, under: passwordKey) }
+    if let next { findCopies(next.keys) }
+  }
+
+  deinit { close(turn) }
+
+  private static let action = "change the space's key"
+
+  private static func turn(_ folder: SpaceFolder, _ keys: SpaceKeys) throws(StorageError) -> Int32 {
+    // A file that is never replaced.
+    try folder.locked { () throws(StorageError) in try IndexFiles(folder: folder, keys: keys).cover() }
+    let descriptor = open(folder.path(SpaceFolder.coverName), O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StorageError(action, errno: errno) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw StorageError(action, "another change of a key is under way in this library", code: EAGAIN)
+    }
+    return descriptor
+  }
+
+  public func extent() throws(StorageError) -> Extent {
+    var status = statvfs()
+    guard statvfs(folder.path, &status) == 0 else { throw StorageError(Self.action, errno: errno) }
+    let index = try space.index()
+    let rest = index.allEntries.filter { archives[$0.generation] == nil }
+    let archiveCount = rest.reduce(0) { $0 + SizeClass.size(holding: $1.bytes + 2 * Seal.overhead) }
+    let sidecarCount = index.allEntries.reduce(0) {
+      $0 + ($1.sidecar.map { SizeClass.size(holding: $0.bytes) } ?? 0)
+    }
+    // Two new indexes beside the old one, each with decoys of up to twice its size.
+    let indexCount = 20 * index.sealed(space.keys).count
+    return Extent(
+      pictures: rest.count, byteCount: archiveCount + sidecarCount + indexCount,
+      freeByteCount: Int(
+        clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).0))
+  }
+
+  /// Does it, or goes on with it. What fails leaves the space as it was, under its old key.
+  ///
+  /// - Parameters:
+  ///   - progress: is told now and then.
+  ///   - isStopped: asked now and then.
+  public func run(
+    progress: (Progress) -> Void = { _ in }, isStopped: () -> Bool = { false }
+  ) throws(StorageError) -> Outcome {
+    do throws(StorageError) {
+      let next: NextKey
+      if let begun = self.next { next = begun } else { next = try begin() }
+      while true {
+        let index = try space.index()
+        let faults = try copy(index, next.keys, progress, isStopped)
+        guard let faults else { return .stopped }
+        guard faults.isEmpty else { return .faulty(faults) }
+        // What was changed meanwhile is sealed anew, too.
+        if try isSwitched(index, to: next) { break }
+      }
+      try PrivateSpace(folder: folder, keys: next.keys).prepare()
+      return .done
+    } catch {
+      // On a full disk everybody else needs the room, too.
+      if [ENOSPC, EDQUOT, EFBIG].contains(error.code) { removeCopies() }
+      throw error
+    }
+  }
+
+  private func begin() throws(StorageError) -> NextKey {
+    let new = NextKey.random()
+    try space.change { (index) throws(StorageError) in
+      index.nextKey = new.sealed(under: passwordKey)
+      return []
+    }
+    next = new
+    return new
+  }
+
+  /// Finds what an earlier call has sealed under the new key, and removes what else it left.
+  private func findCopies(_ keys: SpaceKeys) {
+    for name in folder.names() where keys.made(name) {
+      if keys.madeName(name), let archive = try? SealedArchive(file: name, folder: folder, keys: keys),
+        let source = archive.source
+      {
+        archives[source] = archive.indexEntry(name)
+        unproven.insert(source)
+      } else {
+        unlink(folder.path(name))
+      }
+    }
+  }
+
+  private func removeCopies() {
+    guard let next else { return }
+    for name in folder.names() where next.keys.made(name) { unlink(folder.path(name)) }
+    (archives, sidecars) = ([:], [:])
+  }
+
+  /// Seals everything that the index names and that is not yet.
+  /// - Returns: what cannot be read; nil where it was stopped.
+  private func copy(
+    _ index: SpaceIndex, _ keys: SpaceKeys, _ progress: (Progress) -> Void, _ isStopped: () -> Bool
+  ) throws(StorageError) -> [String]? {
+    let all =
+      index.entries.sorted { $0.key < $1.key }
+      + (index.deletions ?? [:]).values.flatMap { $0.entries.sorted { $0.key < $1.key } }
+    var state = Progress(total: all.reduce(0) { $0 + $1.value.bytes })
+    var faults: [String] = []
+    for (id, entry) in all {
+      let before = state.done
+      do throws(StorageError) {
+        if unproven.remove(entry.generation) != nil, let copy = archives[entry.generation],
+          try !SealedArchive(id: id, entry: copy, folder: folder, keys: keys).isWhole
+        {
+          unlink(folder.path(copy.file))
+          archives[entry.generation] = nil
+        }
+        if archives[entry.generation] == nil {
+          let archive = try SealedArchive(id: id, entry: entry, folder: folder, keys: space.keys)
+          let copy = try archive.copied(to: keys, in: folder) { bytes in
+            state.done = before + bytes
+            progress(state)
+            return isStopped()
+          }
+          guard let copy else { return nil }
+          archives[entry.generation] = copy
+        }
+        if let record = entry.sidecar, sidecars[record.generation] == nil,
+          let text = try space.sidecar(of: entry)
+        {
+          sidecars[record.generation] = try folder.publish(sidecar: text, keys)
+        }
+      } catch {
+        guard !error.isTemporary else { throw error }
+        faults.append("\(id): \(error.reason)")
+      }
+      state.done = before + entry.bytes
+      progress(state)
+      if isStopped() { return nil }
+    }
+    return faults
+  }
+
+  /// Lets the keyring name the new key, and makes the old index name nothing any more.
+  /// - Returns: false where the space is not any more what `index` says.
+  private func isSwitched(_ index: SpaceIndex, to next: NextKey) throws(StorageError) -> Bool {
+    try folder.locked { () throws(StorageError) in
+      guard try space.newestIndex().index == index else { return false }
+      var new = index
+      new.sequence += 1
+      new.nextKey = nil
+      new.retired = folder.names().filter { space.keys.made($0) }
+      new.decoys = []
+      new.entries = index.entries.mapValues(copy)
+      new.deletions = index.deletions?.mapValues {
+        SpaceIndex.Deletion(time: $0.time, entries: $0.entries.mapValues(copy))
+      }
+      _ = try IndexFiles(folder: folder, keys: next.keys).write(new, decoyCount: index.decoys?.count)
+      try spaces.replaceKey(spaceKey, by: next.key, under: passwordKey)
+      return true
+    }
+  }
+
+  /// The same image's line, with everything else that it says, of the files under the new key.
+  private func copy(_ entry: SpaceIndex.Entry) -> SpaceIndex.Entry {
+    var copy = entry
+    let archive = archives[entry.generation]!
+    (copy.file, copy.generation, copy.bytes) = (archive.file, archive.generation, archive.bytes)
+    copy.sidecar = entry.sidecar.map { sidecars[$0.generation]! }
+    return copy
+  }
+}
+
+extension SealedArchive {
+  /// The same archive under other keys, in a file of its own that was read back.
+  /// - Parameter isStopped: asked now and then, with the bytes that were read.
+  /// - Returns: nil where it was stopped.
+  fileprivate func copied(
+    to keys: SpaceKeys, in folder: SpaceFolder, isStopped: (Int) -> Bool
+  ) throws(StorageError) -> SpaceIndex.Entry? {
+    var result: SpaceIndex.Entry?
+    let writer = try SealedArchiveWriter(
+      keys: keys, folder: folder, id: id, pyramid: pyramid, format: format, source: generationText
+    ) { (entry, file) throws(StorageError) in
+      try folder.publish(file)
+      result = entry
+    }
+    // After `finish` it does nothing.
+    defer { writer.abandon() }
+    var done = 0
+    for number in tilesInOrder {
+      guard let bytes = copy(number) else { throw StorageError("read", "tile \(number) is damaged") }
+      try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+        try writer.append(tile: number, UnsafeRawBufferPointer(bytes), crc: 0)
+      }
+      done += bytes.count + Seal.overhead
+      if isStopped(done) { return nil }
+    }
+    for name in entryNamesInOrder {
+      guard let bytes = entry(name) else { throw StorageError("read", "\(name) is damaged") }
+      try writer.append(name, bytes)
+    }
+    _ = try writer.finish()
+    guard let result, try SealedArchive(id: id, entry: result, folder: folder, keys: keys).isWhole else {
+      throw StorageError("read", "its copy cannot be read back", code: EIO)
+    }
+    return result
+  }
+
+  /// Everything in it is what was sealed.
+  fileprivate var isWhole: Bool {
+    (0..<pyramid.tileCount).allSatisfy { copy($0) != nil } && entryNames.allSatisfy(isIntact)
+  }
+}

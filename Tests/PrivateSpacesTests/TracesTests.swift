@@ -1,0 +1,198 @@
+import CSodium
+import Foundation
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import PrivateSpaces
+
+/// What somebody without a password sees of a folder: names, sizes, times.
+@Suite struct TracesTests {
+  private static func status(_ space: SmallSpace, _ name: String) -> stat {
+    var status = stat()
+    stat(space.folder.path(name), &status)
+    return status
+  }
+
+  private static let day = 946_684_800..<946_771_200
+
+  @Test func filesAreOfOneClassAndOfADayThatSaysNothing() throws {
+    let space = try SmallSpace()
+    try IndexFiles(folder: space.folder, keys: space.keys).cover()
+    try space.write("one", version: 1)
+    try space.write("two", version: 1)
+    _ = try space.open().changeSidecar(ofID: "one") { _ in Array("words".utf8) }
+    let names = space.folder.names().filter { !$0.hasPrefix(".") && $0 != SpaceFolder.coverName }
+    // Many of nobody's, the index and a decoy or more, two pictures, what was written about one.
+    #expect(names.count >= 64 + 2 + 3)
+    for name in names {
+      let status = Self.status(space, name)
+      #expect(status.st_size == SizeClass.least, "\(name)")
+      #expect(Self.day.contains(status.st_mtim.tv_sec), "\(name)")
+      #expect(SpaceKeys.bytes(name)?.count == 16)
+    }
+    // Times are not what tells two files of one place apart, and yet they are told apart.
+    #expect(Set(names.map { Self.status(space, $0).st_mtim.tv_nsec }).count > names.count - 2)
+  }
+
+  @Test func libraryIsCoveredOnce() throws {
+    let space = try SmallSpace()
+    let files = IndexFiles(folder: space.folder, keys: space.keys)
+    let before = try space.names().count
+    try files.cover()
+    let names = try space.names()
+    #expect((64...255).contains(names.count - before - 1))
+    try IndexFiles(folder: space.folder, keys: SpaceKeys(spaceKey: .random(32))).cover()
+    #expect(try space.names() == names)
+    // Nobody's: no space clears them away.
+    try space.open().prepare()
+    #expect(try space.names() == names)
+  }
+
+  @Test func everyWritingGivesTheIndexAndAsManyDecoysOtherNames() throws {
+    let space = try SmallSpace()
+    var seen: Set<String> = []
+    let count = try space.newest.index.decoys!.count
+    #expect((1...4).contains(count))
+    for number in 0..<8 {
+      try space.write("one", version: number)
+      let newest = try space.newest
+      let group = [newest.name] + newest.index.decoys!
+      #expect(group.count == count + 1)
+      #expect(seen.isDisjoint(with: group))
+      #expect(Set(space.folder.names()).isSuperset(of: group))
+      #expect(seen.isDisjoint(with: space.folder.names()), "what was replaced is gone")
+      seen.formUnion(group)
+    }
+  }
+
+  @Test func decoysOfALargeIndexAreOfOtherSizes() throws {
+    let space = try SmallSpace()
+    var sizes: Set<Int> = []
+    try space.open().change { index in
+      for number in 0..<2000 {
+        index.entries["image \(number)"] = SpaceIndex.Entry(file: "f", generation: "g", bytes: 1)
+      }
+      return []
+    }
+    for _ in 0..<10 {
+      try space.open().change { _ in [] }
+      sizes.formUnion(try space.newest.index.decoys!.map { Int(Self.status(space, $0).st_size) })
+    }
+    #expect(sizes.count > 3)
+    #expect(sizes.allSatisfy { SizeClass.size(holding: $0) == $0 })
+  }
+
+  /// Two files are left where a writer is killed before it removes the older one.
+  @Test func newestOfTwoIndexesCountsAndTheOtherGoes() throws {
+    let space = try SmallSpace()
+    try space.write("one", version: 1)
+    let older = try space.newest.name
+    let bytes = try space.bytes(older)
+    try space.write("two", version: 1)
+    let newest = try space.newest.name
+    try space.put(bytes, into: older)
+    #expect(try space.open().ids() == ["one", "two"])
+    try space.open().prepare()
+    #expect(try space.folder.read(older) == nil)
+    try space.put(bytes, into: older)
+    try space.write("three", version: 1)
+    #expect(try space.folder.read(older) == nil && space.folder.read(newest) == nil)
+    #expect(try space.open().ids() == ["one", "three", "two"])
+    // Damaged, it may have been the newest.
+    try space.put(bytes.dropLast() + [0], into: older)
+    #expect(refusal { _ = try space.open() }?.contains("it is damaged") == true)
+  }
+}
+
+/// A space as versions before wrote it: an index of one name, archives without padding, the times of change.
+@Suite struct OlderFormatTests {
+  private let space: SmallSpace
+  private let oldFiles: [String]
+
+  init() throws {
+    let space = try SmallSpace()
+    for id in ["one", "two"] {
+      try space.write(id, version: 1)
+      try Self.cut(id, space)
+    }
+    self.space = space
+    oldFiles = [try space.file(of: "one"), try space.file(of: "two")]
+    let old = try space.newest
+    let text = try JSONEncoder().encode(old.index.entries)
+    let index = #"{"entries":\#(String(decoding: text, as: UTF8.self)),"sequence":\#(old.index.sequence)}"#
+    for name in [old.name] + old.index.decoys! { unlink(space.folder.path(name)) }
+    try space.put(Self.sealed(Array(index.utf8), space.keys), into: space.keys.identity)
+  }
+
+  /// Takes the padding out of an archive.
+  private static func cut(_ id: String, _ space: SmallSpace) throws {
+    let entry = try space.newest.index.entries[id]!
+    let whole = try space.bytes(entry.file)
+    let seal = Seal(keys: space.keys, generation: whole.withUnsafeBytes { Generation($0) })
+    let end = whole.count - ArchiveTrailer.sealedCount
+    let plain = whole[end...].withUnsafeBytes { seal.open($0, .trailer, 0) }
+    var trailer = try #require(plain.flatMap(ArchiveTrailer.init))
+    let content = Array(whole[..<(trailer.headOffset + trailer.headCount)])
+    trailer.fileCount = content.count + ArchiveTrailer.sealedCount
+    var sealed = [UInt8](repeating: 0, count: ArchiveTrailer.sealedCount)
+    trailer.bytes.withUnsafeBytes { plain in
+      sealed.withUnsafeMutableBytes { seal.close(plain, .trailer, 0, into: $0) }
+    }
+    try space.put(content + sealed, into: entry.file)
+    try space.open().change { index in
+      index.entries[id]!.bytes = trailer.fileCount
+      return []
+    }
+  }
+
+  private static func sealed(_ text: [UInt8], _ keys: SpaceKeys) -> [UInt8] {
+    let plain =
+      withUnsafeBytes(of: UInt64(text.count).littleEndian) { Array($0) } + text + Sodium.random(5000)
+    let nonce = Sodium.random(24)
+    var sealed = [UInt8](repeating: 0, count: plain.count + 16)
+    let domain = Array("zigindx1".utf8)
+    crypto_aead_xchacha20poly1305_ietf_encrypt(
+      &sealed, nil, plain, UInt64(plain.count), domain, UInt64(domain.count), nil, nonce, keys.index)
+    return nonce + sealed
+  }
+
+  private func time(_ name: String) -> Int {
+    var status = stat()
+    stat(space.folder.path(name), &status)
+    return status.st_mtim.tv_sec
+  }
+
+  @Test func isReadAndLeftAsItIs() throws {
+    let names = space.folder.names().sorted()
+    #expect(names.count == 5, "an index, two archives, . and ..")
+    for id in ["one", "two"] { #expect(Reading(space, id, version: 1).right == Reading.pieces) }
+    try space.open().prepare()
+    #expect(space.folder.names().sorted() == names)
+    #expect(try space.open().index().decoys == nil)
+  }
+
+  @Test func becomesTheNewOneByTheNextChange() throws {
+    try #require(oldFiles.allSatisfy { time($0) > 1_700_000_000 })
+    try space.write("three", version: 1)
+    #expect(try space.folder.read(space.keys.identity) == nil)
+    #expect(try space.newest.index.decoys?.isEmpty == false)
+    #expect(space.folder.names().contains(SpaceFolder.coverName))
+    for name in oldFiles { #expect(time(name) < 1_000_000_000) }
+    for id in ["one", "three", "two"] { #expect(Reading(space, id, version: 1).right == Reading.pieces) }
+    // Their size they get when they are written anew.
+    let old = try space.bytes(oldFiles[0]).count
+    try space.write("one", version: 2)
+    #expect(try old < SizeClass.least && space.bytes(space.file(of: "one")).count == SizeClass.least)
+  }
+
+  /// Killed after the new index is there and before the old one goes.
+  @Test func killedOverTheChangeItIsEither() throws {
+    let old = try space.bytes(space.keys.identity)
+    try space.write("three", version: 1)
+    try space.put(old, into: space.keys.identity)
+    #expect(try space.open().ids() == ["one", "three", "two"])
+    try space.open().prepare()
+    #expect(try space.folder.read(space.keys.identity) == nil)
+  }
+}
