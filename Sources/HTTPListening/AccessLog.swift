@@ -1,14 +1,14 @@
-import CMicroHTTPD
 import Foundation
 import Synchronization
+import TileServing
 
 /// One line per answer on stderr, gathered and written a few times a second.
 public final class AccessLog: Sendable {
   /// How a line looks.
   public enum Style: String, Sendable, CaseIterable {
-    /// For people: client, method, path with query, status, bytes, seconds.
+    /// For people: the time, client, method, path with query, status, bytes, seconds.
     case text
-    /// For programs: an object with the same keys, and the time.
+    /// For programs: an object with the same keys.
     case json
     case none
   }
@@ -44,6 +44,7 @@ public final class AccessLog: Sendable {
   /// - Parameter microseconds: from the request's headers to the end of its answer.
   func add(_ entry: Entry, microseconds: Int) {
     var line: String
+    let time = Timestamp.now
     let (client, status, bytes) = (entry.client, entry.status, entry.bytes)
     let (method, path) = (Self.escaped(entry.method), Self.escaped(entry.target.path))
     let query = Self.escaped(entry.target.query)
@@ -53,9 +54,9 @@ public final class AccessLog: Sendable {
     switch style {
     case .none: return
     case .text:
-      line = "\(client) \(method) \(path)\(query.isEmpty ? "" : "?\(query)") \(status) \(bytes) \(seconds)"
+      line =
+        "\(time) \(client) \(method) \(path)\(query.isEmpty ? "" : "?\(query)") \(status) \(bytes) \(seconds)"
     case .json:
-      let time = Date().ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true))
       line =
         "{\"time\":\"\(time)\",\"client\":\"\(client)\",\"method\":\"\(method)\","
         + "\"path\":\"\(path)\",\"query\":\"\(query)\",\"status\":\(status),\"bytes\":\(bytes),"
@@ -96,15 +97,5 @@ public final class AccessLog: Sendable {
       }
     }
     return result
-  }
-
-  static func client(_ connection: OpaquePointer) -> String {
-    guard let address = zg_client_address(connection) else { return "-" }
-    let size =
-      address.pointee.sa_family == UInt16(AF_INET6)
-      ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
-    var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-    let code = getnameinfo(address, socklen_t(size), &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST)
-    return code == 0 ? name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) } : "-"
   }
 }

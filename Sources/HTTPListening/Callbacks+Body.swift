@@ -13,7 +13,7 @@ func beginBody(
   _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
-  let request = detachedRequest(connection, target, method)
+  let request = detachedRequest(context, connection, target, method)
   let plan = context.site.bodyPlan(for: request)
   if case .refuse(let response) = plan {
     return finish(context, connection, request.method, target, response)
@@ -60,7 +60,8 @@ func receive(
 
 /// A request that can be read on any thread: a copy of all that was sent.
 private func detachedRequest(
-  _ connection: OpaquePointer, _ target: RequestTarget, _ method: UnsafePointer<CChar>
+  _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ method: UnsafePointer<CChar>
 ) -> Request {
   var headers: [String: String] = [:]
   withUnsafeMutablePointer(to: &headers) { headers in
@@ -81,5 +82,6 @@ private func detachedRequest(
   }
   return Request(
     method: String(cString: method), rawPath: Array(target.path), rawQuery: target.parameters,
-    peer: AccessLog.client(connection), header: { [headers] name in headers[name.lowercased()] })
+    origin: context.origin(of: connection),
+    header: { [headers] name in headers[name.lowercased()] })
 }

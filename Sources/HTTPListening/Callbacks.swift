@@ -54,14 +54,14 @@ enum Callbacks {
       let context = loop.context
       if code == .CONNECTION_NOTIFY_STARTED {
         context.site.loops.join()
-        slot.pointee = context.deadlines.begin(socket: zg_connection_socket(connection)).toOpaque()
+        slot.pointee = context.begin(connection).toOpaque()
+        loop.connectionBegan(connection)
         context.site.metrics.connections.wrappingAdd(1, ordering: .relaxed)
       } else if let pointer = slot.pointee {
         slot.pointee = nil
         context.site.metrics.connections.wrappingSubtract(1, ordering: .relaxed)
-        context.deadlines.end(Unmanaged.fromOpaque(pointer))
-        if let address = zg_client_address(connection) { context.addresses.remove(address) }
-        loop.connectionEnded()
+        context.end(Unmanaged.fromOpaque(pointer))
+        loop.connectionEnded(connection)
       }
     }
   }
@@ -82,21 +82,41 @@ private func answerRequest(
   _ size: UnsafeMutablePointer<Int>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
   context._withUnsafeGuaranteedRef { context in
-    let target = RequestTarget(url, deadline(connection)?._withUnsafeGuaranteedRef { $0.hidden })
+    // From the connection's beginning to its end there is one.
+    guard let known = deadline(connection) else { return .NO }
+    let target = RequestTarget(url, known._withUnsafeGuaranteedRef { $0.hidden })
     if state.pointee == nil {
       state.pointee = headersSeen
       context.requestsInFlight.wrappingAdd(1, ordering: .relaxed)
-      deadline(connection)?._withUnsafeGuaranteedRef { $0.begin(Route(target.path)) }
-      if let why = RequestGuard.refusal(connection, method, target, version) {
-        return refuse(context, connection, method, target, 400, why)
+      known._withUnsafeGuaranteedRef { $0.begin(Route(target.path)) }
+      var notes = RequestGuard.Notes()
+      let why = RequestGuard.refusal(context.site, connection, method, target, version, &notes)
+      context.begin(known, connection, notes)
+      if let why { return refuse(context, connection, method, target, 400, why) }
+      if !context.admits(notes.host, known) {
+        return finish(context, connection, String(cString: method), target, .unknownHost(notes.host))
       }
       if target.count > context.limits.urlLength {
         return refuse(context, connection, method, target, 414, "the URL is too long\n")
+      }
+      if !context.admits(known) {
+        return finish(context, connection, String(cString: method), target, .tooManyRequests)
       }
       if isPlainRead(method) { return .YES }  // an answer on the first call would end the connection
       if isWrite(method) { return beginBody(context, connection, target, method, state) }
       // A body that nobody reads would be taken for the next request: answered now, the connection ends.
       return answer(context, connection, target, method, state)
+    }
+    if size.pointee > 0, let data, known._withUnsafeGuaranteedRef({ $0.isChunked }),
+      ChunkGuard.isMalformed(before: data, from: method + zg_head_size(connection))
+    {
+      let why = "a chunk's line does not end in CR LF, or holds a control\n"
+      DirectRefusal.send(400, "Bad Request", why, to: zg_connection_socket(connection))
+      deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(400, why.utf8.count) }
+      if context.log != nil {
+        note(context, connection, String(cString: method), target, 400, why.utf8.count)
+      }
+      return .NO
     }
     if let body = object(state) as? IncomingBody {
       return receive(body, context, connection, target, method, data, size, state)
@@ -109,7 +129,7 @@ private func answerRequest(
       let response = pending.response
       return finish(context, connection, String(cString: method), target, response)
     }
-    if let deadline = deadline(connection) { context.deadlines.requestIsWhole(deadline) }
+    context.deadlines.requestIsWhole(known)
     if method[0] != 0x4f, isAdmitted(context, connection),
       case .found(let tile) = context.site.tile(
         target.path, cookies: { MHD_lookup_connection_value(connection, .HEADER_KIND, "Cookie") })
@@ -123,7 +143,7 @@ private func answerRequest(
         isPrivate: tile.isPrivate || context.site.gate != nil,
         status: &status)
       let bytes = isGet ? sentBytes(of: tile, status, connection) : 0
-      deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
+      known._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
       if context.log != nil { note(context, connection, String(cString: method), target, status, bytes) }
       return result
     }
@@ -149,7 +169,7 @@ private func note(
   _ status: Int, _ bytes: Int
 ) {
   let entry = AccessLog.Entry(
-    client: AccessLog.client(connection), method: method,
+    client: context.origin(of: connection)?.description ?? "-", method: method,
     target: target.logged(showsWords: context.site.logsWords), status: status, bytes: bytes)
   deadline(connection)?._withUnsafeGuaranteedRef { $0.logged = entry }
 }
@@ -184,7 +204,7 @@ private func answer(
   _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
-  let request = request(connection, target, method)
+  let request = request(context, connection, target, method)
   var response = context.site.respond(to: request)
   // Nothing is rendered for it.
   if isOtherVersion(response, connection) { response = .preconditionFailed }
@@ -195,7 +215,7 @@ private func answer(
     } else if !isKnown(response, connection) {
       let pending = PendingAnswer(connection, response)
       state.pointee = Unmanaged.passRetained(pending).toOpaque()
-      pending.wait(in: renders, job)
+      pending.wait(in: renders, job, for: request.client)
       return .YES
     }
   }
@@ -212,7 +232,7 @@ func finish(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
   _ response: Response
 ) -> MHD_Result {
-  var response = response
+  var response = share(response, of: context.site, connection)
   let isRead = method == "GET" || method == "HEAD"
   // Of what was made by another thread it is known only now.
   if isRead, isOtherVersion(response, connection) { response = .preconditionFailed }
@@ -243,6 +263,7 @@ private func completeRequest(
   context._withUnsafeGuaranteedRef { context in
     context.requestsInFlight.wrappingSubtract(1, ordering: .releasing)
     if let deadline = deadline(connection) {
+      context.requestEnded(deadline)
       deadline._withUnsafeGuaranteedRef { $0.count(in: context.site.metrics, context.log) }
       context.deadlines.answerIsSent(deadline)
     }
@@ -256,13 +277,14 @@ private func isPlainRead(_ method: UnsafePointer<CChar>) -> Bool {
 
 /// The request in words, for everything but stored tiles and requests that change something.
 private func request(
-  _ connection: OpaquePointer, _ target: RequestTarget, _ method: UnsafePointer<CChar>
+  _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ method: UnsafePointer<CChar>
 ) -> Request {
   // Safe: such a request is read on its connection's event loop alone.
   nonisolated(unsafe) let connection = connection
   return Request(
     method: String(cString: method), rawPath: Array(target.path), rawQuery: target.parameters,
-    peer: AccessLog.client(connection),
+    origin: context.origin(of: connection),
     header: { name in
       MHD_lookup_connection_value(connection, .HEADER_KIND, name).map {
         ListHeaders.isList(name)

@@ -100,14 +100,15 @@ final class ConnectionAcceptor: Sendable {
           if errno != EAGAIN, errno != ECONNABORTED, errno != EINTR { usleep(10_000) }
           return
         }
-        guard context.addresses.add(address) else {
+        let peer = IPAddress(address)
+        guard context.admits(connectionOf: peer) else {
           close(connection)
           return
         }
         let near = self.near(connection) ?? loop
         // As long as the others have nearly as many.
         let chosen = near.connections < min(2 * loop.connections + 8, EventLoop.capacity) ? near : loop
-        if !chosen.add(connection, address, length) { context.addresses.remove(address) }
+        if !chosen.add(connection, address, length) { context.connectionEnded(of: peer) }
       }
     }
   }

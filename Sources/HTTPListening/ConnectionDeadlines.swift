@@ -11,6 +11,18 @@ final class ConnectionDeadlines: Sendable {
   // Sendable: what is not atomic is touched by the connection's own event loop alone.
   final class Connection: @unchecked Sendable {
     let socket: Int32
+    /// Where it comes from; nil where it has no address.
+    let peer: IPAddress?
+    /// Whether it is a trusted proxy's: its requests have origins of their own.
+    let isProxy: Bool
+    /// The request's body comes in chunks: it is the last of its connection.
+    var isChunked = false
+    /// A Host that its requests may have, as sent: most have the one before them.
+    var host: [UInt8] = []
+    /// Where a proxy's request comes from.
+    var origin: IPAddress?
+    /// Of a proxy's request, whose it counts as.
+    var client: ClientAddress?
     /// Milliseconds of the monotonic clock.
     let deadline: Atomic<UInt64>
     /// The byte of the request's query that is hidden from the daemon.
@@ -22,8 +34,8 @@ final class ConnectionDeadlines: Sendable {
     /// Of the answer that is being sent, where it is logged.
     var logged: AccessLog.Entry?
 
-    init(socket: Int32, deadline: UInt64) {
-      self.socket = socket
+    init(socket: Int32, peer: IPAddress?, isProxy: Bool, deadline: UInt64) {
+      (self.socket, self.peer, self.isProxy) = (socket, peer, isProxy)
       self.deadline = Atomic(deadline)
     }
 
@@ -73,8 +85,9 @@ final class ConnectionDeadlines: Sendable {
   func stop() { isStopping.store(true, ordering: .relaxed) }
 
   /// A connection began. The result is retained once, for `end`.
-  func begin(socket: Int32) -> Unmanaged<Connection> {
-    let connection = Connection(socket: socket, deadline: Self.now() + milliseconds)
+  func begin(socket: Int32, peer: IPAddress?, isProxy: Bool) -> Unmanaged<Connection> {
+    let connection = Connection(
+      socket: socket, peer: peer, isProxy: isProxy, deadline: Self.now() + milliseconds)
     connections.withLock { $0[ObjectIdentifier(connection)] = connection }
     return Unmanaged.passRetained(connection)
   }

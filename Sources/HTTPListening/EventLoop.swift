@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 import Synchronization
 
 /// One daemon of libmicrohttpd with one thread, which answers the connections it is given.
@@ -12,6 +13,9 @@ final class EventLoop: @unchecked Sendable {
   let context: ListenerContext
   private let count = Atomic<Int>(0)
   private var daemon: OpaquePointer!
+  /// The connections it has seen; touched by its own thread alone.
+  private var open: Set<OpaquePointer> = []
+  private let thread = Atomic<pthread_t>(0)
 
   /// Nil where the system gives no thread or descriptor.
   init?(_ context: ListenerContext) {
@@ -27,11 +31,27 @@ final class EventLoop: @unchecked Sendable {
   func add(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Bool {
     count.wrappingAdd(1, ordering: .relaxed)
     if MHD_add_connection(daemon, socket, address, length) == .YES { return true }
-    connectionEnded()
+    count.wrappingSubtract(1, ordering: .relaxed)
     return false
   }
 
-  func connectionEnded() { count.wrappingSubtract(1, ordering: .relaxed) }
+  /// On the loop's thread.
+  func connectionBegan(_ connection: OpaquePointer) {
+    thread.store(pthread_self(), ordering: .relaxed)
+    open.insert(connection)
+  }
+
+  /// On the loop's thread, or when it has ended.
+  func connectionEnded(_ connection: OpaquePointer) {
+    open.remove(connection)
+    count.wrappingSubtract(1, ordering: .relaxed)
+  }
+
+  /// The daemon has something to complain of; it does not say of which connection. Other threads complain, too.
+  fileprivate func complained() {
+    guard thread.load(ordering: .relaxed) == pthread_self() else { return }
+    open = open.filter { !DirectRefusal.sendIfLengthIsMalformed($0, context.site.metrics) }
+  }
 
   /// Ends all connections and the thread.
   func stop() { MHD_stop_daemon(daemon) }
@@ -42,8 +62,14 @@ final class EventLoop: @unchecked Sendable {
     let loop = Unmanaged.passUnretained(self).toOpaque()
     let flags =
       MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
-      | MHD_USE_TURBO.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
+      | MHD_USE_TURBO.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue | MHD_USE_ERROR_LOG.rawValue
+    let complaint: MHD_LogCallback = { loop, _, _ in
+      loop.map { Unmanaged<EventLoop>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.complained() } }
+    }
     var options = [
+      // Before the others, so that nothing is written to stderr by the daemon.
+      MHD_OptionItem(
+        option: .EXTERNAL_LOGGER, value: unsafeBitCast(complaint, to: Int.self), ptr_value: loop),
       // Beyond the capacity, which counts a connection that ends a moment less.
       MHD_OptionItem(option: .CONNECTION_LIMIT, value: 2 * Self.capacity, ptr_value: nil),
       MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: limits.idleTimeout, ptr_value: nil),

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 import Synchronization
 import TileServing
 
@@ -8,19 +9,111 @@ final class ListenerContext: Sendable {
   let deadlines: ConnectionDeadlines
   let log: AccessLog?
   let limits: HTTPListener.Limits
-  let addresses: AddressCounts
+  /// Connections by client; those of trusted proxies are not counted.
+  private let connections: AddressCounts
+  /// Requests that come through trusted proxies, by client.
+  private let proxied: AddressCounts
   let requestsInFlight = Atomic<Int>(0)
 
   init(site: Site, limits: HTTPListener.Limits, log: AccessLog?) {
     self.log = log
     self.site = site
     self.limits = limits
-    addresses = AddressCounts(limit: limits.connectionsPerAddress)
+    connections = AddressCounts(limit: limits.connectionsPerAddress)
+    proxied = AddressCounts(limit: limits.connectionsPerAddress)
     deadlines = ConnectionDeadlines(request: limits.requestDeadline, answer: limits.answerDeadline)
   }
 
   /// The context behind a callback's closure pointer, without a retain.
   static func from(_ pointer: UnsafeMutableRawPointer) -> Unmanaged<ListenerContext> {
     Unmanaged<ListenerContext>.fromOpaque(pointer)
+  }
+
+  // MARK: Who asks
+
+  /// Counts one more connection; false where the client has as many as it may. A proxy may have any number.
+  func admits(connectionOf peer: IPAddress?) -> Bool {
+    site.proxies.trusts(peer) || connections.add(ClientAddress(peer))
+  }
+
+  func connectionEnded(of peer: IPAddress?) {
+    if !site.proxies.trusts(peer) { connections.remove(ClientAddress(peer)) }
+  }
+
+  /// A connection began. The result is retained once, for `end`.
+  func begin(_ connection: OpaquePointer) -> Unmanaged<ConnectionDeadlines.Connection> {
+    let peer = zg_client_address(connection).flatMap { IPAddress($0) }
+    return deadlines.begin(
+      socket: zg_connection_socket(connection), peer: peer, isProxy: site.proxies.trusts(peer))
+  }
+
+  /// A connection ends; its socket is still open.
+  func end(_ connection: Unmanaged<ConnectionDeadlines.Connection>) {
+    requestEnded(connection)
+    let peer = connection._withUnsafeGuaranteedRef { $0.peer }
+    deadlines.end(connection)
+    connectionEnded(of: peer)
+  }
+
+  /// A request's headers are there.
+  func begin(
+    _ known: Unmanaged<ConnectionDeadlines.Connection>, _ connection: OpaquePointer,
+    _ notes: RequestGuard.Notes
+  ) {
+    known._withUnsafeGuaranteedRef { known in
+      // It stays: there is no request behind it.
+      if notes.isChunked { known.isChunked = true }
+      guard known.isProxy else { return }
+      known.origin = known.peer
+      guard notes.forwardedLines > 0 else { return }
+      if notes.forwardedLines == 1 {
+        known.origin = site.proxies.origin(known.peer, forwarded: notes.forwarded)
+      } else if let first = MHD_lookup_connection_value(connection, .HEADER_KIND, "X-Forwarded-For") {
+        var lines = listHeader(connection, "X-Forwarded-For", first: first)
+        known.origin = lines.withUTF8 { site.proxies.origin(known.peer, forwarded: $0) }
+      }
+    }
+  }
+
+  /// Where the connection's request comes from.
+  func origin(of connection: OpaquePointer) -> IPAddress? {
+    deadline(connection)?._withUnsafeGuaranteedRef { $0.isProxy ? $0.origin : $0.peer }
+  }
+
+  /// Whether the server goes by the request's Host where its connection came in.
+  func admits(
+    _ host: UnsafeBufferPointer<UInt8>, _ known: Unmanaged<ConnectionDeadlines.Connection>
+  ) -> Bool {
+    known._withUnsafeGuaranteedRef { known in
+      let isSame = known.host.withUnsafeBytes {
+        // An empty buffer has no address.
+        $0.count == host.count
+          && (host.isEmpty || memcmp($0.baseAddress!, host.baseAddress!, host.count) == 0)
+      }
+      if isSame { return true }
+      guard site.admits(host: host, at: { ListeningSocket.localAddress(known.socket) }) else { return false }
+      known.host = Array(host)
+      return true
+    }
+  }
+
+  /// Counts a proxy's request for its client, until `requestEnded`; false where the client has as many at a time
+  /// as it might have connections.
+  func admits(_ known: Unmanaged<ConnectionDeadlines.Connection>) -> Bool {
+    known._withUnsafeGuaranteedRef { known in
+      guard known.isProxy, let origin = known.origin, origin != known.peer else { return true }
+      let client = ClientAddress(origin)
+      guard proxied.add(client) else { return false }
+      known.client = client
+      return true
+    }
+  }
+
+  func requestEnded(_ connection: Unmanaged<ConnectionDeadlines.Connection>) {
+    connection._withUnsafeGuaranteedRef { known in
+      guard known.isProxy, let client = known.client else { return }
+      known.client = nil
+      proxied.remove(client)
+    }
   }
 }

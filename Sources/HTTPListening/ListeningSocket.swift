@@ -1,4 +1,5 @@
 import Glibc
+import TileServing
 
 /// Sockets that take connections.
 enum ListeningSocket {
@@ -93,12 +94,21 @@ enum ListeningSocket {
   }
 
   private static func localPort(_ socket: Int32) -> Int {
+    withName(of: socket) { Int(UInt16(bigEndian: UnsafeRawPointer($0).load(as: sockaddr_in.self).sin_port)) }
+  }
+
+  /// Which of this machine's addresses a connection was made to; nil where it has none.
+  static func localAddress(_ socket: Int32) -> IPAddress? { withName(of: socket) { IPAddress($0) } }
+
+  private static func withName<Result>(
+    of socket: Int32, _ body: (UnsafePointer<sockaddr>) -> Result
+  ) -> Result {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutablePointer(to: &storage) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(socket, $0, &length) }
-      return UnsafeMutableRawPointer(pointer).withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-        Int(UInt16(bigEndian: $0.pointee.sin_port))
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        _ = getsockname(socket, address, &length)
+        return body(address)
       }
     }
   }

@@ -36,13 +36,13 @@ final class PendingAnswer: @unchecked Sendable {
   }
 
   /// Suspends the connection and has the picture rendered; the handler is called again afterwards.
-  func wait(in queue: RenderQueue, _ job: RenderJob) {
+  func wait(in queue: RenderQueue, _ job: RenderJob, for client: ClientAddress) {
     // Before the job is given away: it may be done at once.
     MHD_suspend_connection(connection)
     let isTaken = queue.submit(
       job,
       RenderQueue.Waiter(
-        isThere: { [self] in isClientThere },
+        client: client, isThere: { [self] in isClientThere },
         take: { [self] outcome in resume(outcome) }))
     if !isTaken { resume(.refused(.busy)) }
   }
@@ -52,9 +52,10 @@ final class PendingAnswer: @unchecked Sendable {
     MHD_resume_connection(connection)
   }
 
-  /// False once the client has closed its end.
+  /// False once the client has closed its end, or the connection broke.
   private var isClientThere: Bool {
     var byte: UInt8 = 0
-    return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) != 0
+    let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+    return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
   }
 }

@@ -1,16 +1,32 @@
 import CMicroHTTPD
 import Glibc
+import TileServing
 
 /// Request shapes that libmicrohttpd lets pass and that two servers in a row could understand
 /// differently (RFC 9112, sections 3.2, 5 and 6.3); they get 400 and the connection ends.
 enum RequestGuard {
+  /// What was seen of the headers on the way, as sent.
+  struct Notes {
+    /// Nothing where there is none.
+    fileprivate(set) var host = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+    /// The first line of X-Forwarded-For, nothing where there is none.
+    fileprivate(set) var forwarded = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+    fileprivate(set) var forwardedLines = 0
+    /// The body comes in chunks.
+    fileprivate(set) var isChunked = false
+  }
+
   private struct Seen {
+    let site: Unmanaged<Site>
+    var notes = Notes()
     var hosts = 0
+    var sessionCookies = 0
     var lengths = 0
     var encodings = 0
     var hasBadName = false
     var hasBadValue = false
     var hasBadHost = false
+    var hasBadLength = false
     var hasOtherEncoding = false
     /// Where the next header has to begin.
     var end: UnsafePointer<CChar>
@@ -18,13 +34,14 @@ enum RequestGuard {
 
   /// Why the request is refused, or nil.
   static func refusal(
-    _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ target: RequestTarget,
-    _ version: UnsafePointer<CChar>
+    _ site: Site, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ target: RequestTarget,
+    _ version: UnsafePointer<CChar>, _ notes: inout Notes
   ) -> StaticString? {
+    if !target.fills(from: method, to: version) { return "the request line holds a NUL or a spare space\n" }
     if target.hasSpace { return "the request line holds more than method, target and version\n" }
     // The request line, too, ends in two NULs where it ended in CR LF: "HTTP/1.1" has eight bytes.
     if version[8] != 0 || version[9] != 0 { return "the request line does not end in CR LF\n" }
-    var seen = Seen(end: version + 10)
+    var seen = Seen(site: .passUnretained(site), end: version + 10)
     _ = MHD_get_connection_values_n(
       connection, .HEADER_KIND,
       { seen, _, name, nameSize, value, valueSize in
@@ -44,8 +61,21 @@ enum RequestGuard {
         switch nameSize {
         case 4 where strncasecmp(name, "host", 4) == 0:
           seen.pointee.hosts += 1
+          seen.pointee.notes.host = RequestGuard.bytes(value, valueSize)
           if !RequestGuard.isHost(value, valueSize) { seen.pointee.hasBadHost = true }
-        case 14 where strncasecmp(name, "content-length", 14) == 0: seen.pointee.lengths += 1
+        case 6 where strncasecmp(name, "cookie", 6) == 0:
+          seen.pointee.sessionCookies += seen.pointee.site._withUnsafeGuaranteedRef {
+            $0.sessionCookies(in: RequestGuard.bytes(value, valueSize))
+          }
+        case 14 where strncasecmp(name, "content-length", 14) == 0:
+          seen.pointee.lengths += 1
+          // 2^64 - 1 is the daemon's word for a length that it does not know.
+          let digits = UnsafeBufferPointer(start: value, count: valueSize)
+          if DirectRefusal.Fault(digits) != nil { seen.pointee.hasBadLength = true }
+        case 15 where strncasecmp(name, "x-forwarded-for", 15) == 0:
+          let notes = seen.pointee.notes
+          if notes.forwardedLines == 0 { seen.pointee.notes.forwarded = RequestGuard.bytes(value, valueSize) }
+          seen.pointee.notes.forwardedLines += 1
         case 17 where strncasecmp(name, "transfer-encoding", 17) == 0:
           seen.pointee.encodings += 1
           if valueSize != 7 || strncasecmp(value, "chunked", 7) != 0 { seen.pointee.hasOtherEncoding = true }
@@ -53,6 +83,8 @@ enum RequestGuard {
         }
         return .YES
       }, &seen)
+    notes = seen.notes
+    notes.isChunked = seen.encodings > 0
     if seen.hasBadName { return "a header's name is malformed\n" }
     // Behind the last one CR LF twice, and nothing else.
     if seen.hasBadValue || seen.end + 2 != method + zg_head_size(connection) {
@@ -61,15 +93,22 @@ enum RequestGuard {
     if seen.hasBadHost { return "the Host is malformed\n" }
     if seen.hosts == 0, version[7] != 0x30 { return "a request of HTTP/1.1 needs a Host\n" }
     if seen.hosts > 1 { return "more than one Host\n" }
+    // Which of them is the server's own nobody can say.
+    if seen.sessionCookies > 1 { return "more than one cookie of a session\n" }
     if seen.lengths > 1 { return "more than one Content-Length\n" }
     if seen.encodings > 1 || (seen.encodings > 0 && seen.lengths > 0) {
       return "Content-Length beside Transfer-Encoding\n"
     }
+    if seen.hasBadLength { return "the Content-Length is no number below 2^63\n" }
     // Where such a body ends nobody can tell (RFC 9112, sections 6.1 and 6.3).
     if seen.hasOtherEncoding || (seen.encodings > 0 && version[7] == 0x30) {
       return "a Transfer-Encoding other than chunked, or one of HTTP/1.0\n"
     }
     return nil
+  }
+
+  private static func bytes(_ text: UnsafePointer<CChar>, _ size: Int) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self), count: size)
   }
 
   /// Whether a Host may be one, by its characters (RFC 3986, section 3.2.2); none at all is allowed.

@@ -12,6 +12,10 @@ struct RequestTarget {
   let path: UnsafeRawBufferPointer
   /// Without the `?`.
   let query: UnsafeRawBufferPointer
+  /// The target as the request line has it: where it begins, and where it ends by its first NUL, which is the
+  /// daemon's own unless the client sent one.
+  private let start: UnsafePointer<CChar>
+  private let end: UnsafeRawPointer
 
   /// - Parameters:
   ///   - url: of the daemon, which ended it by a NUL in place of the `?`.
@@ -20,14 +24,23 @@ struct RequestTarget {
     let count = strlen(url)
     let whole = UnsafeRawBufferPointer(start: url, count: count)
     path = Self.pathOfAbsolute(whole) ?? whole
+    start = url
     if let hidden {
       // The text stands in the connection's own memory, which is written by this thread alone.
       let start = UnsafeMutablePointer(mutating: url + count + 1)
       start.pointee = hidden
       query = UnsafeRawBufferPointer(start: start, count: strlen(start))
+      end = UnsafeRawPointer(start) + query.count
     } else {
       query = UnsafeRawBufferPointer(rebasing: whole[count...])
+      end = UnsafeRawPointer(url) + count
     }
+  }
+
+  /// Whether one space and nothing else stands before and behind the target: a NUL of the client's would leave a
+  /// rest that nobody sees.
+  func fills(from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>) -> Bool {
+    method + strlen(method) + 1 == start && end + 1 == UnsafeRawPointer(version)
   }
 
   /// The path of `http://host/path`, which every server must take (RFC 9112, section 3.2.2); nil for other forms.

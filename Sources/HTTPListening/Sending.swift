@@ -25,23 +25,23 @@ func sendTile(
       return send(.preconditionFailed, connection, status: &status)
     }
     if !isPrivate { MHD_add_response_header(response, "ETag", tagText) }
-    addAudience(tile, target, isPrivate, response)
+    addAudience(tile, of: site, target, isPrivate, response, connection)
     if let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "If-None-Match"),
       strcmp(header, tagText) == 0
         || EntityTag(tile).isMatched(
           byIfNoneMatch: listHeader(connection, "If-None-Match", first: header))
     {
       status = 304
-      return MHD_queue_response(connection, 304, response)
+      return queue(304, response, connection)
     }
     if isGet, let header = MHD_lookup_connection_value(connection, .HEADER_KIND, "Range") {
       return sendPart(
-        of: tile, target, String(cString: header), tagText, connection, isPrivate, status: &status)
+        of: tile, site, target, String(cString: header), tagText, connection, isPrivate, status: &status)
     }
     MHD_add_response_header(response, "Content-Type", tile.mediaType)
     MHD_add_response_header(response, "Accept-Ranges", "bytes")
     if let link = tile.link { add(link, site, connection, response) }
-    return MHD_queue_response(connection, 200, response)
+    return queue(200, response, connection)
   }
 }
 
@@ -73,7 +73,7 @@ private func body(of tile: TileReply) -> OpaquePointer? {
 /// 206 with the part that was asked for, 416 where the tile has none of it, or all of it where the header
 /// asks for several parts or in another unit (RFC 9110, section 14.2).
 private func sendPart(
-  of tile: TileReply, _ target: RequestTarget, _ header: String, _ tag: UnsafePointer<CChar>,
+  of tile: TileReply, _ site: Site, _ target: RequestTarget, _ header: String, _ tag: UnsafePointer<CChar>,
   _ connection: OpaquePointer, _ isPrivate: Bool, status: inout Int
 ) -> MHD_Result {
   let range = ByteRange(
@@ -88,10 +88,10 @@ private func sendPart(
   MHD_add_response_header(response, "Content-Type", tile.mediaType)
   if !isPrivate { MHD_add_response_header(response, "ETag", tag) }
   // A part carries what the whole would (RFC 9110, section 15.3.7).
-  addAudience(tile, target, isPrivate, response, isCached: range.status != 416)
+  addAudience(tile, of: site, target, isPrivate, response, connection, isCached: range.status != 416)
   MHD_add_response_header(response, "Accept-Ranges", "bytes")
   status = range.status
-  return MHD_queue_response(connection, UInt32(range.status), response)
+  return queue(range.status, response, connection)
 }
 
 private func add(
@@ -111,8 +111,8 @@ private func add(
 
 /// Who may keep and read the answer.
 private func addAudience(
-  _ tile: TileReply, _ target: RequestTarget, _ isPrivate: Bool, _ response: OpaquePointer,
-  isCached: Bool = true
+  _ tile: TileReply, of site: Site, _ target: RequestTarget, _ isPrivate: Bool, _ response: OpaquePointer,
+  _ connection: OpaquePointer, isCached: Bool = true
 ) {
   if isPrivate {
     MHD_add_response_header(response, "Cache-Control", "private, no-store")
@@ -124,7 +124,22 @@ private func addAudience(
       response, "Cache-Control",
       tile.stamp == 0 && target.generation == tile.generation ? pinned : revalidated)
   }
-  MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
+  guard case .listed = site.origins else {
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", "*")
+    return
+  }
+  let empty = Response(200, [Response.anyOrigin], .bytes([]))
+  for (name, value) in share(empty, of: site, connection).headers {
+    MHD_add_response_header(response, name, value)
+  }
+}
+
+/// The answer with what browsers are to let other sites' pages do with it.
+func share(_ answer: Response, of site: Site, _ connection: OpaquePointer) -> Response {
+  guard case .listed = site.origins else { return answer }
+  let origin = MHD_lookup_connection_value(connection, .HEADER_KIND, "Origin").map { String(cString: $0) }
+  let hasToken = MHD_lookup_connection_value(connection, .HEADER_KIND, "Authorization") != nil
+  return site.shared(answer, with: origin, hasToken: hasToken)
 }
 
 func ifRange(_ connection: OpaquePointer) -> String? {
@@ -170,11 +185,10 @@ func send(_ answer: Response, _ connection: OpaquePointer, status: inout Int) ->
   guard let response = body(of: answer, connection) else { return .NO }
   defer { MHD_destroy_response(response) }
   for (name, value) in answer.headers { MHD_add_response_header(response, name, value) }
-  // What people have written is in answers that no browser must take for a page.
-  if answer.header("X-Content-Type-Options") == nil {
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff")
+  for (name, value) in Response.caution where answer.header(name) == nil {
+    MHD_add_response_header(response, name, value)
   }
-  return MHD_queue_response(connection, UInt32(status), response)
+  return queue(status, response, connection)
 }
 
 /// Whether the client has the answer already, by its If-None-Match.
@@ -240,6 +254,17 @@ func sendRefusal(_ status: Int, _ why: StaticString, _ connection: OpaquePointer
   else { return .NO }
   defer { MHD_destroy_response(response) }
   MHD_add_response_header(response, "Content-Type", "text/plain; charset=utf-8")
+  for (name, value) in Response.caution { MHD_add_response_header(response, name, value) }
   MHD_add_response_header(response, "Connection", "close")
+  return queue(status, response, connection)
+}
+
+/// Whether the connection ends with this request.
+func isLast(_ connection: OpaquePointer) -> Bool {
+  deadline(connection)?._withUnsafeGuaranteedRef { $0.isChunked } ?? false
+}
+
+private func queue(_ status: Int, _ response: OpaquePointer, _ connection: OpaquePointer) -> MHD_Result {
+  if isLast(connection) { MHD_add_response_header(response, "Connection", "close") }
   return MHD_queue_response(connection, UInt32(status), response)
 }

@@ -12,5 +12,15 @@ public struct Access: Sendable {
   /// Seconds of a clock that never goes back.
   public var clock: @Sendable () -> Int = SessionTable.clock
 
+  /// Whose word counts for where a request comes from.
+  public var proxies = TrustedProxies.none
+  public var hosts = HostNames(own: [])
+  public var origins = AllowedOrigins.any
+  /// Who may frame a picture's page.
+  public var frames = FrameAncestors.own
+
+  /// Where it is written down who changed what; nil where it is not.
+  public var audit: AuditLog?
+
   public init() {}
 }

@@ -45,9 +45,5 @@ extension Response {
   }
 
   /// The workers are busy, or the server ends.
-  public static let tooBusy: Response = {
-    var response = problem(503, "Busy", "too many changes at once; try again")
-    response.headers.append(("Retry-After", "1"))
-    return response
-  }()
+  public static let tooBusy = problem(503, "Busy", "too many changes at once; try again")
 }

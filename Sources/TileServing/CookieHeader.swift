@@ -4,10 +4,19 @@ struct CookieHeader {
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  /// The first value of that name.
-  func value(_ name: [UInt8]) -> UnsafeBufferPointer<UInt8>? {
+  /// The cookies of one name.
+  struct Values {
+    fileprivate(set) var count = 0
+    fileprivate var last = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+
+    /// Nil where there are several as well: which of them is the server's own nobody can say.
+    var onlyOne: UnsafeBufferPointer<UInt8>? { count == 1 ? last : nil }
+  }
+
+  func values(_ name: [UInt8]) -> Values {
     let (space, semicolon, equals) = (UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "="))
     let length = name.count
+    var values = Values()
     var at = 0
     while at < bytes.count {
       while at < bytes.count, bytes[at] == space { at += 1 }
@@ -16,10 +25,11 @@ struct CookieHeader {
       if end - at > length, bytes[at + length] == equals,
         UnsafeBufferPointer(rebasing: bytes[at..<(at + length)]).elementsEqual(name)
       {
-        return UnsafeBufferPointer(rebasing: bytes[(at + length + 1)..<end])
+        values.count += 1
+        values.last = UnsafeBufferPointer(rebasing: bytes[(at + length + 1)..<end])
       }
       at = end + 1
     }
-    return nil
+    return values
   }
 }

@@ -10,9 +10,14 @@ public final class EventHub: Sendable {
   private let streams = Mutex<(open: [EventStream], isClosed: Bool)>(([], false))
 
   /// Nil where too many listen already.
-  /// - Parameter sees: whether the listener may be told of an upload, now.
-  func open(with uploads: [Upload], sees: @escaping @Sendable (Upload) -> Bool) -> EventStream? {
-    let stream = EventStream(sees)
+  /// - Parameters:
+  ///   - isWelcome: whether the listener's session goes on; nil where it needs none.
+  ///   - sees: whether the listener may be told of an upload, now.
+  func open(
+    with uploads: [Upload], isWelcome: (@Sendable () -> Bool)? = nil,
+    sees: @escaping @Sendable (Upload) -> Bool
+  ) -> EventStream? {
+    let stream = EventStream(isWelcome: isWelcome, sees: sees)
     let isTaken = streams.withLock { streams in
       streams.open.removeAll { $0.isClosed }
       guard !streams.isClosed, streams.open.count < Self.limit else { return false }
@@ -28,9 +33,15 @@ public final class EventHub: Sendable {
     for stream in streams.withLock({ $0.open }) { stream.tell(upload) }
   }
 
+  /// Ends the streams of sessions that have ended.
+  func endWithSessions() {
+    for stream in streams.withLock({ $0.open }) where stream.isWelcome?() == false { stream.close() }
+  }
+
   /// A sign of life to every listener, by which connections that are broken are found out. To be called every
   /// few seconds.
   public func beat() {
+    endWithSessions()
     for stream in streams.withLock({ $0.open }) { stream.beat() }
     streams.withLock { $0.open.removeAll { $0.isClosed } }
   }
@@ -59,9 +70,12 @@ public final class EventStream: Sendable {
   }
 
   private let state = Mutex(State())
+  fileprivate let isWelcome: (@Sendable () -> Bool)?
   private let sees: @Sendable (Upload) -> Bool
 
-  init(_ sees: @escaping @Sendable (Upload) -> Bool) { self.sees = sees }
+  init(isWelcome: (@Sendable () -> Bool)?, sees: @escaping @Sendable (Upload) -> Bool) {
+    (self.isWelcome, self.sees) = (isWelcome, sees)
+  }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 

@@ -64,6 +64,12 @@ final class FolderWatch: Sendable {
     }
   }
 
+  /// Returns when something happened, or after that time.
+  func wait(milliseconds: Int32) {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    _ = poll(&request, 1, milliseconds)
+  }
+
   /// Nil where the folders have to be read: some are not watched, one came or went, or events were lost.
   func events() -> Events? {
     state.withLock { state in

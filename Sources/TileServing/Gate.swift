@@ -6,18 +6,17 @@
 public struct Gate: Sendable {
   private let key: String
   private let digest: SecretDigest
-  private let cookieName: String
-  private let cookieBytes: [UInt8]
+  private let cookie: SessionCookie
 
   /// With a key of its own, for this run of the server.
-  public init() {
+  /// - Parameter isSecure: browsers reach the server by TLS alone.
+  public init(isSecure: Bool = false) {
     // The system's generator is the kernel's.
     func random() -> String { String(UInt64.random(in: (1 << 60)...(.max)), radix: 16) }
     key = random() + random()
     digest = SecretDigest(key.utf8)
     // Browsers do not tell the ports of a machine apart: each server has a cookie of another name.
-    cookieName = "ziggurat-\(random().prefix(8))"
-    cookieBytes = Array(cookieName.utf8)
+    cookie = SessionCookie(isSecure: isSecure, name: "ziggurat-\(random().prefix(8))")
   }
 
   /// What the server prints behind its address.
@@ -30,8 +29,10 @@ public struct Gate: Sendable {
   }
 
   public func admits(cookies: UnsafeBufferPointer<UInt8>) -> Bool {
-    CookieHeader(cookies).value(cookieBytes).map { SecretDigest($0) } == digest
+    cookie.id(in: cookies).map { SecretDigest($0) } == digest
   }
+
+  func count(in cookies: UnsafeBufferPointer<UInt8>) -> Int { cookie.count(in: cookies) }
 
   /// To a request without the cookie: with the key in its query, the cookie and the way to the page;
   /// else a refusal, the same for every path.
@@ -42,7 +43,7 @@ public struct Gate: Sendable {
       303,
       [
         ("Location", base + "/"),
-        ("Set-Cookie", "\(cookieName)=\(key); HttpOnly; SameSite=Strict; Path=/"),
+        ("Set-Cookie", cookie.setting(key)),
         ("Referrer-Policy", "no-referrer"),
       ], .bytes([]))
   }
@@ -52,11 +53,14 @@ public struct Gate: Sendable {
 
 extension Response {
   /// The same answer, kept by no cache and read by no other site's page.
-  public var madePrivate: Response {
+  public var madePrivate: Response { madePrivate(keepingTag: false) }
+
+  /// - Parameter keepsTag: whether it says which version it is, for who edits what it tells of.
+  func madePrivate(keepingTag keepsTag: Bool) -> Response {
     var answer = self
     answer.headers.removeAll { header in
       let name = header.name.lowercased()
-      return ["cache-control", "etag"].contains(name) || name.hasPrefix("access-control-")
+      return name == "cache-control" || name == "etag" && !keepsTag || name.hasPrefix("access-control-")
     }
     answer.headers += [
       ("Cache-Control", "private, no-store"), ("Cross-Origin-Resource-Policy", "same-origin"),

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Dates in headers (RFC 9110, section 5.6.7).
-enum HTTPDate {
+public enum HTTPDate {
   /// - Parameter time: seconds since 1970.
-  static func text(_ time: Int) -> String {
+  public static func text(_ time: Int) -> String {
     var (time, parts) = (time_t(time), tm())
     gmtime_r(&time, &parts)
     var text = [CChar](repeating: 0, count: 40)

@@ -49,6 +49,12 @@ struct IIIFImageRequest: Hashable {
     let region = try region.rectangle(in: image)
     var picture = Picture(region: region, size: try size.pixels(of: region, limits), format: format)
     (picture.isMirrored, picture.rotation, picture.quality) = (isMirrored, rotation, quality)
+    let area = format.limit(limits.area)
+    guard picture.size.width * picture.size.height <= area else {
+      throw IIIFRefusal(
+        "a \(format.fileExtension) of \(picture.size.width)×\(picture.size.height) pixels takes too long; at most "
+          + "\(area) pixels can be had, or \(limits.area) as jpg")
+    }
     let box = Turn(degrees: rotation).bounds(Double(picture.size.width), Double(picture.size.height))
     let most = PictureLimits.side(of: format)
     guard box.width <= Double(most), box.height <= Double(most) else {

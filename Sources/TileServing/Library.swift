@@ -13,6 +13,7 @@ public final class Library: Sendable {
   public let root: String
   public let catalog: Catalog
   let open: OpenArchives
+  public let faults = ArchiveFaults()
   private let table: Mutex<LibraryTable>
   private let updating = Mutex<Void>(())
   /// Held while the folders are read, so that a change is not overwritten by what was read before it.
@@ -49,18 +50,36 @@ public final class Library: Sendable {
   /// - Parameter id: UTF-8, decoded.
   func archive(_ id: UnsafeRawBufferPointer) throws(StorageError) -> SZIArchive? {
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
-    return try open.archive(entry)
+    return try opened(entry)
   }
 
   func archive(_ id: String) throws(StorageError) -> SZIArchive? {
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
-    return try open.archive(entry)
+    return try opened(entry)
+  }
+
+  /// Nil where the archive was withdrawn since its folder was read.
+  private func opened(_ entry: LibraryEntry) throws(StorageError) -> SZIArchive? {
+    do throws(StorageError) { return try open.archive(entry) } catch {
+      if [ENOENT, ENOTDIR].contains(error.code) { return nil }
+      if !error.isTemporary { faults.add(entry, error.reason) }
+      throw error
+    }
   }
 
   public var count: Int { table.withLock { $0.ids.count } }
 
   /// What is there now.
   var current: LibraryTable { table.withLock { $0 } }
+
+  /// Returns when a folder may have changed: after a second, or at once where the kernel tells.
+  public func waitForChange() {
+    guard let watch = table.withLock({ $0.watch }) else {
+      sleep(1)
+      return
+    }
+    watch.wait(milliseconds: 1000)
+  }
 
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
   /// - Returns: whether the catalog should be updated.
@@ -78,6 +97,17 @@ public final class Library: Sendable {
     guard let renewed else { return true }
     do throws(StorageError) { try catalogue(renewed) } catch { return true }
     return catalog.needsUpdate
+  }
+
+  /// Reads all folders whatever the kernel has told of them, and brings the catalog to what they hold; what fails
+  /// stays as it was.
+  public func readAgain() {
+    reading.withLock { _ in
+      guard let fresh = try? read(current) else { return }
+      table.withLock { $0 = fresh }
+      open.removeAll { fresh.entry($0.id) !== $0 }
+    }
+    _ = try? updateCatalog()
   }
 
   /// The images whose files the watch has told of; nil where the folders have to be looked at.
@@ -122,7 +152,7 @@ public final class Library: Sendable {
       }
       let (identity, sidecar) = (FileIdentity(status), SidecarFile(ofArchive: path))
       if let old, old.path == path, old.identity == identity, old.sidecar == sidecar { continue }
-      changes[id] = LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar)
+      changes[id] = table.withLock { $0.entry(id: id, path: path, identity: identity, sidecar: sidecar) }
     }
     guard !changes.isEmpty else { return [] }
     table.withLock { $0.replace(changes) }
@@ -154,8 +184,7 @@ public final class Library: Sendable {
 
   /// One image as the catalog holds it, from its archive and sidecar; nil where there is none.
   func catalogEntry(_ id: String) throws(StorageError) -> (entry: CatalogEntry, archive: SZIArchive)? {
-    guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
-    let archive = try open.archive(entry)
+    guard let entry = table.withLock({ $0.entry(id) }), let archive = try opened(entry) else { return nil }
     return (entry.catalogEntry(archive), archive)
   }
 
@@ -185,6 +214,7 @@ public final class Library: Sendable {
   private func update(
     _ table: LibraryTable, _ readsAll: Bool, _ isCancelled: () -> Bool, _ unreadable: (StorageError) -> Void
   ) throws(StorageError) -> Int {
+    let making = catalog.making
     var isKnown = [Bool](repeating: false, count: table.ids.count)
     var gone: [String] = []
     try catalog.forEachStamp { id, stamp in
@@ -212,7 +242,7 @@ public final class Library: Sendable {
       }
     }
     if !batch.isEmpty || !gone.isEmpty { try catalog.update(batch, removing: gone) }
-    catalog.isComplete()
+    catalog.isComplete(making)
     return read
   }
 }

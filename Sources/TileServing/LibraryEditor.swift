@@ -42,40 +42,17 @@ final class LibraryEditor: Sendable {
     guard let entry = library.current.entry(id) else { return .notThere }
     guard isCurrent() else { return .changedMeanwhile }
     var old: [UInt8] = []
-    if let sidecar = entry.sidecar {
-      guard let bytes = sidecar.bytes else { return .unreadableSidecar }
+    if entry.sidecar != nil {
+      guard let bytes = entry.readSidecar() else { return .unreadableSidecar }
       old = bytes
     }
     guard let new = Sidecar.edited(old, edit), Sidecar(new) != nil else { return .unreadableSidecar }
-    let destination = entry.sidecar?.path ?? SidecarFile.paths(ofArchive: path)[0]
+    let destination = entry.sidecar?.path ?? TrashFolder.sidecars(ofArchive: path)[0]
     let file = try PartialFile(destination: destination)
     try file.write(new)
     try file.publish()
     try folder.synchronize()
     try library.renew([(id, path)])
     return .done
-  }
-}
-
-/// A folder in which nobody else with the same lock moves or writes sidecars.
-final class LockedFolder {
-  private let path: String
-  private let descriptor: Int32
-
-  init(_ path: String) throws(StorageError) {
-    self.path = path
-    descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else {
-      let code = errno
-      if descriptor >= 0 { close(descriptor) }
-      throw StorageError("lock \(path)", errno: code)
-    }
-  }
-
-  deinit { close(descriptor) }
-
-  /// Brings the folder's names to the disk.
-  func synchronize() throws(StorageError) {
-    guard fsync(descriptor) == 0 else { throw StorageError("write \(path)", errno: errno) }
   }
 }

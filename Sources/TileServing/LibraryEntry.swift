@@ -11,16 +11,25 @@ final class LibraryEntry: Sendable {
   let sidecar: SidecarFile?
   /// What is known of the image, once it was asked for.
   private let words = Mutex<ImageMetadata?>(nil)
-  private let readSidecar: @Sendable () -> [UInt8]?
+  /// The sidecar's bytes; nil where there is none, or it cannot be read.
+  let readSidecar: @Sendable () -> [UInt8]?
+  /// Of a private space: no cell that has read anything else may see its words.
+  private let isPrivate: Bool
   private let opener: @Sendable () throws(StorageError) -> SZIArchive
   private let opened = Mutex<SZIArchive?>(nil)
+  private let isFaulty = Atomic<Bool>(false)
   /// The archives' clock when it was last asked for.
   fileprivate let lastUse = Atomic<Int>(0)
 
-  init(id: String, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil) {
+  /// - Parameter enclosure: the library, out of which no link leads.
+  init(
+    id: String, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil,
+    within enclosure: Enclosure? = nil
+  ) {
     (self.id, self.path, self.identity, self.sidecar) = (id, path, identity, sidecar)
-    readSidecar = { sidecar?.bytes }
-    opener = { () throws(StorageError) in try SZIArchive(path: path) }
+    readSidecar = { sidecar?.bytes(within: enclosure) }
+    opener = { () throws(StorageError) in try SZIArchive(path: path, within: enclosure) }
+    isPrivate = false
   }
 
   init(_ image: SourceImage, identity: FileIdentity, sidecar: SidecarFile?) {
@@ -28,6 +37,7 @@ final class LibraryEntry: Sendable {
     (self.identity, self.sidecar) = (identity, sidecar)
     let words = image.sidecar
     readSidecar = { words?.read() }
+    isPrivate = true
   }
 
   var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
@@ -45,11 +55,15 @@ final class LibraryEntry: Sendable {
     return words.withLock { words in
       if let words { return words }
       let own = archive.metadata
-      let read = readSidecar().flatMap { Sidecar($0) }?.applied(to: own) ?? own
+      let sidecar = readSidecar().flatMap { Sidecar($0, isPrivate: isPrivate) }
+      let read = sidecar?.applied(to: own) ?? own
       words = read
       return read
     }
   }
+
+  /// Whether this call is the first to find that the archive cannot be read.
+  func isFirstFault() -> Bool { !isFaulty.exchange(true, ordering: .relaxed) }
 
   /// The archive, which is not counted among those that are open.
   func openOnce() throws(StorageError) -> SZIArchive { try opener() }
@@ -67,6 +81,8 @@ final class LibraryEntry: Sendable {
     }
     return try result.get()
   }
+
+  fileprivate func holds(_ archive: SZIArchive) -> Bool { opened.withLock { $0 === archive } }
 
   fileprivate func close() { opened.withLock { $0 = nil } }
 }
@@ -100,6 +116,11 @@ final class OpenArchives: Sendable {
     let (archive, isNew) = try entry.open()
     if isNew { add(entry, tiles: archive.pyramid.tileCount) }
     return archive
+  }
+
+  /// Nil for an archive that is closed already, or another library's.
+  func entry(of archive: SZIArchive) -> LibraryEntry? {
+    state.withLock { $0.entries.map(\.entry) }.first { $0.holds(archive) }
   }
 
   /// Closes those that are no longer the library's.

@@ -24,12 +24,18 @@ struct LibraryTable: Sendable {
   /// Of all folders; nil where they are looked at.
   private(set) var watch: FolderWatch?
 
+  /// The library's folder; nil of a source.
+  private var enclosure: Enclosure?
+
   /// Of a source: the one it had when it was read.
   private var version: Int?
 
   /// - Parameter watches: has the kernel tell of changes, where it can.
   init(root: String, previous: LibraryTable?, watches: Bool = false) throws(StorageError) {
     if watches { watch = FolderWatch(root: root) }
+    do throws(StorageError) { enclosure = try Enclosure(root) } catch {
+      throw StorageError("open the library \(root)", error.reason, code: error.code)
+    }
     var found: [(id: String, entry: LibraryEntry)] = []
     try scan(root, "", previous, 0, &found)
     if watch?.isWhole == false { watch = nil }
@@ -62,6 +68,11 @@ struct LibraryTable: Sendable {
     ids = found.map(\.id)
     entries = found.map(\.entry)
     fillSlots()
+  }
+
+  /// A new entry for a file in the library's folders.
+  func entry(id: String, path: String, identity: FileIdentity, sidecar: SidecarFile?) -> LibraryEntry {
+    LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar, within: enclosure)
   }
 
   func entry(_ id: String) -> LibraryEntry? {
@@ -258,7 +269,7 @@ struct LibraryTable: Sendable {
       if let old = previous?.entry(id), old.identity == identity, old.path == path, old.sidecar == sidecar {
         found.append((id, old))
       } else {
-        found.append((id, LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar)))
+        found.append((id, entry(id: id, path: path, identity: identity, sidecar: sidecar)))
       }
     }
     // Tiles' folders are vast and hold no images of their own.

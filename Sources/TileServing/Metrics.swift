@@ -42,7 +42,8 @@ public enum Route: Int, CaseIterable, Sendable {
 /// cache lines, which are summed when somebody asks.
 public final class Metrics: Sendable {
   private static let statuses = [
-    200, 201, 204, 206, 303, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 414, 415, 416, 429, 500, 501,
+    200, 201, 204, 206, 303, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 414, 415, 416, 421, 429, 500,
+    501,
     503,
     507,
   ]

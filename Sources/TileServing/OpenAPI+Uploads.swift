@@ -150,7 +150,7 @@ extension OpenAPI {
     412: "Another version of tus.", 413: "Too large.",
     415: "Another Content-Type, or no image that is taken here.",
     429: "Too many uploads wait; see Retry-After.", 503: "Too much at once; see Retry-After.",
-    507: "The disk is full.",
+    507: "The disk is full; see Retry-After.",
   ]
 
   private static func answers(_ good: [String: Any], refusals: [Int] = []) -> [String: Any] {

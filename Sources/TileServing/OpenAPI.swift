@@ -59,18 +59,18 @@ enum OpenAPI {
           "/healthz": get(
             "getHealth", "Liveness.", [], answers(["text/plain": ["schema": ["type": "string"]]])),
         ] as [String: Any]).merging(uploadPaths) { a, _ in a },
-      "components": ["schemas": schemas, "securitySchemes": credentials],
+      "components": ["schemas": schemas, "securitySchemes": credentials(base)],
     ]
   }
 
   /// What a writer shows: either.
   static var credential: [[String: Any]] { [["token": [String]()], ["session": [String]()]] }
 
-  private static var credentials: [String: Any] {
+  private static func credentials(_ base: String) -> [String: Any] {
     [
       "token": ["type": "http", "scheme": "bearer"],
       "session": [
-        "type": "apiKey", "in": "cookie", "name": SessionTable.cookieName,
+        "type": "apiKey", "in": "cookie", "name": SessionCookie(isSecure: base.hasPrefix("https:")).name,
         "description": "Begun by POST /api/session; obeyed from the server's own pages alone.",
       ],
     ]

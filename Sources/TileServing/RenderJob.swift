@@ -2,21 +2,31 @@ import TileRendering
 
 /// A picture that has to be made before it can be sent: what makes it, and what tells it from others.
 public final class RenderJob: Sendable {
+  /// How long a render may take decides which threads are there for it: a thumbnail waits for no poster.
+  enum Lane: Int, CaseIterable {
+    case quick, long
+  }
+
   /// Equal keys make equal bytes: the archive's generation and all that the picture depends on.
   public let key: String
+  let cost: RenderCost
   /// Whether the picture may be kept now.
   let mayBeKept: @Sendable () -> Bool
-  let work: @Sendable () throws(RenderError) -> [UInt8]
+  let work: @Sendable (Cancellation) throws(RenderError) -> [UInt8]
   /// What is answered where the picture cannot be made.
   let failure: Response
+  /// Asked for when nobody waits any more.
+  let cancellation = Cancellation()
 
   init(
-    key: String, failure: Response, mayBeKept: @escaping @Sendable () -> Bool,
-    work: @escaping @Sendable () throws(RenderError) -> [UInt8]
+    key: String, cost: RenderCost, failure: Response, mayBeKept: @escaping @Sendable () -> Bool,
+    work: @escaping @Sendable (Cancellation) throws(RenderError) -> [UInt8]
   ) {
-    (self.key, self.failure, self.work) = (key, failure, work)
+    (self.key, self.cost, self.failure, self.work) = (key, cost, failure, work)
     self.mayBeKept = mayBeKept
   }
+
+  var lane: Lane { cost > .quick ? .long : .quick }
 }
 
 /// How a render job ended.

@@ -2,12 +2,14 @@ import TileRendering
 
 /// What rendering may take.
 public struct RenderOptions: Hashable, Sendable {
-  /// Pixels of one picture.
+  /// Pixels of one picture, fewer in formats that take long (`PictureFormat.limit`).
   public var pixels = 50_000_000
-  /// Threads that render, beside those that answer.
+  /// Threads that render, beside those that answer: so many for quick pictures, and as many for long ones.
   public var threads = 2
   /// Pictures that may wait; what comes then is answered 503.
   public var queue = 64
+  /// Seconds that a client waits for a picture, and that one is rendered, at most.
+  public var timeout = 30.0
   /// Bytes of finished pictures and decoded tiles together.
   public var cacheBytes = 128 << 20
   /// Of lossy pictures, 1…100.

@@ -5,17 +5,23 @@ import TileRendering
 /// Renders on threads of its own, of lower priority than those that answer; equal jobs in flight are
 /// rendered once, finished ones are kept in memory as long as there is room.
 ///
-/// One more thread, of ordinary priority, hands out the jobs and tells those who wait.
+/// Clients have their turns by `FairTurns`, quick renders on threads that are not there for long ones. One more
+/// thread, of ordinary priority, hands out the jobs and tells those who wait.
 public final class RenderQueue: Sendable {
   /// Someone who waits for a picture.
   public struct Waiter: Sendable {
+    /// Whose turn it is when he is served.
+    let client: ClientAddress
     /// False once the client is gone: nobody renders for him.
     let isThere: @Sendable () -> Bool
-    /// Called once, by a render thread.
+    /// Called once, by any thread.
     let take: @Sendable (RenderOutcome) -> Void
 
-    public init(isThere: @escaping @Sendable () -> Bool, take: @escaping @Sendable (RenderOutcome) -> Void) {
-      (self.isThere, self.take) = (isThere, take)
+    public init(
+      client: ClientAddress, isThere: @escaping @Sendable () -> Bool,
+      take: @escaping @Sendable (RenderOutcome) -> Void
+    ) {
+      (self.client, self.isThere, self.take) = (client, isThere, take)
     }
   }
 
@@ -26,15 +32,14 @@ public final class RenderQueue: Sendable {
     public var cacheHits = 0
     public var refused = 0
     public var abandoned = 0
+    public var late = 0
     public var waiting = 0
     public var cachedBytes = 0
   }
 
   private struct State {
     var cache: LeastRecentlyUsed<String, RenderedBytes>
-    /// In the order of arrival; those whose turn has come are taken off.
-    var waiting: [RenderJob] = []
-    var waiters: [String: [Waiter]] = [:]
+    var waiting: WaitingRenders
     /// The thread that hands out jobs is there.
     var hasThread = false
     var isStopping = false
@@ -44,20 +49,27 @@ public final class RenderQueue: Sendable {
   private let state: Mutex<State>
   /// A job waits or is done, or no more are to come.
   private let wakeUp = Semaphore()
+  /// Of each lane.
   private let threads: Int
-  private let capacity: Int
   private let loops: EventLoops
+  /// Seconds between looks for those who left or waited for too long.
+  private static let sweepInterval = 0.1
 
   /// - Parameter loops: those that are to go first.
   init(_ options: RenderOptions, _ loops: EventLoops = EventLoops()) {
-    (threads, capacity) = (options.threads, options.queue)
+    threads = options.threads
     self.loops = loops
-    state = Mutex(State(cache: LeastRecentlyUsed(limit: options.cacheBytes / 2)))
+    state = Mutex(
+      State(
+        cache: LeastRecentlyUsed(limit: options.cacheBytes / 2),
+        waiting: WaitingRenders(capacity: options.queue, timeout: options.timeout)))
   }
 
   public var counts: Counts {
     state.withLock { state in
       var counts = state.counts
+      let tally = state.waiting.tally
+      (counts.shared, counts.abandoned, counts.late) = (tally.shared, tally.abandoned, tally.late)
       (counts.waiting, counts.cachedBytes) = (state.waiting.count, state.cache.weight)
       return counts
     }
@@ -77,36 +89,37 @@ public final class RenderQueue: Sendable {
 
   /// Has the job done; false where the queue is full or ends, and then the waiter is not called.
   public func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
-    let (isTaken, isNew) = state.withLock { state in
-      if state.isStopping { return (false, false) }
-      if state.waiters[job.key] != nil {
-        state.waiters[job.key]!.append(waiter)
-        state.counts.shared += 1
-        return (true, false)
+    let told = state.withLock { state -> [WaitingRenders.Told]? in
+      guard !state.isStopping, startThread(&state),
+        let told = state.waiting.add(job, waiter, at: Self.now)
+      else {
+        if !state.isStopping { state.counts.refused += 1 }
+        return nil
       }
-      guard state.waiting.count < capacity, startThread(&state) else {
-        state.counts.refused += 1
-        return (false, false)
-      }
-      state.waiters[job.key] = [waiter]
-      state.waiting.append(job)
-      return (true, true)
+      state.counts.refused += told.count
+      return told
     }
-    if isNew { wakeUp.signal() }
-    return isTaken
+    guard let told else { return false }
+    wakeUp.signal()
+    tell(told)
+    return true
   }
 
-  /// Refuses what waits and waits for what is being rendered: afterwards no waiter is left.
+  /// Refuses what waits and ends what is being rendered: afterwards no waiter is left.
   public func stop() {
-    let waiting = state.withLock { state in
+    let told = state.withLock { state in
       state.isStopping = true
-      let keys = state.waiting.map(\.key)
-      state.waiting = []
-      return keys.flatMap { state.waiters.removeValue(forKey: $0) ?? [] }
+      return state.waiting.stop()
     }
-    for waiter in waiting { waiter.take(.refused(.busy)) }
+    tell(told)
     wakeUp.signal()
     while state.withLock({ $0.hasThread }) { usleep(5_000) }
+  }
+
+  private static var now: Double { RenderPace.seconds(CLOCK_MONOTONIC) }
+
+  private func tell(_ told: [WaitingRenders.Told]) {
+    for (waiter, answer) in told { waiter.take(.refused(answer)) }
   }
 
   private func startThread(_ state: inout State) -> Bool {
@@ -119,23 +132,30 @@ public final class RenderQueue: Sendable {
     var renderers: [RenderThread] = []
     var pace = RenderPace(loops)
     var isHeldBack = false
+    var swept = Self.now
     while true {
-      wakeUp.wait(upTo: isHeldBack ? pace.pause : nil)
+      let isAtRest = state.withLock { $0.waiting.isEmpty }
+      wakeUp.wait(upTo: isHeldBack ? pace.pause : isAtRest ? nil : Self.sweepInterval)
       for renderer in renderers { if let (job, outcome) = renderer.finished() { finish(job, outcome) } }
+      if Self.now - swept >= Self.sweepInterval {
+        tell(state.withLock { $0.waiting.sweep(at: Self.now) })
+        swept = Self.now
+      }
       isHeldBack = false
-      while state.withLock({ !$0.waiting.isEmpty }),
-        renderers.count < threads || renderers.contains(where: \.isIdle)
-      {
-        guard
-          pace.mayBegin(
+      lanes: for lane in RenderJob.Lane.allCases {
+        while renderers.count(where: { $0.lane == lane }) < threads,
+          state.withLock({ $0.waiting.hasWaiting(in: lane) })
+        {
+          let mayBegin = pace.mayBegin(
             renderSeconds: { renderers.reduce(0) { $0 + $1.seconds } },
             isIdle: { renderers.allSatisfy(\.isIdle) })
-        else {
-          isHeldBack = true
-          break
+          guard mayBegin else {
+            isHeldBack = true
+            break lanes
+          }
+          guard let job = next(lane) else { break }
+          if let renderer = idle(&renderers) { renderer.make(job) } else { finish(job, .refused(.busy)) }
         }
-        guard let job = next() else { break }
-        if let renderer = idle(&renderers) { renderer.make(job) } else { finish(job, .refused(.busy)) }
       }
       if state.withLock({ $0.isStopping }), renderers.allSatisfy(\.isIdle) { break }
     }
@@ -152,19 +172,12 @@ public final class RenderQueue: Sendable {
     return renderer
   }
 
-  /// The job whose turn it is, of those that somebody still waits for.
-  private func next() -> RenderJob? {
-    while true {
-      let found = state.withLock { state -> (job: RenderJob, waiters: [Waiter])? in
-        if state.isStopping || state.waiting.isEmpty { return nil }
-        let job = state.waiting.removeFirst()
-        return (job, state.waiters[job.key] ?? [])
-      }
-      guard let (job, waiters) = found else { return nil }
-      if waiters.contains(where: { $0.isThere() }) { return job }
-      state.withLock { $0.counts.abandoned += 1 }
-      finish(job, .refused(.busy))
+  private func next(_ lane: RenderJob.Lane) -> RenderJob? {
+    let (job, told) = state.withLock { state in
+      state.isStopping ? (nil, []) : state.waiting.begin(lane, at: Self.now)
     }
+    tell(told)
+    return job
   }
 
   private func finish(_ job: RenderJob, _ outcome: RenderOutcome) {
@@ -176,38 +189,9 @@ public final class RenderQueue: Sendable {
           state.cache.insert(bytes, for: job.key, weight: bytes.bytes.count + job.key.utf8.count + 256)
         }
       }
-      return state.waiters.removeValue(forKey: job.key) ?? []
+      return state.waiting.end(job)
     }
     for waiter in all { waiter.take(outcome) }
-  }
-}
-
-/// Counts wake-ups of threads.
-// Sendable: sem_t is made for threads; it is allocated once and stays where it is.
-final class Semaphore: @unchecked Sendable {
-  private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-  init() { sem_init(semaphore, 0, 0) }
-
-  deinit {
-    sem_destroy(semaphore)
-    semaphore.deallocate()
-  }
-
-  func signal() { sem_post(semaphore) }
-
-  /// - Parameter seconds: at most so long; nil for ever.
-  func wait(upTo seconds: Double? = nil) {
-    guard let seconds else {
-      while sem_wait(semaphore) != 0, errno == EINTR {}
-      return
-    }
-    var end = timespec()
-    clock_gettime(CLOCK_REALTIME, &end)
-    let nanoseconds = end.tv_nsec + Int(seconds * 1e9)
-    end.tv_sec += nanoseconds / 1_000_000_000
-    end.tv_nsec = nanoseconds % 1_000_000_000
-    while sem_timedwait(semaphore, &end) != 0, errno == EINTR {}
   }
 }
 
@@ -220,9 +204,14 @@ extension Response {
   }
 
   /// The render queue is full.
-  public static let busy: Response = {
-    var response = text(503, "too many pictures are being rendered; try again")
-    response.headers.append(("Retry-After", "1"))
+  public static let busy = later(1, "too many pictures are being rendered; try again")
+
+  /// The picture was not ready in time.
+  static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")
+
+  private static func later(_ seconds: Int, _ text: String) -> Response {
+    var response = self.text(503, text)
+    response.headers.append(("Retry-After", "\(seconds)"))
     return response
-  }()
+  }
 }

@@ -19,6 +19,8 @@ final class RenderThread: @unchecked Sendable {
   /// Of its processor time; 0 until it runs.
   private let clock = Atomic<clockid_t>(0)
   private var job: RenderJob?
+  /// Of the job; nil while there is none. Only the one who hands out jobs looks at it.
+  private(set) var lane: RenderJob.Lane?
   private var outcome = RenderOutcome.refused(.busy)
 
   /// - Parameter done: signalled after each picture.
@@ -45,7 +47,7 @@ final class RenderThread: @unchecked Sendable {
 
   /// Gives an idle thread its job, or nil, at which it ends.
   func make(_ job: RenderJob?) {
-    self.job = job
+    (self.job, lane) = (job, job?.lane)
     stage.store(.busy, ordering: .releasing)
     begin.signal()
   }
@@ -54,7 +56,7 @@ final class RenderThread: @unchecked Sendable {
   func finished() -> (job: RenderJob, outcome: RenderOutcome)? {
     guard stage.load(ordering: .acquiring) == .done, let job else { return nil }
     defer {
-      (self.job, outcome) = (nil, .refused(.busy))
+      (self.job, lane, outcome) = (nil, nil, .refused(.busy))
       stage.store(.idle, ordering: .releasing)
     }
     return (job, outcome)
@@ -65,10 +67,12 @@ final class RenderThread: @unchecked Sendable {
       begin.wait()
       guard let job else { return }
       do throws(RenderError) {
-        outcome = .done(RenderedBytes(try job.work()))
+        outcome = .done(RenderedBytes(try job.work(job.cancellation)))
       } catch {
         // The reason is the operator's; a client is told no more than that it failed.
-        outcome = .refused(error.isOutOfReach ? .outOfReach(insteadOf: job.failure) : job.failure)
+        outcome = .refused(
+          job.cancellation.isAsked
+            ? .busy : error.isOutOfReach ? .outOfReach(insteadOf: job.failure) : job.failure)
       }
       stage.store(.done, ordering: .releasing)
       done.signal()

@@ -7,21 +7,24 @@ public struct Request: Sendable {
   public let rawQuery: [(name: [UInt8], value: [UInt8])]
   /// Of a request that has one, whole.
   public var body: [UInt8]
-  /// The address that the connection comes from; `-` where there is none.
-  public let peer: String
+  /// Where it comes from, by the word of trusted proxies too; nil where there is no address.
+  public let origin: IPAddress?
   private let header: @Sendable (String) -> String?
 
   public init(
     method: String, rawPath: [UInt8], rawQuery: [(name: [UInt8], value: [UInt8])] = [], body: [UInt8] = [],
-    peer: String = "-",
+    origin: IPAddress? = nil,
     header: @escaping @Sendable (String) -> String? = { _ in nil }
   ) {
     self.method = method
     self.rawPath = rawPath
     self.rawQuery = rawQuery
-    (self.body, self.peer) = (body, peer)
+    (self.body, self.origin) = (body, origin)
     self.header = header
   }
+
+  /// Whose request it is, for whatever is limited or dealt by client.
+  public var client: ClientAddress { ClientAddress(origin) }
 
   /// A header's value; names are not case-sensitive.
   public func header(_ name: String) -> String? { header(name) }
@@ -31,12 +34,11 @@ public struct Request: Sendable {
     var headers: [String: String] = [:]
     for name in [
       "Accept-Encoding", "Authorization", "Cookie", "Host", "If-Match", "Origin", "Sec-Fetch-Site",
-      "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
     ] {
       headers[name.lowercased()] = header(name)
     }
     return Request(
-      method: method, rawPath: rawPath, rawQuery: rawQuery, body: body, peer: peer
+      method: method, rawPath: rawPath, rawQuery: rawQuery, body: body, origin: origin
     ) { [headers] in headers[$0.lowercased()] }
   }
 }

@@ -7,11 +7,7 @@ extension Response {
       header("Content-Encoding") == nil
     else { return self }
     var response = self
-    if let at = response.headers.firstIndex(where: { $0.name == "Vary" }) {
-      response.headers[at].value += ", Accept-Encoding"
-    } else {
-      response.headers.append(("Vary", "Accept-Encoding"))
-    }
+    response.vary(by: "Accept-Encoding")
     guard bytes.count >= 1024, let acceptEncoding, Self.takesGzip(acceptEncoding),
       // Made for this one answer: a fast level.
       let gzip = Self.gzip(bytes, level: 4)

@@ -53,7 +53,23 @@ public struct Response: Sendable {
     }
   }
 
-  static let anyOrigin = (name: "Access-Control-Allow-Origin", value: "*")
+  /// Another request header that the answer depends on (RFC 9110, section 12.5.5).
+  mutating func vary(by name: String) {
+    guard let at = headers.firstIndex(where: { $0.name == "Vary" }) else {
+      headers.append(("Vary", name))
+      return
+    }
+    let isThere = headers[at].value.split(separator: ",").contains { $0.drop { $0 == " " } == name }
+    if !isThere { headers[at].value += ", " + name }
+  }
+
+  public static let anyOrigin = (name: "Access-Control-Allow-Origin", value: "*")
+
+  /// What every answer carries that says nothing else in its place: much of what is answered was written by
+  /// strangers, and no browser must take it for a page, or run it as one.
+  public static let caution: [(name: String, value: String)] = [
+    ("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", "sandbox; default-src 'none'"),
+  ]
 
   static func text(_ status: Int, _ text: String) -> Response {
     Response(
@@ -77,7 +93,7 @@ public struct Response: Sendable {
     return json(Array(try! encoder.encode(value)))
   }
 
-  /// `application/problem+json` (RFC 9457).
+  /// `application/problem+json` (RFC 9457); what may go through later says when.
   static func problem(_ status: Int, _ title: String, _ detail: String) -> Response {
     struct Problem: Encodable {
       let type = "about:blank"
@@ -90,11 +106,20 @@ public struct Response: Sendable {
     response.headers = [
       ("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"), anyOrigin,
     ]
+    // RFC 9110, section 10.2.3. A disk that is full is looked at as often as for uploads that wait for room.
+    if let seconds = [503: 1, 507: 20][status] { response.headers.append(("Retry-After", "\(seconds)")) }
     return response
   }
 
   /// To a read whose If-Match names another version.
   public static let preconditionFailed = text(412, "there is another version now")
+
+  /// To a request beyond those that its client may have at a time.
+  public static let tooManyRequests: Response = {
+    var response = text(429, "too many requests of one address at a time")
+    response.headers.append(("Retry-After", "1"))
+    return response
+  }()
 
   static let methodNotAllowed = methodNotAllowed(besides: [])
 

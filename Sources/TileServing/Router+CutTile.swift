@@ -19,14 +19,10 @@ extension Router {
       return .text(404, "tiles can be had as \(endings)")
     }
     let size = size ?? own
-    let renderer = site.renderer
     return rendering(
       "cut \(level)/\(rectangle.x),\(rectangle.y),\(rectangle.width),\(rectangle.height)/"
         + "\(size.width),\(size.height).\(format.fileExtension)",
-      stamp: renderer.stamp(of: rectangle, level: level, in: archive), format, archive,
-      failure: .text(500, "the tile cannot be read from its archive")
-    ) { () throws(RenderError) in
-      try renderer.render(rectangle, level: level, paddedTo: size, as: format, of: archive)
-    }
+      .cut(rectangle, level: level, paddedTo: size, format), archive,
+      failure: .text(500, "the tile cannot be read from its archive"))
   }
 }

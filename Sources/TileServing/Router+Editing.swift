@@ -96,6 +96,7 @@ extension Router {
       }
       switch outcome {
       case .done:
+        note(.edit(image: id))
         var response = describe(id)
         response.headers.removeAll { $0.name == "ETag" }
         return response
@@ -141,6 +142,7 @@ extension Router {
         own.isEmpty
         ? try site.trash.delete(ids)
         : try space!.delete(ids.map { place($0)!.id }, keeps: site.access.keepsDeleted)
+      if let deletion { note(.delete(images: deletion.images, deletion: deletion.id)) }
       guard isOne, deletion == nil else {
         return .json(Answer(deleted: deletion, refused: refused))
       }
@@ -167,6 +169,7 @@ extension Router {
       guard let (restored, taken) = result else {
         return .problem(404, "Not found", "there is no such deletion, or its time is over")
       }
+      if !restored.isEmpty { note(.restore(images: restored, deletion: name)) }
       return .json(Answer(restored: restored, taken: taken))
     } catch { return Self.failure(error) }
   }

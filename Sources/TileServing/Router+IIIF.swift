@@ -44,7 +44,7 @@ extension Router {
     let chosen = MediaRanges(request.header("Accept") ?? "*/*").best(of: offered)
     response.headers[0].value =
       version == .three && chosen == linked ? "\(linked);profile=\"\(version.context)\"" : chosen
-    response.headers.append(("Vary", "Accept"))
+    response.vary(by: "Accept")
     var links = "<\(version.profile)>;rel=\"profile\""
     // What makes linked data of the plain one (2.1, section 5.1).
     if version == .two, chosen == plain {
@@ -81,7 +81,7 @@ extension Router {
     else { return nil }
     guard let (bytes, stamp) = archive.stampedTile(number) else {
       if site.renderer.makes(address, of: archive) { return nil }
-      return .text(500, "the tile cannot be read from its archive")
+      return unreadableTile(address, archive)
     }
     return Response(
       200,
@@ -95,11 +95,8 @@ extension Router {
   private func rendered(_ picture: Picture, _ archive: SZIArchive) -> Response {
     let canonical = IIIFImageRequest.canonical(
       picture, of: archive.pyramid.imageSize, .two, site.rendering.limits)
-    let renderer = site.renderer
     return rendering(
-      "\(canonical)=\(picture.size.height)", stamp: renderer.stamp(of: picture, in: archive), picture.format,
-      archive,
-      failure: .text(500, "the picture cannot be made from the image's tiles")
-    ) { () throws(RenderError) in try renderer.render(picture, of: archive) }
+      "\(canonical)=\(picture.size.height)", .picture(picture), archive,
+      failure: .text(500, "the picture cannot be made from the image's tiles"))
   }
 }

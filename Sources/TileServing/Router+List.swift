@@ -62,7 +62,7 @@ extension Router {
     guard let animation = archive.buildRecord?.animation else {
       return .problem(404, "Not found", "this image does not move")
     }
-    guard let bytes = archive.entry(animation.entryName) else {
+    guard let bytes = archive.bytes(of: animation) else {
       return .problem(500, "Unreadable", "the animation cannot be read from its archive")
     }
     return Response(

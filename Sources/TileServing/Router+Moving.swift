@@ -70,6 +70,7 @@ extension Router {
     site.uploads?.forget(image: id)
     try library.renew([(id, path)])
     space.refresh()
+    note(.move(to: "space"))
     site.scrubCatalog()
     return Self.moved("\(SpaceLibrary.prefix)\(id)")
   }
@@ -79,6 +80,7 @@ extension Router {
     let own = String(id.dropFirst(SpaceLibrary.prefix.utf8CodeUnitCount))
     try space.space.give(own, to: site.library.root)
     space.refresh()
+    note(.move(to: "library"))
     if site.library.refresh() { try site.library.updateCatalog() }
     return Self.moved(own)
   }
@@ -87,7 +89,7 @@ extension Router {
   private func moveOn(
     _ id: String, from space: SpaceLibrary, _ password: String, _ request: Request
   ) -> Response {
-    let address = site.guesser(request)
+    let address = request.client
     if let refusal = site.refusal(toGuess: address) { return refusal }
     let own = String(id.dropFirst(SpaceLibrary.prefix.utf8CodeUnitCount))
     return Response(
@@ -96,6 +98,7 @@ extension Router {
         DeferredAnswer(in: site.unlocking) { [site] in
           do throws(StorageError) {
             guard let opened = try site.access.spaces?.open(password) else {
+              note(.login(.password, isRight: false))
               return Response.refused("no space opens with this password").madePrivate
             }
             site.guesses.withLock { $0.succeeded(address) }
@@ -105,6 +108,7 @@ extension Router {
             try space.space.hand(own, to: known?.space ?? opened)
             space.refresh()
             known?.refresh()
+            note(.move(to: "other-space"))
             return Self.moved(nil).madePrivate
           } catch { return Self.moveFailure(error).madePrivate }
         }))

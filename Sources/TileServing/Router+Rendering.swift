@@ -6,22 +6,26 @@ import TileStorage
 extension Router {
   /// - Parameters:
   ///   - name: what tells the picture from all others of the archive.
-  ///   - stamp: what else its pixels depend on, as `TileRenderer` tells.
   ///   - failure: what is answered where it cannot be made.
   func rendering(
-    _ name: String, stamp: UInt64, _ format: PictureFormat, _ archive: SZIArchive, failure: Response,
-    _ work: @escaping @Sendable () throws(RenderError) -> [UInt8]
+    _ name: String, _ task: RenderTask, _ archive: SZIArchive, failure: Response
   ) -> Response {
-    rendering(name, stamp: stamp, mediaType: format.mediaType, archive, failure: failure, work)
+    let renderer = site.renderer
+    return rendering(
+      name, stamp: task.stamp(in: archive), cost: task.cost(in: archive), mediaType: task.format.mediaType,
+      archive, failure: failure
+    ) { (cancellation) throws(RenderError) in try renderer.render(task, of: archive, until: cancellation) }
   }
 
+  /// - Parameter stamp: what its pixels depend on besides the archive's generation.
   func rendering(
-    _ name: String, stamp: UInt64, mediaType: String, _ archive: SZIArchive, failure: Response,
-    _ work: @escaping @Sendable () throws(RenderError) -> [UInt8]
+    _ name: String, stamp: UInt64, cost: RenderCost, mediaType: String, _ archive: SZIArchive,
+    failure: Response, _ work: @escaping @Sendable (Cancellation) throws(RenderError) -> [UInt8]
   ) -> Response {
     var key =
       "\(TileRenderer.revision)|\(String(archive.generation, radix: 16))|\(name)|\(site.rendering.quality)"
     if stamp != 0 { key += "|\(String(stamp, radix: 16))" }
+    let library = site.library
     return Response(
       200,
       [
@@ -30,7 +34,13 @@ extension Router {
         ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
       ],
       .rendering(
-        RenderJob(key: key, failure: failure, mayBeKept: { !archive.isLocked }, work: work)))
+        RenderJob(key: key, cost: cost, failure: failure, mayBeKept: { !archive.isLocked }) {
+          (cancellation) throws(RenderError) in
+          do throws(RenderError) { return try work(cancellation) } catch {
+            if error.isFault { library.tellFault(in: archive, error.description) }
+            throw error
+          }
+        }))
   }
 
   /// For ever where the URL names the archive's generation and that stands for every tile, else until the next
@@ -46,14 +56,9 @@ extension Router {
   func transcoded(_ address: TileAddress, _ fileExtension: String, _ archive: SZIArchive) -> Response? {
     let ending = fileExtension == "jpeg" ? "jpg" : fileExtension
     guard let format = PictureFormat(fileExtension: ending) else { return nil }
-    let renderer = site.renderer
     return rendering(
-      "tile \(address.level)/\(address.column)_\(address.row).\(ending)",
-      stamp: archive.pyramid.rectangle(of: address).map {
-        renderer.stamp(of: $0, level: address.level, in: archive)
-      } ?? 0, format, archive,
-      failure: .text(500, "the tile cannot be read from its archive")
-    ) { () throws(RenderError) in try renderer.transcode(address, of: archive, to: format) }
+      "tile \(address.level)/\(address.column)_\(address.row).\(ending)", .tile(address, format), archive,
+      failure: .text(500, "the tile cannot be read from its archive"))
   }
 
   /// The viewport itself, `viewport.jpg`.
@@ -71,21 +76,18 @@ extension Router {
     let ratio = query.devicePixelRatio
     let (width, height) = ((query.width * ratio).rounded(), (query.height * ratio).rounded())
     let side = Double(min(PictureLimits.side, PictureLimits.side(of: format)))
-    guard width <= side, height <= side, width * height <= Double(site.rendering.pixels) else {
+    let most = format.limit(site.rendering.pixels)
+    guard width <= side, height <= side, width * height <= Double(most) else {
       return .problem(
         400, "Bad parameter",
         "width, height and dpr ask for \(Int(width))×\(Int(height)) pixels; it takes at most "
-          + "\(site.rendering.pixels) in all and \(Int(side)) along a side")
+          + "\(most) in all and \(Int(side)) along a side")
     }
     let (viewport, _) = query.viewport(on: archive.pyramid.imageSize)
-    let renderer = site.renderer
     return rendering(
       "viewport \(viewport.width),\(viewport.height),\(viewport.scale),\(viewport.x),\(viewport.y),"
         + "\(viewport.turn.degrees),\(viewport.turn.isFlipped),\(ratio).\(ending)",
-      stamp: renderer.stamp(of: viewport, devicePixelRatio: ratio, in: archive), format, archive,
-      failure: .problem(500, "Unreadable", "the picture cannot be made from the image's tiles")
-    ) { () throws(RenderError) in
-      try renderer.render(viewport, devicePixelRatio: ratio, format: format, of: archive)
-    }
+      .viewport(viewport, devicePixelRatio: ratio, format), archive,
+      failure: .problem(500, "Unreadable", "the picture cannot be made from the image's tiles"))
   }
 }

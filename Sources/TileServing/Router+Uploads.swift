@@ -37,7 +37,8 @@ extension Router {
     guard site.uploads != nil else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
     let (seesOpen, seesOf) = (visitor.mayWrite, site.sessions.admission(request))
-    let stream = site.events.open(with: site.uploads?.all ?? []) { upload in
+    let isWelcome = visitor.isByCookie ? site.sessions.liveness(request) : nil
+    let stream = site.events.open(with: site.uploads?.all ?? [], isWelcome: isWelcome) { upload in
       upload.vault.map { seesOf($0.owner) } ?? seesOpen
     }
     guard let stream else {
@@ -96,6 +97,7 @@ extension Router {
       default:
         guard let upload = visible(rest[0], uploads) else { return .refuse(Self.unknown) }
         return .collect(limit: 0) { _ in
+          if !upload.hasEnded { note(.cancel(upload)) }
           uploads.cancel(upload)
           return .tus(204, [])
         }
@@ -121,7 +123,8 @@ extension Router {
       vault: vault)
     return .stream(
       UploadReceiver(
-        try UploadWriter(upload, of: uploads, offset: 0), of: uploads, creates: true, base: site.base))
+        try UploadWriter(upload, of: uploads, offset: 0), of: uploads, base: site.base,
+        created: { note(.upload(upload)) }))
   }
 
   /// Where a picture goes: behind `~/` into the private space that the session has open.
@@ -155,7 +158,7 @@ extension Router {
     }
     return .stream(
       UploadReceiver(
-        try UploadWriter(upload, of: uploads, offset: offset), of: uploads, creates: false, base: site.base))
+        try UploadWriter(upload, of: uploads, offset: offset), of: uploads, base: site.base))
   }
 
   private func checkType() throws(UploadError) {

@@ -66,7 +66,7 @@ struct Router {
 
   /// The viewer's page; with 404 where there is no such image, which the page then says in its own words.
   private func view(_ id: String) -> Response {
-    var response = page("view.html")
+    var response = page("view.html", frames: site.access.frames)
     let place = place(id)
     if response.status == 200, (try? place?.library.archive(place?.id ?? "")) == nil {
       response.status = 404
@@ -77,10 +77,11 @@ struct Router {
     return response
   }
 
-  private func page(_ path: String) -> Response {
+  private func page(_ path: String, frames: FrameAncestors = .own) -> Response {
     guard let files = site.files else { return .text(404, "there is nothing at this path") }
     return files.response(
-      path.isEmpty ? "index.html" : path, acceptEncoding: request.header("Accept-Encoding") ?? "")
+      path.isEmpty ? "index.html" : path, acceptEncoding: request.header("Accept-Encoding") ?? "",
+      frames: frames)
   }
 
   // MARK: Deep Zoom
@@ -126,8 +127,14 @@ struct Router {
       return made
     }
     // In the pyramid, but not readable: that is a fault, never an empty tile.
-    guard archive.tile(index) != nil else { return .text(500, "the tile cannot be read from its archive") }
+    guard archive.tile(index) != nil else { return unreadableTile(address, archive) }
     return .text(500, "the tile could not be answered")
+  }
+
+  func unreadableTile(_ address: TileAddress, _ archive: SZIArchive) -> Response {
+    site.library.tellFault(
+      in: archive, "tile \(address.level)/\(address.column)_\(address.row) is not where the directory has it")
+    return .text(500, "the tile cannot be read from its archive")
   }
 
   static func number(_ text: String) -> Int? {

@@ -5,6 +5,8 @@ import TileStorage
 
 /// What a visitor's browser is granted, until it logs out, is idle for too long, or the day is over.
 struct Session: Sendable {
+  /// What the session is called where its id must not stand; one that is given more rights keeps it.
+  var label = ""
   /// The token was given.
   var hasToken = false
   /// A password was given that opened this.
@@ -25,18 +27,22 @@ public final class SessionTable: Sendable {
     public init() {}
   }
 
-  static let cookieName = "ziggurat-session"
-  private static let cookieBytes = Array(cookieName.utf8)
-
+  let cookie: SessionCookie
   private let limits: Limits
   private let now: @Sendable () -> Int
   private let sessions = Mutex<[SecretDigest: Session]>([:])
   /// Told of every space that was locked.
   private let locked: @Sendable () -> Void
+  /// Told whenever sessions ended.
+  private let ended: @Sendable () -> Void
 
   /// - Parameter now: seconds of a clock that never goes back.
-  init(limits: Limits, now: @escaping @Sendable () -> Int, locked: @escaping @Sendable () -> Void = {}) {
-    (self.limits, self.now, self.locked) = (limits, now, locked)
+  init(
+    limits: Limits, cookie: SessionCookie = SessionCookie(isSecure: false),
+    now: @escaping @Sendable () -> Int,
+    locked: @escaping @Sendable () -> Void = {}, ended: @escaping @Sendable () -> Void = {}
+  ) {
+    (self.limits, self.cookie, self.now, self.locked, self.ended) = (limits, cookie, now, locked, ended)
   }
 
   /// Seconds; goes on while the machine sleeps.
@@ -51,7 +57,7 @@ public final class SessionTable: Sendable {
   /// The session that the cookies name; nil where there is none.
   /// - Parameter isUse: it thereby counts as used.
   func session(cookies: UnsafeBufferPointer<UInt8>, isUse: Bool = true) -> Session? {
-    guard let id = Self.id(in: cookies) else { return nil }
+    guard let id = cookie.id(in: cookies) else { return nil }
     let digest = SecretDigest(id)
     let time = now()
     return sessions.withLock { sessions in
@@ -88,7 +94,10 @@ public final class SessionTable: Sendable {
     let id = SecretDigest.makeSecret()
     let time = now()
     var session = self.session(request) ?? Session()
-    if session.began == 0 { session.began = time }
+    if session.began == 0 {
+      session.began = time
+      session.label = String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
+    }
     session.lastUse = time
     change(&session)
     let replaced = oldDigest(request)
@@ -134,6 +143,15 @@ public final class SessionTable: Sendable {
     }
   }
 
+  /// Whether the session that the request's cookie names goes on, whenever it is asked.
+  func liveness(_ request: Request) -> @Sendable () -> Bool {
+    guard let digest = oldDigest(request) else { return { false } }
+    return { [self] in
+      let time = now()
+      return sessions.withLock { sessions in sessions[digest].map { isAlive($0, time) } ?? false }
+    }
+  }
+
   /// The unlocked space of that identity, if a session has it.
   func space(of identity: String) -> SpaceLibrary? {
     sessions.withLock { $0.values.first { $0.space?.space.identity == identity }?.space }
@@ -157,31 +175,20 @@ public final class SessionTable: Sendable {
     _ isGone: (SecretDigest, Session) -> Bool,
     adding add: (inout [SecretDigest: Session]) -> Void = { _ in }
   ) {
-    let gone = sessions.withLock { sessions -> [SpaceLibrary] in
-      let before = Self.spaces(sessions)
+    let (gone, hasEnded) = sessions.withLock { sessions -> ([SpaceLibrary], Bool) in
+      let (before, ids) = (Self.spaces(sessions), Set(sessions.keys))
       sessions = sessions.filter { !isGone($0.key, $0.value) }
       add(&sessions)
       let left = Set(Self.spaces(sessions).map { ObjectIdentifier($0) })
-      return before.filter { !left.contains(ObjectIdentifier($0)) }
+      return (before.filter { !left.contains(ObjectIdentifier($0)) }, !ids.isSubset(of: sessions.keys))
     }
     for space in gone { space.space.wipeKeys() }
     if !gone.isEmpty { locked() }
+    if hasEnded { ended() }
   }
 
   private func oldDigest(_ request: Request) -> SecretDigest? {
     guard var cookies = request.header("Cookie") else { return nil }
-    return cookies.withUTF8 { Self.id(in: $0).map { SecretDigest($0) } }
+    return cookies.withUTF8 { cookie.id(in: $0).map { SecretDigest($0) } }
   }
-
-  static func id(in cookies: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
-    CookieHeader(cookies).value(cookieBytes)
-  }
-
-  /// - Parameter isSecure: browsers send it by HTTPS alone.
-  static func cookie(_ id: String, isSecure: Bool) -> String {
-    "\(cookieName)=\(id); HttpOnly; SameSite=Strict; Path=/" + (isSecure ? "; Secure" : "")
-  }
-
-  /// Has the browser forget the id.
-  static let goneCookie = "\(cookieName)=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0"
 }

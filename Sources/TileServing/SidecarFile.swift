@@ -3,13 +3,10 @@ import Glibc
 import Metadata
 import TileStorage
 
-/// The XMP file beside an archive: `photo.xmp`, or `photo.szi.xmp` as darktable and digiKam call it.
+/// The XMP file beside an archive.
 struct SidecarFile: Hashable, Sendable {
   let path: String
   let identity: FileIdentity
-
-  /// Where an archive's sidecar may be, the first before the other.
-  static func paths(ofArchive path: String) -> [String] { [path.dropLast(4) + ".xmp", path + ".xmp"] }
 
   /// A file that is there.
   init?(path: String) {
@@ -20,7 +17,7 @@ struct SidecarFile: Hashable, Sendable {
 
   /// - Parameter isListed: whether a file of that path may be there, from a reading of its folder.
   init?(ofArchive path: String, isListed: (String) -> Bool = { _ in true }) {
-    for path in Self.paths(ofArchive: path) where isListed(path) {
+    for path in TrashFolder.sidecars(ofArchive: path) where isListed(path) {
       guard let file = SidecarFile(path: path) else { continue }
       self = file
       return
@@ -34,10 +31,14 @@ struct SidecarFile: Hashable, Sendable {
     return stat(path, &status) != 0 || FileIdentity(status) != identity
   }
 
-  /// Nil where it cannot be read or is too long for one.
-  var bytes: [UInt8]? {
-    guard identity.size <= Sidecar.longest, let data = FileManager.default.contents(atPath: path),
-      data.count <= Sidecar.longest
+  /// Nil where it cannot be read, is too long for one, or a link leads out of the enclosure.
+  func bytes(within enclosure: Enclosure?) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    guard enclosure?.holds(descriptor) ?? true,
+      // Nothing at all where the file is empty.
+      let data = try? file.read(upToCount: Sidecar.longest + 1) ?? Data(), data.count <= Sidecar.longest
     else { return nil }
     return Array(data)
   }

@@ -44,10 +44,13 @@ extension Site {
 
   private func logout(_ request: Request) -> Response {
     guard sessions.session(request) == nil || request.isSameOrigin else { return .crossSite }
+    if let session = sessions.session(request) {
+      note(.logout, request, Visitor(session, isWritable: access.isWritable))
+    }
     sessions.end(request)
     forgetUploads()
     return Response(
-      204, [("Set-Cookie", SessionTable.goneCookie), ("Clear-Site-Data", "\"cache\"")], .bytes([]))
+      204, [("Set-Cookie", sessions.cookie.unsetting), ("Clear-Site-Data", "\"cache\"")], .bytes([]))
   }
 
   private func login(_ request: Request) -> Response {
@@ -64,34 +67,39 @@ extension Site {
     if case .password = credential, access.spaces == nil {
       return .problem(403, "Forbidden", "this server takes no passwords")
     }
-    let address = guesser(request)
-    if let refusal = refusal(toGuess: address) { return refusal }
     switch credential {
     case .token(let text):
+      // Before any limit: nobody guesses 256 bits, and whoever tries keeps nobody out.
       let isToken = access.token?.isSame(text.utf8) ?? false
       guard isToken || pairing.take(text, now: access.clock()) else {
+        if let refusal = refusal(toGuess: request.client) { return refusal }
+        note(.login(.token, isRight: false), request)
         return .refused("the token is not the one that the server printed")
       }
-      guesses.withLock { $0.succeeded(address) }
-      return begin(request) { $0.hasToken = true }
+      return begin(request, isToken ? .token : .pairing) { $0.hasToken = true }
     case .password(let password):
-      let cookies = request.header("Cookie")
+      let address = request.client
+      if let refusal = refusal(toGuess: address) { return refusal }
+      let (cookies, origin) = (request.header("Cookie"), request.origin)
       return Response(
         200, [],
         .deferred(
           DeferredAnswer(in: unlocking) { [self] in
             unlock(
               password, address,
-              Request(method: "POST", rawPath: Self.sessionPath) { $0 == "Cookie" ? cookies : nil }
+              Request(method: "POST", rawPath: Self.sessionPath, origin: origin) {
+                $0 == "Cookie" ? cookies : nil
+              }
             ).ofSession
           }))
     }
   }
 
   /// Takes half a second.
-  private func unlock(_ password: String, _ address: String, _ request: Request) -> Response {
+  private func unlock(_ password: String, _ address: ClientAddress, _ request: Request) -> Response {
     do throws(StorageError) {
       guard let opened = try access.spaces?.open(password) else {
+        note(.login(.password, isRight: false), request)
         return .refused("no space opens with this password")
       }
       guesses.withLock { $0.succeeded(address) }
@@ -104,40 +112,32 @@ extension Site {
         space = try SpaceLibrary(opened)
         _ = try? space.library.updateCatalog()
       }
-      return begin(request) { $0.space = space }
+      return begin(request, .password) { $0.space = space }
     } catch {
       guesses.withLock { $0.succeeded(address) }
       return .problem(500, "Unreadable", "the private spaces cannot be read")
     }
   }
 
-  private func begin(_ request: Request, _ change: (inout Session) -> Void) -> Response {
+  private func begin(
+    _ request: Request, _ credential: AuditEvent.Credential, _ change: (inout Session) -> Void
+  ) -> Response {
     let id = sessions.begin(instead: request, adding: change)
-    let cookie = SessionTable.cookie(id, isSecure: base.hasPrefix("https:"))
-    var response = sessionState(Request(method: "GET", rawPath: []) { $0 == "Cookie" ? cookie : nil })
+    let cookie = sessions.cookie.setting(id)
+    let begun = Request(method: "GET", rawPath: []) { $0 == "Cookie" ? cookie : nil }
+    note(.login(credential, isRight: true), request, visitor(begun))
+    var response = sessionState(begun)
     response.headers.append(("Set-Cookie", cookie))
     return response
   }
 
-  /// Whose guesses the request's count with.
-  func guesser(_ request: Request) -> String { GuessLimit.group(client(of: request)) }
-
   /// Counts a guess; nil where it may be tried now.
-  func refusal(toGuess address: String) -> Response? {
+  func refusal(toGuess address: ClientAddress) -> Response? {
     let wait = guesses.withLock { $0.admit(address, now: access.clock()) }
     guard wait > 0 else { return nil }
     var response = Response.problem(429, "Too many guesses", "try again in \(wait) seconds")
     response.headers.append(("Retry-After", "\(wait)"))
     return response
-  }
-
-  /// The address that guesses count for: the one that a proxy on this machine tells of, where there is one.
-  private func client(of request: Request) -> String {
-    let isLocal = request.peer == "::1" || request.peer.hasPrefix("127.")
-    guard isLocal, !base.isEmpty, let forwarded = request.header("X-Forwarded-For"),
-      let last = forwarded.split(separator: ",").last?.filter({ $0 != " " }), last.utf8.count <= 64
-    else { return request.peer }
-    return last
   }
 
   /// To be called about once a second: ends what has expired, and keeps up with what is built into spaces.

@@ -55,15 +55,22 @@ public final class Site: Sendable {
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
     renderer = TileRenderer(options: options)
     renders = RenderQueue(rendering, loops)
-    sessions = SessionTable(limits: access.sessions, now: access.clock) { [renders, renderer] in
-      // What was made of private pictures is not kept longer than their keys.
-      renders.forget()
-      renderer.forget()
-    }
+    sessions = SessionTable(
+      limits: access.sessions, cookie: SessionCookie(isSecure: baseURL.hasPrefix("https:")),
+      now: access.clock,
+      locked: { [renders, renderer] in
+        // What was made of private pictures is not kept longer than their keys.
+        renders.forget()
+        renderer.forget()
+        access.audit?.add(.lock, client: nil, visitor: nil)
+      }, ended: { [events] in events.endWithSessions() })
     (editor, trash) = (LibraryEditor(library), Trash(library, keeps: access.keepsDeleted))
     files = try publicFolder.map { (folder) throws(StorageError) in try StaticFiles(root: folder) }
     base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
-    uploads?.observe { [events] in events.tell($0) }
+    uploads?.observe { [events] upload in
+      events.tell(upload)
+      if upload.hasEnded { access.audit?.add(.uploaded(upload), client: nil, visitor: nil) }
+    }
   }
 
   /// Looks a stored tile up by its path alone, as sent; touches no string or object on the way.
@@ -171,6 +178,23 @@ public final class Site: Sendable {
     return Router(site: self, request: request, visitor: visitor(request)).bodyPlan()
   }
 
+  /// Whose word counts for where a request comes from.
+  public var proxies: TrustedProxies { access.proxies }
+
+  /// What browsers are to let other sites' pages do.
+  public var origins: AllowedOrigins { access.origins }
+
+  /// How many cookies of the session's name, or of the gate's, a Cookie header has: more than one are refused.
+  public func sessionCookies(in cookies: UnsafeBufferPointer<UInt8>) -> Int {
+    gate?.count(in: cookies) ?? sessions.cookie.count(in: cookies)
+  }
+
+  /// Whether a request with this Host is answered.
+  /// - Parameter address: where the request came in.
+  public func admits(host: UnsafeBufferPointer<UInt8>, at address: () -> IPAddress?) -> Bool {
+    access.hosts.admit(host, at: address)
+  }
+
   /// Removes for good what was deleted long enough ago; to be called now and then.
   public func purgeDeleted() { if access.isWritable { trash.purge() } }
 
@@ -193,6 +217,7 @@ public final class Site: Sendable {
     if request.rawPath == Self.sessionPath { return sessionResponse(request) }
     switch request.method {
     case "OPTIONS":
+      if let answer = preflight(request) { return answer }
       return Router(site: self, request: request, visitor: .anyone).uploadOptions() ?? .options
     case "GET", "HEAD": break
     default: return .methodNotAllowed
@@ -201,8 +226,13 @@ public final class Site: Sendable {
     var response = Router(site: self, request: request, visitor: visitor).response()
       .compressed(for: request.header("Accept-Encoding"))
     // All of them may tell of a space: what is the same for everybody is not kept either.
-    if visitor.space != nil { return response.madePrivate }
-    if access.spaces != nil { response.headers.append(("Vary", "Cookie")) }
+    if visitor.space != nil {
+      // Two who edit one image at once are told, in a space as in the library.
+      let isImage = request.rawPath.starts(with: "/api/images/".utf8)
+      return response.madePrivate(
+        keepingTag: isImage && response.header("Content-Type") == "application/json")
+    }
+    if access.spaces != nil { response.vary(by: "Cookie") }
     return response
   }
 

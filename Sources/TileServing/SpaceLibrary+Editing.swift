@@ -17,7 +17,7 @@ extension SpaceLibrary {
         outcome = .changedMeanwhile
         return nil
       }
-      guard let new = Sidecar.edited(old, edit), Sidecar(new) != nil else {
+      guard let new = Sidecar.edited(old, edit, isPrivate: true), Sidecar(new, isPrivate: true) != nil else {
         outcome = .unreadableSidecar
         return nil
       }

@@ -13,20 +13,18 @@ final class StaticFiles: Sendable {
   }
 
   private let root: String
+  private let enclosure: Enclosure
   private let pages = Mutex<[String: Page]>([:])
   /// No page or picture of the viewer comes near this.
   private static let largest = 16 << 20
 
   init(root: String) throws(StorageError) {
-    guard let resolved = realpath(root, nil) else {
-      throw StorageError("open the folder \(root)", errno: errno)
-    }
-    defer { free(resolved) }
-    self.root = String(cString: resolved)
+    self.root = root
+    enclosure = try Enclosure(root)
   }
 
   /// - Parameter path: decoded, below the folder.
-  func response(_ path: String, acceptEncoding: String) -> Response {
+  func response(_ path: String, acceptEncoding: String, frames: FrameAncestors = .own) -> Response {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let isClean = parts.allSatisfy {
       !$0.isEmpty && !$0.hasPrefix(".") && !$0.contains("\\") && !$0.contains("\0")
@@ -44,15 +42,18 @@ final class StaticFiles: Sendable {
       // Other bytes, another tag (RFC 9110, section 8.8.3.3).
       ("ETag", compressed.map { EntityTag(of: $0).text } ?? page.tag.text),
       ("Cache-Control", "public, max-age=60"), ("X-Content-Type-Options", "nosniff"),
-      ("Content-Security-Policy", Self.policy), Response.anyOrigin,
+      ("Content-Security-Policy", Self.policy(frames)), ("Referrer-Policy", "same-origin"),
+      Response.anyOrigin,
     ]
     if page.compressed != nil { headers.append(("Vary", "Accept-Encoding")) }
     if compressed != nil { headers.append(("Content-Encoding", "gzip")) }
     return Response(200, headers, .bytes(compressed ?? page.plain))
   }
 
-  private static let policy =
-    "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; frame-ancestors 'self'; base-uri 'none'"
+  private static func policy(_ frames: FrameAncestors) -> String {
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; frame-ancestors \(frames.policy); "
+      + "base-uri 'none'"
+  }
 
   private enum Lookup {
     case found(Page)
@@ -62,16 +63,12 @@ final class StaticFiles: Sendable {
   }
 
   private func page(_ path: String) -> Lookup {
-    // Links are followed only within the folder.
-    guard let resolved = realpath("\(root)/\(path)", nil) else {
+    let descriptor = open("\(root)/\(path)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
       return [ENOENT, ENOTDIR, ENAMETOOLONG].contains(errno) ? .missing : .unreadable
     }
-    defer { free(resolved) }
-    let real = String(cString: resolved)
-    guard real.hasPrefix(root == "/" ? root : root + "/") else { return .missing }
-    let descriptor = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return .unreadable }
     defer { close(descriptor) }
+    guard enclosure.holds(descriptor) else { return .missing }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return .unreadable }
     guard status.st_mode & S_IFMT == S_IFREG else { return .missing }

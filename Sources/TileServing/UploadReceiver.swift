@@ -8,13 +8,16 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
   private let base: String
   /// The upload's files are yet to be made.
   private var isNew: Bool
-  private let creates: Bool
+  private var creates: Bool { created != nil }
+  private let created: (@Sendable () -> Void)?
   private var failure: UploadError?
 
-  /// - Parameter creates: the request makes the upload (creation-with-upload).
-  init(_ writer: UploadWriter, of uploads: Uploads, creates: Bool, base: String) {
+  /// - Parameter created: called once the upload is made; nil where the request goes on with one.
+  init(
+    _ writer: UploadWriter, of uploads: Uploads, base: String, created: (@Sendable () -> Void)? = nil
+  ) {
     (self.writer, self.uploads, self.base) = (writer, uploads, base)
-    (isNew, self.creates) = (creates, creates)
+    (isNew, self.created) = (created != nil, created)
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) -> BodyStep {
@@ -30,7 +33,10 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
   private func create() {
     guard isNew else { return }
     isNew = false
-    do throws(UploadError) { try uploads.create(writer.upload) } catch { failure = error }
+    do throws(UploadError) {
+      try uploads.create(writer.upload)
+      created?()
+    } catch { failure = error }
   }
 
   func answer(_ request: Request) -> Response {

@@ -11,8 +11,8 @@ public struct ViewportAnswer {
   private let id: String
   private let urls: TileURLs
 
-  /// More tiles than a viewer could use: the query is refused, not answered slowly.
-  public static let tileLimit = 100_000
+  /// More tiles than a viewer could use: the query is refused, since its answer would keep others waiting.
+  public static let tileLimit = 10_000
 
   /// - Parameter base: in front of every URL, without a slash at its end; empty for root-relative ones.
   public init(
@@ -26,12 +26,24 @@ public struct ViewportAnswer {
       pyramid: query.scheme.grid(of: archive.pyramid), viewport: viewport,
       devicePixelRatio: query.devicePixelRatio,
       coarsest: query.scheme.coarsestLevel(of: archive.pyramid))
-    guard coverage.count(margin: query.margin) <= Self.tileLimit else {
-      throw ViewportQuery.Refusal(
-        parameter: "width", value: "\(query.width)",
-        allowed: "with this height, dpr and margin, what \(Self.tileLimit) tiles cover")
-    }
+    try Self.check(coverage, query)
     urls = TileURLs(query.scheme, id: id, archive: archive, base: base)
+  }
+
+  /// Names the parameter that asks for too many tiles, and what it may be beside the others.
+  private static func check(_ coverage: Coverage, _ query: ViewportQuery) throws(ViewportQuery.Refusal) {
+    let count = coverage.count()
+    guard count <= tileLimit else {
+      throw ViewportQuery.Refusal(
+        parameter: "width",
+        value: query.width == query.width.rounded() ? "\(Int(query.width))" : "\(query.width)",
+        allowed: "with this height and dpr, what at most \(tileLimit) tiles cover, not \(count)")
+    }
+    guard coverage.count(margin: query.margin) > tileLimit else { return }
+    let most = (0..<query.margin).last { coverage.count(margin: $0) <= tileLimit } ?? 0
+    throw ViewportQuery.Refusal(
+      parameter: "margin", value: "\(query.margin)",
+      allowed: "a whole number from 0 to \(most) here, where \(tileLimit) tiles are the most")
   }
 
   /// Coarser tiles first where they are asked for, then those of the level, nearest the centre first.

@@ -20,7 +20,9 @@ extension Router {
         let (bytes, stamp) = archive.stampedTile(number)
       else {
         let isMade = site.renderer.makes(address, of: archive)
-        return isMade ? made(tiles.map(\.address), json, archive, failure) : failure
+        if isMade { return made(tiles.map(\.address), json, archive, failure) }
+        _ = unreadableTile(address, archive)
+        return failure
       }
       stamps = Digest.step(stamps, stamp)
       parts.append(bytes)
@@ -39,15 +41,18 @@ extension Router {
     _ tiles: [TileAddress], _ json: [UInt8], _ archive: SZIArchive, _ failure: Response
   ) -> Response {
     let renderer = site.renderer
-    var stamp: UInt64 = 0
-    for address in tiles {
-      guard let rectangle = archive.pyramid.rectangle(of: address) else { continue }
-      stamp = Digest.step(stamp, renderer.stamp(of: rectangle, level: address.level, in: archive))
-    }
     guard let format = PictureFormat(fileExtension: archive.format.fileExtension) else { return failure }
+    var (stamp, pixels): (UInt64, Int) = (0, 0)
+    for address in tiles {
+      let task = RenderTask.tile(address, format)
+      stamp = Digest.step(stamp, task.stamp(in: archive))
+      pixels += task.cost(in: archive).pixels
+    }
     return rendering(
-      "tiles \(EntityTag(of: json).text)", stamp: stamp, mediaType: Self.framed, archive, failure: failure
-    ) { () throws(RenderError) in
+      "tiles \(EntityTag(of: json).text)", stamp: stamp, cost: RenderCost(pixels: pixels),
+      mediaType: Self.framed,
+      archive, failure: failure
+    ) { (cancellation) throws(RenderError) in
       var bytes: [UInt8] = []
       func append(_ part: some Collection<UInt8>) {
         withUnsafeBytes(of: UInt32(part.count).bigEndian) { bytes += $0 }
@@ -59,7 +64,7 @@ extension Router {
         if let stored = number.flatMap({ archive.tile($0) }) {
           append(stored)
         } else {
-          append(try renderer.transcode(address, of: archive, to: format))
+          append(try renderer.render(.tile(address, format), of: archive, until: cancellation))
         }
       }
       return bytes

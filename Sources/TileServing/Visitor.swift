@@ -14,25 +14,37 @@ public struct Visitor: Sendable {
   public let mayWrite: Bool
   /// May change the private space that is unlocked.
   public let mayWriteToSpace: Bool
-  /// Known by a cookie, which browsers send also where another site's page makes them.
-  let isByCookie: Bool
+  /// How a visitor is known.
+  enum Credential: String {
+    case nothing, token
+    /// By a cookie, which browsers send also where another site's page makes them.
+    case session
+  }
+
+  let credential: Credential
+  /// What the session is called in logs.
+  let session: String?
   /// The private space that is unlocked.
   let space: SpaceLibrary?
 
   /// May read what everybody may.
-  public static let anyone = Visitor(mayWrite: false)
+  public static let anyone = Visitor(mayWrite: false, .nothing)
 
   /// By the token.
-  init(mayWrite: Bool) {
-    self.mayWrite = mayWrite
-    (mayWriteToSpace, isByCookie, space) = (false, false, nil)
+  init(mayWrite: Bool) { self.init(mayWrite: mayWrite, .token) }
+
+  private init(mayWrite: Bool, _ credential: Credential) {
+    (self.mayWrite, self.credential) = (mayWrite, credential)
+    (mayWriteToSpace, session, space) = (false, nil, nil)
   }
 
   init(_ session: Session, isWritable: Bool) {
     mayWrite = isWritable && session.hasToken
     mayWriteToSpace = isWritable && session.space != nil
-    (isByCookie, space) = (true, session.space)
+    (credential, self.session, space) = (.session, session.label, session.space)
   }
+
+  var isByCookie: Bool { credential == .session }
 
   /// Whether an upload is the visitor's business.
   func sees(_ upload: Upload) -> Bool {

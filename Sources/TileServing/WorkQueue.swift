@@ -53,9 +53,5 @@ final class WorkQueue: Sendable {
 }
 
 extension Response {
-  static let tooMuchWork: Response = {
-    var response = problem(503, "Busy", "too much is being done already; try again")
-    response.headers.append(("Retry-After", "2"))
-    return response
-  }()
+  static let tooMuchWork = problem(503, "Busy", "too much is being done already; try again")
 }

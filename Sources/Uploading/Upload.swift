@@ -33,6 +33,8 @@ public final class Upload: Sendable {
     var writer: ObjectIdentifier?
     /// Not tried again before: seconds since 1970.
     var notBefore = 0
+    /// How often it was begun to be tiled without an end of it being known.
+    var attempts = 0
   }
 
   /// 32 hexadecimal digits of the system's generator: whoever knows it was told.
@@ -58,7 +60,8 @@ public final class Upload: Sendable {
 
   public var state: State { current.withLock { $0 } }
 
-  var hasEnded: Bool { [.done, .failed].contains(state.stage) }
+  /// Whether it became an image, or never will.
+  public var hasEnded: Bool { [.done, .failed].contains(state.stage) }
 
   func change<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
     current.withLock { body(&$0) }
@@ -71,6 +74,8 @@ public final class Upload: Sendable {
     let length: Int
     /// Chosen before the archive is begun, so that after a crash the same picture has the same id.
     var image: String?
+    /// Written before anything of the picture is read: what ends the program is found here by the next one.
+    var attempts: Int?
   }
 
   /// What clients are told.

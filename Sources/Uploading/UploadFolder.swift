@@ -56,12 +56,13 @@ public struct UploadFolder: Sendable {
     }
   }
 
-  /// Keeps which picture it becomes.
-  func record(_ image: String, of upload: Upload) throws(StorageError) {
+  /// Keeps, also over a loss of power, which picture it becomes and how often that was tried.
+  func record(_ upload: Upload, image: String?, attempts: Int) throws(StorageError) {
     let folder = "\(path)/\(upload.id)"
     try write(
-      Upload.Record(name: upload.name, folder: upload.folder, length: upload.length, image: image), to: folder
-    )
+      Upload.Record(
+        name: upload.name, folder: upload.folder, length: upload.length, image: image, attempts: attempts),
+      to: folder)
     try Self.sync(folder)
   }
 
@@ -128,6 +129,7 @@ public struct UploadFolder: Sendable {
     (state.offset, state.received) = (Int(status.st_size), Int(status.st_size))
     state.stage = state.offset == record.length ? .waiting : .receiving
     (state.image, state.lastChange) = (record.image, status.st_mtim.tv_sec)
+    state.attempts = record.attempts ?? 0
     return Upload(id: id, name: record.name, folder: record.folder, length: record.length, state: state)
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+public import TileStorage
 
 /// What uploads may take.
 public struct UploadLimits: Sendable {

@@ -11,6 +11,8 @@ public final class Uploads: Sendable {
   /// Ended uploads that are listed among the others.
   private static let listed = 500
   private let ended: EndedUploads
+  /// What was being tiled so often when the program ended is not tried again.
+  private static let attempts = 2
 
   /// Whether a library has taken uploads.
   public static func areThere(in library: String) -> Bool {
@@ -28,6 +30,9 @@ public final class Uploads: Sendable {
       if ended.contains(upload.id) { folder.remove(upload) } else { open[upload.id] = upload }
     }
     table = Mutex(open)
+    for upload in open.values where upload.state.attempts >= Self.attempts {
+      end(upload, .failed, reason: "the server ended twice while it made the picture; it is not tried again")
+    }
   }
 
   /// Has `body` told of every change, by whoever made it.
@@ -171,12 +176,22 @@ public final class Uploads: Sendable {
 
   // MARK: To be tiled
 
-  /// The next upload that is whole; it counts as being tiled from now on.
+  /// The next upload that is whole; it counts as being tiled from now on, which is on the disk before anything of
+  /// it is read.
   public func takeNext() -> Upload? {
     let now = Self.now()
     let waiting = all.filter { $0.state.stage == .waiting && $0.state.notBefore <= now }
     // The oldest first.
     for upload in waiting.sorted(by: { $0.state.lastChange < $1.state.lastChange }) {
+      do throws(StorageError) { try count(upload, by: 1) } catch {
+        // It may have been cancelled meanwhile.
+        upload.change { state in
+          guard state.stage == .waiting else { return }
+          (state.notBefore, state.reason) = (now + 20, "it cannot be written")
+        }
+        tell(upload)
+        continue
+      }
       let isTaken = upload.change { state in
         guard state.stage == .waiting else { return false }
         (state.stage, state.progress, state.reason) = (.tiling, 0, nil)
@@ -195,8 +210,30 @@ public final class Uploads: Sendable {
 
   /// Keeps, before anything is built, which picture the upload becomes.
   public func choose(_ image: String, for upload: Upload) throws(StorageError) {
-    if upload.vault == nil { try folder.record(image, of: upload) }
-    upload.change { $0.image = image }
+    try record(upload, image: image, attempts: upload.state.attempts)
+  }
+
+  /// The program ends in the midst of what is being tiled, by its own will: that is no fault of the picture's.
+  public func excuse() {
+    for upload in all where upload.state.stage == .tiling { try? count(upload, by: -1) }
+  }
+
+  private func count(_ upload: Upload, by step: Int) throws(StorageError) {
+    let state = upload.state
+    try record(upload, image: state.image, attempts: max(0, state.attempts + step))
+  }
+
+  private func record(_ upload: Upload, image: String?, attempts: Int) throws(StorageError) {
+    // Of what is private nothing lasts beyond the program.
+    if upload.vault == nil {
+      let result: Result<Void, StorageError> = upload.disk.withLock { _ in
+        do throws(StorageError) {
+          return .success(try folder.record(upload, image: image, attempts: attempts))
+        } catch { return .failure(error) }
+      }
+      try result.get()
+    }
+    upload.change { ($0.image, $0.attempts) = (image, attempts) }
   }
 
   /// - Parameter progress: 0 to 1.
@@ -207,6 +244,8 @@ public final class Uploads: Sendable {
 
   /// Back among those that wait, for `seconds` at least.
   public func postpone(_ upload: Upload, seconds: Int, reason: String?) {
+    // Whoever gets here is alive. What cannot be written counts as one attempt too many.
+    try? record(upload, image: upload.state.image, attempts: 0)
     upload.change { state in
       (state.stage, state.notBefore, state.reason) = (.waiting, Self.now() + seconds, reason)
     }

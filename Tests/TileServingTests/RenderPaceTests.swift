@@ -36,7 +36,7 @@ struct RenderPaceTests {
     let queue = RenderQueue(RenderOptions(), loops)
     let began = RenderPace.seconds(CLOCK_MONOTONIC)
     for number in 0..<count {
-      let render = { @Sendable () throws(RenderError) -> [UInt8] in
+      let render = { @Sendable (_: Cancellation) throws(RenderError) -> [UInt8] in
         work(0.01)
         return [1]
       }
@@ -44,8 +44,9 @@ struct RenderPaceTests {
         if case .done = outcome { shared.made.wrappingAdd(1, ordering: .relaxed) }
       }
       let job = RenderJob(
-        key: "\(number)", failure: .text(500, "failed"), mayBeKept: { true }, work: render)
-      let waiter = RenderQueue.Waiter(isThere: { true }, take: take)
+        key: "\(number)", cost: RenderCost(pixels: 1), failure: .text(500, "failed"), mayBeKept: { true },
+        work: render)
+      let waiter = RenderQueue.Waiter(client: .unknown, isThere: { true }, take: take)
       #expect(queue.submit(job, waiter))
     }
     while shared.made.load(ordering: .relaxed) < count, RenderPace.seconds(CLOCK_MONOTONIC) - began < 60 {

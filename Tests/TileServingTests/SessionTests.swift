@@ -73,13 +73,61 @@ import Uploading
 
   @Test(arguments: [
     ("ziggurat-session=abc", "abc"), ("a=1; ziggurat-session=abc; b=2", "abc"),
-    ("ziggurat-session=abc; ziggurat-session=def", "abc"), ("ziggurat-session=", ""),
+    ("ziggurat-session=abc; ziggurat-session=def", nil), ("ziggurat-session=", ""),
+    ("ziggurat-session=abc;ziggurat-session=abc", nil), ("__Host-ziggurat-session=abc", nil),
     ("ziggurat-sessions=abc", nil), ("x=ziggurat-session=abc", nil), ("ziggurat-session", nil), ("", nil),
   ])
   func idIsReadFromTheCookies(_ cookies: String, _ id: String?) {
     var cookies = cookies
-    let found = cookies.withUTF8 { SessionTable.id(in: $0).map { String(decoding: $0, as: UTF8.self) } }
+    let cookie = SessionCookie(isSecure: false)
+    let found = cookies.withUTF8 { cookie.id(in: $0).map { String(decoding: $0, as: UTF8.self) } }
     #expect(found == id)
+  }
+
+  @Test func overTLSTheCookieIsThisHostsAlone() {
+    let cookie = SessionCookie(isSecure: true)
+    // Browsers drop a cookie of this name without any of these, the one that ends it too.
+    for text in [cookie.setting("abc"), cookie.unsetting] {
+      let parts = text.split(separator: ";").map { $0.drop { $0 == " " } }
+      #expect(parts[0].hasPrefix("__Host-ziggurat-session="))
+      for attribute in ["Secure", "HttpOnly", "SameSite=Strict", "Path=/"] {
+        #expect(parts.contains { $0 == attribute })
+      }
+      #expect(!text.contains("Domain"))
+    }
+    var cookies = "ziggurat-session=theirs; __Host-ziggurat-session=ours"
+    let found = cookies.withUTF8 { cookie.id(in: $0).map { String(decoding: $0, as: UTF8.self) } }
+    #expect(found == "ours")
+    #expect(!SessionCookie(isSecure: false).setting("abc").contains("Secure"))
+  }
+
+  @Test func eventsEndWithTheirSession() throws {
+    let hub = EventHub()
+    let table = SessionTable(
+      limits: SessionTable.Limits(), now: { [clock] in clock.seconds.load(ordering: .relaxed) },
+      ended: { hub.endWithSessions() })
+    let (one, two) = (
+      table.begin(instead: Self.request(nil)) { $0.hasToken = true },
+      table.begin(instead: Self.request(nil)) { $0.hasToken = true }
+    )
+    func open(_ id: String) throws -> EventStream {
+      try #require(hub.open(with: [], isWelcome: table.liveness(Self.request(id))) { _ in true })
+    }
+    let (first, second, third) = (try open(one), try open(two), try open(two))
+    let token = try #require(hub.open(with: []) { _ in true })
+    table.end(Self.request(one))
+    #expect(first.isClosed && !second.isClosed && !third.isClosed)
+    // More rights are another session.
+    let more = table.begin(instead: Self.request(two)) { $0.hasToken = true }
+    #expect(second.isClosed && third.isClosed)
+    let last = try open(more)
+    clock.pass(SessionTable.Limits().idle)
+    table.sweep()
+    #expect(last.isClosed && !token.isClosed)
+    // One that began as its session ended is found with the next beat.
+    let late = try open(one)
+    hub.beat()
+    #expect(late.isClosed)
   }
 
   @Test func endsWhenIdleAndAtLastWhateverIsDone() {
@@ -213,54 +261,5 @@ import Uploading
     ] {
       #expect(AccessToken(bad) == nil, "\(bad)")
     }
-  }
-}
-
-/// How guessing is slowed down, by a clock that the test turns.
-@Suite struct GuessLimitTests {
-  @Test func anAddressWaitsTwiceAsLongAfterEachGuess() {
-    var limit = GuessLimit()
-    var now = 1000
-    for _ in 0..<GuessLimit.free { #expect(limit.admit("a", now: now) == 0) }
-    var waits: [Int] = []
-    for _ in 0..<12 {
-      let wait = limit.admit("a", now: now)
-      waits.append(wait)
-      #expect(limit.admit("a", now: now + wait - 1) > 0)
-      now += wait
-      #expect(limit.admit("a", now: now) == 0)
-    }
-    #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900])
-    #expect(limit.admit("b", now: now) == 0, "another address does not wait for it")
-    #expect(limit.admit("a", now: now + GuessLimit.memory) == 0)
-  }
-
-  @Test func theRightPasswordDoesNotWipeOutTheWrongOnesBeforeIt() {
-    var limit = GuessLimit()
-    for _ in 0..<GuessLimit.free - 1 { #expect(limit.admit("a", now: 0) == 0) }
-    for _ in 0..<5 {
-      #expect(limit.admit("a", now: 0) == 0)
-      limit.succeeded("a")
-    }
-    #expect(limit.admit("a", now: 0) == 0)
-    #expect(limit.admit("a", now: 0) > 0)
-  }
-
-  @Test func allAddressesTogetherAreBoundedToo() {
-    var limit = GuessLimit()
-    var admitted = 0
-    for second in 0..<3600 {
-      for address in 0..<10 where limit.admit("\(second)-\(address)", now: second) == 0 { admitted += 1 }
-    }
-    #expect(admitted <= GuessLimit.burst + 3600 / GuessLimit.refill)
-    #expect(admitted >= 3600 / GuessLimit.refill)
-  }
-
-  @Test func oneNetworkOfIPv6IsOneAddress() {
-    #expect(GuessLimit.group("192.0.2.7") == "192.0.2.7")
-    #expect(GuessLimit.group("::ffff:192.0.2.7") == "192.0.2.7")
-    #expect(GuessLimit.group("2001:db8:1:2::1") == GuessLimit.group("2001:db8:1:2:ffff::9"))
-    #expect(GuessLimit.group("2001:db8:1:2::1") != GuessLimit.group("2001:db8:1:3::1"))
-    #expect(GuessLimit.group("-") == "-")
   }
 }

@@ -1,0 +1,71 @@
+/// The sites whose pages may read answers across origins (CORS), and, where they are named, write with the token.
+public enum AllowedOrigins: Sendable, Equatable {
+  /// Every site's pages read what everybody may, and none writes.
+  case any
+  /// These sites' pages alone; in lower case.
+  case listed([String])
+
+  /// `*`, `none`, or origins such as `https://example.org` with commas between; nil for anything else.
+  public init?(_ text: String) {
+    switch text {
+    case "*": self = .any
+    case "none": self = .listed([])
+    default:
+      let words = ListedWords.of(text).map { $0.lowercased() }
+      guard words.allSatisfy(Self.isOrigin) else { return nil }
+      self = .listed(words)
+    }
+  }
+
+  /// `scheme://host[:port]`, as browsers write it.
+  private static func isOrigin(_ text: String) -> Bool {
+    guard let start = text.firstRange(of: "://"), ["http", "https"].contains(text[..<start.lowerBound]) else {
+      return false
+    }
+    return Site.isHost(text[start.upperBound...].utf8)
+  }
+
+  func names(_ origin: String) -> Bool {
+    guard case .listed(let origins) = self else { return false }
+    return origins.contains(origin.lowercased())
+  }
+}
+
+extension Site {
+  /// An answer with what browsers are to let other sites' pages do with it.
+  /// - Parameters:
+  ///   - origin: the request's Origin.
+  ///   - hasToken: the request says by itself who it is; a cookie would be sent whoever's page asks.
+  public func shared(_ response: Response, with origin: String?, hasToken: Bool) -> Response {
+    guard case .listed = access.origins else { return response }
+    var response = response
+    let isPublic = response.headers.contains { $0.name == Response.anyOrigin.name }
+    response.headers.removeAll { $0.name == Response.anyOrigin.name }
+    if isPublic || hasToken { response.vary(by: "Origin") }
+    guard let origin, isPublic || hasToken, access.origins.names(origin) else { return response }
+    response.headers += [
+      (Response.anyOrigin.name, origin), ("Access-Control-Expose-Headers", Self.exposed),
+    ]
+    return response
+  }
+
+  /// To a browser's question before a request across origins, where the page's site is named; nil elsewhere.
+  func preflight(_ request: Request) -> Response? {
+    guard request.header("Access-Control-Request-Method") != nil, let origin = request.header("Origin"),
+      access.origins.names(origin)
+    else { return nil }
+    var response = Response.options
+    response.headers = [
+      Response.anyOrigin, ("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS, POST, PATCH, DELETE"),
+      // The asterisk does not stand for Authorization.
+      ("Access-Control-Allow-Headers", "Authorization, " + Self.sent), ("Access-Control-Max-Age", "86400"),
+    ]
+    return response
+  }
+
+  private static let sent =
+    "Content-Type, If-Match, If-None-Match, Range, Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset, "
+    + "X-HTTP-Method-Override"
+  private static let exposed =
+    "ETag, Link, Location, Retry-After, Tus-Resumable, Upload-Expires, Upload-Length, Upload-Offset"
+}

@@ -1,0 +1,76 @@
+import Uploading
+
+/// Something that changed what people see, or who may.
+///
+/// Of what is or was in a private space nothing is said but that it happened: no id, no name, no size.
+enum AuditEvent {
+  /// What was shown to be let in.
+  enum Credential: String { case token, pairing, password }
+
+  /// A space opens where a password was right.
+  case login(Credential, isRight: Bool)
+  case logout
+  /// The last session that had a space open is over.
+  case lock
+  case edit(image: String)
+  case delete(images: [String], deletion: String)
+  case restore(images: [String], deletion: String)
+  case move(to: String)
+  /// An upload was begun.
+  case upload(Upload)
+  case cancel(Upload)
+  /// What became of it.
+  case uploaded(Upload)
+
+  var name: StaticString {
+    switch self {
+    case .login: "login"
+    case .logout: "logout"
+    case .lock: "lock"
+    case .edit: "edit"
+    case .delete: "delete"
+    case .restore: "restore"
+    case .move: "move"
+    case .upload: "upload"
+    case .cancel: "cancel"
+    case .uploaded: "uploaded"
+    }
+  }
+
+  /// What is said besides when and who.
+  func write(to json: inout JSONText) {
+    switch self {
+    case .logout, .lock: break
+    case .login(let credential, let isRight):
+      json.member("with", credential.rawValue)
+      json.member("ok", isRight)
+    case .edit(let image): Self.write([image], to: &json)
+    case .delete(let images, let deletion), .restore(let images, let deletion):
+      Self.write(images, to: &json)
+      if !images.contains(where: Router.isPrivate) { json.member("deletion", deletion) }
+    case .move(let place): json.member("to", place)
+    case .upload(let upload), .cancel(let upload): Self.write(upload, to: &json)
+    case .uploaded(let upload):
+      let state = upload.state
+      json.member("ok", state.stage == .done)
+      Self.write(upload, to: &json)
+      guard upload.vault == nil else { break }
+      if let image = state.image { Self.write([image], to: &json) }
+      if let reason = state.reason { json.member("reason", reason) }
+    }
+  }
+
+  private static func write(_ images: [String], to json: inout JSONText) {
+    guard !images.contains(where: Router.isPrivate) else { return json.member("private", true) }
+    json.key("images")
+    json.list { list in for image in images { list.value(image) } }
+  }
+
+  private static func write(_ upload: Upload, to json: inout JSONText) {
+    guard upload.vault == nil else { return json.member("private", true) }
+    // Not all of it: whoever knows all was told.
+    json.member("upload", String(upload.id.prefix(8)))
+    json.member("file", upload.folder.isEmpty ? upload.name : upload.folder + "/" + upload.name)
+    json.member("bytes", upload.length)
+  }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import Synchronization
+public import TileStorage
+
+/// Who changed what, and when: one line of JSON for each event, added to the end of a file.
+///
+/// Whoever moves the file away finds the next line in a new one of its name. What cannot be written is told of,
+/// and changes nothing else.
+public final class AuditLog: Sendable {
+  private struct State {
+    var descriptor: Int32
+    /// Lines that were lost since the last one that was written.
+    var lost = 0
+    /// A line was cut short: the next one begins behind it.
+    var isCut = false
+  }
+
+  private let path: String
+  private let tell: @Sendable (String) -> Void
+  private let state: Mutex<State>
+
+  /// - Parameter tell: is given a line when writing begins to fail, and when it goes on.
+  public init(path: String, tell: @escaping @Sendable (String) -> Void) throws(StorageError) {
+    guard let descriptor = Self.open(path) else {
+      throw StorageError("open the audit log \(path)", errno: errno)
+    }
+    (self.path, self.tell) = (path, tell)
+    state = Mutex(State(descriptor: descriptor))
+  }
+
+  deinit { close(state.withLock { $0.descriptor }) }
+
+  /// - Parameters:
+  ///   - client: whose request it was; nil where none was.
+  ///   - visitor: what the request showed.
+  func add(_ event: AuditEvent, client: IPAddress?, visitor: Visitor?) {
+    var json = JSONText(capacity: 256)
+    json.object { json in
+      json.member("time", Timestamp.now.description)
+      json.key("event")
+      json.string { $0.part(event.name) }
+      if let client { json.member("client", client.description) }
+      if let visitor { json.member("by", visitor.credential.rawValue) }
+      if let session = visitor?.session { json.member("session", session) }
+      event.write(to: &json)
+    }
+    write(json.bytes + [UInt8(ascii: "\n")])
+  }
+
+  private func write(_ line: [UInt8]) {
+    let told = state.withLock { state -> String? in
+      follow(&state)
+      let line = (state.isCut ? [UInt8(ascii: "\n")] : []) + line
+      var count: Int
+      // All at once, so that no other's line stands in its middle.
+      repeat { count = Glibc.write(state.descriptor, line, line.count) } while count < 0 && errno == EINTR
+      if count == line.count {
+        let lost = state.lost
+        (state.lost, state.isCut) = (0, false)
+        return lost == 0 ? nil : "the audit log \(path) goes on; \(lost) of its lines are lost"
+      }
+      let reason = count < 0 ? errno : ENOSPC
+      state.isCut = state.isCut || count > 0
+      state.lost += 1
+      return state.lost > 1 ? nil : StorageError("write the audit log \(path)", errno: reason).description
+    }
+    if let told { tell(told) }
+  }
+
+  /// Opens the file anew where another, or none, has its name.
+  private func follow(_ state: inout State) {
+    var (named, open) = (stat(), stat())
+    fstat(state.descriptor, &open)
+    if stat(path, &named) == 0, named.st_ino == open.st_ino, named.st_dev == open.st_dev { return }
+    // Where that fails the old file is better than none.
+    guard let descriptor = Self.open(path) else { return }
+    close(state.descriptor)
+    (state.descriptor, state.isCut) = (descriptor, false)
+  }
+
+  private static func open(_ path: String) -> Int32? {
+    // Not for everybody: it has addresses of people.
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o640)
+    return descriptor < 0 ? nil : descriptor
+  }
+}
+
+extension Site {
+  func note(_ event: AuditEvent, _ request: Request? = nil, _ visitor: Visitor? = nil) {
+    access.audit?.add(event, client: request?.origin, visitor: visitor)
+  }
+}
+
+extension Router {
+  func note(_ event: AuditEvent) { site.note(event, request, visitor) }
+}

@@ -1,0 +1,107 @@
+/// The names that the server goes by.
+///
+/// A page of another site can have its own name lead to an address of the visitor's network (DNS rebinding): the
+/// browser then lets it read what is there, for one name is one site. What no stranger can do is to have the
+/// browser send another name than his own in `Host`. So at addresses that a stranger does not reach himself only
+/// names are answered to that he cannot have.
+public struct HostNames: Sendable {
+  private var names: Set<String> = []
+  /// Each with its leading dot: what ends so is known.
+  private var endings: [String] = []
+  private var hasAll = false
+
+  /// - Parameter own: names of this server: of `--host`, of the public URL, and what the machine is called.
+  public init(own: [String]) {
+    names = Set(own.map(Self.bare))
+    names.insert("localhost")
+  }
+
+  /// Names to be answered to besides, with commas between: `images.example.org`, `*.example.org`, or `*` for
+  /// all; nil for anything else.
+  public func adding(_ text: String) -> HostNames? {
+    var result = self
+    for word in ListedWords.of(text) {
+      let name = Self.bare(word)
+      if word == "*" {
+        result.hasAll = true
+      } else if name.hasPrefix("*."), Self.isName(name.dropFirst(2)) {
+        result.endings.append(String(name.dropFirst()))
+      } else if Self.isName(name[...]) {
+        result.names.insert(name)
+      } else {
+        return nil
+      }
+    }
+    return result
+  }
+
+  private static func isName(_ text: Substring) -> Bool {
+    (1...253).contains(text.utf8.count) && text.first != "." && !text.contains("..")
+      && text.utf8.allSatisfy {
+        switch $0 {
+        case 0x30...0x39, 0x61...0x7a, 0x2d, 0x2e, 0x5f: true
+        default: false
+        }
+      }
+  }
+
+  /// In lower case and without the dot that may end a name.
+  private static func bare(_ text: some StringProtocol) -> String {
+    let text = text.lowercased()
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+
+  /// Whether a request with this `Host` is answered.
+  /// - Parameters:
+  ///   - host: the header's value, a port and blanks included.
+  ///   - address: where the request came in; asked for only where the name is none of the server's.
+  public func admit(_ host: UnsafeBufferPointer<UInt8>, at address: () -> IPAddress?) -> Bool {
+    let name = Self.name(in: host)
+    // No browser makes an address of a name, and programs need not say one.
+    if hasAll || name.isEmpty || Self.isAddress(name) { return true }
+    let text = Self.bare(String(decoding: name, as: UTF8.self))
+    if names.contains(text) || text.hasSuffix(".localhost") || endings.contains(where: text.hasSuffix) {
+      return true
+    }
+    guard let address = address() else { return true }
+    // Whoever rules the network that this machine is a guest in gives it names without a dot, too.
+    if address.isLoopback { return false }
+    return !address.isPrivate || !text.contains(".") || Self.privateEndings.contains(where: text.hasSuffix)
+  }
+
+  /// Top-level names that nobody can have on the Internet (RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06).
+  private static let privateEndings = [".local", ".home.arpa", ".internal"]
+
+  /// Without blanks, port and brackets' port.
+  private static func name(in host: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+    var (start, end) = (0, host.count)
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+    while start < end, isBlank(host[start]) { start += 1 }
+    while end > start, isBlank(host[end - 1]) { end -= 1 }
+    var at = end
+    while at > start, (0x30...0x39).contains(host[at - 1]) { at -= 1 }
+    if at > start, host[at - 1] == UInt8(ascii: ":") { end = at - 1 }
+    return UnsafeBufferPointer(rebasing: host[start..<end])
+  }
+
+  /// Whether browsers take the text for an address of IPv4, or of IPv6 in brackets (URL standard, "host parsing").
+  private static func isAddress(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    if name[0] == UInt8(ascii: "[") { return name[name.count - 1] == UInt8(ascii: "]") }
+    return name.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+  }
+}
+
+extension Response {
+  /// To a request whose Host is no name of the server's.
+  public static func unknownHost(_ host: UnsafeBufferPointer<UInt8>) -> Response {
+    let name = String(decoding: host, as: UTF8.self).filter { $0 != " " && $0 != "\t" }
+    return Response(
+      421, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
+      .bytes(
+        Array(
+          """
+          this server does not go by the name '\(name)' at this address, so that no other site's page can read it; \
+          serve with --allow-host NAME, or with --base-url, to allow the name\n
+          """.utf8)))
+  }
+}

@@ -1,0 +1,165 @@
+/// Renders that are waited for: who waits for which, and whose turn it is.
+///
+/// A value without threads or a clock of its own: whoever holds it says what time it is, and tells those who are
+/// dropped.
+struct WaitingRenders: Sendable {
+  typealias Waiter = RenderQueue.Waiter
+
+  /// Somebody who is told an answer now, outside of any lock.
+  typealias Told = (waiter: Waiter, answer: Response)
+
+  private struct Render {
+    let job: RenderJob
+    var waiters: [(waiter: Waiter, since: Double)]
+    /// When a thread began with it, seconds.
+    var began: Double?
+  }
+
+  /// What became of renders before they were done.
+  struct Tally: Sendable {
+    var shared = 0
+    /// Nobody waited any more.
+    var abandoned = 0
+    /// Were not done in time.
+    var late = 0
+  }
+
+  let capacity: Int
+  /// Seconds that somebody waits at most, and that a render goes on at most.
+  let timeout: Double
+  private var renders: [String: Render] = [:]
+  private var turns = [FairTurns<String>](repeating: FairTurns(), count: RenderJob.Lane.allCases.count)
+  private(set) var tally = Tally()
+  /// Renders that no thread has begun with.
+  private(set) var count = 0
+
+  init(capacity: Int, timeout: Double) { (self.capacity, self.timeout) = (capacity, timeout) }
+
+  var isEmpty: Bool { renders.isEmpty }
+
+  func hasWaiting(in lane: RenderJob.Lane) -> Bool { !turns[lane.rawValue].isEmpty }
+
+  /// Adds a waiter for a job; equal jobs are one render.
+  /// - Returns: nil where there are as many as may wait and no client has more than this one would have; else who
+  ///   had to make room.
+  mutating func add(_ job: RenderJob, _ waiter: Waiter, at time: Double) -> [Told]? {
+    var told: [Told] = []
+    if renders[job.key] == nil {
+      if count >= capacity { told = sweep(at: time) }
+      while count >= capacity {
+        guard let crowd = largestCrowd(besides: waiter.client) else {
+          // Those who were swept are told all the same.
+          if !told.isEmpty { return told + [(waiter, .busy)] }
+          return nil
+        }
+        told += dropLast(of: crowd)
+      }
+      renders[job.key] = Render(job: job, waiters: [])
+      count += 1
+    } else {
+      tally.shared += 1
+    }
+    let render = renders[job.key]!
+    if render.began == nil, !render.waiters.contains(where: { $0.waiter.client == waiter.client }) {
+      turns[render.job.lane.rawValue].add(job.key, of: waiter.client, cost: max(1, job.cost.pixels))
+    }
+    renders[job.key]!.waiters.append((waiter, time))
+    return told
+  }
+
+  /// The job whose turn it is, of those that somebody still waits for, which is thereby begun.
+  mutating func begin(_ lane: RenderJob.Lane, at time: Double) -> (job: RenderJob?, told: [Told]) {
+    var told: [Told] = []
+    while let key = turns[lane.rawValue].next() {
+      guard let render = renders[key] else { continue }
+      for (waiter, _) in render.waiters { turns[lane.rawValue].remove(key, of: waiter.client) }
+      count -= 1
+      if render.waiters.contains(where: { $0.waiter.isThere() }) {
+        renders[key]!.began = time
+        return (render.job, told)
+      }
+      renders[key] = nil
+      tally.abandoned += 1
+      told += render.waiters.map { ($0.waiter, .busy) }
+    }
+    return (nil, told)
+  }
+
+  /// A job is done, or given up.
+  /// - Returns: those who wait for it.
+  mutating func end(_ job: RenderJob) -> [Waiter] {
+    // Another of the same key may have been begun since this one was cancelled.
+    guard let render = renders[job.key], render.job === job else { return [] }
+    renders[job.key] = nil
+    return render.waiters.map(\.waiter)
+  }
+
+  /// Lets go of those who have left or waited for too long, and of renders that nobody waits for any more: these are
+  /// cancelled where they were begun.
+  mutating func sweep(at time: Double) -> [Told] {
+    var told: [Told] = []
+    for (key, render) in renders {
+      let isSlow = render.began.map { time - $0 >= timeout } ?? false
+      var left: [(waiter: Waiter, since: Double)] = []
+      var (gone, late): ([Waiter], [Waiter]) = ([], [])
+      for (waiter, since) in render.waiters {
+        if isSlow || time - since >= timeout {
+          late.append(waiter)
+        } else if !waiter.isThere() {
+          gone.append(waiter)
+        } else {
+          left.append((waiter, since))
+        }
+      }
+      guard left.count < render.waiters.count else { continue }
+      told += late.map { ($0, .late) } + gone.map { ($0, .busy) }
+      tally.late += late.count
+      leave(key, render, left)
+      if left.isEmpty, late.isEmpty { tally.abandoned += 1 }
+    }
+    return told
+  }
+
+  /// Refuses all that no thread has begun with, and cancels the others, whose waiters are told when they end.
+  mutating func stop() -> [Told] {
+    var told: [Told] = []
+    for (key, render) in renders {
+      if render.began == nil {
+        told += render.waiters.map { ($0.waiter, .busy) }
+        leave(key, render, [])
+      } else {
+        render.job.cancellation.ask()
+      }
+    }
+    return told
+  }
+
+  /// The client that has the most waiting, where that is more than `client` would have with one more.
+  private func largestCrowd(besides client: ClientAddress) -> ClientAddress? {
+    func number(_ client: ClientAddress) -> Int { turns.reduce(0) { $0 + $1.count(of: client) } }
+    let most = Set(turns.flatMap(\.waiting)).max { number($0) < number($1) }
+    return most.flatMap { number($0) > number(client) + 1 ? $0 : nil }
+  }
+
+  private mutating func dropLast(of client: ClientAddress) -> [Told] {
+    let lane = turns.indices.max { turns[$0].count(of: client) < turns[$1].count(of: client) }!
+    guard let key = turns[lane].takeLast(of: client), let render = renders[key] else { return [] }
+    let isHis = { (waiter: Waiter) in waiter.client == client }
+    leave(key, render, render.waiters.filter { !isHis($0.waiter) })
+    return render.waiters.filter { isHis($0.waiter) }.map { ($0.waiter, .busy) }
+  }
+
+  /// - Parameter left: those who still wait for the render.
+  private mutating func leave(_ key: String, _ render: Render, _ left: [(waiter: Waiter, since: Double)]) {
+    if render.began == nil {
+      let clients = Set(left.map(\.waiter.client))
+      for (waiter, _) in render.waiters where !clients.contains(waiter.client) {
+        turns[render.job.lane.rawValue].remove(key, of: waiter.client)
+      }
+    }
+    renders[key]!.waiters = left
+    guard left.isEmpty else { return }
+    renders[key] = nil
+    if render.began == nil { count -= 1 } else { render.job.cancellation.ask() }
+  }
+}

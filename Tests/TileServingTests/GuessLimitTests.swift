@@ -1,0 +1,54 @@
+import Testing
+
+@testable import TileServing
+
+/// How guessing is slowed down, by a clock that the test turns.
+@Suite struct GuessLimitTests {
+  private static let a = ClientAddress("192.0.2.7")!
+  private static let b = ClientAddress("2001:db8:1:2::1")!
+
+  @Test func anAddressWaitsTwiceAsLongAfterEachGuess() {
+    var limit = GuessLimit()
+    var now = 1000
+    for _ in 0..<GuessLimit.free { #expect(limit.admit(Self.a, now: now) == 0) }
+    var waits: [Int] = []
+    for _ in 0..<12 {
+      let wait = limit.admit(Self.a, now: now)
+      waits.append(wait)
+      #expect(limit.admit(Self.a, now: now + wait - 1) > 0)
+      now += wait
+      #expect(limit.admit(Self.a, now: now) == 0)
+    }
+    #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900])
+    #expect(limit.admit(Self.b, now: now) == 0, "another address does not wait for it")
+    #expect(limit.admit(Self.a, now: now + GuessLimit.memory) == 0)
+  }
+
+  @Test func theRightPasswordDoesNotWipeOutTheWrongOnesBeforeIt() {
+    var limit = GuessLimit()
+    for _ in 0..<GuessLimit.free - 1 { #expect(limit.admit(Self.a, now: 0) == 0) }
+    for _ in 0..<5 {
+      #expect(limit.admit(Self.a, now: 0) == 0)
+      limit.succeeded(Self.a)
+    }
+    #expect(limit.admit(Self.a, now: 0) == 0)
+    #expect(limit.admit(Self.a, now: 0) > 0)
+  }
+
+  @Test func othersWrongOnesKeepNobodyOut() {
+    var limit = GuessLimit()
+    for number in 0..<GuessLimit.addresses {
+      #expect(limit.admit(.ipv6(network: UInt64(number)), now: number / 100) == 0)
+    }
+    #expect(limit.admit(Self.a, now: GuessLimit.addresses / 100) == 0)
+  }
+
+  @Test func oneNetworkOfIPv6IsOneAddress() {
+    var limit = GuessLimit()
+    for number in 0..<GuessLimit.free {
+      #expect(limit.admit(ClientAddress("2001:db8:1:2::\(number)")!, now: 0) == 0)
+    }
+    #expect(limit.admit(ClientAddress("2001:db8:1:2:ffff::9")!, now: 0) > 0)
+    #expect(limit.admit(ClientAddress("2001:db8:1:3::1")!, now: 0) == 0)
+  }
+}

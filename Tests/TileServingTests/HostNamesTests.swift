@@ -1,0 +1,123 @@
+import Testing
+
+@testable import TileServing
+
+@Suite struct HostNamesTests {
+  private static let names = HostNames(own: ["127.0.0.1", "Images.Example.org.", "nas", "nas.local"])
+  private static let machine = "127.0.0.1"
+  private static let network = "192.168.7.7"
+  private static let internet = "203.0.113.1"
+
+  private func admits(_ names: HostNames, _ host: String, at address: String?) -> Bool {
+    Array(host.utf8).withUnsafeBufferPointer { names.admit($0, at: { address.flatMap { IPAddress($0) } }) }
+  }
+
+  @Test(arguments: [
+    // What a page's own name cannot be, wherever it is asked.
+    "127.0.0.1", "127.0.0.1:8080", "192.168.7.7:1", "203.0.113.9", "[::1]", "[::1]:8080", "[2001:db8::7]:80",
+    "localhost", "LOCALHOST:8080", "localhost.", "a.localhost:80", " localhost\t",
+    // What the server is called.
+    "images.example.org", "IMAGES.example.ORG:443", "images.example.org.", "nas", "nas:8080", "nas.local", "",
+    "  ",
+  ])
+  func `its own names and addresses are answered to everywhere`(host: String) {
+    for address in [Self.machine, Self.network, Self.internet, "::1", "fd00::1", nil] {
+      #expect(admits(Self.names, host, at: address), "\(host) at \(address ?? "a socket")")
+    }
+  }
+
+  @Test(arguments: [
+    "evil.example", "evil.example:8080", "images.example.org.evil.example", "evil-images.example.org",
+    "example.org",
+    "localhost.evil.example", "127.0.0.1.evil.example", "1e100.example", "a.images.example.org",
+    "[::1].evil.example",
+    "127.0.0.1.nip.io", "0x7f.1", "%6cocalhost", "_", "xlocalhost.example",
+  ])
+  func `a stranger's name is not answered to where he does not come himself`(host: String) {
+    for address in [Self.machine, "::1", "::ffff:127.0.0.1"] {
+      #expect(!admits(Self.names, host, at: address))
+    }
+    for address in [Self.network, "10.0.0.1", "fd00::1", "fe80::1", "100.64.0.1"] where host.contains(".") {
+      #expect(!admits(Self.names, host, at: address), "\(host) at \(address)")
+    }
+    // There he reads what everybody may.
+    #expect(admits(Self.names, host, at: Self.internet))
+    #expect(admits(Self.names, host, at: nil))
+  }
+
+  @Test(arguments: ["printer", "other.local", "a.home.arpa:80", "web.internal"])
+  func `names of private networks are answered to in them, not by the machine to itself`(host: String) {
+    #expect(admits(Self.names, host, at: Self.network))
+    #expect(!admits(Self.names, host, at: Self.machine))
+  }
+
+  @Test func `more names are allowed by name, by ending, or all`() throws {
+    let named = try #require(Self.names.adding("One.example, *.two.example,three"))
+    for host in ["one.example", "ONE.example:80", "a.two.example", "a.b.two.example.", "three:8080", "nas"] {
+      #expect(admits(named, host, at: Self.machine), "\(host)")
+    }
+    for host in ["a.one.example", "two.example", "atwo.example", "four"] {
+      #expect(!admits(named, host, at: Self.machine), "\(host)")
+    }
+    let all = try #require(Self.names.adding("*"))
+    #expect(admits(all, "evil.example", at: Self.machine))
+  }
+
+  @Test(arguments: [
+    "", ",", "a,", "*.", "*.*", "a b", "http://a", "a:80", "a/b", "..", ".example.org", "a..b", "é", "[::1]",
+    "**",
+  ])
+  func `anything else is no list of names`(text: String) {
+    #expect(Self.names.adding(text) == nil, "\(text)")
+  }
+
+  @Test func `a refusal says what would help`() {
+    let response = Array(" evil.example:80".utf8).withUnsafeBufferPointer { Response.unknownHost($0) }
+    #expect(response.status == 421)
+    #expect(response.header("Access-Control-Allow-Origin") == nil)
+    guard case .bytes(let bytes) = response.body else { return #expect(Bool(false)) }
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(text.contains("'evil.example:80'") && text.contains("--allow-host") && text.hasSuffix("\n"))
+  }
+}
+
+@Suite struct AllowedOriginsTests {
+  @Test func `what is listed is named, and nothing else`() throws {
+    let origins = try #require(AllowedOrigins("https://A.example, http://b.example:8080"))
+    for origin in ["https://a.example", "HTTPS://A.example", "http://b.example:8080"] {
+      #expect(origins.names(origin))
+    }
+    for origin in [
+      "http://a.example", "https://a.example:8443", "https://a.example.evil.example",
+      "https://evil-a.example", "null",
+      "", "https://a.example/", "http://b.example",
+    ] { #expect(!origins.names(origin), "\(origin)") }
+    #expect(AllowedOrigins("none") == .listed([]))
+    #expect(AllowedOrigins("*") == .any)
+    #expect(!AllowedOrigins.any.names("https://a.example"), "for writing it would have to be named")
+  }
+
+  @Test(arguments: [
+    "", "a.example", "https://", "https://a.example/", "https://a.example/path", "https://a.example,",
+    "*,https://a.example",
+    "null", "ftp://a.example", "https://user@a.example", "https://*.a.example", "none,https://a.example",
+  ])
+  func `anything else is no list of origins`(text: String) { #expect(AllowedOrigins(text) == nil, "\(text)") }
+}
+
+@Suite struct FrameAncestorsTests {
+  @Test(arguments: [
+    ("self", "'self'"), ("none", "'none'"), ("*", "*"), ("https://a.example", "https://a.example"),
+    ("self, https://*.A.example:8443,http://b.example", "'self' https://*.a.example:8443 http://b.example"),
+  ])
+  func `who may frame stands in the policy`(text: String, policy: String) {
+    #expect(FrameAncestors(text)?.policy == policy)
+  }
+
+  @Test(arguments: [
+    "", ",", "'self'", "self,none", "*,self", "a.example", "https://a.example; script-src *",
+    "https://a.example/x", "https://",
+    "https://*", "https://*.*.example", "data:", "https://a example/",
+  ])
+  func `anything else is no list of sites`(text: String) { #expect(FrameAncestors(text) == nil, "\(text)") }
+}

@@ -1,0 +1,14 @@
+import Testing
+
+@testable import TileServing
+
+@Suite struct ResponseHeaderTests {
+  @Test func `what an answer varies by is told once, in one line`() {
+    var response = Response(200, [], .bytes([]))
+    for name in ["Accept-Encoding", "Cookie", "Accept-Encoding", "Origin", "Cookie", "Accept"] {
+      response.vary(by: name)
+    }
+    #expect(response.headers.count == 1)
+    #expect(response.header("Vary") == "Accept-Encoding, Cookie, Origin, Accept")
+  }
+}
