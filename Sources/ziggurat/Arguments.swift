@@ -33,15 +33,14 @@ struct Arguments {
       guard let option = options.first(where: { $0.name == name }) else {
         throw Self.unknown(String(parts[0]), command, options)
       }
-      guard given.insert(name).inserted else { throw UsageError("option '--\(name)' is given twice") }
+      let isFirst = given.insert(name).inserted
+      guard isFirst || option.isList else { throw UsageError("option '--\(name)' is given twice") }
       if let placeholder = option.value {
-        if parts.count == 2 {
-          values[name] = String(parts[1])
-        } else if let value = rest.popFirst() {
-          values[name] = value
-        } else {
+        let bare = option.isValueOptional ? "true" : nil
+        guard let value = parts.count == 2 ? String(parts[1]) : bare ?? rest.popFirst() else {
           throw UsageError("option '--\(name)' needs a value: --\(name) \(placeholder)")
         }
+        values[name] = isFirst ? value : values[name, default: ""] + "," + value
       } else {
         guard parts.count == 1 else { throw UsageError("option '--\(name)' takes no value") }
         values[name] = "true"

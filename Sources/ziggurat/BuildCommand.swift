@@ -14,8 +14,9 @@ enum BuildCommand: Command {
       Option("jobs", "N", help: "threads (default: all cores)"),
       Option(
         "memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
+      Option("image-timeout", "SECONDS", help: "that one image may take (default: 600)"),
       Option("force", help: "build again what is there and unchanged"),
-      Option("prune", help: "remove archives whose sources are not among those given any more"),
+      PruneMode.options[0], PruneMode.options[1],
       Option("watch", help: "then stay, and build what is added or changed until Ctrl-C"),
       Option("space", help: "seal the archives into the private space that a password opens"),
       PasswordPrompt.option,
@@ -37,11 +38,14 @@ enum BuildCommand: Command {
       try arguments.int("memory-limit", in: 64...(1 << 30)).map { $0 << 20 }
       ?? Int(ProcessInfo.processInfo.physicalMemory / 4)
     let (isDryRun, force) = (try arguments.flag("dry-run"), try arguments.flag("force"))
-    let prunes = try arguments.flag("prune")
+    let prunes = try PruneMode(arguments)
+    let keepsDeleted = try arguments.int("keep-deleted", in: 0...87_600)
     let asBooks = try arguments.flag("book")
     let watches = try arguments.flag("watch")
     if watches, isDryRun { throw UsageError("--watch and --dry-run do not go together") }
     let isPrivate = try arguments.flag("space")
+    let imageTimeout = try arguments.int("image-timeout", in: 1...1_000_000) ?? 600
+    if let code = ProgramCells.start(options, takesUncommon: true, builds: true) { return code }
     var store: any ArchiveStore = FolderStore(library: library)
     if isPrivate {
       SpaceDoor.forbidTemporaryFiles()
@@ -49,7 +53,7 @@ enum BuildCommand: Command {
     }
     var builder = LibraryBuilder(
       store: store, options: options, jobs: jobs, isCancelled: { Interruption.isAsked })
-    (builder.isDryRun, builder.force) = (isDryRun, force)
+    (builder.isDryRun, builder.force, builder.imageTimeout) = (isDryRun, force, imageTimeout)
 
     Interruption.listen()
     do {
@@ -62,6 +66,7 @@ enum BuildCommand: Command {
       builder: builder, library: library, isPrivate: isPrivate, operands: arguments.operands,
       asBooks: asBooks, prunes: prunes, watches: watches,
       memoryLimit: memoryLimit, isQuiet: isQuiet, asJSON: asJSON)
+    round.keepsDeleted = keepsDeleted.map { $0 * 3600 }
     let code = round.run()
     return watches && code != .interrupted ? round.watch() : code
   }

@@ -1,3 +1,4 @@
+import Catalog
 import Foundation
 import PyramidBuilding
 import TileStorage
@@ -10,7 +11,12 @@ struct BuildRound {
   let isPrivate: Bool
   let operands: [String]
   let asBooks: Bool
-  let prunes: Bool
+  let prunes: PruneMode
+  /// Seconds.
+  var keepsDeleted: Int?
+  var libraryOrigins: LibraryOrigins?
+  var hasToldOrigins = false
+  var toldRefusal: LibraryPruning.Refusal?
   let memoryLimit: Int
   let isQuiet: Bool
   let asJSON: Bool
@@ -23,7 +29,7 @@ struct BuildRound {
 
   init(
     builder: LibraryBuilder, library: String, isPrivate: Bool, operands: [String], asBooks: Bool,
-    prunes: Bool,
+    prunes: PruneMode,
     watches: Bool, memoryLimit: Int, isQuiet: Bool, asJSON: Bool
   ) {
     (self.builder, self.library, self.isPrivate) = (builder, library, isPrivate)
@@ -104,6 +110,7 @@ struct BuildRound {
     tally.progress?.start { run.progress }
     run.run()
     tally.progress?.end()
+    claim(met.takeClaims())
     self.met = met
     for source in again { self.changes.forget(source) }
     for source in early { self.changes.postpone(source) }
@@ -111,22 +118,9 @@ struct BuildRound {
       if isFirst { Output.error("interrupted; what is finished stays, the rest left nothing") }
       return .interrupted
     }
-    if prunes { prune(scan, &tally, isFirst) }
+    prune(scan, met, &tally, isFirst)
     if !builder.isDryRun, !isPrivate, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
     if isFirst || !tally.isEmpty { tally.finish(passedOver: isFirst ? scan.passedOver : 0) }
     return tally.exitCode
-  }
-
-  private func prune(_ scan: SourceScan, _ tally: inout BuildTally, _ isFirst: Bool) {
-    // A folder that could not be read hides its images, whose archives must not go for that.
-    guard scan.failures.isEmpty else {
-      if isFirst { Output.note("nothing is pruned, since not every source could be read") }
-      return
-    }
-    do {
-      tally.addPruned(try builder.prune(keeping: met, of: scan.sources), isDryRun: builder.isDryRun)
-    } catch {
-      tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
-    }
   }
 }

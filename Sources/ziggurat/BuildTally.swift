@@ -72,6 +72,15 @@ struct BuildTally {
     }
   }
 
+  /// Images that would have been pruned, and why none of them was.
+  mutating func addSpared(_ ids: [String], _ failure: BuildError) {
+    for id in ids {
+      if asJSON { Output.json(["id": id, "status": "would prune"]) }
+      Output.note("would prune \(Output.oneLine(id))")
+    }
+    add(failure)
+  }
+
   mutating func addPruned(_ ids: [String], isDryRun: Bool) {
     let status = isDryRun ? "would prune" : "pruned"
     for id in ids {

@@ -28,7 +28,7 @@ struct ExitCode: Equatable {
 extension Command {
   static var help: String {
     var text = "usage: ziggurat \(name) \(usage)\n\n\(summary)\n\noptions:\n"
-    let heads = options.map { "--" + $0.name + ($0.value.map { " " + $0 } ?? "") }
+    let heads = options.map(\.head)
     let width = (heads.map(\.count).max() ?? 0) + 2
     for (head, option) in zip(heads, options) {
       text += "  " + head + String(repeating: " ", count: width - head.count) + option.help + "\n"

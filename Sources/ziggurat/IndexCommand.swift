@@ -10,6 +10,7 @@ enum IndexCommand: Command {
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let folder = try arguments.onlyOperand("the library's folder")
+    if let code = ProgramCells.start() { return code }
     Interruption.listen()
     do throws(StorageError) {
       let library = try Library(root: folder)

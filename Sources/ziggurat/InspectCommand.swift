@@ -11,6 +11,7 @@ enum InspectCommand: Command {
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let path = try arguments.onlyOperand("the archive or image")
     let options = try BuildOptions(arguments)
+    if let code = ProgramCells.start(options, takesUncommon: true) { return code }
     let facts: [Fact]
     do {
       facts = try path.hasSuffix(".szi") ? archive(path) : source(path, options)

@@ -1,18 +1,20 @@
 import Glibc
 import Synchronization
 
-/// Whether the user asked to stop. The first Ctrl-C or SIGTERM lets work in hand be cleared away; a
-/// second one ends the process at once.
+/// Whether the user asked to stop. The first Ctrl-C, SIGTERM or hanging up lets work in hand be cleared away;
+/// a second one ends the process at once.
 enum Interruption {
   private static let asked = Atomic<Bool>(false)
 
   static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
   static func listen() {
+    // Made now, by being written to: the handler must not be the first to use it.
+    asked.logicalOr(false, ordering: .relaxed)
     // Who started the process may have blocked them, as every dispatch thread has; a mask is inherited.
     var signals = sigset_t()
     sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM] {
+    for number in [SIGINT, SIGTERM, SIGHUP] where !ServerSignals.isIgnored(number) {
       sigaddset(&signals, number)
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { _ in Interruption.asked.store(true, ordering: .relaxed) }

@@ -4,9 +4,24 @@ struct Option {
   /// What stands for the value in the help, or nil for a flag.
   let value: String?
   let help: String
+  /// Whether it may be given several times, which is the same as once with commas between.
+  let isList: Bool
+  /// Whether it is a flag that may be given a value, as `--flag=value`.
+  let isValueOptional: Bool
 
-  init(_ name: String, _ value: String? = nil, help: String) {
-    (self.name, self.value, self.help) = (name, value, help)
+  init(_ name: String, _ value: String? = nil, isList: Bool = false, help: String) {
+    (self.name, self.value, self.help, self.isList) = (name, value, help, isList)
+    isValueOptional = false
+  }
+
+  init(_ name: String, optional value: String, help: String) {
+    (self.name, self.value, self.help, isList, isValueOptional) = (name, value, help, false, true)
+  }
+
+  /// As the help shows it.
+  var head: String {
+    guard let value else { return "--\(name)" }
+    return isValueOptional ? "--\(name) [=\(value)]" : "--\(name) \(value)"
   }
 
   /// `tile-size` is `ZIGGURAT_TILE_SIZE` in the environment.

@@ -27,19 +27,26 @@ enum ServeCommand: Command {
         help: "a line on stderr per answer, with path, status and seconds: text, json or none"),
       Option("threads", "N", help: "event loops (default: all cores)"),
       Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
-      Option("render-threads", "N", help: "threads that render pictures (default: all cores)"),
-      Option("render-queue", "64", help: "pictures that may wait; more are answered 503"),
+      Option(
+        "render-threads", "N",
+        help: "threads that render pictures, twice while some take long (default: all cores)"),
+      Option(
+        "render-queue", "64",
+        help: "pictures that may wait; more are answered 503, of the client that has most"),
+      Option("render-timeout", "30", help: "seconds until a picture must be made; later it is answered 503"),
       Option("cache-memory", "128", help: "MB of rendered pictures and decoded tiles"),
-      Option("max-pixels", "50000000", help: "of a rendered picture"),
+      Option("max-pixels", "50000000", help: "of a rendered picture; of a tif 0.55 of it, of a gif 0.38"),
       Option("max-viewport", "32768", help: "CSS pixels along a side of a viewport query's window"),
       Option("max-url", "4096", help: "bytes of a URL's path and query; longer ones are answered 414"),
       Option("max-header", "8", help: "KB of a request's headers; larger ones are answered 431"),
       Option("max-connections", "4096", help: "in all"),
-      Option("max-connections-per-address", "1024", help: "from one address; a proxy is one"),
+      Option(
+        "max-connections-per-address", "1024",
+        help: "of one address or IPv6 /64; behind a trusted proxy: requests at a time"),
       Option("request-timeout", "20", help: "seconds until a request must be whole"),
       Option("answer-timeout", "300", help: "seconds until its answer must be taken"),
       Option("idle-timeout", "15", help: "seconds that a connection may be idle"),
-    ] + UploadOptions.options
+    ] + DoorOptions.options + UploadOptions.options
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let folder = try arguments.onlyOperand("the library's folder")
@@ -52,6 +59,7 @@ enum ServeCommand: Command {
     var rendering = RenderOptions()
     rendering.threads = try arguments.int("render-threads", in: 1...256) ?? cores
     rendering.queue = try arguments.int("render-queue", in: 1...100_000) ?? rendering.queue
+    if let seconds = try arguments.int("render-timeout", in: 1...3600) { rendering.timeout = Double(seconds) }
     rendering.pixels = try arguments.int("max-pixels", in: 10_000...1_000_000_000) ?? rendering.pixels
     if let megabytes = try arguments.int("cache-memory", in: 0...1_000_000) {
       rendering.cacheBytes = megabytes << 20
@@ -62,9 +70,10 @@ enum ServeCommand: Command {
     guard let log = AccessLog.Style(rawValue: logName) else {
       throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
     }
+    if let code = ProgramCells.start(builds: try arguments.flag("writable")) { return code }
     let isPrivate = try arguments.flag("space")
     var space: PrivateSpace?
-    let gate = isPrivate ? Gate() : nil
+    let gate = isPrivate ? Gate(isSecure: base.hasPrefix("https:")) : nil
     if isPrivate {
       if let host = hosts.first(where: { !["127.0.0.1", "::1", "localhost"].contains($0) }) {
         throw UsageError("--space is served on this machine alone; --host is '\(host)'")
@@ -77,6 +86,7 @@ enum ServeCommand: Command {
     access.sessions.idle = try arguments.int("session-idle", in: 1...86_400) ?? access.sessions.idle
     access.sessions.absolute =
       try arguments.int("session-longest", in: 1...604_800) ?? access.sessions.absolute
+    try DoorOptions.read(arguments, base: base, listening: hosts, into: &access)
     let spaces = PrivateSpaces(library: folder)
     if try takesPasswords(arguments, spaces) {
       if isPrivate { throw UsageError("--space and --spaces do not go together") }
@@ -86,18 +96,23 @@ enum ServeCommand: Command {
     let token = try WriteAccess.read(arguments, into: &access)
     let uploadLimits = try UploadOptions.read(arguments)
     if isPrivate, access.isWritable { throw UsageError("--space and --writable do not go together") }
+    if isPrivate, arguments.string("audit") != nil {
+      throw UsageError("--space and --audit do not go together: of private pictures nothing is written down")
+    }
+    do { try DoorOptions.openAudit(arguments, into: &access) } catch {
+      Output.error(error.description)
+      return error.isTemporary ? .temporary : .someFailed
+    }
     let locking = spaces.watchLocking()
     // Before any thread is made, so that none of them takes the signals.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    for signal in [SIGINT, SIGTERM] { sigaddset(&signals, signal) }
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let signals = ServerSignals()
     signal(SIGPIPE, SIG_IGN)
     // A file that may not grow any more is like a full disk: no reason to end.
     signal(SIGXFSZ, SIG_IGN)
     MappedFile.surviveCutShortFiles()
 
     raiseDescriptorLimit()
+    let viewer = arguments.string("public") ?? PublicFolder.find()
     let listener: HTTPListener
     let library: Library
     let site: Site
@@ -108,7 +123,7 @@ enum ServeCommand: Command {
         ?? Library(root: folder, openLimit: openLimit, watches: true)
       uploads = try uploadLimits.map { try Uploads(library: folder, limits: $0) }
       site = try Site(
-        library: library, publicFolder: arguments.string("public") ?? PublicFolder.find(), baseURL: base,
+        library: library, publicFolder: viewer, baseURL: base,
         rendering: rendering, viewportSide: viewportSide, gate: gate, access: access,
         uploads: uploads, version: Ziggurat.version)
       listener = try HTTPListener(
@@ -120,15 +135,21 @@ enum ServeCommand: Command {
       Output.error("\(error)")
       return .someFailed
     }
+    // Of a private space no image is named.
+    if !isPrivate { library.faults.observe { Output.error($0) } }
     let catalogued = DispatchSemaphore(value: 0)
     let watcher = Thread {
       // What fails now is tried again with the next round.
       _ = try? library.updateCatalog()
       catalogued.signal()
       while true {
-        Thread.sleep(forTimeInterval: 1)
+        library.waitForChange()
+        let start = ContinuousClock.now
         if library.refresh() { _ = try? library.updateCatalog() }
         site.purgeDeleted()
+        // However much happens, most of the time is others'.
+        let cost = ContinuousClock.now - start
+        Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
       }
     }
     watcher.start()
@@ -148,20 +169,38 @@ enum ServeCommand: Command {
     }
     // A library of some size can be searched from the first request on; a vast one is not waited for.
     _ = catalogued.wait(timeout: .now() + 0.3)
-    let name = hosts[0].contains(":") ? "[\(hosts[0])]" : hosts[0]
+    let names = hosts.map { $0.contains(":") ? "[\($0)]" : $0 }
     let outside = hosts.lazy.compactMap { LocalAddress.find(host: $0) }.first
     let address = base.isEmpty ? outside.map { "http://\($0):\(listener.port)" } : base
     site.localAddress.withLock { $0 = address.map { $0.hasSuffix("/") ? $0 : $0 + "/" } }
-    Output.result("listening on http://\(name):\(listener.port)/\(gate?.query ?? "")\n")
-    if let token { Output.note("write with http://\(name):\(listener.port)/#token=\(token)") }
-    var signal: Int32 = 0
-    sigwait(&signals, &signal)
-    // A second signal ends the process while the first is still being obeyed.
-    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    let query = gate?.query ?? ""
+    Output.result(names.map { "listening on http://\($0):\(listener.port)/\(query)\n" }.joined())
+    if let token { Output.note("write with http://\(names[0]):\(listener.port)/#token=\(token)") }
+    if !isPrivate { tellWhatIsMissing(library, folder, takesUploads: uploads != nil, viewer: viewer) }
+    while signals.wait() == .renew {
+      // Lines of the log go to stderr, whose file is not ours to open: there is none to begin anew.
+      Output.note("SIGHUP: the library's folders are read again")
+      library.readAgain()
+    }
+    signals.release()
     listener.stop(grace: 10)
     tiling?.stop()
     space?.wipeKeys()
     return .success
+  }
+
+  /// What would otherwise be an empty page without a word.
+  private static func tellWhatIsMissing(
+    _ library: Library, _ folder: String, takesUploads: Bool, viewer: String?
+  ) {
+    if library.count == 0, !takesUploads {
+      Output.note(
+        "no image was found in \(folder): it serves .szi, .dzi and .zip pyramids; "
+          + "pictures become some by 'ziggurat build PICTURES --library DIR'")
+    }
+    if viewer == nil {
+      Output.note("the viewer's files are not beside the program: there is no page at / without --public DIR")
+    }
   }
 
   private static func takesPasswords(

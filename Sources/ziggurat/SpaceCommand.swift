@@ -5,14 +5,15 @@ import TileStorage
 
 enum SpaceCommand: Command {
   static let name = "space"
-  static let usage = "create|passwd|list|move|lock DIR [ID…]"
-  static let summary = "Make a private space, change its password, list it, move pictures, lock all."
+  static let usage = "create|passwd|rekey|list|move|lock DIR [ID…]"
+  static let summary = "Make a private space, change its password or key, list it, move pictures, lock all."
   static let options = [
     PasswordPrompt.option,
     Option(
       "new-password-file", "FILE",
       help: "of passwd: its first line is the new password; of move: the other space's; - is stdin"),
     Option("to", "space", help: "of move: space, library or other-space"),
+    Option("yes", help: "of rekey: change the key without asking whether"),
     Option("json", help: "of list: one JSON object a line per image"),
   ]
 
@@ -20,11 +21,12 @@ enum SpaceCommand: Command {
     guard let verb = arguments.operands.first else {
       throw UsageError("what to do is missing: ziggurat space \(usage)")
     }
-    let verbs = ["create", "passwd", "list", "move", "lock"]
+    let verbs = ["create", "passwd", "rekey", "list", "move", "lock"]
     guard verbs.contains(verb) else {
       let near = nearest(verb, verbs).map { "; did you mean '\($0)'?" }
-      throw UsageError("unknown '\(verb)'" + (near ?? "; it takes create, passwd, list, move or lock"))
+      throw UsageError("unknown '\(verb)'" + (near ?? "; it takes create, passwd, rekey, list, move or lock"))
     }
+    if let code = ProgramCells.start() { return code }
     guard arguments.operands.count > 1 else {
       throw UsageError("the library's folder is missing: ziggurat space \(verb) DIR")
     }
@@ -37,6 +39,7 @@ enum SpaceCommand: Command {
       switch verb {
       case "create": try create(library, arguments)
       case "passwd": try changePassword(library, arguments)
+      case "rekey": return try SpaceRekeying(arguments, library: library).run()
       case "lock": try lock(library)
       case "move":
         return try SpaceMove(arguments, library: library, ids: Array(arguments.operands.dropFirst(2))).run()
@@ -95,7 +98,7 @@ enum SpaceCommand: Command {
       for id in try space.ids() {
         do throws(StorageError) {
           guard let archive = try space.archive(ofID: id) else { continue }
-          let words = try space.sidecar(ofID: id).flatMap { Sidecar($0) }
+          let words = try space.sidecar(ofID: id).flatMap { Sidecar($0, isPrivate: true) }
           tell(archive, words?.applied(to: archive.metadata) ?? archive.metadata, asJSON: asJSON)
         } catch {
           isWhole = false

@@ -1,3 +1,4 @@
+import Glibc
 import PrivateSpaces
 import TileServing
 import TileStorage
@@ -26,10 +27,13 @@ struct SpaceSource: OpenSpace {
         SourceImage.Words(path: path) { [space] in (try? space.sidecar(ofID: file.id)) ?? nil }
       }
       return SourceImage(id: file.id, path: file.path, sidecar: words) { [space] () throws(StorageError) in
-        guard let archive = try space.servedArchive(ofID: file.id) else {
-          throw StorageError("open \(file.path)", "the image is not in the space any more")
+        do throws(StorageError) {
+          if let archive = try space.servedArchive(ofID: file.id) { return archive }
+        } catch  where error.code == ENOENT {
+          // Named by the index and yet not there: lost, not withdrawn.
+          throw StorageError(error.action, error.reason)
         }
-        return archive
+        throw StorageError("open \(file.path)", errno: ENOENT)
       }
     }
   }

@@ -1,3 +1,4 @@
+import TileStorage
 import Uploading
 
 /// What a server takes as uploads.

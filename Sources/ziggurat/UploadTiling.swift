@@ -27,13 +27,13 @@ final class UploadTiling: @unchecked Sendable {
   /// What is being tiled stays an upload.
   func stop() {
     stopping.set()
+    uploads.excuse()
     // What takes longer than a strip of tiles is cut off, as by a crash.
     for _ in 0..<500 where !ended.isSet { usleep(10_000) }
   }
 
   private func run() {
     defer { ended.set() }
-    SourceInspection.forbidUncommonFormats()
     // What a killed server had begun.
     try? builder { false }.prepare()
     var lastLook = 0
@@ -149,9 +149,11 @@ final class UploadTiling: @unchecked Sendable {
   func builder(
     into store: (any ArchiveStore)? = nil, _ isCancelled: @escaping @Sendable () -> Bool
   ) -> LibraryBuilder {
-    LibraryBuilder(
+    var builder = LibraryBuilder(
       store: store ?? FolderStore(library: root), options: BuildOptions(), jobs: threads,
       isCancelled: isCancelled)
+    builder.imageTimeout = 120
+    return builder
   }
 
   /// The file's name without its ending, in the folder that was asked for; with a number where the library has

@@ -8,6 +8,7 @@ import Testing
     Option("quality", "80", help: ""),
     Option("jobs", "N", help: ""), Option("quiet", help: ""), Option("json", help: ""),
     Option("min-scale", "S", help: ""), Option("max-scale", "S", help: ""),
+    Option("name", "NAME", isList: true, help: ""),
   ]
 
   private func parse(_ words: [String], _ environment: [String: String] = [:]) throws -> Arguments {
@@ -30,6 +31,14 @@ import Testing
   func `an option's value follows it, after a space or an equals sign`(words: [String], value: String?) throws
   {
     #expect(try parse(words).string("tile-size") == value)
+  }
+
+  @Test(arguments: [
+    (["--name", "a"], "a"), (["--name", "a", "--name=b"], "a,b"),
+    (["--name", "a,b", "x", "--name", "c"], "a,b,c"), ([], "d"),
+  ])
+  func `an option that takes a list may be given several times`(words: [String], value: String) throws {
+    #expect(try parse(words, ["ZIGGURAT_NAME": "d"]).string("name") == value)
   }
 
   @Test(arguments: [

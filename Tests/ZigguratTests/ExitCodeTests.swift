@@ -117,6 +117,16 @@ import Testing
     #expect(try SZIArchive(path: folder("out/deep/a.szi")).buildRecord?.sourceName == "a.ppm")
   }
 
+  @Test func `a source may be named from where one stands, 0`() throws {
+    let folder = try TemporaryFolder()
+    _ = try Picture.write(folder, "in/a.ppm", 30, 20)
+    let outcome = try Program.shell("cd \"$1\" && exec \"$0\" build in --library out", [folder.path])
+    #expect(outcome.code == 0, "\(outcome.error)")
+    #expect(archives(folder) == ["a.szi"])
+    let seen = try Program.shell("cd \"$1\" && exec \"$0\" inspect in/a.ppm", [folder.path])
+    #expect(seen.code == 0, "\(seen.error)")
+  }
+
   @Test func `where some fail the rest is done, 1`() throws {
     let folder = try TemporaryFolder()
     _ = try Picture.write(folder, "in/good.ppm", 30, 20)
@@ -261,7 +271,7 @@ import Testing
     #expect(process.terminationReason == .exit && process.terminationStatus == 130, "\(said)")
     #expect(
       said.hasSuffix("ziggurat: interrupted; what is finished stays, the rest left nothing\n"), "\(said)")
-    let left = folder.files(below: "out")
+    let left = archives(folder)
     #expect(left.contains("0.szi") && left.count < 10)
     for file in left {
       #expect(file.hasSuffix(".szi"))

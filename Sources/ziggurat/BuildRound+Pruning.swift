@@ -1,0 +1,70 @@
+import Catalog
+import Foundation
+import PyramidBuilding
+import TileStorage
+
+extension BuildRound {
+  /// Remembers from where the images came that are in the library now.
+  mutating func claim(_ images: [String: SourceRoot]) {
+    guard !builder.isDryRun, !images.isEmpty else { return }
+    do throws(StorageError) { try origins().claim(images) } catch {
+      guard !hasToldOrigins else { return }
+      hasToldOrigins = true
+      Output.note(
+        "which sources the images came from is not written down: \(error.reason); --prune spares them")
+    }
+  }
+
+  mutating func prune(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally, _ isFirst: Bool) {
+    guard prunes != .nothing else { return }
+    // A folder that could not be read hides its images, whose archives must not go for that.
+    guard scan.failures.isEmpty else {
+      if isFirst { Output.note("nothing is pruned, since not every source could be read") }
+      return
+    }
+    do throws(StorageError) {
+      // A dry run makes no library.
+      if builder.isDryRun, !isPrivate, !Catalog.exists(in: library) { return }
+      let pruning = try LibraryPruning(of: scan, keeping: met, in: builder.store, origins: try origins())
+      if prunes == .careful, let refusal = pruning.refusal {
+        // Told once, not at every look.
+        guard refusal != toldRefusal else { return }
+        toldRefusal = refusal
+        tally.addSpared(pruning.ids, BuildError(library, Self.words(refusal, pruning.ids.count)))
+        return
+      }
+      toldRefusal = nil
+      if !builder.isDryRun {
+        try pruning.run(in: builder.store)
+        if let keepsDeleted { try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted) }
+      }
+      tally.addPruned(pruning.ids, isDryRun: builder.isDryRun)
+    } catch {
+      tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
+    }
+  }
+
+  private static func words(_ refusal: LibraryPruning.Refusal, _ count: Int) -> String {
+    switch refusal {
+    case .emptySource(let source):
+      "nothing is pruned, since \(source) holds no image (is it mounted?); "
+        + "\(Output.count(count, "image")) would go: --prune=all does it"
+    case .manyOf(let all):
+      "nothing is pruned, since \(count) of \(all) images would go; --prune=all does it"
+    }
+  }
+
+  private mutating func origins() throws(StorageError) -> any OriginStore {
+    if let space = builder.store as? any OriginStore { return space }
+    if let known = libraryOrigins { return known }
+    let catalog = try Catalog(library: library)
+    if catalog.isInMemory, prunes != .nothing {
+      Output.note(
+        "\(library)/\(Catalog.fileName) cannot be written: it is not known what came from these sources, "
+          + "and nothing of before is pruned")
+    }
+    let origins = LibraryOrigins(library: library, catalog: catalog)
+    libraryOrigins = origins
+    return origins
+  }
+}

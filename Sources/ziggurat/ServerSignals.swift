@@ -1,0 +1,43 @@
+import Glibc
+
+/// What signals tell a server: to end, or to begin anew what it can without ending.
+///
+/// By custom SIGHUP means either. Where there is no terminal nobody hung up, and it asks to begin anew; from a
+/// terminal that is closed it ends the server, which would stay behind unseen. Where it is ignored, as under
+/// `nohup`, it stays so.
+struct ServerSignals {
+  enum Message {
+    case end
+    case renew
+  }
+
+  private var signals = sigset_t()
+  private let hasTerminal = isatty(STDIN_FILENO) == 1
+
+  /// Takes the signals from all threads that are made from now on.
+  init() {
+    sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM] { sigaddset(&signals, signal) }
+    if !Self.isIgnored(SIGHUP) { sigaddset(&signals, SIGHUP) }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+  }
+
+  func wait() -> Message {
+    var (signals, signal) = (self.signals, Int32(0))
+    sigwait(&signals, &signal)
+    return signal == SIGHUP && !hasTerminal ? .renew : .end
+  }
+
+  /// Another signal ends the process while the first is still being obeyed.
+  func release() {
+    var signals = signals
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  }
+
+  static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(signal, nil, &action)
+    // SIG_IGN, a cast that is not imported.
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import PrivateSpaces
+import TileStorage
+
+/// `ziggurat space rekey`
+struct SpaceRekeying {
+  private let arguments: Arguments
+  private let library: String
+  private let isCertain: Bool
+
+  init(_ arguments: Arguments, library: String) throws(UsageError) {
+    (self.arguments, self.library) = (arguments, library)
+    isCertain = try arguments.flag("yes")
+    // Before a password is asked for.
+    guard isCertain || isatty(STDIN_FILENO) == 1 else {
+      throw UsageError(
+        "a change of the key must be confirmed, and there is no terminal to ask on; give --yes")
+    }
+  }
+
+  func run() throws(SpaceDoor.Told) -> ExitCode {
+    let spaces = PrivateSpaces(library: library)
+    return try SpaceDoor.telling { () throws(PasswordFailure) in
+      let password = try PasswordPrompt(file: arguments.string("password-file")).password("Password")
+      do throws(SpaceError) {
+        let rekey = try spaces.rekey(password)
+        if rekey.wasFinished {
+          Output.note(
+            "finished: the space has had its new key since the call before, and the old files are gone")
+          return .success
+        }
+        do throws(StorageError) { return try run(rekey, spaces) } catch { throw SpaceError.storage(error) }
+      } catch { throw .space(error) }
+    }
+  }
+
+  private func run(_ rekey: SpaceRekey, _ spaces: PrivateSpaces) throws(StorageError) -> ExitCode {
+    Interruption.listen()
+    // A file that may not grow is an error of its writing, like a full disk.
+    signal(SIGXFSZ, SIG_IGN)
+    let extent = try rekey.extent()
+    Output.note(
+      "seals \(Output.count(extent.pictures, "picture")) anew; it takes \(Self.text(extent.byteCount)) of room on "
+        + "the disk until it is done, where \(Self.text(extent.freeByteCount)) are free")
+    guard extent.byteCount <= extent.freeByteCount else {
+      Output.error("nothing was begun: there is not enough room on the disk")
+      return .temporary
+    }
+    guard isConfirmed() else {
+      Output.note("nothing was begun")
+      return Interruption.isAsked ? .interrupted : .someFailed
+    }
+    // Who has the space open would write into it what has to be sealed once more.
+    do throws(SpaceError) { try spaces.lock() } catch {
+      if case .storage(let error) = error { throw error }
+    }
+    var line = PercentLine()
+    let outcome = try rekey.run(
+      progress: { line.draw($0.done, of: $0.total) }, isStopped: { Interruption.isAsked })
+    line.end()
+    switch outcome {
+    case .done:
+      Output.note("changed; copies of the folder from before still open with the old key")
+      return .success
+    case .stopped:
+      Output.note("stopped; the space has its old key. The same call again goes on from here")
+      return .interrupted
+    case .faulty(let faults):
+      for fault in faults { Output.error(fault) }
+      Output.error(
+        "the space keeps its old key until these pictures are built anew or deleted; the same call again goes on"
+      )
+      return .someFailed
+    }
+  }
+
+  private func isConfirmed() -> Bool {
+    if isCertain { return true }
+    Output.terminal("Backups and copies must be made anew afterwards. Type yes to change the key: ")
+    return Interruption.waitForInput(STDIN_FILENO) && readLine() == "yes"
+  }
+
+  private static func text(_ bytes: Int) -> String {
+    ByteCountFormatter.string(fromByteCount: Int64(bytes), countStyle: .file)
+  }
+}
+
+/// How much is done, on a line of the terminal that is drawn anew; nothing where stderr is none.
+private struct PercentLine {
+  private let isShown = isatty(STDERR_FILENO) == 1
+  private var last = -1
+
+  mutating func draw(_ done: Int, of total: Int) {
+    let percent = total > 0 ? Int(Double(done) / Double(total) * 100) : 100
+    guard isShown, percent != last else { return }
+    last = percent
+    Output.terminal("\r\u{1b}[K\(percent)%")
+  }
+
+  func end() { if isShown { Output.terminal("\r\u{1b}[K") } }
+}
