@@ -42,18 +42,17 @@ test: test-tools ## install what tests need, run everything; the last line is "N
 	@$(use_swift); .cache/venv/bin/python $(scripts)/test-everything $(SUITES)
 
 .PHONY: test-hostile
-test-hostile: release ## nearly a thousand broken files through the builder
-	@$(scripts)/install-packages test
-	@$(PYTHON) $(scripts)/python-tests Tests/hostile
+test-hostile: release test-tools ## nearly a thousand broken files through the builder; attacks among a thousand good pictures
+	@GOOD=$${GOOD:-1000} .cache/venv/bin/python $(scripts)/python-tests Tests/hostile
 
 .PHONY: test-kill
-test-kill: release test-tools ## kill -9 a library build at KILLS=100 random moments, then check and finish it
-	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/robustness -k Interruptions
+test-kill: release test-tools ## kill -9 a library build at KILLS=100 random moments, then check and finish it; its cells at as many more
+	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/robustness -k Interruptions -k BuildKills
 
 .PHONY: test-kill-library
-test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores, builds; 200 more of uploads
+test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores, builds; 200 more of uploads, and of a server's cells
 	@KILLS=$${KILLS:-200} UPLOAD_KILLS=$${KILLS:-200} .cache/venv/bin/python $(scripts)/python-tests Tests/robustness \
-	  -k test_library_kills -k test_killed_at_any_byte
+	  -k test_library_kills -k test_killed_at_any_byte -k ServerKills
 
 .PHONY: test-agreement
 test-agreement: release test-tools ## exact, fast and lossless against vips dzsave on pictures of 100+ megapixels (minutes)
@@ -61,11 +60,16 @@ test-agreement: release test-tools ## exact, fast and lossless against vips dzsa
 
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
-fuzz: ## the native readers under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each
+fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff metadata sidecar archive profile tile cell"
 	@$(prepare) build test
-	@$(use_swift); ZIGGURAT_FUZZ=1 swift build --scratch-path .build/fuzz --product reader-fuzz --sanitize address \
-	  -Xswiftc -sanitize=fuzzer -Xcc -fsanitize=fuzzer-no-link
-	@Tests/fuzz/fuzz .build/fuzz/debug/reader-fuzz $(FUZZ_RUNS)
+	@$(use_swift); ZIGGURAT_FUZZ=1 swift build -c release --scratch-path .build/fuzz --product reader-fuzz --sanitize address \
+	  -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link
+	@Tests/fuzz/fuzz .build/fuzz/release/reader-fuzz $(FUZZ_RUNS) $(FUZZ)
+
+SOAK ?= 60
+.PHONY: soak
+soak: release test-tools ## SOAK=60 minutes of everything at once: readers, editors, uploads, builds, killed cells, a full disk; SOAK=2: a smoke run
+	@.cache/venv/bin/python Tests/soak/soak $(SOAK)
 
 .PHONY: test-memory
 test-memory: release ## a picture of 10 gigapixels within 400 MB (makes a source of 0.8 GB once; minutes)
@@ -96,7 +100,7 @@ lint: ## format, warnings as errors, and that targets import only what they decl
 	@echo "lint: clean"
 
 .PHONY: bench
-bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view pan space search", QUICK=1: a smoke run
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view pan space search fair", QUICK=1: a smoke run; BENCH=cells: against the build AGAINST=revision or file
 	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif)
 	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
 

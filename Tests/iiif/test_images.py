@@ -3,6 +3,8 @@
 import concurrent.futures
 import json
 import re
+import select
+import socket
 import subprocess
 import sys
 import time
@@ -245,15 +247,66 @@ class Rendering(unittest.TestCase):
         server, _, _ = self.serve("--render-threads", 1)
         for angle in range(1, 8):
             connection = server.connect()
-            connection.sendall(f"GET /iiif/3/p/full/max/{angle}.25/default.png HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            connection.sendall(f"GET /iiif/3/p/full/max/{angle}.25/default.png HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             time.sleep(0.02)
             connection.close()
         self.assertTrue(server.alive())
         waiting = [server.connect() for _ in range(4)]
         for number, connection in enumerate(waiting):
-            connection.sendall(f"GET /iiif/3/p/full/max/{number}.75/default.png HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            connection.sendall(f"GET /iiif/3/p/full/max/{number}.75/default.png HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         time.sleep(0.1)
         self.assertEqual(server.stop(), 0)
+
+    def counted(self, server: Server, name: str) -> int:
+        return int(re.search(rf"^ziggurat_{name} (\d+)$", server.get("/metrics").body.decode(), re.MULTILINE)[1])
+
+    # Takes long: half a minute and more, were nobody to end it.
+    DEAR = "/iiif/3/p/full/^8000,6000/{}.5/default.png"
+
+    def ask(self, server: Server, path: str, address: str = "127.0.0.1") -> socket.socket:
+        connection = socket.create_connection(("127.0.0.1", server.port), timeout=120, source_address=(address, 0))
+        self.addCleanup(connection.close)
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        return connection
+
+    def test_the_last_client_that_leaves_ends_a_render(self):
+        server, _, _ = self.serve("--render-threads", 1)
+        first, second = (self.ask(server, self.DEAR.format(1)) for _ in range(2))
+        behind = self.ask(server, "/iiif/3/p/full/^4000,/0.5/default.png")
+        while self.counted(server, "renders_shared_total") < 1 or self.counted(server, "render_queue_length") != 1:
+            time.sleep(0.05)
+        first.close()
+        second.close()
+        self.assertIn(b" 200 ", behind.recv(100))
+        self.assertEqual((self.counted(server, "renders_abandoned_total"), self.counted(server, "renders_total")), (1, 1))
+
+    def test_what_is_not_ready_in_time_is_503_and_ends(self):
+        server, _, _ = self.serve("--render-threads", 1, "--render-timeout", 1)
+        answer = server.get(self.DEAR.format(1))
+        self.assertEqual((answer.status, answer["retry-after"]), (503, "30"))
+        self.assertEqual(self.counted(server, "renders_late_total"), 1)
+        self.assertEqual(server.get("/iiif/3/p/full/300,/0/default.jpg").status, 200)
+
+    def test_a_crowd_at_one_address_takes_nothing_from_another(self):
+        server, _, _ = self.serve("--render-threads", 1, "--render-queue", 4)
+        crowd = [self.ask(server, self.DEAR.format(number), "127.0.0.2") for number in range(1, 6)]
+        while self.counted(server, "render_queue_length") < 4:
+            time.sleep(0.05)
+        single = self.ask(server, "/iiif/3/p/full/300,/0/default.jpg", "127.0.0.3")
+        self.assertIn(b" 200 ", single.recv(100))
+        # One of the crowd made room.
+        refused = [one for one in select.select(crowd, [], [], 60)[0]]
+        self.assertEqual(len(refused), 1)
+        self.assertIn(b" 503 ", refused[0].recv(100))
+
+    def test_formats_that_take_long_may_have_fewer_pixels(self):
+        server, _, _ = self.serve("--max-pixels", 1_000_000)
+        for ending, width, status in (("jpg", 1200, 200), ("png", 1200, 200), ("avif", 1200, 200), ("webp", 1200, 200),
+                                      ("tif", 1200, 400), ("tif", 900, 200), ("gif", 900, 400), ("gif", 700, 200)):
+            answer = server.get(f"/iiif/3/p/full/{width},/0/default.{ending}")
+            self.assertEqual(answer.status, status, (ending, width))
+            if status == 400:
+                self.assertIn("at most", answer.body.decode())
 
     def test_a_damaged_tile_is_500_and_never_a_picture(self):
         server, _, library = self.serve()

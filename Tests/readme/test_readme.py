@@ -56,6 +56,21 @@ class Readme(unittest.TestCase):
         for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", README):
             self.assertTrue((ROOT / target).exists(), target)
 
+    def test_files_and_options_that_security_names_exist(self):
+        text = (ROOT / ".github/SECURITY.md").read_text()
+        targets = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+        self.assertGreater(len(targets), 2)
+        for target in targets:
+            self.assertTrue((ROOT / ".github" / target).exists(), target)
+        help_ = run("help", "serve").stdout + run("help", "build").stdout
+        options = set(re.findall(r"--[a-z][a-z-]+", text))
+        self.assertLessEqual({"--trusted-proxy", "--image-timeout", "--audit"}, options)
+        for option in options:
+            self.assertIn(f"{option} ", help_)
+        for line in re.findall(r"`ziggurat space (\w+)`", text):
+            self.assertIn(line, run("help", "space").stdout)
+        self.assertIn("cells_confined", (ROOT / "Sources/TileServing/Router+Metrics.swift").read_text())
+
     def test_its_make_targets_exist(self):
         targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
         named = set(re.findall(r"(?:^|`|&& |sudo )make ([a-z-]+)", README, re.MULTILINE))

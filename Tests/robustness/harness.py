@@ -72,7 +72,7 @@ def photo(path: Path, width: int, height: int, *, left: int = 700, top: int = 30
 
 
 def archives(library: Path) -> list[Path]:
-    return sorted(library.rglob("*.szi"))
+    return sorted(path for path in library.rglob("*.szi") if ".ziggurat-trash" not in path.parts)
 
 
 def leftovers(library: Path) -> list[str]:
@@ -152,11 +152,11 @@ def heard(connection: socket.socket, seconds: float = 0.5) -> bytes:
 class Server:
     """`ziggurat serve` on a free port of 127.0.0.1, ended by SIGTERM. A crash fails the test."""
 
-    def __init__(self, *arguments, log=None):
+    def __init__(self, *arguments, log=None, stdin=subprocess.DEVNULL):
         # Files, not pipes: a full pipe would stop the server.
         self.log = log or tempfile.TemporaryFile(dir=scratch())
         self.process = subprocess.Popen([BINARY, "serve", *map(str, arguments), "--port", "0"],
-                                        stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL)
+                                        stdout=subprocess.PIPE, stderr=self.log, stdin=stdin)
         line = self._ready_line(20)
         found = re.fullmatch(r"listening on http://127\.0\.0\.1:(\d+)/\n", line)
         if not found:

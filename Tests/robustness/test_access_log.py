@@ -1,6 +1,7 @@
 """The access log: one line an answer, which says what was asked, how it ended and how long it took, and no secret."""
 
 import collections
+import datetime
 import json
 import re
 import time
@@ -10,6 +11,7 @@ from harness import Server, folder, sample_library
 
 TILE = "/dzi/photo_files/12/0_0.jpg"
 VIEW = "width=640&height=480&scale=0.25&x=3&y=-5.5&center=1,2"
+MOMENT = r"^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z$"
 SECRET = "correct-horse-battery-staple"
 
 
@@ -47,10 +49,11 @@ class AccessLog(unittest.TestCase):
             self.assertEqual(set(entry), {"time", "client", "method", "path", "query", "status", "bytes", "seconds"})
             self.assertIsInstance(entry["seconds"], float)
             self.assertEqual((entry["client"], entry["method"]), ("127.0.0.1", "GET"))
+            self.assertRegex(entry["time"], MOMENT)
         lines, _ = self.logged("text", asked)
         for line, target, entry in zip(lines, asked, entries, strict=True):
-            self.assertRegex(line, r"^127\.0\.0\.1 GET \S+ \d+ \d+ \d+\.\d{6}$")
-            self.assertEqual(line.split(" ")[2:5], [target, str(entry["status"]), str(entry["bytes"])])
+            self.assertRegex(line, r"^\S+Z 127\.0\.0\.1 GET \S+ \d+ \d+ \d+\.\d{6}$")
+            self.assertEqual(line.split(" ")[3:6], [target, str(entry["status"]), str(entry["bytes"])])
 
     def test_the_seconds_are_those_of_the_metrics(self):
         asked = [TILE, "/dzi/photo.dzi", TILE, "/dzi/photo_files/12/1_1.webp", "/xyz/photo/0/0/0.jpg", "/zoomify/photo/x"]
@@ -70,7 +73,7 @@ class AccessLog(unittest.TestCase):
         asked = [f"/?{name}={SECRET}" for name in ("token", "key", "password", "access_token", "Q", "%71", "")]
         asked += [f"/?{SECRET}", f"{TILE}?a&{SECRET}=1&g=7&&token={SECRET}", f"/api/images?limit=3&token={SECRET}",
                   f"/api/session?password={SECRET}",
-                  f"GET {TILE} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {SECRET}\r\nCookie: ziggurat-session={SECRET}\r\n"
+                  f"GET {TILE} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {SECRET}\r\nCookie: ziggurat-session={SECRET}\r\n"
                   "Connection: close\r\n\r\n".encode()]
         for style in ("json", "text"):
             lines, _ = self.logged(style, asked)
@@ -82,9 +85,9 @@ class AccessLog(unittest.TestCase):
                 self.assertEqual(queries[8:11], ["*&*&g=7&&*", "limit=3&*", "*"])
 
     def test_no_line_can_be_forged(self):
-        asked = [b'GET /api/images?q=a"b\\c\x7f\x1b[2J HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
-                 b"GET /api/images?q=%0d%0aGET%20/forged%20200 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-                 b"GET /api/images?q=\xff\xfe\xc2\x85 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        asked = [b'GET /api/images?q=a"b\\c\x7f\x1b[2J HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+                 b"GET /api/images?q=%0d%0aGET%20/forged%20200 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                 b"GET /api/images?q=\xff\xfe\xc2\x85 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
                  f"/api/images?q={'x' * 3000}"]
         lines, _ = self.logged("json", asked)
         self.assertEqual(len(lines), len(asked))
@@ -96,7 +99,24 @@ class AccessLog(unittest.TestCase):
         self.assertEqual(len(lines), len(asked))
         for line in lines:
             self.assertNotRegex(line, r"[\x00-\x1f\x7f-\x9f]")
-            self.assertEqual(len(line.split(" ")), 6)
+            self.assertEqual(len(line.split(" ")), 7)
+
+    def test_a_line_tells_when_it_was_and_whose_request(self):
+        asked = [f"GET {TILE} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {forwarded}\r\nConnection: close\r\n\r\n".encode()
+                 for forwarded in ("203.0.113.9", "198.51.100.1, 2001:DB8::7", "x\r\nX-Forwarded-For: 203.0.113.10", "x")]
+        clients = ["203.0.113.9", "2001:db8::7", "203.0.113.10", "127.0.0.1"]
+        for style in ("json", "text"):
+            for options, expected in ((["--trusted-proxy", "127.0.0.1"], clients), ([], ["127.0.0.1"] * 4)):
+                began = time.time()
+                lines, _ = self.logged(style, asked, *options)
+                fields = [(entry["time"], entry["client"]) for entry in map(json.loads, lines)] if style == "json" else [
+                    line.split(" ")[:2] for line in lines]
+                self.assertEqual([client for _, client in fields], expected)
+                for moment, _ in fields:
+                    self.assertRegex(moment, MOMENT)
+                    told = datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+                    self.assertLess(began - 1, told)
+                    self.assertLess(told, time.time() + 1)
 
 
 if __name__ == "__main__":

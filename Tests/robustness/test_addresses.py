@@ -11,7 +11,7 @@ import unittest
 
 from harness import BINARY, CommandTest, Server, run, sample_library
 
-ASK = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+ASK = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def has(address: str) -> bool:
@@ -101,6 +101,18 @@ class Addresses(CommandTest):
             result = run("serve", sample_library(), "--host", "127.0.0.1,127.0.0.2", "--port", taken.getsockname()[1])
             self.assertEqual(result.returncode, 1)
             self.assertOneLine(result, "127.0.0.2", "in use", "--port")
+
+    def test_each_address_is_printed(self):
+        process = subprocess.Popen([BINARY, "serve", sample_library(), "--host", ",".join(ADDRESSES), "--port", "0"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            lines = [process.stdout.readline() for _ in ADDRESSES]
+            port = re.search(r":(\d+)/\n", lines[0])[1]
+            names = [f"[{address}]" if ":" in address else address for address in ADDRESSES]
+            self.assertEqual(lines, [f"listening on http://{name}:{port}/\n" for name in names])
+        finally:
+            process.terminate()
+            self.assertEqual(process.communicate(timeout=20)[0], "")
 
     def test_addresses_that_make_no_sense_are_refused(self):
         for hosts in ("", ",", "127.0.0.1,", "127.0.0.1,127.0.0.1"):

@@ -178,7 +178,7 @@ class Editing(CommandTest):
             self.assertEqual(ask(server, "PATCH", image("nothing"), {"title": "x"})[0], 404)
             self.assertEqual(ask(server, "PATCH", image("../token"), {"title": "x"})[0], 404)
             self.assertEqual(ask(server, "PATCH", image("~/x"), {"title": "x"})[0], 404)
-            self.assertIn(b" 413 ", server.raw(b"PATCH /api/images/one HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n"
+            self.assertIn(b" 413 ", server.raw(b"PATCH /api/images/one HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n"
                                                b"Authorization: Bearer " + TOKEN.encode() + b"\r\n\r\n")[:20])
             for body in [b"", b"{}", {"ids": []}, {"ids": "one"}, {"ids": [1]}, {"ids": ["x"] * 1001}]:
                 self.assertEqual(ask(server, "POST", "/api/deleted", body)[0], 400, body)

@@ -6,6 +6,7 @@ import resource
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from harness import archives, folder, photo, run
 from upload_client import Client, rest_of, serve
@@ -27,7 +28,9 @@ class FullDisk(unittest.TestCase):
             self.assertGreater(len(data), 1 << 20)
             with serve(library) as server:
                 client = Client(server)
-                self.assertEqual(client.create(20 << 20, filename="too big.png").status, 507)
+                refused = client.create(20 << 20, filename="too big.png")
+                self.assertEqual(refused.status, 507)
+                self.assertGreater(int(refused["retry-after"]), 0)
                 path = client.create(len(data), filename="big.png")["location"]
                 self.assertEqual(client.patch(path, 0, data[:500_000]).status, 204)
                 filler = library / "filler.bin"
@@ -43,7 +46,11 @@ class FullDisk(unittest.TestCase):
 
     def limit(self, server, size: int):
         """No file of the server's may grow beyond so many bytes: a full disk for whoever runs the tests."""
-        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, UNLIMITED))
+        # Cells have the limits of the processes that begin them.
+        processes = [server.process.pid]
+        for process in processes:
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (size, UNLIMITED))
+            processes += map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())
 
     def test_uploads_wait_for_room(self):
         library = folder("library")
@@ -56,7 +63,7 @@ class FullDisk(unittest.TestCase):
             self.assertEqual(client.patch(path, 0, data[:200_000]).status, 204)
             self.limit(server, 300_000)
             answer = client.patch(path, 200_000, data[200_000:])
-            self.assertEqual((answer.status, answer["upload-offset"]), (507, "200000"))
+            self.assertEqual((answer.status, answer["upload-offset"], answer["retry-after"]), (507, "200000", "20"))
             self.assertEqual(client.ask("HEAD", path)["upload-offset"], "200000")
             # Read it can meanwhile.
             self.assertEqual(client.images(), {"first"})
@@ -99,7 +106,7 @@ class FullDisk(unittest.TestCase):
             sidecar = (library / "one.xmp").read_bytes()
             self.limit(server, 100)
             answer = edit("after")
-            self.assertEqual((answer.status, answer["content-type"]), (507, "application/problem+json"))
+            self.assertEqual((answer.status, answer["content-type"], answer["retry-after"]), (507, "application/problem+json", "20"))
             self.assertNotIn(str(library), answer.body.decode())
             self.assertEqual((library / "one.xmp").read_bytes(), sidecar)
             self.assertEqual(json.loads(server.get("/api/images/one").body)["title"], "before")

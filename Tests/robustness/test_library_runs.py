@@ -1,4 +1,4 @@
-"""Builds of many images: what is told of each, on a terminal, in a file, as JSON; dry runs; pruning."""
+"""Builds of many images: what is told of each, on a terminal, in a file, as JSON; dry runs."""
 
 import fcntl
 import json
@@ -92,47 +92,6 @@ class Reports(CommandTest):
         self.assertEqual({path: path.stat().st_mtime_ns for path in (base / "library").rglob("*")}, before)
         self.assertEqual(statuses(), failed | {"good": "unchanged", "new": "built", "deep/fine": "pruned"})
         self.assertEqual(ids(base / "library"), ["good", "new"])
-
-
-class Pruning(CommandTest):
-    def test_without_it_nothing_goes(self):
-        base = folder("prune")
-        photo(base / "photos/a.jpg", 60, 40)
-        gone = photo(base / "photos/b.jpg", 60, 40)
-        words = ("build", base / "photos", "--library", f"{base}/library/")
-        run(*words)
-        gone.unlink()
-        self.assertEqual(run(*words).returncode, 0)
-        self.assertEqual(ids(base / "library"), ["a", "b"])
-        result = run(*words, "--prune")
-        self.assertEqual((result.returncode, ids(base / "library")), (0, ["a"]))
-        self.assertIn("pruned b\n", result.stderr)
-
-    def test_what_others_built_stays(self):
-        base = folder("prune")
-        photo(base / "photos/a.jpg", 60, 40)
-        (base / "library").mkdir()
-        subprocess.run(["vips", "dzsave", base / "photos/a.jpg", base / "library/theirs.zip", "--container", "zip"],
-                       check=True, capture_output=True)
-        (base / "library/theirs.zip").rename(base / "library/theirs.szi")
-        self.assertEqual(run("build", base / "photos", "--library", base / "library", "--prune").returncode, 0)
-        self.assertEqual(ids(base / "library"), ["a", "theirs"])
-
-    def test_sources_that_cannot_be_read_keep_their_archives(self):
-        base = folder("prune")
-        photo(base / "photos/a.jpg", 60, 40)
-        photo(base / "photos/b.jpg", 60, 40)
-        words = ("build", base / "photos", base / "more", "--library", base / "library", "--prune")
-        photo(base / "more/c.jpg", 60, 40)
-        run(*words)
-        (base / "photos/a.jpg").write_text("no picture any more")
-        (base / "photos/b.jpg").unlink()
-        self.assertEqual(run(*words).returncode, 1)
-        self.assertEqual(ids(base / "library"), ["a", "c"])
-        # A whole source that is away, perhaps a disk that is not mounted.
-        shutil.rmtree(base / "more")
-        self.assertEqual(run(*words).returncode, 1)
-        self.assertEqual(ids(base / "library"), ["a", "c"])
 
 
 class Progress(CommandTest):

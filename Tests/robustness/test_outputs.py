@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from harness import (BINARY, CommandTest, archives, folder, leftovers, photo, run, seed)
+from harness import (BINARY, CRASH, CommandTest, archives, folder, leftovers, photo, run, seed)
 
 # How many random moments the builder is killed at; the campaign takes 100 (`make test-kill`).
 KILLS = int(os.environ.get("KILLS", "8"))
@@ -207,3 +207,21 @@ class Interruptions(CommandTest):
                 self.assertIn(code, codes)
                 self.assertEqual(leftovers(library), [])
                 self.check(library)
+
+    def test_interrupted_as_soon_as_signals_are_taken(self):
+        """The handler may be the first of all that the program does: it finds everything that it needs."""
+        for number in [signal.SIGINT, signal.SIGTERM] * 8:
+            library = folder("early")
+            process = subprocess.Popen([BINARY, "build", self.base / "photos", "--library", library, "--quiet"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            caught = 0
+            while process.poll() is None and not caught >> (number - 1) & 1:
+                with open(f"/proc/{process.pid}/status") as status:
+                    caught = int(next((line.split()[1] for line in status if line.startswith("SigCgt:")), "0"), 16)
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, errors)
+            self.assertNotRegex(errors, CRASH)
+            # On a busy machine a picture may have been done before the signal was sent.
+            self.assertEqual(leftovers(library), [])
+            self.check(library)

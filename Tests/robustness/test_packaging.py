@@ -52,7 +52,8 @@ class Fronts(ServerTest):
         assert built.returncode == 0, built.stderr
         cls.port = free_port()
         cls.place = f"https://localhost:{cls.port}"
-        cls.server = serve(base / "library", "--base-url", cls.place)
+        # Else visitors from this machine would be proxies, too.
+        cls.server = serve(base / "library", "--base-url", cls.place, "--trusted-proxy", "127.0.0.1")
 
     def front(self, *command, **options):
         process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
@@ -70,7 +71,8 @@ class Fronts(ServerTest):
             time.sleep(0.1)
 
     def curl(self, target: str, *options) -> list:
-        return ["curl", "--silent", "--show-error", "--path-as-is", "--globoff", "--http2", "--max-time", "30", "--cacert",
+        client = "127.0.0.2" if "nginx" in self.id() else "127.0.0.3"
+        return ["curl", "--interface", client, "--silent", "--show-error", "--path-as-is", "--globoff", "--http2", "--max-time", "30", "--cacert",
                 certificate()[0], *map(str, options), self.place + target]
 
     def fetch(self, target: str, *options) -> tuple[int, dict[str, str], bytes]:
@@ -96,7 +98,31 @@ class Fronts(ServerTest):
         self.assertEqual(self.fetch("/dzi/photo_files/10/0_0.jpg", "--range", "10-99")[::2], (206, tile[10:100]))
         status, fields, _ = self.fetch("/api/images", "--compressed")
         self.assertEqual((status, fields["content-encoding"]), (200, "gzip"))
+        self.guard()
         self.upload()
+
+    def guard(self):
+        for target in ("/", "/nothing", "/metrics"):
+            self.assertEqual(self.fetch(target)[1]["strict-transport-security"], "max-age=63072000", target)
+        for target in ("/metrics", "/metrics?a=b", "/%6detrics", "/%6D%65trics"):
+            self.assertEqual(self.fetch(target)[0], 403, target)
+        for target in ("//metrics", "/metrics/", "/./metrics", "/x/../metrics", "/METRICS", "/metrics%00", "/metrics%2f", "/metrics;x"):
+            # Some of these no front passes on.
+            answer = subprocess.run(self.curl(target), capture_output=True)
+            self.assertNotIn(b"ziggurat_requests_total", answer.stdout, target)
+        self.assertIn(b"ziggurat_requests_total", self.server.get("/metrics").body)
+        # Each client's wrong guesses are its own, by the front's word; a client's own word before it is nothing.
+        statuses = [self.fetch("/api/session", "--header", "Content-Type: application/json", "--header", f"X-Forwarded-For: 10.0.0.{n}",
+                               "--data-binary", '{"token": "wrong"}')[0] for n in range(12)]
+        # On a slow machine the wait for one more may be over when it comes.
+        self.assertEqual((statuses[:5], set(statuses[5:]) | {401}), ([401] * 5, {401, 429}))
+
+    def rates(self):
+        """More requests than a page sends are refused by the front itself."""
+        urls = [f"{self.place}/api/session"] * 60
+        done = subprocess.run(["curl", "--silent", "--http2", "--parallel", "--cacert", certificate()[0], "--write-out", "%{http_code}\n",
+                               *[word for url in urls for word in ("--output", "/dev/null", url)]], capture_output=True, text=True)
+        self.assertEqual(set(done.stdout.split()), {"200", "429"})
 
     def upload(self):
         """More than nginx's own megabyte goes through, and its image is there."""
@@ -142,6 +168,7 @@ class Fronts(ServerTest):
         self.assertEqual((tested.returncode, "warn" in tested.stderr), (0, False), tested.stderr)
         self.front("/usr/sbin/nginx", "-c", place / "nginx.conf")
         self.check()
+        self.rates()
 
     def test_caddy(self):
         place = folder("caddy")
@@ -169,10 +196,35 @@ class Places(unittest.TestCase):
                                 text=True)
         exposure = float(re.search(r"exposure level for \S+: ([\d.]+)", judged.stdout).group(1))
         self.assertLess(exposure, 1.5, "systemd's own scale, of 10")
+        # No memory goes to a disk; a process that decodes may confine itself, and die alone.
+        settings = re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE)
+        for setting in (("LimitCORE", "0"), ("MemorySwapMax", "0"), ("OOMPolicy", "continue"), ("NoNewPrivileges", "yes")):
+            self.assertIn(setting, settings)
+        self.assertRegex(dict(settings)["MemoryMax"], r"^\d+%$")
+        self.assertEqual(self.filtered(settings), {"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "setpriority", "clone3"})
         # Every setting that it makes is an option.
         options = set(re.findall(r"--([a-z-]+)", run("help", "serve").stdout))
         for name in re.findall(r"ZIGGURAT_([A-Z_]+)=", unit):
             self.assertIn(name.lower().replace("_", "-"), options)
+
+    def filtered(self, settings: list) -> set[str]:
+        """Of some system calls, those that the unit's filter lets through."""
+        sets, name = {}, ""
+        for line in subprocess.run(["systemd-analyze", "syscall-filter"], capture_output=True, text=True).stdout.splitlines():
+            if line.startswith("@"):
+                name = line.strip()
+            elif (word := line.strip()) and not word.startswith("#"):
+                sets.setdefault(name, []).append(word)
+
+        def calls(word: str) -> set[str]:
+            return set().union(*map(calls, sets[word])) if word.startswith("@") else {word}
+
+        allowed = set()
+        for words in [value for name, value in settings if name == "SystemCallFilter"]:
+            named = set().union(*map(calls, words.lstrip("~").split()))
+            allowed = allowed - named if words.startswith("~") else allowed | named
+        return allowed & {"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "setpriority", "clone3", "ptrace", "mount",
+                          "reboot", "bpf", "init_module", "sched_setscheduler", "perf_event_open"}
 
     def test_the_image_has_what_the_executable_needs(self):
         text = (PACKAGING / "Dockerfile").read_text()

@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +15,8 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import BINARY, CommandTest, Server, folder, run, sample_library
+import upload_client
+from harness import BINARY, Answer, CommandTest, Server, folder, photo, run, sample_library
 
 TILE = "/dzi/photo_files/12/0_0.jpg"
 
@@ -52,7 +54,7 @@ class Limits(CommandTest):
         with Server(sample_library(), "--max-connections-per-address", 5, "--threads", 3) as server:
             held = [server.connect() for _ in range(5)]
             for connection in held:
-                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 self.assertIn(b"200", connection.recv(1000))
             self.assertEqual(server.get("/healthz").status, 0)
             for connection in held:
@@ -62,12 +64,40 @@ class Limits(CommandTest):
                 time.sleep(0.1)
             self.assertEqual(server.get("/healthz").status, 200)
 
+    def test_behind_a_proxy_each_client_has_so_many_requests_at_a_time(self):
+        base = folder("proxied")
+        with upload_client.serve(base, "--max-connections-per-address", 3, "--trusted-proxy", "127.0.0.1") as server:
+            def ask(client: str, path: str = "/healthz") -> bytes:
+                return (f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: {client}\r\n"
+                        f"Authorization: Bearer {upload_client.TOKEN}\r\n\r\n").encode()
+
+            # Answers without end, one more from each address of a network than there may be.
+            held = [server.connect() for _ in range(4)]
+            for number, connection in enumerate(held):
+                connection.sendall(ask(f"2001:db8::{number}", "/api/events"))
+            statuses = [int(connection.recv(1000).split(b" ")[1]) for connection in held]
+            self.assertEqual(sorted(statuses), [200, 200, 200, 429])
+            refused = Answer(server.raw(ask("2001:db8::9", "/api/images")))
+            self.assertEqual((refused.status, refused["retry-after"]), (429, "1"))
+            # Requests that end are no matter, and neither are the proxy's own connections and requests.
+            idle = [server.connect() for _ in range(20)]
+            for number, connection in enumerate(idle):
+                for _ in range(5):
+                    connection.sendall(ask("203.0.113.9" if number % 2 else "127.0.0.1"))
+                    self.assertIn(b" 200 ", connection.recv(1000)[:20])
+            for connection in held:
+                connection.close()
+            deadline = time.monotonic() + 60
+            while b" 200 " not in server.raw(ask("2001:db8::9"), timeout=1)[:20] and time.monotonic() < deadline:
+                time.sleep(0.2)
+            self.assertIn(b" 200 ", server.raw(ask("2001:db8::9"), timeout=1)[:20])
+
     def test_more_connections_than_there_may_be_wait_for_others_to_end(self):
         with Server(sample_library(), "--max-connections", 5, "--threads", 2) as server:
             held = [server.connect() for _ in range(6)]
             for connection in held:
                 connection.settimeout(10)
-                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             for connection in held[:5]:
                 self.assertIn(b"200", connection.recv(1000))
             held[5].settimeout(0.5)
@@ -85,12 +115,12 @@ class Limits(CommandTest):
                 with self.subTest(connections=count):
                     connections = [server.connect() for _ in range(count)]
                     for connection in connections:
-                        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
                         self.assertIn(b"200", connection.recv(1000))
                     os.kill(server.process.pid, signal.SIGSTOP)
                     try:
                         for connection in connections:
-                            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
                     finally:
                         os.kill(server.process.pid, signal.SIGCONT)
                     waiting, deadline = set(connections), time.monotonic() + 8
@@ -105,7 +135,7 @@ class Limits(CommandTest):
     def test_slow_senders_and_slow_readers_are_cut(self):
         with Server(sample_library(), "--request-timeout", 1, "--answer-timeout", 1) as server:
             for request in (b"GET /healthz HTT", b"GET /api/images/photo/viewport.tiles?width=3001&height=1703&scale=1"
-                            b" HTTP/1.1\r\nHost: a\r\n\r\n" * 40):
+                            b" HTTP/1.1\r\nHost: localhost\r\n\r\n" * 40):
                 with self.subTest(request[:20]), socket.socket() as connection:
                     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                     connection.connect(("127.0.0.1", server.port))
@@ -159,7 +189,7 @@ class Metrics(unittest.TestCase):
             server.get("/xyz/photo/0/0/0.jpg")
             server.get("/api/images")
             server.get("/iiif/3/photo/info.json")
-            server.raw(b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+            server.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n")
             deadline = time.monotonic() + 30  # An answer counts when it was sent, which the client may see first.
             while metrics(server).get('ziggurat_requests_total{route="healthz",status="400"}', 0) < 1:
                 self.assertLess(time.monotonic(), deadline)
@@ -202,7 +232,7 @@ class Manners(unittest.TestCase):
 
     def test_refused_requests_are_logged(self):
         with Server(sample_library(), "--log", "json") as server:
-            server.raw(b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+            server.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n")
             server.get("/" + "x" * 5000)
             deadline = time.monotonic() + 30
             while len(server.errors().splitlines()) < 2 and time.monotonic() < deadline:
@@ -268,13 +298,13 @@ class Manners(unittest.TestCase):
         with socket.socket() as slow, server.connect() as idle:
             slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             slow.connect(("127.0.0.1", server.port))
-            slow.sendall(b"GET /iiif/3/noise/full/max/0/default.png HTTP/1.1\r\nHost: a\r\n\r\n")
+            slow.sendall(b"GET /iiif/3/noise/full/max/0/default.png HTTP/1.1\r\nHost: localhost\r\n\r\n")
             slow.settimeout(20)
             data = slow.recv(2000)
             length = int(re.search(rb"Content-Length: (\d+)", data)[1])
             # More than sockets hold.
             self.assertGreater(length, 8_000_000)
-            idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             self.assertIn(b" 200 ", idle.recv(1000))
             os.kill(server.process.pid, signal.SIGTERM)
             time.sleep(0.5)
@@ -288,6 +318,111 @@ class Manners(unittest.TestCase):
             self.assertEqual(server.process.wait(5), 0)
         server.stop()
 
+
+class Nothing(CommandTest):
+    """What would be an empty page says so to who started the server."""
+
+    def test_a_folder_of_pictures_is_no_library(self):
+        place = folder("pictures")
+        photo(place / "a.jpg", 60, 40)
+        with Server(place) as server:
+            self.assertEqual(server.get("/api/images").status, 200)
+            self.assertEqual(server.errors().count("\n"), 1)
+            for word in ("no image", str(place), "ziggurat build PICTURES --library DIR"):
+                self.assertIn(word, server.errors())
+        # One that is about to get some is as it should be.
+        with upload_client.serve(folder("library")) as server:
+            self.assertEqual(server.errors(), "")
+
+    def test_a_program_without_its_page_says_so(self):
+        place = folder("elsewhere")
+        shutil.copy(BINARY, place / "ziggurat")
+        process = subprocess.Popen([place / "ziggurat", "serve", sample_library(), "--port", "0"], cwd=place,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("listening on", process.stdout.readline())
+        self.assertIn("--public DIR", process.stderr.readline())
+        process.terminate()
+        self.assertEqual(process.communicate(timeout=20), ("", ""))
+
+
+class HangingUp(CommandTest):
+    """SIGHUP: without a terminal it begins anew what can be, with one it ends the server like SIGTERM."""
+
+    def asking(self, server: Server, degrees: int = 33):
+        """A picture that takes its time is on its way when this returns."""
+        answers = []
+        path = f"/api/images/photo/viewport.png?width=3000&height=1700&rotation={degrees}"
+        asker = threading.Thread(target=lambda: answers.append(server.get(path)))
+        asker.start()
+        deadline, seen = time.monotonic() + 30, 0
+        while seen < 2 and time.monotonic() < deadline:
+            seen = seen + 1 if metrics(server)["ziggurat_connections"] > 1 else 0
+            time.sleep(0.03)
+
+        def answer():
+            asker.join(60)
+            self.assertEqual(answers[0].status, 200)
+            self.assertEqual(len(answers[0].body), int(answers[0]["content-length"]))
+        return answer
+
+    def until(self, condition, what):
+        deadline = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.02)
+
+    def test_a_service_goes_on(self):
+        with Server(sample_library()) as server:
+            for count in (1, 2):
+                answer = self.asking(server, 30 + count)
+                os.kill(server.process.pid, signal.SIGHUP)
+                self.until(lambda: server.errors().count("SIGHUP: ") == count, "told")
+                answer()
+                self.assertTrue(server.alive())
+            self.assertEqual(server.errors().count("\n"), 2)
+
+    def test_a_closed_terminal_ends_the_server_after_what_is_in_flight(self):
+        master, terminal = os.openpty()
+        server = Server(sample_library(), stdin=terminal)
+        answer = self.asking(server)
+        os.kill(server.process.pid, signal.SIGHUP)
+        answer()
+        self.assertEqual(server.process.wait(20), 0)
+        self.assertEqual(server.errors(), "")
+        server.stop()
+        for descriptor in (master, terminal):
+            os.close(descriptor)
+
+    def test_who_ignores_it_goes_on_ignoring(self):
+        """As `nohup` has it."""
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            server = Server(sample_library())
+            build = subprocess.Popen([BINARY, "build", "--watch", folder("none"), "--library", folder("library")],
+                                     stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        self.until(lambda: "watching" in build.stderr.readline(), "watches")
+        with server:
+            for process in (server.process, build):
+                os.kill(process.pid, signal.SIGHUP)
+            self.assertTrue(server.alive())
+            self.assertEqual(server.errors(), "")
+        build.send_signal(signal.SIGINT)
+        self.assertEqual((build.wait(20), build.stderr.read().count("no longer watching")), (130, 1))
+        build.stderr.close()
+
+    def test_a_build_clears_away_what_it_had_in_hand(self):
+        base = folder("hangup")
+        subprocess.run(["vips", "gaussnoise", base / "noise.v", "9000", "7000"], check=True)
+        subprocess.run(["vips", "cast", base / "noise.v", base / "noise.png", "uchar"], check=True)
+        build = subprocess.Popen([BINARY, "build", base / "noise.png", "--library", base / "library"],
+                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.until(lambda: list((base / "library").glob(".ziggurat-*")), "begun")
+        build.send_signal(signal.SIGHUP)
+        self.assertIn("interrupted", build.communicate(timeout=60)[1])
+        self.assertEqual(build.returncode, 130)
+        self.assertEqual([path.name for path in (base / "library").iterdir() if not path.name.startswith("catalog")], [])
 
 
 if __name__ == "__main__":

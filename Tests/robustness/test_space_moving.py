@@ -62,6 +62,21 @@ class Moving(SpaceTest):
         self.assertEqual(self.listed("the second one"), [])
         self.assertEqual(run("verify", self.library).returncode, 0)
 
+    def test_an_empty_sidecar_is_no_words(self):
+        words = b"<x:xmpmeta>Lighthouse</x:xmpmeta>"
+        for first, second in ((b"", None), (None, b""), (b"", words), (b"", b"")):
+            for ending, content in ((".xmp", first), (".szi.xmp", second)):
+                if content is not None:
+                    (self.library / f"family/grandmother{ending}").write_bytes(content)
+            self.move("family/grandmother")
+            self.assertEqual(sorted(path.name for path in (self.library / "family").iterdir()), ["harbour.szi"])
+            if (first, second) == (b"", None):
+                (self.library / "family/grandmother.xmp").write_bytes(b"")
+            self.move("~/family/grandmother", to="library")
+            sidecar = self.library / "family/grandmother.xmp"
+            self.assertEqual(sidecar.read_bytes() if sidecar.exists() else b"", second or b"")
+            sidecar.unlink(missing_ok=True)
+
     def test_what_cannot_be_moved_stays(self):
         self.assertIn("none", self.move("none", code=1))
         self.assertIn("no such picture", self.move("none", code=1, to="library"))

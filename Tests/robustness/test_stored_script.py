@@ -3,16 +3,19 @@
 import json
 import subprocess
 import unittest
+import zipfile
 import xml.etree.ElementTree as ElementTree
 from urllib.parse import quote
 
-from harness import ServerTest, folder, heard, photo
+from harness import Server, ServerTest, archives, folder, heard, photo, run
 from upload_client import Client, serve
 
 # Each is HTML from its first character to its last, which IIIF's viewers and maps would show as HTML.
 SCRIPTS = ["<script>alert(1)</script>", "<img src=x onerror=alert(2)>", "<svg/onload=alert(3)>",
            "<a href='javascript:alert(4)'>x</a>", "<p>]]>\"'&amp;</p>"]
 FIELDS = ["XMP-dc:Title", "XMP-dc:Description", "XMP-dc:Creator", "XMP-dc:Rights", "XMP-photoshop:City", "XMP-dc:Subject"]
+# What lets nothing in an answer run, whatever a browser takes it for.
+CAUTION = "sandbox; default-src 'none'"
 # What browsers never take for a page.
 DATA = r"^(application/((ld\+)?json|xml|problem\+json)|image/(jpeg|png|webp))\b"
 
@@ -51,7 +54,7 @@ class StoredScript(ServerTest):
                 with self.subTest(path):
                     self.assertIn(answer.status, (200, 400, 404))
                     self.assertRegex(answer["content-type"], DATA)
-                    self.assertEqual(answer["x-content-type-options"], "nosniff")
+                    self.assertEqual((answer["x-content-type-options"], answer["content-security-policy"]), ("nosniff", CAUTION))
                     if "xml" in answer["content-type"]:
                         ElementTree.fromstring(answer.body)
                         self.assertNotIn(b"alert", answer.body)
@@ -77,6 +80,7 @@ class StoredScript(ServerTest):
             answer = self.server.get(path)
             self.assertEqual(answer.status, 200, path)
             self.assertNotIn(b"alert", answer.body)
+            self.assertEqual(answer["referrer-policy"], "same-origin")
             policy = dict(part.strip().partition(" ")[::2] for part in answer["content-security-policy"].split(";"))
             script = policy.get("script-src", policy.get("default-src", "*"))
             self.assertNotRegex(script, r"unsafe-inline|unsafe-eval|data:|\*|https?:", path)
@@ -85,6 +89,8 @@ class StoredScript(ServerTest):
             answer = self.server.get(path)
             self.assertEqual(answer.status, 404)
             self.assertNotIn(b"alert", answer.body)
+            if answer["content-type"] != "text/html; charset=utf-8":
+                self.assertEqual(answer["content-security-policy"], CAUTION)
 
     def test_svg_is_neither_taken_nor_made_of_anybodys_words(self):
         svg = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><script>alert(1)</script></svg>" + bytes(100)
@@ -99,16 +105,68 @@ class StoredScript(ServerTest):
             self.assertLessEqual(set(element.attrib), {"viewBox", "shape-rendering", "fill", "d"})
             self.assertRegex(element.get("d", ""), r"^[MHhvz0-9 -]*$")
 
+    def test_answers_to_anything_else_are_sandboxed_too(self):
+        part = quote(self.ids[0], safe="")
+        for method, path, headers in [
+                ("OPTIONS", "/", {}), ("POST", "/", {}), ("GET", "/none", {}), ("GET", "/%", {}), ("GET", "/healthz", {}),
+                ("GET", "/metrics", {}), ("GET", "/openapi.json", {}), ("GET", "/api/qr.svg", {}), ("HEAD", "/api/images", {}),
+                ("GET", f"/iiif/3/{part}/full/9,/0/default.png", {}), ("GET", "/api/images", {"If_Match": '"x"'}),
+                ("GET", f"/iiif/3/{part}/full/9,/0/default.png", {"Range": "bytes=0-5"}), ("GET", "/" + "x" * 5000, {})]:
+            answer = self.server.get(path, method, **headers)
+            with self.subTest(f"{method} {path[:60]}", status=answer.status):
+                self.assertEqual((answer["x-content-type-options"], answer["content-security-policy"]), ("nosniff", CAUTION))
+
     def test_events_cannot_be_forged_by_names(self):
         answer, path = self.client.send(b"no image" * 20, filename="x\n\nevent: upload\ndata: {\"forged\": true}\r\r.jpg")
         self.assertEqual(answer.status, 415)
         self.assertNotRegex(self.client.state(path)["name"], r"[\r\n]")
         with self.server.connect() as connection:
-            connection.sendall(b"GET /api/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer token-of-the-tests-0123456789\r\n\r\n")
+            connection.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer token-of-the-tests-0123456789\r\n\r\n")
             data = heard(connection, 2)
         events = [json.loads(line[6:]) for line in data.splitlines() if line.startswith(b"data: ")]
         self.assertIn(path.split("/")[-1], [event["id"] for event in events])
         self.assertFalse(any("forged" in event for event in events))
+
+
+class ForeignAnimations(unittest.TestCase):
+    """An archive's record says what its animation is, and who made the archive may be anybody."""
+
+    SCRIPT = b"<html><script>fetch('/api/images')</script></html>"
+
+    def archive(self, library, name: str, kind: str, data: bytes):
+        """The archive of a GIF with another kind of animation in it."""
+        made = archives(self.built)[0]
+        with zipfile.ZipFile(made) as old, zipfile.ZipFile(library / f"{name}.szi", "w") as new:
+            for entry in old.namelist():
+                content = old.read(entry)
+                if entry.endswith("/build.json"):
+                    record = json.loads(content)
+                    record["animation"]["format"] = kind
+                    content = json.dumps(record).encode()
+                elif "/animation." in entry:
+                    entry, content = entry.rsplit(".", 1)[0] + f".{kind}", data
+                new.writestr(entry.replace("moving", name), content.replace(b"moving", name.encode()))
+
+    def test_only_what_is_a_moving_picture_is_sent_as_one(self):
+        sources, self.built, library = folder("sources"), folder("built"), folder("library")
+        subprocess.run(["vips", "black", sources / "tall.v", "40", "80"], check=True)
+        subprocess.run(["vips", "copy", sources / "tall.v", f"{sources}/moving.gif[page-height=40]"], check=True)
+        gif = (sources / "moving.gif").read_bytes()
+        self.assertEqual(run("build", sources / "moving.gif", "--library", self.built, "--quiet").returncode, 0)
+        for name, kind, data in [("page", "html", self.SCRIPT), ("drawing", "svg+xml", b"<svg/>"), ("hollow", "gif", self.SCRIPT),
+                                 ("other", "webp", gif), ("whole", "gif", gif)]:
+            self.archive(library, name, kind, data)
+        with Server(library) as server:
+            for name in ("page", "drawing", "hollow", "other"):
+                answer = server.get(f"/api/images/{name}/animation")
+                with self.subTest(name):
+                    self.assertIn(answer.status, (404, 500))
+                    self.assertEqual((answer["content-type"], answer["content-security-policy"]), ("application/problem+json", CAUTION))
+                    self.assertNotIn(b"<", answer.body)
+                    self.assertNotRegex(server.get(f"/api/images/{name}").body, b"html|svg")
+            answer = server.get("/api/images/whole/animation")
+            self.assertEqual((answer.status, answer["content-type"], answer.body), (200, "image/gif", gif))
+            self.assertEqual(answer["content-security-policy"], CAUTION)
 
 
 if __name__ == "__main__":

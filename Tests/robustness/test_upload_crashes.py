@@ -1,9 +1,11 @@
 """Uploads outlive the server: killed at any byte, it goes on where it was."""
 
+import json
 import os
 import struct
 import time
 import unittest
+from pathlib import Path
 
 from harness import archives, folder, photo, run, seed
 from upload_client import Client, TOKEN, TYPE, rest_of, serve, tiles, token_file
@@ -32,7 +34,7 @@ class Crashes(unittest.TestCase):
                     count = chance.randint(0, len(data) - offset)
                     with server.connect() as connection:
                         connection.sendall(
-                            f"PATCH {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\nTus-Resumable: 1.0.0\r\n"
+                            f"PATCH {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nTus-Resumable: 1.0.0\r\n"
                             f"Upload-Offset: {offset}\r\nContent-Type: {TYPE}\r\nContent-Length: {len(data) - offset}\r\n\r\n".encode()
                             + data[offset:offset + count])
                         time.sleep(chance.random() * 0.03)
@@ -66,6 +68,13 @@ class Crashes(unittest.TestCase):
                     kills += 1
                     server = serve(library)
             client = Client(server)
+            # Killed twice in the midst of the same picture, it is told as failed, and the client sends it again.
+            for name, path in sent.items():
+                told = client.state("/api/uploads/" + path.split("/")[-1])
+                if told["stage"] == "failed":
+                    self.assertIn("ended twice", told["reason"])
+                    again = photo(folder("p") / "x.jpg", 300, 600).read_bytes() + name.encode()
+                    self.assertEqual(client.send(again, filename=f"{name}.jpg")[0].status, 204)
             until = time.monotonic() + 120
             while len(client.images()) < len(sent):
                 self.assertLess(time.monotonic(), until, sorted(set(sent) - client.images()))
@@ -116,6 +125,67 @@ class Crashes(unittest.TestCase):
                 self.assertEqual((client.images(), rest_of(library)), ({"quay"}, []))
             self.assertEqual(tiles(library / "quay.szi"), tiles(built / "quay.szi"))
         self.assertIn('"image":"quay"', killed[1])
+
+
+class Attempts(unittest.TestCase):
+    """What ends the server while it is tiled is tried once more, and then told as failed."""
+
+    def begin(self, library: Path, path: str | None = None):
+        """A server that is in the midst of tiling `quay`, newly sent or taken up again; and the upload's path."""
+        server = serve(library)
+        client = Client(server)
+        if path is None:
+            data = photo(folder("p") / "quay.jpg", 9000, 7000).read_bytes()
+            path = client.create(len(data), filename="quay.jpg")["location"]
+            path = "/api/uploads/" + path.split("/")[-1]
+            self.assertEqual(client.patch(path, 0, data).status, 204)
+        until = time.monotonic() + 60
+        while client.state(path)["stage"] != "tiling":
+            self.assertLess(time.monotonic(), until)
+        return server, path
+
+    def record(self, library: Path, path: str) -> dict:
+        return json.loads((library / ".ziggurat-uploads" / path.split("/")[-1] / ".record").read_text())
+
+    def test_what_ended_the_server_twice_is_told_as_failed(self):
+        library = folder("library")
+        path = None
+        for number in (1, 2):
+            server, path = self.begin(library, path)
+            server.stop(9)
+            self.assertEqual(archives(library), [])
+            self.assertEqual(self.record(library, path)["attempts"], number)
+        with serve(library) as server:
+            client = Client(server)
+            told = client.state(path)
+            self.assertEqual((told["stage"], told["image"] if "image" in told else None), ("failed", None))
+            self.assertIn("ended twice", told["reason"])
+            self.assertEqual(client.ask("HEAD", path).status, 410)
+            self.assertEqual(rest_of(library), [])
+            # The others go on.
+            _, other = client.send(photo(folder("p") / "other.jpg", 300, 200).read_bytes(), filename="other.jpg")
+            self.assertEqual((client.end(other)["stage"], client.images()), ("done", {"other"}))
+            self.assertEqual(archives(library), [library / "other.szi"])
+        with serve(library) as server:
+            self.assertIn("ended twice", Client(server).state(path)["reason"])
+
+    def test_what_ended_the_server_once_is_tried_again(self):
+        library = folder("library")
+        server, path = self.begin(library)
+        server.stop(9)
+        with serve(library) as server:
+            client = Client(server)
+            self.assertEqual((client.end(path)["stage"], client.images()), ("done", {"quay"}))
+
+    def test_a_server_that_is_told_to_end_holds_it_against_no_picture(self):
+        library = folder("library")
+        path = None
+        for _ in range(3):
+            server, path = self.begin(library, path)
+            self.assertEqual(server.stop(), 0)
+            self.assertEqual(self.record(library, path)["attempts"], 0)
+        with serve(library) as server:
+            self.assertEqual(Client(server).end(path)["stage"], "done")
 
 
 class Memory(unittest.TestCase):

@@ -36,7 +36,7 @@ class Events(ServerTest):
         open_ones = [self.server.connect() for _ in range(70)]
         statuses = []
         for connection in open_ones:
-            connection.sendall(f"GET /api/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
+            connection.sendall(f"GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
             statuses.append(int(connection.recv(2000).split()[1]))
         for connection in open_ones:
             connection.close()
@@ -46,7 +46,7 @@ class Events(ServerTest):
         until = time.monotonic() + 40
         while True:
             with self.server.connect() as connection:
-                connection.sendall(f"GET /api/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
+                connection.sendall(f"GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
                 if connection.recv(2000).startswith(b"HTTP/1.1 200"):
                     break
             self.assertLess(time.monotonic(), until)

@@ -104,7 +104,7 @@ class Protocol(ServerTest):
         data = photo(folder("photos") / "over.jpg", 800, 500, left=3000).read_bytes()
         path = self.client.create(len(data), filename="over.jpg")["location"]
         with self.server.connect() as hanging:
-            hanging.sendall(f"PATCH {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\nTus-Resumable: 1.0.0\r\n"
+            hanging.sendall(f"PATCH {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nTus-Resumable: 1.0.0\r\n"
                             f"Upload-Offset: 0\r\nContent-Type: {TYPE}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data[:5000])
             time.sleep(0.2)
             self.assertEqual(self.client.patch(path, 0, data).status, 204)

@@ -205,6 +205,30 @@ class Viewport(SampleServerTest):
                       if abs(column - 2) <= margin and abs(row - 1) <= margin}
             self.assertEqual(ahead, around - seen)
 
+    def test_more_tiles_than_anybody_shows_are_refused_with_the_limit_named(self):
+        place = folder("vast")
+        (place / "vast_files/17").mkdir(parents=True)
+        (place / "vast_files/17/0_0.jpg").write_bytes(b"no tile")
+        (place / "vast.dzi").write_text(
+            '<?xml version="1.0"?><Image xmlns="http://schemas.microsoft.com/deepzoom/2008" TileSize="64" Overlap="0" '
+            'Format="jpg"><Size Width="100000" Height="100000"/></Image>')
+        with Server(place) as server:
+            def ask(**parameters):
+                return server.get("/api/images/vast/viewport?" + urlencode({"scale": 1, **parameters}))
+            answer = ask(width=6400, height=6400)
+            self.assertEqual((answer.status, len(json.loads(answer.body)["tiles"])), (200, 10_000))
+            for parameters, name, words in (({"width": 6401, "height": 6400}, "width", "10000 tiles cover, not 10100"),
+                                            ({"width": 32768, "height": 32768}, "width", "10000 tiles"),
+                                            ({"width": 1280, "height": 640, "x": 40000, "y": 40000, "margin": 64}, "margin",
+                                             "from 0 to 42 ")):
+                answer = ask(**parameters)
+                self.assertEqual((answer.status, answer["content-type"]), (400, "application/problem+json"), parameters)
+                detail = json.loads(answer.body)["detail"]
+                self.assertTrue(detail.startswith(f"{name} is '{parameters[name]}'"), detail)
+                self.assertIn(words, detail)
+            answer = ask(width=1280, height=640, x=40000, y=40000, margin=42)
+            self.assertLessEqual(len(json.loads(answer.body)["tiles"]), 10_000)
+
     def test_fallback_adds_coarser_levels_first(self):
         parameters = {"width": 640, "height": 480, "scale": 1, "x": 700, "y": 900}
         plain, more = self.ask("photo", **parameters), self.ask("photo", **parameters, fallback="true")

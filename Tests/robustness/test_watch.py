@@ -116,6 +116,28 @@ class Watching(CommandTest):
         watched.until(lambda: "new/deep/c" in watched.ids(), "listens in the renamed folder", 30)
         self.assertEqual(watched.end(), 130)
 
+    def test_sources_that_go_away_take_nothing_along(self):
+        """As a share that is unmounted, and mounted again."""
+        base = folder("watch")
+        for name in "ab":
+            photo(base / f"photos/{name}.jpg", 30, 20)
+        watched = self.watch(base, "--prune")
+        self.assertEqual(watched.ids(), {"a", "b"})
+        (base / "away").mkdir()
+        for name in "ab":
+            (base / f"photos/{name}.jpg").rename(base / f"away/{name}.jpg")
+        watched.until(lambda: "holds no image" in watched.text(), "told", 30)
+        # One look after another: it is told once.
+        for _ in range(3):
+            (base / "photos/note.txt").touch()
+            time.sleep(1.5)
+            (base / "photos/note.txt").unlink()
+        (base / "away/a.jpg").rename(base / "photos/a.jpg")
+        # With something there it is no empty source, and one image may go.
+        watched.until(lambda: watched.ids() == {"a"}, "pruned the other", 30)
+        self.assertEqual(watched.text().count("nothing is pruned"), 1)
+        self.assertEqual(watched.end(), 130)
+
     def test_an_id_that_another_file_makes_ambiguous(self):
         base = folder("watch")
         photo(base / "photos/a.jpg", 300, 200)

@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import TileGeometry
+import TileStorage
+
+@testable import Cells
+@testable import Metadata
+@testable import PyramidBuilding
+@testable import TileRendering
+
+extension FuzzInput {
+  /// What a cell that a stranger has taken over says to who asked it; the first byte chooses what that was.
+  func hearCell() {
+    guard let question = bytes.first else { return }
+    let answer = Array(bytes.dropFirst())
+    switch question % 4 {
+    case 0: Conversation.shared.hear(answer)
+    case 1:
+      let message = CellMessage(kind: 2, bytes: answer)
+      guard let told = try? BuildMessage.decode(SourceInspection.self, message) else { return }
+      precondition(!told.isPossible || told.size.width > 0 && told.pages >= 0, "a picture has pixels")
+    case 2:
+      guard let told = try? JSONDecoder().decode(Sidecar.self, from: Data(answer)) else { return }
+      _ = told.applied(to: ImageMetadata(title: "own"))
+    default:
+      if let request = RenderRequest(answer) {
+        let again = RenderRequest(request.bytes)
+        precondition(again?.bytes == request.bytes, "what was read is written the same")
+      }
+      if let request = CellRequest(answer) { precondition(request.bytes.count == CellRequest.size) }
+    }
+  }
+}
+
+/// A build that a cell answers with an input of the fuzzer's, byte for byte as it comes over the socket.
+private final class Conversation {
+  nonisolated(unsafe) static let shared = Conversation()  // libFuzzer calls from one thread.
+
+  private let work: CellBuilder.Work
+  private let builder = LibraryBuilder(store: NoStore(), options: BuildOptions(), jobs: 1)
+
+  private init() {
+    let path = MemoryFile.shared.filled(with: [1, 2, 3])
+    guard let file = try? SourceFile(path: path, name: "photo.jpg") else { preconditionFailure("a source") }
+    work = CellBuilder.Work(source: SourceScan.Source(path: path, id: "photo"), file: file, digest: "0")
+  }
+
+  func hear(_ bytes: [UInt8]) {
+    let (own, others) = Self.pair(SOCK_STREAM)
+    let (status, server) = Self.pair(SOCK_SEQPACKET)
+    precondition(write(others, bytes, bytes.count) == bytes.count, "an input fits into a socket")
+    shutdown(others, Int32(SHUT_WR))
+    let record = CellRecord(kind: .signal, value: 9).bytes
+    precondition(write(server, record, record.count) == record.count)
+    close(server)
+    defer { close(others) }
+    let cell = Cell(channel: CellChannel(own, isInCell: false), status: CellStatus(status))
+    let pool = WorkPool(pictures: 1, memoryLimit: 1 << 30)
+    var carried = CarriedBuild(work, cell, builder, pool, isAlone: false)
+    defer { carried.end() }
+    do throws(CarriedBuild.Stop) {
+      switch try carried.run() {
+      case .pages(let count): precondition(count > 1)
+      case .outcome(.failed(let error)):
+        let isLine = !error.reason.isEmpty && !error.reason.contains { $0.isNewline }
+        precondition(isLine && error.reason.count <= 1000, "a failure is told in a line")
+      case .outcome(let outcome):
+        guard case .built = outcome else { preconditionFailure("built, failed or pages") }
+      }
+    } catch {
+      guard case .cell(let end) = error else { return }
+      precondition(!end.description.isEmpty)
+    }
+  }
+
+  private static func pair(_ type: __socket_type) -> (Int32, Int32) {
+    var ends: [Int32] = [-1, -1]
+    precondition(socketpair(AF_UNIX, Int32(type.rawValue), 0, &ends) == 0, "two sockets")
+    return (ends[0], ends[1])
+  }
+}
+
+/// Takes archives tile by tile, as private spaces do, and keeps nothing.
+private struct NoStore: ArchiveStore {
+  func prepare() {}
+  func buildRecord(ofID id: String) -> BuildRecord? { nil }
+  func count() -> Int { 0 }
+  func trash(_ ids: [String]) {}
+  func purgeTrash(until oldest: Int) {}
+
+  func makeWriter(
+    id: String, pyramid: Pyramid, format: TileFormat
+  ) -> any ArchiveWriter {
+    SZIWriter(descriptor: Self.nowhere, name: id, pyramid: pyramid, format: format)
+  }
+
+  private static let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+}

@@ -1,0 +1,75 @@
+import Glibc
+
+/// What takes the inputs: each a door through which a stranger's bytes come in.
+///
+/// A refusal is as good as a result; what counts is that there is one of the two.
+enum FuzzTarget: String, CaseIterable {
+  /// The native readers of source pictures, to the last pixel, by each way that the file allows.
+  case jpeg, png, tiff
+  /// EXIF, IPTC and XMP inside a picture.
+  case metadata
+  /// An XMP file beside an archive, read and edited.
+  case sidecar
+  /// An archive, opened and read to the last tile.
+  case archive
+  /// An ICC profile.
+  case profile
+  /// A stored tile, decoded as for a render.
+  case tile
+  /// What a cell answers, and what it is asked.
+  case cell
+
+  /// That `ZIGGURAT_FUZZ` names.
+  static let chosen: FuzzTarget = {
+    let name = getenv("ZIGGURAT_FUZZ").map { String(cString: $0) } ?? ""
+    guard let target = FuzzTarget(rawValue: name) else {
+      fatalError("ZIGGURAT_FUZZ is one of \(allCases.map(\.rawValue).joined(separator: ", ")), not '\(name)'")
+    }
+    return target
+  }()
+
+  func take(_ input: FuzzInput) {
+    switch self {
+    case .jpeg, .png, .tiff: input.readPicture(self)
+    case .metadata: input.readMetadata()
+    case .sidecar: input.readSidecar()
+    case .archive: input.readArchive()
+    case .profile: input.readProfile()
+    case .tile: input.decodeTile()
+    case .cell: input.hearCell()
+    }
+  }
+}
+
+/// One input of libFuzzer.
+struct FuzzInput {
+  let bytes: [UInt8]
+
+  /// The path of a file that holds the input, until the next one comes.
+  var path: String { MemoryFile.shared.filled(with: bytes) }
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+  FuzzTarget.chosen.take(FuzzInput(bytes: Array(UnsafeBufferPointer(start: data, count: size))))
+  return 0
+}
+
+// The package manager gives `main` another name, so libFuzzer's own does not come to be linked; this is what
+// that would do.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runLibFuzzer(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+  _ callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+@main
+struct ReaderFuzz {
+  static func main() {
+    _ = FuzzTarget.chosen
+    var count = CommandLine.argc
+    var arguments = CommandLine.unsafeArgv
+    exit(runLibFuzzer(&count, &arguments, fuzz))
+  }
+}

@@ -1,0 +1,91 @@
+import CISAL
+import TileGeometry
+
+@testable import PyramidBuilding
+
+extension FuzzInput {
+  func readPicture(_ target: FuzzTarget) {
+    do throws(BuildError) {
+      switch target {
+      case .png: try png(FuzzInput(bytes: withPNGChecksums).path)
+      case .tiff: try tiff(path)
+      default: try jpeg(path)
+      }
+    } catch {
+      precondition(!error.reason.isEmpty, "a refusal has a reason")
+    }
+  }
+
+  /// Hardly an input would get past a PNG's checksums.
+  private var withPNGChecksums: [UInt8] {
+    var bytes = bytes
+    var at = 8
+    while at + 12 <= bytes.count {
+      let length = bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
+      guard at + 12 + length <= bytes.count else { break }
+      let crc = bytes.withUnsafeBufferPointer {
+        crc32_gzip_refl(0, $0.baseAddress! + at + 4, UInt64(length + 4))
+      }
+      for byte in 0..<4 {
+        bytes[at + 8 + length + byte] = UInt8(truncatingIfNeeded: crc >> (24 - 8 * UInt32(byte)))
+      }
+      at += 12 + length
+    }
+    return bytes
+  }
+}
+
+private let tileSize = 64
+/// Larger pictures would only take longer.
+private let largest = 1 << 21
+
+private func jpeg(_ path: String) throws(BuildError) {
+  for way in [JPEGSource.Path.rows, .planes, .coefficients] {
+    let file = try JPEGFile(path: path)
+    guard file.hasRows, file.width * file.height <= largest else { continue }
+    if way == .planes, !file.hasPlanes { continue }
+    if way == .coefficients, !file.hasStreamingCoefficients { continue }
+    try drain(try JPEGSource(file, way, tileSize: tileSize))
+  }
+}
+
+private func png(_ path: String) throws(BuildError) {
+  let file = try PNGFile(path: path)
+  guard file.obstacle == nil, file.width <= largest / file.height else { return }
+  try drain(PNGSource(file))
+}
+
+private func tiff(_ path: String) throws(BuildError) {
+  let file = try TIFFFile(path: path, tileSize: tileSize)
+  guard file.obstacle == nil, file.width <= largest / file.height,
+    let ability = try TIFFAbility(file)
+  else { return }
+  try drain(TIFFSource(file, .rows, tileSize: tileSize))
+  guard ability.hasPlanes else { return }
+  try drain(TIFFSource(file, .planes, tileSize: tileSize))
+  guard ability.hasSequentialTiles, file.unitWidth == tileSize, file.unitHeight == tileSize else { return }
+  try drain(TIFFSource(file, .copies, tileSize: tileSize))
+}
+
+/// Decodes every strip as the scheduler does, with one thread.
+private func drain(_ source: some StripSource) throws(BuildError) {
+  guard let size = PixelSize(width: source.width, height: source.height),
+    let pyramid = Pyramid(imageSize: size, tileSize: tileSize)
+  else { return }
+  let level = StripLevel(pyramid, shift: 0, layout: source.layout)
+  let strip = Strip(level, coefficientCount: source.coefficientsPerStrip)
+  if !source.hasReadyTiles {
+    for column in 0..<level.columns { strip.setBlock(.allocate(capacity: level.block.byteCount), column) }
+  }
+  let decoder = try source.makeDecoder()
+  let tiles = try source.makeReadyTiles()
+  for row in 0..<level.rows {
+    strip.begin(row: row)
+    for piece in 0..<source.pieceCount(ofRow: row) { try decoder.decode(piece: piece, into: strip) }
+    guard let tiles else { continue }
+    for column in 0..<level.columns {
+      let (_, pixels) = try tiles.tile(column, of: strip, width: strip.width(ofTile: column))
+      pixels.repeatOddEdges()
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Imaging
+import TileGeometry
+
+@testable import PyramidBuilding
+@testable import TileRendering
+@testable import TileStorage
+
+extension FuzzInput {
+  /// As the server and `verify` open and read one, whoever wrote it.
+  func readArchive() {
+    let archive: SZIArchive
+    do throws(StorageError) { archive = try SZIArchive(path: path) } catch {
+      precondition(!error.reason.isEmpty, "a refusal has a reason")
+      return
+    }
+    _ = (archive.buildRecord, archive.metadata)
+    var sum: UInt8 = 0
+    func touch(_ bytes: UnsafeRawBufferPointer?) {
+      for byte in bytes ?? UnsafeRawBufferPointer(start: nil, count: 0) { sum &+= byte }
+    }
+    for name in archive.entryNames {
+      touch(archive.entry(name))
+      _ = archive.isIntact(name)
+    }
+    // As many as fit; a descriptor may name many more than there are.
+    for number in 0..<min(archive.pyramid.tileCount, 4096) {
+      touch(archive.tile(number))
+      _ = archive.fault(ofTile: number) { bytes in bytes.isEmpty ? "is empty" : nil }
+      guard let address = archive.pyramid.address(at: number) else {
+        preconditionFailure("a tile has a place")
+      }
+      precondition(
+        archive.tileIndex(level: address.level, column: address.column, row: address.row) == number,
+        "a place has its tile")
+    }
+    _ = (archive.lacks(archive.pyramid.tileCount), archive.tile(-1), sum)
+  }
+
+  /// Told, compared with sRGB, and gone by for pixels of RGB and of gray.
+  func readProfile() {
+    let told = ICCProfile(bytes)
+    precondition(told?.description?.isEmpty != true, "a name that is empty is none")
+    _ = EmbeddedProfile.isSRGB(bytes)
+    guard told?.colourSpace == "GRAY" else { return }
+    let shades = (0...255).map { UInt8($0) }
+    let image = Image(copying: shades, width: 16, height: 16, bands: 1, stride: 16)
+    image.setProfile(bytes)
+    try? image.convertedFromEmbeddedProfile(intent: "relative").decodeAll()
+  }
+
+  func decodeTile() {
+    let codec = TurboJPEG()
+    bytes.withUnsafeBytes { tile in
+      // Its place would want this size.
+      guard let format = TileFormat.all.first(where: { $0.signature == ImageSignature(tile) }),
+        let image = try? Image(encoded: tile, mediaType: format.mediaType, subject: "tile"),
+        let size = PixelSize(width: image.width, height: image.height), max(size.width, size.height) <= 2048
+      else { return }
+      for isPlanar in [true, false] {
+        do throws(RenderError) {
+          let pixels = try TileDecoder.decode(tile, as: format, size: size, planar: isPlanar, codec)
+          precondition(pixels.width > 0 && pixels.height > 0, "a picture has pixels")
+          let color = try codec.interleaved(pixels)
+          if color.layout == .interleaved(bands: 3) { _ = try codec.encode(color, quality: 80) }
+        } catch {
+          precondition(!error.description.isEmpty, "a refusal has a reason")
+        }
+      }
+    }
+  }
+}

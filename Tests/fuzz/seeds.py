@@ -1,0 +1,156 @@
+"""The first inputs of every target, made once in .cache/fuzz/seeds: small whole files of each kind that it takes."""
+
+import json
+import os
+import struct
+import subprocess
+import zlib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = ROOT / ".cache/fuzz/seeds"
+ZIGGURAT = Path(os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat"))
+WALLPAPER = "/usr/share/wallpapers/Autumn/contents/images/2560x1600.jpg"
+SRGB = "/usr/share/color/icc/colord/sRGB.icc"
+# What `vips copy` is told for each first input; "gray", "alpha": bands of the picture.
+PICTURES = {
+    "jpeg": [("", "[Q=80]"), ("", "[Q=95]"), ("", "[Q=80,interlace]"), ("gray", "[Q=80]"),
+             ("", "[Q=80,restart_interval=2]"), ("", "[Q=60,optimize_coding]")],
+    "png": [("", ""), ("", "[filter=all]"), ("gray", "[filter=paeth]"), ("alpha", "[filter=avg]"), ("", "[interlace]"),
+            ("", "[compression=0]")],
+    "tiff": [("", ""), ("", "[compression=lzw]"), ("", "[compression=deflate,predictor=horizontal]"),
+             ("", "[tile,tile_width=64,tile_height=64,compression=jpeg,Q=80]"), ("", "[compression=jpeg,Q=80]"),
+             ("", "[tile,tile_width=32,tile_height=32,compression=deflate]"), ("gray", "[tile,tile_width=48,tile_height=48]"),
+             ("", "[tile,tile_width=128,tile_height=128,compression=jpeg,Q=80]"),
+             ("gray", "[tile,tile_width=64,tile_height=64,compression=jpeg]"), ("", "[bigtiff,compression=lzw]"),
+             ("", "[compression=jpeg,Q=95]")],
+}
+ENDINGS = {"jpeg": "jpg", "png": "png", "tiff": "tif"}
+TILES = {"color.jpg": ("", "[Q=80]"), "full.jpg": ("", "[Q=95]"), "gray.jpg": ("gray", "[Q=80]"), "color.png": ("", ""),
+         "alpha.png": ("alpha", ""), "color.webp": ("", "[Q=80]"), "alpha.webp": ("alpha", "[lossless]"),
+         "color.avif": ("", "[compression=av1,effort=0]"), "progressive.jpg": ("", "[Q=80,interlace]")}
+WORDS = ["-XMP-dc:Title=Night watch", "-XMP-dc:Description=Two\nlines", "-XMP-dc:Subject=a", "-XMP-dc:Subject=b",
+         "-XMP-dc:Rights=CC0", "-XMP-photoshop:City=Delft", "-XMP-exif:DateTimeOriginal=2024:05:01 10:20:30"]
+MARKS = ["-EXIF:ImageDescription=Words", "-EXIF:Artist=Somebody", "-EXIF:DateTimeOriginal=2024:05:01 10:20:30",
+         "-EXIF:UserComment=A comment", "-EXIF:XPTitle=A title", "-EXIF:GPSLatitude=52", "-EXIF:OffsetTimeOriginal=+02:00"]
+NAMES = ["-IPTC:ObjectName=Name", "-IPTC:Keywords=one", "-IPTC:Keywords=two", "-IPTC:Caption-Abstract=Caption", "-IPTC:City=Delft"]
+PROFILES = ["colord/Gamma5000K.icc", "colord/SMPTE-C-RGB.icc", "colord/sRGB.icc", "colord/x11-colors.icc", "Gray.icc",
+            "Gray-CIE_L.icc", "sRGB.icc", "ITULab.icc", "LStar-RGB.icc", "compatibleWithAdobeRGB1998.icc"]
+
+
+def call(*arguments) -> None:
+    subprocess.run([*map(str, arguments)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def base(kind: str, width: int = 139, height: int = 101) -> Path:
+    """A piece of a photograph, in RGB, gray or with alpha."""
+    path = HERE / f"base-{width}-{kind or 'rgb'}.v"
+    if not path.exists():
+        HERE.mkdir(parents=True, exist_ok=True)
+        if not kind:
+            call("vips", "crop", WALLPAPER, path, 700, 500, width, height)
+        elif kind == "gray":
+            call("vips", "colourspace", base("", width, height), path, "b-w")
+        else:
+            call("vips", "bandjoin", f"{base('', width, height)} {base('gray', width, height)}", path)
+    return path
+
+
+def pictures(name: str, place: Path) -> None:
+    for number, (kind, options) in enumerate(PICTURES[name]):
+        options = f"{options[:-1]},strip]" if options else "[strip]"
+        call("vips", "copy", base(kind), f"{place}/{number}.{ENDINGS[name]}{options}")
+
+
+def metadata(place: Path) -> None:
+    for number, (ending, words) in enumerate(
+            (ending, words) for ending in ("jpg", "png", "tif", "webp") for words in (WORDS, MARKS, WORDS + MARKS)):
+        path = place / f"{number}.{ending}"
+        call("vips", "copy", base("", 16, 12), f"{path}[strip]")
+        call("exiftool", "-q", "-overwrite_original", *words, path)
+    for number, ending in enumerate(("jpg", "tif")):
+        path = place / f"iptc-{number}.{ending}"
+        call("vips", "copy", base("", 16, 12), f"{path}[strip]")
+        call("exiftool", "-q", "-overwrite_original", *NAMES, path)
+
+
+def sidecars(place: Path) -> None:
+    for number, words in enumerate((WORDS, WORDS[:1], ["-XMP-dc:Title-de=Nachtwache", "-XMP-dc:Title=Night", "-XMP-xmp:Rating=4"],
+                                    ["-XMP-crs:Exposure2012=1", "-XMP-dc:Description=x"])):
+        path = place / f"{number}.xmp"
+        path.unlink(missing_ok=True)
+        call("exiftool", "-q", *words, path)
+
+
+def archives(place: Path) -> None:
+    photo = HERE / "photo.jpg"
+    call("vips", "copy", base(""), f"{photo}[Q=60,strip]")
+    call("exiftool", "-q", "-overwrite_original", *WORDS, photo)
+    for ending in ("jpeg", "png", "webp"):
+        library = HERE / f"library-{ending}"
+        call(ZIGGURAT, "build", photo, "--library", library, "--tile-size", 64, "--format", ending, "--quality", 40, "--force")
+        (place / f"own-{ending}.szi").write_bytes((library / "photo.szi").read_bytes())
+    for number, options in enumerate(([], ["--depth", "one"], ["--depth", "onetile"], ["--skip-blanks", 0], ["--overlap", 0])):
+        path = place / f"foreign-{number}.zip"
+        path.unlink(missing_ok=True)
+        call("vips", "dzsave", base("gray"), path, "--container", "zip", "--tile-size", 62, "--suffix", ".jpg[Q=30]",
+             *options)
+
+
+def profiles(place: Path) -> None:
+    for path in map(Path, PROFILES):
+        data = (Path("/usr/share/color/icc") / path).read_bytes()
+        if len(data) <= 40_000:
+            (place / path.name).write_bytes(data)
+
+
+def tiles(place: Path) -> None:
+    for name, (kind, options) in TILES.items():
+        call("vips", "copy", base(kind, 64, 48), f"{place / name}{f'{options[:-1]},strip]' if options else '[strip]'}")
+    call("vips", "copy", base("", 64, 48), f"{place / 'profile.jpg'}[Q=60,profile={SRGB}]")
+
+
+def cells(place: Path) -> None:
+    """What a cell says, message by message, after the byte that chooses who asked it."""
+
+    def message(kind: int, body: bytes) -> bytes:
+        return struct.pack("<II", kind, len(body)) + body
+
+    def told(kind: int, value) -> bytes:
+        return message(kind, json.dumps(value).encode())
+
+    def tile(number: int) -> bytes:
+        data = b"\xff\xd8 a tile \xff\xd9"
+        return message(13, struct.pack("<QI", number, zlib.crc32(data)) + data)
+
+    # 600×300 has 12 tiles of 512 px.
+    plan = told(12, {"width": 600, "height": 300, "tileSize": 512, "format": "jpg", "memory": 1_000_000})
+    tiles = b"".join(map(tile, range(12)))
+    entry = message(14, b"vendor/ziggurat/build.json\0{}")
+    built = told(16, {"route": "exact: a reason", "steps": ["one"]})
+    failed = told(17, {"reason": "it is damaged", "isTemporary": False})
+    for number, words in enumerate((plan + tiles + entry + told(15, [0.5]) + built, plan + tile(0) + tile(0), plan + built, failed,
+                                    plan + failed, told(11, [7]), plan + tiles + entry + entry + built)):
+        (place / f"build-{number}").write_bytes(b"\0" + words)
+    inspection = {"width": 600, "height": 300, "bands": 3, "format": "jpeg", "colour": "srgb", "hasProfile": False,
+                  "hasAlpha": False, "orientation": 1, "pages": 1, "route": "exact", "steps": []}
+    (place / "inspection").write_bytes(b"\1" + json.dumps(inspection).encode())
+    (place / "sidecar").write_bytes(b"\2" + json.dumps({"metadata": {"title": "T", "keywords": ["a"]}, "removed": ["caption"]}).encode())
+    (place / "cell").write_bytes(b"\3" + struct.pack("<5q", 1, 0, 1 << 28, 1 << 30, 60))
+    start = (7, 600, 300, 512, 0, 0, 0, 0)
+    for number, words in enumerate(((0, 0, 10, 20, 300, 200, 150, 100, 0, 0, 0), (2, 1, 10, 20, 30, 40, 9, 256, 256), (3, 0, 9, 0, 0))):
+        (place / f"render-{number}").write_bytes(b"\3" + struct.pack(f"<{8 + len(words) + 3}q", *start, *words, 3, 1, 9))
+
+
+TARGETS = {"jpeg": lambda place: pictures("jpeg", place), "png": lambda place: pictures("png", place),
+           "tiff": lambda place: pictures("tiff", place), "metadata": metadata, "sidecar": sidecars, "archive": archives,
+           "profile": profiles, "tile": tiles, "cell": cells}
+
+
+def folder(target: str) -> Path:
+    place = HERE / target
+    if not (place / ".complete").exists():
+        place.mkdir(parents=True, exist_ok=True)
+        TARGETS[target](place)
+        (place / ".complete").touch()
+    return place

@@ -1,0 +1,170 @@
+"""kill -9 of the processes that decode, at random moments of builds, uploads and renders: `KILLS` times, 12 unless told.
+
+Each kill costs the picture that was in work and no other: it is told in one line, and what is there is whole.
+"""
+
+import http.client
+import os
+import random
+import shutil
+import subprocess
+import threading
+import time
+import unittest
+
+from harness import BINARY, CRASH, archive_faults, archives, folder, leftovers, photo, run, seed
+from processes import CellKiller, cells, descendants, descriptors, name, zombies
+from test_outputs import digests
+from upload_client import Client, rest_of, serve
+
+KILLS = int(os.environ.get("KILLS", 12))
+
+
+class BuildKills(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.base = folder("cell-kills")
+        for number in range(24):
+            # Some are worth a cell of their own, some are done many in one.
+            width = 2200 if number % 4 == 0 else 300
+            ending = ("jpg", "png", "tif")[number % 3]
+            photo(cls.base / f"photos/{number:02}.{ending}", width, width * 3 // 4, left=100 * number)
+        began = time.monotonic()
+        result = run("build", cls.base / "photos", "--library", cls.base / "clean", "--quiet")
+        cls.seconds = time.monotonic() - began
+        assert result.returncode == 0, result.stderr
+        cls.clean = digests(cls.base / "clean")
+
+    def test_a_build_goes_on(self):
+        chance, kills, told, rounds = seed("kills of cells in builds"), 0, 0, 0
+        while kills < KILLS and rounds < 5 * KILLS:
+            rounds += 1
+            library = self.base / f"library-{rounds}"
+            with self.subTest(round=rounds):
+                hits, lines = self.interrupted(library, chance)
+                kills, told = kills + hits, told + lines
+            shutil.rmtree(library)
+        print(f"[{kills} kills in {rounds} builds, {told} pictures told] ", end="", flush=True)
+        self.assertGreaterEqual(kills, KILLS, "so many cells must really have been killed")
+
+    def interrupted(self, library, chance: random.Random) -> tuple[int, int]:
+        """Kills some cells of one build; returns how many, and how many pictures were not built."""
+        with (self.base / "errors").open("w+") as errors:
+            process = subprocess.Popen([BINARY, "build", self.base / "photos", "--library", library, "--quiet"],
+                                       stdout=subprocess.DEVNULL, stderr=errors)
+            pause = self.seconds / chance.choice([3, 8, 30])
+            # Now and then the process that makes them, which is made anew.
+            killer = CellKiller(process.pid, random.Random(chance.random()), (0, pause), nursery=0.05)
+            code = process.wait(300)
+            kills = killer.end()
+            errors.seek(0)
+            lines = errors.read().splitlines()
+        # What was asked of a process that makes cells as it died may be had from the next: worth a retry.
+        self.assertIn(code, (1, 75) if lines and killer.nurseries else (1,) if lines else (0,), lines)
+        self.assertLessEqual(len(lines), len(self.clean))
+        for line in lines:
+            self.assertNotRegex(line.replace("signal 9", ""), CRASH)
+        failed = {path.name for path in (self.base / "photos").iterdir() if any(f"/{path.name}: " in line for line in lines)}
+        self.assertEqual(len(failed), len(lines), lines)
+        found = digests(library)
+        # All others, whole, and nothing half there.
+        self.assertEqual({name: digest for name, digest in found.items() if self.clean[name] != digest}, {})
+        self.assertEqual(set(found), {each for each in self.clean if not any(file.startswith(f"{each[:-4]}.") for file in failed)})
+        self.assertEqual(leftovers(library), leftovers(self.base / "clean"))
+        again = run("build", self.base / "photos", "--library", library, "--quiet")
+        self.assertEqual((again.returncode, again.stderr, digests(library)), (0, "", self.clean))
+        return kills, len(lines)
+
+
+class ServerKills(unittest.TestCase):
+    def setUp(self):
+        self.library = folder("library")
+        source = photo(folder("p") / "big.jpg", 3000, 2000)
+        subprocess.run(["vips", "dzsave", source, self.library / "foreign.zip", "--container", "zip"], check=True, capture_output=True)
+        (self.library / "foreign.zip").rename(self.library / "foreign.szi")
+
+    def test_uploads_end_and_renders_are_answered(self):
+        chance = seed("kills of cells in servers")
+        with serve(self.library, "--cache-memory", 0) as server:
+            client, pid = Client(server), server.process.pid
+            kept: dict[str, str] = {}
+            self.upload(client, chance, 0, kept)
+            files = descriptors(pid)
+            killer = CellKiller(pid, random.Random(chance.random()), (0, 0.15), nursery=0.03, most=KILLS)
+            renders = Renders(server.port, random.Random(chance.random()))
+            number, until = 1, time.monotonic() + 60 + 5 * KILLS
+            failed = 0
+            while killer.kills < KILLS and time.monotonic() < until:
+                failed += self.upload(client, chance, number, kept)
+                number += 1
+            kills = killer.end()
+            renders.end()
+            self.assertEqual(renders.faults[:5], [])
+            self.assertGreaterEqual(kills, KILLS, "so many cells must really have been killed")
+            # Afterwards all is as before.
+            self.assertFalse(self.upload(client, chance, number, kept), "a picture that nobody disturbs")
+            self.assertEqual(server.get("/iiif/3/foreign/7,9,700,500/300,/0/default.jpg").status, 200)
+            self.assertEqual(client.images(), {"foreign", *kept})
+            self.assertEqual(rest_of(self.library), [])
+            self.settles(pid, files)
+        print(f"[{kills} kills, {killer.nurseries} of what makes cells; {number} uploads, {failed} told; renders {renders.statuses}] ", end="", flush=True)
+        self.assertEqual(run("verify", self.library).returncode, 0)
+        for path in archives(self.library):
+            if path.name != "foreign.szi":
+                self.assertEqual(archive_faults(path), [])
+        self.assertEqual([path for path in self.library.rglob("*partial*")], [])
+
+    def upload(self, client: Client, chance: random.Random, number: int, kept: dict[str, str]) -> bool:
+        """Whether it was told of as failed; else it is a picture."""
+        width = chance.choice([200, 900, 2400])
+        data = photo(folder("p") / "x.jpg", width, width * 2 // 3, left=chance.randrange(2500)).read_bytes()
+        told = client.end(client.send(data + number.to_bytes(4, "big"), filename=f"picture {number}.jpg")[1], 120)
+        if told["stage"] == "failed":
+            self.assertNotRegex(told["reason"].replace("signal 9", ""), CRASH)
+            self.assertTrue(told["reason"])
+            return True
+        kept[told["image"]] = told["stage"]
+        return False
+
+    def settles(self, pid: int, files: int):
+        until = time.monotonic() + 30
+        while time.monotonic() < until and (cells(pid) or zombies(pid) or descriptors(pid) > files + 1):
+            time.sleep(0.2)
+        self.assertEqual((cells(pid), zombies(pid)), ([], []))
+        # One archive more may be open for the pictures that came.
+        self.assertLessEqual(descriptors(pid), files + 1, [name(each) for each in descendants(pid)])
+
+
+class Renders:
+    """Asks for regions of the foreign archive, which cells render; a killed one is a 503 with Retry-After or done again."""
+
+    def __init__(self, port: int, chance: random.Random):
+        self.port, self.chance, self.faults, self.statuses = port, chance, [], {}
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self.work, daemon=True)
+        self.thread.start()
+
+    def work(self) -> None:
+        while not self.ending.is_set():
+            target = f"/iiif/3/foreign/{self.chance.randrange(1500)},{self.chance.randrange(900)},1400,1000/600,/0/default.jpg"
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            try:
+                connection.request("GET", target)
+                answer = connection.getresponse()
+                body = answer.read()
+                self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
+                whole = answer.status == 200 and body[:2] == b"\xff\xd8" and body[-2:] == b"\xff\xd9"
+                if not whole and (answer.status != 503 or not answer.headers["Retry-After"]):
+                    self.faults.append(f"{answer.status}, {len(body)} bytes: {target}")
+            except OSError as error:
+                self.faults.append(f"no answer: {error}")
+            finally:
+                connection.close()
+
+    def end(self) -> None:
+        self.ending.set()
+        self.thread.join(60)
+
+
+if __name__ == "__main__":
+    unittest.main()

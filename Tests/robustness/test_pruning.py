@@ -1,0 +1,193 @@
+"""What a build with --prune takes from a library, and what it spares."""
+
+import json
+import shutil
+import subprocess
+import unittest
+
+from harness import CommandTest, Server, archives, folder, photo, run
+
+
+def ids(library):
+    return [str(path.relative_to(library))[:-4] for path in archives(library)]
+
+
+class Pruning(CommandTest):
+    def test_without_it_nothing_goes(self):
+        base = folder("prune")
+        photo(base / "photos/a.jpg", 60, 40)
+        gone = photo(base / "photos/b.jpg", 60, 40)
+        words = ("build", base / "photos", "--library", f"{base}/library/")
+        run(*words)
+        gone.unlink()
+        self.assertEqual(run(*words).returncode, 0)
+        self.assertEqual(ids(base / "library"), ["a", "b"])
+        result = run(*words, "--prune")
+        self.assertEqual((result.returncode, ids(base / "library")), (0, ["a"]))
+        self.assertIn("pruned b\n", result.stderr)
+
+    def test_what_others_built_stays(self):
+        base = folder("prune")
+        photo(base / "photos/a.jpg", 60, 40)
+        (base / "library").mkdir()
+        subprocess.run(["vips", "dzsave", base / "photos/a.jpg", base / "library/theirs.zip", "--container", "zip"],
+                       check=True, capture_output=True)
+        (base / "library/theirs.zip").rename(base / "library/theirs.szi")
+        self.assertEqual(run("build", base / "photos", "--library", base / "library", "--prune").returncode, 0)
+        self.assertEqual(ids(base / "library"), ["a", "theirs"])
+
+    def test_sources_that_cannot_be_read_keep_their_archives(self):
+        base = folder("prune")
+        photo(base / "photos/a.jpg", 60, 40)
+        photo(base / "photos/b.jpg", 60, 40)
+        words = ("build", base / "photos", base / "more", "--library", base / "library", "--prune")
+        photo(base / "more/c.jpg", 60, 40)
+        run(*words)
+        (base / "photos/a.jpg").write_text("no picture any more")
+        (base / "photos/b.jpg").unlink()
+        self.assertEqual(run(*words).returncode, 1)
+        self.assertEqual(ids(base / "library"), ["a", "c"])
+        # A whole source that is away, perhaps a disk that is not mounted.
+        shutil.rmtree(base / "more")
+        self.assertEqual(run(*words).returncode, 1)
+        self.assertEqual(ids(base / "library"), ["a", "c"])
+
+
+    def big(self, count: int, place: str = "photos"):
+        """A library of so many pictures; its folder."""
+        base = folder("prune")
+        first = photo(base / place / "000.png", 20, 10).read_bytes()
+        for number in range(1, count):
+            (base / place / f"{number:03}.png").write_bytes(first)
+        self.assertEqual(run("build", base / place, "--library", base / "library", "--quiet").returncode, 0)
+        self.assertEqual(len(archives(base / "library")), count)
+        return base
+
+    def assertSpared(self, base, result, gone: int, *words):
+        self.assertEqual(result.returncode, 1, result.stderr)
+        lines = result.stderr.splitlines()
+        self.assertEqual(sum(line.startswith("would prune ") for line in lines), gone, result.stderr)
+        failure = [line for line in lines if line.startswith("ziggurat: ")]
+        self.assertEqual(len(failure), 1, result.stderr)
+        for word in (*words, "nothing is pruned", "--prune=all"):
+            self.assertIn(word, failure[0])
+        self.assertFalse((base / "library/.ziggurat-trash").exists())
+
+    def test_an_empty_source_takes_nothing_along(self):
+        """As when a share is not mounted."""
+        base = self.big(3)
+        for path in (base / "photos").iterdir():
+            path.unlink()
+        for options in ((), ("--dry-run",), ("--quiet",)):
+            self.assertSpared(base, run("build", base / "photos", "--library", base / "library", "--prune", *options),
+                              3, str(base / "photos"), "holds no image")
+        self.assertEqual(len(archives(base / "library")), 3)
+        result = run("build", base / "photos", "--library", base / "library", "--prune", "--json", "--quiet")
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([line["status"] for line in lines], ["would prune"] * 3 + ["failed"])
+        # Another empty folder is another source, from which nothing came.
+        (base / "empty").mkdir()
+        self.assertEqual(run("build", base / "empty", "--library", base / "library", "--prune=all").returncode, 0)
+        self.assertEqual(len(archives(base / "library")), 3)
+        result = run("build", base / "photos", "--library", base / "library", "--prune=all")
+        self.assertEqual((result.returncode, archives(base / "library")), (0, []), result.stderr)
+        self.assertEqual(len(list((base / "library/.ziggurat-trash").rglob("*.szi"))), 3)
+
+    def test_a_large_part_is_spared(self):
+        base = self.big(30)
+        for number in range(11):
+            (base / f"photos/{number:03}.png").unlink()
+        for options in (("--prune",), ("--prune", "--dry-run"), ("--prune=yes",)):
+            self.assertSpared(base, run("build", base / "photos", "--library", base / "library", *options), 11,
+                              "11 of 30 images")
+        result = run("build", base / "photos", "--library", base / "library", "--prune=all", "--dry-run")
+        self.assertEqual((result.returncode, result.stderr.count("would prune")), (0, 11))
+        self.assertEqual(len(archives(base / "library")), 30)
+        self.assertEqual(run("build", base / "photos", "--library", base / "library", "--prune=all").returncode, 0)
+        self.assertEqual(len(archives(base / "library")), 19)
+        for words in (("--prune=most",), ("--keep-deleted", "-1")):
+            self.assertUsageError(run("build", base / "photos", "--library", base / "library", *words), words[0].split("=")[0])
+        environment = {"ZIGGURAT_PRUNE": "all"}
+        (base / "photos/020.png").unlink()
+        self.assertEqual(run("build", base / "photos", "--library", base / "library", environment=environment).returncode, 0)
+        self.assertEqual(len(archives(base / "library")), 18)
+
+    def test_books_pictures_and_parts_do_not_prune_each_other(self):
+        base = self.big(6)
+        (base / "photos/part").mkdir()
+        (base / "photos/000.png").rename(base / "photos/part/x.png")
+        words = ("--library", base / "library", "--prune")
+        self.assertEqual(run("build", base / "photos", *words).returncode, 0)
+        self.assertEqual(run("build", base / "photos", "--book", *words).returncode, 0)
+        self.assertEqual(run("build", base / "photos/part", *words).returncode, 0)
+        plain = [f"00{number}" for number in range(1, 6)]
+        book = [f"photos/{number}" for number in range(1, 6)]
+        self.assertEqual(ids(base / "library"), plain + ["part/1", "part/x"] + book + ["x"])
+        self.assertEqual(run("build", base / "photos", *words).returncode, 0)
+        self.assertEqual(len(ids(base / "library")), 13)
+
+    def test_what_was_pruned_comes_back_by_the_server_and_is_emptied_on_request(self):
+        base = self.big(4)
+        (base / "library/001.xmp").write_text("words")
+        (base / "photos/001.png").unlink()
+        words = ("build", base / "photos", "--library", base / "library", "--prune")
+        (base / "token").write_text("0123456789abcdef\n")
+        bearer = {"Authorization": "Bearer 0123456789abcdef"}
+        with Server(base / "library", "--writable", "--token-file", base / "token") as server:
+            self.assertEqual(run(*words).returncode, 0)
+            self.assertFalse((base / "library/001.xmp").exists())
+            told = json.loads(server.get("/api/deleted", **bearer).body)["deleted"]
+            self.assertEqual([each["images"] for each in told], [["001"]])
+            path = f"/api/deleted/{told[0]['id']}/restore"
+            self.assertEqual(json.loads(server.get(path, "POST", **bearer, **{"Content-Length": "0"}).body)["restored"], ["001"])
+        self.assertEqual((base / "library/001.xmp").read_text(), "words")
+        # Who brought it back wants it.
+        self.assertEqual((run(*words).returncode, len(archives(base / "library"))), (0, 4))
+        (base / "photos/002.png").unlink()
+        self.assertEqual(run(*words, "--keep-deleted", 1).returncode, 0)
+        self.assertEqual(len(list((base / "library/.ziggurat-trash").rglob("*.szi"))), 1)
+        self.assertEqual(run(*words, "--keep-deleted", 0).returncode, 0)
+        self.assertEqual(list((base / "library/.ziggurat-trash").rglob("*.szi")), [])
+
+    def test_a_private_space_is_pruned_with_the_same_care(self):
+        base = folder("prune")
+        for name in ("a.png", "b.png", "deep/c.png"):
+            photo(base / "photos" / name, 20, 10)
+        (base / "password").write_text("a password of the tests\n")
+        words = ("--library", base / "library", "--space", "--password-file", base / "password")
+        (base / "library").mkdir()
+        self.assertEqual(run("space", "create", base / "library", *words[-2:]).returncode, 0)
+
+        def build(place, *options):
+            return run("build", base / place, *words, *options)
+
+        self.assertEqual(build("photos").returncode, 0)
+        self.assertEqual(build("photos/deep", "--prune").stderr.count("prune"), 0)
+        shutil.rmtree(base / "photos")
+        (base / "photos").mkdir()
+        result = build("photos", "--prune")
+        self.assertSpared(base, result, 3, "holds no image")
+        self.assertEqual(build("photos", "--prune", "--dry-run").stderr.count("would prune"), 3)
+        result = build("photos", "--prune=all")
+        self.assertEqual((result.returncode, result.stderr.count("pruned ")), (0, 3), result.stderr)
+        self.assertEqual(build("photos", "--prune").returncode, 0)
+        self.assertEqual([path.name for path in (base / "library").iterdir()], [".spaces"])
+
+    def test_without_a_catalog_nothing_goes_and_that_is_told(self):
+        base = self.big(3)
+        for path in (base / "library").glob("catalog*"):
+            path.unlink()
+        (base / "library/catalog.sqlite").mkdir()
+        (base / "photos/001.png").unlink()
+        result = run("build", base / "photos", "--library", base / "library", "--prune", "--quiet")
+        self.assertEqual((result.returncode, len(archives(base / "library"))), (0, 3), result.stderr)
+        self.assertIn("nothing of before is pruned", result.stderr)
+
+    def test_the_library_is_no_source(self):
+        base = self.big(1, "library/pictures")
+        self.assertOneLine(run("build", base / "library", "--library", base / "library", "--quiet"), "is the library itself")
+        self.assertOneLine(run("build", ".", "--library", ".", "--quiet", cwd=base / "library"), "is the library itself")
+
+
+if __name__ == "__main__":
+    unittest.main()
