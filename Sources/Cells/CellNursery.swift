@@ -35,10 +35,15 @@ struct CellNursery {
     (self.work, self.warmths) = (work, warmths)
   }
 
+  /// The exit code of one that has more than one thread: what it forked could wait for the others, for ever.
+  static let hasThreads: Int32 = 75
+
   /// Serves until the process that started it is gone.
-  mutating func run(warm: () -> Void) -> Never {
+  mutating func run(warm: () -> Void, rehearsal: () -> Void) -> Never {
     _ = cell_set_name("ziggurat-cells")
     warm()
+    rehearsal()
+    if !Self.isAlone { _exit(Self.hasThreads) }
     inherited = Self.ownMemory
     while true { turn() }
   }
@@ -56,6 +61,17 @@ struct CellNursery {
       if waiting[1 + 2 * number].revents != 0 { bury(number) } else { weigh(number) }
     }
     if waiting[0].revents != 0 { serve() }
+  }
+
+  /// Whether this process has one thread. One that has just ended is still seen for a moment.
+  private static var isAlone: Bool {
+    for _ in 0..<100 {
+      var status = stat()
+      // One link for each thread, beside a folder's own two.
+      guard stat("/proc/self/task", &status) == 0, status.st_nlink > 3 else { return true }
+      usleep(1000)
+    }
+    return false
   }
 
   // MARK: Cells at work
@@ -135,6 +151,10 @@ struct CellNursery {
     if let warmth = request.warmth, let warm = warmths.removeValue(forKey: warmth) {
       warm()
       inherited = Self.ownMemory
+      guard Self.isAlone else {
+        fail(status, EDEADLK)
+        _exit(Self.hasThreads)
+      }
     }
     let own = getpid()
     let process = cell_fork()

@@ -51,9 +51,11 @@ public final class CellServer: Sendable {
   ///   - work: what cells of each kind do.
   ///   - warm: done once in the server, so that no cell has to: no stranger's bytes may be read in it, and no thread
   ///     may be left.
-  ///   - warmths: the same, once the first cell needs it.
+  ///   - rehearsal: the same, done for speed alone: where it leaves a thread there is another server without it.
+  ///   - warmths: the same as `warm`, once the first cell needs it.
   public static func start(
-    _ work: [Kind: CellWork], warm: @escaping () -> Void, warmths: [Warmth: () -> Void] = [:]
+    _ work: [Kind: CellWork], warm: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
+    warmths: [Warmth: () -> Void] = [:]
   ) throws(CellEnd) {
     precondition(running == nil, "cells have one server")
     var ends: [Int32] = [-1, -1]
@@ -67,9 +69,9 @@ public final class CellServer: Sendable {
       throw .unavailable(code)
     }
     if process == 0 {
-      CellSeed.run(socket: ends[0]) {
+      CellSeed.run(socket: ends[0]) { isRehearsed in
         var nursery = CellNursery(work: work, warmths: warmths)
-        nursery.run(warm: warm)
+        nursery.run(warm: warm, rehearsal: isRehearsed ? rehearsal : {})
       }
     }
     close(ends[0])

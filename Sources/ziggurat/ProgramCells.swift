@@ -26,8 +26,8 @@ enum ProgramCells {
           Vips.warm()
           if !takesUncommon { SourceInspection.forbidUncommonFormats() }
           ImageMetadata.warm()
-          if builds { BuildCell.warm(options) }
         },
+        rehearsal: { if builds { BuildCell.warm(options) } },
         warmths: [ImagingWarmth.magick: Vips.warmMagick])
     } catch {
       Output.error("cannot start the processes that decode pictures: \(error)")

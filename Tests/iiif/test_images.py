@@ -294,10 +294,10 @@ class Rendering(unittest.TestCase):
             time.sleep(0.05)
         single = self.ask(server, "/iiif/3/p/full/300,/0/default.jpg", "127.0.0.3")
         self.assertIn(b" 200 ", single.recv(100))
-        # One of the crowd made room.
-        refused = [one for one in select.select(crowd, [], [], 60)[0]]
-        self.assertEqual(len(refused), 1)
-        self.assertIn(b" 503 ", refused[0].recv(100))
+        # One of the crowd made room; one or two were before it.
+        answers = [one.recv(100).split()[1] for one in select.select(crowd, [], [], 60)[0]]
+        self.assertEqual(answers.count(b"503"), 1)
+        self.assertEqual(set(answers) - {b"503", b"200"}, set())
 
     def test_formats_that_take_long_may_have_fewer_pixels(self):
         server, _, _ = self.serve("--max-pixels", 1_000_000)
