@@ -56,8 +56,12 @@ import Glibc
       return code == EINVAL || code == EFAULT || code == ENOSYS || code == EPERM ? 0 : code
     },
     Attempt(name: "raise its limits") {
-      var limit = rlimit(rlim_cur: 1, rlim_max: 1)
-      return setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 ? 0 : errno
+      // Up to what anybody may have.
+      let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      var limit = rlimit()
+      getrlimit(files, &limit)
+      limit.rlim_cur = limit.rlim_max
+      return setrlimit(files, &limit) == 0 ? 0 : errno
     },
   ]
 
