@@ -8,10 +8,12 @@ public struct CellLimits: Sendable, Hashable {
   public var mostMemory: Int
   /// Of processor time in all, after which the kernel ends it.
   public var processorSeconds: Int
+  /// How far it steps back behind others, 0…19, as nice(1) does.
+  public var niceness: Int
 
-  public init(memory: Int, mostMemory: Int, processorSeconds: Int) {
+  public init(memory: Int, mostMemory: Int, processorSeconds: Int, niceness: Int = 0) {
     (self.memory, self.mostMemory) = (memory, max(memory, mostMemory))
-    self.processorSeconds = processorSeconds
+    (self.processorSeconds, self.niceness) = (processorSeconds, niceness)
   }
 }
 

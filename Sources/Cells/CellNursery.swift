@@ -188,6 +188,7 @@ struct CellNursery {
     _ = cell_set_name("ziggurat-cell")
     _ = cell_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
     if getppid() != server { _exit(0) }
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(clamping: limits.niceness))
     // The system ends this one first where memory is short.
     let score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
     if score >= 0 {

@@ -132,13 +132,13 @@ public final class CellServer: Sendable {
   public var counts: Counts { state.withLock { $0 } }
 }
 
-/// What a cell is asked for with: kind, warmth and limits, 40 bytes in one packet.
+/// What a cell is asked for with: kind, warmth and limits, 48 bytes in one packet.
 struct CellRequest {
   let kind: CellServer.Kind
   let limits: CellLimits
   let warmth: CellServer.Warmth?
 
-  static let size = 40
+  static let size = 48
 
   init(kind: CellServer.Kind, limits: CellLimits, warmth: CellServer.Warmth?) {
     (self.kind, self.limits, self.warmth) = (kind, limits, warmth)
@@ -153,13 +153,14 @@ struct CellRequest {
     self.kind = CellServer.Kind(rawValue: kind)
     self.warmth = warmth == 0 ? nil : CellServer.Warmth(rawValue: warmth)
     limits = CellLimits(
-      memory: Int(words[2]), mostMemory: Int(words[3]), processorSeconds: Int(words[4]))
+      memory: Int(words[2]), mostMemory: Int(words[3]), processorSeconds: Int(words[4]),
+      niceness: Int(words[5]))
   }
 
   var bytes: [UInt8] {
     [
       Int64(kind.rawValue), Int64(warmth?.rawValue ?? 0), Int64(limits.memory), Int64(limits.mostMemory),
-      Int64(limits.processorSeconds),
+      Int64(limits.processorSeconds), Int64(limits.niceness),
     ].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
   }
 }

@@ -12,6 +12,8 @@ extension Vips {
   public static func warm() {
     // Images that have to stand in memory stay there: a cell has no place for a temporary file.
     setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
+    // Orc would compile code while it runs, and a cell has no memory for code.
+    setenv("VIPS_NOVECTOR", "1", 1)
     start()
     keepClasses(g_type_from_name("VipsOperation"))
     tzset()

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 import TileGeometry
 import TileRendering
@@ -20,8 +21,11 @@ public struct TileExporter: Sendable {
   private let options: ExportOptions
   private let layout: any StaticLayout
   private let format: TileFormat
-  private let renderer: TileRenderer
+  private let renderer: RenderCells
   private let isCancelled: @Sendable () -> Bool
+
+  /// Seconds that one tile may take.
+  private static let timeout = 120
 
   /// - Parameter isCancelled: asked before each row of tiles; true ends the export and leaves nothing.
   public init(
@@ -51,7 +55,8 @@ public struct TileExporter: Sendable {
     var rendering = TileRenderer.Options()
     (rendering.quality, rendering.background) = (options.quality, options.background)
     rendering.isKept = true
-    renderer = TileRenderer(options: rendering)
+    let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    renderer = RenderCells(options: rendering, threads: cores, timeout: Self.timeout)
   }
 
   /// Writes the folder, which appears at `destination` when it is complete.
@@ -123,7 +128,7 @@ public struct TileExporter: Sendable {
       let bytes = archive.tile(index), !bytes.isEmpty
     else {
       // Not written by whoever made the archive, but all layouts have it.
-      if renderer.makes(tile, of: archive) { return nil }
+      if archive.canMake(tile) { return nil }
       throw StorageError(
         "export \(archive.name)", "tile \(tile.level)/\(tile.column)_\(tile.row) cannot be read")
     }
@@ -132,13 +137,14 @@ public struct TileExporter: Sendable {
 
   private func encoded(_ tile: TileAddress) throws(StorageError) -> [UInt8] {
     let place = layout.pyramid.rectangle(of: tile)!
+    let side = layout.pyramid.tileSize
+    let size =
+      layout.padsEdges
+      ? PixelSize(width: side, height: side)! : PixelSize(width: place.width, height: place.height)!
+    let picture = PictureFormat(fileExtension: format.fileExtension)!
     do throws(RenderError) {
-      var pixels = try renderer.pixels(of: place, level: tile.level, of: archive)
-      if layout.padsEdges, !isFull(place) {
-        let side = layout.pyramid.tileSize
-        pixels = pixels.padded(to: PixelSize(width: side, height: side)!, with: options.background)
-      }
-      return try renderer.encode(pixels, as: PictureFormat(fileExtension: format.fileExtension)!)
+      return try renderer.render(
+        .cut(place, level: tile.level, paddedTo: size, picture), of: archive)
     } catch {
       throw StorageError("export \(archive.name)", error.description)
     }

@@ -47,8 +47,14 @@ extension PictureFormat {
 }
 
 extension RenderTask {
-  /// Pixels decoded, and pixels encoded times the format's weight. Tiles are decoded whole.
+  /// Pixels decoded, and pixels encoded times the format's weight.
   public func cost(in archive: SZIArchive) -> RenderCost {
+    let (decoded, encoded) = pixelCounts(in: archive)
+    return RenderCost(pixels: decoded + encoded * format.weight)
+  }
+
+  /// How many pixels are decoded, tiles being decoded whole, and how many encoded.
+  func pixelCounts(in archive: SZIArchive) -> (decoded: Int, encoded: Int) {
     var decoded = 0
     if let (level, rectangle) = source(in: archive.pyramid) {
       let read = archive.storedRectangle(rectangle, level: level)
@@ -59,7 +65,7 @@ extension RenderTask {
       }
       decoded = span(read.x, read.width, size.width) * span(read.y, read.height, size.height)
     }
-    return RenderCost(pixels: decoded + encodedPixels(in: archive) * format.weight)
+    return (decoded, encodedPixels(in: archive))
   }
 
   private func encodedPixels(in archive: SZIArchive) -> Int {

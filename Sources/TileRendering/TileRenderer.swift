@@ -20,7 +20,7 @@ public final class TileRenderer: Sendable {
   }
 
   /// Counts up whenever the same picture gets other bytes, so that no cache takes the old ones for the new.
-  public static let revision = 2
+  public static let revision = 3
 
   public let options: Options
   private let decoder: TileDecoder

@@ -33,11 +33,11 @@ extension SZIArchive {
   }
 }
 
-extension TileRenderer {
+extension SZIArchive {
   /// Whether the tile, which is not stored, can be made from those that are.
-  public func makes(_ address: TileAddress, of archive: SZIArchive) -> Bool {
-    guard address.level >= archive.coarsestLevel else { return true }
-    let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
-    return number.map { archive.lacks($0) } ?? false
+  public func canMake(_ address: TileAddress) -> Bool {
+    guard address.level >= coarsestLevel else { return true }
+    let number = tileIndex(level: address.level, column: address.column, row: address.row)
+    return number.map { lacks($0) } ?? false
   }
 }

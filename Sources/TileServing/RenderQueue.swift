@@ -52,13 +52,19 @@ public final class RenderQueue: Sendable {
   /// Of each lane.
   private let threads: Int
   private let loops: EventLoops
+  private let secondsElsewhere: @Sendable () -> Double
   /// Seconds between looks for those who left or waited for too long.
   private static let sweepInterval = 0.1
 
-  /// - Parameter loops: those that are to go first.
-  init(_ options: RenderOptions, _ loops: EventLoops = EventLoops()) {
+  /// - Parameters:
+  ///   - loops: those that are to go first.
+  ///   - secondsElsewhere: processor time that renders have used outside of this process.
+  init(
+    _ options: RenderOptions, _ loops: EventLoops = EventLoops(),
+    secondsElsewhere: @escaping @Sendable () -> Double = { 0 }
+  ) {
     threads = options.threads
-    self.loops = loops
+    (self.loops, self.secondsElsewhere) = (loops, secondsElsewhere)
     state = Mutex(
       State(
         cache: LeastRecentlyUsed(limit: options.cacheBytes / 2),
@@ -147,7 +153,7 @@ public final class RenderQueue: Sendable {
           state.withLock({ $0.waiting.hasWaiting(in: lane) })
         {
           let mayBegin = pace.mayBegin(
-            renderSeconds: { renderers.reduce(0) { $0 + $1.seconds } },
+            renderSeconds: { renderers.reduce(secondsElsewhere()) { $0 + $1.seconds } },
             isIdle: { renderers.allSatisfy(\.isIdle) })
           guard mayBegin else {
             isHeldBack = true

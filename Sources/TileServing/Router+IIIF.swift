@@ -80,7 +80,7 @@ extension Router {
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
     else { return nil }
     guard let (bytes, stamp) = archive.stampedTile(number) else {
-      if site.renderer.makes(address, of: archive) { return nil }
+      if archive.canMake(address) { return nil }
       return unreadableTile(address, archive)
     }
     return Response(

@@ -121,7 +121,7 @@ struct Router {
         ?? .text(404, "tiles are had in the formats jpg, png, webp, tif, gif and avif")
     }
     let address = TileAddress(level: level, column: column, row: row)
-    if archive.tile(index) == nil, site.renderer.makes(address, of: archive),
+    if archive.tile(index) == nil, archive.canMake(address),
       let made = transcoded(address, archive.format.fileExtension, archive)
     {
       return made

@@ -16,7 +16,7 @@ public final class Site: Sendable {
   /// In front of every URL in an answer, without a slash at its end; empty for root-relative URLs.
   let base: String
   let rendering: RenderOptions
-  let renderer: TileRenderer
+  let renderer: RenderCells
   /// Where answers that have to be rendered are made.
   public let renders: RenderQueue
   public let loops = EventLoops()
@@ -53,8 +53,11 @@ public final class Site: Sendable {
     (self.viewportSide, self.version) = (viewportSide, version)
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
-    renderer = TileRenderer(options: options)
-    renders = RenderQueue(rendering, loops)
+    // As many as there are threads in both lanes.
+    let cells = RenderCells(
+      options: options, threads: 2 * rendering.threads, timeout: Int(rendering.timeout.rounded(.up)))
+    renderer = cells
+    renders = RenderQueue(rendering, loops) { cells.seconds }
     sessions = SessionTable(
       limits: access.sessions, cookie: SessionCookie(isSecure: baseURL.hasPrefix("https:")),
       now: access.clock,

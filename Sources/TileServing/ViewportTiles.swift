@@ -19,7 +19,7 @@ extension Router {
       guard let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
         let (bytes, stamp) = archive.stampedTile(number)
       else {
-        let isMade = site.renderer.makes(address, of: archive)
+        let isMade = archive.canMake(address)
         if isMade { return made(tiles.map(\.address), json, archive, failure) }
         _ = unreadableTile(address, archive)
         return failure

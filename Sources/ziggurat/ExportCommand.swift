@@ -23,6 +23,7 @@ enum ExportCommand: Command {
     let path = try arguments.onlyOperand("the archive")
     let output = try arguments.required("output")
     let options = try exportOptions(arguments)
+    if let code = ProgramCells.start() { return code }
     Interruption.listen()
     do {
       let exporter = try TileExporter(

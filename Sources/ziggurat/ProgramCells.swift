@@ -2,6 +2,7 @@ import Cells
 import Imaging
 import Metadata
 import PyramidBuilding
+import TileRendering
 import TileStorage
 
 /// The cells of this program: what decodes pictures, read metadata and the like.
@@ -20,7 +21,7 @@ enum ProgramCells {
       try CellServer.start(
         [
           BuildCell.kind: BuildCell.work(options), InspectCell.kind: InspectCell.work(options),
-          MetadataCell.kind: MetadataCell.work,
+          MetadataCell.kind: MetadataCell.work, RenderCell.kind: RenderCell.work,
         ],
         warm: {
           Vips.warm()

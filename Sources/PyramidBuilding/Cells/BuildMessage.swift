@@ -84,17 +84,3 @@ struct ToldFailure: Codable {
   let reason: String
   let isTemporary: Bool
 }
-
-extension String {
-  /// What a cell says, for a person: one line of at most 1,000 characters, and never none.
-  var line: String {
-    let scalars = unicodeScalars.prefix(4000).map { scalar -> Unicode.Scalar in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: " "
-      default: scalar
-      }
-    }
-    let text = String(String(String.UnicodeScalarView(scalars)).prefix(1000))
-    return text.allSatisfy(\.isWhitespace) ? "the decoder gave no reason" : text
-  }
-}

@@ -1,0 +1,44 @@
+public import Cells
+import Glibc
+
+/// A cell that makes pictures of one archive's tiles, for `RenderCells`.
+public enum RenderCell {
+  public static let kind = CellServer.Kind(rawValue: 4)
+
+  /// Seconds after which a cell that is asked nothing ends by itself.
+  static let patience = 10
+
+  /// What such a cell does.
+  public static let work: CellWork = { session in
+    var known: TileRenderer?
+    while true {
+      let message = session.next(patience: patience)
+      guard message.kind == RenderMessage.render,
+        let (options, request) = RenderMessage.parse(question: message.bytes)
+      else { _exit(2) }
+      let renderer = known ?? TileRenderer(options: options)
+      known = renderer
+      let start = processorTime
+      func effort() -> RenderMessage.Effort {
+        RenderMessage.Effort(nanoseconds: processorTime - start, cachedBytes: renderer.cachedBytes)
+      }
+      do throws(RenderError) {
+        let picture = try request.render(by: renderer) { numbers in
+          let wanted = Array(numbers.prefix(RenderMessage.mostWanted))
+          wanted.withUnsafeBytes { session.send(RenderMessage.want, $0) }
+          return RenderMessage.parse(tiles: session.next().bytes)
+        }
+        session.send(RenderMessage.picture, RenderMessage.answer(effort(), picture))
+      } catch {
+        session.send(RenderMessage.failed, RenderMessage.answer(effort(), error))
+      }
+    }
+  }
+
+  /// Of the whole process, nanoseconds.
+  private static var processorTime: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+  }
+}

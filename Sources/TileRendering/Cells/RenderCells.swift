@@ -1,0 +1,189 @@
+import Cells
+import Glibc
+import Synchronization
+public import TileStorage
+
+/// Makes pictures from the tiles of archives, in cells; may be used by many threads at once.
+///
+/// Tiles may be a stranger's, whatever the archive says of who wrote it. A cell sees the tiles of one archive alone, so
+/// that what they do to their decoder shows in no other archive's pictures, and no key; it is kept a short while for
+/// the archive's next picture. In a process without cells, which only libraries are used in, the process itself
+/// renders.
+public final class RenderCells: Sendable {
+  private struct Kept {
+    let cell: Cell
+    weak var archive: SZIArchive?
+    var answers = 0
+    var since = ContinuousClock.now
+    var cachedBytes = 0
+  }
+
+  private let options: TileRenderer.Options
+  /// Seconds that one picture may take.
+  private let timeout: Int
+  private let mostKept: Int
+  private let kept = Mutex<[Kept]>([])
+  private let nanoseconds = Atomic(0)
+  /// Renders where there are no cells.
+  private let own: TileRenderer
+
+  /// Answers after which a cell is replaced.
+  private static let longestUse = 256
+  /// Cells that are begun for one picture at most: where nobody but the system is to blame.
+  private static let attempts = 4
+  /// As for threads that render in a server: tiles go first, and pictures come, if late, while they take all.
+  private static let niceness = 10
+
+  /// - Parameters:
+  ///   - options: `cacheBytes` are all cells' together.
+  ///   - threads: how many pictures are made at a time.
+  ///   - timeout: seconds that one picture may take.
+  public init(options: TileRenderer.Options = TileRenderer.Options(), threads: Int, timeout: Int) {
+    own = TileRenderer(options: options)
+    var options = options
+    options.cacheBytes /= max(1, threads)
+    (self.options, self.timeout, mostKept) = (options, timeout, max(1, threads))
+  }
+
+  /// Bytes of decoded tiles that are kept now.
+  public var cachedBytes: Int { own.cachedBytes + kept.withLock { $0.reduce(0) { $0 + $1.cachedBytes } } }
+
+  /// Processor time that cells told they have used, seconds.
+  public var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
+
+  /// Lets go of all decoded tiles that are kept.
+  public func forget() {
+    own.forget()
+    let cells = kept.withLock { kept in
+      defer { kept = [] }
+      return kept.map(\.cell)
+    }
+    for cell in cells { cell.end() }
+  }
+
+  /// The file that the task is about.
+  ///
+  /// - Parameter cancellation: once it is asked for, the render fails soon.
+  public func render(
+    _ task: RenderTask, of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
+  ) throws(RenderError) -> [UInt8] {
+    guard let server = CellServer.running else {
+      return try own.render(task, of: archive, until: cancellation)
+    }
+    let need = RenderNeed(task, of: archive)
+    let question = RenderMessage.question(options, RenderRequest(task, of: archive))
+    var attempt = 1
+    while true {
+      let known = take(archive)
+      let answer: Result<[UInt8], RenderError>
+      do throws(CellEnd) {
+        var use: Kept
+        if let known { use = known } else { use = try begin(server, archive) }
+        // One that is not kept ends when nobody refers to it.
+        answer = try ask(&use, question, need, archive, cancellation)
+        keep(use)
+      } catch {
+        attempt += 1
+        // It may have ended while it was waiting, or by what it was asked before, or by nothing that it did.
+        if known != nil, error.mayBeOfEarlier { continue }
+        if error.mayBeOfOthers, attempt <= Self.attempts, !cancellation.isAsked { continue }
+        server.count(error)
+        if case .cancelled = error { throw .cancelled }
+        throw RenderError(error.description, isFault: !error.mayBeOfOthers)
+      }
+      return try answer.get()
+    }
+  }
+
+  private func begin(_ server: CellServer, _ archive: SZIArchive) throws(CellEnd) -> Kept {
+    let limits = CellLimits(
+      memory: RenderNeed.base, mostMemory: RenderNeed.most, processorSeconds: timeout * Self.longestUse,
+      niceness: Self.niceness)
+    return Kept(cell: try server.begin(RenderCell.kind, limits), archive: archive)
+  }
+
+  private func ask(
+    _ use: inout Kept, _ question: [UInt8], _ need: RenderNeed, _ archive: SZIArchive,
+    _ cancellation: Cancellation
+  ) throws(CellEnd) -> Result<[UInt8], RenderError> {
+    use.cell.allow(memory: RenderNeed.base + options.cacheBytes + need.memory)
+    try use.cell.send(RenderMessage.render, question)
+    let deadline = (instant: ContinuousClock.now + .seconds(timeout), seconds: timeout)
+    while true {
+      let message = try use.cell.receive(longest: need.longestAnswer, by: deadline) {
+        // Of what is locked nothing more is decoded.
+        cancellation.isAsked || archive.isLocked
+      }
+      guard message.kind != RenderMessage.want else {
+        guard let numbers = RenderMessage.numbers(message.bytes, below: archive.pyramid.tileCount) else {
+          throw .garbled
+        }
+        try use.cell.send(RenderMessage.tiles, RenderMessage.tiles(numbers, of: archive))
+        continue
+      }
+      guard let (effort, rest) = RenderMessage.parse(answer: message.bytes) else { throw .garbled }
+      use.answers += 1
+      use.cachedBytes = min(max(0, effort.cachedBytes), options.cacheBytes)
+      nanoseconds.wrappingAdd(min(max(0, effort.nanoseconds), timeout * 1_000_000_000), ordering: .relaxed)
+      switch message.kind {
+      case RenderMessage.picture: return .success(Array(rest))
+      case RenderMessage.failed:
+        guard let error = RenderMessage.error(rest) else { throw .garbled }
+        return .failure(error)
+      default: throw .garbled
+      }
+    }
+  }
+
+  private func take(_ archive: SZIArchive) -> Kept? {
+    kept.withLock { kept in
+      let now = ContinuousClock.now
+      kept.removeAll { now - $0.since > .milliseconds(900 * RenderCell.patience) || $0.archive == nil }
+      return kept.lastIndex { $0.archive === archive }.map { kept.remove(at: $0) }
+    }
+  }
+
+  private func keep(_ use: Kept) {
+    guard use.answers < Self.longestUse, use.archive?.isLocked == false else { return use.cell.end() }
+    let spare = kept.withLock { kept in
+      var use = use
+      use.since = .now
+      kept.append(use)
+      return kept.count > mostKept ? kept.removeFirst() : nil
+    }
+    spare?.cell.end()
+  }
+}
+
+/// What a render's cell may take.
+private struct RenderNeed {
+  /// Bytes beside the kept tiles and what the picture takes.
+  static let base = 96 << 20
+  /// Bytes for any picture.
+  static let most = 8 << 30
+
+  /// Bytes for the picture.
+  let memory: Int
+  /// Bytes of a message from the cell.
+  let longestAnswer: Int
+
+  init(_ task: RenderTask, of archive: SZIArchive) {
+    let (decoded, encoded) = task.pixelCounts(in: archive)
+    // Decoded: planes, rows and the tile in work. Encoded: AV1's encoder has the most copies of it by far.
+    let each = task.format == .avif ? 64 : 16
+    let most = Self.most - Self.base
+    memory = min(most, 8 * min(decoded, most / 8) + each * min(encoded, most / each))
+    // No format takes more than twice a picture's pixels.
+    longestAnswer = min(Int(UInt32.max), (1 << 20) + 8 * min(encoded, most / 8))
+  }
+}
+
+extension CellEnd {
+  /// Nothing that the cell did has to have brought it about.
+  fileprivate var mayBeOfOthers: Bool {
+    switch self {
+    case .unavailable, .signal(SIGKILL): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import TileStorage
+
+/// What who wants a picture and the cell that makes it say to each other, in this order: `render`; `want` and `tiles`,
+/// as often as the cell likes; `picture` or `failed`.
+enum RenderMessage {
+  /// To the cell: `TileRenderer.Options` and a `RenderRequest`.
+  static let render: UInt32 = 1
+  /// The first of the tiles that it wants.
+  static let tiles: UInt32 = 2
+
+  /// From the cell: numbers of tiles, eight bytes each.
+  static let want: UInt32 = 11
+  /// An `Effort` and a file's bytes.
+  static let picture: UInt32 = 12
+  /// An `Effort`, two flags (out of reach, a fault of the archive's) and the reason.
+  static let failed: UInt32 = 13
+
+  /// Bytes of tiles that are handed over at once, but for the first, which may be larger.
+  private static let batch = 4 << 20
+  /// Tiles that are wanted at once.
+  static let mostWanted = 8192
+
+  /// What a render took, as its cell tells it.
+  struct Effort {
+    /// Of processor time.
+    let nanoseconds: Int
+    /// Of decoded tiles that the cell keeps.
+    let cachedBytes: Int
+
+    static let size = 16
+  }
+
+  // MARK: The question
+
+  private static let optionsSize = 48
+
+  static func question(_ options: TileRenderer.Options, _ request: RenderRequest) -> [UInt8] {
+    let words = [options.quality, options.cacheBytes, options.isKept ? 1 : 0] + options.background
+    return words.withUnsafeBytes { Array($0) } + request.bytes
+  }
+
+  /// Nil where the bytes are no question.
+  static func parse(question bytes: [UInt8]) -> (TileRenderer.Options, RenderRequest)? {
+    guard bytes.count > optionsSize, let request = RenderRequest(Array(bytes.dropFirst(optionsSize))) else {
+      return nil
+    }
+    let words = bytes.withUnsafeBytes { bytes in
+      stride(from: 0, to: optionsSize, by: 8).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int.self) }
+    }
+    var options = TileRenderer.Options()
+    (options.quality, options.cacheBytes, options.isKept) = (words[0], words[1], words[2] == 1)
+    options.background = Array(words[3...])
+    return (options, request)
+  }
+
+  // MARK: Tiles
+
+  /// The tiles that a cell wants; nil where it names one that the pyramid does not have.
+  static func numbers(_ bytes: [UInt8], below tileCount: Int) -> [Int]? {
+    guard !bytes.isEmpty, bytes.count % 8 == 0, bytes.count <= 8 * mostWanted else { return nil }
+    let numbers = bytes.withUnsafeBytes { bytes in
+      stride(from: 0, to: bytes.count, by: 8).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int.self) }
+    }
+    return numbers.allSatisfy { (0..<tileCount).contains($0) } ? numbers : nil
+  }
+
+  /// The first of the tiles, as many as fit.
+  static func tiles(_ numbers: [Int], of archive: SZIArchive) -> [UInt8] {
+    var message: [UInt8] = []
+    for number in numbers {
+      if !message.isEmpty, message.count >= batch { break }
+      func append(_ kind: UInt64, _ stamp: UInt64, _ count: Int) {
+        for word in [kind, stamp, UInt64(count)] { withUnsafeBytes(of: word) { message += $0 } }
+      }
+      if let (bytes, stamp) = archive.stampedTile(number) {
+        append(0, stamp, bytes.count)
+        message += bytes
+      } else {
+        append(archive.lacks(number) ? 1 : 2, 0, 0)
+      }
+    }
+    return message
+  }
+
+  static func parse(tiles bytes: [UInt8]) -> [GatheredTile] {
+    var tiles: [GatheredTile] = []
+    var at = 0
+    while at + 24 <= bytes.count {
+      let (kind, stamp, count) = bytes.withUnsafeBytes { bytes in
+        (
+          bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self),
+          bytes.loadUnaligned(fromByteOffset: at + 8, as: UInt64.self),
+          bytes.loadUnaligned(fromByteOffset: at + 16, as: Int.self)
+        )
+      }
+      at += 24
+      switch kind {
+      case 0: tiles.append(.stored(Array(bytes[at..<at + count]), stamp: stamp))
+      case 1: tiles.append(.lacking)
+      default: tiles.append(.unreadable)
+      }
+      at += count
+    }
+    return tiles
+  }
+
+  // MARK: The answer
+
+  static func answer(_ effort: Effort, _ rest: [UInt8]) -> [UInt8] {
+    [effort.nanoseconds, effort.cachedBytes].withUnsafeBytes { Array($0) } + rest
+  }
+
+  static func answer(_ effort: Effort, _ error: RenderError) -> [UInt8] {
+    answer(effort, [error.isOutOfReach ? 1 : 0, error.isFault ? 1 : 0] + error.description.utf8)
+  }
+
+  /// Nil where the bytes are no answer.
+  static func parse(answer bytes: [UInt8]) -> (effort: Effort, rest: ArraySlice<UInt8>)? {
+    guard bytes.count > Effort.size else { return nil }
+    let (nanoseconds, cached) = bytes.withUnsafeBytes { bytes in
+      (bytes.loadUnaligned(as: Int.self), bytes.loadUnaligned(fromByteOffset: 8, as: Int.self))
+    }
+    return (Effort(nanoseconds: nanoseconds, cachedBytes: cached), bytes[Effort.size...])
+  }
+
+  /// Nil where the rest of an answer is no error.
+  static func error(_ rest: ArraySlice<UInt8>) -> RenderError? {
+    guard rest.count >= 2 else { return nil }
+    let reason = String(decoding: rest.dropFirst(2), as: UTF8.self).line
+    return RenderError(
+      reason, isOutOfReach: rest[rest.startIndex] == 1, isFault: rest[rest.startIndex + 1] == 1)
+  }
+}
