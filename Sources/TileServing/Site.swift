@@ -53,9 +53,9 @@ public final class Site: Sendable {
     (self.viewportSide, self.version) = (viewportSide, version)
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
-    // As many as there are threads in both lanes.
+    // As many as there are threads in both lanes; the queue gives up first.
     let cells = RenderCells(
-      options: options, threads: 2 * rendering.threads, timeout: Int(rendering.timeout.rounded(.up)))
+      options: options, threads: 2 * rendering.threads, timeout: Int(rendering.timeout.rounded(.up)) + 5)
     renderer = cells
     renders = RenderQueue(rendering, loops) { cells.seconds }
     sessions = SessionTable(
