@@ -71,7 +71,8 @@ static inline int cell_install_filter(const void *instructions, unsigned short c
 #define CELL_MOST_FILES 64
 
 // Sends bytes with descriptors; those bytes that did not fit are the caller's to send. -1: see errno.
-static inline ssize_t cell_send(int socket, const void *bytes, size_t count, const int *files, int fileCount) {
+static inline ssize_t cell_send(int socket, const void *bytes, size_t count, const int *files, int fileCount,
+                                int flags) {
   char control[CMSG_SPACE(sizeof(int) * CELL_MOST_FILES)];
   struct iovec part = {(void *)bytes, count};
   struct msghdr message = {0};
@@ -88,7 +89,7 @@ static inline ssize_t cell_send(int socket, const void *bytes, size_t count, con
     head->cmsg_len = CMSG_LEN(sizeof(int) * (size_t)fileCount);
     memcpy(CMSG_DATA(head), files, sizeof(int) * (size_t)fileCount);
   }
-  return sendmsg(socket, &message, MSG_NOSIGNAL);
+  return sendmsg(socket, &message, MSG_NOSIGNAL | flags);
 }
 
 // Receives bytes with the descriptors that came along, at most CELL_MOST_FILES of them, close-on-exec. Without

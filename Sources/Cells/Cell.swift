@@ -13,49 +13,70 @@ public final class Cell: Sendable {
 
   init(channel: CellChannel, status: CellStatus) { (self.channel, self.status) = (channel, status) }
 
-  /// - Parameter files: descriptors that the cell gets; the sender keeps its own.
-  public func send(_ kind: UInt32, _ bytes: [UInt8] = [], files: [Int32] = []) throws(CellEnd) {
-    try bytes.withUnsafeBufferPointer { (bytes) throws(CellEnd) in
-      try send(kind, UnsafeRawBufferPointer(bytes), files: files)
+  /// How long a cell is waited for.
+  public struct Patience {
+    let deadline: ContinuousClock.Instant
+    let seconds: Int
+    let isCancelled: () -> Bool
+
+    /// - Parameters:
+    ///   - deadline: after which the cell is ended.
+    ///   - seconds: that it was allowed, as the error tells.
+    ///   - isCancelled: asked some thirty times a second; true ends the cell.
+    public init(
+      until deadline: ContinuousClock.Instant, of seconds: Int, isCancelled: @escaping () -> Bool = { false }
+    ) {
+      (self.deadline, self.seconds, self.isCancelled) = (deadline, seconds, isCancelled)
+    }
+
+    /// So many seconds from now on.
+    public init(seconds: Int, isCancelled: @escaping () -> Bool = { false }) {
+      self.init(until: .now + .seconds(seconds), of: seconds, isCancelled: isCancelled)
+    }
+
+    /// Why there is none left; nil where there is.
+    var end: CellEnd? {
+      if isCancelled() { return .cancelled }
+      return ContinuousClock.now > deadline ? .time(seconds) : nil
     }
   }
 
+  /// - Parameter files: descriptors that the cell gets; the sender keeps its own.
   public func send(
-    _ kind: UInt32, _ bytes: UnsafeRawBufferPointer, files: [Int32] = []
+    _ kind: UInt32, _ bytes: [UInt8] = [], files: [Int32] = [], within patience: Patience
   ) throws(CellEnd) {
-    do throws(CellChannel.Fault) { try channel.send(kind, bytes, files: files) } catch {
-      throw status.end()
+    try carry(patience) { (mayGoOn) throws(CellChannel.Fault) in
+      try bytes.withUnsafeBufferPointer { (bytes) throws(CellChannel.Fault) in
+        try channel.send(kind, UnsafeRawBufferPointer(bytes), files: files, mayGoOn: mayGoOn)
+      }
     }
   }
 
   /// Waits for the cell's next message; what ended the cell is thrown.
   ///
-  /// - Parameters:
-  ///   - longest: bytes that the message may have; a cell that says more is ended.
-  ///   - deadline: after which the cell is ended, with the seconds that were allowed.
-  ///   - isCancelled: asked some thirty times a second; true ends the cell.
+  /// - Parameter longest: bytes that a message of a kind may have; a cell that says more is ended.
   public func receive(
-    longest: Int = CellMessage.longest, by deadline: (instant: ContinuousClock.Instant, seconds: Int)? = nil,
-    isCancelled: () -> Bool = { false }
+    longest: (_ kind: UInt32) -> Int, within patience: Patience
   ) throws(CellEnd) -> CellMessage {
     // Also where messages come without a pause.
-    if let deadline, ContinuousClock.now > deadline.instant {
+    if let end = patience.end {
       self.end()
-      throw .time(deadline.seconds)
+      throw end
     }
+    return try carry(patience) { (mayGoOn) throws(CellChannel.Fault) in
+      try channel.receive(longest: longest, takesFiles: false, mayGoOn: mayGoOn)
+    }
+  }
+
+  private func carry<Result>(
+    _ patience: Patience, _ work: (_ mayGoOn: @escaping () -> Bool) throws(CellChannel.Fault) -> Result
+  ) throws(CellEnd) -> Result {
     var end = CellEnd.garbled
     do throws(CellChannel.Fault) {
-      return try withoutActuallyEscaping(isCancelled) { (isCancelled) throws(CellChannel.Fault) in
-        try channel.receive(longest: longest, takesFiles: false) {
-          if isCancelled() {
-            end = .cancelled
-          } else if let deadline, ContinuousClock.now > deadline.instant {
-            end = .time(deadline.seconds)
-          } else {
-            return true
-          }
-          return false
-        }
+      return try work {
+        guard let reason = patience.end else { return true }
+        end = reason
+        return false
       }
     } catch .closed {
       throw status.end()
@@ -70,6 +91,9 @@ public final class Cell: Sendable {
 
   /// Ends the cell, whatever it is doing; does nothing where it has ended.
   public func end() { status.close() }
+
+  /// The same, and waits until it is gone: nothing that it was given changes any more.
+  public func endAndWait() { _ = status.end(grace: 0) }
 }
 
 /// The line over which the server of cells tells how a cell ended.
@@ -85,21 +109,27 @@ final class CellStatus: Sendable {
     let record = CellRecord(kind: .allow, value: memory).bytes
     descriptor.withLock { descriptor in
       if descriptor >= 0 {
-        _ = record.withUnsafeBytes { cell_send(descriptor, $0.baseAddress, $0.count, nil, 0) }
+        _ = record.withUnsafeBytes { cell_send(descriptor, $0.baseAddress, $0.count, nil, 0, 0) }
       }
     }
   }
 
-  /// What ended the cell, waited for: its channel is closed already.
-  func end() -> CellEnd {
+  /// What ended the cell: its channel is closed already. A process that has closed it and lives on is ended.
+  ///
+  /// - Parameter grace: milliseconds that the process has for that.
+  func end(grace: Int32 = 1000) -> CellEnd {
     if let known = known.withLock({ $0 }) { return known }
     let descriptor = descriptor.withLock { $0 }
     var end = CellEnd.cancelled
     if descriptor >= 0 {
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let hasEnded = poll(&waiting, 1, grace) > 0
+      // The server takes it for the word that nobody wants the cell any more.
+      if !hasEnded { shutdown(descriptor, Int32(SHUT_WR)) }
       end = .unavailable(ECHILD)
       while let record = CellRecord.read(from: descriptor) {
         guard let told = record.end else { continue }
-        end = told
+        end = hasEnded ? told : .garbled
         break
       }
     }

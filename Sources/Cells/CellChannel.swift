@@ -24,46 +24,87 @@ final class CellChannel: Sendable {
 
   deinit { close(descriptor) }
 
-  func send(_ kind: UInt32, _ bytes: UnsafeRawBufferPointer, files: [Int32] = []) throws(Fault) {
+  /// - Parameter mayGoOn: asked some thirty times a second while the other end does not take the message; none where
+  ///   it is waited for as long as it is there.
+  func send(
+    _ kind: UInt32, _ bytes: UnsafeRawBufferPointer, files: [Int32] = [], mayGoOn: (() -> Bool)? = nil
+  ) throws(Fault) {
     let head = CellMessage.head(kind: kind, count: bytes.count)
-    let isSent = sending.withLock { _ in
-      let isSent = head.withUnsafeBytes { sendAll($0, files) }
-      return isSent && sendAll(bytes, [])
+    let fault = withoutActuallyEscaping(mayGoOn ?? { true }) { mayGoOn in
+      var watch = Watch(descriptor, Int16(POLLOUT), mayGoOn)
+      return sending.withLock { _ in
+        head.withUnsafeBytes { sendAll($0, files, &watch) } ?? sendAll(bytes, [], &watch)
+      }
     }
-    guard isSent else { throw .closed }
+    if let fault { throw fault }
   }
 
   /// The next message, waited for.
   ///
   /// - Parameters:
-  ///   - longest: bytes that it may have.
+  ///   - longest: bytes that a message of this kind may have.
   ///   - takesFiles: whether descriptors that come along are taken; else they are closed unseen.
-  ///   - mayGoOn: asked some thirty times a second while nothing comes.
+  ///   - mayGoOn: asked some thirty times a second until the message is whole.
   func receive(
-    longest: Int, takesFiles: Bool, mayGoOn: (() -> Bool)? = nil
+    longest: (_ kind: UInt32) -> Int, takesFiles: Bool, mayGoOn: (() -> Bool)? = nil
   ) throws(Fault) -> CellMessage {
-    var head = [UInt8](repeating: 0, count: CellMessage.headSize)
-    var files: [Int32] = []
-    try fill(&head, &files, takesFiles: takesFiles, mayGoOn)
-    let (kind, count) = CellMessage.parse(head: head)
-    guard count <= longest else {
-      for file in files { close(file) }
-      throw .tooLong
+    try withoutActuallyEscaping(mayGoOn ?? { true }) { (ask) throws(Fault) in
+      var watch = mayGoOn == nil ? nil : Watch(descriptor, Int16(POLLIN), ask)
+      var head = [UInt8](repeating: 0, count: CellMessage.headSize)
+      var files: [Int32] = []
+      try fill(&head, from: 0, &files, takesFiles: takesFiles, &watch)
+      let (kind, count) = CellMessage.parse(head: head)
+      do throws(Fault) {
+        guard count <= longest(kind) else { throw .tooLong }
+        var bytes: [UInt8] = []
+        // Memory is taken for what has come, not for what is said to come.
+        while bytes.count < count {
+          let filled = bytes.count
+          bytes += repeatElement(0, count: min(count - filled, max(filled, Self.firstPart)))
+          try fill(&bytes, from: filled, &files, takesFiles: false, &watch)
+        }
+        return CellMessage(kind: kind, bytes: bytes, files: files)
+      } catch {
+        for file in files { close(file) }
+        throw error
+      }
     }
-    var bytes = [UInt8](repeating: 0, count: count)
-    if count > 0 { try fill(&bytes, &files, takesFiles: false, mayGoOn) }
-    return CellMessage(kind: kind, bytes: bytes, files: files)
+  }
+
+  private static let firstPart = 1 << 18
+
+  /// Asks whether to go on, every so often, whether or not anything comes.
+  private struct Watch {
+    private static let interval = Duration.milliseconds(30)
+    private let descriptor: Int32
+    private let events: Int16
+    private let mayGoOn: () -> Bool
+    private var asked = ContinuousClock.now
+
+    init(_ descriptor: Int32, _ events: Int16, _ mayGoOn: @escaping () -> Bool) {
+      (self.descriptor, self.events, self.mayGoOn) = (descriptor, events, mayGoOn)
+    }
+
+    /// Until the descriptor is ready; false where it was asked to stop.
+    mutating func wait() -> Bool {
+      while true {
+        var waiting = pollfd(fd: descriptor, events: events, revents: 0)
+        let isReady = poll(&waiting, 1, 30) > 0
+        if ContinuousClock.now - asked >= Self.interval {
+          guard mayGoOn() else { return false }
+          asked = .now
+        }
+        if isReady { return true }
+      }
+    }
   }
 
   private func fill(
-    _ bytes: inout [UInt8], _ files: inout [Int32], takesFiles: Bool, _ mayGoOn: (() -> Bool)?
+    _ bytes: inout [UInt8], from start: Int, _ files: inout [Int32], takesFiles: Bool, _ watch: inout Watch?
   ) throws(Fault) {
-    var count = 0
+    var count = start
     while count < bytes.count {
-      if let mayGoOn {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&waiting, 1, 30) <= 0 { if !mayGoOn() { throw .stopped } }
-      }
+      if watch?.wait() == false { throw .stopped }
       let part = bytes.withUnsafeMutableBytes { buffer in
         let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
         return takesFiles ? receive(rest, &files) : read(descriptor, rest.baseAddress, rest.count)
@@ -83,21 +124,26 @@ final class CellChannel: Sendable {
     }
   }
 
-  private func sendAll(_ bytes: UnsafeRawBufferPointer, _ files: [Int32]) -> Bool {
+  private func sendAll(_ bytes: UnsafeRawBufferPointer, _ files: [Int32], _ watch: inout Watch) -> Fault? {
     var rest = bytes[...]
     var files = files
     while !rest.isEmpty {
       let part = UnsafeRawBufferPointer(rebasing: rest)
-      // A cell that nobody listens to may end by SIGPIPE; nobody else may.
+      // A cell that nobody listens to may end by SIGPIPE; nobody else may, nor wait for a cell that does not listen.
       let sent =
         isInCell
         ? write(descriptor, part.baseAddress, part.count)
-        : cell_send(descriptor, part.baseAddress, part.count, files, Int32(files.count))
+        : cell_send(
+          descriptor, part.baseAddress, part.count, files, Int32(files.count), Int32(MSG_DONTWAIT))
       if sent < 0, errno == EINTR { continue }
-      guard sent > 0 else { return false }
+      if sent < 0, errno == EAGAIN {
+        if !watch.wait() { return .stopped }
+        continue
+      }
+      guard sent > 0 else { return .closed }
       files = []
       rest = rest.dropFirst(sent)
     }
-    return true
+    return nil
   }
 }

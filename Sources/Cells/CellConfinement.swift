@@ -10,15 +10,12 @@ struct CellConfinement {
 
   init() {
     landlock = cell_landlock_version()
-    filter = try? CellFilter.instructions(hasLandlock: landlock > 0)
+    filter = Self.hasFilters ? try? CellFilter.instructions() : nil
   }
 
   /// What the kernel does not offer, in words for an administrator; nil where all is there.
   static var lack: String? {
-    let hasLandlock = cell_landlock_version() > 0
-    // Asked for with no filter, a kernel that knows the mode complains of the address alone.
-    let hasFilter = cell_prctl(PR_SET_SECCOMP, 2) == 0 || errno == EFAULT
-    switch (hasLandlock, hasFilter) {
+    switch (cell_landlock_version() > 0, hasFilters) {
     case (true, true): return nil
     case (false, true): return "Landlock is missing: what decodes pictures could read files"
     case (true, false): return "seccomp is missing: what decodes pictures could make any system call"
@@ -27,7 +24,13 @@ struct CellConfinement {
     }
   }
 
-  /// Confines the calling process, for ever.
+  /// Asked for with no filter, a kernel that knows the mode complains of the address alone.
+  private static var hasFilters: Bool { cell_prctl(PR_SET_SECCOMP, 2) == 0 || errno == EFAULT }
+
+  /// The exit code of a process that could not be confined as far as the kernel can.
+  static let failed: Int32 = 78
+
+  /// Confines the calling process, for ever; ends it where that fails although the kernel can.
   ///
   /// - Parameter files: open files and folders of which it may read the content, by name.
   func enter(_ limits: CellLimits, reading files: [Int32]) {
@@ -43,13 +46,19 @@ struct CellConfinement {
     setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &limit)
     mallopt(M_ARENA_MAX, 4)
     _ = cell_prctl(PR_SET_DUMPABLE, 0)
-    _ = cell_prctl(PR_SET_NO_NEW_PRIVS, 1)
+    Self.require(cell_prctl(PR_SET_NO_NEW_PRIVS, 1) == 0)
     restrictFiles(files)
     for file in files { close(file) }
-    filter?.withUnsafeBytes { bytes in
-      _ = cell_install_filter(bytes.baseAddress, UInt16(bytes.count / 8))
+    guard Self.hasFilters else { return }
+    Self.require(filter != nil)
+    for filter in [CellFilter.ownSignals(of: getpid()), filter!] {
+      filter.withUnsafeBytes { bytes in
+        Self.require(cell_install_filter(bytes.baseAddress, UInt16(bytes.count / 8)) == 0)
+      }
     }
   }
+
+  private static func require(_ isDone: Bool) { if !isDone { _exit(failed) } }
 
   // MARK: Landlock
 
@@ -71,14 +80,14 @@ struct CellConfinement {
       file_system: rights, network: landlock >= 4 ? 3 : 0, scopes: landlock >= 6 ? 3 : 0)
     let size = landlock >= 6 ? 24 : landlock >= 4 ? 16 : 8
     let ruleset = cell_landlock_ruleset(&rules, size)
-    guard ruleset >= 0 else { return }
+    Self.require(ruleset >= 0)
     for file in files {
       var status = stat()
       guard fstat(file, &status) == 0 else { continue }
       let isFolder = status.st_mode & S_IFMT == S_IFDIR
       _ = cell_landlock_allow(ruleset, file, isFolder ? Self.readFile | Self.readFolder : Self.readFile)
     }
-    _ = cell_landlock_restrict(ruleset)
+    Self.require(cell_landlock_restrict(ruleset) == 0)
     close(ruleset)
   }
 }

@@ -53,7 +53,7 @@ enum CellFilter {
   private static func fail(_ code: Int32) -> UInt32 { 0x0005_0000 | UInt32(code) }
 
   /// The filter's instructions, eight bytes each.
-  static func instructions(hasLandlock: Bool) throws(Unavailable) -> [UInt8] {
+  static func instructions() throws(Unavailable) -> [UInt8] {
     guard let filter = seccomp_init(killProcess) else { throw Unavailable() }
     defer { seccomp_release(filter) }
     func add(_ action: UInt32, _ name: String, _ tests: [scmp_arg_cmp] = []) {
@@ -80,13 +80,31 @@ enum CellFilter {
     for command in [F_GETFL, F_GETFD, F_SETFD, F_DUPFD, F_DUPFD_CLOEXEC, F_GETLK, F_SETLK] {
       add(allow, "fcntl", [equal(1, UInt64(command))])
     }
-    // Landlock says what may be opened, and refuses with an error, which libraries live with. Where there is none,
-    // nothing is opened for writing, at least.
-    let writing = UInt64(O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
-    add(allow, "openat", hasLandlock ? [] : [masked(2, writing, 0)])
+    // Landlock says what may be opened for reading. Nothing is opened for writing, or emptied, which Landlock's first
+    // versions know nothing of.
+    let writing = [O_WRONLY, O_RDWR, O_CREAT, O_TRUNC].map { UInt64($0) }
+    add(allow, "openat", [masked(2, writing.reduce(0, |), 0)])
+    for flag in writing { add(fail(EACCES), "openat", [masked(2, flag, flag)]) }
     // Its own limits, to be read.
     add(allow, "prlimit64", [equal(2, 0)])
     return try exported(filter)
+  }
+
+  /// The instructions of a filter that goes before the other one: signals are for the process itself alone, which
+  /// Landlock's first versions do not see to.
+  static func ownSignals(of process: pid_t) -> [UInt8] {
+    // seccomp_data: the call's number at 0, its first argument at 16, of which a process's number is the low half.
+    let (load, jumpIfEqual, give): (UInt16, UInt16, UInt16) = (0x20, 0x15, 0x06)
+    let tgkill = seccomp_syscall_resolve_name("tgkill")
+    let program: [(code: UInt16, yes: UInt8, no: UInt8, value: UInt32)] = [
+      (load, 0, 0, 0), (jumpIfEqual, 0, 3, UInt32(bitPattern: tgkill)),
+      (load, 0, 0, 16), (jumpIfEqual, 1, 0, UInt32(process)),
+      (give, 0, 0, fail(EPERM)), (give, 0, 0, allow),
+    ]
+    return program.flatMap { step in
+      withUnsafeBytes(of: step.code) { Array($0) } + [step.yes, step.no]
+        + withUnsafeBytes(of: step.value) { Array($0) }
+    }
   }
 
   private static func exported(_ filter: scmp_filter_ctx) throws(Unavailable) -> [UInt8] {

@@ -118,6 +118,8 @@ struct CellNursery {
     let record =
       if let passed = cell.passed { CellRecord(kind: .memory, value: passed) } else if signal != 0 {
         CellRecord(kind: .signal, value: Int(signal))
+      } else if status >> 8 & 0xff == CellConfinement.failed {
+        CellRecord(kind: .unavailable, value: Int(EPERM))
       } else {
         CellRecord(kind: .exit, value: Int(status >> 8 & 0xff))
       }
@@ -127,7 +129,7 @@ struct CellNursery {
 
   private static func tell(_ record: CellRecord, over status: Int32) {
     let bytes = record.bytes
-    _ = bytes.withUnsafeBytes { cell_send(status, $0.baseAddress, $0.count, nil, 0) }
+    _ = bytes.withUnsafeBytes { cell_send(status, $0.baseAddress, $0.count, nil, 0, 0) }
   }
 
   // MARK: Births
@@ -137,14 +139,18 @@ struct CellNursery {
     var files = [Int32](repeating: -1, count: Int(CELL_MOST_FILES))
     var fileCount: Int32 = 0
     let count = cell_receive(3, &bytes, bytes.count, &files, &fileCount)
-    if count < 0, errno == EINTR { return }
     // Nobody is left who could ask: the cells end with this process.
-    guard count > 0 else { _exit(0) }
+    if count == 0 { _exit(0) }
     files = Array(files.prefix(Int(fileCount)))
-    defer { for file in files.dropFirst(2) { close(file) } }
-    guard files.count >= 2 else { return }
+    guard count > 0, files.count >= 2 else {
+      for file in files { close(file) }
+      if count < 0, errno == ECONNRESET { _exit(0) }
+      // Out of descriptors or memory, say: whoever asked sees that his end is closed.
+      if count < 0, errno != EINTR { usleep(1000) }
+      return
+    }
     let (channel, status) = (files[0], files[1])
-    defer { close(channel) }
+    defer { for file in files where file != status { close(file) } }
     guard count == CellRequest.size, let request = CellRequest(bytes), let work = work[request.kind] else {
       return fail(status, EINVAL)
     }
@@ -156,10 +162,19 @@ struct CellNursery {
         _exit(Self.hasThreads)
       }
     }
+    var gate: [Int32] = [-1, -1]
+    guard pipe(&gate) == 0 else { return fail(status, errno) }
     let own = getpid()
     let process = cell_fork()
-    if process == 0 { live(channel, request.limits, Array(files.dropFirst(2)), work, childOf: own) }
-    guard process > 0 else { return fail(status, errno) }
+    if process == 0 {
+      wait(gate)
+      live(channel, request.limits, Array(files.dropFirst(2)), work, childOf: own)
+    }
+    let forkCode = errno
+    close(gate[0])
+    // Closing it opens it.
+    defer { close(gate[1]) }
+    guard process > 0 else { return fail(status, forkCode) }
     let ended = cell_pidfd_open(process)
     let memory = open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
     guard ended >= 0, memory >= 0 else {
@@ -178,6 +193,13 @@ struct CellNursery {
   private func fail(_ status: Int32, _ code: Int32) {
     Self.tell(CellRecord(kind: .unavailable, value: Int(code)), over: status)
     close(status)
+  }
+
+  /// Until the server watches over this process: once it is confined nobody may be able to see it (proc(5), hidepid).
+  private func wait(_ gate: [Int32]) {
+    close(gate[1])
+    var byte: UInt8 = 0
+    while read(gate[0], &byte, 1) < 0, errno == EINTR {}
   }
 
   /// A cell's life.
@@ -200,11 +222,13 @@ struct CellNursery {
       signal(number, SIG_DFL)
     }
     // What is passed on to the confinement comes behind the channel, all else is closed.
-    let kept = files.map { fcntl($0, F_DUPFD_CLOEXEC, 256) }
+    // Where each one's place is taken by another that is still to be moved there is a free one above them all.
+    let above = ([channel] + files).max()! + 1
+    let kept = files.map { fcntl($0, F_DUPFD_CLOEXEC, max(above, 4 + Int32(files.count))) }
     dup2(channel, 3)
-    _ = cell_close_range(4, 255)
     let moved = kept.enumerated().map { number, file in dup2(file, 4 + Int32(number)) }
     _ = cell_close_range(4 + UInt32(kept.count), UInt32.max)
+    if moved.contains(-1) { _exit(CellConfinement.failed) }
     confinement.enter(limits, reading: moved)
     CellLife(work).run()
   }

@@ -28,19 +28,17 @@ public final class CellPool: Sendable {
   /// - Parameters:
   ///   - longest: bytes that the answer may have.
   ///   - seconds: that the answer may take.
-  ///   - isCancelled: asked some thirty times a second.
   public func ask(
     _ server: CellServer, _ question: UInt32, _ bytes: [UInt8], longest: Int = CellMessage.longest,
-    seconds: Int,
-    isCancelled: () -> Bool = { false }
+    seconds: Int
   ) throws(CellEnd) -> CellMessage {
     while true {
       let known = take()
       let cell = if let known { known.cell } else { try server.begin(kind, limits) }
       do throws(CellEnd) {
-        try cell.send(question, bytes)
-        let answer = try cell.receive(
-          longest: longest, by: (.now + .seconds(seconds), seconds), isCancelled: isCancelled)
+        let patience = Cell.Patience(seconds: seconds)
+        try cell.send(question, bytes, within: patience)
+        let answer = try cell.receive(longest: { _ in longest }, within: patience)
         keep(Kept(cell: cell, answers: (known?.answers ?? 0) + 1, since: .now))
         return answer
       } catch {
@@ -52,9 +50,6 @@ public final class CellPool: Sendable {
       }
     }
   }
-
-  /// Lets go of all cells that are not at work.
-  public func empty() { kept.withLock { $0 = [] } }
 
   private func take() -> Kept? {
     kept.withLock { kept in

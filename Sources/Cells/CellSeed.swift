@@ -45,6 +45,8 @@ enum CellSeed {
 
   /// Keeps nothing that was open but the socket, as descriptor 3.
   private static func isolate(_ socket: Int32) {
+    // Above the standard ones, which may have been closed when the program began.
+    let socket = fcntl(socket, F_DUPFD_CLOEXEC, 4)
     let nothing = open("/dev/null", O_RDWR)
     for standard: Int32 in 0...2 where nothing != standard { dup2(nothing, standard) }
     dup2(socket, 3)

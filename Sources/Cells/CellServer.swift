@@ -104,7 +104,7 @@ public final class CellServer: Sendable {
     var sent = -1
     repeat {
       sent = request.withUnsafeBytes {
-        cell_send(socket, $0.baseAddress, $0.count, passed, Int32(passed.count))
+        cell_send(socket, $0.baseAddress, $0.count, passed, Int32(passed.count), 0)
       }
     } while sent < 0 && errno == EINTR
     let code = errno

@@ -9,7 +9,7 @@ public final class CellSession: Sendable {
   /// The next message, waited for. Where nobody is left who could send one the process ends here.
   public func next() -> CellMessage {
     do throws(CellChannel.Fault) {
-      return try channel.receive(longest: Int(UInt32.max), takesFiles: true)
+      return try channel.receive(longest: { _ in Int(UInt32.max) }, takesFiles: true)
     } catch { _exit(0) }
   }
 
@@ -19,7 +19,7 @@ public final class CellSession: Sendable {
   public func next(whileWaiting: () -> Void) -> CellMessage {
     do throws(CellChannel.Fault) {
       return try withoutActuallyEscaping(whileWaiting) { (whileWaiting) throws(CellChannel.Fault) in
-        try channel.receive(longest: Int(UInt32.max), takesFiles: true) {
+        try channel.receive(longest: { _ in Int(UInt32.max) }, takesFiles: true) {
           whileWaiting()
           return true
         }

@@ -1,4 +1,3 @@
-import Imaging
 import TileGeometry
 public import TileStorage
 
@@ -27,11 +26,12 @@ public struct ArchiveVerifier {
   /// - Parameter path: what the faults call it.
   public static func faults(of archive: some CheckableArchive, path: String) -> [Fault] {
     var faults: [Fault] = []
+    let cells = TileCheckCell.pool(archive.pyramid)
     for index in 0..<archive.pyramid.tileCount {
       let address = archive.pyramid.address(at: index)!
       let size = archive.pyramid.rectangle(of: address)!
       let what = archive.fault(ofTile: index) {
-        fault(ofTile: $0, archive.format, width: size.width, height: size.height)
+        TileCheckCell.fault(ofTile: $0, archive.format, size, cells)
       }
       if let what {
         let name = "tile \(address.level)/\(address.column)_\(address.row).\(archive.fileExtension)"
@@ -42,19 +42,5 @@ public struct ArchiveVerifier {
       faults.append(Fault(path: path, what: "\(name) is damaged: its checksum differs"))
     }
     return faults + archive.otherFaults.map { Fault(path: path, what: $0) }
-  }
-
-  private static func fault(
-    ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, width: Int, height: Int
-  ) -> String? {
-    if let fault = format.fault(ofTile: bytes, width: width, height: height) { return fault }
-    do {
-      let image = try Image(encoded: bytes, mediaType: format.mediaType, subject: "tile")
-      guard image.width == width, image.height == height else {
-        return "has \(image.width)×\(image.height) pixels, not \(width)×\(height)"
-      }
-      try image.decodeAll()
-    } catch { return "does not decode: \(error.message)" }
-    return nil
   }
 }

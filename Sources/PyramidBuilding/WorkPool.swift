@@ -20,6 +20,8 @@ final class WorkPool: @unchecked Sendable {
   private var memoryInUse = 0
   /// Bytes for all pictures in work together.
   let memoryLimit: Int
+  /// Who waits for memory has a number, and is served in its order: a large picture waits for no number of small ones.
+  private var (arrivals, served) = (0, 0)
   /// Pictures that are not done; those among them that are just being opened are not in work yet.
   private var unfinished: Int
 
@@ -34,13 +36,37 @@ final class WorkPool: @unchecked Sendable {
     }
   }
 
+  /// Waits for memory and counts it in until it is released.
+  ///
+  /// - Parameter memory: no more than the limit.
+  func reserve(_ memory: Int) {
+    monitor.lock()
+    take(memory)
+    monitor.unlock()
+  }
+
+  func release(_ memory: Int) {
+    monitor.lock()
+    memoryInUse -= memory
+    monitor.wakeAll()
+    monitor.unlock()
+  }
+
+  private func take(_ memory: Int) {
+    let number = arrivals
+    arrivals += 1
+    while number != served || memoryInUse + memory > memoryLimit { monitor.wait() }
+    served += 1
+    memoryInUse += memory
+    monitor.wakeAll()
+  }
+
   /// Waits until there is memory for a picture, then counts it in.
   ///
-  /// - Parameter memory: no more than the limit, see `check`.
+  /// - Parameter memory: no more than the limit, see `check`; 0 where it was reserved.
   func begin(_ picture: any PictureInWork, memory: Int, _ source: String) {
     monitor.lock()
-    while memoryInUse + memory > memoryLimit { monitor.wait() }
-    memoryInUse += memory
+    if memory > 0 { take(memory) }
     pictures.append(picture)
     names[ObjectIdentifier(picture)] = source
     monitor.wakeAll()

@@ -95,6 +95,9 @@ struct AVIFPictures {
         let method = version > 0 ? reader.next(2).map({ $0 & 15 }) : 0, reader.next(2) != nil,
         let base = reader.next(size(4)), let extents = reader.next(2)
       else { return nil }
+      // Numbers of no bytes could be as many as they like.
+      let extentSize = (version == 0 ? 0 : size(0)) + size(12) + size(8)
+      guard extents <= 1 || extentSize > 0 else { return nil }
       for _ in 0..<extents {
         guard version == 0 || reader.next(size(0)) != nil, let offset = reader.next(size(12)),
           let length = reader.next(size(8))

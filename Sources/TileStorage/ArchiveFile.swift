@@ -1,3 +1,5 @@
+import Glibc
+
 /// An archive that another process writes into an open file; it appears under its name once it was found whole.
 public final class ArchiveFile {
   /// Open for writing at its start, without a name of its own that stays.
@@ -26,6 +28,12 @@ public final class ArchiveFile {
     try check(archive)
     try file.publish()
     return archive.byteCount
+  }
+
+  /// How many there are so far.
+  public var byteCount: Int {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// Leaves nothing behind; does nothing after `publish`.

@@ -22,6 +22,7 @@ enum ProgramCells {
         [
           BuildCell.kind: BuildCell.work(options), InspectCell.kind: InspectCell.work(options),
           MetadataCell.kind: MetadataCell.work, RenderCell.kind: RenderCell.work,
+          TileCheckCell.kind: TileCheckCell.work,
         ],
         warm: {
           Vips.warm()

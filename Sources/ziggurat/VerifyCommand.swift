@@ -20,6 +20,7 @@ enum VerifyCommand: Command {
     let jobs = try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount
     let asJSON = try arguments.flag("json")
     let isQuiet = try arguments.flag("quiet")
+    if let code = ProgramCells.start() { return code }
     let report: @Sendable (ArchiveVerifier.Fault) -> Void = { fault in
       if asJSON {
         Output.json(["archive": fault.path, "fault": fault.what])

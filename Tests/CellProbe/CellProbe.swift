@@ -37,6 +37,9 @@ import Glibc
       return errno == ENOENT ? 0 : errno
     },
     Attempt(name: "kill its parent") { kill(getppid(), 0) == 0 ? 0 : errno },
+    Attempt(name: "signal a thread of its parent") {
+      tell(Int32(cell_call(Int(SYS_tgkill), Int(getppid()), Int(getppid()), 0)))
+    },
     Attempt(name: "memory that is code") {
       let page = mmap(nil, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
       return page == MAP_FAILED ? errno : 0
@@ -70,6 +73,7 @@ import Glibc
   // How a cell can end, and what it is asked to prove.
   static let (crash, hog, spin, sleep, exit, read, files) =
     (kind(101), kind(102), kind(103), kind(104), kind(105), kind(106), kind(107))
+  static let (empty, trickle, hideAway) = (kind(108), kind(109), kind(110))
   static func kind(_ number: UInt32) -> CellServer.Kind { CellServer.Kind(rawValue: number) }
 
   static func main() {
@@ -95,6 +99,21 @@ import Glibc
       let file = open(path, O_RDONLY)
       session.send(file >= 0 && Glibc.read(file, &byte, 1) == 1 ? UInt32(byte) : 1000 + UInt32(errno))
     }
+    work[empty] = { session in
+      let path = String(decoding: session.next().bytes, as: UTF8.self)
+      session.send(open(path, O_RDONLY | O_TRUNC) >= 0 ? 0 : 1000 + UInt32(errno))
+    }
+    work[trickle] = { _ in
+      let head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
+      for byte in head + [UInt8](repeating: 0, count: 10_000) {
+        _ = withUnsafeBytes(of: byte) { write(3, $0.baseAddress, 1) }
+        usleep(5000)
+      }
+    }
+    work[hideAway] = { _ in
+      close(3)
+      while true { pause() }
+    }
     work[files] = { session in
       // Standard streams and its channel: whatever else is open would be somebody's.
       session.send(UInt32((0..<256).filter { fcntl($0, F_GETFD) >= 0 }.count))
@@ -109,9 +128,13 @@ import Glibc
     print("hog: \(answer(server, hog))")
     print("spin: \(answer(server, spin, seconds: 1))")
     print("exit: \(answer(server, exit))")
+    print("a byte at a time: \(answer(server, trickle, seconds: 1))")
+    print("deaf: \(answer(server, spin, seconds: 1, asking: [UInt8](repeating: 0, count: 4 << 20)))")
+    print("hidden: \(answer(server, hideAway, seconds: 20))")
     print("files: \(answer(server, files))")
     print("given file: \(reading(server, "/etc/hostname", given: ["/etc/hostname"]))")
     print("other file: \(reading(server, "/etc/passwd", given: ["/etc/hostname"]))")
+    print("emptying a given file: \(emptying(server))")
     print(
       "in a given folder: \(reading(server, "/usr/share/common-licenses/GPL-3", given: ["/usr/share/common-licenses"]))"
     )
@@ -126,21 +149,42 @@ import Glibc
 
   static func words(_ code: Int32) -> String { code == 0 ? "done" : "error \(code)" }
 
-  static func answer(_ server: CellServer, _ kind: CellServer.Kind, seconds: Int = 60) -> String {
+  static func answer(
+    _ server: CellServer, _ kind: CellServer.Kind, seconds: Int = 60, asking question: [UInt8] = []
+  ) -> String {
     do throws(CellEnd) {
       let cell = try server.begin(kind, limits)
-      return words(Int32(try cell.receive(by: (.now + .seconds(seconds), seconds)).kind))
+      let patience = Cell.Patience(seconds: seconds)
+      if !question.isEmpty { try cell.send(1, question, within: patience) }
+      return words(Int32(try cell.receive(longest: { _ in 1 << 30 }, within: patience).kind))
     } catch { return "\(error)" }
   }
 
-  static func reading(_ server: CellServer, _ path: String, given: [String]) -> String {
+  static func reading(
+    _ server: CellServer, _ path: String, given: [String], by kind: CellServer.Kind = read
+  ) -> String {
     let files = given.map { open($0, O_RDONLY) }
     defer { for file in files { close(file) } }
+    let patience = Cell.Patience(seconds: 60)
     do throws(CellEnd) {
-      let cell = try server.begin(read, limits, reading: files)
-      try cell.send(1, Array(path.utf8))
-      let code = try cell.receive().kind
+      let cell = try server.begin(kind, limits, reading: files)
+      try cell.send(1, Array(path.utf8), within: patience)
+      let code = try cell.receive(longest: { _ in 0 }, within: patience).kind
       return code < 1000 ? "read" : "error \(code - 1000)"
     } catch { return "\(error)" }
+  }
+
+  /// Of a file of this program's: a cell reads what it is given, and leaves it as it is.
+  static func emptying(_ server: CellServer) -> String {
+    let path = "/tmp/ziggurat-probe-kept-\(getpid())"
+    let file = open(path, O_RDWR | O_CREAT, 0o600)
+    _ = write(file, "kept", 4)
+    defer {
+      close(file)
+      unlink(path)
+    }
+    let told = reading(server, path, given: [path], by: empty)
+    var status = stat()
+    return "\(told), \(fstat(file, &status) == 0 ? status.st_size : -1) bytes"
   }
 }

@@ -25,7 +25,8 @@ import Testing
     arguments: [
       "open /etc/passwd", "list /", "write outside", "remove", "socket", "unix socket", "fork", "ptrace",
       "execve",
-      "kill its parent", "memory that is code", "shared memory", "memfd_create", "io_uring_setup",
+      "kill its parent", "signal a thread of its parent", "memory that is code", "shared memory",
+      "memfd_create", "io_uring_setup",
       "raise its limits",
     ])
   func whatDecodingNeverNeedsIsRefused(_ attempt: String) throws {
@@ -41,6 +42,8 @@ import Testing
     arguments: [
       ("crash", "the decoder ended by signal 11"), ("hog", "it needed more than 64 MB of memory"),
       ("spin", "it took longer than 1 s"), ("exit", "the decoder ended with code 3"), ("files", "error 4"),
+      ("a byte at a time", "it took longer than 1 s"), ("deaf", "it took longer than 1 s"),
+      ("hidden", "the decoder's answer makes no sense"), ("emptying a given file", "error 13, 4 bytes"),
       ("given file", "read"), ("other file", "error 13"), ("in a given folder", "read"),
       ("after a hundred", "the decoder ended with code 3"),
       ("unknown kind", "no process could be had for it: Invalid argument"),

@@ -24,8 +24,14 @@ enum BuildMessage {
   static let built: UInt32 = 16
   static let failed: UInt32 = 17
 
-  /// Tiles are at most as large as their pixels, and an animation is 32 MB.
-  static let longest = 1 << 28
+  /// Bytes that a message of a kind may have.
+  static func longest(_ kind: UInt32) -> Int {
+    // Tiles are at most as large as their pixels, and an animation is 32 MB.
+    kind == tile || kind == entry ? 1 << 28 : longestWords
+  }
+
+  /// Bytes of a message of words and numbers.
+  static let longestWords = 1 << 20
 
   static func encode(_ value: some Encodable) -> [UInt8] {
     // Strings and finite numbers always encode.

@@ -18,6 +18,7 @@ struct CarriedBuild {
   private let builder: LibraryBuilder
   private let pool: WorkPool
   private let isAlone: Bool
+  private let isLast: Bool
   private var picture: CellPicture?
   private var reserved = 0
   private var plan: BuildPlan?
@@ -26,14 +27,23 @@ struct CarriedBuild {
   private var told: ToldParts?
   private var deadline: ContinuousClock.Instant
 
-  /// - Parameter isAlone: it gets all the memory that there is for pictures.
-  init(_ work: CellBuilder.Work, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool) {
-    (self.work, self.cell, self.builder, self.pool, self.isAlone) = (work, cell, builder, pool, isAlone)
+  /// - Parameters:
+  ///   - isAlone: all the memory that there is for pictures is reserved for it.
+  ///   - isLast: the cell builds nothing after it.
+  init(
+    _ work: CellBuilder.Work, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool,
+    isLast: Bool
+  ) {
+    (self.work, self.cell, self.builder, self.pool) = (work, cell, builder, pool)
+    (self.isAlone, self.isLast) = (isAlone, isLast)
     deadline = .now + .seconds(builder.imageTimeout)
   }
 
   /// Until the cell has answered.
-  mutating func run() throws(Stop) -> CellBuilder.Answer {
+  ///
+  /// - Parameter files: go with the order.
+  mutating func run(_ order: BuildOrder, _ files: [Int32]) throws(Stop) -> CellBuilder.Answer {
+    try send(BuildMessage.build, BuildMessage.encode(order), files)
     while true {
       if let answer = try take(try receive()) { return answer }
     }
@@ -49,12 +59,32 @@ struct CarriedBuild {
     file?.abandon()
   }
 
+  private func send(_ kind: UInt32, _ bytes: [UInt8], _ files: [Int32]) throws(Stop) {
+    let patience = Cell.Patience(
+      until: deadline, of: builder.imageTimeout, isCancelled: builder.isCancelled)
+    do throws(CellEnd) { try cell.send(kind, bytes, files: files, within: patience) } catch {
+      throw .cell(error)
+    }
+  }
+
   private func receive() throws(Stop) -> CellMessage {
+    var isTooLarge = false
+    let patience = Cell.Patience(until: deadline, of: builder.imageTimeout) { [builder, file, mostBytes] in
+      isTooLarge = file.map { $0.byteCount > mostBytes } ?? false
+      return isTooLarge || builder.isCancelled()
+    }
     do throws(CellEnd) {
-      return try cell.receive(
-        longest: BuildMessage.longest, by: (deadline, builder.imageTimeout),
-        isCancelled: builder.isCancelled)
-    } catch { throw .cell(error) }
+      return try cell.receive(longest: BuildMessage.longest, within: patience)
+    } catch {
+      guard isTooLarge else { throw .cell(error) }
+      throw .builder(BuildError(work.source.path, "its archive grew beyond what the picture can fill"))
+    }
+  }
+
+  /// Bytes that no archive of the picture has: a cell is not to fill the disk.
+  private var mostBytes: Int {
+    guard let size = plan?.pyramid.imageSize else { return 0 }
+    return 6 * size.width * size.height + (128 << 20)
   }
 
   /// - Returns: the last word on the picture; nil where there is more to come.
@@ -100,7 +130,8 @@ struct CarriedBuild {
       throw .builder(error)
     }
     // What was reckoned is near, never exact.
-    reserved = isAlone ? pool.memoryLimit : min(pool.memoryLimit, plan.memory + plan.memory / 2 + (64 << 20))
+    let likely = min(pool.memoryLimit, plan.memory + plan.memory / 2 + (64 << 20))
+    reserved = isAlone ? 0 : likely
     let picture = CellPicture(cell, pixels: plan.pyramid.imageSize)
     let waited = ContinuousClock.now
     pool.begin(picture, memory: reserved, work.source.path)
@@ -116,10 +147,8 @@ struct CarriedBuild {
         writer = try store.makeWriter(id: work.source.id, pyramid: plan.pyramid, format: plan.format)
       }
     }
-    cell.allow(memory: max(reserved, CellBuilder.opening))
-    do throws(CellEnd) {
-      try cell.send(BuildMessage.go, files: file.map { [$0.descriptor] } ?? [])
-    } catch { throw .cell(error) }
+    cell.allow(memory: isAlone ? pool.memoryLimit : max(likely, CellBuilder.opening))
+    try send(BuildMessage.go, [], file.map { [$0.descriptor] } ?? [])
   }
 
   private mutating func takeTile(_ bytes: [UInt8]) throws(Stop) {
@@ -149,6 +178,8 @@ struct CarriedBuild {
   private func finish(_ plan: BuildPlan, _ report: ToldReport) throws(Stop) -> PyramidBuilder.Report {
     guard told?.isWhole != false else { throw .cell(.garbled) }
     try checkSource()
+    // What is looked at and given its name is not changed any more by whoever wrote it.
+    if isLast { cell.endAndWait() }
     var byteCount = 0
     try checked { (_) throws(StorageError) in
       if let file {
@@ -217,7 +248,7 @@ final class CellPicture: PictureInWork, @unchecked Sendable {
 
   /// A thread of the cell's takes the place of the caller, who waits for the picture's end.
   func assist() {
-    try? cell.send(BuildMessage.assist)
+    try? cell.send(BuildMessage.assist, within: Cell.Patience(seconds: 1))
     monitor.lock()
     while !isEnded { monitor.wait() }
     monitor.unlock()

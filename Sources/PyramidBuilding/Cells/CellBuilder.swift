@@ -48,10 +48,12 @@ final class CellBuilder {
     while true {
       let wasFresh = cell == nil || asked == 0 || !readable.contains(work.source.path)
       do throws(CarriedBuild.Stop) {
+        if isAlone { pool.reserve(pool.memoryLimit) }
+        defer { if isAlone { pool.release(pool.memoryLimit) } }
         if wasFresh || isAlone { try begin(work.source, isAlone ? [] : upcoming()) }
         let answer = try ask(work, isAlone: isAlone)
-        // What was large leaves its memory behind; what has pages is asked for again.
-        if isAlone || work.page == nil && !Self.isSmall(work.source), case .outcome = answer { end() }
+        // Whose cell has nothing else to do; what has pages is asked for again.
+        if isAlone || isLast(work), case .outcome = answer { end() }
         return answer
       } catch {
         end()
@@ -113,6 +115,9 @@ final class CellBuilder {
     return stat(source.path, &status) == 0 && status.st_size <= small
   }
 
+  /// Whether the cell has nothing to do after this picture.
+  private func isLast(_ work: Work) -> Bool { work.page == nil && readable.count == 1 }
+
   private func ask(_ work: Work, isAlone: Bool) throws(CarriedBuild.Stop) -> Answer {
     guard let cell else { throw .cell(.unavailable(ECHILD)) }
     asked += 1
@@ -123,13 +128,10 @@ final class CellBuilder {
       page: work.page, bookPage: work.source.page, digest: work.digest,
       countsOnly: builder.isDryRun)
     if isAlone { cell.allow(memory: pool.memoryLimit) }
+    var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone, isLast: isLast(work))
+    defer { carried.end() }
     let nameless = SourceNeeds.openNameless(work.source.path)
     defer { if let nameless { close(nameless) } }
-    do throws(CellEnd) {
-      try cell.send(BuildMessage.build, BuildMessage.encode(order), files: nameless.map { [$0] } ?? [])
-    } catch { throw .cell(error) }
-    var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone)
-    defer { carried.end() }
-    return try carried.run()
+    return try carried.run(order, nameless.map { [$0] } ?? [])
   }
 }

@@ -63,7 +63,9 @@ public enum InspectCell {
     let limits = CellLimits(memory: memory, mostMemory: memory, processorSeconds: seconds)
     let cell = try server.begin(kind, limits, reading: files, warmth: needs.warmth)
     defer { cell.end() }
-    try cell.send(look, Array(path.utf8), files: nameless)
-    return try BuildMessage.decode(Answer.self, try cell.receive(by: (.now + .seconds(seconds), seconds)))
+    let patience = Cell.Patience(seconds: seconds)
+    try cell.send(look, Array(path.utf8), files: nameless, within: patience)
+    let answer = try cell.receive(longest: { _ in BuildMessage.longestWords }, within: patience)
+    return try BuildMessage.decode(Answer.self, answer)
   }
 }

@@ -107,18 +107,16 @@ public final class RenderCells: Sendable {
     _ cancellation: Cancellation
   ) throws(CellEnd) -> Result<[UInt8], RenderError> {
     use.cell.allow(memory: RenderNeed.base + options.cacheBytes + need.memory)
-    try use.cell.send(RenderMessage.render, question)
-    let deadline = (instant: ContinuousClock.now + .seconds(timeout), seconds: timeout)
+    // Of what is locked nothing more is decoded.
+    let patience = Cell.Patience(seconds: timeout) { cancellation.isAsked || archive.isLocked }
+    try use.cell.send(RenderMessage.render, question, within: patience)
     while true {
-      let message = try use.cell.receive(longest: need.longestAnswer, by: deadline) {
-        // Of what is locked nothing more is decoded.
-        cancellation.isAsked || archive.isLocked
-      }
+      let message = try use.cell.receive(longest: need.longestAnswer, within: patience)
       guard message.kind != RenderMessage.want else {
         guard let numbers = RenderMessage.numbers(message.bytes, below: archive.pyramid.tileCount) else {
           throw .garbled
         }
-        try use.cell.send(RenderMessage.tiles, RenderMessage.tiles(numbers, of: archive))
+        try use.cell.send(RenderMessage.tiles, RenderMessage.tiles(numbers, of: archive), within: patience)
         continue
       }
       guard let (effort, rest) = RenderMessage.parse(answer: message.bytes) else { throw .garbled }
@@ -126,7 +124,7 @@ public final class RenderCells: Sendable {
       use.cachedBytes = min(max(0, effort.cachedBytes), options.cacheBytes)
       nanoseconds.wrappingAdd(min(max(0, effort.nanoseconds), timeout * 1_000_000_000), ordering: .relaxed)
       switch message.kind {
-      case RenderMessage.picture: return .success(Array(rest))
+      case RenderMessage.picture: return .success(rest)
       case RenderMessage.failed:
         guard let error = RenderMessage.error(rest) else { throw .garbled }
         return .failure(error)
@@ -164,8 +162,8 @@ private struct RenderNeed {
 
   /// Bytes for the picture.
   let memory: Int
-  /// Bytes of a message from the cell.
-  let longestAnswer: Int
+  /// Bytes of a picture.
+  private let longest: Int
 
   init(_ task: RenderTask, of archive: SZIArchive) {
     let (decoded, encoded) = task.pixelCounts(in: archive)
@@ -173,9 +171,12 @@ private struct RenderNeed {
     let each = task.format == .avif ? 64 : 16
     let most = Self.most - Self.base
     memory = min(most, 8 * min(decoded, most / 8) + each * min(encoded, most / each))
-    // No format takes more than twice a picture's pixels.
-    longestAnswer = min(Int(UInt32.max), (1 << 20) + 8 * min(encoded, most / 8))
+    // No format takes much more than a picture's pixels.
+    longest = min(Int(UInt32.max), (1 << 20) + 17 * min(encoded, most / 17) / 4)
   }
+
+  /// Bytes that a message of a kind may have.
+  func longestAnswer(_ kind: UInt32) -> Int { kind == RenderMessage.picture ? longest : 1 << 16 }
 }
 
 extension CellEnd {

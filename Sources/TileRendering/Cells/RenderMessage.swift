@@ -10,9 +10,9 @@ enum RenderMessage {
 
   /// From the cell: numbers of tiles, eight bytes each.
   static let want: UInt32 = 11
-  /// An `Effort` and a file's bytes.
+  /// A file's bytes and an `Effort`.
   static let picture: UInt32 = 12
-  /// An `Effort`, two flags (out of reach, a fault of the archive's) and the reason.
+  /// Two flags (out of reach, a fault of the archive's), the reason and an `Effort`.
   static let failed: UInt32 = 13
 
   /// Bytes of tiles that are handed over at once, but for the first, which may be larger.
@@ -106,8 +106,8 @@ enum RenderMessage {
 
   // MARK: The answer
 
-  static func answer(_ effort: Effort, _ rest: [UInt8]) -> [UInt8] {
-    [effort.nanoseconds, effort.cachedBytes].withUnsafeBytes { Array($0) } + rest
+  static func answer(_ effort: Effort, _ picture: [UInt8]) -> [UInt8] {
+    [effort.nanoseconds, effort.cachedBytes].withUnsafeBytes { picture + $0 }
   }
 
   static func answer(_ effort: Effort, _ error: RenderError) -> [UInt8] {
@@ -115,19 +115,23 @@ enum RenderMessage {
   }
 
   /// Nil where the bytes are no answer.
-  static func parse(answer bytes: [UInt8]) -> (effort: Effort, rest: ArraySlice<UInt8>)? {
-    guard bytes.count > Effort.size else { return nil }
+  static func parse(answer bytes: consuming [UInt8]) -> (effort: Effort, rest: [UInt8])? {
+    let count = bytes.count - Effort.size
+    guard count > 0 else { return nil }
     let (nanoseconds, cached) = bytes.withUnsafeBytes { bytes in
-      (bytes.loadUnaligned(as: Int.self), bytes.loadUnaligned(fromByteOffset: 8, as: Int.self))
+      (
+        bytes.loadUnaligned(fromByteOffset: count, as: Int.self),
+        bytes.loadUnaligned(fromByteOffset: count + 8, as: Int.self)
+      )
     }
-    return (Effort(nanoseconds: nanoseconds, cachedBytes: cached), bytes[Effort.size...])
+    bytes.removeLast(Effort.size)
+    return (Effort(nanoseconds: nanoseconds, cachedBytes: cached), bytes)
   }
 
   /// Nil where the rest of an answer is no error.
-  static func error(_ rest: ArraySlice<UInt8>) -> RenderError? {
+  static func error(_ rest: [UInt8]) -> RenderError? {
     guard rest.count >= 2 else { return nil }
     let reason = String(decoding: rest.dropFirst(2), as: UTF8.self).line
-    return RenderError(
-      reason, isOutOfReach: rest[rest.startIndex] == 1, isFault: rest[rest.startIndex + 1] == 1)
+    return RenderError(reason, isOutOfReach: rest[0] == 1, isFault: rest[1] == 1)
   }
 }

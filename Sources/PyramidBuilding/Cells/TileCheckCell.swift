@@ -1,0 +1,77 @@
+public import Cells
+import Imaging
+import TileGeometry
+import TileStorage
+
+/// A cell that decodes one archive's tiles, to tell what is wrong with them.
+public enum TileCheckCell {
+  public static let kind = CellServer.Kind(rawValue: 5)
+
+  private static let check: UInt32 = 1
+  /// Bytes of what is said of a tile.
+  private static let longestAnswer = 1 << 16
+  /// Seconds that one tile may take.
+  private static let seconds = 60
+
+  /// What such a cell does.
+  public static let work: CellWork = { session in
+    while true {
+      let message = session.next(patience: CellPool.patience)
+      session.send(check, answer(message.bytes))
+    }
+  }
+
+  /// The cells for the tiles of one archive.
+  static func pool(_ pyramid: Pyramid) -> CellPool {
+    let side = min(pyramid.tileSize + 2 * pyramid.overlap, 1 << 14)
+    let memory = 96 << 20 + 16 * side * side
+    return CellPool(
+      kind, CellLimits(memory: memory, mostMemory: memory, processorSeconds: 3600), longestUse: 10_000)
+  }
+
+  /// What is wrong with a tile, as a clause without a subject; nil where nothing is.
+  ///
+  /// - Parameters:
+  ///   - size: that its place demands.
+  ///   - pool: of cells that have seen no other archive's tiles. In a process without cells, which only libraries are
+  ///     used in, the process itself decodes.
+  static func fault(
+    ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ size: PixelRect, _ pool: CellPool
+  ) -> String? {
+    guard let server = CellServer.running else {
+      return fault(ofTile: bytes, format, size.width, size.height)
+    }
+    let numbers = [TileFormat.all.firstIndex(of: format)!, size.width, size.height]
+    do throws(CellEnd) {
+      let question = numbers.withUnsafeBytes { Array($0) } + bytes
+      let message = try pool.ask(server, check, question, longest: longestAnswer, seconds: seconds)
+      return message.bytes.isEmpty ? nil : String(decoding: message.bytes, as: UTF8.self).line
+    } catch {
+      return error.isTemporary ? "could not be checked: \(error)" : "does not decode: \(error)"
+    }
+  }
+
+  private static func answer(_ question: [UInt8]) -> [UInt8] {
+    let head = 24
+    guard question.count >= head else { return Array("is no question".utf8) }
+    return question.withUnsafeBytes { bytes in
+      func number(_ at: Int) -> Int { bytes.loadUnaligned(fromByteOffset: 8 * at, as: Int.self) }
+      let tile = UnsafeRawBufferPointer(rebasing: bytes[head...])
+      return Array((fault(ofTile: tile, TileFormat.all[number(0)], number(1), number(2)) ?? "").utf8)
+    }
+  }
+
+  private static func fault(
+    ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ width: Int, _ height: Int
+  ) -> String? {
+    if let fault = format.fault(ofTile: bytes, width: width, height: height) { return fault }
+    do {
+      let image = try Image(encoded: bytes, mediaType: format.mediaType, subject: "tile")
+      guard image.width == width, image.height == height else {
+        return "has \(image.width)×\(image.height) pixels, not \(width)×\(height)"
+      }
+      try image.decodeAll()
+    } catch { return "does not decode: \(error.message)" }
+    return nil
+  }
+}
