@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import before
@@ -157,16 +158,18 @@ class Serving(serve_bench.Bench):
                 process.stdout.close()
         return row.told()
 
-    def rate(self, name: str, paths: list[str], connections: int, least: float) -> list[list[str]]:
-        """Requests a second, and what the slowest hundredth waits for."""
-        file = self.paths(re.sub(r"\W", "-", name), paths)
-        for path in random.Random(6).sample(paths, 20):
+    def rate(self, name: str, paths: Callable[[], list[str]], connections: int, least: float) -> list[list[str]]:
+        """Requests a second, and what the slowest hundredth waits for; `paths` are asked for anew for each round, so that
+        pictures are made and not remembered."""
+        file = self.paths(re.sub(r"\W", "-", name), paths())
+        for path in random.Random(6).sample(paths(), 20):
             if None in (bodies := [self.fetch(port, path) for port in (self.ours, self.nginx)]):
                 raise SystemExit(f"bench: {path} is not answered by both: {[body and len(body) for body in bodies]}")
         rate, late = Row(name, "/s", least=least), Row(f"{name}, p99", "ms")
         for port in (self.ours, self.nginx):
             self.load(port, file, connections)  # Warm, and not counted.
         for number in range(self.rounds):
+            file = self.paths(re.sub(r"\W", "-", name), paths())
             order = [(self.ours, rate.now, late.now), (self.nginx, rate.before, late.before)]
             for port, rates, lates in order if number % 2 else reversed(order):
                 counts = self.load(port, file, connections)
@@ -181,10 +184,13 @@ class Serving(serve_bench.Bench):
         tiles = [Tile("photo", width, height, 256, top, column, row, "jpg").dzi
                  for column in range(width // 256) for row in range(height // 256)]
         chance.shuffle(tiles)
-        regions = [f"/iiif/2/foreign/{chance.randint(0, width - 3000)},{chance.randint(0, height - 2000)},3000,2000/750,/0/"
-                   "default.jpg" for _ in range(4000)]
-        return [self.start_up(), *self.rate("tiles, 64 connections", tiles, 64, 0.99),
-                *self.rate("IIIF regions of 3000×2000 of a foreign archive", regions, 16, 0.90),
+        def regions(w: int, h: int, size: str):
+            return lambda: [f"/iiif/2/foreign/{chance.randint(0, width - w)},{chance.randint(0, height - h)},{w},{h}/{size}/0/"
+                            "default.jpg" for _ in range(4000)]
+
+        return [self.start_up(), *self.rate("tiles, 64 connections", lambda: tiles, 64, 0.99),
+                *self.rate("IIIF regions of 3000×2000 at 750 of a foreign archive", regions(3000, 2000, "750,"), 16, 0.90),
+                *self.rate("IIIF regions of 700×500 of a foreign archive", regions(700, 500, "full"), 16, 0.90),
                 *self.beside_attacks(tiles)]
 
     def beside_attacks(self, tiles: list[str]) -> list[list[str]]:

@@ -14,19 +14,21 @@ public enum RenderCell {
     while true {
       let message = session.next(patience: patience)
       guard message.kind == RenderMessage.render,
-        let (options, request) = RenderMessage.parse(question: message.bytes)
+        let question = RenderMessage.parse(question: message.bytes)
       else { _exit(2) }
-      let renderer = known ?? TileRenderer(options: options)
+      let renderer = known ?? TileRenderer(options: question.options)
       known = renderer
       let start = processorTime
       func effort() -> RenderMessage.Effort {
         RenderMessage.Effort(nanoseconds: processorTime - start, cachedBytes: renderer.cachedBytes)
       }
       do throws(RenderError) {
-        let picture = try request.render(by: renderer) { numbers in
+        let picture = try question.request.render(by: renderer) { numbers in
+          let there = numbers.prefix { question.tiles[$0] != nil }
+          if !there.isEmpty { return there.map { question.tiles[$0]! } }
           let wanted = Array(numbers.prefix(RenderMessage.mostWanted))
           wanted.withUnsafeBytes { session.send(RenderMessage.want, $0) }
-          return RenderMessage.parse(tiles: session.next().bytes)
+          return RenderMessage.parse(tiles: session.next().bytes[...])
         }
         session.send(RenderMessage.picture, RenderMessage.answer(effort(), picture))
       } catch {

@@ -16,6 +16,8 @@ public final class RenderCells: Sendable {
     var answers = 0
     var since = ContinuousClock.now
     var cachedBytes = 0
+    /// What the cell was given, by the tiles' numbers. It is likely to have kept it, decoded, and asks where it has not.
+    var given: [Int: UInt64] = [:]
   }
 
   private let options: TileRenderer.Options
@@ -28,7 +30,9 @@ public final class RenderCells: Sendable {
   private let own: TileRenderer
 
   /// Answers after which a cell is replaced.
-  private static let longestUse = 256
+  private static let longestUse = 10_000
+  /// Tiles of a cell that are remembered as given.
+  private static let mostGiven = 1 << 14
   /// Cells that are begun for one picture at most: where nobody but the system is to blame.
   private static let attempts = 4
   /// As for threads that render in a server: tiles go first, and pictures come, if late, while they take all.
@@ -71,7 +75,7 @@ public final class RenderCells: Sendable {
       return try own.render(task, of: archive, until: cancellation)
     }
     let need = RenderNeed(task, of: archive)
-    let question = RenderMessage.question(options, RenderRequest(task, of: archive))
+    let request = RenderRequest(task, of: archive)
     var attempt = 1
     while true {
       let known = take(archive)
@@ -80,7 +84,7 @@ public final class RenderCells: Sendable {
         var use: Kept
         if let known { use = known } else { use = try begin(server, archive) }
         // One that is not kept ends when nobody refers to it.
-        answer = try ask(&use, question, need, archive, cancellation)
+        answer = try ask(&use, request, need, archive, cancellation)
         keep(use)
       } catch {
         attempt += 1
@@ -103,20 +107,25 @@ public final class RenderCells: Sendable {
   }
 
   private func ask(
-    _ use: inout Kept, _ question: [UInt8], _ need: RenderNeed, _ archive: SZIArchive,
+    _ use: inout Kept, _ request: RenderRequest, _ need: RenderNeed, _ archive: SZIArchive,
     _ cancellation: Cancellation
   ) throws(CellEnd) -> Result<[UInt8], RenderError> {
     use.cell.allow(memory: RenderNeed.base + options.cacheBytes + need.memory)
     // Of what is locked nothing more is decoded.
     let patience = Cell.Patience(seconds: timeout) { cancellation.isAsked || archive.isLocked }
-    try use.cell.send(RenderMessage.render, question, within: patience)
+    let given = use.given
+    let early = request.hints.filter { given[$0.number] != $0.stamp ?? 0 }.map(\.number)
+    let (numbers, tiles) = give(early, to: &use, of: archive)
+    try use.cell.send(
+      RenderMessage.render, RenderMessage.question(options, request, numbers, tiles), within: patience)
     while true {
       let message = try use.cell.receive(longest: need.longestAnswer, within: patience)
       guard message.kind != RenderMessage.want else {
         guard let numbers = RenderMessage.numbers(message.bytes, below: archive.pyramid.tileCount) else {
           throw .garbled
         }
-        try use.cell.send(RenderMessage.tiles, RenderMessage.tiles(numbers, of: archive), within: patience)
+        let tiles = give(numbers, to: &use, of: archive).tiles
+        try use.cell.send(RenderMessage.tiles, tiles, within: patience)
         continue
       }
       guard let (effort, rest) = RenderMessage.parse(answer: message.bytes) else { throw .garbled }
@@ -131,6 +140,17 @@ public final class RenderCells: Sendable {
       default: throw .garbled
       }
     }
+  }
+
+  /// The first of the tiles, as a message has them.
+  private func give(
+    _ numbers: [Int], to use: inout Kept, of archive: SZIArchive
+  ) -> (numbers: [Int], tiles: [UInt8]) {
+    let (tiles, count) = RenderMessage.tiles(numbers, of: archive)
+    let given = Array(numbers.prefix(count))
+    if use.given.count > Self.mostGiven { use.given = [:] }
+    for number in given { use.given[number] = archive.stamp(ofTile: number) ?? 0 }
+    return (given, tiles)
   }
 
   private func take(_ archive: SZIArchive) -> Kept? {

@@ -3,7 +3,7 @@ import TileStorage
 /// What who wants a picture and the cell that makes it say to each other, in this order: `render`; `want` and `tiles`,
 /// as often as the cell likes; `picture` or `failed`.
 enum RenderMessage {
-  /// To the cell: `TileRenderer.Options` and a `RenderRequest`.
+  /// To the cell: `TileRenderer.Options`, a `RenderRequest` and tiles that the cell has not been given before.
   static let render: UInt32 = 1
   /// The first of the tiles that it wants.
   static let tiles: UInt32 = 2
@@ -32,25 +32,55 @@ enum RenderMessage {
 
   // MARK: The question
 
-  private static let optionsSize = 48
+  /// What a cell is asked.
+  struct Question {
+    let options: TileRenderer.Options
+    let request: RenderRequest
+    /// Tiles that came along, by their numbers.
+    let tiles: [Int: GatheredTile]
+  }
 
-  static func question(_ options: TileRenderer.Options, _ request: RenderRequest) -> [UInt8] {
-    let words = [options.quality, options.cacheBytes, options.isKept ? 1 : 0] + options.background
-    return words.withUnsafeBytes { Array($0) } + request.bytes
+  private static let headSize = 64
+
+  /// - Parameters:
+  ///   - numbers: of the tiles that come along.
+  ///   - tiles: those tiles, as `tiles(_:of:)` gives them.
+  static func question(
+    _ options: TileRenderer.Options, _ request: RenderRequest, _ numbers: [Int], _ tiles: [UInt8]
+  ) -> [UInt8] {
+    let body = request.bytes
+    let words =
+      [options.quality, options.cacheBytes, options.isKept ? 1 : 0] + options.background
+      + [body.count, numbers.count]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(headSize + body.count + 8 * numbers.count + tiles.count)
+    words.withUnsafeBytes { bytes += $0 }
+    bytes += body
+    numbers.withUnsafeBytes { bytes += $0 }
+    bytes += tiles
+    return bytes
   }
 
   /// Nil where the bytes are no question.
-  static func parse(question bytes: [UInt8]) -> (TileRenderer.Options, RenderRequest)? {
-    guard bytes.count > optionsSize, let request = RenderRequest(Array(bytes.dropFirst(optionsSize))) else {
+  static func parse(question bytes: [UInt8]) -> Question? {
+    guard bytes.count > headSize else { return nil }
+    let head = words(bytes[..<headSize])
+    let (bodyEnd, numbersEnd) = (headSize + head[6], headSize + head[6] + 8 * head[7])
+    guard numbersEnd <= bytes.count, let request = RenderRequest(Array(bytes[headSize..<bodyEnd])) else {
       return nil
     }
-    let words = bytes.withUnsafeBytes { bytes in
-      stride(from: 0, to: optionsSize, by: 8).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int.self) }
-    }
     var options = TileRenderer.Options()
-    (options.quality, options.cacheBytes, options.isKept) = (words[0], words[1], words[2] == 1)
-    options.background = Array(words[3...])
-    return (options, request)
+    (options.quality, options.cacheBytes, options.isKept) = (head[0], head[1], head[2] == 1)
+    options.background = Array(head[3..<6])
+    let tiles = zip(words(bytes[bodyEnd..<numbersEnd]), parse(tiles: bytes[numbersEnd...]))
+    return Question(
+      options: options, request: request, tiles: Dictionary(tiles, uniquingKeysWith: { first, _ in first }))
+  }
+
+  private static func words(_ bytes: ArraySlice<UInt8>) -> [Int] {
+    bytes.withUnsafeBytes { bytes in
+      stride(from: 0, to: bytes.count, by: 8).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int.self) }
+    }
   }
 
   // MARK: Tiles
@@ -58,19 +88,19 @@ enum RenderMessage {
   /// The tiles that a cell wants; nil where it names one that the pyramid does not have.
   static func numbers(_ bytes: [UInt8], below tileCount: Int) -> [Int]? {
     guard !bytes.isEmpty, bytes.count % 8 == 0, bytes.count <= 8 * mostWanted else { return nil }
-    let numbers = bytes.withUnsafeBytes { bytes in
-      stride(from: 0, to: bytes.count, by: 8).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int.self) }
-    }
+    let numbers = words(bytes[...])
     return numbers.allSatisfy { (0..<tileCount).contains($0) } ? numbers : nil
   }
 
-  /// The first of the tiles, as many as fit.
-  static func tiles(_ numbers: [Int], of archive: SZIArchive) -> [UInt8] {
+  /// The first of the tiles, as many as fit, and how many these are.
+  static func tiles(_ numbers: [Int], of archive: SZIArchive) -> (bytes: [UInt8], count: Int) {
     var message: [UInt8] = []
+    var count = 0
     for number in numbers {
       if !message.isEmpty, message.count >= batch { break }
-      func append(_ kind: UInt64, _ stamp: UInt64, _ count: Int) {
-        for word in [kind, stamp, UInt64(count)] { withUnsafeBytes(of: word) { message += $0 } }
+      count += 1
+      func append(_ kind: UInt64, _ stamp: UInt64, _ size: Int) {
+        for word in [kind, stamp, UInt64(size)] { withUnsafeBytes(of: word) { message += $0 } }
       }
       if let (bytes, stamp) = archive.stampedTile(number) {
         append(0, stamp, bytes.count)
@@ -79,20 +109,15 @@ enum RenderMessage {
         append(archive.lacks(number) ? 1 : 2, 0, 0)
       }
     }
-    return message
+    return (message, count)
   }
 
-  static func parse(tiles bytes: [UInt8]) -> [GatheredTile] {
+  static func parse(tiles bytes: ArraySlice<UInt8>) -> [GatheredTile] {
     var tiles: [GatheredTile] = []
-    var at = 0
-    while at + 24 <= bytes.count {
-      let (kind, stamp, count) = bytes.withUnsafeBytes { bytes in
-        (
-          bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self),
-          bytes.loadUnaligned(fromByteOffset: at + 8, as: UInt64.self),
-          bytes.loadUnaligned(fromByteOffset: at + 16, as: Int.self)
-        )
-      }
+    var at = bytes.startIndex
+    while at + 24 <= bytes.endIndex {
+      let head = words(bytes[at..<at + 24])
+      let (kind, stamp, count) = (head[0], UInt64(bitPattern: Int64(head[1])), head[2])
       at += 24
       switch kind {
       case 0: tiles.append(.stored(Array(bytes[at..<at + count]), stamp: stamp))
