@@ -21,10 +21,13 @@ public struct LibraryPruning: Sendable {
   /// No run removes more than this unasked, unless it is less than a tenth of the library.
   static let fewest = 10
 
-  /// - Parameter met: what the builds of the sources met; of a source that none has met, or that could not
-  ///   be read, everything stays.
+  /// - Parameters:
+  ///   - met: what the builds of the sources met; of a source that none has met, or that could not be read,
+  ///     everything stays.
+  ///   - gone: images that this run removed before, which count with those that would go now.
   public init(
-    of scan: SourceScan, keeping met: MetImages, in store: any ArchiveStore, origins: any OriginStore
+    of scan: SourceScan, keeping met: MetImages, in store: any ArchiveStore, origins: any OriginStore,
+    gone: Int = 0
   ) throws(StorageError) {
     let kept = met.kept(of: scan.sources)
     let candidates = try origins.images(from: Set(scan.roots.map(\.root)))
@@ -34,8 +37,9 @@ public struct LibraryPruning: Sendable {
     } else if let empty = scan.roots.first(where: \.isEmpty) {
       refusal = .emptySource(empty.text)
     } else {
-      let count = ids.count > Self.fewest ? try store.count() : 0
-      refusal = ids.count > Self.fewest && ids.count * 10 > count ? .manyOf(count) : nil
+      let lost = ids.count + gone
+      let count = lost > Self.fewest ? try store.count() : 0
+      refusal = lost > Self.fewest && lost * 10 > count + gone ? .manyOf(count) : nil
     }
   }
 

@@ -21,7 +21,8 @@ enum SourcePages {
   private static func isPyramid(_ path: String, _ first: Image, _ pages: Int) -> Bool {
     var (width, height) = (first.width, first.height)
     for page in 1..<pages {
-      guard let next = try? Image(path: path, access: .sequential, page: page),
+      // There is nothing smaller: whole directories of such pages are no pyramid.
+      guard max(width, height) > 1, let next = try? Image(path: path, access: .sequential, page: page),
         abs(next.width - width / 2) <= 1, abs(next.height - height / 2) <= 1
       else { return false }
       (width, height) = (next.width, next.height)

@@ -35,6 +35,9 @@ public struct SourceScan: Sendable {
 
   private var found: [Found] = []
   private var seenFiles: Set<FileKey> = []
+  /// Folders that the argument led to already, by whatever links: what is in them is known.
+  private var entered: Set<FileKey> = []
+  private let isCancelled: @Sendable () -> Bool
   /// Of the argument that is looked at.
   private var filesMet = 0
   private var origin: SourceRoot?
@@ -65,12 +68,17 @@ public struct SourceScan: Sendable {
   ///   - library: the folder that is built into, which is never searched.
   ///   - asBooks: each folder that holds images is one book, which has the folder's id; its images in natural
   ///     order (`page2` before `page10`) are the pages `id/1`, `id/2`, …
-  public init(_ arguments: [String], library: String, asBooks: Bool = false) {
+  ///   - isCancelled: asked for each file; true leaves the rest out.
+  public init(
+    _ arguments: [String], library: String, asBooks: Bool = false,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
+    self.isCancelled = isCancelled
     var status = stat()
     let libraryKey = stat(library, &status) == 0 ? Self.key(status) : nil
     for argument in arguments {
       let root = SourceRoot(path: Self.path(ofArgument: argument), isBook: asBooks)
-      (origin, filesMet) = (root, 0)
+      (origin, filesMet, entered) = (root, 0, [])
       add(argument, libraryKey)
       roots.append(Argument(text: argument, root: root, isEmpty: filesMet == 0))
     }
@@ -122,6 +130,7 @@ public struct SourceScan: Sendable {
       failures.append(BuildError(folder, "is a link to a folder above it: a loop"))
       return
     }
+    guard entered.insert(key).inserted else { return }
     folders.append(folder)
     var names: [String] = []
     while let entry = readdir(directory) {
@@ -132,6 +141,7 @@ public struct SourceScan: Sendable {
       if !name.hasPrefix(".") { names.append(name) }
     }
     for name in names.sorted() {
+      if isCancelled() { return }
       let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
       let inner = relative.isEmpty ? name : "\(relative)/\(name)"
       guard stat(path, &status) == 0 else {

@@ -25,7 +25,10 @@ extension BuildRound {
     do throws(StorageError) {
       // A dry run makes no library.
       if builder.isDryRun, !isPrivate, !Catalog.exists(in: library) { return }
-      let pruning = try LibraryPruning(of: scan, keeping: met, in: builder.store, origins: try origins())
+      pruned.removeAll { ContinuousClock.now - $0.instant > .seconds(24 * 3600) }
+      let pruning = try LibraryPruning(
+        of: scan, keeping: met, in: builder.store, origins: try origins(),
+        gone: pruned.reduce(0) { $0 + $1.count })
       if prunes == .careful, let refusal = pruning.refusal {
         // Told once, not at every look.
         guard refusal != toldRefusal else { return }
@@ -38,6 +41,7 @@ extension BuildRound {
         try pruning.run(in: builder.store)
         if let keepsDeleted { try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted) }
       }
+      if !pruning.ids.isEmpty { pruned.append((.now, pruning.ids.count)) }
       tally.addPruned(pruning.ids, isDryRun: builder.isDryRun)
     } catch {
       tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))

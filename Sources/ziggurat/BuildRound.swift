@@ -26,6 +26,8 @@ struct BuildRound {
   private var folders: [String] = []
   /// Told once, not at every look.
   private var toldFailures: Set<String> = []
+  /// Images that were pruned lately, and when: what goes bit by bit is judged as if it went at once.
+  var pruned: [(instant: ContinuousClock.Instant, count: Int)] = []
 
   init(
     builder: LibraryBuilder, library: String, isPrivate: Bool, operands: [String], asBooks: Bool,
@@ -38,9 +40,13 @@ struct BuildRound {
     (self.memoryLimit, self.isQuiet, self.asJSON) = (memoryLimit, isQuiet, asJSON)
   }
 
+  private func scanned() -> SourceScan {
+    SourceScan(operands, library: library, asBooks: asBooks, isCancelled: { Interruption.isAsked })
+  }
+
   /// Builds everything that the operands name.
   mutating func run() -> ExitCode {
-    let scan = SourceScan(operands, library: library, asBooks: asBooks)
+    let scan = scanned()
     return build(scan.sources, of: scan, isFirst: true)
   }
 
@@ -68,7 +74,7 @@ struct BuildRound {
       // A burst of events is one look, and two looks are a second apart.
       if something { usleep(1_000_000) }
       let known = Set(folders)
-      let scan = SourceScan(operands, library: library, asBooks: asBooks)
+      let scan = scanned()
       _ = events.listen(to: scan.folders)
       // What came into a new folder before it was listened to.
       isDue = !known.isSuperset(of: scan.folders)

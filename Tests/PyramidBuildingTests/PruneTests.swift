@@ -35,7 +35,7 @@ struct PruneTests {
 
   private static func judge(
     _ folder: TemporaryFolder, _ library: String, isDryRun: Bool = false, from: [String] = ["in"],
-    asBooks: Bool = false
+    asBooks: Bool = false, gone: Int = 0
   ) throws -> (ids: [String], pruning: LibraryPruning) {
     var options = BuildOptions()
     options.tileSize = 64
@@ -57,7 +57,8 @@ struct PruneTests {
       origins = LibraryOrigins(library: folder(library), catalog: try Catalog(library: folder(library)))
     }
     if !isDryRun { try origins.claim(seen.takeClaims()) }
-    let pruning = try LibraryPruning(of: scan, keeping: seen, in: builder.store, origins: origins)
+    let pruning = try LibraryPruning(
+      of: scan, keeping: seen, in: builder.store, origins: origins, gone: gone)
     if !isDryRun, pruning.refusal == nil { try pruning.run(in: builder.store) }
     return (ids(folder, library), pruning)
   }
@@ -81,6 +82,16 @@ struct PruneTests {
       #expect(ids == ["a", "b", "c"] && pruning.ids == ["a", "b"])
       #expect(pruning.refusal == .emptySource(folder("in")))
     }
+  }
+
+  @Test("what went bit by bit counts with what would go now", arguments: [(7, true), (8, false)])
+  func bitByBit(gone: Int, goes: Bool) throws {
+    let folder = try TemporaryFolder()
+    for number in 0..<6 { try folder.write("in/\(number).tif", Self.tiff(pages: 1, shade: 9)) }
+    _ = try Self.build(folder, "out")
+    for number in 0..<3 { try FileManager.default.removeItem(atPath: folder("in/\(number).tif")) }
+    let (_, pruning) = try Self.judge(folder, "out", gone: gone)
+    #expect(pruning.ids.count == 3 && (pruning.refusal == nil) == goes)
   }
 
   @Test(

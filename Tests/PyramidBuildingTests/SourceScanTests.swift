@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -51,6 +52,33 @@ struct SourceScanTests {
     let scan = SourceScan([folder("in/a.jpg"), folder("in"), folder("in/./a.jpg")], library: folder("out"))
     #expect(Self.ids(scan) == ["a": folder("in/a.jpg")])
     #expect(scan.failures.isEmpty)
+  }
+
+  @Test("folders that all lead to each other are entered once each")
+  func mesh() throws {
+    let folder = try TemporaryFolder()
+    for one in 0..<11 {
+      try folder.write("in/d\(one)/\(one).jpg", [1])
+      for other in 0..<11 where other != one {
+        #expect(symlink("../d\(other)", folder("in/d\(one)/l\(other)")) == 0)
+      }
+    }
+    let scan = SourceScan([folder("in")], library: folder("out"))
+    #expect(scan.sources.count == 11 && scan.folders.count == 12)
+    #expect(scan.failures.allSatisfy { $0.reason.hasSuffix("a loop") } && scan.failures.count < 121)
+  }
+
+  @Test("a scan that is not wanted any more ends")
+  func cancelled() throws {
+    let folder = try Self.folder("in/a.jpg", "in/b.jpg", "in/c/d.jpg")
+    let asked = Mutex(0)
+    let scan = SourceScan([folder("in")], library: folder("out")) {
+      asked.withLock { asked in
+        asked += 1
+        return asked > 2
+      }
+    }
+    #expect(scan.sources.count == 2)
   }
 
   @Test(
