@@ -61,7 +61,7 @@ let package = Package(
       ]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    library("TileRendering", ["Cells", "Imaging", "TileStorage", "TileGeometry", "CTurboJPEG"]),
+    library("TileRendering", ["CCell", "Cells", "Imaging", "TileStorage", "TileGeometry", "CTurboJPEG"]),
     library("TileExport", ["TileRendering", "TileStorage", "TileGeometry"]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     library("Catalog", ["CSQLite", "TileStorage", "TileGeometry"]),

@@ -1,4 +1,5 @@
 public import Cells
+import CCell
 import Glibc
 
 /// A cell that makes pictures of one archive's tiles, for `RenderCells`.
@@ -10,6 +11,9 @@ public enum RenderCell {
 
   /// What such a cell does.
   public static let work: CellWork = { session in
+    // The next picture wants as much memory again: giving it back in between takes a tenth of a small one's time.
+    mallopt(M_MMAP_THRESHOLD, 32 << 20)
+    mallopt(M_TRIM_THRESHOLD, 64 << 20)
     var known: TileRenderer?
     while true {
       let message = session.next(patience: patience)
