@@ -60,18 +60,21 @@ extension ImageMetadata {
 
   /// `2024:05:01 10:20:30`, where cameras without a clock write zeros or blanks.
   static func isoDate(exif text: String) -> String? {
-    guard let match = text.wholeMatch(of: #/(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)/#) else { return nil }
+    // Every script has digits, and Int reads ASCII's alone.
+    let pattern = #/(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)/#.asciiOnlyDigits()
+    guard let match = text.wholeMatch(of: pattern) else { return nil }
     let (_, year, month, day, time) = match.output
     guard Int(year)! > 0, (1...12).contains(Int(month)!), (1...31).contains(Int(day)!) else { return nil }
     return "\(year)-\(month)-\(day)T\(time)"
   }
 
   private static func isoZone(_ text: String) -> String? {
-    text.wholeMatch(of: #/[+-]\d\d:\d\d|Z/#).map { String($0.output) }
+    text.wholeMatch(of: #/[+-]\d\d:\d\d|Z/#.asciiOnlyDigits()).map { String($0.output) }
   }
 
   private static var isoPattern: Regex<Substring> {
     #/\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?/#
+      .asciiOnlyDigits()
   }
 
   /// What cameras fill the description with unasked is nobody's caption.

@@ -110,6 +110,7 @@ import TileStorage
     arguments: [
       ("2024:05:01 10:20:30", "2024-05-01T10:20:30"), ("0000:00:00 00:00:00", nil),
       ("2024:13:01 10:20:30", nil), ("    :  :     :  :  ", nil), ("yesterday", nil),
+      ("\u{662}\u{660}\u{662}\u{664}:05:01 10:20:30", nil),
     ] as [(String, String?)])
   func exifDatesBecomeISO8601(text: String, date: String?) {
     #expect(ImageMetadata.isoDate(exif: text) == date)
