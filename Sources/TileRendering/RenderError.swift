@@ -8,8 +8,14 @@ public struct RenderError: Error, Hashable, CustomStringConvertible {
   /// A tile of the archive is not there or is damaged.
   public let isFault: Bool
 
-  init(_ description: String, isOutOfReach: Bool = false, isFault: Bool = false) {
-    (self.description, self.isOutOfReach, self.isFault) = (description, isOutOfReach, isFault)
+  /// Neither the picture nor its archive is to blame: the same may be had later.
+  public let isTemporary: Bool
+
+  init(
+    _ description: String, isOutOfReach: Bool = false, isFault: Bool = false, isTemporary: Bool = false
+  ) {
+    (self.description, self.isOutOfReach) = (description, isOutOfReach)
+    (self.isFault, self.isTemporary) = (isFault, isTemporary)
   }
 
   /// Nobody waits for the picture any more.

@@ -71,7 +71,7 @@ final class RenderThread: @unchecked Sendable {
       } catch {
         // The reason is the operator's; a client is told no more than that it failed.
         outcome = .refused(
-          job.cancellation.isAsked
+          job.cancellation.isAsked || error.isTemporary
             ? .busy : error.isOutOfReach ? .outOfReach(insteadOf: job.failure) : job.failure)
       }
       stage.store(.done, ordering: .releasing)

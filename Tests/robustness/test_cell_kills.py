@@ -89,6 +89,8 @@ class ServerKills(unittest.TestCase):
             client, pid = Client(server), server.process.pid
             kept: dict[str, str] = {}
             self.upload(client, chance, 0, kept)
+            self.assertEqual(server.get("/iiif/3/foreign/7,9,800,500/300,/0/default.jpg").status, 200)
+            self.settles(pid, descriptors(pid))
             files = descriptors(pid)
             killer = CellKiller(pid, random.Random(chance.random()), (0, 0.15), nursery=0.03, most=KILLS)
             renders = Renders(server.port, random.Random(chance.random()))

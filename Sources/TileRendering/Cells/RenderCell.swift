@@ -1,5 +1,5 @@
-public import Cells
 import CCell
+public import Cells
 import Glibc
 
 /// A cell that makes pictures of one archive's tiles, for `RenderCells`.

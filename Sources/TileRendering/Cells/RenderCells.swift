@@ -1,4 +1,5 @@
 import Cells
+import Dispatch
 import Glibc
 import Synchronization
 public import TileStorage
@@ -25,6 +26,7 @@ public final class RenderCells: Sendable {
   private let timeout: Int
   private let mostKept: Int
   private let kept = Mutex<[Kept]>([])
+  private let isSweepDue = Atomic(false)
   private let nanoseconds = Atomic(0)
   /// Renders where there are no cells.
   private let own: TileRenderer
@@ -93,7 +95,8 @@ public final class RenderCells: Sendable {
         if error.mayBeOfOthers, attempt <= Self.attempts, !cancellation.isAsked { continue }
         server.count(error)
         if case .cancelled = error { throw .cancelled }
-        throw RenderError(error.description, isFault: !error.mayBeOfOthers)
+        throw RenderError(
+          error.description, isFault: !error.mayBeOfOthers, isTemporary: error.mayBeOfOthers)
       }
       return try answer.get()
     }
@@ -155,9 +158,28 @@ public final class RenderCells: Sendable {
 
   private func take(_ archive: SZIArchive) -> Kept? {
     kept.withLock { kept in
-      let now = ContinuousClock.now
-      kept.removeAll { now - $0.since > .milliseconds(900 * RenderCell.patience) || $0.archive == nil }
+      Self.drop(&kept)
       return kept.lastIndex { $0.archive === archive }.map { kept.remove(at: $0) }
+    }
+  }
+
+  /// Cells that are about to end by themselves, or whose archive nobody has any more.
+  private static func drop(_ kept: inout [Kept]) {
+    let now = ContinuousClock.now
+    kept.removeAll { now - $0.since > .milliseconds(900 * RenderCell.patience) || $0.archive == nil }
+  }
+
+  /// Lets go of what nobody asks for any more, some seconds from now.
+  private func sweepLater() {
+    guard !isSweepDue.exchange(true, ordering: .relaxed) else { return }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(RenderCell.patience)) { [weak self] in
+      guard let self else { return }
+      isSweepDue.store(false, ordering: .relaxed)
+      let isEmpty = kept.withLock { kept in
+        Self.drop(&kept)
+        return kept.isEmpty
+      }
+      if !isEmpty { sweepLater() }
     }
   }
 
@@ -170,6 +192,7 @@ public final class RenderCells: Sendable {
       return kept.count > mostKept ? kept.removeFirst() : nil
     }
     spare?.cell.end()
+    sweepLater()
   }
 }
 
