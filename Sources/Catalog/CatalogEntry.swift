@@ -39,6 +39,9 @@ public struct CatalogEntry: Hashable, Sendable {
     (pyramid, format, generation, metadata, page) = (nil, "", 0, ImageMetadata(), nil)
   }
 
+  /// Whether the sidecar's words are missing, since they could not be read: it has no stamp then.
+  public var isWordless: Bool { stamp == .unset }
+
   /// The id of the pages' common source, for a page.
   public var book: String? {
     page == nil ? nil : id.lastIndex(of: "/").map { String(id[..<$0]) }
@@ -69,6 +72,9 @@ public struct FileStamp: Hashable, Sendable {
       }
       ?? 0
   }
+
+  /// No archive's: what has it in the catalog is read again.
+  public static let unset = FileStamp(inode: 0, size: -1, modified: 0, sidecar: 0)
 
   init(inode: Int, size: Int, modified: Int, sidecar: Int) {
     (self.inode, self.size, modifiedNanoseconds) = (UInt64(bitPattern: Int64(inode)), size, modified)

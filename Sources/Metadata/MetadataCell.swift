@@ -1,6 +1,14 @@
 public import Cells
 import Foundation
+import Glibc
 import TileStorage
+
+/// A sidecar could not be asked about now, for no fault of its own: later it may be.
+public struct WordsUnavailable: Error, CustomStringConvertible {
+  public init() {}
+
+  public var description: String { "the words of its sidecar cannot be read now" }
+}
 
 /// A cell that reads and edits XMP: Exiv2 parses what strangers wrote.
 public enum MetadataCell {
@@ -34,15 +42,35 @@ public enum MetadataCell {
 
   /// Asks a cell; in a process without cells, which only libraries are used in, the process itself.
   ///
-  /// - Returns: nothing, too, where the question ended the cell.
-  static func ask(_ question: UInt32, _ bytes: [UInt8], isPrivate: Bool) -> [UInt8] {
+  /// - Returns: nothing, too, where the question made a cell crash, and a fresh one again.
+  static func ask(
+    _ question: UInt32, _ bytes: [UInt8], isPrivate: Bool
+  ) throws(WordsUnavailable) -> [UInt8] {
     guard let server = CellServer.running else { return answer(question, bytes) }
     let pool = isPrivate ? secret : shared
-    do throws(CellEnd) {
-      let message = try pool.ask(server, question, bytes, seconds: seconds)
-      return message.kind == question ? message.bytes : []
-    } catch { return [] }
+    var crashes = 0
+    for _ in 0..<attempts {
+      do throws(CellEnd) {
+        let message = try pool.ask(server, question, bytes, seconds: seconds)
+        guard message.kind == question else { throw .garbled }
+        return message.bytes
+      } catch {
+        switch error {
+        // Another attempt would be waited for as long again.
+        case .time, .cancelled: throw WordsUnavailable()
+        // The server of cells was killed, or somebody chose the cell; no sidecar makes one exit.
+        case .unavailable, .exit, .signal(SIGKILL), .signal(SIGTERM): break
+        case .signal, .memory, .garbled:
+          crashes += 1
+          if crashes == 2 { return [] }
+        }
+      }
+    }
+    throw WordsUnavailable()
   }
+
+  /// More than cells that are kept: all of them may have ended with the same server.
+  private static let attempts = 16
 
   private static func answer(_ question: UInt32, _ bytes: [UInt8]) -> [UInt8] {
     switch question {

@@ -14,8 +14,8 @@ public struct Sidecar: Sendable, Codable {
   /// Nil where the bytes are no XMP.
   ///
   /// - Parameter isPrivate: no cell that has read another's words may see these.
-  public init?(_ bytes: [UInt8], isPrivate: Bool = false) {
-    let answer = MetadataCell.ask(MetadataCell.read, bytes, isPrivate: isPrivate)
+  public init?(_ bytes: [UInt8], isPrivate: Bool = false) throws(WordsUnavailable) {
+    let answer = try MetadataCell.ask(MetadataCell.read, bytes, isPrivate: isPrivate)
     guard !answer.isEmpty, let sidecar = try? JSONDecoder().decode(Sidecar.self, from: Data(answer)) else {
       return nil
     }
@@ -59,11 +59,13 @@ public struct Sidecar: Sendable, Codable {
   /// A sidecar with the edit in it, and everything else as it was.
   /// - Parameter bytes: of the sidecar so far; empty where there is none.
   /// - Returns: nil where they are no XMP: what cannot be read is not overwritten.
-  public static func edited(_ bytes: [UInt8], _ edit: MetadataEdit, isPrivate: Bool = false) -> [UInt8]? {
+  public static func edited(
+    _ bytes: [UInt8], _ edit: MetadataEdit, isPrivate: Bool = false
+  ) throws(WordsUnavailable) -> [UInt8]? {
     let question = MetadataCell.EditQuestion(sidecar: Data(bytes), edit: edit)
     // Texts always encode.
     let asked = Array(try! JSONEncoder().encode(question))
-    let answer = MetadataCell.ask(MetadataCell.edit, asked, isPrivate: isPrivate)
+    let answer = try MetadataCell.ask(MetadataCell.edit, asked, isPrivate: isPrivate)
     return answer.isEmpty ? nil : answer
   }
 

@@ -18,6 +18,8 @@ public final class Library: Sendable {
   private let updating = Mutex<Void>(())
   /// Held while the folders are read, so that a change is not overwritten by what was read before it.
   private let reading = Mutex<Void>(())
+  /// Images in the catalog without their sidecars' words, which could not be read.
+  private let wordless = Mutex<Set<String>>([])
   private let source: (any LibrarySource)?
   private let watches: Bool
 
@@ -95,8 +97,37 @@ public final class Library: Sendable {
       return nil
     }
     guard let renewed else { return true }
-    do throws(StorageError) { try catalogue(renewed) } catch { return true }
+    do throws(StorageError) {
+      try catalogue(renewed)
+      try readMissingWords()
+    } catch { return true }
     return catalog.needsUpdate
+  }
+
+  /// How many images' words could not be read so far, for no fault of their sidecars.
+  public var wordlessCount: Int { wordless.withLock { $0.count } }
+
+  /// Reads words that could not be had before; ends with the first that cannot be had again.
+  private func readMissingWords() throws(StorageError) {
+    let table = current
+    var found: [String] = []
+    for id in wordless.withLock({ $0 }) {
+      guard let entry = table.entry(id) else {
+        found.append(id)
+        continue
+      }
+      if entry.isWaiting { continue }
+      if let archive = try? entry.openOnce(), (try? entry.metadata(archive)) == nil { break }
+      found.append(id)
+      if found.count == 500 { break }
+    }
+    try catalogue(found)
+  }
+
+  private func noteWords(of entry: CatalogEntry) {
+    wordless.withLock { ids in
+      if entry.isWordless { ids.insert(entry.id) } else { ids.remove(entry.id) }
+    }
   }
 
   /// Reads all folders whatever the kernel has told of them, and brings the catalog to what they hold; what fails
@@ -166,6 +197,7 @@ public final class Library: Sendable {
     let result: Result<Void, StorageError> = updating.withLock { _ in
       let table = current
       var (found, gone): ([CatalogEntry], [String]) = ([], [])
+      var patience = WordPatience(failures: 1)
       for id in ids {
         guard let entry = table.entry(id) else {
           gone.append(id)
@@ -173,8 +205,11 @@ public final class Library: Sendable {
         }
         let archive = try? entry.openOnce()
         found.append(
-          archive.map(entry.catalogEntry) ?? CatalogEntry(unreadable: id, stamp: entry.stamp))
+          archive.map { patience.catalogEntry(entry, $0) }
+            ?? CatalogEntry(unreadable: id, stamp: entry.stamp))
       }
+      for entry in found { noteWords(of: entry) }
+      wordless.withLock { $0.subtract(gone) }
       do throws(StorageError) { return .success(try catalog.update(found, removing: gone)) } catch {
         return .failure(error)
       }
@@ -226,15 +261,17 @@ public final class Library: Sendable {
     }
     var read = 0
     var batch: [CatalogEntry] = []
+    var patience = WordPatience(failures: 3)
     for (number, entry) in table.entries.enumerated() where !isKnown[number] {
       if isCancelled() { return read }
       do throws(StorageError) {
         // Not among the open ones, which are those in use.
-        batch.append(entry.catalogEntry(try entry.openOnce()))
+        batch.append(patience.catalogEntry(entry, try entry.openOnce()))
       } catch {
         unreadable(error)
         batch.append(CatalogEntry(unreadable: entry.id, stamp: entry.stamp))
       }
+      if let last = batch.last { noteWords(of: last) }
       read += 1
       if batch.count == 500 {
         try catalog.update(batch, removing: [])

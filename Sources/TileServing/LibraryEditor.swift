@@ -12,6 +12,8 @@ final class LibraryEditor: Sendable {
     case changedMeanwhile
     /// A sidecar of somebody's that cannot be read.
     case unreadableSidecar
+    /// The sidecar cannot be read or written now, for no fault of its own.
+    case unavailable
   }
 
   private let library: Library
@@ -22,7 +24,7 @@ final class LibraryEditor: Sendable {
   /// Writes the edit beside the archive, durably, and takes it into the catalog.
   /// - Parameter isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
   func edit(
-    _ id: String, _ edit: MetadataEdit, if isCurrent: () -> Bool
+    _ id: String, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
     let result: Result<Outcome, StorageError> = turn.withLock { _ in
       do throws(StorageError) { return .success(try editAlone(id, edit, isCurrent)) } catch {
@@ -33,20 +35,26 @@ final class LibraryEditor: Sendable {
   }
 
   private func editAlone(
-    _ id: String, _ edit: MetadataEdit, _ isCurrent: () -> Bool
+    _ id: String, _ edit: MetadataEdit, _ isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
     guard let path = library.current.entry(id)?.path else { return .notThere }
     // Another server of this library takes its turn by the same lock.
     let folder = try LockedFolder(parentFolder(path))
     try library.renew([(id, path)])
     guard let entry = library.current.entry(id) else { return .notThere }
-    guard isCurrent() else { return .changedMeanwhile }
     var old: [UInt8] = []
     if entry.sidecar != nil {
       guard let bytes = entry.readSidecar() else { return .unreadableSidecar }
       old = bytes
     }
-    guard let new = Sidecar.edited(old, edit), Sidecar(new) != nil else { return .unreadableSidecar }
+    let new: [UInt8]
+    do throws(WordsUnavailable) {
+      guard try isCurrent() else { return .changedMeanwhile }
+      guard let edited = try Sidecar.edited(old, edit), try Sidecar(edited) != nil else {
+        return .unreadableSidecar
+      }
+      new = edited
+    } catch { return .unavailable }
     let destination = entry.sidecar?.path ?? TrashFolder.sidecars(ofArchive: path)[0]
     let file = try PartialFile(destination: destination)
     try file.write(new)

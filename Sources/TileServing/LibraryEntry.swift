@@ -10,7 +10,17 @@ final class LibraryEntry: Sendable {
   let identity: FileIdentity
   let sidecar: SidecarFile?
   /// What is known of the image, once it was asked for.
-  private let words = Mutex<ImageMetadata?>(nil)
+  private struct Words {
+    var read: ImageMetadata?
+    /// How often in a row they could not be read, and when they may be asked for again.
+    var failures = 0
+    var notBefore: ContinuousClock.Instant?
+
+    var isWaiting: Bool { notBefore.map { .now < $0 } ?? false }
+  }
+  private let words = Mutex(Words())
+  /// Held while they are read: whoever asks meanwhile waits for the same answer.
+  private let reading = Mutex<Void>(())
   /// The sidecar's bytes; nil where there is none, or it cannot be read.
   let readSidecar: @Sendable () -> [UInt8]?
   /// Of a private space: no cell that has read anything else may see its words.
@@ -42,24 +52,49 @@ final class LibraryEntry: Sendable {
 
   var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
 
-  /// What the catalog holds of the image.
-  func catalogEntry(_ archive: SZIArchive) -> CatalogEntry {
+  /// What the catalog holds of the image. Where the sidecar cannot be read now it is without the sidecar's words, and
+  /// without a stamp, so that it is read again.
+  /// - Parameter mayWait: for words that are not in memory.
+  func catalogEntry(_ archive: SZIArchive, mayWait: Bool = true) -> CatalogEntry {
     var entry = CatalogEntry(id: id, stamp: stamp, archive: archive)
-    entry.metadata = metadata(archive)
+    if mayWait || isQuick, let words = try? metadata(archive) {
+      entry.metadata = words
+    } else {
+      entry.stamp = .unset
+    }
     return entry
   }
 
+  /// Whether `metadata` answers at once, be it that the words cannot be had now.
+  var isQuick: Bool { sidecar == nil || words.withLock { $0.read != nil || $0.isWaiting } }
+
+  /// Whether the words could not be read, and it is too early to try again.
+  var isWaiting: Bool { words.withLock { $0.isWaiting } }
+
   /// What the sidecar says, and else the archive. A damaged sidecar says nothing.
-  func metadata(_ archive: SZIArchive) -> ImageMetadata {
+  func metadata(_ archive: SZIArchive) throws(WordsUnavailable) -> ImageMetadata {
     guard sidecar != nil else { return archive.metadata }
-    return words.withLock { words in
-      if let words { return words }
-      let own = archive.metadata
-      let sidecar = readSidecar().flatMap { Sidecar($0, isPrivate: isPrivate) }
-      let read = sidecar?.applied(to: own) ?? own
-      words = read
-      return read
+    if let read = words.withLock({ $0.read }) { return read }
+    let result: Result<ImageMetadata, WordsUnavailable> = reading.withLock { _ in
+      let known = words.withLock { $0 }
+      if let read = known.read { return .success(read) }
+      if known.isWaiting { return .failure(WordsUnavailable()) }
+      do throws(WordsUnavailable) {
+        var read = archive.metadata
+        if let bytes = readSidecar(), let sidecar = try Sidecar(bytes, isPrivate: isPrivate) {
+          read = sidecar.applied(to: read)
+        }
+        words.withLock { [read] in $0.read = read }
+        return .success(read)
+      } catch {
+        words.withLock { words in
+          words.notBefore = .now + .seconds(min(64, 2 << words.failures))
+          words.failures = min(words.failures + 1, 6)
+        }
+        return .failure(error)
+      }
     }
+    return try result.get()
   }
 
   /// Whether this call is the first to find that the archive cannot be read.
@@ -85,6 +120,22 @@ final class LibraryEntry: Sendable {
   fileprivate func holds(_ archive: SZIArchive) -> Bool { opened.withLock { $0 === archive } }
 
   fileprivate func close() { opened.withLock { $0 = nil } }
+}
+
+/// How long words are waited for, of many images in turn: where those of some in a row cannot be read, no cell answers
+/// now, and the others' are not asked for.
+struct WordPatience {
+  private let most: Int
+  private var failures = 0
+
+  init(failures most: Int) { self.most = most }
+
+  mutating func catalogEntry(_ entry: LibraryEntry, _ archive: SZIArchive) -> CatalogEntry {
+    let (isQuick, mayWait) = (entry.isQuick, failures < most)
+    let found = entry.catalogEntry(archive, mayWait: mayWait)
+    if !isQuick, mayWait { failures = found.isWordless ? failures + 1 : 0 }
+    return found
+  }
 }
 
 /// The archives that are open: at most so many, and with so many tiles, that memory stays bounded. The

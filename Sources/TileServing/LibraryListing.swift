@@ -27,10 +27,11 @@ extension Library {
     let last = found.entries.last?.id
     // What is gone since may be in the catalog still.
     let table = current
+    var patience = WordPatience(failures: 1)
     found.entries = found.entries.compactMap { known in
       guard let entry = table.entry(known.id) else { return nil }
       guard known.stamp != entry.stamp else { return known }
-      return (try? open.archive(entry)).map(entry.catalogEntry)
+      return (try? open.archive(entry)).map { patience.catalogEntry(entry, $0) }
     }
     return LibraryListing(entries: found.entries, total: found.total, next: found.hasMore ? last : nil)
   }
@@ -42,13 +43,14 @@ extension Library {
     let end = min(table.ids.count, start + limit)
     let known = try catalog.entries(Array(table.ids[start..<end]))
     let byID = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
+    var patience = WordPatience(failures: 1)
     let entries = table.entries[start..<end].map { entry -> CatalogEntry in
       let stamp = entry.stamp
       if let known = byID[entry.id], known.stamp == stamp { return known }
       guard let archive = try? open.archive(entry) else {
         return CatalogEntry(unreadable: entry.id, stamp: stamp)
       }
-      return entry.catalogEntry(archive)
+      return patience.catalogEntry(entry, archive)
     }
     // An archive that cannot be read is told of where it is asked for; it must not hide the others.
     return LibraryListing(

@@ -35,7 +35,8 @@ extension OpenAPI {
         "405": "The server is not writable.", "409": "The image cannot be changed, which the problem says.",
         "413": "The body is too long.", "414": "The URL is too long.",
         "500": "The change could not be written.",
-        "503": "Too many changes at once; see Retry-After.", "507": "The disk is full; see Retry-After.",
+        "503": "Too many changes at once, or the sidecar cannot be read now; see Retry-After.",
+        "507": "The disk is full; see Retry-After.",
       ]
       for (status, words) in always.merging(more, uniquingKeysWith: { a, _ in a }) {
         result[status] = problem(words)

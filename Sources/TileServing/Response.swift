@@ -111,6 +111,14 @@ public struct Response: Sendable {
     return response
   }
 
+  /// The same answer for whom it is given to alone: another one of the same state would say more.
+  var forNow: Response {
+    var answer = self
+    answer.headers.removeAll { ["ETag", "Cache-Control"].contains($0.name) }
+    answer.headers.append(("Cache-Control", "no-store"))
+    return answer
+  }
+
   /// To a read whose If-Match names another version.
   public static let preconditionFailed = text(412, "there is another version now")
 

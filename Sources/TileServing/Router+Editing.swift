@@ -81,9 +81,14 @@ extension Router {
   static let unknownImage = Response.problem(404, "Not found", "there is no image of this id")
 
   private func edit(_ id: String, _ request: Request) -> Response {
-    let isCurrent = {
+    let isCurrent = { () throws(WordsUnavailable) -> Bool in
       guard let wanted = request.header("If-Match") else { return true }
-      guard let tag = describe(id).header("ETag") else { return false }
+      let now = describe(id)
+      guard let tag = now.header("ETag") else {
+        // The image is there, but without its words.
+        if now.status == 200 { throw WordsUnavailable() }
+        return false
+      }
       return EntityTag(text: tag).isMatched(byIfMatch: wanted)
     }
     do {
@@ -103,6 +108,8 @@ extension Router {
       case .notThere: return Self.unknownImage
       case .changedMeanwhile:
         return .problem(412, "Changed meanwhile", "somebody else has changed this image; read it again")
+      case .unavailable:
+        return .problem(503, "Busy", "the image's XMP sidecar cannot be read now; try again")
       case .unreadableSidecar:
         return .problem(409, "Conflict", "the image's XMP sidecar cannot be read, and is not overwritten")
       }

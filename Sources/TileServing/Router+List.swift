@@ -35,7 +35,8 @@ extension Router {
       let images = listing.entries.compactMap {
         ImageDescription($0, pages: $0.book.flatMap { pages[$0] } ?? 1, base: site.base)
       }
-      return .json(Page(images: images, total: listing.total, next: listing.next))
+      let page = Response.json(Page(images: images, total: listing.total, next: listing.next))
+      return listing.entries.contains(where: \.isWordless) ? page.forNow : page
     } catch {
       return .problem(500, "Unreadable", "the library's catalog cannot be read")
     }

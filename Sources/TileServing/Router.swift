@@ -185,12 +185,11 @@ struct Router {
     do throws(ViewportQuery.Refusal) {
       var answer = try ViewportAnswer(
         ViewportQuery(parameters, sideLimit: site.viewportSide), id: id, archive: archive, base: site.base)
-      if answer.query.describe {
-        let description = describe(id)
-        guard description.status == 200, case .bytes(let json) = description.body else { return description }
-        answer.description = json
-      }
-      return response(answer)
+      guard answer.query.describe else { return response(answer) }
+      let description = describe(id)
+      guard description.status == 200, case .bytes(let json) = description.body else { return description }
+      answer.description = json
+      return description.header("ETag") == nil ? response(answer).forNow : response(answer)
     } catch {
       return .problem(400, "Bad parameter", error.description)
     }
@@ -222,7 +221,10 @@ struct Router {
   func known(
     _ id: String, problem: Bool, _ answer: (CatalogEntry, SZIArchive) -> Response
   ) -> Response {
-    let tell = { (found: (entry: CatalogEntry, archive: SZIArchive)) in answer(found.entry, found.archive) }
+    let tell = { (found: (entry: CatalogEntry, archive: SZIArchive)) in
+      let response = answer(found.entry, found.archive)
+      return found.entry.isWordless ? response.forNow : response
+    }
     return found(id, problem, tell) { (place) throws(StorageError) in
       var found = try place.library.catalogEntry(place.id)
       found?.entry.id = id

@@ -8,20 +8,27 @@ extension SpaceLibrary {
   ///   - id: within the space.
   ///   - isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
   func edit(
-    _ id: String, _ edit: MetadataEdit, if isCurrent: () -> Bool
+    _ id: String, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome {
     var outcome = LibraryEditor.Outcome.done
     let isThere = try space.changeSidecar(ofID: id) { old in
       refresh()
-      guard isCurrent() else {
-        outcome = .changedMeanwhile
+      do throws(WordsUnavailable) {
+        guard try isCurrent() else {
+          outcome = .changedMeanwhile
+          return nil
+        }
+        guard let new = try Sidecar.edited(old, edit, isPrivate: true),
+          try Sidecar(new, isPrivate: true) != nil
+        else {
+          outcome = .unreadableSidecar
+          return nil
+        }
+        return new
+      } catch {
+        outcome = .unavailable
         return nil
       }
-      guard let new = Sidecar.edited(old, edit, isPrivate: true), Sidecar(new, isPrivate: true) != nil else {
-        outcome = .unreadableSidecar
-        return nil
-      }
-      return new
     }
     refresh()
     return isThere ? outcome : .notThere

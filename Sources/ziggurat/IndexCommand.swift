@@ -30,6 +30,12 @@ enum IndexCommand: Command {
         return .interrupted
       }
       Output.result("\(count - unreadable) images\n")
+      if library.wordlessCount > 0 {
+        Output.error(
+          "sidecars of \(library.wordlessCount) images could not be read now; whoever opens the catalog reads them"
+        )
+        return .temporary
+      }
       return unreadable == 0 ? .success : .someFailed
     } catch {
       Output.error(error.description)

@@ -96,9 +96,9 @@ enum SpaceCommand: Command {
     var isWhole = true
     do throws(StorageError) {
       for id in try space.ids() {
-        do throws(StorageError) {
+        do {
           guard let archive = try space.archive(ofID: id) else { continue }
-          let words = try space.sidecar(ofID: id).flatMap { Sidecar($0, isPrivate: true) }
+          let words = try space.sidecar(ofID: id).flatMap { try Sidecar($0, isPrivate: true) }
           tell(archive, words?.applied(to: archive.metadata) ?? archive.metadata, asJSON: asJSON)
         } catch {
           isWhole = false

@@ -13,15 +13,15 @@ extension FuzzInput {
   /// What is edited is read back with the edit in it, or was no sidecar before.
   func readSidecar() {
     let own = ImageMetadata()
-    let before = Sidecar(bytes)?.applied(to: own)
+    let before = (try? Sidecar(bytes))?.applied(to: own)
     guard let edit = try? MetadataEdit(json: Array(#"{"caption": "Words <&> 虫"}"#.utf8)) else {
       preconditionFailure("an edit")
     }
-    guard let edited = Sidecar.edited(bytes, edit) else {
+    guard let edited = try? Sidecar.edited(bytes, edit) else {
       precondition(before == nil, "what can be read can be edited")
       return
     }
-    guard let after = Sidecar(edited)?.applied(to: own) else {
+    guard let after = (try? Sidecar(edited))?.applied(to: own) else {
       preconditionFailure("what was edited can be read")
     }
     precondition(after.caption == edit.caption, "the edit is in it")
