@@ -9,6 +9,8 @@ struct Router {
   let site: Site
   let request: Request
   let visitor: Visitor
+  /// Whether this is no event loop, which must not wait: it has tiles to send.
+  var mayWait = true
 
   func response() -> Response {
     switch segments() {
@@ -221,6 +223,10 @@ struct Router {
   func known(
     _ id: String, problem: Bool, _ answer: (CatalogEntry, SZIArchive) -> Response
   ) -> Response {
+    if !mayWait, let place = place(id), place.library.current.entry(place.id)?.isQuick == false {
+      // All of the answer, since this one may be a part of it.
+      return site.deferred(request, in: site.words)
+    }
     let tell = { (found: (entry: CatalogEntry, archive: SZIArchive)) in
       let response = answer(found.entry, found.archive)
       return found.entry.isWordless ? response.forNow : response

@@ -24,6 +24,8 @@ public final class Site: Sendable {
   public let writes = WriteQueue()
   /// What only the catalog knows.
   let reading = WorkQueue("reading", capacity: 256)
+  /// What sidecars say of images, where that is not in memory yet: a cell reads it, or does not.
+  let words = WorkQueue("words", capacity: 256)
   /// CSS pixels along a side of a viewport query's window, at most.
   let viewportSide: Int
   /// Of the program.
@@ -143,10 +145,14 @@ public final class Site: Sendable {
 
   /// Answers everything else, and says why a tile could not be had.
   public func respond(to request: Request) -> Response {
-    guard Self.usesCatalog(request.rawPath) else { return answer(request) }
     // The database may take its time, and the event loop has none.
+    Self.usesCatalog(request.rawPath) ? deferred(request, in: reading) : answer(request, mayWait: false)
+  }
+
+  func deferred(_ request: Request, in queue: WorkQueue) -> Response {
     let request = request.detached
-    return Response(200, [], .deferred(DeferredAnswer(in: reading) { [self] in answer(request) }))
+    return Response(
+      200, [], .deferred(DeferredAnswer(in: queue) { [self] in answer(request, mayWait: true) }))
   }
 
   private static func usesCatalog(_ path: [UInt8]) -> Bool {
@@ -154,10 +160,12 @@ public final class Site: Sendable {
       || path.starts(with: "/iiif/presentation/".utf8)
   }
 
-  private func answer(_ request: Request) -> Response {
-    guard let gate else { return openResponse(to: request) }
+  private func answer(_ request: Request, mayWait: Bool) -> Response {
+    guard let gate else { return openResponse(to: request, mayWait: mayWait) }
     let isAdmitted = gate.admits(cookies: request.header("Cookie"))
-    return (isAdmitted ? openResponse(to: request) : gate.answer(request, base: base)).madePrivate
+    let answer =
+      isAdmitted ? openResponse(to: request, mayWait: mayWait) : gate.answer(request, base: base)
+    return answer.madePrivate
   }
 
   /// What the request may read and change.
@@ -212,11 +220,12 @@ public final class Site: Sendable {
     writes.stop()
     unlocking.stop()
     reading.stop()
+    words.stop()
     renders.stop()
     sessions.lockSpaces()
   }
 
-  private func openResponse(to request: Request) -> Response {
+  private func openResponse(to request: Request, mayWait: Bool) -> Response {
     if request.rawPath == Self.sessionPath { return sessionResponse(request) }
     switch request.method {
     case "OPTIONS":
@@ -226,7 +235,7 @@ public final class Site: Sendable {
     default: return .methodNotAllowed
     }
     let visitor = visitor(request)
-    var response = Router(site: self, request: request, visitor: visitor).response()
+    var response = Router(site: self, request: request, visitor: visitor, mayWait: mayWait).response()
       .compressed(for: request.header("Accept-Encoding"))
     // All of them may tell of a space: what is the same for everybody is not kept either.
     if visitor.space != nil {

@@ -6,8 +6,10 @@ import signal
 import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from harness import CommandTest, Server, folder, photo, run
 from processes import NURSERY, descendants, kill, name
@@ -131,6 +133,28 @@ class Outages(CommandTest):
                 return {each["id"]: each["title"] for each in ask(server, "GET", f"/api/images?q={query}", token=None)[1]["images"]}
             self.wait(60, lambda: titles("") == wanted)
             self.wait(60, lambda: titles("harbour") == wanted)
+
+    def test_tiles_do_not_wait_for_words(self):
+        place = library(NAMES[:2])
+        slow, other = NAMES[0], NAMES[1]
+        write_sidecar(place, slow, "Lighthouse")
+        self.assertEqual(run("index", place).returncode, 0)
+        # One event loop for all; the catalog has the words, so that nobody has asked for them yet.
+        for path in (image(slow), f"{image(slow)}/viewport?width=64&height=64&describe=1", f"/xyz/{quote(slow)}/tilejson.json"):
+            with self.subTest(path), serve(place, "--threads", "1") as server, ThreadPoolExecutor(1) as pool:
+                with stopped(server):
+                    answer = pool.submit(ask, server, "GET", path)
+                    time.sleep(0.5)
+                    for _ in range(10):
+                        began = time.monotonic()
+                        self.assertEqual(server.get(f"/dzi/{quote(other)}_files/8/0_0.jpg").status, 200)
+                        self.assertLess(time.monotonic() - began, 1)
+                        time.sleep(0.05)
+                    self.assertFalse(answer.done(), "it waits for words")
+                status, told, headers = answer.result()
+                self.assertEqual((status, headers["Content-Type"]), (200, "application/json"))
+                self.assertIn("Lighthouse", json.dumps(told))
+                self.assertTrue(headers["ETag"])
 
     def test_a_sidecar_that_is_none_stays_none(self):
         place = library(NAMES[:1])
