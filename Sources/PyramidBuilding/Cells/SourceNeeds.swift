@@ -1,4 +1,5 @@
 import Cells
+import Foundation
 import Glibc
 import Imaging
 import TileStorage
@@ -18,7 +19,7 @@ struct SourceNeeds {
   }
 
   /// More than the file itself, or more than the usual decoders.
-  var isUncommon: Bool { hasText || warmth != nil || !companions.isEmpty }
+  var isUncommon: Bool { hasText || warmth != nil || !companions.isEmpty || !listedFiles.isEmpty }
 
   /// ImageMagick loads its decoders when they are first asked for, which a cell cannot.
   var warmth: CellServer.Warmth? { begins("BM") || isUnknown ? ImagingWarmth.magick : nil }
@@ -26,10 +27,21 @@ struct SourceNeeds {
   /// The source, and what it needs beside itself: to be closed by the caller.
   func openFiles() -> [Int32] {
     guard !path.hasPrefix(Self.nameless) else { return [] }
-    return ([path] + companions + (hasText ? Self.fonts : [])).compactMap { path in
+    let own = ([path] + companions + (hasText ? Self.fonts : [])).compactMap { path in
       let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
       return descriptor < 0 ? nil : descriptor
     }
+    return own + listedFiles.prefix(CellServer.mostFiles - own.count).compactMap(Self.openListed)
+  }
+
+  /// A file, and neither a folder nor a link: the name is a stranger's.
+  private static func openListed(_ path: String) -> Int32? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    var status = stat()
+    guard descriptor >= 0 else { return nil }
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
+    close(descriptor)
+    return nil
   }
 
   /// A descriptor of a source that has no name but that of one.
@@ -41,13 +53,41 @@ struct SourceNeeds {
 
   private static let nameless = "/proc/self/fd/"
 
-  /// MIRAX and Hamamatsu keep a slide in several files.
+  private var name: Substring { path.split(separator: "/").last ?? "" }
+
+  /// MIRAX keeps a slide in a folder of its name.
   private var companions: [String] {
-    switch path.split(separator: ".").last?.lowercased() {
-    case "mrxs": [String(path.dropLast(5))]
-    case "vms", "vmu": [parentFolder(path)]
-    default: []
+    let folder = name.dropLast(5)
+    guard name.lowercased().hasSuffix(".mrxs"), !folder.allSatisfy({ $0 == "." }) else { return [] }
+    return ["\(parentFolder(path))/\(folder)"]
+  }
+
+  /// Hamamatsu keeps a slide in files beside a short text that lists them. Nothing else in that folder is anybody's
+  /// business: it may be a home.
+  private var listedFiles: [String] {
+    guard [".vms", ".vmu"].contains(where: name.lowercased().hasSuffix),
+      let file = FileHandle(forReadingAtPath: path), let text = try? file.read(upToCount: Self.longestList)
+    else { return [] }
+    var names: [String] = []
+    for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
+      let parts = line.split(separator: UInt8(ascii: "="), maxSplits: 1)
+      guard parts.count == 2 else { continue }
+      let (key, value) = (Self.trimmed(parts[0]), Self.trimmed(parts[1]))
+      let isPart = ["ImageFile", "MapFile", "OptimisationFile", "MacroImage"].contains(where: key.hasPrefix)
+      guard isPart, !value.isEmpty, !value.hasPrefix("."), !value.contains(where: { "/\\\0".contains($0) }),
+        !names.contains(value)
+      else { continue }
+      names.append(value)
+      if names.count == CellServer.mostFiles { break }
     }
+    return names.map { "\(parentFolder(path))/\($0)" }
+  }
+
+  /// Bytes of such a text, as OpenSlide takes it.
+  private static let longestList = 64 << 10
+
+  private static func trimmed(_ bytes: Data) -> String {
+    String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespaces)
   }
 
   /// SVG (packed, too) and PDF write with the system's fonts: without them letters would be missing, silently.

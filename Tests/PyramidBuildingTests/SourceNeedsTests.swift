@@ -1,0 +1,71 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import PyramidBuilding
+
+/// What the cell of a source may read, and what it needs beside the usual decoders.
+@Suite struct SourceNeedsTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Below the folder.
+  private func opened(_ name: String) throws -> Set<String> {
+    let files = SourceNeeds(path: folder(name)).openFiles()
+    defer { for file in files { close(file) } }
+    let root = try #require(realpath(folder.path, nil))
+    defer { free(root) }
+    return Set(
+      try files.map { file in
+        let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file)")
+        return path.replacing(String(cString: root), with: "").replacing(/^\//, with: "")
+      })
+  }
+
+  @Test(arguments: ["slide.vms", "slide.VMU"]) func `of a slide's folder the files that it lists`(name: String) throws {
+    for each in ["a 1.jpg", "b.jpg", "map.jpg", "x.opt", "other.jpg", ".netrc", "sub/secret", "../escape.vms"] {
+      try folder.write(each == "../escape.vms" ? "up/escape.vms" : each, Array("x".utf8))
+    }
+    try FileManager.default.createSymbolicLink(atPath: folder("link.jpg"), withDestinationPath: "/etc/passwd")
+    try FileManager.default.createSymbolicLink(atPath: folder("folder.jpg"), withDestinationPath: "sub")
+    let text = """
+      [Virtual Microscope Specimen]
+      NoLayers=1
+      ImageFile=a 1.jpg\r
+      ImageFile(1,0) = b.jpg
+      MapFile=map.jpg
+      OptimisationFile=x.opt
+      MacroImage=link.jpg
+      ImageFile(2,0)=sub
+      ImageFile(3,0)=folder.jpg
+      ImageFile(4,0)=.netrc
+      ImageFile(5,0)=sub/secret
+      ImageFile(6,0)=../\((folder.path as NSString).lastPathComponent)/other.jpg
+      ImageFile(7,0)=\(folder("other.jpg"))
+      ImageFile(8,0)=.
+      ImageFile(9,0)=..
+      ImageFile(10,0)=
+      Note=other.jpg
+      """
+    try folder.write(name, text.utf8)
+    #expect(try opened(name) == [name, "a 1.jpg", "b.jpg", "map.jpg", "x.opt"])
+    #expect(SourceNeeds(path: folder(name)).isUncommon)
+    // However many it lists.
+    let many = (0..<200).map { "ImageFile(\($0),0)=\($0).jpg\n" }.joined()
+    for number in 0..<200 { try folder.write("\(number).jpg", []) }
+    try folder.write(name, many.utf8)
+    let files = SourceNeeds(path: folder(name)).openFiles()
+    for file in files { close(file) }
+    #expect((50...62).contains(files.count))
+  }
+
+  @Test func `of MIRAX the folder of the slide's name`() throws {
+    for each in ["slide.mrxs", "slide/Data.dat", ".mrxs", "..mrxs", "mrxs", "other.jpg"] {
+      try folder.write(each, Array("x".utf8))
+    }
+    #expect(try opened("slide.mrxs") == ["slide.mrxs", "slide"])
+    for each in [".mrxs", "..mrxs", "mrxs"] { #expect(try opened(each) == [each]) }
+  }
+}
