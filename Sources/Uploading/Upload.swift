@@ -33,6 +33,8 @@ public final class Upload: Sendable {
     var writer: ObjectIdentifier?
     /// Not tried again before: seconds since 1970.
     var notBefore = 0
+    /// How often it was put off after a failure that may pass.
+    var delays = 0
     /// How often it was begun to be tiled without an end of it being known.
     var attempts = 0
   }

@@ -252,6 +252,20 @@ public final class Uploads: Sendable {
     tell(upload)
   }
 
+  /// Seconds until the next attempt after a failure that is said to pass; after the last of them it has not passed.
+  static let pauses = [20, 60, 180, 600, 1800]
+
+  /// Tries an upload again after a failure that may pass; after a few of them it has failed.
+  /// - Parameter isOurs: the server itself sees what it lacks, and no picture fails by that, however long it lasts. All
+  ///   else may have been said by who decoded a stranger's bytes.
+  public func delay(_ upload: Upload, reason: String, isOurs: Bool) {
+    if isOurs { return postpone(upload, seconds: Self.pauses[0], reason: reason) }
+    let delays = upload.state.delays
+    guard delays < Self.pauses.count else { return end(upload, .failed, reason: reason) }
+    upload.change { $0.delays += 1 }
+    postpone(upload, seconds: Self.pauses[delays], reason: reason)
+  }
+
   // MARK: Small things
 
   static func now() -> Int { time(nil) }

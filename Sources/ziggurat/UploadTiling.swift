@@ -80,7 +80,7 @@ final class UploadTiling: @unchecked Sendable {
     case let error as BuildError:
       fail(upload, told(error.reason, of: path, upload), isTemporary: error.isTemporary)
     case let error as StorageError:
-      fail(upload, "it cannot be written", isTemporary: error.isTemporary)
+      fail(upload, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
     default: fail(upload, "it cannot be read", isTemporary: false)
     }
   }
@@ -98,10 +98,13 @@ final class UploadTiling: @unchecked Sendable {
     return String(words.prefix(300))
   }
 
-  private func fail(_ upload: Upload, _ reason: String, isTemporary: Bool) {
+  /// - Parameter isOurs: no cell had a part in it.
+  private func fail(_ upload: Upload, _ reason: String, isTemporary: Bool, isOurs: Bool = false) {
     if stopping.isSet, !upload.state.isCancelled { return uploads.postpone(upload, seconds: 0, reason: nil) }
     if upload.state.isCancelled { return uploads.end(upload, .failed, reason: "cancelled") }
-    if isTemporary { return uploads.postpone(upload, seconds: 20, reason: reason) }
+    if isTemporary {
+      return uploads.delay(upload, reason: reason, isOurs: isOurs || !uploads.hasRoom(upload.length))
+    }
     uploads.end(upload, .failed, reason: reason)
   }
 

@@ -1,0 +1,46 @@
+import TestSupport
+import Testing
+
+@testable import Uploading
+
+/// Uploads that could not be tiled, for a reason that may pass.
+@Suite struct DelayedUploadsTests {
+  private let folder: TemporaryFolder
+  private let uploads: Uploads
+  private let upload: Upload
+
+  init() throws {
+    folder = try TemporaryFolder()
+    uploads = try Uploads(library: folder.path)
+    upload = try uploads.reserve(name: "a.jpg", folder: "", length: 5)
+    try uploads.create(upload)
+    upload.change { $0.stage = .waiting }
+  }
+
+  /// One attempt: how long it is put off, or nil where it has ended.
+  private func fail(isOurs: Bool) throws -> Int? {
+    upload.change { $0.notBefore = 0 }
+    try #require(uploads.takeNext() === upload)
+    let now = Uploads.now()
+    uploads.delay(upload, reason: "it says so", isOurs: isOurs)
+    #expect(upload.state.reason == "it says so")
+    guard !upload.hasEnded else { return nil }
+    // Until then others have their turn.
+    #expect(upload.state.stage == .waiting && uploads.takeNext() == nil)
+    return upload.state.notBefore - now
+  }
+
+  @Test func `what never passes has failed after a few attempts, each later than the one before`() throws {
+    var pauses: [Int] = []
+    while let pause = try fail(isOurs: false), pauses.count < 100 { pauses.append(pause) }
+    #expect(upload.state.stage == .failed && upload.state.reason == "it says so")
+    #expect((3...8).contains(pauses.count) && pauses == pauses.sorted())
+    // Nobody else's outage of some minutes ends it.
+    #expect(pauses.reduce(0, +) > 1800 && pauses[0] <= 21)
+  }
+
+  @Test func `what the server itself lacks is waited for as long as it lasts`() throws {
+    for _ in 0..<100 { #expect(try fail(isOurs: true) != nil) }
+    #expect(upload.state.stage == .waiting)
+  }
+}
