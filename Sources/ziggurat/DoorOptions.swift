@@ -17,7 +17,9 @@ enum DoorOptions {
     Option(
       "frame-ancestors", "self", isList: true,
       help: "sites whose pages may frame a picture's: https://example.org, none, *"),
-    Option("audit", "FILE", help: "a line of JSON in FILE for each login, change and upload"),
+    Option(
+      "audit", "FILE",
+      help: "a line of JSON in FILE for each login, change and upload; SIGHUP opens it anew"),
   ]
 
   /// - Parameters:

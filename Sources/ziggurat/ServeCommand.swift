@@ -178,7 +178,8 @@ enum ServeCommand: Command {
     if let token { Output.note("write with http://\(names[0]):\(listener.port)/#token=\(token)") }
     if !isPrivate { tellWhatIsMissing(library, folder, takesUploads: uploads != nil, viewer: viewer) }
     while signals.wait() == .renew {
-      // Lines of the log go to stderr, whose file is not ours to open: there is none to begin anew.
+      // Lines of `--log` go to stderr, whose file is not ours to open.
+      access.audit?.reopen()
       Output.note("SIGHUP: the library's folders are read again")
       library.readAgain()
     }

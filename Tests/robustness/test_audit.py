@@ -1,7 +1,10 @@
 """The audit log: who changed what and when, and of private spaces no more than that something happened."""
 
+import contextlib
 import json
+import os
 import re
+import signal
 import time
 import unittest
 from pathlib import Path
@@ -163,6 +166,49 @@ class Audit(SpaceTest):
             self.assertEqual(result.returncode, 1)
             self.assertEqual(len(result.stderr.splitlines()), 1)
             self.assertIn(word, result.stderr)
+
+    def test_sighup_opens_the_file_anew(self):
+        client = Client(self.server)
+
+        def edit(name: str) -> None:
+            self.assertEqual(client.ask("PATCH", f"/api/images/{name}", b'{"title": "x"}', tus=False).status, 200)
+
+        def renew() -> None:
+            count = self.server.errors().count("SIGHUP")
+            self.server.process.send_signal(signal.SIGHUP)
+            until = time.monotonic() + 20
+            while self.server.errors().count("SIGHUP") == count:
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.05)
+
+        edit("harbour")
+        mode = self.path.stat().st_mode
+        moved = self.path.rename(self.path.with_suffix(".1"))
+        renew()
+        # There before anything happens, for no more eyes than the first.
+        self.assertEqual((self.path.read_bytes(), self.path.stat().st_mode), (b"", mode))
+        self.assertIn(str(self.path), self.files())
+        self.assertNotIn(str(moved), self.files())
+        edit("tower")
+        renew()
+        edit("bridge")
+        self.assertEqual([line["images"] for line in self.lines(moved)], [["harbour"]])
+        self.assertEqual([line["images"] for line in self.lines()], [["tower"], ["bridge"]])
+        # Where none can be opened, the old one is kept, and that is told once for each try.
+        second = self.path.rename(self.path.with_suffix(".2"))
+        self.path.mkdir()
+        renew()
+        edit("harbour")
+        self.assertEqual(len(self.lines(second)), 3)
+        told = re.findall(r".*audit.*", self.server.errors())
+        self.assertEqual(told, [f"ziggurat: cannot open the audit log {self.path}: Is a directory"])
+
+    def files(self) -> list[str]:
+        found = []
+        for each in Path(f"/proc/{self.server.process.pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                found.append(os.readlink(each))
+        return found
 
 
 class Alone(SpaceTest):

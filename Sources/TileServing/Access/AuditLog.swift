@@ -4,7 +4,7 @@ public import TileStorage
 
 /// Who changed what, and when: one line of JSON for each event, added to the end of a file.
 ///
-/// Whoever moves the file away finds the next line in a new one of its name. What cannot be written is told of,
+/// Whoever moves the file away finds the next line in a new one of its name, and with `reopen` that file at once. What cannot be written is told of,
 /// and changes nothing else.
 public final class AuditLog: Sendable {
   private struct State {
@@ -67,15 +67,26 @@ public final class AuditLog: Sendable {
     if let told { tell(told) }
   }
 
+  /// Lets go of a file that was moved away, and makes one of its name. Where that fails it is told, and the old file is
+  /// written on.
+  public func reopen() {
+    let told = state.withLock { state in
+      follow(&state) ? nil : StorageError("open the audit log \(path)", errno: errno).description
+    }
+    if let told { tell(told) }
+  }
+
   /// Opens the file anew where another, or none, has its name.
-  private func follow(_ state: inout State) {
+  /// - Returns: false where that fails, with errno: the old file is better than none.
+  @discardableResult
+  private func follow(_ state: inout State) -> Bool {
     var (named, open) = (stat(), stat())
     fstat(state.descriptor, &open)
-    if stat(path, &named) == 0, named.st_ino == open.st_ino, named.st_dev == open.st_dev { return }
-    // Where that fails the old file is better than none.
-    guard let descriptor = Self.open(path) else { return }
+    if stat(path, &named) == 0, named.st_ino == open.st_ino, named.st_dev == open.st_dev { return true }
+    guard let descriptor = Self.open(path) else { return false }
     close(state.descriptor)
     (state.descriptor, state.isCut) = (descriptor, false)
+    return true
   }
 
   private static func open(_ path: String) -> Int32? {
