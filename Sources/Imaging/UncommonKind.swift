@@ -1,4 +1,20 @@
+public import Cells
 import Glibc
+
+/// What decoding a source takes besides the usual decoders, as its first bytes and its name tell: that of the loaders
+/// that are let in for it.
+public struct DecodingNeeds: Sendable {
+  /// ImageMagick loads its decoders when they are first asked for, which a cell cannot.
+  public let warmth: CellServer.Warmth?
+  /// SVG and PDF write with the system's fonts.
+  public let drawsText: Bool
+
+  public init(ofFileAt path: String) {
+    let kinds = UncommonKind.kinds(ofFileAt: path)
+    warmth = kinds.contains(.magick) ? ImagingWarmth.magick : nil
+    drawsText = !kinds.isDisjoint(with: [.svg, .pdf])
+  }
+}
 
 /// Kinds of files whose decoders libvips does not trust with hostile bytes; each by the name of its loader.
 enum UncommonKind: String, CaseIterable {

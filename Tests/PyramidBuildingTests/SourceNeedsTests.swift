@@ -24,9 +24,10 @@ import Testing
       })
   }
 
-  @Test(arguments: ["slide.vms", "slide.VMU"]) func `of a slide's folder the files that it lists`(name: String) throws {
-    for each in ["a 1.jpg", "b.jpg", "map.jpg", "x.opt", "other.jpg", ".netrc", "sub/secret", "../escape.vms"] {
-      try folder.write(each == "../escape.vms" ? "up/escape.vms" : each, Array("x".utf8))
+  @Test(arguments: ["slide.vms", "slide.VMU"])
+  func `of a slide's folder the files that it lists`(name: String) throws {
+    for each in ["a 1.jpg", "b.jpg", "map.jpg", "x.opt", "other.jpg", ".netrc", "sub/secret"] {
+      try folder.write(each, Array("x".utf8))
     }
     try FileManager.default.createSymbolicLink(atPath: folder("link.jpg"), withDestinationPath: "/etc/passwd")
     try FileManager.default.createSymbolicLink(atPath: folder("folder.jpg"), withDestinationPath: "sub")
@@ -59,6 +60,29 @@ import Testing
     let files = SourceNeeds(path: folder(name)).openFiles()
     for file in files { close(file) }
     #expect((50...62).contains(files.count))
+  }
+
+  @Test(arguments: [
+    ("x.bmp", "BM", true, false), ("x.psd", "8BPS", true, false),
+    ("x.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", false, true),
+    ("x.svg", "<?xml?> <SVG/>", false, true),
+    ("x.svgz", "\u{1f}\u{8b}", false, true), ("x.pdf", "%PDF-1.4", false, true),
+    ("x.hdr", "#?RGBE\n", false, false), ("x.hdr", "#?RADIANCE\n", false, false),
+    ("x.mat", "MATLAB 5.0 MAT-file", false, false), ("x.nii", "\u{5c}\u{1}", false, false),
+    ("x.ppm", "P6 1 1 255", false, false), ("x.pfm", "PF 1 1", false, false),
+    ("x.fits", "SIMPLE  =", false, false),
+    ("x.jpg", "This is a letter.", false, false), ("x.jpg", "", false, false),
+    ("x.msl", "<?xml version='1.0'?><image/>", false, false),
+  ])
+  func `what is loaded is what the loaders need`(
+    name: String, start: String, isMagick: Bool, drawsText: Bool
+  ) throws {
+    let bytes = start.unicodeScalars.map { UInt8($0.value) }
+    let needs = SourceNeeds(path: try folder.write(name, bytes))
+    #expect((needs.warmth != nil) == isMagick)
+    #expect(needs.isUncommon == (isMagick || drawsText))
+    let fonts = try opened(name).contains { $0.contains("fonts") }
+    #expect(fonts == drawsText)
   }
 
   @Test func `of MIRAX the folder of the slide's name`() throws {

@@ -4,30 +4,23 @@ import Glibc
 import Imaging
 import TileStorage
 
-/// What a source's cell must be able to read, as its first bytes and its name tell; nothing is decoded here.
+/// What a source's cell must be able to read, as its first bytes and its name tell.
 struct SourceNeeds {
   let path: String
-  private let head: [UInt8]
+  private let decoding: DecodingNeeds
 
-  init(path: String) {
-    self.path = path
-    var head = [UInt8](repeating: 0, count: 1024)
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    let count = read(descriptor, &head, head.count)
-    if descriptor >= 0 { close(descriptor) }
-    self.head = Array(head.prefix(max(count, 0)))
-  }
+  init(path: String) { (self.path, decoding) = (path, DecodingNeeds(ofFileAt: path)) }
 
   /// More than the file itself, or more than the usual decoders.
-  var isUncommon: Bool { hasText || warmth != nil || !companions.isEmpty || !listedFiles.isEmpty }
+  var isUncommon: Bool { decoding.drawsText || warmth != nil || !companions.isEmpty || !listedFiles.isEmpty }
 
-  /// ImageMagick loads its decoders when they are first asked for, which a cell cannot.
-  var warmth: CellServer.Warmth? { begins("BM") || isUnknown ? ImagingWarmth.magick : nil }
+  /// What the server of cells does before a cell decodes it.
+  var warmth: CellServer.Warmth? { decoding.warmth }
 
   /// The source, and what it needs beside itself: to be closed by the caller.
   func openFiles() -> [Int32] {
     guard !path.hasPrefix(Self.nameless) else { return [] }
-    let own = ([path] + companions + (hasText ? Self.fonts : [])).compactMap { path in
+    let own = ([path] + companions + (decoding.drawsText ? Self.fonts : [])).compactMap { path in
       let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
       return descriptor < 0 ? nil : descriptor
     }
@@ -90,31 +83,10 @@ struct SourceNeeds {
     String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespaces)
   }
 
-  /// SVG (packed, too) and PDF write with the system's fonts: without them letters would be missing, silently.
-  private var hasText: Bool {
-    begins("%PDF") || head.starts(with: [0x1f, 0x8b]) || contains("<svg") || begins("<?xml")
-  }
-
+  /// Without them letters would be missing, silently.
   private static let fonts = [
     "/usr/share/fonts", "/usr/local/share/fonts", "/etc/fonts", "/usr/share/fontconfig",
     "/var/cache/fontconfig",
     "/usr/share/poppler", "/usr/share/ghostscript",
   ]
-
-  /// None of the formats whose decoders are always there.
-  private var isUnknown: Bool {
-    let known: [[UInt8]] = [
-      [0xff, 0xd8], [0x89, 0x50], [0x49, 0x49], [0x4d, 0x4d], Array("RIFF".utf8), Array("GIF8".utf8),
-      Array("%PDF".utf8), [0x1f, 0x8b], [0xff, 0x0a], [0xff, 0x4f], Array("SIMPLE".utf8),
-      [0x76, 0x2f, 0x31, 0x01],
-      Array("#?RADIANCE".utf8), Array("<".utf8), [0x08, 0xf2, 0xa6, 0xb6], [0xb6, 0xa6, 0xf2, 0x08],
-    ]
-    let isNetpbm = head.count > 1 && head[0] == 0x50 && (0x31...0x37).contains(head[1])
-    let isBoxed = head.count > 11 && ["ftyp", "jP  ", "JXL "].contains { head[4..<8].elementsEqual($0.utf8) }
-    return !isNetpbm && !isBoxed && !contains("<svg") && !known.contains { head.starts(with: $0) }
-  }
-
-  private func begins(_ text: String) -> Bool { head.starts(with: text.utf8) }
-
-  private func contains(_ text: String) -> Bool { head.firstRange(of: Array(text.utf8)) != nil }
 }
