@@ -98,8 +98,18 @@ public struct Sidecar: Sendable, Codable {
       let isMarked =
         removed.isEmpty
         ? file.clear(removedTag) : file.setText(removedTag, removed.sorted().joined(separator: " "))
-      return isMarked ? file.xmp : nil
+      guard isMarked, let xmp = file.xmp, holds(xmp, edit) else { return nil }
+      return xmp
     }
+  }
+
+  /// Whether the edit can be read from what was written: Exiv2 writes a namespace's name as it stands, quotes and all.
+  private static func holds(_ xmp: [UInt8], _ edit: MetadataEdit) -> Bool {
+    guard let file = MetadataFile(xmp: xmp) else { return false }
+    let words = ImageMetadata(file, isSidecar: true)
+    func isThere(_ wanted: String?, _ found: String?) -> Bool { wanted?.isEmpty != false || found != nil }
+    return isThere(edit.title, words.title) && isThere(edit.caption, words.caption)
+      && (edit.keywords?.isEmpty != false || !words.keywords.isEmpty)
   }
 
   private static let empty =

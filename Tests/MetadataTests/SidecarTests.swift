@@ -29,6 +29,17 @@ import TileStorage
           title: text, caption: "\(text)\n\n\(text)", creator: "C", keywords: [text, "second", text + "!"]))
   }
 
+  @Test func whatCouldNotBeReadAgainIsNotWritten() throws {
+    let xmp =
+      "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
+      + "<rdf:Description rdf:about='' xmlns:q='http://example.org/p\"q/'><q:City>Here</q:City></rdf:Description>"
+      + "</rdf:RDF></x:xmpmeta>"
+    #expect(try Sidecar(Array(xmp.utf8)) != nil)
+    if let edited = try Sidecar.edited(Array(xmp.utf8), edit(nil, "new")) {
+      #expect(try #require(try Sidecar(edited)).applied(to: ImageMetadata()).caption == "new")
+    }
+  }
+
   @Test func emptiedFieldsStayEmptyAndComeBackWhenSet() throws {
     let own = ImageMetadata(title: "own", caption: "own", keywords: ["own"])
     var bytes = try #require(try Sidecar.edited([], edit("", "", [])))
