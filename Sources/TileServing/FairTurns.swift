@@ -50,7 +50,7 @@ struct FairTurns<Key: Hashable & Sendable>: Sendable {
     clients[address]?.waiting.removeAll { $0.key == key }
   }
 
-  var isEmpty: Bool { clients.allSatisfy(\.value.waiting.isEmpty) }
+  var isEmpty: Bool { clients.allSatisfy { $0.value.waiting.isEmpty } }
 
   func count(of address: ClientAddress) -> Int { clients[address]?.waiting.count ?? 0 }
 

@@ -55,9 +55,9 @@ public final class Site: Sendable {
     (self.viewportSide, self.version) = (viewportSide, version)
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
-    // As many as there are threads in both lanes; the queue gives up first.
+    // The threads of one lane are at work most of the time. The queue gives up first.
     let cells = RenderCells(
-      options: options, threads: 2 * rendering.threads, timeout: Int(rendering.timeout.rounded(.up)) + 5)
+      options: options, threads: rendering.threads, timeout: Int(rendering.timeout.rounded(.up)) + 5)
     renderer = cells
     renders = RenderQueue(rendering, loops) { cells.seconds }
     sessions = SessionTable(

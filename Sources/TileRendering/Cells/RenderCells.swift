@@ -17,6 +17,8 @@ public final class RenderCells: Sendable {
     var answers = 0
     var since = ContinuousClock.now
     var cachedBytes = 0
+    /// Bytes of memory that the cell may have.
+    var allowed = 0
     /// What the cell was given, by the tiles' numbers. It is likely to have kept it, decoded, and asks where it has not.
     var given: [Int: UInt64] = [:]
   }
@@ -113,7 +115,11 @@ public final class RenderCells: Sendable {
     _ use: inout Kept, _ request: RenderRequest, _ need: RenderNeed, _ archive: SZIArchive,
     _ cancellation: Cancellation
   ) throws(CellEnd) -> Result<[UInt8], RenderError> {
-    use.cell.allow(memory: RenderNeed.base + options.cacheBytes + need.memory)
+    let memory = RenderNeed.base + options.cacheBytes + need.memory
+    if memory > use.allowed {
+      use.cell.allow(memory: memory)
+      use.allowed = memory
+    }
     // Of what is locked nothing more is decoded.
     let patience = Cell.Patience(seconds: timeout) { cancellation.isAsked || archive.isLocked }
     let given = use.given
