@@ -110,6 +110,12 @@ public struct PrivateSpaces: Sendable {
   /// Whether there may be spaces: there is a keyring.
   public var isThere: Bool { access(folder.path(SpaceFolder.keyringName), F_OK) == 0 }
 
+  /// Whether the keyring has this space's key for the password's; also false where it cannot be read.
+  func has(_ spaceKey: LockedBytes, under passwordKey: LockedBytes) -> Bool {
+    guard let keyring = try? read(), let found = keyring.spaceKey(passwordKey) else { return false }
+    return found.key == spaceKey
+  }
+
   /// Asks every process that has spaces of this library open to forget their keys.
   public func lock() throws(SpaceError) {
     do throws(StorageError) {

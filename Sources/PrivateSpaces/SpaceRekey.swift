@@ -26,6 +26,9 @@ public final class SpaceRekey {
 
   public enum Outcome: Hashable, Sendable {
     case done
+    /// The space has its new key. Not all of the old is cleared away, for this reason: by the next call, or whoever
+    /// opens the space next.
+    case uncleared(StorageError)
     /// What is sealed anew stays for the next call.
     case stopped
     /// Pictures that cannot be read, each with its reason; the space keeps its old key.
@@ -93,7 +96,8 @@ public final class SpaceRekey {
         clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).0))
   }
 
-  /// Does it, or goes on with it. What fails leaves the space as it was, under its old key.
+  /// Does it, or goes on with it. What it throws leaves the space as it was, under its old key, unless the system
+  /// failed at the keyring itself: then it is whole under the key that the keyring has.
   ///
   /// - Parameters:
   ///   - progress: is told now and then.
@@ -102,23 +106,41 @@ public final class SpaceRekey {
     progress: (Progress) -> Void = { _ in }, isStopped: () -> Bool = { false }
   ) throws(StorageError) -> Outcome {
     do throws(StorageError) {
-      let next: NextKey
-      if let begun = self.next { next = begun } else { next = try begin() }
-      while true {
-        let index = try space.index()
-        let faults = try copy(index, next.keys, progress, isStopped)
-        guard let faults else { return .stopped }
-        guard faults.isEmpty else { return .faulty(faults) }
-        // What was changed meanwhile is sealed anew, too.
-        if try isSwitched(index, to: next) { break }
-      }
-      try PrivateSpace(folder: folder, keys: next.keys).prepare()
-      return .done
+      if let unfinished = try change(progress, isStopped) { return unfinished }
     } catch {
-      // On a full disk everybody else needs the room, too.
-      if [ENOSPC, EDQUOT, EFBIG].contains(error.code) { removeCopies() }
+      // On a full disk everybody else needs the room, too; but once the keyring names them the copies are the space.
+      if [ENOSPC, EDQUOT, EFBIG].contains(error.code), spaces.has(spaceKey, under: passwordKey) {
+        removeCopies()
+      }
       throw error
     }
+    // From here on the new files are the only ones.
+    return clear()
+  }
+
+  /// All up to the keyring's naming the new key.
+  /// - Returns: nil where it does.
+  func change(
+    _ progress: (Progress) -> Void = { _ in }, _ isStopped: () -> Bool = { false }
+  ) throws(StorageError) -> Outcome? {
+    let next: NextKey
+    if let begun = self.next { next = begun } else { next = try begin() }
+    while true {
+      let index = try space.index()
+      let faults = try copy(index, next.keys, progress, isStopped)
+      guard let faults else { return .stopped }
+      guard faults.isEmpty else { return .faulty(faults) }
+      // What was changed meanwhile is sealed anew, too.
+      if try isSwitched(index, to: next) { return nil }
+    }
+  }
+
+  /// Removes what is left of the old.
+  private func clear() -> Outcome {
+    do throws(StorageError) {
+      try PrivateSpace(folder: folder, keys: next!.keys).prepare()
+      return .done
+    } catch { return .uncleared(error) }
   }
 
   private func begin() throws(StorageError) -> NextKey {

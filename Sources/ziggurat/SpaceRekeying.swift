@@ -62,6 +62,12 @@ struct SpaceRekeying {
     case .done:
       Output.note("changed; copies of the folder from before still open with the old key")
       return .success
+    case .uncleared(let error):
+      Output.note("changed; copies of the folder from before still open with the old key")
+      Output.error(
+        "not all of the old is cleared away: \(error); whoever opens the space next, as the same call, does it"
+      )
+      return .temporary
     case .stopped:
       Output.note("stopped; the space has its old key. The same call again goes on from here")
       return .interrupted

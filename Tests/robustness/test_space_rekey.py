@@ -24,6 +24,10 @@ WORDS = {"title": "Lighthouse", "caption": "grandmother at the Lighthouse"}
 class Rekey(SpaceTest):
     @classmethod
     def setUpClass(cls):
+        compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+        assert compiler, "a C compiler is needed to make faults"
+        cls.faults = folder("faults") / "faulting.so"
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", cls.faults, Path(__file__).with_name("faulting.c"), "-ldl"], check=True)
         cls.made = folder("library")
         photos = folder("photos")
         for number in range(8):
@@ -196,6 +200,31 @@ class Rekey(SpaceTest):
         self.assertFalse(self.is_changed(self.library))
         self.assertWhole(self.library)
         self.rekey("--yes")
+        self.assertChanged(self.library)
+
+    def faulty(self, fault: str, code: int) -> str:
+        """What it says where this happens as soon as the keyring has the new key."""
+        result = self.rekey("--yes", code=code, environment={"LD_PRELOAD": str(self.faults), "FAULT": fault})
+        self.assertTrue(self.is_changed(self.library))
+        return result.stderr
+
+    def test_disk_that_is_full_after_the_switch_leaves_the_new_space(self):
+        told = self.faulty("full", 75)
+        self.assertIn("changed; ", told)
+        self.assertRegex(told, r"ziggurat: not all of the old is cleared away: cannot write .*: No space left on device; ")
+        self.assertWhole(self.library)
+        self.assertIn("finished: ", self.rekey("--yes").stderr)
+        self.assertChanged(self.library)
+
+    def test_keyring_whose_name_does_not_get_to_the_disk_loses_nothing(self):
+        self.assertRegex(self.faulty("sync", 75), r"ziggurat: cannot write .*keyring: No space left on device\n$")
+        self.assertWhole(self.library)
+        # A loss of power may bring back the old keyring, and under that the space is whole, too.
+        before = folder("before")
+        subprocess.run(["cp", "-a", f"{self.library}/.", before], check=True)
+        shutil.copy(self.made / ".spaces/keyring", before / ".spaces/keyring")
+        self.assertWhole(before)
+        self.assertIn("finished: ", self.rekey("--yes").stderr)
         self.assertChanged(self.library)
 
     def test_room_that_is_not_there_is_told_before_anything_is_written(self):
