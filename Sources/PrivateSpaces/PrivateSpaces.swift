@@ -102,9 +102,15 @@ public struct PrivateSpaces: Sendable {
       throw StorageError("change the space's key", "its password or key was changed meanwhile")
     }
     keyring.put(new, under: passwordKey, slots: found.slots)
+    // Before the keyring: killed in between, everybody who had the space open has forgotten a key in vain, where
+    // else he would go on with one that is over.
+    try askToForget()
     try write(keyring)
-    // Who has the space open forgets the old key, which opens nothing any more.
-    try? folder.replace(SpaceFolder.lockName, with: Sodium.random(16), showsTime: true)
+  }
+
+  func askToForget() throws(StorageError) {
+    // The file's being another one is the message.
+    try folder.replace(SpaceFolder.lockName, with: Sodium.random(16), showsTime: true)
   }
 
   /// Whether there may be spaces: there is a keyring.
@@ -118,10 +124,7 @@ public struct PrivateSpaces: Sendable {
 
   /// Asks every process that has spaces of this library open to forget their keys.
   public func lock() throws(SpaceError) {
-    do throws(StorageError) {
-      // The file's being another one is the message.
-      try folder.replace(SpaceFolder.lockName, with: Sodium.random(16), showsTime: true)
-    } catch { throw .storage(error) }
+    do throws(StorageError) { try askToForget() } catch { throw .storage(error) }
   }
 
   /// For a process that has spaces open: what asks it to lock them from now on.

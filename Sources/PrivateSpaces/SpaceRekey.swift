@@ -5,8 +5,9 @@ public import TileStorage
 ///
 /// New files are written beside the old ones, and until the keyring names the new key nothing of the old ones has
 /// changed. The new key is kept meanwhile in the old index, sealed under the password's, so that a call after a
-/// killed one goes on from what that had sealed. The new index names the old files, which are removed after the
-/// keyring is written: by this call, or by whoever opens the space next.
+/// killed one goes on from what that had sealed. The old index goes with the lock under which the keyring is written, so
+/// that nobody changes the space under its old key from then on. The new index names the other old files, which are
+/// removed afterwards: by this call, or by whoever opens the space next.
 public final class SpaceRekey {
   /// What is to be done.
   public struct Extent: Hashable, Sendable {
@@ -218,11 +219,12 @@ public final class SpaceRekey {
     return faults
   }
 
-  /// Lets the keyring name the new key, and makes the old index name nothing any more.
+  /// Lets the keyring name the new key, and removes the old index: whoever has the old key finds no space.
   /// - Returns: false where the space is not any more what `index` says.
   private func isSwitched(_ index: SpaceIndex, to next: NextKey) throws(StorageError) -> Bool {
     try folder.locked { () throws(StorageError) in
-      guard try space.newestIndex().index == index else { return false }
+      let old = try space.newestIndex()
+      guard old.index == index else { return false }
       var new = index
       new.sequence += 1
       new.nextKey = nil
@@ -234,6 +236,11 @@ public final class SpaceRekey {
       }
       _ = try IndexFiles(folder: folder, keys: next.keys).write(new, decoyCount: index.decoys?.count)
       try spaces.replaceKey(spaceKey, by: next.key, under: passwordKey)
+      // Under the same lock, and not before the keyring is on the disk: who waits for the lock with the old key would
+      // write into a space that nobody opens any more.
+      for name in old.older + [old.name] { unlink(folder.path(name)) }
+      // And who has opened it with the old key since replaceKey asked.
+      try? spaces.askToForget()
       return true
     }
   }

@@ -180,6 +180,23 @@ import TileStorage
       refusal { try small.write("d", version: 1, in: other) } != nil, "the old key writes nothing any more")
   }
 
+  @Test func whoeverWaitedForTheLockWithTheOldKeyIsRefused() throws {
+    let other = try small.open()
+    let requests = PrivateSpaces(library: small.library.path).watchLocking()
+    let rekey = try rekey(small.folder)
+    // As far as the lock is held; what is left of the old is cleared away under another.
+    #expect(try rekey.change() == nil)
+    #expect(requests.isNew(), "who has the space open is asked to forget the key")
+    let writes: [() throws -> Void] = [
+      { try small.write("d", version: 1, in: other) }, { try other.remove(id: "a") },
+      { _ = try other.changeSidecar(ofID: "a") { _ in Self.words } },
+    ]
+    for write in writes { #expect(refusal(write)?.contains("was the space's key changed?") == true) }
+    try expectWhole(small.folder, "switched")
+    try open(small.folder).prepare()
+    try expectChanged(small.folder, "cleared")
+  }
+
   @Test func pictureThatCannotBeReadKeepsTheOldKeyAndIsNamed() throws {
     let file = try small.file(of: "b")
     let whole = try small.bytes(file)

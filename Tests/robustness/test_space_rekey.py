@@ -227,6 +227,14 @@ class Rekey(SpaceTest):
         self.assertIn("finished: ", self.rekey("--yes").stderr)
         self.assertChanged(self.library)
 
+    def test_killed_as_the_keyring_is_written_it_has_asked_servers_to_forget(self):
+        self.faulty("kill", -signal.SIGKILL)
+        times = {path.name: path.stat().st_ctime_ns for path in (self.library / ".spaces").iterdir()}
+        del times["keyring"]
+        # At its beginning it asks, too: before it seals anything.
+        self.assertEqual(max(times, key=times.get), "locked")
+        self.assertWhole(self.library)
+
     def test_room_that_is_not_there_is_told_before_anything_is_written(self):
         if os.geteuid() != 0:
             self.skipTest("a small file system is mounted by root alone")
