@@ -1,6 +1,7 @@
 """What stands in packaging/: fronts that pass everything on as it is, a unit that holds, an image that has what it needs."""
 
 import functools
+import ipaddress
 import json
 import os
 import re
@@ -124,6 +125,18 @@ class Fronts(ServerTest):
                                *[word for url in urls for word in ("--output", "/dev/null", url)]], capture_output=True, text=True)
         self.assertEqual(set(done.stdout.split()), {"200", "429"})
 
+    def networks(self):
+        """The front's limits count a network of IPv6 as one client, as the server does, and two as two."""
+        def statuses(addresses: list[str]) -> set[int]:
+            return {self.fetch("/api/session", "--header", f"X-Test-Client: {address}")[0] for address in addresses}
+
+        # Also with 0a, which regular expressions may take for the end of a line, at every place.
+        for base in ("2001:db8:1:2::", "2001:db8:a:a0a::", "2001:db8:1:3:a0a:a0a:a0a:a00", "a0a:a0a:a0a:a0a:a0a:a0a:a0a:a00"):
+            of_one = [str(ipaddress.ip_address(base) + number) for number in range(60)]
+            self.assertEqual(statuses(of_one), {200, 429}, base)
+        self.assertEqual(statuses([f"2001:db8:2:{number:x}::1" for number in range(60)]), {200})
+        self.assertEqual(statuses([f"198.51.100.{number}" for number in range(60)]), {200})
+
     def upload(self):
         """More than nginx's own megabyte goes through, and its image is there."""
         base = folder("upload")
@@ -163,11 +176,14 @@ class Fronts(ServerTest):
         temporary = "".join(f"{kind}_temp_path {place}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         (place / "nginx.conf").write_text(
             f"daemon off; pid {place}/pid; error_log stderr; events {{}} http {{ access_log off; {temporary} "
+            # So that clients of any address can come from this machine.
+            "set_real_ip_from 127.0.0.2; real_ip_header X-Test-Client; "
             f"include {place}/site.conf; }}")
         tested = subprocess.run(["/usr/sbin/nginx", "-t", "-c", place / "nginx.conf"], capture_output=True, text=True)
         self.assertEqual((tested.returncode, "warn" in tested.stderr), (0, False), tested.stderr)
         self.front("/usr/sbin/nginx", "-c", place / "nginx.conf")
         self.check()
+        self.networks()
         self.rates()
 
     def test_caddy(self):
