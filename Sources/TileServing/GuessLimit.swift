@@ -1,8 +1,8 @@
 /// Slows down who guesses passwords, by address: nobody waits for another's wrong ones. All together are bounded by
 /// what a password costs, one being tried at a time.
 ///
-/// An attempt counts before it is tried, so that many at once gain nothing; one that was right is taken off
-/// again, but does not wipe out the wrong ones before it.
+/// An attempt counts before it is tried, so that many at once gain nothing; one that was right, or that was not tried,
+/// is taken off again, but does not wipe out the wrong ones before it.
 struct GuessLimit {
   /// Wrong guesses of an address without waiting.
   static let free = 5
@@ -16,6 +16,8 @@ struct GuessLimit {
   private struct Record {
     var count = 0
     var last = 0
+    /// What `last` was before it.
+    var before = 0
   }
 
   private var records: [ClientAddress: Record] = [:]
@@ -32,7 +34,7 @@ struct GuessLimit {
       if left > 0 { return left }
     }
     record.count += 1
-    record.last = now
+    (record.before, record.last) = (record.last, now)
     makeRoom(now)
     records[address] = record
     return 0
@@ -41,6 +43,14 @@ struct GuessLimit {
   /// The attempt was no guess.
   mutating func succeeded(_ address: ClientAddress) {
     records[address]?.count -= 1
+  }
+
+  /// The attempt was not tried: the address waits no longer for it than it did before.
+  mutating func withdrawn(_ address: ClientAddress) {
+    guard var record = records[address] else { return }
+    record.count -= 1
+    record.last = record.before
+    records[address] = record
   }
 
   private mutating func makeRoom(_ now: Int) {

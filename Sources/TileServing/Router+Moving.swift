@@ -95,13 +95,19 @@ extension Router {
     return Response(
       200, [],
       .deferred(
-        DeferredAnswer(in: site.unlocking) { [site] in
+        DeferredAnswer(in: site.unlocking, for: address, refused: { [site] in site.takeBack(address) }) {
+          [site] in
+          let found: (any OpenSpace)?
+          do throws(StorageError) { found = try site.access.spaces?.open(password) } catch {
+            site.takeBack(address)
+            return Self.moveFailure(error).madePrivate
+          }
+          guard let opened = found else {
+            note(.login(.password, isRight: false))
+            return Response.refused("no space opens with this password").madePrivate
+          }
+          site.guesses.withLock { $0.succeeded(address) }
           do throws(StorageError) {
-            guard let opened = try site.access.spaces?.open(password) else {
-              note(.login(.password, isRight: false))
-              return Response.refused("no space opens with this password").madePrivate
-            }
-            site.guesses.withLock { $0.succeeded(address) }
             let known = site.space(of: opened.identity)
             // Where a session has it open, its keys are in memory already.
             defer { opened.wipeKeys() }

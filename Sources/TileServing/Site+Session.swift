@@ -84,7 +84,7 @@ extension Site {
       return Response(
         200, [],
         .deferred(
-          DeferredAnswer(in: unlocking) { [self] in
+          DeferredAnswer(in: unlocking, for: address, refused: { [self] in takeBack(address) }) { [self] in
             unlock(
               password, address,
               Request(method: "POST", rawPath: Self.sessionPath, origin: origin) {
@@ -97,26 +97,27 @@ extension Site {
 
   /// Takes half a second.
   private func unlock(_ password: String, _ address: ClientAddress, _ request: Request) -> Response {
-    do throws(StorageError) {
-      guard let opened = try access.spaces?.open(password) else {
-        note(.login(.password, isRight: false), request)
-        return .refused("no space opens with this password")
-      }
-      guesses.withLock { $0.succeeded(address) }
-      let space: SpaceLibrary
-      if let known = sessions.space(of: opened.identity) {
-        // Its keys are in memory once.
-        opened.wipeKeys()
-        space = known
-      } else {
-        space = try SpaceLibrary(opened)
-        _ = try? space.library.updateCatalog()
-      }
-      return begin(request, .password) { $0.space = space }
-    } catch {
-      guesses.withLock { $0.succeeded(address) }
-      return .problem(500, "Unreadable", "the private spaces cannot be read")
+    let unreadable = Response.problem(500, "Unreadable", "the private spaces cannot be read")
+    let found: (any OpenSpace)?
+    do throws(StorageError) { found = try access.spaces?.open(password) } catch {
+      takeBack(address)
+      return unreadable
     }
+    guard let opened = found else {
+      note(.login(.password, isRight: false), request)
+      return .refused("no space opens with this password")
+    }
+    guesses.withLock { $0.succeeded(address) }
+    let space: SpaceLibrary
+    if let known = sessions.space(of: opened.identity) {
+      // Its keys are in memory once.
+      opened.wipeKeys()
+      space = known
+    } else {
+      do throws(StorageError) { space = try SpaceLibrary(opened) } catch { return unreadable }
+      _ = try? space.library.updateCatalog()
+    }
+    return begin(request, .password) { $0.space = space }
   }
 
   private func begin(
@@ -139,6 +140,9 @@ extension Site {
     response.headers.append(("Retry-After", "\(wait)"))
     return response
   }
+
+  /// A guess that was counted was not tried.
+  func takeBack(_ address: ClientAddress) { guesses.withLock { $0.withdrawn(address) } }
 
   /// To be called about once a second: ends what has expired, and keeps up with what is built into spaces.
   public func keepSessions() {

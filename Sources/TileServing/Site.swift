@@ -152,7 +152,8 @@ public final class Site: Sendable {
   func deferred(_ request: Request, in queue: WorkQueue) -> Response {
     let request = request.detached
     return Response(
-      200, [], .deferred(DeferredAnswer(in: queue) { [self] in answer(request, mayWait: true) }))
+      200, [],
+      .deferred(DeferredAnswer(in: queue, for: request.client) { [self] in answer(request, mayWait: true) }))
   }
 
   private static func usesCatalog(_ path: [UInt8]) -> Bool {

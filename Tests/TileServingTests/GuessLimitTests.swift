@@ -35,6 +35,18 @@ import Testing
     #expect(limit.admit(Self.a, now: 0) > 0)
   }
 
+  @Test func whatWasNotTriedMakesNobodyWait() {
+    var limit = GuessLimit()
+    for _ in 0..<GuessLimit.free { #expect(limit.admit(Self.a, now: 0) == 0) }
+    // As where the queue of passwords is full, however often.
+    for now in 1..<20 {
+      #expect(limit.admit(Self.a, now: now) == 0)
+      limit.withdrawn(Self.a)
+    }
+    #expect(limit.admit(Self.a, now: 20) == 0)
+    #expect(limit.admit(Self.a, now: 20) == 2, "it is the sixth that was tried")
+  }
+
   @Test func othersWrongOnesKeepNobodyOut() {
     var limit = GuessLimit()
     for number in 0..<GuessLimit.addresses {

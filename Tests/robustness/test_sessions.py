@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -230,6 +231,20 @@ class Sessions(unittest.TestCase):
         for number in range(30):
             self.assertEqual(Browser(server).log_in({"token": "guess"}, X_Forwarded_For=f"2001:db8:{number:x}::1").status, 401)
         self.assertEqual(Browser(server).log_in({"password": ONE}, X_Forwarded_For="203.0.113.10").status, 200)
+
+    def test_who_is_refused_for_others_has_made_no_guess(self):
+        server = self.serve("--trusted-proxy", "127.0.0.1")
+        crowd = [threading.Thread(target=Browser(server).log_in, args=({"password": "a guess"},),
+                                  kwargs={"X_Forwarded_For": f"203.0.113.{number}"}) for number in range(8)]
+        for one in crowd:
+            one.start()
+        time.sleep(0.3)
+        statuses = [Browser(server).log_in({"password": ONE}, X_Forwarded_For="198.51.100.7").status for _ in range(12)]
+        for one in crowd:
+            one.join()
+        self.assertIn(503, statuses)
+        self.assertEqual(set(statuses) - {200, 503}, set(), statuses)
+        self.assertEqual(Browser(server).log_in({"password": ONE}, X_Forwarded_For="198.51.100.7").status, 200)
 
     def guesses_of_one_client(self, server: Server, addresses: list[str]) -> bool:
         """Whether guesses whose requests are said to come from these addresses count as one client's."""
