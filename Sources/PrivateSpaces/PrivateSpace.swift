@@ -108,7 +108,11 @@ public final class PrivateSpace: ArchiveStore, Sendable {
 
   public func count() throws(StorageError) -> Int { try index().entries.count }
 
-  public func trash(_ ids: [String]) throws(StorageError) { _ = try delete(ids, at: time(nil)) }
+  public func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures {
+    // One index: all of them or none.
+    _ = try delete(ids, at: time(nil))
+    return TrashFolder.Failures()
+  }
 
   public func purgeTrash(until oldest: Int) throws(StorageError) { try purgeDeleted(until: oldest) }
 

@@ -44,7 +44,12 @@ public struct LibraryPruning: Sendable {
   }
 
   /// Moves what would go into the trash.
-  public func run(in store: any ArchiveStore) throws(StorageError) {
-    if !ids.isEmpty { try store.trash(ids) }
+  /// - Returns: those that went, sorted, and why others did not.
+  public func run(
+    in store: any ArchiveStore
+  ) throws(StorageError) -> (ids: [String], errors: [StorageError]) {
+    guard !ids.isEmpty else { return ([], []) }
+    let failures = try store.trash(ids)
+    return (ids.filter { !failures.ids.contains($0) }, failures.errors)
   }
 }

@@ -32,8 +32,8 @@ final class Trash: Sendable {
   }
 
   /// Moves images out of the library, durably.
-  /// - Returns: the deletion, and the ids that are no image or whose tiles are loose files; nil where nothing
-  ///   was deleted.
+  /// - Returns: the deletion, nil where there was nothing to delete; and the ids that are no image, whose tiles are
+  ///   loose files, or that could not be moved. Where none could it throws.
   func delete(_ ids: [String]) throws(StorageError) -> (deletion: Deletion?, refused: [String]) {
     try alone { () throws(StorageError) in
       let table = library.current
@@ -41,9 +41,10 @@ final class Trash: Sendable {
       let found = entries.compactMap(\.1).filter { !$0.path.hasSuffix(".dzi") }
       let refused = entries.filter { _, entry in entry.map { $0.path.hasSuffix(".dzi") } ?? true }.map(\.0)
       guard !found.isEmpty else { return (nil, refused) }
-      let deletion = try folder.take(found.map(\.path))
+      let (deletion, failures) = folder.take(found.map(\.path))
       try library.renew(found.map { ($0.id, $0.path) })
-      return (deletion.map(told), refused)
+      if deletion == nil, let error = failures.errors.first { throw error }
+      return (deletion.map(told), refused + failures.ids.sorted())
     }
   }
 

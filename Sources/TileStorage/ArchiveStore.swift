@@ -44,7 +44,8 @@ public protocol ArchiveStore: Sendable {
   func makeFile(id: String) throws(StorageError) -> ArchiveFile?
 
   /// Moves images to where they can come back from, with what was written about them, as one deletion.
-  func trash(_ ids: [String]) throws(StorageError)
+  /// - Returns: what could not be moved, and is where it was.
+  func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures
 
   /// Removes for good what was moved there until then.
   /// - Parameter oldest: seconds since 1970.
@@ -104,8 +105,8 @@ public struct FolderStore: ArchiveStore {
     return try FolderTree.archives(at: library).count
   }
 
-  public func trash(_ ids: [String]) throws(StorageError) {
-    _ = try TrashFolder(library: library).take(ids.map(path))
+  public func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures {
+    TrashFolder(library: library).take(ids.map(path)).failures
   }
 
   public func purgeTrash(until oldest: Int) throws(StorageError) {

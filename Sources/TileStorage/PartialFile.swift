@@ -56,8 +56,9 @@ public final class PartialFile {
   }
 
   /// Gives the finished file its name, replacing what had it. Power loss afterwards keeps one of the two.
-  public func publish() throws(StorageError) {
-    guard fchmod(descriptor, 0o666 & ~CreationMask.value) == 0, fdatasync(descriptor) == 0,
+  /// - Parameter mode: nil gives a new file's.
+  public func publish(mode: UInt32? = nil) throws(StorageError) {
+    guard fchmod(descriptor, mode ?? 0o666 & ~CreationMask.value) == 0, fdatasync(descriptor) == 0,
       rename(path, destination) == 0
     else { throw StorageError("write \(destination)", errno: errno) }
     isOpen = false

@@ -6,7 +6,8 @@ import Glibc
 ///
 /// There is no journal: an archive is moved before its sidecar and comes back after it, each by one `rename`,
 /// so that whenever the program ends an image is whole, with its words, or whole in the trash. A sidecar
-/// alone shows nothing.
+/// alone shows nothing. From another mount a file is copied, and removed when the copy is on the disk: an image may be
+/// in both places where the program was killed in between.
 public struct TrashFolder: Sendable {
   public static let name = ".ziggurat-trash"
 
@@ -30,29 +31,45 @@ public struct TrashFolder: Sendable {
     [path.dropLast(4) + ".xmp", path + ".xmp"]
   }
 
-  /// Moves archives out of the library with their sidecars, durably, as one deletion.
+  /// What was to go into the trash and could not.
+  public struct Failures: Sendable {
+    /// Images that are still in the library.
+    public var ids: Set<String> = []
+    public var errors: [StorageError] = []
+
+    public init() {}
+  }
+
+  /// Moves archives out of the library with their sidecars, durably, as one deletion. What cannot be moved keeps the
+  /// others from nothing.
   /// - Parameter paths: in the library's folder; what is gone already is passed over.
-  /// - Returns: nil where nothing was there any more.
-  public func take(_ paths: [String]) throws(StorageError) -> Deletion? {
+  /// - Returns: the deletion, nil where nothing was moved.
+  public func take(_ paths: [String]) -> (deletion: Deletion?, failures: Failures) {
     let now = Int(Date().timeIntervalSince1970)
     let name = String(now, radix: 16) + "-" + String(UInt64.random(in: (1 << 60)...(.max)), radix: 16)
     var touched: Set<String> = [root]
     var taken: [String] = []
-    for path in paths {
+    var failures = Failures()
+    for path in paths where access(path, F_OK) == 0 {
       let (source, target) = (parentFolder(path), parentFolder(trashed(path, name)))
-      guard access(path, F_OK) == 0 else { continue }
-      try FolderTree.make(target)
-      let lock = try LockedFolder(source)
-      try move(path, trashed(path, name))
-      for sidecar in Self.sidecars(ofArchive: path) where access(sidecar, F_OK) == 0 {
-        try move(sidecar, trashed(sidecar, name))
+      let id = id(path, below: library)
+      do throws(StorageError) {
+        try FolderTree.make(target)
+        let lock = try LockedFolder(source)
+        defer { withExtendedLifetime(lock) {} }
+        try move(path, trashed(path, name))
+        touched.formUnion([source, target])
+        taken.append(id)
+        for sidecar in Self.sidecars(ofArchive: path) where access(sidecar, F_OK) == 0 {
+          try move(sidecar, trashed(sidecar, name))
+        }
+      } catch {
+        failures.errors.append(error)
+        if taken.last != id { failures.ids.insert(id) }
       }
-      withExtendedLifetime(lock) {}
-      touched.formUnion([source, target])
-      taken.append(id(path, below: library))
     }
-    try synchronize(touched)
-    return taken.isEmpty ? nil : Deletion(name: name, images: taken.sorted(), time: now)
+    do throws(StorageError) { try synchronize(touched) } catch { failures.errors.append(error) }
+    return (taken.isEmpty ? nil : Deletion(name: name, images: taken.sorted(), time: now), failures)
   }
 
   /// What can come back, the last deleted first.
@@ -156,7 +173,40 @@ public struct TrashFolder: Sendable {
   }
 
   private func move(_ from: String, _ to: String) throws(StorageError) {
-    guard rename(from, to) == 0 else { throw StorageError("move \(from)", errno: errno) }
+    if rename(from, to) == 0 { return }
+    guard errno == EXDEV else { throw StorageError("move \(from)", errno: errno) }
+    try moveAcrossMounts(from, to)
+  }
+
+  /// What `rename` does within one mount; killed in between, the file is in both places.
+  func moveAcrossMounts(_ from: String, _ to: String) throws(StorageError) {
+    let action = "move \(from)"
+    let source = Glibc.open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard source >= 0 else { throw StorageError(action, errno: errno) }
+    defer { close(source) }
+    var status = stat()
+    guard fstat(source, &status) == 0 else { throw StorageError(action, errno: errno) }
+    let copy = try PartialFile(destination: to)
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = read(source, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw StorageError(action, errno: errno) }
+      if count == 0 { break }
+      try buffer.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+        try copy.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])))
+      }
+    }
+    try copy.setTime(seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+    try copy.publish(mode: status.st_mode & 0o777)
+    do throws(StorageError) {
+      // The copy's name, too, is on the disk before the file goes.
+      try synchronize([parentFolder(to)])
+      guard unlink(from) == 0 else { throw StorageError(action, errno: errno) }
+    } catch {
+      unlink(to)
+      throw error
+    }
   }
 
   private func synchronize(_ folders: Set<String>) throws(StorageError) {

@@ -37,15 +37,17 @@ extension BuildRound {
         return
       }
       toldRefusal = nil
-      if !builder.isDryRun {
-        try pruning.run(in: builder.store)
-        if let keepsDeleted { try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted) }
-      }
-      if !pruning.ids.isEmpty { pruned.append((.now, pruning.ids.count)) }
-      tally.addPruned(pruning.ids, isDryRun: builder.isDryRun)
-    } catch {
-      tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
-    }
+      guard !builder.isDryRun else { return tally.addPruned(pruning.ids, isDryRun: true) }
+      let (gone, errors) = try pruning.run(in: builder.store)
+      if !gone.isEmpty { pruned.append((.now, gone.count)) }
+      tally.addPruned(gone, isDryRun: false)
+      for error in errors { tally.add(failure(error)) }
+      if let keepsDeleted { try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted) }
+    } catch { tally.add(failure(error)) }
+  }
+
+  private func failure(_ error: StorageError) -> BuildError {
+    BuildError(library, error.description, isTemporary: error.isTemporary)
   }
 
   private static func words(_ refusal: LibraryPruning.Refusal, _ count: Int) -> String {

@@ -59,7 +59,7 @@ struct PruneTests {
     if !isDryRun { try origins.claim(seen.takeClaims()) }
     let pruning = try LibraryPruning(
       of: scan, keeping: seen, in: builder.store, origins: origins, gone: gone)
-    if !isDryRun, pruning.refusal == nil { try pruning.run(in: builder.store) }
+    if !isDryRun, pruning.refusal == nil { _ = try pruning.run(in: builder.store) }
     return (ids(folder, library), pruning)
   }
 

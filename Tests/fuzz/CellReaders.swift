@@ -85,7 +85,7 @@ private struct NoStore: ArchiveStore {
   func prepare() {}
   func buildRecord(ofID id: String) -> BuildRecord? { nil }
   func count() -> Int { 0 }
-  func trash(_ ids: [String]) {}
+  func trash(_ ids: [String]) -> TrashFolder.Failures { TrashFolder.Failures() }
   func purgeTrash(until oldest: Int) {}
 
   func makeWriter(

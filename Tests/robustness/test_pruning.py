@@ -1,11 +1,12 @@
 """What a build with --prune takes from a library, and what it spares."""
 
 import json
+import os
 import shutil
 import subprocess
 import unittest
 
-from harness import CommandTest, Server, archives, folder, photo, run
+from harness import BINARY, CommandTest, Server, archives, folder, photo, run
 
 
 def ids(library):
@@ -52,6 +53,38 @@ class Pruning(CommandTest):
         self.assertEqual(run(*words).returncode, 1)
         self.assertEqual(ids(base / "library"), ["a", "c"])
 
+
+    def test_what_lies_on_another_mount_goes_into_the_trash_too(self):
+        base = folder("prune")
+        for name in ("a", "b", "deep/c", "deep/d", "stays"):
+            photo(base / f"photos/{name}.jpg", 60, 40)
+        words = ("build", base / "photos", "--library", base / "library")
+        self.assertEqual(run(*words).returncode, 0)
+        (base / "library/deep/c.xmp").write_text("words")
+        (base / "library/deep/c.xmp").chmod(0o600)
+        before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in (base / "library/deep").iterdir()}
+        for name in ("a", "b", "deep/c", "deep/d"):
+            (base / f"photos/{name}.jpg").unlink()
+        # As README.md has it of archives elsewhere; what is itself a mount cannot be moved at all.
+        (base / "photos/deep/e.jpg").write_bytes((base / "photos/stays.jpg").read_bytes())
+        (base / "library/deep").rename(base / "elsewhere")
+        (base / "library/deep").mkdir()
+        mounts = 'mount --bind "$1/elsewhere" "$1/library/deep" && mount --bind "$1/library/a.szi" "$1/library/a.szi" && shift && exec "$@"'
+        space = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
+        if subprocess.run([*space, "sh", "-c", mounts, "sh", base, "true"], capture_output=True).returncode != 0:
+            self.skipTest("nothing can be mounted here")
+        result = subprocess.run([*space, "sh", "-c", mounts, "sh", base, BINARY, *words, "--prune"], capture_output=True, text=True,
+                                timeout=120)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual([line for line in result.stderr.splitlines() if line.startswith("pruned ")],
+                         ["pruned b", "pruned deep/c", "pruned deep/d"])
+        self.assertRegex(result.stderr, r"cannot move .*/a\.szi: Device or resource busy")
+        self.assertEqual(ids(base / "library"), ["a", "stays"])
+        self.assertEqual([path.name for path in (base / "elsewhere").iterdir()], ["e.szi"])
+        (trash,) = (base / "library/.ziggurat-trash").iterdir()
+        after = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in (trash / "deep").iterdir()}
+        self.assertEqual(after, before)
+        self.assertEqual((trash / "deep/c.xmp").stat().st_mode & 0o777, 0o600)
 
     def big(self, count: int, place: str = "photos"):
         """A library of so many pictures; its folder."""

@@ -1,0 +1,56 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TileStorage
+
+@Suite struct TrashFolderTests {
+  private let folder = try! TemporaryFolder()
+  private var trash: TrashFolder { TrashFolder(library: folder.path) }
+
+  @Test func acrossMountsAFileIsCopiedAndThenRemoved() throws {
+    // More than is read at a time.
+    let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+    try folder.write("from/a.szi", bytes)
+    try folder.write("to/other.szi", [])
+    let time = timespec(tv_sec: 1_000_000, tv_nsec: 5)
+    #expect(utimensat(AT_FDCWD, folder("from/a.szi"), [time, time], 0) == 0)
+    #expect(chmod(folder("from/a.szi"), 0o640) == 0)
+    try trash.moveAcrossMounts(folder("from/a.szi"), folder("to/a.szi"))
+    #expect(folder.files(below: "from").isEmpty)
+    #expect(folder.files(below: "to").sorted() == ["a.szi", "other.szi"])
+    #expect(try Array(Data(contentsOf: URL(fileURLWithPath: folder("to/a.szi")))) == bytes)
+    var status = stat()
+    #expect(stat(folder("to/a.szi"), &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o640)
+    #expect(status.st_mtim.tv_sec == time.tv_sec && status.st_mtim.tv_nsec == time.tv_nsec)
+  }
+
+  @Test func whatCannotBeCopiedStaysAndLeavesNothing() throws {
+    try folder.write("from/a.szi", [1, 2, 3])
+    #expect(throws: StorageError.self) {
+      try trash.moveAcrossMounts(folder("from/a.szi"), folder("none/a.szi"))
+    }
+    try FileManager.default.createSymbolicLink(atPath: folder("from/b.szi"), withDestinationPath: "a.szi")
+    try folder.write("to/other.szi", [])
+    #expect(throws: StorageError.self) {
+      try trash.moveAcrossMounts(folder("from/b.szi"), folder("to/b.szi"))
+    }
+    #expect(folder.files(below: "from").sorted() == ["a.szi", "b.szi"])
+    #expect(folder.files(below: "to") == ["other.szi"])
+  }
+
+  @Test func oneThatCannotBeMovedKeepsTheOthersFromNothing() throws {
+    for name in ["a", "b", "c"] { try folder.write("\(name).szi", [1]) }
+    // Of a name that the trash, whose paths are longer, cannot have.
+    let deep = Array(repeating: String(repeating: "d", count: 200), count: 19).joined(separator: "/")
+    let room = 4090 - folder(deep).utf8.count
+    let long = "\(deep)/\(String(repeating: "x", count: room - 10)).szi"
+    try folder.write(long, [1])
+    let (deletion, failures) = trash.take(["a.szi", long, "gone.szi", "b.szi"].map { folder($0) })
+    #expect(deletion?.images == ["a", "b"])
+    #expect(failures.ids == [String(long.dropLast(4))] && failures.errors.count == 1)
+    #expect(trash.deletions.map(\.images) == [["a", "b"]])
+    #expect(access(folder(long), F_OK) == 0 && access(folder("c.szi"), F_OK) == 0)
+  }
+}
