@@ -49,21 +49,23 @@ public final class RenderQueue: Sendable {
   private let state: Mutex<State>
   /// A job waits or is done, or no more are to come.
   private let wakeUp = Semaphore()
-  /// Of each lane.
-  private let threads: Int
+  /// Of each lane, by its number.
+  private let threads: [Int]
   private let loops: EventLoops
-  private let secondsElsewhere: @Sendable () -> Double
+  private let secondsElsewhere: (@Sendable () -> Double)?
   /// Seconds between looks for those who left or waited for too long.
   private static let sweepInterval = 0.1
 
   /// - Parameters:
   ///   - loops: those that are to go first.
-  ///   - secondsElsewhere: processor time that renders have used outside of this process.
+  ///   - secondsElsewhere: processor time that renders have used outside of this process; nil where none is made there.
   init(
     _ options: RenderOptions, _ loops: EventLoops = EventLoops(),
-    secondsElsewhere: @escaping @Sendable () -> Double = { 0 }
+    secondsElsewhere: (@Sendable () -> Double)? = nil
   ) {
-    threads = options.threads
+    // One more for quick pictures made elsewhere: on a thread whose answer is on its way nothing is done.
+    let spare = secondsElsewhere == nil ? 0 : 1
+    threads = RenderJob.Lane.allCases.map { options.threads + ($0 == .quick ? spare : 0) }
     (self.loops, self.secondsElsewhere) = (loops, secondsElsewhere)
     state = Mutex(
       State(
@@ -149,11 +151,11 @@ public final class RenderQueue: Sendable {
       }
       isHeldBack = false
       lanes: for lane in RenderJob.Lane.allCases {
-        while renderers.count(where: { $0.lane == lane }) < threads,
+        while renderers.count(where: { $0.lane == lane }) < threads[lane.rawValue],
           state.withLock({ $0.waiting.hasWaiting(in: lane) })
         {
           let mayBegin = pace.mayBegin(
-            renderSeconds: { renderers.reduce(secondsElsewhere()) { $0 + $1.seconds } },
+            renderSeconds: { renderers.reduce(secondsElsewhere?() ?? 0) { $0 + $1.seconds } },
             isIdle: { renderers.allSatisfy(\.isIdle) })
           guard mayBegin else {
             isHeldBack = true

@@ -55,11 +55,12 @@ public final class Site: Sendable {
     (self.viewportSide, self.version) = (viewportSide, version)
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
-    // The threads of one lane are at work most of the time. The queue gives up first.
+    // As many as are at work most of the time: the lane of quick pictures. The queue gives up first.
     let cells = RenderCells(
-      options: options, threads: rendering.threads, timeout: Int(rendering.timeout.rounded(.up)) + 5)
+      options: options, threads: rendering.threads + 1, timeout: Int(rendering.timeout.rounded(.up)) + 5)
     renderer = cells
-    renders = RenderQueue(rendering, loops) { cells.seconds }
+    let seconds: @Sendable () -> Double = { cells.seconds }
+    renders = RenderQueue(rendering, loops, secondsElsewhere: cells.isElsewhere ? seconds : nil)
     sessions = SessionTable(
       limits: access.sessions, cookie: SessionCookie(isSecure: baseURL.hasPrefix("https:")),
       now: access.clock,

@@ -56,6 +56,9 @@ public final class RenderCells: Sendable {
   /// Bytes of decoded tiles that are kept now.
   public var cachedBytes: Int { own.cachedBytes + kept.withLock { $0.reduce(0) { $0 + $1.cachedBytes } } }
 
+  /// Whether pictures are made in other processes than this one.
+  public var isElsewhere: Bool { CellServer.running != nil }
+
   /// Processor time that cells told they have used, seconds.
   public var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
 
