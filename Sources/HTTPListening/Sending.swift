@@ -234,15 +234,7 @@ private func body(of answer: Response, _ connection: OpaquePointer) -> OpaquePoi
     if response == nil { owner.release() }
     return response
   case .events(let stream): return EventReader.response(stream, connection)
-  case .gathered(let bytes, let range):
-    let owner = Unmanaged.passRetained(bytes)
-    var pieces = bytes.pieces(in: range).map {
-      MHD_IoVec(iov_base: $0.baseAddress, iov_len: $0.count)
-    }
-    let response = MHD_create_response_from_iovec(
-      &pieces, UInt32(pieces.count), { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, owner.toOpaque())
-    if response == nil { owner.release() }
-    return response
+  case .gathered(let bytes, let range): return GatheredReader.response(bytes, range)
   }
 }
 

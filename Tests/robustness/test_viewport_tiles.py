@@ -1,9 +1,11 @@
 """`viewport.tiles`: the coverage and the covering tiles in one answer."""
 
 import json
+import subprocess
 import unittest
+import zipfile
 
-from harness import SampleServerTest
+from harness import Answer, SampleServerTest, Server, folder
 
 
 def parts(body: bytes) -> list[bytes]:
@@ -72,6 +74,81 @@ class ViewportTiles(SampleServerTest):
                 answer = self.server.get(f"/api/images/{target}")
                 self.assertEqual(answer.status, status)
                 self.assertEqual(answer["content-type"], "application/problem+json")
+
+
+class ManyTiles(unittest.TestCase):
+    """More tiles than the table of an answer's pieces has room for beside a request's head."""
+
+    @classmethod
+    def setUpClass(cls):
+        base = folder("many")
+        # Every tile is another picture, so that none could stand for another.
+        subprocess.run(["vips", "worley", base / "noise.v", "6400", "6400", "--cell-size", "300"], check=True, capture_output=True)
+        subprocess.run(["vips", "cast", base / "noise.v", base / "noise.png", "uchar"], check=True, capture_output=True)
+        for name, side in (("large", 512), ("small", 64)):
+            (base / "library").mkdir(exist_ok=True)
+            subprocess.run(["vips", "dzsave", base / "noise.png", base / f"library/{name}.szi", "--container", "szi",
+                            "--tile-size", str(side), "--overlap", "0"], check=True, capture_output=True)
+        cls.library = base / "library"
+
+    def setUp(self):
+        self.server = Server(self.library)
+        self.addCleanup(self.server.stop)
+
+    def ask(self, image: str, tiles: tuple[int, int], side: int, method: str = "GET", head: bytes = b"", behind: bytes = b"") -> Answer:
+        """That many columns and rows of full resolution."""
+        target = f"/api/images/{image}/viewport.tiles?width={tiles[0] * side}&height={tiles[1] * side}&scale=1&x=0&y=0"
+        request = f"{method} {target} HTTP/1.1\r\nHost: a.localhost\r\nConnection: close\r\n".encode() + head + b"\r\n" + behind
+        return Answer(self.server.raw(request), method)
+
+    def expected(self, image: str, answer: Answer) -> list[bytes]:
+        with zipfile.ZipFile(self.library / f"{image}.szi") as archive:
+            return [archive.read(f"{image}/{image}_files/{tile['level']}/{tile['column']}_{tile['row']}.jpeg")
+                    for tile in json.loads(parts(answer.body)[0])["tiles"]]
+
+    def test_any_number_of_tiles_comes_whole(self):
+        for image, side, tiles in [("large", 512, (n, 1)) for n in range(1, 13)] + [("large", 512, (12, 12)), ("small", 64, (24, 24)),
+                                                                                  ("small", 64, (100, 100))]:
+            answer = self.ask(image, tiles, side)
+            with self.subTest(image=image, tiles=tiles):
+                self.assertEqual(answer.status, 200, answer)
+                self.assertEqual(int(answer["content-length"]), len(answer.body))
+                found = parts(answer.body)[1:]
+                self.assertEqual(len(found), tiles[0] * tiles[1])
+                self.assertEqual(found, self.expected(image, answer))
+        self.assertTrue(self.server.alive())
+
+    def test_a_head_of_any_length_leaves_the_server_alive(self):
+        """Long ones, of few long lines and of many short ones, and requests behind it that wait in the same memory."""
+        heads = {b"X: " + b"x" * length + b"\r\n" for length in (0, 3000, 6000, 7000, 7600, 7800, *range(7900, 16000, 300))}
+        heads |= {b"a:\r\n" * count for count in (0, 40, 80, 120, 140, *range(150, 260, 6))}
+        for tiles in ((4, 2), (9, 1), (12, 12)):
+            whole = self.ask("large", tiles, 512).body
+            answered = 0
+            for head in sorted(heads):
+                for behind in (b"", b"GET /healthz HTTP/1.1\r\nX: " + b"x" * 8000):
+                    answer = self.ask("large", tiles, 512, head=head, behind=behind)
+                    # Refused, or the connection ended: what the memory does not hold.
+                    if answer.status == 200:
+                        answered += 1
+                        if not behind:
+                            self.assertEqual(answer.body, whole, len(head))
+                    self.assertIsNone(self.server.process.poll(), (tiles, len(head), self.server.errors()[-300:]))
+            self.assertGreater(answered, 20)
+        self.assertTrue(self.server.alive())
+
+    def test_parts_tags_and_heads_are_those_of_the_whole(self):
+        for image, side, tiles in (("large", 512, (4, 2)), ("large", 512, (9, 1)), ("small", 64, (50, 50))):
+            whole = self.ask(image, tiles, side)
+            size = len(whole.body)
+            for first, last in ((0, 0), (3, 5000), (size // 2, size - 1), (size - 1, size - 1), (1, size - 2), (0, size - 1)):
+                part = self.ask(image, tiles, side, head=f"Range: bytes={first}-{last}\r\n".encode())
+                self.assertEqual((part.status, part["content-range"]), (206, f"bytes {first}-{last}/{size}"))
+                self.assertEqual(part.body, whole.body[first:last + 1])
+            self.assertEqual(self.ask(image, tiles, side, head=f"If-None-Match: {whole['etag']}\r\n".encode()).status, 304)
+            head = self.ask(image, tiles, side, "HEAD")
+            self.assertEqual((head.status, head["content-length"], head["etag"], head.rest), (200, str(size), whole["etag"], b""))
+        self.assertTrue(self.server.alive())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+import CMicroHTTPD
+import TileServing
+
+/// Sends a body that lies in pieces.
+final class GatheredReader {
+  /// The daemon copies the table of an answer's pieces, 16 bytes for each, into its connection's memory, and where
+  /// that is full it ends the process (0.9.75). All that surely is free then is where the answer's head was, which
+  /// has more bytes than this many pieces take: type, tag, length and what every answer carries.
+  private static let mostInTable = 16
+  /// Bytes that are copied at a time.
+  private static let block = 65536
+
+  private let body: GatheredBytes
+  private let pieces: [UnsafeRawBufferPointer]
+  /// The piece that is read next, and where it begins.
+  private var (next, start) = (0, 0)
+
+  private init(_ body: GatheredBytes, _ pieces: [UnsafeRawBufferPointer]) {
+    (self.body, self.pieces) = (body, pieces)
+  }
+
+  /// An answer with that part of the body: of few pieces they are sent from where they are, of more through a
+  /// buffer.
+  static func response(_ body: GatheredBytes, _ range: Range<Int>) -> OpaquePointer? {
+    let pieces = body.pieces(in: range)
+    guard pieces.count > mostInTable else {
+      let owner = Unmanaged.passRetained(body)
+      var table = pieces.map { MHD_IoVec(iov_base: $0.baseAddress, iov_len: $0.count) }
+      let response = MHD_create_response_from_iovec(
+        &table, UInt32(table.count), { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, owner.toOpaque())
+      if response == nil { owner.release() }
+      return response
+    }
+    let owner = Unmanaged.passRetained(GatheredReader(body, pieces))
+    let response = MHD_create_response_from_callback(
+      UInt64(range.count), block,
+      { reader, position, room, size in
+        guard let reader, let room else { return -2 }
+        return Unmanaged<GatheredReader>.fromOpaque(reader)._withUnsafeGuaranteedRef {
+          $0.read(at: Int(position), into: UnsafeMutableRawBufferPointer(start: room, count: size))
+        }
+      }, owner.toOpaque(), { Unmanaged<GatheredReader>.fromOpaque($0!).release() })
+    if response == nil { owner.release() }
+    return response
+  }
+
+  /// -2 breaks the answer off (MHD_CONTENT_READER_END_WITH_ERROR).
+  private func read(at position: Int, into room: UnsafeMutableRawBufferPointer) -> Int {
+    // The daemon goes forward only; it costs nothing not to depend on that.
+    if position < start { (next, start) = (0, 0) }
+    var filled = 0
+    while next < pieces.count, filled < room.count {
+      let piece = pieces[next]
+      let rest = piece.dropFirst(position + filled - start).prefix(room.count - filled)
+      UnsafeMutableRawBufferPointer(rebasing: room[filled...]).copyMemory(
+        from: UnsafeRawBufferPointer(rebasing: rest))
+      filled += rest.count
+      if position + filled < start + piece.count { break }
+      start += piece.count
+      next += 1
+    }
+    return filled > 0 ? filled : -2
+  }
+}
