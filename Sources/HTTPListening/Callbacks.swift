@@ -208,11 +208,13 @@ private func answer(
   var response = context.site.respond(to: request)
   // Nothing is rendered for it.
   if isOtherVersion(response, connection) { response = .preconditionFailed }
-  if case .rendering(let job) = response.body {
+  // Who knows the picture already needs no bytes of it.
+  if case .rendering(let job) = response.body, !isKnown(response, connection) {
     let renders = context.site.renders
-    if let bytes = renders.finished(job) {
-      response = response.with(bytes)
-    } else if !isKnown(response, connection) {
+    switch renders.finished(job, for: request.client) {
+    case .done(let picture): response = response.with(renders.unsent(picture, to: request.client))
+    case .refused(let instead): response = instead
+    case nil:
       let pending = PendingAnswer(connection, response)
       state.pointee = Unmanaged.passRetained(pending).toOpaque()
       pending.wait(in: renders, job, for: request.client)

@@ -12,7 +12,7 @@ final class PendingAnswer: @unchecked Sendable {
   private let socket: Int32
   /// Everything but the bytes.
   private let answer: Response
-  private let outcome = Mutex<RenderOutcome?>(nil)
+  private let whole = Mutex<Response?>(nil)
 
   init(_ connection: OpaquePointer, _ answer: Response) {
     self.connection = connection
@@ -21,18 +21,12 @@ final class PendingAnswer: @unchecked Sendable {
   }
 
   /// The whole answer, once the connection was resumed.
-  var response: Response {
-    switch outcome.withLock({ $0 }) {
-    case .done(let bytes): answer.with(bytes)
-    case .refused(let instead): instead
-    case nil: .busy
-    }
-  }
+  var response: Response { whole.withLock { $0 } ?? .busy }
 
   /// Suspends the connection and has the answer made; the handler is called again afterwards.
   func wait(for answer: DeferredAnswer) {
     MHD_suspend_connection(connection)
-    answer.make { [self] in resume(.refused($0)) }
+    answer.make { [self] in resume($0) }
   }
 
   /// Suspends the connection and has the picture rendered; the handler is called again afterwards.
@@ -43,12 +37,17 @@ final class PendingAnswer: @unchecked Sendable {
       job,
       RenderQueue.Waiter(
         client: client, isThere: { [self] in isClientThere },
-        take: { [self] outcome in resume(outcome) }))
-    if !isTaken { resume(.refused(.busy)) }
+        take: { [self] outcome in
+          switch outcome {
+          case .done(let picture): resume(answer.with(queue.unsent(picture, to: client)))
+          case .refused(let instead): resume(instead)
+          }
+        }))
+    if !isTaken { resume(.busy) }
   }
 
-  private func resume(_ result: RenderOutcome) {
-    outcome.withLock { $0 = result }
+  private func resume(_ response: Response) {
+    whole.withLock { $0 = response }
     MHD_resume_connection(connection)
   }
 

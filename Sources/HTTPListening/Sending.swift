@@ -225,12 +225,12 @@ private func body(of answer: Response, _ connection: OpaquePointer) -> OpaquePoi
   case .rendering, .deferred:
     // Of the first only a 304 comes here, whose length nobody knows and nobody has to.
     return MHD_create_response_from_callback(UInt64.max, 1, { _, _, _, _ in -1 }, nil, nil)
-  case .rendered(let rendered, let range):
-    let owner = Unmanaged.passRetained(rendered)
+  case .rendered(let unsent, let range):
+    let owner = Unmanaged.passRetained(unsent)
     let response = MHD_create_response_from_buffer_with_free_callback_cls(
       range.count,
-      UnsafeMutableRawPointer(mutating: rendered.bytes.baseAddress.map { $0 + range.lowerBound }),
-      { Unmanaged<RenderedBytes>.fromOpaque($0!).release() }, owner.toOpaque())
+      UnsafeMutableRawPointer(mutating: unsent.picture.bytes.baseAddress.map { $0 + range.lowerBound }),
+      { Unmanaged<UnsentPicture>.fromOpaque($0!).release() }, owner.toOpaque())
     if response == nil { owner.release() }
     return response
   case .events(let stream): return EventReader.response(stream, connection)

@@ -27,9 +27,9 @@ struct FairTurns<Key: Hashable & Sendable>: Sendable {
     clients[address] = client
   }
 
-  /// Takes the key whose turn it is, which counts as begun.
-  mutating func next() -> Key? {
-    let waiting = clients.lazy.filter { !$0.value.waiting.isEmpty }
+  /// Takes the key whose turn it is, which counts as begun; clients that may have nothing now keep their place.
+  mutating func next(where mayHave: (ClientAddress) -> Bool = { _ in true }) -> Key? {
+    let waiting = clients.filter { !$0.value.waiting.isEmpty && mayHave($0.key) }
     let first = waiting.min { one, other in
       (one.value.given, one.value.waiting[0].number) < (other.value.given, other.value.waiting[0].number)
     }

@@ -26,6 +26,9 @@ public final class RenderJob: Sendable {
     self.mayBeKept = mayBeKept
   }
 
+  /// About what a photograph has: a format that writes more to a pixel takes longer for it, too.
+  var likelyBytes: Int { cost.pixels / 8 }
+
   var lane: Lane { cost > .quick ? .long : .quick }
 }
 
@@ -48,4 +51,12 @@ public final class RenderedBytes: @unchecked Sendable {
   }
 
   deinit { bytes.deallocate() }
+}
+
+/// A picture that a client is being sent, or waits for.
+public final class UnsentPicture: Sendable {
+  public let picture: RenderedBytes
+  private let hold: HeldMemory.Hold
+
+  init(_ picture: RenderedBytes, _ hold: HeldMemory.Hold) { (self.picture, self.hold) = (picture, hold) }
 }

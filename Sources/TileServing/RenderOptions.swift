@@ -15,6 +15,10 @@ public struct RenderOptions: Hashable, Sendable {
   /// Of lossy pictures, 1…100.
   public var quality = 80
 
+  /// Bytes of finished pictures that are not sent yet: those of clients that are slow to read. At least two pictures
+  /// of the most pixels, however badly they can be compressed, so that one client's leaves room for another's.
+  var unsentBytes: Int { max(4 * cacheBytes, 2 * 3 * pixels) }
+
   public init() {}
 
   var limits: PictureLimits { PictureLimits(area: pixels) }

@@ -5,6 +5,8 @@ import TileRendering
 /// Renders on threads of its own, of lower priority than those that answer; equal jobs in flight are
 /// rendered once, finished ones are kept in memory as long as there is room.
 ///
+/// Finished ones that are not sent yet are bounded by `HeldMemory`: clients that do not read get no more.
+///
 /// Clients have their turns by `FairTurns`, quick renders on threads that are not there for long ones. One more
 /// thread, of ordinary priority, hands out the jobs and tells those who wait.
 public final class RenderQueue: Sendable {
@@ -35,6 +37,7 @@ public final class RenderQueue: Sendable {
     public var late = 0
     public var waiting = 0
     public var cachedBytes = 0
+    public var unsentBytes = 0
   }
 
   private struct State {
@@ -42,6 +45,8 @@ public final class RenderQueue: Sendable {
     var waiting: WaitingRenders
     /// The thread that hands out jobs is there.
     var hasThread = false
+    /// What is being rendered will be held by those who wait for it.
+    var making: [ObjectIdentifier: [HeldMemory.Hold]] = [:]
     var isStopping = false
     var counts = Counts()
   }
@@ -52,6 +57,10 @@ public final class RenderQueue: Sendable {
   /// Of each lane, by its number.
   private let threads: [Int]
   private let loops: EventLoops
+  /// Pictures that are finished, but not sent.
+  private let unsent: HeldMemory
+  /// Those that are being rendered, by what they are likely to have.
+  private let making: HeldMemory
   private let secondsElsewhere: (@Sendable () -> Double)?
   /// Seconds between looks for those who left or waited for too long.
   private static let sweepInterval = 0.1
@@ -67,6 +76,7 @@ public final class RenderQueue: Sendable {
     let spare = secondsElsewhere == nil ? 0 : 1
     threads = RenderJob.Lane.allCases.map { options.threads + ($0 == .quick ? spare : 0) }
     (self.loops, self.secondsElsewhere) = (loops, secondsElsewhere)
+    (unsent, making) = (HeldMemory(limit: options.unsentBytes), HeldMemory(limit: options.unsentBytes))
     state = Mutex(
       State(
         cache: LeastRecentlyUsed(limit: options.cacheBytes / 2),
@@ -79,26 +89,38 @@ public final class RenderQueue: Sendable {
       let tally = state.waiting.tally
       (counts.shared, counts.abandoned, counts.late) = (tally.shared, tally.abandoned, tally.late)
       (counts.waiting, counts.cachedBytes) = (state.waiting.count, state.cache.weight)
+      counts.unsentBytes = unsent.total
       return counts
     }
   }
 
-  /// The picture, if it is kept.
-  public func finished(_ job: RenderJob) -> RenderedBytes? {
+  /// The picture, if it is kept, and the client may have it.
+  public func finished(_ job: RenderJob, for client: ClientAddress) -> RenderOutcome? {
     state.withLock { state in
-      let found = state.cache.value(for: job.key)
-      if found != nil { state.counts.cacheHits += 1 }
-      return found
+      guard let found = state.cache.value(for: job.key) else { return nil }
+      // It may be kept no longer than the client takes to read it.
+      guard unsent.admits(client) else {
+        state.counts.refused += 1
+        return .refused(.busy)
+      }
+      state.counts.cacheHits += 1
+      return .done(found)
     }
+  }
+
+  /// The picture as it is sent to a client, who holds its memory as long as the result lives.
+  public func unsent(_ picture: RenderedBytes, to client: ClientAddress) -> UnsentPicture {
+    UnsentPicture(picture, unsent.hold(picture, of: picture.bytes.count, by: client))
   }
 
   /// Lets go of all pictures that are kept.
   func forget() { state.withLock { $0.cache.removeAll() } }
 
-  /// Has the job done; false where the queue is full or ends, and then the waiter is not called.
+  /// Has the job done; false where the queue is full or ends, or the client has too much that is not sent, and then
+  /// the waiter is not called.
   public func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
     let told = state.withLock { state -> [WaitingRenders.Told]? in
-      guard !state.isStopping, startThread(&state),
+      guard !state.isStopping, unsent.admits(waiter.client), startThread(&state),
         let told = state.waiting.add(job, waiter, at: Self.now)
       else {
         if !state.isStopping { state.counts.refused += 1 }
@@ -181,15 +203,28 @@ public final class RenderQueue: Sendable {
   }
 
   private func next(_ lane: RenderJob.Lane) -> RenderJob? {
-    let (job, told) = state.withLock { state in
-      state.isStopping ? (nil, []) : state.waiting.begin(lane, at: Self.now)
+    let (job, told) = state.withLock { state -> (RenderJob?, [WaitingRenders.Told]) in
+      guard !state.isStopping else { return (nil, []) }
+      let (job, clients, told) = state.waiting.begin(lane, at: Self.now) { mayHave($0, lane) }
+      if let job {
+        state.making[ObjectIdentifier(job)] = clients.map { making.hold(job, of: job.likelyBytes, by: $0) }
+      }
+      return (job, told)
     }
     tell(told)
     return job
   }
 
+  /// Whether another picture may be begun for the client. For a long one those that are being rendered count as well;
+  /// a quick one has few bytes, and waits for no long one.
+  private func mayHave(_ client: ClientAddress, _ lane: RenderJob.Lane) -> Bool {
+    guard lane == .long else { return unsent.admits(client) }
+    return unsent.amount(of: client) + making.amount(of: client) < unsent.limit - unsent.total - making.total
+  }
+
   private func finish(_ job: RenderJob, _ outcome: RenderOutcome) {
-    let all = state.withLock { state in
+    // Held until those who wait for it hold the picture itself.
+    let (all, holds) = state.withLock { state in
       if case .done(let bytes) = outcome {
         state.counts.rendered += 1
         // Asked here, so that nothing comes after `forget`.
@@ -197,9 +232,10 @@ public final class RenderQueue: Sendable {
           state.cache.insert(bytes, for: job.key, weight: bytes.bytes.count + job.key.utf8.count + 256)
         }
       }
-      return state.waiting.end(job)
+      let holds = state.making.removeValue(forKey: ObjectIdentifier(job))
+      return (state.waiting.end(job), holds)
     }
-    for waiter in all { waiter.take(outcome) }
+    withExtendedLifetime(holds) { for waiter in all { waiter.take(outcome) } }
   }
 }
 

@@ -17,7 +17,7 @@ public struct Response: Sendable {
     /// Not made yet: whoever sends the answer has it rendered first.
     case rendering(RenderJob)
     /// That part of it.
-    case rendered(RenderedBytes, Range<Int>)
+    case rendered(UnsentPicture, Range<Int>)
     /// Goes on until the listener leaves.
     case events(EventStream)
     /// Not known yet, headers and all: whoever sends the answer has it made first.
@@ -38,8 +38,8 @@ public struct Response: Sendable {
   }
 
   /// The same answer with the bytes that were rendered for it.
-  public func with(_ bytes: RenderedBytes) -> Response {
-    Response(status, headers, .rendered(bytes, 0..<bytes.bytes.count))
+  public func with(_ unsent: UnsentPicture) -> Response {
+    Response(status, headers, .rendered(unsent, 0..<unsent.picture.bytes.count))
   }
 
   public func header(_ name: String) -> String? {

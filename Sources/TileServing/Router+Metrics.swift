@@ -29,6 +29,10 @@ extension Router {
       ("renders_late_total", "Requests whose picture was not ready in time.", renders.late, true),
       ("render_cache_hits_total", "Rendered answers from the cache.", renders.cacheHits, true),
       ("render_cache_bytes", "Bytes of pictures in the cache.", renders.cachedBytes, false),
+      (
+        "render_unsent_bytes", "Bytes of finished pictures that are being sent, or wait for it.",
+        renders.unsentBytes, false
+      ),
       ("cells_total", "Processes of their own that were begun to decode something.", cells.begun, true),
       ("cells_crashed_total", "Of them, those that crashed.", cells.crashed, true),
       (

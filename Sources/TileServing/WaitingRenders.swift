@@ -68,21 +68,24 @@ struct WaitingRenders: Sendable {
   }
 
   /// The job whose turn it is, of those that somebody still waits for, which is thereby begun.
-  mutating func begin(_ lane: RenderJob.Lane, at time: Double) -> (job: RenderJob?, told: [Told]) {
+  /// - Parameter mayHave: whether a client may have another picture now.
+  mutating func begin(
+    _ lane: RenderJob.Lane, at time: Double, where mayHave: (ClientAddress) -> Bool = { _ in true }
+  ) -> (job: RenderJob?, clients: Set<ClientAddress>, told: [Told]) {
     var told: [Told] = []
-    while let key = turns[lane.rawValue].next() {
+    while let key = turns[lane.rawValue].next(where: mayHave) {
       guard let render = renders[key] else { continue }
       for (waiter, _) in render.waiters { turns[lane.rawValue].remove(key, of: waiter.client) }
       count -= 1
       if render.waiters.contains(where: { $0.waiter.isThere() }) {
         renders[key]!.began = time
-        return (render.job, told)
+        return (render.job, Set(render.waiters.map(\.waiter.client)), told)
       }
       renders[key] = nil
       tally.abandoned += 1
       told += render.waiters.map { ($0.waiter, .busy) }
     }
-    return (nil, told)
+    return (nil, [], told)
   }
 
   /// A job is done, or given up.
