@@ -25,6 +25,6 @@ public final class ArchiveFaults: Sendable {
 extension Library {
   /// An archive of this library, or of another, could not be read where it should.
   func tellFault(in archive: SZIArchive, _ reason: String) {
-    if let entry = open.entry(of: archive) { faults.add(entry, reason) }
+    if !archive.wasHeldUp, let entry = open.entry(of: archive) { faults.add(entry, reason) }
   }
 }

@@ -11,12 +11,16 @@ public final class GatheredBytes: @unchecked Sendable {
   public let count: Int
   private let frames: UnsafeMutableRawBufferPointer
   private let archive: SZIArchive
+  private let hold: HeldMemory.Hold?
 
   /// - Parameters:
   ///   - first: the first part, copied.
   ///   - parts: slices of the archive's mapping.
-  init(first: [UInt8], parts: [UnsafeRawBufferPointer], of archive: SZIArchive) {
-    self.archive = archive
+  ///   - hold: what the client holds as long as the body is not sent.
+  init(
+    first: [UInt8], parts: [UnsafeRawBufferPointer], of archive: SZIArchive, _ hold: HeldMemory.Hold? = nil
+  ) {
+    (self.archive, self.hold) = (archive, hold)
     let frames = UnsafeMutableRawBufferPointer.allocate(
       byteCount: 4 + first.count + 4 * parts.count, alignment: 1)
     var end = 0

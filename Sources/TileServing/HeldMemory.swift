@@ -50,6 +50,11 @@ public final class HeldMemory: Sendable {
     Hold(thing, client, amount, self)
   }
 
+  /// Of a thing of its own.
+  func hold(_ amount: Int, by client: ClientAddress) -> Hold { hold(Nameless(), of: amount, by: client) }
+
+  private final class Nameless: Sendable {}
+
   private func add(_ thing: ObjectIdentifier, _ client: ClientAddress, _ amount: Int) {
     state.withLock { state in
       if state.holders[thing] == nil { state.total += amount }

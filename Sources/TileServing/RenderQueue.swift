@@ -253,6 +253,9 @@ extension Response {
   /// The picture was not ready in time.
   static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")
 
+  /// There is no memory, or no descriptor, for a tile.
+  static let heldUp = later(1, "the server has too much to do; try again")
+
   private static func later(_ seconds: Int, _ text: String) -> Response {
     var response = self.text(503, text)
     response.headers.append(("Retry-After", "\(seconds)"))

@@ -44,6 +44,10 @@ extension Router {
         "cells_confined", "1 where the kernel has all that confines a cell: Landlock and seccomp.",
         CellServer.running?.lack == nil ? 1 : 0, false
       ),
+      (
+        "unsent_mapped_tiles", "Tiles that are files of their own, in answers that are being sent.",
+        site.mappedTiles.total, false
+      ),
       ("tile_cache_bytes", "Bytes of decoded tiles in the cache.", site.renderer.cachedBytes, false),
     ])
     return Response(

@@ -136,7 +136,7 @@ struct Router {
   func unreadableTile(_ address: TileAddress, _ archive: SZIArchive) -> Response {
     site.library.tellFault(
       in: archive, "tile \(address.level)/\(address.column)_\(address.row) is not where the directory has it")
-    return .text(500, "the tile cannot be read from its archive")
+    return archive.wasHeldUp ? .heldUp : .text(500, "the tile cannot be read from its archive")
   }
 
   static func number(_ text: String) -> Int? {

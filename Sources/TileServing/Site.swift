@@ -20,6 +20,9 @@ public final class Site: Sendable {
   /// Where answers that have to be rendered are made.
   public let renders: RenderQueue
   public let loops = EventLoops()
+  /// Tiles of folders in answers that are not sent: half of what the system lets be mapped, and of that enough for
+  /// one client to have the largest answer.
+  let mappedTiles = HeldMemory(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
   /// Where requests that change something are obeyed.
   public let writes = WriteQueue()
   /// What only the catalog knows.

@@ -9,6 +9,11 @@ extension Router {
 
   func viewportTiles(_ answer: ViewportAnswer, _ archive: SZIArchive) -> Response {
     let tiles = answer.tiles
+    let crowded = Response.problem(503, "Busy", "too many tiles wait to be sent; try again")
+    // Tiles that are files of their own stay mapped until the answer is sent, and only so many can be.
+    let client = request.client
+    guard !archive.hasStamps || site.mappedTiles.admits(client, more: tiles.count) else { return crowded }
+    let hold = archive.hasStamps ? site.mappedTiles.hold(tiles.count, by: client) : nil
     let json = answer.json(of: tiles)
     let failure = Response.problem(500, "Unreadable", "a tile cannot be read from its archive")
     var parts: [UnsafeRawBufferPointer] = []
@@ -22,7 +27,7 @@ extension Router {
         let isMade = archive.canMake(address)
         if isMade { return made(tiles.map(\.address), json, archive, failure) }
         _ = unreadableTile(address, archive)
-        return failure
+        return archive.wasHeldUp ? crowded : failure
       }
       stamps = Digest.step(stamps, stamp)
       parts.append(bytes)
@@ -31,7 +36,7 @@ extension Router {
     var response = Response.json(json)
     response.headers[0] = ("Content-Type", Self.framed)
     response.headers[1] = ("ETag", EntityTag(of: json, generation: archive.generation ^ stamps).text)
-    let bytes = GatheredBytes(first: json, parts: parts, of: archive)
+    let bytes = GatheredBytes(first: json, parts: parts, of: archive, hold)
     response.body = .gathered(bytes, 0..<bytes.count)
     return response
   }

@@ -24,6 +24,14 @@ final class FolderTiles: Sendable {
   private let changed: Int
   private let isUncertain: Bool
   private let mapped = Mutex(State())
+  /// When the process last had no memory or no descriptor for a tile, seconds of the monotonic clock.
+  private let heldUp = Atomic<Int>(.min)
+  /// Seconds that it counts for.
+  private static let memoryOfHoldUps = 10
+  /// Files that are mapped for one archive, before it is opened anew.
+  private static let most = 1024
+  /// The same where the process has many: its answers that are not read hold all that their archives mapped.
+  private static let mostAmongMany = 4
 
   /// Looks which levels there are.
   init(folder: String, within enclosure: Enclosure, fileExtension: String, pyramid: Pyramid) {
@@ -66,6 +74,12 @@ final class FolderTiles: Sendable {
     return stat(path, &status) == 0 ? FileIdentity(status) : nil
   }
 
+  private static var now: Int {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return now.tv_sec
+  }
+
   private var mappedCount: Int { mapped.withLock { $0.current.count + $0.former.count } }
 
   private func path(_ number: Int) -> String? {
@@ -77,7 +91,11 @@ final class FolderTiles: Sendable {
   private func file(_ number: Int) -> MappedFile? {
     guard let path = path(number), let identity = Self.identity(path) else { return nil }
     if let file = mapped.withLock({ $0.current[number] }), file.identity == identity { return file }
-    guard let file = try? MappedFile(path: path, keepsDescriptor: false, within: enclosure) else {
+    let file: MappedFile
+    do throws(StorageError) {
+      file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
+    } catch {
+      if [ENOMEM, EMFILE, ENFILE].contains(error.code) { heldUp.store(Self.now, ordering: .relaxed) }
       return nil
     }
     // Two threads may have mapped it: the first one's stays.
@@ -120,8 +138,14 @@ extension FolderTiles: LooseTiles {
 
   var isLocked: Bool { false }
 
+  var wasHeldUp: Bool {
+    let last = heldUp.load(ordering: .relaxed)
+    return last != .min && Self.now - last < Self.memoryOfHoldUps
+  }
+
   /// Each mapped file takes a place in the process's map; and a level that came may make others mean other things.
   var isWornOut: Bool {
-    mappedCount > 1024 || isUncertain || Self.identity(folder)?.modifiedNanoseconds ?? 0 != changed
+    mappedCount > (MappedFile.areMany ? Self.mostAmongMany : Self.most) || isUncertain
+      || Self.identity(folder)?.modifiedNanoseconds ?? 0 != changed
   }
 }

@@ -26,6 +26,9 @@ public protocol LooseTiles: AnyObject, Sendable {
 
   /// Whether what it gave must not be kept any longer by anyone: the private space is locked.
   var isLocked: Bool { get }
+
+  /// Whether a tile could not be read a moment ago for want of memory or descriptors, which is not its fault.
+  var wasHeldUp: Bool { get }
 }
 
 /// What is so of tiles that are all there and never change.
@@ -41,4 +44,6 @@ extension LooseTiles {
   public var levels: LevelSet { .all }
 
   public func lacks(_ number: Int) -> Bool { false }
+
+  public var wasHeldUp: Bool { false }
 }

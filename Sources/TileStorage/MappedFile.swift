@@ -1,6 +1,8 @@
+import Foundation
 public import Glibc
+import Synchronization
 
-/// A whole file mapped read-only; unmapped when the last owner lets go.
+/// A whole file mapped read-only; unmapped when the last owner lets go. Small ones may be in memory instead.
 ///
 /// Files that others cut short while mapped end the process with SIGBUS, unless `surviveCutShortFiles` was called:
 /// archives are replaced by rename and never rewritten in place.
@@ -11,9 +13,24 @@ public final class MappedFile: Sendable {
   public let identity: FileIdentity
   /// Open for reading as long as the mapping, for whoever sends parts of the file without touching them; or -1.
   public let descriptor: Int32
+  private let isCopy: Bool
+
+  /// How many are mapped in the process.
+  private static let count = Atomic<Int>(0)
+  /// How many maps the system lets the process have, of files and of memory alike.
+  public static let places: Int = {
+    let text = try? String(contentsOfFile: "/proc/sys/vm/max_map_count", encoding: .utf8)
+    return text.flatMap { Int($0.prefix { $0.isNumber }) } ?? 65530
+  }()
+  /// Many places are taken: what is mapped by the thousand should be let go of sooner.
+  static var areMany: Bool { count.load(ordering: .relaxed) > places / 4 }
+  /// Small files are read instead: whatever needs memory needs a place, too.
+  private static var areTooMany: Bool { count.load(ordering: .relaxed) > places / 2 }
+  /// Bytes of a file that may be in memory.
+  private static let longestCopy = 16 << 20
 
   /// - Parameters:
-  ///   - keepsDescriptor: false for files that are mapped by the thousand.
+  ///   - keepsDescriptor: false for files that are mapped by the thousand; where too many are, they are read instead.
   ///   - enclosure: where the file lies; one that a link leads to elsewhere is refused.
   public init(
     path: String, keepsDescriptor: Bool = true, within enclosure: Enclosure? = nil
@@ -26,7 +43,7 @@ public final class MappedFile: Sendable {
       if let enclosure, !enclosure.holds(descriptor) {
         throw StorageError(action, "a link leads out of the folder")
       }
-      (bytes, identity) = try Self.map(descriptor, action)
+      (bytes, identity, isCopy) = try Self.map(descriptor, action, mayCopy: !keepsDescriptor)
     } catch {
       close(descriptor)
       throw error
@@ -38,32 +55,64 @@ public final class MappedFile: Sendable {
   /// Of nothing, for what has no file.
   public init() {
     (bytes, identity, descriptor) = (UnsafeRawBufferPointer(start: nil, count: 0), FileIdentity(stat()), -1)
+    isCopy = false
   }
 
   /// Of a file that is open and stays its owner's to close.
   ///
   /// - Parameter path: what an error calls it.
   init(descriptor: Int32, path: String) throws(StorageError) {
-    (bytes, identity) = try Self.map(descriptor, "open \(path)")
+    (bytes, identity, isCopy) = try Self.map(descriptor, "open \(path)", mayCopy: false)
     self.descriptor = -1
   }
 
   private static func map(
-    _ descriptor: Int32, _ action: String
-  ) throws(StorageError) -> (UnsafeRawBufferPointer, FileIdentity) {
+    _ descriptor: Int32, _ action: String, mayCopy: Bool
+  ) throws(StorageError) -> (UnsafeRawBufferPointer, FileIdentity, isCopy: Bool) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw StorageError(action, errno: errno) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw StorageError(action, "not a regular file") }
     guard status.st_size > 0 else { throw StorageError(action, "the file is empty") }
     let size = Int(status.st_size)
+    let mayCopy = mayCopy && size <= longestCopy
+    if mayCopy, areTooMany { return (try copy(descriptor, size, action), FileIdentity(status), true) }
     guard let base = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
-      throw StorageError(action, errno: errno)
+      let code = errno
+      guard mayCopy, code == ENOMEM else { throw StorageError(action, errno: code) }
+      return (try copy(descriptor, size, action), FileIdentity(status), true)
     }
-    return (UnsafeRawBufferPointer(start: base, count: size), FileIdentity(status))
+    count.wrappingAdd(1, ordering: .relaxed)
+    return (UnsafeRawBufferPointer(start: base, count: size), FileIdentity(status), false)
+  }
+
+  private static func copy(
+    _ descriptor: Int32, _ size: Int, _ action: String
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
+    guard let memory = malloc(size) else { throw StorageError(action, errno: ENOMEM) }
+    var filled = 0
+    while filled < size {
+      let count = pread(descriptor, memory + filled, size - filled, filled)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        let code = errno
+        free(memory)
+        throw count < 0
+          ? StorageError(action, errno: code) : StorageError(action, "it was cut short while it was read")
+      }
+      filled += count
+    }
+    return UnsafeRawBufferPointer(start: memory, count: size)
   }
 
   deinit {
-    if let base = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: base), bytes.count) }
+    if let base = bytes.baseAddress.map(UnsafeMutableRawPointer.init(mutating:)) {
+      if isCopy {
+        free(base)
+      } else {
+        munmap(base, bytes.count)
+        Self.count.wrappingSubtract(1, ordering: .relaxed)
+      }
+    }
     if descriptor >= 0 { close(descriptor) }
   }
 }

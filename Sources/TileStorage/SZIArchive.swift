@@ -121,6 +121,9 @@ public final class SZIArchive: Sendable {
   /// Whether nothing of it may be kept any longer, since the private space that it is of is locked.
   public var isLocked: Bool { loose?.isLocked ?? false }
 
+  /// Whether a tile could not be read a moment ago for want of memory or descriptors: no fault of the archive.
+  public var wasHeldUp: Bool { loose?.wasHeldUp ?? false }
+
   /// The tile's index, or nil outside the pyramid, in constant time.
   public func tileIndex(level: Int, column: Int, row: Int) -> Int? {
     index.grid.index(level: level, column: column, row: row)

@@ -1,6 +1,7 @@
 """Clients that ask for much and read little: what waits to be sent to them is bounded, and others are served."""
 
 import re
+import resource
 import socket
 import subprocess
 import threading
@@ -131,6 +132,86 @@ class SlowReadersOfPictures(unittest.TestCase):
             thread.join(60)
         self.assertEqual(set(statuses.values()) - {200, 503}, set())
         self.assertGreater(list(statuses.values()).count(200), 4)
+
+
+class SlowReadersOfFolders(unittest.TestCase):
+    """Each tile of a folder takes one of the places that the system has for a process's memory."""
+
+    SIDE, TILE = 6400, 64
+    WHOLE = f"/api/images/folder/viewport.tiles?width={SIDE}&height={SIDE}&scale=1&x=0&y=0"
+    PLACES = int(open("/proc/sys/vm/max_map_count").read())
+
+    @classmethod
+    def setUpClass(cls):
+        base = folder("folders")
+        (base / "library").mkdir()
+        for name, side in (("folder", cls.SIDE), ("other", 700)):
+            subprocess.run(["vips", "worley", base / "worley.v", str(side), str(side), "--cell-size", "300"], check=True)
+            subprocess.run(["vips", "cast", base / "worley.v", base / "worley.png", "uchar"], check=True)
+            subprocess.run(["vips", "dzsave", base / "worley.png", base / "library" / name, "--tile-size", str(cls.TILE),
+                            "--overlap", "0"], check=True, capture_output=True)
+        cls.library = base / "library"
+
+    def places(self, server: Server) -> int:
+        return len(open(f"/proc/{server.process.pid}/maps").readlines())
+
+    def test_the_process_has_places_left(self):
+        with Server(self.library) as server:
+            self.assertEqual(server.get("/healthz").status, 200)
+            statuses, connections = [], []
+            for _ in range(16):
+                connections.append(ask(server, self.WHOLE, SLOW))
+                statuses.append(status(connections[-1]))
+            # As many as leave room for others; the rest are told when to come again.
+            self.assertIn(200, statuses)
+            self.assertEqual(set(statuses), {200, 503})
+            refused = ask(server, self.WHOLE, SLOW)
+            answer = Answer(refused.recv(4096))
+            self.assertEqual((answer.status, answer["retry-after"], answer["content-type"]), (503, "1", "application/problem+json"))
+            self.assertLess(self.places(server), self.PLACES * 3 // 4)
+            # Everybody gets single tiles, others get many, too, and pictures that are made of them.
+            for target in ("/dzi/folder_files/13/7_7.jpeg", "/dzi/other_files/10/7_7.jpeg", "/iiif/3/folder/0,0,640,640/300,/0/default.jpg",
+                           "/api/images/folder/viewport.tiles?width=900&height=900&scale=1&x=900&y=900"):
+                with ask(server, target, OTHER, room=1 << 20) as other:
+                    self.assertEqual(status(other), 200, target)
+            # From other addresses as well, until nobody gets as many; single tiles still come.
+            for number in range(4, 16):
+                connections.append(ask(server, self.WHOLE, f"127.0.0.{number}"))
+                self.assertIn(status(connections[-1]), (200, 503))
+            for at in range(60):
+                self.assertEqual(server.get(f"/dzi/folder_files/13/{at}_9.jpeg").status, 200)
+            self.assertEqual(server.get("/iiif/3/folder/0,0,6400,6400/200,/0/default.png").status, 200)
+            self.assertLess(self.places(server), self.PLACES * 3 // 4)
+            for connection in connections:
+                connection.close()
+            deadline = time.monotonic() + 20
+            while gauge(server, "unsent_mapped_tiles") > 0:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.1)
+            self.assertEqual(gauge(server, "faulty_archives_total"), 0)
+            self.assertEqual(server.errors(), "")
+            answer = server.get(self.WHOLE)
+            self.assertEqual(answer.status, 200)
+            self.assertGreater(len(answer.body), 10_000 * 100)
+
+    def test_want_of_descriptors_is_not_the_archives_fault(self):
+        with Server(self.library) as server:
+            self.assertEqual(server.get("/dzi/folder_files/13/1_1.jpeg").status, 200)
+            with server.connect() as connection:
+                def told(target: str) -> Answer:
+                    connection.sendall(f"GET {target} HTTP/1.1\r\nHost: a.localhost\r\n\r\n".encode())
+                    return Answer(connection.recv(65536))
+
+                self.assertEqual(told("/dzi/folder_files/13/1_2.jpeg").status, 200)
+                before = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+                resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+                for target in ("/dzi/folder_files/13/50_50.jpeg", "/api/images/folder/viewport.tiles?width=300&height=300&scale=1&x=3000&y=300"):
+                    answer = told(target)
+                    self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), target)
+                resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, before)
+                self.assertEqual(told("/dzi/folder_files/13/50_50.jpeg").status, 200)
+            self.assertEqual(gauge(server, "faulty_archives_total"), 0)
+            self.assertEqual(server.errors(), "")
 
 
 if __name__ == "__main__":
