@@ -72,7 +72,8 @@ public final class HeldMemory: Sendable {
         return
       }
       state.holders[thing]![client] = nil
-      let left = state.amounts[client]! - amount
+      // None is remembered of a client that holds things of no amount alone.
+      let left = state.amounts[client, default: 0] - amount
       state.amounts[client] = left > 0 ? left : nil
       guard state.holders[thing]!.isEmpty else { return }
       state.holders[thing] = nil

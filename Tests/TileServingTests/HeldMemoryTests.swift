@@ -36,4 +36,14 @@ struct HeldMemoryTests {
     holds = []
     #expect(memory.total == 0)
   }
+
+  @Test("things of no amount are let go of in any order")
+  func nothing() {
+    let memory = HeldMemory(limit: 100)
+    var holds = [0, 0, 40, 0].map { memory.hold(Thing(), of: $0, by: .ipv4(1)) }
+    for at in [0, 1, 0] { holds.remove(at: at) }
+    #expect((memory.total, memory.amount(of: .ipv4(1))) == (0, 0))
+    holds = []
+    #expect((memory.total, memory.amount(of: .ipv4(1))) == (0, 0))
+  }
 }
