@@ -17,6 +17,7 @@ from pathlib import Path
 
 import upload_client
 from harness import BINARY, Answer, CommandTest, Server, folder, photo, run, sample_library
+from processes import cells
 
 TILE = "/dzi/photo_files/12/0_0.jpg"
 
@@ -418,7 +419,8 @@ class HangingUp(CommandTest):
         subprocess.run(["vips", "cast", base / "noise.v", base / "noise.png", "uchar"], check=True)
         build = subprocess.Popen([BINARY, "build", base / "noise.png", "--library", base / "library"],
                                  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.until(lambda: list((base / "library").glob(".ziggurat-*")), "begun")
+        # Its archive has no name before it is whole.
+        self.until(lambda: cells(build.pid), "begun")
         build.send_signal(signal.SIGHUP)
         self.assertIn("interrupted", build.communicate(timeout=60)[1])
         self.assertEqual(build.returncode, 130)
