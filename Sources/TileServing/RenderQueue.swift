@@ -62,16 +62,21 @@ public final class RenderQueue: Sendable {
   /// Those that are being rendered, by what they are likely to have.
   private let making: HeldMemory
   private let secondsElsewhere: (@Sendable () -> Double)?
+  private let sweep: @Sendable () -> Bool
   /// Seconds between looks for those who left or waited for too long.
   private static let sweepInterval = 0.1
+  /// The same while nothing is asked for, as long as renders keep something.
+  private static let restInterval = 1.0
 
   /// - Parameters:
   ///   - loops: those that are to go first.
   ///   - secondsElsewhere: processor time that renders have used outside of this process; nil where none is made there.
+  ///   - sweep: lets go of what renders keep and nobody asks for; true where some is left for later.
   init(
     _ options: RenderOptions, _ loops: EventLoops = EventLoops(),
-    secondsElsewhere: (@Sendable () -> Double)? = nil
+    secondsElsewhere: (@Sendable () -> Double)? = nil, sweep: @escaping @Sendable () -> Bool = { false }
   ) {
+    self.sweep = sweep
     // One more for quick pictures made elsewhere: on a thread whose answer is on its way nothing is done.
     let spare = secondsElsewhere == nil ? 0 : 1
     threads = RenderJob.Lane.allCases.map { options.threads + ($0 == .quick ? spare : 0) }
@@ -163,12 +168,19 @@ public final class RenderQueue: Sendable {
     var pace = RenderPace(loops)
     var isHeldBack = false
     var swept = Self.now
+    var keepsThings = false
     while true {
       let isAtRest = state.withLock { $0.waiting.isEmpty }
-      wakeUp.wait(upTo: isHeldBack ? pace.pause : isAtRest ? nil : Self.sweepInterval)
-      for renderer in renderers { if let (job, outcome) = renderer.finished() { finish(job, outcome) } }
+      let rest = keepsThings ? Self.restInterval : nil
+      wakeUp.wait(upTo: isHeldBack ? pace.pause : isAtRest ? rest : Self.sweepInterval)
+      for renderer in renderers {
+        guard let (job, outcome) = renderer.finished() else { continue }
+        finish(job, outcome)
+        keepsThings = true
+      }
       if Self.now - swept >= Self.sweepInterval {
         tell(state.withLock { $0.waiting.sweep(at: Self.now) })
+        if keepsThings { keepsThings = sweep() }
         swept = Self.now
       }
       isHeldBack = false

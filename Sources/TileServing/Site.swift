@@ -63,7 +63,9 @@ public final class Site: Sendable {
       options: options, threads: rendering.threads + 1, timeout: Int(rendering.timeout.rounded(.up)) + 5)
     renderer = cells
     let seconds: @Sendable () -> Double = { cells.seconds }
-    renders = RenderQueue(rendering, loops, secondsElsewhere: cells.isElsewhere ? seconds : nil)
+    renders = RenderQueue(rendering, loops, secondsElsewhere: cells.isElsewhere ? seconds : nil) {
+      cells.sweep()
+    }
     sessions = SessionTable(
       limits: access.sessions, cookie: SessionCookie(isSecure: baseURL.hasPrefix("https:")),
       now: access.clock,

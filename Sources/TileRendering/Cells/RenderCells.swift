@@ -1,5 +1,4 @@
 import Cells
-import Dispatch
 import Glibc
 import Synchronization
 public import TileStorage
@@ -28,7 +27,6 @@ public final class RenderCells: Sendable {
   private let timeout: Int
   private let mostKept: Int
   private let kept = Mutex<[Kept]>([])
-  private let isSweepDue = Atomic(false)
   private let nanoseconds = Atomic(0)
   /// Renders where there are no cells.
   private let own: TileRenderer
@@ -178,17 +176,13 @@ public final class RenderCells: Sendable {
     kept.removeAll { now - $0.since > .milliseconds(900 * RenderCell.patience) || $0.archive == nil }
   }
 
-  /// Lets go of what nobody asks for any more, some seconds from now.
-  private func sweepLater() {
-    guard !isSweepDue.exchange(true, ordering: .relaxed) else { return }
-    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(RenderCell.patience)) { [weak self] in
-      guard let self else { return }
-      isSweepDue.store(false, ordering: .relaxed)
-      let isEmpty = kept.withLock { kept in
-        Self.drop(&kept)
-        return kept.isEmpty
-      }
-      if !isEmpty { sweepLater() }
+  /// Lets go of what nobody asks for any more.
+  ///
+  /// - Returns: whether something is kept that may have to be let go of later.
+  public func sweep() -> Bool {
+    kept.withLock { kept in
+      Self.drop(&kept)
+      return !kept.isEmpty
     }
   }
 
@@ -201,7 +195,6 @@ public final class RenderCells: Sendable {
       return kept.count > mostKept ? kept.removeFirst() : nil
     }
     spare?.cell.end()
-    sweepLater()
   }
 }
 
