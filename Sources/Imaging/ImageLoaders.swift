@@ -45,7 +45,10 @@ public enum ImageLoaders {
   /// The loader for a source, by the name of its class (`VipsForeignLoadJpegFile`); nil where there is none, or it
   /// may not be used.
   static func find(forSourceAt path: String) -> String? {
-    let kinds = allow(UncommonKind.kinds(ofFileAt: path))
+    let start = FileStart(ofFileAt: path)
+    let possible = start.uncommonKinds
+    if possible.isEmpty, let loader = start.certainLoader, g_type_from_name(loader) != 0 { return loader }
+    let kinds = allow(possible)
     guard let found = vips_foreign_find_load(path) else { return nil }
     let name = String(cString: found)
     let suffix = name.dropFirst("VipsForeignLoad".count)

@@ -10,7 +10,7 @@ public struct DecodingNeeds: Sendable {
   public let drawsText: Bool
 
   public init(ofFileAt path: String) {
-    let kinds = UncommonKind.kinds(ofFileAt: path)
+    let kinds = FileStart(ofFileAt: path).uncommonKinds
     warmth = kinds.contains(.magick) ? ImagingWarmth.magick : nil
     drawsText = !kinds.isDisjoint(with: [.svg, .pdf])
   }
@@ -37,30 +37,7 @@ enum UncommonKind: String, CaseIterable {
   /// Whether strangers send such pictures in good faith.
   var isPicture: Bool { self == .jpegXL || self == .jpeg2000 }
 
-  /// The kinds that a file may be of, by its first bytes and its name; mostly none.
-  static func kinds(ofFileAt path: String) -> Set<UncommonKind> {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return [] }
-    defer { close(descriptor) }
-    // libvips looks for SVG's root in the first 1000.
-    var head = [UInt8](repeating: 0, count: 1024)
-    let count = read(descriptor, &head, head.count)
-    let name = path.split(separator: "/").last ?? ""
-    let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
-    let file = Start(bytes: Array(head.prefix(max(count, 0))), ending: ending)
-    return Set(allCases.filter { $0.mayBe(file) })
-  }
-
-  private struct Start {
-    let bytes: [UInt8]
-    let ending: String
-
-    func has(_ text: String, at offset: Int = 0) -> Bool { bytes.dropFirst(offset).starts(with: text.utf8) }
-
-    func has(_ start: [UInt8]) -> Bool { bytes.starts(with: start) }
-  }
-
-  private func mayBe(_ file: Start) -> Bool {
+  func mayBe(_ file: FileStart) -> Bool {
     switch self {
     case .jpegXL: file.has([0xff, 0x0a]) || file.has("JXL ", at: 4)
     case .jpeg2000: file.has([0xff, 0x4f, 0xff, 0x51]) || file.has("jP  ", at: 4)
@@ -92,7 +69,7 @@ enum UncommonKind: String, CaseIterable {
 
   /// BMP, ICO, CUR, PSD, PCX, SGI, DPX, Cineon, Sun raster, XCF, DDS, DICOM and Targa. ImageMagick goes by the first
   /// bytes, too, and knows languages that read files and addresses: none of these can be taken for one.
-  private static func isMagick(_ file: Start) -> Bool {
+  private static func isMagick(_ file: FileStart) -> Bool {
     let starts: [[UInt8]] = [
       Array("BM".utf8), [0, 0, 1, 0], [0, 0, 2, 0], Array("8BPS".utf8), [0x0a, 5, 1], [0x01, 0xda],
       Array("SDPX".utf8), Array("XPDS".utf8), [0x80, 0x2a, 0x5f, 0xd7], [0x59, 0xa6, 0x6a, 0x95],

@@ -56,10 +56,13 @@ private final class Conversation {
     defer { close(others) }
     let cell = Cell(channel: CellChannel(own, isInCell: false), status: CellStatus(status))
     let pool = WorkPool(pictures: 1, memoryLimit: 1 << 30)
-    var carried = CarriedBuild(work, cell, builder, pool, isAlone: false)
+    var carried = CarriedBuild(work, cell, builder, pool, isAlone: false, isLast: false)
     defer { carried.end() }
     do throws(CarriedBuild.Stop) {
-      switch try carried.run() {
+      let order = BuildOrder(
+        path: work.source.path, name: "photo.jpg", root: "photo", bookPage: nil, digest: work.digest,
+        countsOnly: false)
+      switch try carried.run(order, []) {
       case .pages(let count): precondition(count > 1)
       case .outcome(.failed(let error)):
         let isLine = !error.reason.isEmpty && !error.reason.contains { $0.isNewline }
