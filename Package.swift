@@ -7,6 +7,13 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// A module map of a system library: its name for pkg-config and Debian's package, or neither for what is in libc.
+func c(_ name: String, _ pkgConfig: String? = nil, _ package: String? = nil) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig,
+    providers: package.map { [.apt([$0])] })
+}
+
 func library(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
   .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
@@ -25,30 +32,33 @@ let package = Package(
     .executable(name: "ziggurat", targets: ["ziggurat"]),
   ],
   targets: [
-    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
-    .systemLibrary(
-      name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
-    .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
-    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
-    .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
-    .systemLibrary(name: "CTIFF", pkgConfig: "libtiff-4", providers: [.apt(["libtiff-dev"])]),
-    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
-    .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
-    .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg62-turbo-dev"])]),
-    // The one C target: see the top of its header for why it cannot be Swift.
-    .target(name: "CJPEGStream", dependencies: ["CJPEG"]),
-    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
-    .systemLibrary(name: "CCell"),
+    c("CCell"),
+    c("CCrypto", "libcrypto", "libssl-dev"),
+    c("CDeflate", "libdeflate", "libdeflate-dev"),
+    c("CExpat", "expat", "libexpat1-dev"),
+    c("CFileSystems"),
+    c("CGExiv2", "gexiv2", "libgexiv2-dev"),
+    c("CHEIF", "libheif", "libheif-dev"),
+    c("CISAL", "libisal", "libisal-dev"),
+    c("CJPEG", "libjpeg", "libjpeg62-turbo-dev"),
+    c("CLCMS", "lcms2", "liblcms2-dev"),
+    c("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
+    c("CQREncode", "libqrencode", "libqrencode-dev"),
+    c("CSQLite", "sqlite3", "libsqlite3-dev"),
+    c("CSeccomp", "libseccomp", "libseccomp-dev"),
+    c("CSodium", "libsodium", "libsodium-dev"),
+    c("CTIFF", "libtiff-4", "libtiff-dev"),
+    c("CTurboJPEG", "libturbojpeg", "libturbojpeg0-dev"),
+    c("CVips", "vips", "libvips-dev"),
+    c("CWebP", "libwebp", "libwebp-dev"),
+    c("CXXHash", "libxxhash", "libxxhash-dev"),
+    // The one C target with code: see the top of its header for why it cannot be Swift.
+    .target(name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream"),
     library("Cells", ["CCell", "CSeccomp"]),
     library("TileGeometry"),
     library("TileStorage", ["TileGeometry", "CDeflate", "CExpat"]),
-    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     library("PrivateSpaces", ["CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
-    .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
-    .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
     library("Imaging", ["Cells", "CVips", "CLCMS", "CHEIF"]),
-    .systemLibrary(name: "CGExiv2", pkgConfig: "gexiv2", providers: [.apt(["libgexiv2-dev"])]),
     library("Metadata", ["Cells", "TileStorage", "CGExiv2"]),
     library(
       "PyramidBuilding",
@@ -59,11 +69,8 @@ let package = Package(
         "CTurboJPEG", "CWebP",
         "CXXHash",
       ]),
-    .systemLibrary(
-      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     library("TileRendering", ["CCell", "Cells", "Imaging", "TileStorage", "TileGeometry", "CTurboJPEG"]),
     library("TileExport", ["TileRendering", "TileStorage", "TileGeometry"]),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     library("Catalog", ["CSQLite", "TileStorage", "TileGeometry"]),
     library(
       "TileServing",
@@ -74,8 +81,6 @@ let package = Package(
         "CDeflate", "CSodium",
         "CXXHash",
       ]),
-    .systemLibrary(name: "CFileSystems"),
-    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     library("Uploading", ["TileStorage"]),
     library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
