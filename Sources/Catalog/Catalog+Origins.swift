@@ -1,23 +1,23 @@
 import Glibc
-public import TileStorage
+package import TileStorage
 
 /// From which source roots a library's archives came.
 ///
 /// All else in a catalog is read from the archives; this cannot be. A row counts as long as its archive is the very
 /// file that was claimed, by size and time: what somebody else put in its place is nobody's.
-public struct LibraryOrigins: OriginStore {
+package struct LibraryOrigins: OriginStore {
   private let library: String
   private let catalog: Catalog
 
-  public init(library: String, catalog: Catalog) { (self.library, self.catalog) = (library, catalog) }
+  package init(library: String, catalog: Catalog) { (self.library, self.catalog) = (library, catalog) }
 
-  public func claim(_ images: [String: SourceRoot]) throws(StorageError) {
+  package func claim(_ images: [String: SourceRoot]) throws(StorageError) {
     try catalog.claim(
       images.compactMap { id, root in identity(id).map { Catalog.Origin(id: id, root: root.text, file: $0) } }
     )
   }
 
-  public func images(from roots: Set<SourceRoot>) throws(StorageError) -> [String] {
+  package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [String] {
     try catalog.origins(ofRoots: roots.map(\.text)).filter { origin in
       identity(origin.id).map { $0.isSameVersion(as: origin) } ?? false
     }.map(\.id).sorted()

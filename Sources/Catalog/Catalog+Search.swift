@@ -1,13 +1,13 @@
-public import TileStorage
+package import TileStorage
 
 extension Catalog {
   /// One page of what was found.
-  public struct Findings: Sendable {
+  package struct Findings: Sendable {
     /// By id.
-    public var entries: [CatalogEntry] = []
+    package var entries: [CatalogEntry] = []
     /// Of all pages together.
-    public var total = 0
-    public var hasMore = false
+    package var total = 0
+    package var hasMore = false
   }
 
   /// Found so often, images are met soon on the way through all ids; less often, they are sorted.
@@ -15,7 +15,7 @@ extension Catalog {
 
   /// Images after `cursor` by id, at most `limit`, that have a word beginning with each of `text`'s in id, title,
   /// caption, creator, date, place or keywords; case and accents do not count.
-  public func search(_ text: String, after cursor: String?, limit: Int) throws(StorageError) -> Findings {
+  package func search(_ text: String, after cursor: String?, limit: Int) throws(StorageError) -> Findings {
     guard let query = SearchWords(text).query else { return Findings() }
     var result = Findings()
     var page: [(number: Int, id: String)] = []

@@ -1,14 +1,14 @@
 import CSQLite
 import Glibc
 import Synchronization
-public import TileStorage
+package import TileStorage
 
 /// A library's listing in SQLite: what pages, searches and books are told from without opening archives.
 ///
 /// It holds nothing that the archives do not hold, but from which sources they came. Where its file is damaged it is made anew, where it
 /// cannot be written the listing lives in memory, and several processes may use one at once.
-public final class Catalog: Sendable {
-  public static let fileName = "catalog.sqlite"
+package final class Catalog: Sendable {
+  package static let fileName = "catalog.sqlite"
 
   /// Reading goes on while another process holds up the writer.
   private struct Connections {
@@ -28,7 +28,7 @@ public final class Catalog: Sendable {
 
   /// Opens the catalog of a library's folder, or makes one.
   /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.
-  public init(library: String, isReadOnly: Bool = false) throws(StorageError) {
+  package init(library: String, isReadOnly: Bool = false) throws(StorageError) {
     path = "\(library)/\(Self.fileName)"
     keepsOffDisk = false
     do throws(SQLiteError) {
@@ -40,7 +40,7 @@ public final class Catalog: Sendable {
 
   /// A listing that never touches the disk.
   /// - Parameter name: what errors call it.
-  public init(inMemoryOf name: String) throws(StorageError) {
+  package init(inMemoryOf name: String) throws(StorageError) {
     path = name
     keepsOffDisk = true
     do throws(SQLiteError) { connections = Mutex(try Self.openMemory()) } catch {
@@ -48,60 +48,60 @@ public final class Catalog: Sendable {
     }
   }
 
-  public static func exists(in library: String) -> Bool { access("\(library)/\(fileName)", F_OK) == 0 }
+  package static func exists(in library: String) -> Bool { access("\(library)/\(fileName)", F_OK) == 0 }
 
   /// Whether the listing is in memory alone, since its file cannot be written.
-  public var isInMemory: Bool { connections.withLock { $0.isInMemory } }
+  package var isInMemory: Bool { connections.withLock { $0.isInMemory } }
 
   /// Whether archives may be missing in it: it is new, or an update was cut short.
-  public var needsUpdate: Bool {
+  package var needsUpdate: Bool {
     completed.load(ordering: .acquiring) != made.load(ordering: .acquiring)
   }
 
   /// What an update remembers when it begins: the catalog may be made anew, and empty, while it goes on.
-  public var making: Int { made.load(ordering: .acquiring) }
+  package var making: Int { made.load(ordering: .acquiring) }
 
   /// To be called when an update has seen every archive.
   /// - Parameter making: when it began.
-  public func isComplete(_ making: Int) { completed.store(making, ordering: .releasing) }
+  package func isComplete(_ making: Int) { completed.store(making, ordering: .releasing) }
 
   // MARK: Reading
 
   /// Those of `ids` that are known, in no order; at most a thousand are asked for at once.
-  public func entries(_ ids: [String]) throws(StorageError) -> [CatalogEntry] {
+  package func entries(_ ids: [String]) throws(StorageError) -> [CatalogEntry] {
     precondition(ids.count <= 1000, "SQLite takes a limited number of parameters")
     let places = ids.map { _ in "?" }.joined(separator: ", ")
     return try entries("WHERE id IN (\(places))", ids.map { .text($0) })
   }
 
   /// How many archives cannot be read.
-  public func unreadableCount() throws(StorageError) -> Int { try count("WHERE width IS NULL", []) }
+  package func unreadableCount() throws(StorageError) -> Int { try count("WHERE width IS NULL", []) }
 
   /// The pages of a book in order.
-  public func pages(ofBook id: String) throws(StorageError) -> [CatalogEntry] {
+  package func pages(ofBook id: String) throws(StorageError) -> [CatalogEntry] {
     try entries("WHERE book = ? AND width IS NOT NULL ORDER BY page", [.text(id)])
   }
 
-  public func pageCount(ofBook id: String) throws(StorageError) -> Int {
+  package func pageCount(ofBook id: String) throws(StorageError) -> Int {
     try count("WHERE book = ? AND width IS NOT NULL", [.text(id)])
   }
 
   /// The images that were made from such a file, by id.
   /// - Parameter digest: of the file's content, as build records have it.
-  public func entries(madeFrom digest: String) throws(StorageError) -> [CatalogEntry] {
+  package func entries(madeFrom digest: String) throws(StorageError) -> [CatalogEntry] {
     try entries("WHERE digest = ? ORDER BY id", [.text(digest)])
   }
 
   /// A single image or a book, as a collection lists it.
-  public struct Item: Hashable, Sendable {
-    public var id: String
+  package struct Item: Hashable, Sendable {
+    package var id: String
     /// Of the image, or of all of a book's pages.
-    public let title: String?
-    public let images: Int
+    package let title: String?
+    package let images: Int
   }
 
   /// Images and books by id, a book once for all its pages.
-  public func items(from first: Int, limit: Int) throws(StorageError) -> [Item] {
+  package func items(from first: Int, limit: Int) throws(StorageError) -> [Item] {
     var found: [Item] = []
     try read { (connection) throws(SQLiteError) in
       found = []
@@ -114,7 +114,7 @@ public final class Catalog: Sendable {
     return found
   }
 
-  public func itemCount() throws(StorageError) -> Int {
+  package func itemCount() throws(StorageError) -> Int {
     var count = 0
     try read { (connection) throws(SQLiteError) in
       try connection.run("SELECT count(DISTINCT item) FROM image WHERE width IS NOT NULL") {
@@ -125,7 +125,7 @@ public final class Catalog: Sendable {
   }
 
   /// Gives every id (UTF-8, valid during the call) with its archive's stamp.
-  public func forEachStamp(_ body: (UnsafeRawBufferPointer, FileStamp) -> Void) throws(StorageError) {
+  package func forEachStamp(_ body: (UnsafeRawBufferPointer, FileStamp) -> Void) throws(StorageError) {
     try read { (connection) throws(SQLiteError) in
       try connection.run("SELECT id, inode, bytes, modified, sidecar FROM image") { row in
         body(
@@ -158,7 +158,7 @@ public final class Catalog: Sendable {
   // MARK: Writing
 
   /// Takes in entries and drops ids, all or nothing.
-  public func update(_ entries: [CatalogEntry], removing ids: [String]) throws(StorageError) {
+  package func update(_ entries: [CatalogEntry], removing ids: [String]) throws(StorageError) {
     try write { (connection) throws(SQLiteError) in
       let gone = ids.map { [SQLiteValue.text($0)] }
       try connection.runEach("DELETE FROM image WHERE id = ?", gone)
@@ -183,7 +183,7 @@ public final class Catalog: Sendable {
   }
 
   /// Writes the file anew, without what rows that are gone have left in it.
-  public func scrub() throws(StorageError) {
+  package func scrub() throws(StorageError) {
     let current = connections.withLock { $0 }
     do throws(SQLiteError) {
       try current.writer.run("DELETE FROM origin WHERE id NOT IN (SELECT id FROM image)")

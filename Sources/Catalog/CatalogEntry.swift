@@ -1,27 +1,27 @@
 import Foundation
-public import TileGeometry
-public import TileStorage
+package import TileGeometry
+package import TileStorage
 
 /// What a library's listing tells of one image, without its archive.
-public struct CatalogEntry: Hashable, Sendable {
-  public var id: String
-  public var stamp: FileStamp
+package struct CatalogEntry: Hashable, Sendable {
+  package var id: String
+  package var stamp: FileStamp
   /// Nil where the archive could not be read: nothing else is known then.
-  public var pyramid: Pyramid?
+  package var pyramid: Pyramid?
   /// The tiles' ending.
-  public var format: String
-  public var generation: UInt64
-  public var metadata: ImageMetadata
+  package var format: String
+  package var generation: UInt64
+  package var metadata: ImageMetadata
   /// Of a multi-page source, counted from 1; its book's id is the image's without the last part.
-  public var page: Int?
+  package var page: Int?
   /// Of the archive; nil where the tiles are files of their own.
-  public var bytes: Int?
+  package var bytes: Int?
   /// Across, where the source tells it and its pixels are square to within 1%: what a scale bar needs.
-  public var micronsPerPixel: Double?
+  package var micronsPerPixel: Double?
   /// Of the source's content, as its build record has it: what tells that a file is in the library already.
-  public var sourceDigest: String?
+  package var sourceDigest: String?
 
-  public init(id: String, stamp: FileStamp, archive: SZIArchive) {
+  package init(id: String, stamp: FileStamp, archive: SZIArchive) {
     (self.id, self.stamp) = (id, stamp)
     (pyramid, format, generation) = (archive.pyramid, archive.format.fileExtension, archive.generation)
     metadata = archive.metadata
@@ -34,16 +34,16 @@ public struct CatalogEntry: Hashable, Sendable {
   }
 
   /// Of an archive that cannot be read, so that it is not opened again and again.
-  public init(unreadable id: String, stamp: FileStamp) {
+  package init(unreadable id: String, stamp: FileStamp) {
     (self.id, self.stamp) = (id, stamp)
     (pyramid, format, generation, metadata, page) = (nil, "", 0, ImageMetadata(), nil)
   }
 
   /// Whether the sidecar's words are missing, since they could not be read: it has no stamp then.
-  public var isWordless: Bool { stamp == .unset }
+  package var isWordless: Bool { stamp == .unset }
 
   /// The id of the pages' common source, for a page.
-  public var book: String? {
+  package var book: String? {
     page == nil ? nil : id.lastIndex(of: "/").map { String(id[..<$0]) }
   }
 
@@ -57,14 +57,14 @@ public struct CatalogEntry: Hashable, Sendable {
 }
 
 /// What changes when an archive or its sidecar is replaced, as far as it lasts beyond a restart of the machine.
-public struct FileStamp: Hashable, Sendable {
-  public let inode: UInt64
-  public let size: Int
-  public let modifiedNanoseconds: Int
+package struct FileStamp: Hashable, Sendable {
+  package let inode: UInt64
+  package let size: Int
+  package let modifiedNanoseconds: Int
   /// Differs with every version of the sidecar; 0 without one.
-  public let sidecar: Int
+  package let sidecar: Int
 
-  public init(_ identity: FileIdentity, sidecar: FileIdentity? = nil) {
+  package init(_ identity: FileIdentity, sidecar: FileIdentity? = nil) {
     (inode, size, modifiedNanoseconds) = (identity.inode, identity.size, identity.modifiedNanoseconds)
     self.sidecar =
       sidecar.map {
@@ -74,7 +74,7 @@ public struct FileStamp: Hashable, Sendable {
   }
 
   /// No archive's: what has it in the catalog is read again.
-  public static let unset = FileStamp(inode: 0, size: -1, modified: 0, sidecar: 0)
+  package static let unset = FileStamp(inode: 0, size: -1, modified: 0, sidecar: 0)
 
   init(inode: Int, size: Int, modified: Int, sidecar: Int) {
     (self.inode, self.size, modifiedNanoseconds) = (UInt64(bitPattern: Int64(inode)), size, modified)

@@ -6,7 +6,7 @@ import Synchronization
 /// nothing else. It ends at the latest when its owner lets go of it.
 ///
 /// Sendable, as every property is: messages are received by one thread at a time.
-public final class Cell: Sendable {
+package final class Cell: Sendable {
   private let channel: CellChannel
   /// To the server of cells: closing it ends the cell; what ended it is read from it.
   private let status: CellStatus
@@ -14,7 +14,7 @@ public final class Cell: Sendable {
   init(channel: CellChannel, status: CellStatus) { (self.channel, self.status) = (channel, status) }
 
   /// How long a cell is waited for.
-  public struct Patience {
+  package struct Patience {
     let deadline: ContinuousClock.Instant
     let seconds: Int
     let isCancelled: () -> Bool
@@ -23,14 +23,14 @@ public final class Cell: Sendable {
     ///   - deadline: after which the cell is ended.
     ///   - seconds: that it was allowed, as the error tells.
     ///   - isCancelled: asked some thirty times a second; true ends the cell.
-    public init(
+    package init(
       until deadline: ContinuousClock.Instant, of seconds: Int, isCancelled: @escaping () -> Bool = { false }
     ) {
       (self.deadline, self.seconds, self.isCancelled) = (deadline, seconds, isCancelled)
     }
 
     /// So many seconds from now on.
-    public init(seconds: Int, isCancelled: @escaping () -> Bool = { false }) {
+    package init(seconds: Int, isCancelled: @escaping () -> Bool = { false }) {
       self.init(until: .now + .seconds(seconds), of: seconds, isCancelled: isCancelled)
     }
 
@@ -42,7 +42,7 @@ public final class Cell: Sendable {
   }
 
   /// - Parameter files: descriptors that the cell gets; the sender keeps its own.
-  public func send(
+  package func send(
     _ kind: UInt32, _ bytes: [UInt8] = [], files: [Int32] = [], within patience: Patience
   ) throws(CellEnd) {
     try carry(patience) { (mayGoOn) throws(CellChannel.Fault) in
@@ -55,7 +55,7 @@ public final class Cell: Sendable {
   /// Waits for the cell's next message; what ended the cell is thrown.
   ///
   /// - Parameter longest: bytes that a message of a kind may have; a cell that says more is ended.
-  public func receive(
+  package func receive(
     longest: (_ kind: UInt32) -> Int, within patience: Patience
   ) throws(CellEnd) -> CellMessage {
     // Also where messages come without a pause.
@@ -87,13 +87,13 @@ public final class Cell: Sendable {
   }
 
   /// Allows the cell so many bytes of memory from now on.
-  public func allow(memory: Int) { status.allow(memory: memory) }
+  package func allow(memory: Int) { status.allow(memory: memory) }
 
   /// Ends the cell, whatever it is doing; does nothing where it has ended.
-  public func end() { status.close() }
+  package func end() { status.close() }
 
   /// The same, and waits until it is gone: nothing that it was given changes any more.
-  public func endAndWait() { _ = status.end(grace: 0) }
+  package func endAndWait() { _ = status.end(grace: 0) }
 }
 
 /// The line over which the server of cells tells how a cell ended.

@@ -1,24 +1,24 @@
 import Glibc
 
 /// What a cell may take.
-public struct CellLimits: Sendable, Hashable {
+package struct CellLimits: Sendable, Hashable {
   /// Bytes of memory of its own until `Cell.allow(memory:)` says otherwise; above, it is ended.
-  public var memory: Int
+  package var memory: Int
   /// Bytes that it will never be allowed to pass: the kernel itself refuses several times as much.
-  public var mostMemory: Int
+  package var mostMemory: Int
   /// Of processor time in all, after which the kernel ends it.
-  public var processorSeconds: Int
+  package var processorSeconds: Int
   /// How far it steps back behind others, 0…19, as nice(1) does.
-  public var niceness: Int
+  package var niceness: Int
 
-  public init(memory: Int, mostMemory: Int, processorSeconds: Int, niceness: Int = 0) {
+  package init(memory: Int, mostMemory: Int, processorSeconds: Int, niceness: Int = 0) {
     (self.memory, self.mostMemory) = (memory, max(memory, mostMemory))
     (self.processorSeconds, self.niceness) = (processorSeconds, niceness)
   }
 }
 
 /// How a cell ended before it had answered.
-public enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
+package enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
   /// By a signal that nobody sent on purpose: a fault of the decoder.
   case signal(Int32)
   /// By itself, with an exit code.
@@ -35,7 +35,7 @@ public enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
   case unavailable(Int32)
 
   /// One clause for a person, without a subject: `the decoder ended by signal 11`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .signal(let number): "the decoder ended by signal \(number)"
     case .exit(let code): "the decoder ended with code \(code)"
@@ -48,5 +48,5 @@ public enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// A retry may mend it.
-  public var isTemporary: Bool { if case .unavailable = self { true } else { false } }
+  package var isTemporary: Bool { if case .unavailable = self { true } else { false } }
 }

@@ -2,19 +2,19 @@
 ///
 /// On the wire: kind and length, 4 bytes each, little-endian, then the bytes. Each side bounds the length by what
 /// it expects: neither trusts the other's number.
-public struct CellMessage: Sendable {
+package struct CellMessage: Sendable {
   /// What the two sides agreed on; this module gives it no meaning.
-  public let kind: UInt32
-  public let bytes: [UInt8]
+  package let kind: UInt32
+  package let bytes: [UInt8]
   /// Descriptors that came along, now the receiver's to close; a cell's are never taken.
-  public let files: [Int32]
+  package let files: [Int32]
 
-  public init(kind: UInt32, bytes: [UInt8], files: [Int32] = []) {
+  package init(kind: UInt32, bytes: [UInt8], files: [Int32] = []) {
     (self.kind, self.bytes, self.files) = (kind, bytes, files)
   }
 
   /// Bytes that a message may have unless its receiver says otherwise.
-  public static let longest = 16 << 20
+  package static let longest = 16 << 20
 
   static let headSize = 8
 

@@ -3,7 +3,7 @@ import Synchronization
 /// Cells of one kind that answer one question at a time, each kept a short while for the next one.
 ///
 /// Whoever asks shares a cell with those who asked shortly before: not for questions that must not know of each other.
-public final class CellPool: Sendable {
+package final class CellPool: Sendable {
   private struct Kept {
     let cell: Cell
     var answers: Int
@@ -16,10 +16,10 @@ public final class CellPool: Sendable {
   private let kept = Mutex<[Kept]>([])
 
   /// Seconds after which a cell that is asked nothing ends by itself; see `CellSession.next(patience:)`.
-  public static let patience = 2
+  package static let patience = 2
 
   /// - Parameter longestUse: answers after which a cell is replaced.
-  public init(_ kind: CellServer.Kind, _ limits: CellLimits, longestUse: Int) {
+  package init(_ kind: CellServer.Kind, _ limits: CellLimits, longestUse: Int) {
     (self.kind, self.limits, self.longestUse) = (kind, limits, longestUse)
   }
 
@@ -28,7 +28,7 @@ public final class CellPool: Sendable {
   /// - Parameters:
   ///   - longest: bytes that the answer may have.
   ///   - seconds: that the answer may take.
-  public func ask(
+  package func ask(
     _ server: CellServer, _ question: UInt32, _ bytes: [UInt8], longest: Int = CellMessage.longest,
     seconds: Int
   ) throws(CellEnd) -> CellMessage {
@@ -67,7 +67,7 @@ public final class CellPool: Sendable {
 
 extension CellEnd {
   /// What the cell did before the last question may have brought it about.
-  public var mayBeOfEarlier: Bool {
+  package var mayBeOfEarlier: Bool {
     switch self {
     case .signal, .exit, .garbled, .memory: true
     case .time, .cancelled, .unavailable: false

@@ -5,42 +5,42 @@ import Synchronization
 /// The server of cells: a process that was forked while this one had one thread, warmed, and forks a cell whenever
 /// one is asked for. It decodes nothing itself, and ends with the process that started it; where it is killed,
 /// another one takes its place.
-public final class CellServer: Sendable {
+package final class CellServer: Sendable {
   /// Which work a cell is begun for; a number that the server's start gave a meaning.
-  public struct Kind: RawRepresentable, Hashable, Sendable {
-    public let rawValue: UInt32
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+  package struct Kind: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
   }
 
   /// What is done once in the server before the first cell that needs it; a number that the server's start gave a
   /// meaning.
-  public struct Warmth: RawRepresentable, Hashable, Sendable {
-    public let rawValue: UInt32
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+  package struct Warmth: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
   }
 
   /// What may be counted of all cells so far.
-  public struct Counts: Sendable {
-    public init() {}
+  package struct Counts: Sendable {
+    package init() {}
 
-    public var begun = 0
+    package var begun = 0
     /// By the reason of their end; those that answered and were let go are not among them.
-    public var crashed = 0
-    public var overMemory = 0
-    public var overTime = 0
+    package var crashed = 0
+    package var overMemory = 0
+    package var overTime = 0
   }
 
   private static let current = Mutex<CellServer?>(nil)
 
   /// The one that this process has started; nil before, and in programs that only use the libraries.
-  public static var running: CellServer? { current.withLock { $0 } }
+  package static var running: CellServer? { current.withLock { $0 } }
 
   /// What this kernel does not offer for confining cells, in words for an administrator; nil where all is there.
-  public static var kernelLack: String? { CellConfinement.lack }
+  package static var kernelLack: String? { CellConfinement.lack }
 
   private let socket: Int32
   /// What the kernel does not offer for confining cells, in words for an administrator; nil where all is there.
-  public let lack: String?
+  package let lack: String?
   private let state = Mutex(Counts())
 
   private init(socket: Int32, lack: String?) { (self.socket, self.lack) = (socket, lack) }
@@ -53,7 +53,7 @@ public final class CellServer: Sendable {
   ///     may be left.
   ///   - rehearsal: the same, done for speed alone: where it leaves a thread there is another server without it.
   ///   - warmths: the same as `warm`, once the first cell needs it.
-  public static func start(
+  package static func start(
     _ work: [Kind: CellWork], warm: @escaping () -> Void, rehearsal: @escaping () -> Void = {},
     warmths: [Warmth: () -> Void] = [:]
   ) throws(CellEnd) {
@@ -84,7 +84,7 @@ public final class CellServer: Sendable {
   ///   - files: open files that it may read by their names, and folders of which it may read what is in them; at
   ///     most `mostFiles`.
   ///   - warmth: what the server does first, if it has not yet.
-  public func begin(
+  package func begin(
     _ kind: Kind, _ limits: CellLimits, reading files: [Int32] = [], warmth: Warmth? = nil
   ) throws(CellEnd) -> Cell {
     precondition(files.count <= Self.mostFiles, "a cell reads \(Self.mostFiles) files at most")
@@ -115,10 +115,10 @@ public final class CellServer: Sendable {
     return cell
   }
 
-  public static let mostFiles = Int(CELL_MOST_FILES) - 2
+  package static let mostFiles = Int(CELL_MOST_FILES) - 2
 
   /// Counts how a cell ended that did not do what it was begun for.
-  public func count(_ end: CellEnd) {
+  package func count(_ end: CellEnd) {
     state.withLock { counts in
       switch end {
       case .signal, .exit, .garbled: counts.crashed += 1
@@ -129,7 +129,7 @@ public final class CellServer: Sendable {
     }
   }
 
-  public var counts: Counts { state.withLock { $0 } }
+  package var counts: Counts { state.withLock { $0 } }
 }
 
 /// What a cell is asked for with: kind, warmth and limits, 48 bytes in one packet.

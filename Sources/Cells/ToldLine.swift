@@ -1,6 +1,6 @@
 extension String {
   /// What a cell says, for a person: one line of at most 1,000 characters, and never none.
-  public var line: String {
+  package var line: String {
     let scalars = unicodeScalars.prefix(4000).map { scalar -> Unicode.Scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator: " "

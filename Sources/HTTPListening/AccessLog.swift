@@ -3,9 +3,9 @@ import Synchronization
 import TileServing
 
 /// One line per answer on stderr, gathered and written a few times a second.
-public final class AccessLog: Sendable {
+package final class AccessLog: Sendable {
   /// How a line looks.
-  public enum Style: String, Sendable, CaseIterable {
+  package enum Style: String, Sendable, CaseIterable {
     /// For people: the time, client, method, path with query, status, bytes, seconds.
     case text
     /// For programs: an object with the same keys.

@@ -1,35 +1,35 @@
 import Glibc
-public import TileServing
+package import TileServing
 
 /// A daemon of libmicrohttpd that gives requests to a site and sends its answers. It decides nothing.
-public final class HTTPListener {
+package final class HTTPListener {
   /// What the daemon keeps to; the defaults suit a public server behind a proxy or a private one alone.
-  public struct Limits: Sendable {
-    public var connections = 4096
+  package struct Limits: Sendable {
+    package var connections = 4096
     /// From one address; behind a proxy all come from the proxy's.
-    public var connectionsPerAddress = 1024
+    package var connectionsPerAddress = 1024
     /// Seconds a connection may be idle.
-    public var idleTimeout = 15
+    package var idleTimeout = 15
     /// Seconds from a connection's start or its last answer until the next request must be whole.
-    public var requestDeadline = 20
+    package var requestDeadline = 20
     /// Seconds from a whole request until its answer must be taken.
-    public var answerDeadline = 300
+    package var answerDeadline = 300
     /// Bytes of a path and its query.
-    public var urlLength = 4096
+    package var urlLength = 4096
     /// Bytes of memory a connection has; the longest header is about half of it. The daemon clears all of it
     /// after every request: 65536 here cost a third more processor time for each tile.
-    public var connectionMemory = 16384
+    package var connectionMemory = 16384
 
-    public init() {}
+    package init() {}
   }
 
   /// Why listening could not begin.
-  public struct StartError: Error, CustomStringConvertible {
-    public let description: String
+  package struct StartError: Error, CustomStringConvertible {
+    package let description: String
   }
 
   /// The port listened on, also where 0 was asked for.
-  public let port: Int
+  package let port: Int
   /// One for each address of the host.
   private let sockets: [Int32]
   private let context: ListenerContext
@@ -40,7 +40,7 @@ public final class HTTPListener {
   /// - Parameters:
   ///   - hosts: names or addresses, each listened on at all its addresses.
   ///   - port: 0 picks a free one.
-  public init(
+  package init(
     site: Site, hosts: [String], port: Int, threads: Int, limits: Limits = Limits(),
     log: AccessLog.Style = .none
   ) throws(StartError) {
@@ -56,7 +56,7 @@ public final class HTTPListener {
   }
 
   /// Takes no more connections, lets requests in flight finish for up to `grace` seconds, and ends.
-  public func stop(grace: Double) {
+  package func stop(grace: Double) {
     acceptor.stop()
     context.site.events.close()
     var waited = 0.0

@@ -1,12 +1,12 @@
 import CLCMS
 
 /// Makes ICC profiles of RGB from the numbers by which other marks tell colours.
-public enum ColourProfile {
+package enum ColourProfile {
   /// CIE xy.
-  public typealias Point = (x: Double, y: Double)
+  package typealias Point = (x: Double, y: Double)
 
   /// How a colour's number becomes light.
-  public enum Curve: Hashable, Sendable {
+  package enum Curve: Hashable, Sendable {
     /// Light is the number to this power.
     case power(Double)
     /// IEC 61966-2-1.
@@ -16,7 +16,7 @@ public enum ColourProfile {
   }
 
   /// The bytes of a profile, the same for the same numbers; nil where they span no colours.
-  public static func bytes(
+  package static func bytes(
     white: Point, red: Point, green: Point, blue: Point, curve: Curve
   ) -> [UInt8]? {
     let points = [white, red, green, blue]

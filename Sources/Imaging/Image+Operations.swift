@@ -1,18 +1,18 @@
 extension Image {
   /// Turned and mirrored upright as its EXIF orientation says, which is then 1.
-  public func autorotated() throws(ImagingError) -> Image {
+  package func autorotated() throws(ImagingError) -> Image {
     try Operation.run("autorot", subject, ["in": .image(self)])
   }
 
   /// Converted to `space` (`srgb`, `b-w`) from the space it says it is in.
-  public func converted(to space: String) throws(ImagingError) -> Image {
+  package func converted(to space: String) throws(ImagingError) -> Image {
     try Operation.run("colourspace", subject, ["in": .image(self), "space": .name(space)])
   }
 
   /// Converted to 8-bit sRGB by its embedded ICC profile.
   ///
   /// - Parameter intent: `perceptual`, `relative`, `saturation`, `absolute`.
-  public func convertedFromEmbeddedProfile(intent: String) throws(ImagingError) -> Image {
+  package func convertedFromEmbeddedProfile(intent: String) throws(ImagingError) -> Image {
     try Operation.run(
       "icc_transform", subject,
       [
@@ -25,7 +25,7 @@ extension Image {
   ///
   /// That one is for proofs: in place of `perceptual` and `saturation` it gives relative colorimetric
   /// with black point compensation.
-  public func convertedFromBareCMYK(intent: String) throws(ImagingError) -> Image {
+  package func convertedFromBareCMYK(intent: String) throws(ImagingError) -> Image {
     try Operation.run(
       "icc_transform", subject,
       [
@@ -36,7 +36,7 @@ extension Image {
   }
 
   /// CIELAB under D50, as ICC profiles and TIFF have it, converted to 8-bit sRGB.
-  public func convertedFromLab(intent: String) throws(ImagingError) -> Image {
+  package func convertedFromLab(intent: String) throws(ImagingError) -> Image {
     try Operation.run(
       "icc_export", subject,
       [
@@ -46,30 +46,30 @@ extension Image {
   }
 
   /// Radiance's shared exponents as floats.
-  public func unpackedRadiance() throws(ImagingError) -> Image {
+  package func unpackedRadiance() throws(ImagingError) -> Image {
     try Operation.run("rad2float", subject, ["in": .image(self)])
   }
 
   /// Laid over a background; the alpha band is gone.
   ///
   /// - Parameter background: one number for each band but alpha, in the image's own range.
-  public func flattened(over background: [Double]) throws(ImagingError) -> Image {
+  package func flattened(over background: [Double]) throws(ImagingError) -> Image {
     try Operation.run("flatten", subject, ["in": .image(self), "background": .doubles(background)])
   }
 
   /// Bands as unsigned bytes, clipped.
-  public func castToBytes() throws(ImagingError) -> Image {
+  package func castToBytes() throws(ImagingError) -> Image {
     try Operation.run("cast", subject, ["in": .image(self), "format": .name("uchar")])
   }
 
   /// The first `count` bands from `first` on.
-  public func bands(from first: Int, count: Int) throws(ImagingError) -> Image {
+  package func bands(from first: Int, count: Int) throws(ImagingError) -> Image {
     try Operation.run(
       "extract_band", subject, ["in": .image(self), "band": .int(first), "n": .int(count)])
   }
 
   /// Encoded as PNG without metadata.
-  public func pngBytes() throws(ImagingError) -> [UInt8] {
+  package func pngBytes() throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer("pngsave_buffer", subject, ["in": .image(self), "strip": .bool(true)])
   }
 
@@ -78,7 +78,7 @@ extension Image {
   /// - Parameters:
   ///   - quality: 1…100.
   ///   - isQuick: in a thirtieth of the time, with half as many bytes again.
-  public func avifBytes(quality: Int, isQuick: Bool = false) throws(ImagingError) -> [UInt8] {
+  package func avifBytes(quality: Int, isQuick: Bool = false) throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer(
       "heifsave_buffer", subject,
       [

@@ -2,7 +2,7 @@ import CVips
 
 extension Image {
   /// The embedded ICC profile, or nil.
-  public var embeddedProfile: [UInt8]? {
+  package var embeddedProfile: [UInt8]? {
     var data: UnsafeRawPointer?
     var size = 0
     guard hasField("icc-profile-data"), vips_image_get_blob(pointer, "icc-profile-data", &data, &size) == 0,
@@ -12,15 +12,15 @@ extension Image {
   }
 
   /// Says that the pixels are in the space of `profile`; of an image that nobody else has.
-  public func setProfile(_ profile: [UInt8]) {
+  package func setProfile(_ profile: [UInt8]) {
     vips_image_set_blob_copy(pointer, "icc-profile-data", profile, profile.count)
   }
 
   /// Adds a header field of the caller's own; of an image that nobody else has.
-  public func setString(_ name: String, _ text: String) { vips_image_set_string(pointer, name, text) }
+  package func setString(_ name: String, _ text: String) { vips_image_set_string(pointer, name, text) }
 
   /// 8-bit RGB pixels, packed, that are said to be in the space of `profile`.
-  public convenience init(pixels: [UInt8], width: Int, height: Int, profile: [UInt8]) {
+  package convenience init(pixels: [UInt8], width: Int, height: Int, profile: [UInt8]) {
     precondition(pixels.count == width * height * 3, "three bytes a pixel")
     self.init(copying: pixels, width: width, height: height, bands: 3, stride: width * 3)
     setProfile(profile)

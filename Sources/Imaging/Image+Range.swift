@@ -1,7 +1,7 @@
 extension Image {
   /// The least and the greatest value of the first `bands` bands; reads every pixel of two images that
   /// `open` gives, one for each.
-  public static func range(
+  package static func range(
     ofFirst bands: Int, _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> (least: Double, greatest: Double) {
     func extreme(_ operation: String) throws(ImagingError) -> Double {
@@ -12,7 +12,7 @@ extension Image {
   }
 
   /// Every value × `factor` + `offset`, as unsigned bytes, clipped.
-  public func scaledToBytes(factor: Double, offset: Double) throws(ImagingError) -> Image {
+  package func scaledToBytes(factor: Double, offset: Double) throws(ImagingError) -> Image {
     try Operation.run(
       "linear", subject,
       // `linear` cuts fractions off where it makes bytes; half of one more rounds.

@@ -1,6 +1,6 @@
 extension Image {
   /// As 8-bit gray, gray with alpha, RGB or RGBA, whatever the image was.
-  public func asBytesOfColor() throws(ImagingError) -> Image {
+  package func asBytesOfColor() throws(ImagingError) -> Image {
     let isGray = bands < 3
     var image = self
     if !isGray, image.interpretation != "srgb" { image = try image.converted(to: "srgb") }
@@ -10,7 +10,7 @@ extension Image {
   }
 
   /// Scaled to exactly this size, with Lanczos' kernel where it shrinks and bicubic where it grows.
-  public func resized(width newWidth: Int, height newHeight: Int) throws(ImagingError) -> Image {
+  package func resized(width newWidth: Int, height newHeight: Int) throws(ImagingError) -> Image {
     let scaled = try onPremultiplied { (image) throws(ImagingError) in
       try Operation.run(
         "resize", subject,
@@ -39,13 +39,13 @@ extension Image {
   }
 
   /// Mirrored left to right.
-  public func mirrored() throws(ImagingError) -> Image {
+  package func mirrored() throws(ImagingError) -> Image {
     try Operation.run("flip", subject, ["in": .image(self), "direction": .name("horizontal")])
   }
 
   /// Turned clockwise by any angle into the box around it; corners are transparent, so there is alpha
   /// unless the angle is a multiple of 90.
-  public func turned(degrees: Double) throws(ImagingError) -> Image {
+  package func turned(degrees: Double) throws(ImagingError) -> Image {
     switch degrees {
     case 0: return self
     case 90, 180, 270:
@@ -65,7 +65,7 @@ extension Image {
   /// - Parameters:
   ///   - matrix: a, b, c, d: x' = a·x + b·y, y' = c·x + d·y.
   ///   - offset: added afterwards. A pixel's middle is at half of one.
-  public func mapped(
+  package func mapped(
     matrix: (Double, Double, Double, Double), offset: (x: Double, y: Double), width: Int, height: Int
   ) throws(ImagingError) -> Image {
     // libvips counts from the middle of a pixel.
@@ -82,32 +82,32 @@ extension Image {
   private var clear: [Double] { Array(repeating: 0, count: bands) }
 
   /// With an alpha band, opaque where there was none.
-  public func withAlpha() throws(ImagingError) -> Image {
+  package func withAlpha() throws(ImagingError) -> Image {
     hasAlpha
       ? self : try Operation.run("bandjoin_const", subject, ["in": .image(self), "c": .doubles([255])])
   }
 
   /// 0 or 255 in every band but alpha, from gray.
-  public func bilevel() throws(ImagingError) -> Image {
+  package func bilevel() throws(ImagingError) -> Image {
     try Operation.run(
       "relational_const", subject,
       ["in": .image(self), "relational": .name("more"), "c": .doubles([127])])
   }
 
-  public func jpegBytes(quality: Int) throws(ImagingError) -> [UInt8] {
+  package func jpegBytes(quality: Int) throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer(
       "jpegsave_buffer", subject, ["in": .image(self), "Q": .int(quality), "strip": .bool(true)])
   }
 
   /// - Parameter isQuick: in about half the time, with a few more bytes.
-  public func webpBytes(quality: Int, isQuick: Bool = false) throws(ImagingError) -> [UInt8] {
+  package func webpBytes(quality: Int, isQuick: Bool = false) throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer(
       "webpsave_buffer", subject,
       ["in": .image(self), "Q": .int(quality), "effort": .int(isQuick ? 0 : 2), "strip": .bool(true)])
   }
 
   /// Deflate-compressed TIFF.
-  public func tiffBytes() throws(ImagingError) -> [UInt8] {
+  package func tiffBytes() throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer(
       "tiffsave_buffer", subject,
       [
@@ -116,7 +116,7 @@ extension Image {
       ])
   }
 
-  public func gifBytes() throws(ImagingError) -> [UInt8] {
+  package func gifBytes() throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer("gifsave_buffer", subject, ["in": .image(self), "strip": .bool(true)])
   }
 }

@@ -1,12 +1,12 @@
 import CVips
 
 /// A libvips image: immutable, evaluated on demand, shared between threads as libvips allows.
-public final class Image: @unchecked Sendable {
+package final class Image: @unchecked Sendable {
   // Sendable: libvips images are immutable once made and reference-counted atomically; only regions
   // are bound to a thread, and those are not shared.
   let pointer: UnsafeMutablePointer<VipsImage>
   /// What errors name: the file the pixels come from.
-  public let subject: String
+  package let subject: String
 
   /// Takes over the caller's reference.
   init(owning pointer: UnsafeMutablePointer<VipsImage>, subject: String) {
@@ -16,38 +16,38 @@ public final class Image: @unchecked Sendable {
 
   deinit { g_object_unref(pointer) }
 
-  public var width: Int { Int(vips_image_get_width(pointer)) }
-  public var height: Int { Int(vips_image_get_height(pointer)) }
-  public var bands: Int { Int(vips_image_get_bands(pointer)) }
-  public var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+  package var width: Int { Int(vips_image_get_width(pointer)) }
+  package var height: Int { Int(vips_image_get_height(pointer)) }
+  package var bands: Int { Int(vips_image_get_bands(pointer)) }
+  package var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
   /// Whether a band is one unsigned byte.
-  public var isBytes: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
+  package var isBytes: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
   /// Bytes of a row of pixels.
-  public var rowSize: Int { width * bands * Int(vips_format_sizeof(vips_image_get_format(pointer))) }
+  package var rowSize: Int { width * bands * Int(vips_format_sizeof(vips_image_get_format(pointer))) }
   /// The EXIF orientation, 1…8; 1 where there is none.
-  public var orientation: Int { Int(vips_image_get_orientation(pointer)) }
+  package var orientation: Int { Int(vips_image_get_orientation(pointer)) }
   /// The short name of the colour space: `srgb`, `cmyk`, `b-w`, `rgb16`.
-  public var interpretation: String {
+  package var interpretation: String {
     vips_enum_nick(vips_interpretation_get_type(), Int32(vips_image_get_interpretation(pointer).rawValue))
       .map { String(cString: $0) } ?? "unknown"
   }
 
   /// What the file says of its size in the world, across and down; libvips' 1 where it says nothing.
-  public var pixelsPerMillimetre: (x: Double, y: Double) {
+  package var pixelsPerMillimetre: (x: Double, y: Double) {
     (vips_image_get_xres(pointer), vips_image_get_yres(pointer))
   }
 
-  public func hasField(_ name: String) -> Bool { vips_image_get_typeof(pointer, name) != 0 }
+  package func hasField(_ name: String) -> Bool { vips_image_get_typeof(pointer, name) != 0 }
 
   /// A header field as text, or nil.
-  public func string(_ name: String) -> String? {
+  package func string(_ name: String) -> String? {
     var text: UnsafePointer<CChar>?
     guard hasField(name), vips_image_get_string(pointer, name, &text) == 0 else { return nil }
     return text.map { String(cString: $0) }
   }
 
   /// A header field as a number, or nil.
-  public func int(_ name: String) -> Int? {
+  package func int(_ name: String) -> Int? {
     var number: Int32 = 0
     guard hasField(name), vips_image_get_int(pointer, name, &number) == 0 else { return nil }
     return Int(number)

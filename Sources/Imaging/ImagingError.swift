@@ -1,12 +1,12 @@
 import CVips
 
 /// What libvips refused: its own words, with the operation and the file they are about.
-public struct ImagingError: Error, Hashable, CustomStringConvertible {
-  public let operation: String
+package struct ImagingError: Error, Hashable, CustomStringConvertible {
+  package let operation: String
   /// The file or the value that was being worked on.
-  public let subject: String
+  package let subject: String
   /// libvips' message, on one line, without its "VipsForeignLoad:" style prefixes.
-  public let message: String
+  package let message: String
 
   init(_ operation: String, _ subject: String, message: String) {
     self.operation = operation
@@ -25,5 +25,5 @@ public struct ImagingError: Error, Hashable, CustomStringConvertible {
     return ImagingError(operation, subject, message: message)
   }
 
-  public var description: String { "\(subject): \(message) (\(operation))" }
+  package var description: String { "\(subject): \(message) (\(operation))" }
 }

@@ -3,12 +3,12 @@ import CVips
 /// Reads the pixels of an image into memory of the caller's, rows from top to bottom.
 ///
 /// Bound to the thread that made it, as libvips' regions are.
-public final class PixelReader {
+package final class PixelReader {
   private let image: Image
   private let region: UnsafeMutablePointer<VipsRegion>
 
   /// - Parameter image: of unsigned bytes.
-  public init(_ image: Image) {
+  package init(_ image: Image) {
     precondition(image.isBytes, "pixels are read as bytes")
     self.image = image
     region = vips_region_new(image.pointer)
@@ -17,7 +17,7 @@ public final class PixelReader {
   deinit { g_object_unref(region) }
 
   /// Copies rows `y`..<`y + count` to `base`, `stride` bytes apart, bands interleaved.
-  public func read(
+  package func read(
     rows count: Int, from y: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
   ) throws(ImagingError) {
     let rowBytes = image.width * image.bands
@@ -36,7 +36,7 @@ public final class PixelReader {
 
 extension Image {
   /// Reads every pixel and throws them away: what cannot be decoded is an error.
-  public func decodeAll() throws(ImagingError) {
+  package func decodeAll() throws(ImagingError) {
     let region = vips_region_new(pointer)
     defer { g_object_unref(region) }
     var y = 0

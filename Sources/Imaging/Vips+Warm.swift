@@ -1,15 +1,15 @@
 import CVips
-public import Cells
+package import Cells
 import Glibc
 
 /// What a server of cells may need of this module before a cell does.
-public enum ImagingWarmth {
-  public static let magick = CellServer.Warmth(rawValue: 1)
+package enum ImagingWarmth {
+  package static let magick = CellServer.Warmth(rawValue: 1)
 }
 
 extension Vips {
   /// Does what every first picture would have to wait for, in a process of one thread; reads no picture.
-  public static func warm() {
+  package static func warm() {
     // Images that have to stand in memory stay there: a cell has no place for a temporary file.
     setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
     // Orc would compile code while it runs, and a cell has no memory for code.
@@ -31,7 +31,7 @@ extension Vips {
   }
 
   /// Has ImageMagick load the decoders of what is no rarity, which it does when it first meets a picture of theirs.
-  public static func warmMagick() {
+  package static func warmMagick() {
     start()
     guard !ImageLoaders.allow([.magick]).isEmpty else { return }
     for picture in smallest {

@@ -2,7 +2,7 @@ import CVips
 import Glibc
 
 /// The library's start, done once before anything else touches it.
-public enum Vips {
+package enum Vips {
   static let isStarted: Bool = {
     // Before the start, which would otherwise install a printing handler.
     setenv("VIPS_WARNING", "1", 1)
@@ -18,7 +18,7 @@ public enum Vips {
 
   /// To be called before there are other threads: the start changes the process's environment, which
   /// another thread may be reading, as libjpeg does with every decoder. Later calls do nothing.
-  public static func start() {
+  package static func start() {
     precondition(isStarted, "libvips cannot be started")
   }
 }

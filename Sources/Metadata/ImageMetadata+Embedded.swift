@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-public import TileStorage
+package import TileStorage
 
 /// Exiv2's XMP parser is one for the whole process.
 let exiv2 = Mutex(())
@@ -8,7 +8,7 @@ let exiv2 = Mutex(())
 extension ImageMetadata {
   /// What the file at `path` says of itself: XMP before IPTC before EXIF, as the Metadata Working Group's
   /// guidelines have it. Empty where it says nothing, or nothing readable.
-  public init(embeddedInFileAt path: String) {
+  package init(embeddedInFileAt path: String) {
     self = exiv2.withLock { _ in MetadataFile(path: path).map { ImageMetadata($0) } ?? ImageMetadata() }
   }
 

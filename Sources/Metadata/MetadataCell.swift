@@ -1,21 +1,21 @@
-public import Cells
+package import Cells
 import Foundation
 import Glibc
 import TileStorage
 
 /// A sidecar could not be asked about now, for no fault of its own: later it may be.
-public struct WordsUnavailable: Error, CustomStringConvertible {
-  public init() {}
+package struct WordsUnavailable: Error, CustomStringConvertible {
+  package init() {}
 
-  public var description: String { "the words of its sidecar cannot be read now" }
+  package var description: String { "the words of its sidecar cannot be read now" }
 }
 
 /// A cell that reads and edits XMP: Exiv2 parses what strangers wrote.
-public enum MetadataCell {
-  public static let kind = CellServer.Kind(rawValue: 2)
+package enum MetadataCell {
+  package static let kind = CellServer.Kind(rawValue: 2)
 
   /// What such a cell does.
-  public static let work: CellWork = { session in
+  package static let work: CellWork = { session in
     while true {
       let message = session.next(patience: CellPool.patience)
       session.send(message.kind, answer(message.kind, message.bytes))

@@ -1,21 +1,21 @@
 import Foundation
 
 /// What somebody changes of an image's words; nil leaves a field as it is, and an empty one is emptied.
-public struct MetadataEdit: Hashable, Sendable, Codable {
-  public var title: String?
-  public var caption: String?
-  public var keywords: [String]?
+package struct MetadataEdit: Hashable, Sendable, Codable {
+  package var title: String?
+  package var caption: String?
+  package var keywords: [String]?
 
   /// Why an edit is none.
-  public struct Refusal: Error, Hashable {
-    public let reason: String
+  package struct Refusal: Error, Hashable {
+    package let reason: String
   }
 
   /// Characters of each field, and how many keywords.
   static let (longestTitle, longestCaption, longestKeyword, mostKeywords) = (1000, 20_000, 200, 500)
 
   /// `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null empties a field.
-  public init(json: [UInt8]) throws(Refusal) {
+  package init(json: [UInt8]) throws(Refusal) {
     guard let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any] else {
       throw Refusal(reason: "the body is no JSON object")
     }

@@ -1,11 +1,11 @@
 import Foundation
-public import TileStorage
+package import TileStorage
 
 /// The XMP file beside an archive, as Lightroom, darktable and digiKam write it (XMP specification, part 3,
 /// section 5): what it says stands before what the picture itself said.
-public struct Sidecar: Sendable, Codable {
+package struct Sidecar: Sendable, Codable {
   /// Bytes that one may have.
-  public static let longest = 4 << 20
+  package static let longest = 4 << 20
 
   private let metadata: ImageMetadata
   /// Fields that somebody has emptied here, so that the picture's own words do not come back.
@@ -14,7 +14,7 @@ public struct Sidecar: Sendable, Codable {
   /// Nil where the bytes are no XMP.
   ///
   /// - Parameter isPrivate: no cell that has read another's words may see these.
-  public init?(_ bytes: [UInt8], isPrivate: Bool = false) throws(WordsUnavailable) {
+  package init?(_ bytes: [UInt8], isPrivate: Bool = false) throws(WordsUnavailable) {
     let answer = try MetadataCell.ask(MetadataCell.read, bytes, isPrivate: isPrivate)
     guard !answer.isEmpty, let sidecar = try? JSONDecoder().decode(Sidecar.self, from: Data(answer)) else {
       return nil
@@ -38,7 +38,7 @@ public struct Sidecar: Sendable, Codable {
   }
 
   /// What is known of a picture that said `own` when it was built.
-  public func applied(to own: ImageMetadata) -> ImageMetadata {
+  package func applied(to own: ImageMetadata) -> ImageMetadata {
     var result = own
     result.title = metadata.title ?? (removed.contains("title") ? nil : own.title)
     result.caption = metadata.caption ?? (removed.contains("caption") ? nil : own.caption)
@@ -59,7 +59,7 @@ public struct Sidecar: Sendable, Codable {
   /// A sidecar with the edit in it, and everything else as it was.
   /// - Parameter bytes: of the sidecar so far; empty where there is none.
   /// - Returns: nil where they are no XMP: what cannot be read is not overwritten.
-  public static func edited(
+  package static func edited(
     _ bytes: [UInt8], _ edit: MetadataEdit, isPrivate: Bool = false
   ) throws(WordsUnavailable) -> [UInt8]? {
     let question = MetadataCell.EditQuestion(sidecar: Data(bytes), edit: edit)

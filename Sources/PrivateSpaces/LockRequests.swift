@@ -3,7 +3,7 @@ import Synchronization
 import TileStorage
 
 /// Whether somebody has asked for a library's spaces to be locked since this was made or asked last.
-public final class LockRequests: Sendable {
+package final class LockRequests: Sendable {
   private let path: String
   private let seen: Mutex<FileIdentity?>
 
@@ -12,7 +12,7 @@ public final class LockRequests: Sendable {
     seen = Mutex(Self.identity(path))
   }
 
-  public func isNew() -> Bool {
+  package func isNew() -> Bool {
     let now = Self.identity(path)
     return seen.withLock { seen in
       defer { seen = now }

@@ -1,19 +1,19 @@
 import Glibc
 import TileGeometry
-public import TileStorage
+package import TileStorage
 
 /// Moves pictures between a library and its private spaces.
 ///
 /// The copy is whole and read back before the original goes: killed at any moment, the picture is there at least
 /// once, and the same call again finishes what was begun.
-public struct PictureMove: Sendable {
+package struct PictureMove: Sendable {
   private let library: String
 
   /// - Parameter library: the folder.
-  public init(library: String) { self.library = library }
+  package init(library: String) { self.library = library }
 
   /// Seals the library's picture, and its sidecar, into the space and deletes them from the library.
-  public func seal(_ id: String, into space: PrivateSpace) throws(StorageError) {
+  package func seal(_ id: String, into space: PrivateSpace) throws(StorageError) {
     let path = path(id)
     // Nobody writes a sidecar meanwhile that would be left behind.
     let lock = try LockedFolder(parentFolder(path))
@@ -44,7 +44,7 @@ public struct PictureMove: Sendable {
   }
 
   /// Writes the space's picture into the library, where everybody sees it, and deletes it from the space.
-  public func unseal(_ id: String, of space: PrivateSpace) throws(StorageError) {
+  package func unseal(_ id: String, of space: PrivateSpace) throws(StorageError) {
     let sealed = try Self.archive(id, space)
     let path = path(id)
     try FolderTree.make(parentFolder(path))
@@ -69,7 +69,7 @@ public struct PictureMove: Sendable {
   }
 
   /// Seals the picture of one space into another, and deletes it from the first.
-  public static func reseal(
+  package static func reseal(
     _ id: String, of space: PrivateSpace, into other: PrivateSpace
   ) throws(StorageError) {
     guard space.identity != other.identity else {

@@ -1,9 +1,9 @@
-public import TileStorage
+package import TileStorage
 
 /// Where a space's images came from stands in its sealed index: an image that is built anew has a new line there,
 /// which nobody has claimed yet.
 extension PrivateSpace: OriginStore {
-  public func claim(_ images: [String: SourceRoot]) throws(StorageError) {
+  package func claim(_ images: [String: SourceRoot]) throws(StorageError) {
     let known = try index().entries
     // Every change writes the whole index anew.
     guard images.contains(where: { id, root in known[id].map { $0.origin != root.text } ?? false }) else {
@@ -15,7 +15,7 @@ extension PrivateSpace: OriginStore {
     }
   }
 
-  public func images(from roots: Set<SourceRoot>) throws(StorageError) -> [String] {
+  package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [String] {
     let wanted = Set(roots.map(\.text))
     return try index().entries.filter { $0.value.origin.map(wanted.contains) ?? false }.keys.sorted()
   }

@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
-public import TileGeometry
-public import TileStorage
+package import TileGeometry
+package import TileStorage
 
 /// An open space: a store of sealed archives, and the keys to it, which are wiped when the last owner of
 /// it and of its archives lets go.
-public final class PrivateSpace: ArchiveStore, Sendable {
+package final class PrivateSpace: ArchiveStore, Sendable {
   let folder: SpaceFolder
   let keys: SpaceKeys
   private let known = Mutex(Known())
   private var indexFiles: IndexFiles { IndexFiles(folder: folder, keys: keys) }
   /// The same for every opening of the space, and no other's.
-  public let identity: String
+  package let identity: String
 
   /// The index as it was read last.
   private struct Known {
@@ -27,24 +27,24 @@ public final class PrivateSpace: ArchiveStore, Sendable {
   }
 
   /// While threads may still hold the space: nothing can be opened or written any more.
-  public func wipeKeys() {
+  package func wipeKeys() {
     keys.wipe()
     known.withLock { $0 = Known() }
   }
 
   /// Sorted.
-  public func ids() throws(StorageError) -> [String] { try index().entries.keys.sorted() }
+  package func ids() throws(StorageError) -> [String] { try index().entries.keys.sorted() }
 
   /// Differs after every change.
-  public func version() throws(StorageError) -> Int { try index().sequence }
+  package func version() throws(StorageError) -> Int { try index().sequence }
 
   /// Every image with the path of its archive.
-  public func files() throws(StorageError) -> [(id: String, path: String)] {
+  package func files() throws(StorageError) -> [(id: String, path: String)] {
     try index().entries.map { ($0.key, folder.path($0.value.file)) }
   }
 
   /// Opens the image's archive; nil where the space has no such image.
-  public func archive(ofID id: String) throws(StorageError) -> SealedArchive? {
+  package func archive(ofID id: String) throws(StorageError) -> SealedArchive? {
     guard let entry = try index().entries[id] else { return nil }
     do throws(StorageError) {
       return try open(id, entry)
@@ -64,7 +64,7 @@ public final class PrivateSpace: ArchiveStore, Sendable {
 
   /// The image as servers take one; its tiles are decrypted as they are asked for and stay in memory for a
   /// while. Nil where the space has no such image.
-  public func servedArchive(ofID id: String) throws(StorageError) -> SZIArchive? {
+  package func servedArchive(ofID id: String) throws(StorageError) -> SZIArchive? {
     guard let sealed = try archive(ofID: id) else { return nil }
     return SZIArchive(
       name: id.split(separator: "/").last.map(String.init) ?? id, pyramid: sealed.pyramid,
@@ -72,7 +72,7 @@ public final class PrivateSpace: ArchiveStore, Sendable {
       file: sealed.file, loose: DecryptedTiles(sealed))
   }
 
-  public func prepare() throws(StorageError) {
+  package func prepare() throws(StorageError) {
     try folder.locked { () throws(StorageError) in
       _ = PartialFile.removeLeftovers(in: folder.path)
       let found = try newestIndex()
@@ -87,11 +87,11 @@ public final class PrivateSpace: ArchiveStore, Sendable {
     if try index().retired != nil { try change { _ in [] } }
   }
 
-  public func buildRecord(ofID id: String) -> BuildRecord? {
+  package func buildRecord(ofID id: String) -> BuildRecord? {
     (try? archive(ofID: id))?.buildRecord
   }
 
-  public func makeWriter(
+  package func makeWriter(
     id: String, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter {
     try makeWriter(id: id, pyramid: pyramid, format: format, sidecar: nil)
@@ -106,17 +106,17 @@ public final class PrivateSpace: ArchiveStore, Sendable {
     }
   }
 
-  public func count() throws(StorageError) -> Int { try index().entries.count }
+  package func count() throws(StorageError) -> Int { try index().entries.count }
 
-  public func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures {
+  package func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures {
     // One index: all of them or none.
     _ = try delete(ids, at: time(nil))
     return TrashFolder.Failures()
   }
 
-  public func purgeTrash(until oldest: Int) throws(StorageError) { try purgeDeleted(until: oldest) }
+  package func purgeTrash(until oldest: Int) throws(StorageError) { try purgeDeleted(until: oldest) }
 
-  public func remove(id: String) throws(StorageError) {
+  package func remove(id: String) throws(StorageError) {
     try change { $0.entries.removeValue(forKey: id)?.files }
   }
 

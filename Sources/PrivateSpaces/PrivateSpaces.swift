@@ -5,14 +5,14 @@ import TileStorage
 ///
 /// Nothing here tells a password that fits nothing from a library without spaces: the same error after
 /// the same work.
-public struct PrivateSpaces: Sendable {
+package struct PrivateSpaces: Sendable {
   private let folder: SpaceFolder
 
   /// - Parameter library: the library's folder.
-  public init(library: String) { folder = SpaceFolder(library: library) }
+  package init(library: String) { folder = SpaceFolder(library: library) }
 
   /// Opens the space that the password fits. Takes a quarter of a gigabyte and about half a second.
-  public func open(_ password: Password) throws(SpaceError) -> PrivateSpace {
+  package func open(_ password: Password) throws(SpaceError) -> PrivateSpace {
     do throws(StorageError) {
       let keyring = try read() ?? .absent
       guard let found = keyring.spaceKey(try key(password, keyring)) else {
@@ -24,7 +24,7 @@ public struct PrivateSpaces: Sendable {
   }
 
   /// Makes a new, empty space and, for the first, the library's folder for them.
-  public func create(_ password: Password) throws(SpaceError) {
+  package func create(_ password: Password) throws(SpaceError) {
     do throws(StorageError) {
       CoreDumps.forbid()
       try folder.make()
@@ -45,7 +45,7 @@ public struct PrivateSpaces: Sendable {
   }
 
   /// Seals the space's key under another password; pictures stay as they are.
-  public func changePassword(_ old: Password, to new: Password) throws(SpaceError) {
+  package func changePassword(_ old: Password, to new: Password) throws(SpaceError) {
     do throws(StorageError) {
       CoreDumps.forbid()
       // Without the folder there is nothing to lock, and the work is the same.
@@ -81,7 +81,7 @@ public struct PrivateSpaces: Sendable {
   }
 
   /// Begins to change the key of the space that the password fits, or goes on with it; the password stays.
-  public func rekey(_ password: Password) throws(SpaceError) -> SpaceRekey {
+  package func rekey(_ password: Password) throws(SpaceError) -> SpaceRekey {
     do throws(StorageError) {
       CoreDumps.forbid()
       let keyring = try read() ?? .absent
@@ -114,7 +114,7 @@ public struct PrivateSpaces: Sendable {
   }
 
   /// Whether there may be spaces: there is a keyring.
-  public var isThere: Bool { access(folder.path(SpaceFolder.keyringName), F_OK) == 0 }
+  package var isThere: Bool { access(folder.path(SpaceFolder.keyringName), F_OK) == 0 }
 
   /// Whether the keyring has this space's key for the password's; also false where it cannot be read.
   func has(_ spaceKey: LockedBytes, under passwordKey: LockedBytes) -> Bool {
@@ -123,15 +123,15 @@ public struct PrivateSpaces: Sendable {
   }
 
   /// Asks every process that has spaces of this library open to forget their keys.
-  public func lock() throws(SpaceError) {
+  package func lock() throws(SpaceError) {
     do throws(StorageError) { try askToForget() } catch { throw .storage(error) }
   }
 
   /// For a process that has spaces open: what asks it to lock them from now on.
-  public func watchLocking() -> LockRequests { LockRequests(path: folder.path(SpaceFolder.lockName)) }
+  package func watchLocking() -> LockRequests { LockRequests(path: folder.path(SpaceFolder.lockName)) }
 
   /// What is wrong with the keyring, which the spaces share; nil where nothing is.
-  public func keyringFault() -> String? {
+  package func keyringFault() -> String? {
     do throws(StorageError) {
       _ = try readWhole()
       return nil

@@ -1,19 +1,19 @@
-public import TileStorage
+package import TileStorage
 
 /// Images that were deleted from a space together and can come back together.
-public struct SpaceDeletion: Hashable, Sendable {
-  public let name: String
+package struct SpaceDeletion: Hashable, Sendable {
+  package let name: String
   /// Sorted.
-  public let images: [String]
+  package let images: [String]
   /// Seconds since 1970.
-  public let time: Int
+  package let time: Int
 }
 
 /// Deletion moves an image's line within the index, so that a space is before it or after it at any moment.
 extension PrivateSpace {
   /// - Parameter time: seconds since 1970.
   /// - Returns: nil where the space has none of the images; and those that it has not.
-  public func delete(
+  package func delete(
     _ ids: [String], at time: Int
   ) throws(StorageError) -> (deletion: SpaceDeletion?, refused: [String]) {
     var result: (deletion: SpaceDeletion?, refused: [String]) = (nil, [])
@@ -41,7 +41,7 @@ extension PrivateSpace {
 
   /// What can come back, the last deleted first.
   /// - Parameter oldest: seconds since 1970.
-  public func deletions(since oldest: Int) throws(StorageError) -> [SpaceDeletion] {
+  package func deletions(since oldest: Int) throws(StorageError) -> [SpaceDeletion] {
     try (index().deletions ?? [:]).filter { $0.value.time > oldest }.map { name, deletion in
       SpaceDeletion(name: name, images: deletion.entries.keys.sorted(), time: deletion.time)
     }.sorted { ($0.time, $0.name) > ($1.time, $1.name) }
@@ -50,7 +50,7 @@ extension PrivateSpace {
   /// Brings a deletion's images back.
   /// - Returns: those that are back, and those whose place another image has taken; nil where there is no such
   ///   deletion any more.
-  public func restore(
+  package func restore(
     _ name: String, since oldest: Int
   ) throws(StorageError) -> (restored: [String], taken: [String])? {
     var result: (restored: [String], taken: [String])?
@@ -69,7 +69,7 @@ extension PrivateSpace {
   }
 
   /// Removes for good what was deleted long enough ago.
-  public func purgeDeleted(until oldest: Int) throws(StorageError) {
+  package func purgeDeleted(until oldest: Int) throws(StorageError) {
     guard try (index().deletions ?? [:]).values.contains(where: { $0.time <= oldest }) else { return }
     try change { (index) throws(StorageError) in
       let over = (index.deletions ?? [:]).filter { $0.value.time <= oldest }

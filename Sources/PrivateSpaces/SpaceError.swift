@@ -1,7 +1,7 @@
-public import TileStorage
+package import TileStorage
 
 /// Why a space was not opened, made or changed.
-public enum SpaceError: Error, Hashable, CustomStringConvertible {
+package enum SpaceError: Error, Hashable, CustomStringConvertible {
   /// A wrong password, no such space, or no space at all: which of them cannot be told.
   case noSpaceOpens
   /// For a new password: it opens a space already.
@@ -10,7 +10,7 @@ public enum SpaceError: Error, Hashable, CustomStringConvertible {
   case unusablePassword(String)
   case storage(StorageError)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .noSpaceOpens: "no space opens with this password"
     case .passwordTaken: "this password opens a space already; choose another"
@@ -20,7 +20,7 @@ public enum SpaceError: Error, Hashable, CustomStringConvertible {
   }
 
   /// Whether the same call may go through later.
-  public var isTemporary: Bool {
+  package var isTemporary: Bool {
     if case .storage(let error) = self { error.isTemporary } else { false }
   }
 }

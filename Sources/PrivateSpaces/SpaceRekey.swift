@@ -1,5 +1,5 @@
 import Glibc
-public import TileStorage
+package import TileStorage
 
 /// A space gets another key, as after somebody else came by its key: everything of it is sealed anew.
 ///
@@ -8,24 +8,24 @@ public import TileStorage
 /// killed one goes on from what that had sealed. The old index goes with the lock under which the keyring is written, so
 /// that nobody changes the space under its old key from then on. The new index names the other old files, which are
 /// removed afterwards: by this call, or by whoever opens the space next.
-public final class SpaceRekey {
+package final class SpaceRekey {
   /// What is to be done.
-  public struct Extent: Hashable, Sendable {
+  package struct Extent: Hashable, Sendable {
     /// Pictures yet to be sealed anew, those that were deleted and can come back among them.
-    public let pictures: Int
+    package let pictures: Int
     /// Room on the disk that it takes until it is done.
-    public let byteCount: Int
+    package let byteCount: Int
     /// Room that there is.
-    public let freeByteCount: Int
+    package let freeByteCount: Int
   }
 
   /// How far it is, in bytes that are read.
-  public struct Progress: Hashable, Sendable {
-    public internal(set) var done = 0
-    public internal(set) var total: Int
+  package struct Progress: Hashable, Sendable {
+    package internal(set) var done = 0
+    package internal(set) var total: Int
   }
 
-  public enum Outcome: Hashable, Sendable {
+  package enum Outcome: Hashable, Sendable {
     case done
     /// The space has its new key. Not all of the old is cleared away, for this reason: by the next call, or whoever
     /// opens the space next.
@@ -50,7 +50,7 @@ public final class SpaceRekey {
   /// Those of `archives` that a killed call may not have read back.
   private var unproven: Set<String> = []
   /// An earlier call was killed when nothing was left but to remove the old files, which this one has done.
-  public let wasFinished: Bool
+  package let wasFinished: Bool
 
   init(
     _ spaces: PrivateSpaces, _ folder: SpaceFolder, spaceKey: LockedBytes, passwordKey: LockedBytes
@@ -80,7 +80,7 @@ public final class SpaceRekey {
     return descriptor
   }
 
-  public func extent() throws(StorageError) -> Extent {
+  package func extent() throws(StorageError) -> Extent {
     var status = statvfs()
     guard statvfs(folder.path, &status) == 0 else { throw StorageError(Self.action, errno: errno) }
     let index = try space.index()
@@ -103,7 +103,7 @@ public final class SpaceRekey {
   /// - Parameters:
   ///   - progress: is told now and then.
   ///   - isStopped: asked now and then.
-  public func run(
+  package func run(
     progress: (Progress) -> Void = { _ in }, isStopped: () -> Bool = { false }
   ) throws(StorageError) -> Outcome {
     do throws(StorageError) {

@@ -11,12 +11,12 @@ public struct BuildOptions: Hashable, Sendable {
   /// Of lossy tiles, 1…100.
   public var quality = 80
   /// Of JPEG tiles.
-  public var subsampling = Subsampling.auto
+  package var subsampling = Subsampling.auto
   /// What transparent pixels are laid over where the tile format has no alpha: red, green, blue.
   public var background = [255, 255, 255]
 
   /// Of conversions from an embedded ICC profile, and from CMYK, to sRGB.
-  public var intent = RenderingIntent.perceptual
+  package var intent = RenderingIntent.perceptual
   /// Levels shrink by the mean of light, not of sRGB numbers, which `vips dzsave` takes.
   public var shrinksLinearly = false
 

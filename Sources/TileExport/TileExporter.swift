@@ -3,18 +3,18 @@ import Glibc
 import Synchronization
 import TileGeometry
 import TileRendering
-public import TileStorage
+package import TileStorage
 
 /// Writes an archive's tiles as a folder of files for a plain web server.
 ///
 /// Where the layout's grid and format are the archive's, its tiles are copied byte for byte; others are
 /// put together from its pixels and encoded anew.
-public struct TileExporter: Sendable {
+package struct TileExporter: Sendable {
   /// What was written.
-  public struct Report: Hashable, Sendable {
-    public var copied = 0
-    public var encoded = 0
-    public var byteCount = 0
+  package struct Report: Hashable, Sendable {
+    package var copied = 0
+    package var encoded = 0
+    package var byteCount = 0
   }
 
   private let archive: SZIArchive
@@ -28,7 +28,7 @@ public struct TileExporter: Sendable {
   private static let timeout = 120
 
   /// - Parameter isCancelled: asked before each row of tiles; true ends the export and leaves nothing.
-  public init(
+  package init(
     _ archive: SZIArchive, options: ExportOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(StorageError) {
     (self.archive, self.options, self.isCancelled) = (archive, options, isCancelled)
@@ -60,7 +60,7 @@ public struct TileExporter: Sendable {
   }
 
   /// Writes the folder, which appears at `destination` when it is complete.
-  public func export(to destination: String) throws(StorageError) -> Report {
+  package func export(to destination: String) throws(StorageError) -> Report {
     try FolderTree.make(parentFolder(destination))
     let folder = try PartialFolder(destination: destination, replacing: options.replaces)
     do throws(StorageError) {

@@ -1,14 +1,14 @@
 import Synchronization
 
 /// A wish that a render end early: asked for by one thread, looked for by the one that renders.
-public final class Cancellation: Sendable {
+package final class Cancellation: Sendable {
   private let flag = Atomic(false)
 
-  public init() {}
+  package init() {}
 
-  public func ask() { flag.store(true, ordering: .relaxed) }
+  package func ask() { flag.store(true, ordering: .relaxed) }
 
-  public var isAsked: Bool { flag.load(ordering: .relaxed) }
+  package var isAsked: Bool { flag.load(ordering: .relaxed) }
 
   func check() throws(RenderError) { if isAsked { throw .cancelled } }
 }

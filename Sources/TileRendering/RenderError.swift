@@ -1,15 +1,15 @@
 import Imaging
 
 /// Why a picture could not be made: a tile that is missing or damaged, or an encoder's refusal.
-public struct RenderError: Error, Hashable, CustomStringConvertible {
-  public let description: String
+package struct RenderError: Error, Hashable, CustomStringConvertible {
+  package let description: String
   /// The pyramid is whole, but what is asked for would have to be made from too much of it.
-  public let isOutOfReach: Bool
+  package let isOutOfReach: Bool
   /// A tile of the archive is not there or is damaged.
-  public let isFault: Bool
+  package let isFault: Bool
 
   /// Neither the picture nor its archive is to blame: the same may be had later.
-  public let isTemporary: Bool
+  package let isTemporary: Bool
 
   init(
     _ description: String, isOutOfReach: Bool = false, isFault: Bool = false, isTemporary: Bool = false

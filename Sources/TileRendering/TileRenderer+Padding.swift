@@ -1,12 +1,12 @@
-public import TileGeometry
-public import TileStorage
+package import TileGeometry
+package import TileStorage
 
 extension TileRenderer {
   /// A rectangle of a level at the top left of a larger picture, the rest in the background's colour.
   /// - Parameters:
   ///   - rectangle: level space, inside the level.
   ///   - size: of the picture; at least that of the rectangle.
-  public func render(
+  package func render(
     _ rectangle: PixelRect, level: Int, paddedTo size: PixelSize, as format: PictureFormat,
     of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {

@@ -1,28 +1,28 @@
 import Imaging
 import Synchronization
-public import TileGeometry
-public import TileStorage
+package import TileGeometry
+package import TileStorage
 
 /// Makes pictures from the tiles of archives; may be used by many threads at once.
-public final class TileRenderer: Sendable {
+package final class TileRenderer: Sendable {
   /// What all pictures have in common.
-  public struct Options: Hashable, Sendable {
+  package struct Options: Hashable, Sendable {
     /// Of lossy pictures, 1…100.
-    public var quality = 80
+    package var quality = 80
     /// What stands behind transparent pixels where the format has no alpha: red, green, blue.
-    public var background = [255, 255, 255]
+    package var background = [255, 255, 255]
     /// Of decoded tiles that are kept for the next picture.
-    public var cacheBytes = 64 << 20
+    package var cacheBytes = 64 << 20
     /// Whether files are kept, so that fewer bytes are worth an encoder's time.
-    public var isKept = false
+    package var isKept = false
 
-    public init() {}
+    package init() {}
   }
 
   /// Counts up whenever the same picture gets other bytes, so that no cache takes the old ones for the new.
-  public static let revision = 3
+  package static let revision = 3
 
-  public let options: Options
+  package let options: Options
   private let decoder: TileDecoder
   /// Those that no thread uses now.
   private let codecs = Mutex<[Codec]>([])
@@ -32,7 +32,7 @@ public final class TileRenderer: Sendable {
     let codec: TurboJPEG
   }
 
-  public init(options: Options = Options()) {
+  package init(options: Options = Options()) {
     // A server makes its renderer before its threads.
     Vips.start()
     self.options = options
@@ -40,15 +40,15 @@ public final class TileRenderer: Sendable {
   }
 
   /// Bytes of decoded tiles that are kept now.
-  public var cachedBytes: Int { decoder.cachedBytes }
+  package var cachedBytes: Int { decoder.cachedBytes }
 
   /// Lets go of all decoded tiles that are kept.
-  public func forget() { decoder.forget() }
+  package func forget() { decoder.forget() }
 
   /// The file that the task is about.
   ///
   /// - Parameter cancellation: once it is asked for, the render fails soon.
-  public func render(
+  package func render(
     _ task: RenderTask, of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     switch task {
@@ -70,7 +70,7 @@ public final class TileRenderer: Sendable {
   }
 
   /// The picture as a file's bytes.
-  public func render(
+  package func render(
     _ picture: Picture, of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     try withCodec { (codec) throws(RenderError) in
@@ -100,7 +100,7 @@ public final class TileRenderer: Sendable {
   /// the image where the format allows it.
   ///
   /// - Parameter devicePixelRatio: picture pixels per CSS pixel.
-  public func render(
+  package func render(
     _ viewport: Viewport, devicePixelRatio: Double, format: PictureFormat, of archive: SZIArchive,
     until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
@@ -128,7 +128,7 @@ public final class TileRenderer: Sendable {
   ///
   /// - Parameter rectangle: level space, inside the level.
   /// - Returns: gray, gray with alpha, RGB or RGBA, interleaved.
-  public func pixels(
+  package func pixels(
     of rectangle: PixelRect, level: Int, of archive: SZIArchive,
     until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> PixelBuffer {
@@ -140,14 +140,14 @@ public final class TileRenderer: Sendable {
   }
 
   /// Pixels as a file's bytes.
-  public func encode(
+  package func encode(
     _ pixels: PixelBuffer, as format: PictureFormat, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     try withCodec { (codec) throws(RenderError) in try encode(pixels, as: format, codec, cancellation) }
   }
 
   /// A tile in another format than it is stored in.
-  public func transcode(
+  package func transcode(
     _ address: TileAddress, of archive: SZIArchive, to format: PictureFormat,
     until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {

@@ -145,7 +145,7 @@ extension Site {
   func takeBack(_ address: ClientAddress) { guesses.withLock { $0.withdrawn(address) } }
 
   /// To be called about once a second: ends what has expired, and keeps up with what is built into spaces.
-  public func keepSessions() {
+  package func keepSessions() {
     sessions.sweep()
     forgetUploads()
     scrubCatalog()
@@ -164,7 +164,7 @@ extension Site {
   }
 
   /// Forgets the keys of all spaces.
-  public func lockSpaces() {
+  package func lockSpaces() {
     sessions.lockSpaces()
     forgetUploads()
   }

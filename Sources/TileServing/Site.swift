@@ -1,16 +1,16 @@
-public import Synchronization
+package import Synchronization
 import TileRendering
-public import TileStorage
-public import Uploading
+package import TileStorage
+package import Uploading
 
 /// Everything the server answers: request in, response out.
-public final class Site: Sendable {
+package final class Site: Sendable {
   let library: Library
   /// Files on their way into the library; nil where none are taken.
   let uploads: Uploads?
-  public let events = EventHub()
+  package let events = EventHub()
   /// The page's URL for others in the network, ending in a slash; nil where they do not reach the server.
-  public let localAddress = Mutex<String?>(nil)
+  package let localAddress = Mutex<String?>(nil)
   let pairing = PairingCodes()
   let files: StaticFiles?
   /// In front of every URL in an answer, without a slash at its end; empty for root-relative URLs.
@@ -18,13 +18,13 @@ public final class Site: Sendable {
   let rendering: RenderOptions
   let renderer: RenderCells
   /// Where answers that have to be rendered are made.
-  public let renders: RenderQueue
-  public let loops = EventLoops()
+  package let renders: RenderQueue
+  package let loops = EventLoops()
   /// Tiles of folders in answers that are not sent: half of what the system lets be mapped, and of that enough for
   /// one client to have the largest answer.
   let mappedTiles = HeldMemory(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
   /// Where requests that change something are obeyed.
-  public let writes = WriteQueue()
+  package let writes = WriteQueue()
   /// What only the catalog knows.
   let reading = WorkQueue("reading", capacity: 256)
   /// What sidecars say of images, where that is not in memory yet: a cell reads it, or does not.
@@ -34,10 +34,10 @@ public final class Site: Sendable {
   /// Of the program.
   let version: String
   /// What was answered.
-  public let metrics = Metrics()
+  package let metrics = Metrics()
 
   /// Of a library that only who has its key may see.
-  public let gate: Gate?
+  package let gate: Gate?
   let access: Access
   let editor: LibraryEditor
   let trash: Trash
@@ -47,7 +47,7 @@ public final class Site: Sendable {
   /// One password at a time: each takes a quarter of a gigabyte.
   let unlocking = WorkQueue("unlocking", capacity: 8)
 
-  public init(
+  package init(
     library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
     viewportSide: Int = 32768, gate: Gate? = nil, access: Access = Access(), uploads: Uploads? = nil,
     version: String = "0"
@@ -86,7 +86,7 @@ public final class Site: Sendable {
 
   /// Looks a stored tile up by its path alone, as sent; touches no string or object on the way.
   /// - Parameter cookies: the Cookie header, asked for where the path names a private image.
-  public func tile(_ rawPath: UnsafeRawBufferPointer, cookies: () -> UnsafePointer<CChar>?) -> TileLookup {
+  package func tile(_ rawPath: UnsafeRawBufferPointer, cookies: () -> UnsafePointer<CChar>?) -> TileLookup {
     if let request = TileRequest(rawPath) {
       return stored(request.id, request.fileExtension, cookies) { archive in
         archive.tileIndex(level: request.level, column: request.column, row: request.row)
@@ -150,7 +150,7 @@ public final class Site: Sendable {
   }
 
   /// Answers everything else, and says why a tile could not be had.
-  public func respond(to request: Request) -> Response {
+  package func respond(to request: Request) -> Response {
     // The database may take its time, and the event loop has none.
     Self.usesCatalog(request.rawPath) ? deferred(request, in: reading) : answer(request, mayWait: false)
   }
@@ -177,7 +177,7 @@ public final class Site: Sendable {
 
   /// What the request may read and change.
   /// - Parameter isUse: a session thereby counts as used.
-  public func visitor(_ request: Request, isUse: Bool = true) -> Visitor {
+  package func visitor(_ request: Request, isUse: Bool = true) -> Visitor {
     if let header = request.header("Authorization"), let token = access.token,
       token.admits(authorization: header)
     {
@@ -188,7 +188,7 @@ public final class Site: Sendable {
   }
 
   /// What is wanted of the body of a POST, PUT, PATCH or DELETE, by its headers.
-  public func bodyPlan(for request: Request) -> BodyPlan {
+  package func bodyPlan(for request: Request) -> BodyPlan {
     if let gate {
       let isAdmitted = gate.admits(cookies: request.header("Cookie"))
       return .refuse((isAdmitted ? .methodNotAllowed : gate.answer(request, base: base)).madePrivate)
@@ -197,33 +197,33 @@ public final class Site: Sendable {
   }
 
   /// Whose word counts for where a request comes from.
-  public var proxies: TrustedProxies { access.proxies }
+  package var proxies: TrustedProxies { access.proxies }
 
   /// What browsers are to let other sites' pages do.
-  public var origins: AllowedOrigins { access.origins }
+  package var origins: AllowedOrigins { access.origins }
 
   /// How many cookies of the session's name, or of the gate's, a Cookie header has: more than one are refused.
-  public func sessionCookies(in cookies: UnsafeBufferPointer<UInt8>) -> Int {
+  package func sessionCookies(in cookies: UnsafeBufferPointer<UInt8>) -> Int {
     gate?.count(in: cookies) ?? sessions.cookie.count(in: cookies)
   }
 
   /// Whether a request with this Host is answered.
   /// - Parameter address: where the request came in.
-  public func admits(host: UnsafeBufferPointer<UInt8>, at address: () -> IPAddress?) -> Bool {
+  package func admits(host: UnsafeBufferPointer<UInt8>, at address: () -> IPAddress?) -> Bool {
     access.hosts.admit(host, at: address)
   }
 
   /// Removes for good what was deleted long enough ago; to be called now and then.
-  public func purgeDeleted() { if access.isWritable { trash.purge() } }
+  package func purgeDeleted() { if access.isWritable { trash.purge() } }
 
   /// The unlocked space of that identity, as long as a session has it.
-  public func space(of identity: String) -> SpaceLibrary? { sessions.space(of: identity) }
+  package func space(of identity: String) -> SpaceLibrary? { sessions.space(of: identity) }
 
   /// Whether what visitors search for may be logged: of private spaces nothing is.
-  public var logsWords: Bool { access.spaces == nil && gate == nil }
+  package var logsWords: Bool { access.spaces == nil && gate == nil }
 
   /// Makes no more answers; afterwards nobody waits for one. Forgets the keys of all spaces.
-  public func stop() {
+  package func stop() {
     writes.stop()
     unlocking.stop()
     reading.stop()

@@ -1,26 +1,26 @@
-public import TileStorage
+package import TileStorage
 
 /// A stored tile on its way out: a slice of the archive's mapping, and who keeps it mapped.
 ///
 /// Made without a string, an array or an object: this is what a server does all day.
-public struct TileReply {
-  public let bytes: UnsafeRawBufferPointer
+package struct TileReply {
+  package let bytes: UnsafeRawBufferPointer
   /// Retained once for whoever sends the bytes, and released by him afterwards.
-  public let archive: Unmanaged<SZIArchive>
-  public let generation: UInt64
+  package let archive: Unmanaged<SZIArchive>
+  package let generation: UInt64
   /// Not 0 where the tile may change while the generation stays.
-  public let stamp: UInt64
-  public let tile: Int
+  package let stamp: UInt64
+  package let tile: Int
   /// `image/jpeg`, NUL-terminated, alive as long as the process.
-  public let mediaType: UnsafePointer<CChar>
+  package let mediaType: UnsafePointer<CChar>
   /// Where the tile was asked for through IIIF.
-  public var link: IIIFTileLink?
+  package var link: IIIFTileLink?
   /// For no cache and no other site's page.
-  public let isPrivate: Bool
+  package let isPrivate: Bool
 }
 
 /// What a path asks for on the way that needs no strings.
-public enum TileLookup {
+package enum TileLookup {
   /// Not a stored tile's path: to be answered by `Site.respond`.
   case other
   case found(TileReply)

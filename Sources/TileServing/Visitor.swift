@@ -1,9 +1,9 @@
 import Uploading
 
 /// Who asks, as far as answers depend on it: what a request may read and change.
-public struct Visitor: Sendable {
+package struct Visitor: Sendable {
   /// What can be changed.
-  public enum Place: Sendable {
+  package enum Place: Sendable {
     /// What everybody sees.
     case library
     /// The private space that the visitor has unlocked.
@@ -11,9 +11,9 @@ public struct Visitor: Sendable {
   }
 
   /// May change what everybody sees: has the token, on a server that lets itself be written to.
-  public let mayWrite: Bool
+  package let mayWrite: Bool
   /// May change the private space that is unlocked.
-  public let mayWriteToSpace: Bool
+  package let mayWriteToSpace: Bool
   /// How a visitor is known.
   enum Credential: String {
     case nothing, token
@@ -28,7 +28,7 @@ public struct Visitor: Sendable {
   let space: SpaceLibrary?
 
   /// May read what everybody may.
-  public static let anyone = Visitor(mayWrite: false, .nothing)
+  package static let anyone = Visitor(mayWrite: false, .nothing)
 
   /// By the token.
   init(mayWrite: Bool) { self.init(mayWrite: mayWrite, .token) }
@@ -54,7 +54,7 @@ public struct Visitor: Sendable {
 
   /// What is answered to a visitor who may not change `place`, or whose request another site's page may
   /// have made; nil where the request is to be obeyed.
-  public func refusal(toChange place: Place, _ request: Request) -> Response? {
+  package func refusal(toChange place: Place, _ request: Request) -> Response? {
     let isAllowed =
       switch place {
       case .library: mayWrite

@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 
 /// One file on its way into the library.
-public final class Upload: Sendable {
+package final class Upload: Sendable {
   /// Where an upload stands.
-  public enum Stage: String, Sendable, Codable {
+  package enum Stage: String, Sendable, Codable {
     case receiving
     /// Whole; its turn to be tiled will come.
     case waiting
@@ -12,21 +12,21 @@ public final class Upload: Sendable {
   }
 
   /// What changes.
-  public struct State: Sendable {
-    public var stage = Stage.receiving
+  package struct State: Sendable {
+    package var stage = Stage.receiving
     /// Bytes that are on the disk for good.
-    public var offset = 0
+    package var offset = 0
     /// Bytes that have come, at least `offset`.
-    public var received = 0
+    package var received = 0
     /// Of tiling, 0 to 1.
-    public var progress = 0.0
+    package var progress = 0.0
     /// The id of the picture that was made, or is there already.
-    public var image: String?
+    package var image: String?
     /// The library had the same picture: nothing was made.
-    public var isDuplicate = false
+    package var isDuplicate = false
     /// Why it failed, or has to wait.
-    public var reason: String?
-    public var isCancelled = false
+    package var reason: String?
+    package var isCancelled = false
     /// Seconds since 1970.
     var lastChange = 0
     /// The one writer that still counts.
@@ -40,14 +40,14 @@ public final class Upload: Sendable {
   }
 
   /// 32 hexadecimal digits of the system's generator: whoever knows it was told.
-  public let id: String
+  package let id: String
   /// Of the file, made harmless.
-  public let name: String
+  package let name: String
   /// Where the picture goes in the library; empty for the library itself.
-  public let folder: String
-  public let length: Int
+  package let folder: String
+  package let length: Int
   /// Of an upload into a private space, of which nothing may lie readable on a disk; nil for the library's.
-  public let vault: (any UploadVault)?
+  package let vault: (any UploadVault)?
   private let current: Mutex<State>
   /// Held while its files are touched.
   let disk = Mutex<Void>(())
@@ -60,10 +60,10 @@ public final class Upload: Sendable {
     current = Mutex(state)
   }
 
-  public var state: State { current.withLock { $0 } }
+  package var state: State { current.withLock { $0 } }
 
   /// Whether it became an image, or never will.
-  public var hasEnded: Bool { [.done, .failed].contains(state.stage) }
+  package var hasEnded: Bool { [.done, .failed].contains(state.stage) }
 
   func change<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
     current.withLock { body(&$0) }
@@ -81,7 +81,7 @@ public final class Upload: Sendable {
   }
 
   /// What clients are told.
-  public var json: [UInt8] {
+  package var json: [UInt8] {
     struct Told: Encodable {
       let id, name, folder, stage: String
       let length, offset: Int

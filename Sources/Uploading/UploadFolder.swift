@@ -4,10 +4,10 @@ import TileStorage
 
 /// The uploads' files: `.ziggurat-uploads/ID/` inside the library holds a record and the bytes that have come,
 /// under the file's own name.
-public struct UploadFolder: Sendable {
+package struct UploadFolder: Sendable {
   static let name = ".ziggurat-uploads"
 
-  public static func path(library: String) -> String { "\(library)/\(name)" }
+  package static func path(library: String) -> String { "\(library)/\(name)" }
 
   private static let recordName = ".record"
 

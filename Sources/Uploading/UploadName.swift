@@ -1,15 +1,15 @@
 import Foundation
 
 /// What an uploaded file may be called, and the image that is made of it.
-public enum UploadName {
+package enum UploadName {
   /// Bytes of a name in UTF-8.
-  public static let longest = 120
+  package static let longest = 120
 
   /// A file's name as a person may give it, made harmless: without folders, without characters that cannot be
   /// seen or turn the reading direction round, composed (NFC), not hidden, not too long.
   ///
   /// - Returns: never empty.
-  public static func file(_ given: String) -> String {
+  package static func file(_ given: String) -> String {
     let last = given.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
     var name = String(
       String.UnicodeScalarView(last.precomposedStringWithCanonicalMapping.unicodeScalars.filter(isVisible)))
@@ -25,7 +25,7 @@ public enum UploadName {
   }
 
   /// The name without its ending.
-  public static func stem(_ file: String) -> String {
+  package static func stem(_ file: String) -> String {
     guard let dot = file.lastIndex(of: "."), dot > file.startIndex else { return file }
     // Blanks in front of the ending would end the name.
     let stem = file[..<dot].trimmingCharacters(in: .whitespaces)
@@ -34,7 +34,7 @@ public enum UploadName {
 
   /// A folder of the library, `/` between parts, empty for the library itself; nil where it is none that an
   /// image's id may name.
-  public static func folder(_ given: String) -> String? {
+  package static func folder(_ given: String) -> String? {
     guard !given.isEmpty else { return "" }
     let parts = given.split(separator: "/", omittingEmptySubsequences: false)
     let isSound = parts.allSatisfy { part in

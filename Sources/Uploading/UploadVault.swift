@@ -1,7 +1,7 @@
-public import TileStorage
+package import TileStorage
 
 /// Where the bytes of an upload lie that is nobody else's business: sealed, until it is a picture.
-public protocol UploadVault: Sendable {
+package protocol UploadVault: Sendable {
   /// Whose upload it is; never told to anybody.
   var owner: String { get }
 

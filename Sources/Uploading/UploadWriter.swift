@@ -6,10 +6,10 @@ import TileStorage
 /// A newer writer of the same upload takes over at once: of a phone that changes networks the server may hear
 /// nothing more for a while.
 // Sendable: its caller's calls come one after the other; all that is shared is the upload's.
-public final class UploadWriter: @unchecked Sendable {
+package final class UploadWriter: @unchecked Sendable {
   private static let bufferSize = 1 << 20
 
-  public let upload: Upload
+  package let upload: Upload
   private let uploads: Uploads
   private var buffer: [UInt8] = []
   /// Of the buffer's first byte in the file.
@@ -18,7 +18,7 @@ public final class UploadWriter: @unchecked Sendable {
   private var failure: UploadError?
 
   /// - Parameter offset: where the client goes on; 409 where that is not where the upload stands.
-  public init(_ upload: Upload, of uploads: Uploads, offset: Int) throws(UploadError) {
+  package init(_ upload: Upload, of uploads: Uploads, offset: Int) throws(UploadError) {
     (self.upload, self.uploads, position) = (upload, uploads, offset)
     let failure: UploadError? = upload.change { state in
       guard state.stage == .receiving else {
@@ -38,7 +38,7 @@ public final class UploadWriter: @unchecked Sendable {
 
   /// Takes bytes into memory.
   /// - Returns: whether `drain` must come first now; nil where no more is wanted.
-  public func receive(_ bytes: UnsafeRawBufferPointer) -> Bool? {
+  package func receive(_ bytes: UnsafeRawBufferPointer) -> Bool? {
     guard failure == nil else { return nil }
     guard bytes.count <= upload.length - position - buffer.count else {
       failure = UploadError(413, "more bytes came than Upload-Length told")
@@ -49,7 +49,7 @@ public final class UploadWriter: @unchecked Sendable {
   }
 
   /// Writes what has come.
-  public func drain() {
+  package func drain() {
     guard failure == nil, !buffer.isEmpty else { return }
     failure = upload.disk.withLock { _ in write() }
     buffer.removeAll(keepingCapacity: true)
@@ -109,7 +109,7 @@ public final class UploadWriter: @unchecked Sendable {
 
   /// The request is over: what has come is on the disk for good when this returns.
   /// - Returns: where the upload stands now.
-  public func finish() throws(UploadError) -> Int {
+  package func finish() throws(UploadError) -> Int {
     drain()
     let synced = failure == nil || failure?.status == 507 || failure?.status == 413
     let result: Result<Int, UploadError> = upload.disk.withLock { _ in

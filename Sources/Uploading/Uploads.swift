@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
-public import TileStorage
+package import TileStorage
 
 /// All uploads of a library: those that come, those that wait to be tiled, and for a while those that ended.
-public final class Uploads: Sendable {
-  public let limits: UploadLimits
+package final class Uploads: Sendable {
+  package let limits: UploadLimits
   let folder: UploadFolder
   private let table: Mutex<[String: Upload]>
   private let observer = Mutex<(@Sendable (Upload) -> Void)?>(nil)
@@ -15,12 +15,12 @@ public final class Uploads: Sendable {
   private static let attempts = 2
 
   /// Whether a library has taken uploads.
-  public static func areThere(in library: String) -> Bool {
+  package static func areThere(in library: String) -> Bool {
     access(UploadFolder.path(library: library), F_OK) == 0
   }
 
   /// Takes up what an earlier server of the library left.
-  public init(library: String, limits: UploadLimits = UploadLimits()) throws(StorageError) {
+  package init(library: String, limits: UploadLimits = UploadLimits()) throws(StorageError) {
     self.limits = limits
     folder = try UploadFolder(library: library)
     ended = EndedUploads(folder: folder.path, memory: limits.memory)
@@ -36,27 +36,27 @@ public final class Uploads: Sendable {
   }
 
   /// Has `body` told of every change, by whoever made it.
-  public func observe(_ body: @escaping @Sendable (Upload) -> Void) { observer.withLock { $0 = body } }
+  package func observe(_ body: @escaping @Sendable (Upload) -> Void) { observer.withLock { $0 = body } }
 
-  public func tell(_ upload: Upload) { observer.withLock { $0 }?(upload) }
+  package func tell(_ upload: Upload) { observer.withLock { $0 }?(upload) }
 
-  public static func isID(_ text: String) -> Bool {
+  package static func isID(_ text: String) -> Bool {
     text.utf8.count == 32
       && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
   /// Also one that has ended, as long as it is remembered.
-  public func upload(_ id: String) -> Upload? { table.withLock { $0[id] } ?? ended.upload(id) }
+  package func upload(_ id: String) -> Upload? { table.withLock { $0[id] } ?? ended.upload(id) }
 
   /// By id.
-  public var all: [Upload] { table.withLock { $0.values.sorted { $0.id < $1.id } } }
+  package var all: [Upload] { table.withLock { $0.values.sorted { $0.id < $1.id } } }
 
   /// Reserves a place for a new upload, of which nothing is on the disk before `create`.
   /// - Parameters:
   ///   - name: as the client gives it.
   ///   - length: bytes.
   ///   - vault: where its bytes go, for a private space.
-  public func reserve(
+  package func reserve(
     name: String, folder: String, length: Int, vault: (any UploadVault)? = nil
   ) throws(UploadError) -> Upload {
     guard length > 0 else { throw UploadError(400, "an empty file is no image") }
@@ -83,7 +83,7 @@ public final class Uploads: Sendable {
   }
 
   /// Makes the upload's files; on a failure its place is free again.
-  public func create(_ upload: Upload) throws(UploadError) {
+  package func create(_ upload: Upload) throws(UploadError) {
     do throws(UploadError) {
       guard folder.free(reserve: limits.reserve) >= upload.length else { throw .diskFull }
       if upload.vault == nil {
@@ -97,11 +97,11 @@ public final class Uploads: Sendable {
   }
 
   /// Whether the disk has room for so many bytes more.
-  public func hasRoom(_ bytes: Int) -> Bool { folder.free(reserve: limits.reserve) >= bytes }
+  package func hasRoom(_ bytes: Int) -> Bool { folder.free(reserve: limits.reserve) >= bytes }
 
   /// Ends an upload and removes its files; one that is being tiled ends a little later. One that has ended is
   /// forgotten; its picture stays.
-  public func cancel(_ upload: Upload) {
+  package func cancel(_ upload: Upload) {
     let stage = upload.change { state in
       state.isCancelled = true
       state.writer = nil
@@ -117,7 +117,7 @@ public final class Uploads: Sendable {
   }
 
   /// The upload's fate is known: its files go.
-  public func end(
+  package func end(
     _ upload: Upload, _ stage: Upload.Stage, image: String? = nil, isDuplicate: Bool = false,
     reason: String? = nil
   ) {
@@ -141,14 +141,14 @@ public final class Uploads: Sendable {
   }
 
   /// Forgets which uploads became an image, since it is nobody else's business any more.
-  public func forget(image: String) {
+  package func forget(image: String) {
     table.withLock { table in table = table.filter { $0.value.state.image != image || !$0.value.hasEnded } }
     ended.forget(image: image)
   }
 
   /// Ends the uploads into private spaces that are locked, and forgets that there were any.
   /// - Parameter owners: whose spaces are open.
-  public func forget(except owners: Set<String>) {
+  package func forget(except owners: Set<String>) {
     let gone = all.filter { upload in upload.vault.map { !owners.contains($0.owner) } ?? false }
     for upload in gone {
       if !upload.hasEnded { cancel(upload) }
@@ -157,7 +157,7 @@ public final class Uploads: Sendable {
   }
 
   /// Removes partial uploads whose time is over, and forgets how others ended. To be called now and then.
-  public func expire() {
+  package func expire() {
     ended.purge()
     let now = Self.now()
     for upload in all {
@@ -172,13 +172,13 @@ public final class Uploads: Sendable {
   }
 
   /// When an unfinished upload is removed, seconds since 1970.
-  public func expiry(of upload: Upload) -> Int { upload.state.lastChange + limits.expiry }
+  package func expiry(of upload: Upload) -> Int { upload.state.lastChange + limits.expiry }
 
   // MARK: To be tiled
 
   /// The next upload that is whole; it counts as being tiled from now on, which is on the disk before anything of
   /// it is read.
-  public func takeNext() -> Upload? {
+  package func takeNext() -> Upload? {
     let now = Self.now()
     let waiting = all.filter { $0.state.stage == .waiting && $0.state.notBefore <= now }
     // The oldest first.
@@ -206,15 +206,15 @@ public final class Uploads: Sendable {
   }
 
   /// The bytes of an upload that is whole.
-  public func file(of upload: Upload) -> String { folder.file(of: upload) }
+  package func file(of upload: Upload) -> String { folder.file(of: upload) }
 
   /// Keeps, before anything is built, which picture the upload becomes.
-  public func choose(_ image: String, for upload: Upload) throws(StorageError) {
+  package func choose(_ image: String, for upload: Upload) throws(StorageError) {
     try record(upload, image: image, attempts: upload.state.attempts)
   }
 
   /// The program ends in the midst of what is being tiled, by its own will: that is no fault of the picture's.
-  public func excuse() {
+  package func excuse() {
     for upload in all where upload.state.stage == .tiling { try? count(upload, by: -1) }
   }
 
@@ -237,13 +237,13 @@ public final class Uploads: Sendable {
   }
 
   /// - Parameter progress: 0 to 1.
-  public func tell(_ upload: Upload, progress: Double) {
+  package func tell(_ upload: Upload, progress: Double) {
     upload.change { $0.progress = progress }
     tell(upload)
   }
 
   /// Back among those that wait, for `seconds` at least.
-  public func postpone(_ upload: Upload, seconds: Int, reason: String?) {
+  package func postpone(_ upload: Upload, seconds: Int, reason: String?) {
     // Whoever gets here is alive. What cannot be written counts as one attempt too many.
     try? record(upload, image: upload.state.image, attempts: 0)
     upload.change { state in
@@ -258,7 +258,7 @@ public final class Uploads: Sendable {
   /// Tries an upload again after a failure that may pass; after a few of them it has failed.
   /// - Parameter isOurs: the server itself sees what it lacks, and no picture fails by that, however long it lasts. All
   ///   else may have been said by who decoded a stranger's bytes.
-  public func delay(_ upload: Upload, reason: String, isOurs: Bool) {
+  package func delay(_ upload: Upload, reason: String, isOurs: Bool) {
     if isOurs { return postpone(upload, seconds: Self.pauses[0], reason: reason) }
     let delays = upload.state.delays
     guard delays < Self.pauses.count else { return end(upload, .failed, reason: reason) }

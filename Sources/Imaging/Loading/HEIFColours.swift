@@ -1,13 +1,13 @@
 import CHEIF
 
 /// The colours that a HEIF or AVIF file's `nclx` box tells, which libvips passes over.
-public struct HEIFColours: Hashable, Sendable {
+package struct HEIFColours: Hashable, Sendable {
   /// As ITU-T H.273 numbers them (8.1, 8.2).
-  public let primaries: Int
-  public let transfer: Int
+  package let primaries: Int
+  package let transfer: Int
 
   /// Nil where the file's first picture has no such box.
-  public init?(path: String) {
+  package init?(path: String) {
     guard let context = heif_context_alloc() else { return nil }
     defer { heif_context_free(context) }
     var handle: OpaquePointer?

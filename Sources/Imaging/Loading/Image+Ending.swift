@@ -4,7 +4,7 @@ extension Image {
   /// Has all that is computed from this image fail soon after `isUnwanted`; to be called before anything is made of
   /// it. libvips looks between the parts that it computes, a codec that takes the whole picture at once looks where
   /// its library lets it.
-  public func end(when isUnwanted: @escaping @Sendable () -> Bool) {
+  package func end(when isUnwanted: @escaping @Sendable () -> Bool) {
     final class Question: Sendable {
       let ask: @Sendable () -> Bool
       init(_ ask: @escaping @Sendable () -> Bool) { self.ask = ask }

@@ -2,18 +2,18 @@ import CVips
 
 extension Image {
   /// How an image's rows are going to be read.
-  public struct Access: Hashable, Sendable {
+  package struct Access: Hashable, Sendable {
     let nick: String
     /// Top to bottom, once: only a few rows are held in memory.
-    public static let sequential = Access(nick: "sequential")
+    package static let sequential = Access(nick: "sequential")
     /// In any order; large images that cannot be read so are unpacked to a temporary file.
-    public static let random = Access(nick: "random")
+    package static let random = Access(nick: "random")
   }
 
   /// Opens a source by its content, whatever its name; damage that the loader notices is an error.
   ///
   /// - Parameter page: of a multi-page file, counted from 0; nil is the loader's own choice, the first.
-  public convenience init(path: String, access: Access, page: Int? = nil) throws(ImagingError) {
+  package convenience init(path: String, access: Access, page: Int? = nil) throws(ImagingError) {
     Vips.start()
     _ = VipsLog.take()
     guard let nick = Self.loader(ofPath: path) else {
@@ -35,7 +35,7 @@ extension Image {
   /// read yet: its size can be looked at before any pixel is decoded.
   ///
   /// - Parameter mediaType: of JPEG, PNG, WebP or AVIF.
-  public convenience init(
+  package convenience init(
     encoded bytes: UnsafeRawBufferPointer, mediaType: String, subject: String
   ) throws(ImagingError) {
     let loaders = [
@@ -60,7 +60,7 @@ extension Image {
   }
 
   /// The loader that libvips would use for the source (`jpegload`), or nil where it knows none or may not use it.
-  public static func loader(ofPath path: String) -> String? {
+  package static func loader(ofPath path: String) -> String? {
     Vips.start()
     guard let name = ImageLoaders.find(forSourceAt: path) else {
       vips_error_clear()
@@ -79,7 +79,7 @@ extension Image {
 extension Image {
   /// An image of 8-bit sRGB, gray or either with alpha, of pixels that stay where they are, rows without gaps:
   /// the memory must outlive this image and all that is made from it.
-  public convenience init(borrowing pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int) {
+  package convenience init(borrowing pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int) {
     precondition(pixels.count >= width * height * bands, "memory for every pixel")
     Vips.start()
     let image = vips_image_new_from_memory(
@@ -90,7 +90,7 @@ extension Image {
   }
 
   /// An image of 8-bit sRGB, gray or either with alpha, of pixels that are copied.
-  public convenience init(
+  package convenience init(
     copying pixels: UnsafePointer<UInt8>, width: Int, height: Int, bands: Int, stride: Int
   ) {
     Vips.start()

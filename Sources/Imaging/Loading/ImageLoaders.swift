@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Those that libvips does not hold to be proof against hostile files are blocked from its start. One of them is let
 /// in when a source is opened that is of its kind, and takes files of that kind alone; tiles never meet any.
-public enum ImageLoaders {
+package enum ImageLoaders {
   private struct State {
     var isCommonOnly = false
     var allowed: Set<UncommonKind> = []
@@ -26,7 +26,7 @@ public enum ImageLoaders {
 
   /// For a process that builds what strangers send: of what is blocked, only JPEG XL and JPEG 2000 are let in from
   /// now on. The others run far more code, or take a file for a program.
-  public static func forbidUncommon() {
+  package static func forbidUncommon() {
     Vips.start()
     state.withLock { state in
       state.isCommonOnly = true

@@ -1,15 +1,15 @@
-public import Cells
+package import Cells
 import Glibc
 
 /// What decoding a source takes besides the usual decoders, as its first bytes and its name tell: that of the loaders
 /// that are let in for it.
-public struct DecodingNeeds: Sendable {
+package struct DecodingNeeds: Sendable {
   /// ImageMagick loads its decoders when they are first asked for, which a cell cannot.
-  public let warmth: CellServer.Warmth?
+  package let warmth: CellServer.Warmth?
   /// SVG and PDF write with the system's fonts.
-  public let drawsText: Bool
+  package let drawsText: Bool
 
-  public init(ofFileAt path: String) {
+  package init(ofFileAt path: String) {
     let kinds = FileStart(ofFileAt: path).uncommonKinds
     warmth = kinds.contains(.magick) ? ImagingWarmth.magick : nil
     drawsText = !kinds.isDisjoint(with: [.svg, .pdf])

@@ -1,16 +1,16 @@
 import Foundation
-public import TileGeometry
-public import TileStorage
+package import TileGeometry
+package import TileStorage
 
 /// One image of an open space, mapped and decrypted a tile at a time into the reader's own memory.
 ///
 /// It keeps the space's keys as long as it lives.
-public final class SealedArchive: CheckableArchive, Sendable {
-  public let id: String
-  public let pyramid: Pyramid
-  public let format: TileFormat
+package final class SealedArchive: CheckableArchive, Sendable {
+  package let id: String
+  package let pyramid: Pyramid
+  package let format: TileFormat
   /// Differs from every other writing of every archive.
-  public let generation: UInt64
+  package let generation: UInt64
   let file: MappedFile
   private let seal: Seal
   private let head: ArchiveHead
@@ -121,17 +121,17 @@ public final class SealedArchive: CheckableArchive, Sendable {
   var isLocked: Bool { seal.keys.isWiped }
 
   /// Bytes of the whole file.
-  public var byteCount: Int { file.bytes.count }
+  package var byteCount: Int { file.bytes.count }
 
-  public var fileExtension: String { format.fileExtension }
+  package var fileExtension: String { format.fileExtension }
 
   /// The tile's index, or nil outside the pyramid, in constant time.
-  public func tileIndex(level: Int, column: Int, row: Int) -> Int? {
+  package func tileIndex(level: Int, column: Int, row: Int) -> Int? {
     grid.index(level: level, column: column, row: row)
   }
 
   /// Bytes of the encoded tile; nil outside the pyramid or where the table cannot be right.
-  public func byteCount(ofTile number: Int) -> Int? {
+  package func byteCount(ofTile number: Int) -> Int? {
     guard number >= 0, number < places.count, places[number].count >= Seal.overhead else { return nil }
     return Int(places[number].count) - Seal.overhead
   }
@@ -139,7 +139,7 @@ public final class SealedArchive: CheckableArchive, Sendable {
   /// Decrypts the tile; false, and nothing but zeros written, where it is not the one that belongs there.
   ///
   /// - Parameter bytes: `byteCount(ofTile:)` of them.
-  public func read(tile number: Int, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
+  package func read(tile number: Int, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
     guard number >= 0, number < places.count,
       let sealed = Self.slice(file, places[number].offset, Int(places[number].count)),
       sealed.count == bytes.count + Seal.overhead
@@ -148,18 +148,18 @@ public final class SealedArchive: CheckableArchive, Sendable {
   }
 
   /// The bytes of an entry that is not a tile; nil where there is none or it is damaged.
-  public func entry(_ relativeName: String) -> [UInt8]? {
+  package func entry(_ relativeName: String) -> [UInt8]? {
     guard let number = head.entries.firstIndex(where: { $0.name == relativeName }) else { return nil }
     let entry = head.entries[number]
     return Self.slice(file, entry.offset, entry.count).flatMap { seal.open($0, .entry, number) }
   }
 
   /// Sorted.
-  public var entryNames: [String] { head.entries.map(\.name).sorted() }
+  package var entryNames: [String] { head.entries.map(\.name).sorted() }
 
-  public func isIntact(_ relativeName: String) -> Bool { entry(relativeName) != nil }
+  package func isIntact(_ relativeName: String) -> Bool { entry(relativeName) != nil }
 
-  public func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
+  package func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
     guard let count = byteCount(ofTile: index) else { return "is missing" }
     return withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { bytes in
       guard read(tile: index, into: bytes) else { return "is damaged, or not the one that belongs there" }
@@ -167,7 +167,7 @@ public final class SealedArchive: CheckableArchive, Sendable {
     }
   }
 
-  public var otherFaults: [String] {
+  package var otherFaults: [String] {
     var offset = padding.offset
     for (number, count) in padding.pieces.sealedCounts.enumerated() {
       guard let sealed = Self.slice(file, offset, count), seal.open(sealed, .padding, number) != nil else {
@@ -178,12 +178,12 @@ public final class SealedArchive: CheckableArchive, Sendable {
     return []
   }
 
-  public var buildRecord: BuildRecord? {
+  package var buildRecord: BuildRecord? {
     entry(BuildRecord.entryName).flatMap { BuildRecord(json: Data($0)) }
   }
 
   /// What the source said of itself when it was built; empty where it said nothing.
-  public var metadata: ImageMetadata {
+  package var metadata: ImageMetadata {
     entry(ImageMetadata.entryName).flatMap { ImageMetadata(json: Data($0)) } ?? ImageMetadata()
   }
 

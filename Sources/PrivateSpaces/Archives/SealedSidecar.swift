@@ -1,4 +1,4 @@
-public import TileStorage
+package import TileStorage
 
 /// What somebody wrote about a picture of a space, as the XMP sidecar that an open archive would have: a file of
 /// its own, which the space's index names with the one generation of it that counts.
@@ -41,7 +41,7 @@ enum SealedSidecar {
 
 extension PrivateSpace {
   /// The sidecar of an image; nil where it has none.
-  public func sidecar(ofID id: String) throws(StorageError) -> [UInt8]? {
+  package func sidecar(ofID id: String) throws(StorageError) -> [UInt8]? {
     guard let entry = try index().entries[id] else { return nil }
     return try sidecar(of: entry)
   }
@@ -57,14 +57,14 @@ extension PrivateSpace {
   }
 
   /// The files with the sidecars of those images that have one.
-  public func sidecarFiles() throws(StorageError) -> [String: String] {
+  package func sidecarFiles() throws(StorageError) -> [String: String] {
     try index().entries.compactMapValues { $0.sidecar.map { folder.path($0.file) } }
   }
 
   /// Replaces an image's sidecar by what `body` makes of it, which is empty where there is none; nil leaves it.
   /// Nobody else changes the space meanwhile.
   /// - Returns: false where there is no such image.
-  public func changeSidecar(
+  package func changeSidecar(
     ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
   ) throws(StorageError) -> Bool {
     var isThere = false

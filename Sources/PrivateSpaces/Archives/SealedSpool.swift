@@ -1,7 +1,7 @@
 import CSodium
 import Glibc
 import Synchronization
-public import TileStorage
+package import TileStorage
 
 /// A file on its way into a space, sealed as it comes under a key of its own that is nowhere but in locked
 /// memory.
@@ -10,7 +10,7 @@ public import TileStorage
 /// is a random nonce and XChaCha20-Poly1305 with the piece's place authenticated. Not a stream whose parts
 /// count on: a client that lost its connection goes on from an earlier byte, and a stream set back would
 /// seal twice under one nonce.
-public final class SealedSpool: Sendable {
+package final class SealedSpool: Sendable {
   private struct Piece {
     /// Of the plain bytes in the file that is sent.
     let position: Int
@@ -40,7 +40,7 @@ public final class SealedSpool: Sendable {
   private let state = Mutex(State())
 
   /// - Parameter folder: on whose disk the sealed bytes go.
-  public init(folder: String) throws(StorageError) {
+  package init(folder: String) throws(StorageError) {
     CoreDumps.forbid()
     var template = Array("\(folder)/.sealed-XXXXXX".utf8CString)
     descriptor = mkstemp(&template)
@@ -53,7 +53,7 @@ public final class SealedSpool: Sendable {
 
   /// Seals bytes of the file from `position` on, in place of what was there from there on.
   /// - Parameter position: the beginning of an earlier call's bytes, or the end of all.
-  public func write(_ bytes: UnsafeRawBufferPointer, at position: Int) throws(StorageError) {
+  package func write(_ bytes: UnsafeRawBufferPointer, at position: Int) throws(StorageError) {
     try exclusively { (state) throws(StorageError) in
       state.pieces.removeAll { $0.position >= position }
       guard state.position == position else {
@@ -77,7 +77,7 @@ public final class SealedSpool: Sendable {
   }
 
   /// The file's first bytes, `count` of them at most.
-  public func start(_ count: Int) throws(StorageError) -> [UInt8] {
+  package func start(_ count: Int) throws(StorageError) -> [UInt8] {
     var start: [UInt8] = []
     var number = 0
     while start.count < count, let piece = try open(number) {
@@ -88,7 +88,7 @@ public final class SealedSpool: Sendable {
   }
 
   /// All of the file, in memory.
-  public func unsealed() throws(StorageError) -> MemoryFile {
+  package func unsealed() throws(StorageError) -> MemoryFile {
     let file = try MemoryFile()
     var number = 0
     while var piece = try open(number) {
@@ -100,7 +100,7 @@ public final class SealedSpool: Sendable {
   }
 
   /// Wipes the key and gives the disk its room back.
-  public func discard() {
+  package func discard() {
     state.withLock { state in
       (state.pieces, state.isGone) = ([], true)
       key.wipe()
@@ -159,7 +159,7 @@ public final class SealedSpool: Sendable {
 }
 
 /// A file that is in memory alone, for libraries that read files; it may be swapped out.
-public final class MemoryFile: Sendable {
+package final class MemoryFile: Sendable {
   let descriptor: Int32
 
   init() throws(StorageError) {
@@ -170,5 +170,5 @@ public final class MemoryFile: Sendable {
   deinit { close(descriptor) }
 
   /// For this process, as long as the file lives.
-  public var path: String { "/proc/self/fd/\(descriptor)" }
+  package var path: String { "/proc/self/fd/\(descriptor)" }
 }

@@ -2,18 +2,18 @@ import CSodium
 import Foundation
 
 /// A password as it was typed, in locked memory.
-public struct Password: Sendable {
+package struct Password: Sendable {
   let secret: LockedBytes
 
   /// Bytes of UTF-8.
-  public static let longest = 1024
+  package static let longest = 1024
 
   /// Room for the longest and the line break that shows that it is not longer still.
   private static let room = longest + 2
 
   /// - Parameter fill: writes into locked memory and returns how many bytes it wrote; a line break at the
   ///   end does not count.
-  public init(
+  package init(
     reading fill: (UnsafeMutableRawBufferPointer) throws(SpaceError) -> Int
   ) throws(SpaceError) {
     let typed = try LockedBytes(capacity: Self.room) { (room) throws(SpaceError) in
@@ -47,7 +47,7 @@ public struct Password: Sendable {
   }
 
   /// For text that is in memory already, such as a form's.
-  public init(_ text: String) throws(SpaceError) {
+  package init(_ text: String) throws(SpaceError) {
     guard text.utf8.count <= Self.longest else {
       throw .unusablePassword("it is longer than \(Self.longest) bytes")
     }
@@ -62,7 +62,7 @@ public struct Password: Sendable {
   }
 
   /// Fewer characters than that are guessed by who has the files and patience.
-  public var isShort: Bool { secret.bytes.count < 12 }
+  package var isShort: Bool { secret.bytes.count < 12 }
 
-  public static func == (a: Password, b: Password) -> Bool { a.secret == b.secret }
+  package static func == (a: Password, b: Password) -> Bool { a.secret == b.secret }
 }

@@ -8,7 +8,7 @@ import TileStorage
 extension BuildCell {
   /// Does what every first picture would have to wait for, in a process of one thread: two pictures of ours, of 16 by
   /// 16 pixels, are built into nothing.
-  public static func warm(_ options: BuildOptions) {
+  package static func warm(_ options: BuildOptions) {
     // Encoded by way of libvips, which keeps threads; and AVIF takes so long that nothing is gained.
     if options.format == .avif { return }
     for picture in pictures {

@@ -1,4 +1,4 @@
-public import Cells
+package import Cells
 import Foundation
 import Glibc
 import Imaging
@@ -6,11 +6,11 @@ import TileGeometry
 import TileStorage
 
 /// A cell that builds pictures, one after the other, for a `CellBuilder`.
-public enum BuildCell {
-  public static let kind = CellServer.Kind(rawValue: 1)
+package enum BuildCell {
+  package static let kind = CellServer.Kind(rawValue: 1)
 
   /// What such a cell does. The options are the whole program's: no message can change them.
-  public static func work(_ options: BuildOptions) -> CellWork {
+  package static func work(_ options: BuildOptions) -> CellWork {
     { session in
       let host = CellHost(session)
       host.listen()

@@ -1,18 +1,18 @@
-public import Cells
+package import Cells
 import Foundation
 import Glibc
 import TileGeometry
 import TileStorage
 
 /// A cell that looks at one source and tells what it is.
-public enum InspectCell {
-  public static let kind = CellServer.Kind(rawValue: 3)
+package enum InspectCell {
+  package static let kind = CellServer.Kind(rawValue: 3)
 
   private static let look: UInt32 = 1
   private static let seen: UInt32 = 2
 
   /// What such a cell does. The options are the whole program's.
-  public static func work(_ options: BuildOptions) -> CellWork {
+  package static func work(_ options: BuildOptions) -> CellWork {
     { session in
       let message = session.next()
       let asked = String(decoding: message.bytes, as: UTF8.self)

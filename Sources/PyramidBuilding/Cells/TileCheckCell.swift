@@ -1,11 +1,11 @@
-public import Cells
+package import Cells
 import Imaging
 import TileGeometry
 import TileStorage
 
 /// A cell that decodes one archive's tiles, to tell what is wrong with them.
-public enum TileCheckCell {
-  public static let kind = CellServer.Kind(rawValue: 5)
+package enum TileCheckCell {
+  package static let kind = CellServer.Kind(rawValue: 5)
 
   private static let check: UInt32 = 1
   /// Bytes of what is said of a tile.
@@ -14,7 +14,7 @@ public enum TileCheckCell {
   private static let seconds = 60
 
   /// What such a cell does.
-  public static let work: CellWork = { session in
+  package static let work: CellWork = { session in
     while true {
       let message = session.next(patience: CellPool.patience)
       session.send(check, answer(message.bytes))

@@ -1,20 +1,20 @@
-public import TileStorage
+package import TileStorage
 
 /// Builds the archives of many images into one store.
-public struct LibraryBuilder: Sendable {
-  public let store: any ArchiveStore
-  public var options: BuildOptions
+package struct LibraryBuilder: Sendable {
+  package let store: any ArchiveStore
+  package var options: BuildOptions
   /// Threads in all.
-  public var jobs: Int
+  package var jobs: Int
   /// Builds what is there and unchanged again, too.
-  public var force = false
+  package var force = false
   /// Tells what would be built and writes nothing.
-  public var isDryRun = false
+  package var isDryRun = false
   /// Seconds that one image may take in a cell.
-  public var imageTimeout = 600
+  package var imageTimeout = 600
   let isCancelled: @Sendable () -> Bool
 
-  public init(
+  package init(
     store: any ArchiveStore, options: BuildOptions, jobs: Int,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
@@ -22,7 +22,7 @@ public struct LibraryBuilder: Sendable {
   }
 
   /// Into a library's folder, one SZI archive per image.
-  public init(
+  package init(
     library: String, options: BuildOptions, jobs: Int, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
     self.init(
@@ -30,7 +30,7 @@ public struct LibraryBuilder: Sendable {
   }
 
   /// How one image came out.
-  public enum Outcome: Sendable {
+  package enum Outcome: Sendable {
     case built(PyramidBuilder.Report)
     /// The archive there was built from the same bytes with the same options.
     case unchanged
@@ -42,7 +42,7 @@ public struct LibraryBuilder: Sendable {
   }
 
   /// Makes what is missing of the store and clears away what killed builders left.
-  public func prepare() throws(StorageError) {
+  package func prepare() throws(StorageError) {
     if !isDryRun { try store.prepare() }
   }
 

@@ -1,17 +1,17 @@
-public import TileStorage
+package import TileStorage
 
 /// What a library loses since it is in the sources no more.
 ///
 /// Judged are the images that came from the sources given and no others: what was uploaded, built from elsewhere or
 /// read as a book where this is a run of pictures stays, and so does an image whose origin nobody knows.
-public struct LibraryPruning: Sendable {
+package struct LibraryPruning: Sendable {
   /// The ids of what would go, sorted.
-  public let ids: [String]
+  package let ids: [String]
   /// Why nothing should go unasked; nil where nothing speaks against it.
-  public let refusal: Refusal?
+  package let refusal: Refusal?
 
   /// What looks like an accident.
-  public enum Refusal: Hashable, Sendable {
+  package enum Refusal: Hashable, Sendable {
     /// The argument in which no image was found, as on a share that is not mounted.
     case emptySource(String)
     /// A large part of the library, which has so many images in all.
@@ -25,7 +25,7 @@ public struct LibraryPruning: Sendable {
   ///   - met: what the builds of the sources met; of a source that none has met, or that could not be read,
   ///     everything stays.
   ///   - gone: images that this run removed before, which count with those that would go now.
-  public init(
+  package init(
     of scan: SourceScan, keeping met: MetImages, in store: any ArchiveStore, origins: any OriginStore,
     gone: Int = 0
   ) throws(StorageError) {
@@ -45,7 +45,7 @@ public struct LibraryPruning: Sendable {
 
   /// Moves what would go into the trash.
   /// - Returns: those that went, sorted, and why others did not.
-  public func run(
+  package func run(
     in store: any ArchiveStore
   ) throws(StorageError) -> (ids: [String], errors: [StorageError]) {
     guard !ids.isEmpty else { return ([], []) }

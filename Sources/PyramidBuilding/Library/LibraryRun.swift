@@ -3,7 +3,7 @@ import Imaging
 
 /// Builds many images at once: one thread per image while there are images enough, then all threads on
 /// those that are left.
-public final class LibraryRun: @unchecked Sendable {
+package final class LibraryRun: @unchecked Sendable {
   // Sendable: `next` is touched under `monitor` only, and `report` is called under it.
   private let monitor = Monitor()
   private let builder: LibraryBuilder
@@ -17,7 +17,7 @@ public final class LibraryRun: @unchecked Sendable {
   ///   - taken: the ids of sources that are not built in this run but belong to the library.
   ///   - memoryLimit: bytes that all images in work together may take.
   ///   - report: called once for each image or page, never twice at a time.
-  public init(
+  package init(
     _ builder: LibraryBuilder, _ sources: [SourceScan.Source], besides taken: [SourceScan.Source] = [],
     memoryLimit: Int, report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   ) {
@@ -31,10 +31,10 @@ public final class LibraryRun: @unchecked Sendable {
   }
 
   /// The images in work now.
-  public var progress: [PictureProgress] { pool.progress }
+  package var progress: [PictureProgress] { pool.progress }
 
   /// Returns when every image is built or has failed, or when the build was cancelled.
-  public func run() {
+  package func run() {
     withThreads(builder.jobs) { _ in
       let cells = CellServer.running.map { CellBuilder($0, self.builder, self.pool) }
       while let source = self.takeSource() {

@@ -4,7 +4,7 @@ import TileStorage
 /// Which sources have changed since they were last built, as far as their files' sizes and times tell.
 ///
 /// A source is its path and its id together: a file that gets another id is another image.
-public struct SourceChanges {
+package struct SourceChanges {
   /// A file as it was at a look, and since when it has been so.
   private struct Sight {
     let file: FileIdentity
@@ -18,16 +18,16 @@ public struct SourceChanges {
 
   /// How long a file stays as it is before what is wrong with it is taken for the file's own fault, not
   /// for a copy's that goes slowly.
-  public static let stillness = Duration.seconds(5)
+  package static let stillness = Duration.seconds(5)
 
-  public init() {}
+  package init() {}
 
   /// Some file was different from one look to the next, or is given time: another look is needed.
-  public var isUnsettled: Bool { !unsettled.isEmpty || !postponed.isEmpty }
+  package var isUnsettled: Bool { !unsettled.isEmpty || !postponed.isEmpty }
 
   /// Those to build now: new or changed, and the same at this look as at the one before it, so that a
   /// picture which is being copied is left alone. The looks are to be seconds apart.
-  public mutating func settled(
+  package mutating func settled(
     of sources: [SourceScan.Source], now: ContinuousClock.Instant = .now
   ) -> [SourceScan.Source] {
     var moving: [SourceScan.Source: Sight] = [:]
@@ -54,7 +54,7 @@ public struct SourceChanges {
   }
 
   /// Those that are about to be built: what changes during it is seen at the next look.
-  public mutating func remember(_ sources: [SourceScan.Source], now: ContinuousClock.Instant = .now) {
+  package mutating func remember(_ sources: [SourceScan.Source], now: ContinuousClock.Instant = .now) {
     for source in sources {
       let sight = unsettled.removeValue(forKey: source)
       built[source] = Self.identity(source.path).map { file in
@@ -65,18 +65,18 @@ public struct SourceChanges {
   }
 
   /// Whether the source may still be being written: it has changed since `remember`, or only just before.
-  public func isFresh(_ source: SourceScan.Source, now: ContinuousClock.Instant = .now) -> Bool {
+  package func isFresh(_ source: SourceScan.Source, now: ContinuousClock.Instant = .now) -> Bool {
     guard let sight = built[source], sight.file == Self.identity(source.path) else { return true }
     return now - sight.since < Self.stillness
   }
 
   /// The source, which failed while it was fresh, is built again when it has been still for a while.
-  public mutating func postpone(_ source: SourceScan.Source) {
+  package mutating func postpone(_ source: SourceScan.Source) {
     postponed[source] = built.removeValue(forKey: source)
   }
 
   /// The source's next look finds it changed: a fault that may have passed by then kept it from being built.
-  public mutating func forget(_ source: SourceScan.Source) { built[source] = nil }
+  package mutating func forget(_ source: SourceScan.Source) { built[source] = nil }
 
   private static func identity(_ path: String) -> FileIdentity? {
     var status = stat()

@@ -1,37 +1,37 @@
 import Foundation
 import Glibc
-public import TileStorage
+package import TileStorage
 
 /// The images that a build was asked for, each with the id it gets.
-public struct SourceScan: Sendable {
+package struct SourceScan: Sendable {
   /// One image to build.
-  public struct Source: Hashable, Sendable {
-    public let path: String
+  package struct Source: Hashable, Sendable {
+    package let path: String
     /// The path below the source root without its extension, `/` between parts.
-    public let id: String
+    package let id: String
     /// Of a book that is a folder of page scans, counted from 1; its book's id is `id` without the last part.
-    public var page: Int?
+    package var page: Int?
     /// Of a file whose path does not tell its name.
-    public var name: String?
+    package var name: String?
     /// Where it was found; nil where nobody looked for it.
-    public var root: SourceRoot?
+    package var root: SourceRoot?
 
-    public init(
+    package init(
       path: String, id: String, page: Int? = nil, name: String? = nil, root: SourceRoot? = nil
     ) {
       (self.path, self.id, self.page, self.name, self.root) = (path, id, page, name, root)
     }
   }
 
-  public private(set) var sources: [Source] = []
+  package private(set) var sources: [Source] = []
   /// Each argument, and whether images were found there.
-  public private(set) var roots: [Argument] = []
+  package private(set) var roots: [Argument] = []
   /// What was asked for and cannot be built, in the order in which it was met.
-  public private(set) var failures: [BuildError] = []
+  package private(set) var failures: [BuildError] = []
   /// Files in folders that are no images by their names.
-  public private(set) var passedOver = 0
+  package private(set) var passedOver = 0
   /// Every folder that was searched, and those of the files that were named: what to watch for changes.
-  public private(set) var folders: [String] = []
+  package private(set) var folders: [String] = []
 
   private var found: [Found] = []
   private var seenFiles: Set<FileKey> = []
@@ -52,10 +52,10 @@ public struct SourceScan: Sendable {
   }
 
   /// One source as it was asked for.
-  public struct Argument: Sendable {
-    public let text: String
-    public let root: SourceRoot
-    public let isEmpty: Bool
+  package struct Argument: Sendable {
+    package let text: String
+    package let root: SourceRoot
+    package let isEmpty: Bool
   }
 
   private struct FileKey: Hashable {
@@ -69,7 +69,7 @@ public struct SourceScan: Sendable {
   ///   - asBooks: each folder that holds images is one book, which has the folder's id; its images in natural
   ///     order (`page2` before `page10`) are the pages `id/1`, `id/2`, …
   ///   - isCancelled: asked for each file; true leaves the rest out.
-  public init(
+  package init(
     _ arguments: [String], library: String, asBooks: Bool = false,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {

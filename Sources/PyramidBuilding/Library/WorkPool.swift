@@ -122,10 +122,10 @@ final class WorkPool: @unchecked Sendable {
 }
 
 /// A picture in work.
-public struct PictureProgress: Sendable {
-  public let source: String
+package struct PictureProgress: Sendable {
+  package let source: String
   /// 0 to 1.
-  public let done: Double
+  package let done: Double
   /// Of full resolution.
-  public let pixels: Double
+  package let pixels: Double
 }

@@ -1,18 +1,18 @@
-public import TileStorage
+package import TileStorage
 
 /// The ids under which a library's sources were met, image by image, while they were built: only a build
 /// knows which of a source's pages there are.
-public struct MetImages: Sendable {
+package struct MetImages: Sendable {
   /// By the sources' paths.
   private var ids: [String: Set<String>] = [:]
   /// Sources that failed before their pages were known.
   private var unknown: Set<String> = []
   private var claims: [String: SourceRoot] = [:]
 
-  public init() {}
+  package init() {}
 
   /// The sources' images are about to be met anew.
-  public mutating func forget(_ sources: [SourceScan.Source]) {
+  package mutating func forget(_ sources: [SourceScan.Source]) {
     for source in sources {
       ids[source.path] = nil
       unknown.remove(source.path)
@@ -21,7 +21,7 @@ public struct MetImages: Sendable {
 
   /// - Parameters:
   ///   - image: what `LibraryRun` reports: the source or a page of it.
-  public mutating func add(
+  package mutating func add(
     _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of source: SourceScan.Source
   ) {
     switch outcome {
@@ -36,7 +36,7 @@ public struct MetImages: Sendable {
   }
 
   /// The images that are in the library now, by the source roots that they came from; each is told once.
-  public mutating func takeClaims() -> [String: SourceRoot] {
+  package mutating func takeClaims() -> [String: SourceRoot] {
     defer { claims = [:] }
     return claims
   }

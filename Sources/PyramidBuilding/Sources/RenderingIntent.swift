@@ -1,20 +1,20 @@
 /// How colours that sRGB cannot show are brought into it (ICC.1:2010, 0.5). Profiles made of a matrix, as
 /// most of RGB are, give the same for all but `absolute`.
-public struct RenderingIntent: Hashable, Sendable {
-  public let name: String
+package struct RenderingIntent: Hashable, Sendable {
+  package let name: String
 
   /// Colours keep their relations: nothing that differed becomes one. What pictures are made with.
-  public static let perceptual = RenderingIntent(known: "perceptual")
+  package static let perceptual = RenderingIntent(known: "perceptual")
   /// Colours stay what they are beside the medium's white; those out of reach become the nearest.
-  public static let relative = RenderingIntent(known: "relative")
+  package static let relative = RenderingIntent(known: "relative")
   /// Vivid colours stay vivid.
-  public static let saturation = RenderingIntent(known: "saturation")
+  package static let saturation = RenderingIntent(known: "saturation")
   /// As `relative`, and the medium's white keeps its tint.
-  public static let absolute = RenderingIntent(known: "absolute")
+  package static let absolute = RenderingIntent(known: "absolute")
 
-  public static let all: [RenderingIntent] = [.perceptual, .relative, .saturation, .absolute]
+  package static let all: [RenderingIntent] = [.perceptual, .relative, .saturation, .absolute]
 
-  public init?(name: String) {
+  package init?(name: String) {
     guard let known = Self.all.first(where: { $0.name == name }) else { return nil }
     self = known
   }

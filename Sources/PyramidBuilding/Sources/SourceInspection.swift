@@ -2,39 +2,39 @@ import Cells
 import Foundation
 import Imaging
 import Metadata
-public import TileGeometry
-public import TileStorage
+package import TileGeometry
+package import TileStorage
 
 /// What a person wants to know of a source before building it.
-public struct SourceInspection: Sendable, Codable {
+package struct SourceInspection: Sendable, Codable {
   private let width, height: Int
-  public var size: PixelSize { PixelSize(width: width, height: height)! }
+  package var size: PixelSize { PixelSize(width: width, height: height)! }
   /// Whether it is one that a picture can have: what is told by a cell may be a lie.
   var isPossible: Bool { PixelSize(width: width, height: height) != nil && pages >= 0 }
-  public let bands: Int
+  package let bands: Int
   /// libvips' name of the loader, without `load`: `jpeg`, `tiff`.
-  public let format: String
+  package let format: String
   /// libvips' name of the colour space: `srgb`, `cmyk`, `rgb16`.
-  public let colour: String
-  public let hasProfile: Bool
+  package let colour: String
+  package let hasProfile: Bool
   /// What marks other than a profile say of the colours, where they say something else than sRGB.
-  public let colourMarks: String?
-  public let hasAlpha: Bool
+  package let colourMarks: String?
+  package let hasAlpha: Bool
   /// EXIF, 1…8.
-  public let orientation: Int
-  public let pages: Int
+  package let orientation: Int
+  package let pages: Int
   /// By which way its tiles would be made, and why.
-  public let route: String
+  package let route: String
   /// What would be done to its pixels, in order.
-  public let steps: [String]
+  package let steps: [String]
   /// What the file says of itself.
-  public let metadata: ImageMetadata
+  package let metadata: ImageMetadata
 
   /// For a process that builds what strangers send: formats that hardly any picture has are refused from now on.
-  public static func forbidUncommonFormats() { ImageLoaders.forbidUncommon() }
+  package static func forbidUncommonFormats() { ImageLoaders.forbidUncommon() }
 
   /// XXH3-128 of a source's content, hexadecimal, as a build record keeps it.
-  public static func digest(path: String) throws(BuildError) -> String {
+  package static func digest(path: String) throws(BuildError) -> String {
     try SourceFile(path: path).digest()
   }
 
@@ -43,7 +43,7 @@ public struct SourceInspection: Sendable, Codable {
   /// - Parameters:
   ///   - options: of a build, which the route depends on; a cell's are those of the whole program.
   ///   - seconds: that it may take in a cell.
-  public init(path: String, options: BuildOptions, seconds: Int = 120) throws(BuildError) {
+  package init(path: String, options: BuildOptions, seconds: Int = 120) throws(BuildError) {
     _ = try SourceFile(path: path)
     if let server = CellServer.running {
       let memory = Int(ProcessInfo.processInfo.physicalMemory / 4)

@@ -1,21 +1,21 @@
 import TileGeometry
-public import TileStorage
+package import TileStorage
 
 /// Reads an archive back and tells everything that is wrong with it.
-public struct ArchiveVerifier {
+package struct ArchiveVerifier {
   /// One fault in one archive.
-  public struct Fault: Hashable, Sendable, CustomStringConvertible {
-    public let path: String
-    public let what: String
+  package struct Fault: Hashable, Sendable, CustomStringConvertible {
+    package let path: String
+    package let what: String
 
-    public init(path: String, what: String) { (self.path, self.what) = (path, what) }
+    package init(path: String, what: String) { (self.path, self.what) = (path, what) }
 
-    public var description: String { "\(path): \(what)" }
+    package var description: String { "\(path): \(what)" }
   }
 
   /// Opens the archive at `path` and checks that every tile of its pyramid is there, has the checksum that
   /// the directory states, decodes, and has the size that its place demands; other entries by checksum.
-  public static func faults(ofArchive path: String) -> [Fault] {
+  package static func faults(ofArchive path: String) -> [Fault] {
     let archive: SZIArchive
     do { archive = try SZIArchive(path: path) } catch { return [Fault(path: path, what: error.reason)] }
     return faults(of: archive, path: path)
@@ -24,7 +24,7 @@ public struct ArchiveVerifier {
   /// The same of an archive that is open.
   ///
   /// - Parameter path: what the faults call it.
-  public static func faults(of archive: some CheckableArchive, path: String) -> [Fault] {
+  package static func faults(of archive: some CheckableArchive, path: String) -> [Fault] {
     var faults: [Fault] = []
     let cells = TileCheckCell.pool(archive.pyramid)
     for index in 0..<archive.pyramid.tileCount {

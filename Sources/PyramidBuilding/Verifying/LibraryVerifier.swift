@@ -1,16 +1,16 @@
 import Synchronization
 
 /// Verifies many archives on several threads.
-public enum LibraryVerifier {
+package enum LibraryVerifier {
   /// Calls `report` with every fault, never twice at a time; returns how many there are.
-  public static func verify(
+  package static func verify(
     _ archives: [String], jobs: Int, report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
   ) -> Int {
     verify(archives, jobs: jobs, faults: { ArchiveVerifier.faults(ofArchive: $0) }, report: report)
   }
 
   /// The same of archives that `faults` opens by their names.
-  public static func verify(
+  package static func verify(
     _ archives: [String], jobs: Int, faults: @escaping @Sendable (String) -> [ArchiveVerifier.Fault],
     report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
   ) -> Int {

@@ -1,16 +1,16 @@
 import CCell
-public import Cells
+package import Cells
 import Glibc
 
 /// A cell that makes pictures of one archive's tiles, for `RenderCells`.
-public enum RenderCell {
-  public static let kind = CellServer.Kind(rawValue: 4)
+package enum RenderCell {
+  package static let kind = CellServer.Kind(rawValue: 4)
 
   /// Seconds after which a cell that is asked nothing ends by itself.
   static let patience = 10
 
   /// What such a cell does.
-  public static let work: CellWork = { session in
+  package static let work: CellWork = { session in
     // The next picture wants as much memory again: giving it back in between takes a tenth of a small one's time.
     mallopt(M_MMAP_THRESHOLD, 32 << 20)
     mallopt(M_TRIM_THRESHOLD, 64 << 20)

@@ -1,7 +1,7 @@
 import Cells
 import Glibc
 import Synchronization
-public import TileStorage
+package import TileStorage
 
 /// Makes pictures from the tiles of archives, in cells; may be used by many threads at once.
 ///
@@ -9,7 +9,7 @@ public import TileStorage
 /// that what they do to their decoder shows in no other archive's pictures, and no key; it is kept a short while for
 /// the archive's next picture. In a process without cells, which only libraries are used in, the process itself
 /// renders.
-public final class RenderCells: Sendable {
+package final class RenderCells: Sendable {
   private struct Kept {
     let cell: Cell
     weak var archive: SZIArchive?
@@ -44,7 +44,7 @@ public final class RenderCells: Sendable {
   ///   - options: `cacheBytes` are all cells' together.
   ///   - threads: how many pictures are made at a time.
   ///   - timeout: seconds that one picture may take.
-  public init(options: TileRenderer.Options = TileRenderer.Options(), threads: Int, timeout: Int) {
+  package init(options: TileRenderer.Options = TileRenderer.Options(), threads: Int, timeout: Int) {
     own = TileRenderer(options: options)
     var options = options
     options.cacheBytes /= max(1, threads)
@@ -52,16 +52,16 @@ public final class RenderCells: Sendable {
   }
 
   /// Bytes of decoded tiles that are kept now.
-  public var cachedBytes: Int { own.cachedBytes + kept.withLock { $0.reduce(0) { $0 + $1.cachedBytes } } }
+  package var cachedBytes: Int { own.cachedBytes + kept.withLock { $0.reduce(0) { $0 + $1.cachedBytes } } }
 
   /// Whether pictures are made in other processes than this one.
-  public var isElsewhere: Bool { CellServer.running != nil }
+  package var isElsewhere: Bool { CellServer.running != nil }
 
   /// Processor time that cells told they have used, seconds.
-  public var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
+  package var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
 
   /// Lets go of all decoded tiles that are kept.
-  public func forget() {
+  package func forget() {
     own.forget()
     let cells = kept.withLock { kept in
       defer { kept = [] }
@@ -73,7 +73,7 @@ public final class RenderCells: Sendable {
   /// The file that the task is about.
   ///
   /// - Parameter cancellation: once it is asked for, the render fails soon.
-  public func render(
+  package func render(
     _ task: RenderTask, of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     guard let server = CellServer.running else {
@@ -179,7 +179,7 @@ public final class RenderCells: Sendable {
   /// Lets go of what nobody asks for any more.
   ///
   /// - Returns: whether something is kept that may have to be let go of later.
-  public func sweep() -> Bool {
+  package func sweep() -> Bool {
     kept.withLock { kept in
       Self.drop(&kept)
       return !kept.isEmpty

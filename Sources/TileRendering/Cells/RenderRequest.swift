@@ -1,9 +1,9 @@
 import TileGeometry
-public import TileStorage
+package import TileStorage
 
 /// A render that is described whole, so that who carries it out needs neither the archive nor its path: the task, what
 /// has to be known of the pyramid, and which tiles are likely to be wanted. Their bytes are asked for.
-public struct RenderRequest: Hashable, Sendable {
+package struct RenderRequest: Hashable, Sendable {
   /// A tile that is likely to be wanted.
   struct Hint: Hashable, Sendable {
     let number: Int
@@ -24,7 +24,7 @@ public struct RenderRequest: Hashable, Sendable {
   /// More than these are asked for as they are needed.
   private static let hintLimit = 4096
 
-  public init(_ task: RenderTask, of archive: SZIArchive) {
+  package init(_ task: RenderTask, of archive: SZIArchive) {
     (self.task, pyramid, format) = (task, archive.pyramid, archive.format)
     (generation, coarsestLevel, hasStamps) = (archive.generation, archive.coarsestLevel, archive.hasStamps)
     var hints: [Hint] = []
@@ -56,7 +56,7 @@ public struct RenderRequest: Hashable, Sendable {
   /// Carries it out.
   ///
   /// - Parameter fetch: gives the first of the tiles that are asked for, in their order, at least one.
-  public func render(
+  package func render(
     by renderer: TileRenderer, until cancellation: Cancellation = Cancellation(),
     fetching fetch: @escaping @Sendable ([Int]) -> [GatheredTile]
   ) throws(RenderError) -> [UInt8] {
@@ -71,14 +71,14 @@ public struct RenderRequest: Hashable, Sendable {
 }
 
 /// One tile as it is handed to who renders.
-public enum GatheredTile: Hashable, Sendable {
+package enum GatheredTile: Hashable, Sendable {
   case stored([UInt8], stamp: UInt64)
   /// Left out by whoever wrote the archive.
   case lacking
   /// There ought to be one; it cannot be read.
   case unreadable
 
-  public init(_ number: Int, of archive: SZIArchive) {
+  package init(_ number: Int, of archive: SZIArchive) {
     if let (bytes, stamp) = archive.stampedTile(number) {
       self = .stored(Array(bytes), stamp: stamp)
     } else {

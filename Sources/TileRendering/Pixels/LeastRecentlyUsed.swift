@@ -1,5 +1,5 @@
 /// Values by key, bounded by what they weigh together: the one that was not asked for the longest goes first.
-public struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Node {
     let key: Key
     let value: Value
@@ -8,8 +8,8 @@ public struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
     var older: Int
   }
 
-  public let limit: Int
-  public private(set) var weight = 0
+  package let limit: Int
+  package private(set) var weight = 0
   private var places: [Key: Int] = [:]
   private var nodes: [Node?] = []
   private var free: [Int] = []
@@ -17,12 +17,12 @@ public struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
   private var oldest = -1
 
   /// - Parameter limit: of all weights together; a heavier value is not kept.
-  public init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
-  public var count: Int { places.count }
+  package var count: Int { places.count }
 
   /// The value, which then counts as just used.
-  public mutating func value(for key: Key) -> Value? {
+  package mutating func value(for key: Key) -> Value? {
     guard let place = places[key], let node = nodes[place] else { return nil }
     if place != newest {
       unlink(place)
@@ -32,7 +32,7 @@ public struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
   }
 
   /// Keeps the value; an older one of the same key is replaced.
-  public mutating func insert(_ value: Value, for key: Key, weight: Int) {
+  package mutating func insert(_ value: Value, for key: Key, weight: Int) {
     if let place = places[key] { remove(place) }
     guard weight <= limit else { return }
     while self.weight + weight > limit, oldest >= 0 { remove(oldest) }
@@ -50,7 +50,7 @@ public struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
     link(place)
   }
 
-  public mutating func removeAll() { self = LeastRecentlyUsed(limit: limit) }
+  package mutating func removeAll() { self = LeastRecentlyUsed(limit: limit) }
 
   private mutating func remove(_ place: Int) {
     guard let node = nodes[place] else { return }

@@ -1,4 +1,4 @@
-public import TileGeometry
+package import TileGeometry
 
 extension PixelBuffer {
   /// The pixels at the top left of a larger area that is otherwise `color`, opaque.
@@ -7,7 +7,7 @@ extension PixelBuffer {
   ///   - size: at least this size.
   ///   - color: red, green, blue.
   /// - Precondition: the layout is interleaved.
-  public func padded(to size: PixelSize, with color: [Int]) -> PixelBuffer {
+  package func padded(to size: PixelSize, with color: [Int]) -> PixelBuffer {
     precondition(size.width >= width && size.height >= height, "padding makes nothing smaller")
     guard case .interleaved(let bands) = layout else { preconditionFailure("planes are not padded") }
     let gray = color.reduce(0, +) / 3

@@ -1,25 +1,25 @@
-public import TileGeometry
+package import TileGeometry
 
 /// 8-bit pixels in memory, filled once by whoever makes them and read-only from then on.
 // Sendable: nobody writes once the buffer is given away.
-public final class PixelBuffer: @unchecked Sendable {
+package final class PixelBuffer: @unchecked Sendable {
   /// How pixels lie in memory.
-  public enum Layout: Hashable, Sendable {
+  package enum Layout: Hashable, Sendable {
     /// Rows of pixels without gaps: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA.
     case interleaved(bands: Int)
     /// Y, then Cb, then Cr at half resolution, as JPEG 4:2:0 has them; sides rounded up to even ones.
     case planar420
   }
 
-  public let size: PixelSize
-  public let layout: Layout
+  package let size: PixelSize
+  package let layout: Layout
   let memory: UnsafeMutableBufferPointer<UInt8>
 
-  public var width: Int { size.width }
-  public var height: Int { size.height }
-  public var byteCount: Int { memory.count }
+  package var width: Int { size.width }
+  package var height: Int { size.height }
+  package var byteCount: Int { memory.count }
   /// The pixels as they lie.
-  public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(memory) }
+  package var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(memory) }
 
   init(_ size: PixelSize, _ layout: Layout) {
     (self.size, self.layout) = (size, layout)

@@ -1,6 +1,6 @@
 import Dispatch
-public import TileGeometry
-public import TileStorage
+package import TileGeometry
+package import TileStorage
 
 extension SZIArchive {
   private static let stampLimit = 10_000
@@ -35,7 +35,7 @@ extension SZIArchive {
 
 extension SZIArchive {
   /// Whether the tile, which is not stored, can be made from those that are.
-  public func canMake(_ address: TileAddress) -> Bool {
+  package func canMake(_ address: TileAddress) -> Bool {
     guard address.level >= coarsestLevel else { return true }
     let number = tileIndex(level: address.level, column: address.column, row: address.row)
     return number.map { lacks($0) } ?? false

@@ -1,16 +1,16 @@
 import TileGeometry
-public import TileStorage
+package import TileStorage
 
 /// What a render takes, in pixels: one that is decoded from a JPEG tile counts 1, about 7 ns.
-public struct RenderCost: Hashable, Comparable, Sendable {
-  public let pixels: Int
+package struct RenderCost: Hashable, Comparable, Sendable {
+  package let pixels: Int
 
-  public init(pixels: Int) { self.pixels = pixels }
+  package init(pixels: Int) { self.pixels = pixels }
 
-  public static func < (one: RenderCost, other: RenderCost) -> Bool { one.pixels < other.pixels }
+  package static func < (one: RenderCost, other: RenderCost) -> Bool { one.pixels < other.pixels }
 
   /// What a quarter of a second is enough for.
-  public static let quick = RenderCost(pixels: 32_000_000)
+  package static let quick = RenderCost(pixels: 32_000_000)
 }
 
 extension PictureFormat {
@@ -40,7 +40,7 @@ extension PictureFormat {
 
   /// How many pixels of the format may be asked for where `pixels` are allowed: all of them in the formats that
   /// every IIIF server has to have and in those that cost no more, less in others.
-  public func limit(_ pixels: Int) -> Int {
+  package func limit(_ pixels: Int) -> Int {
     let dearest = max(Self.jpg.weight, Self.png.weight)
     return weight <= dearest ? pixels : pixels / weight * dearest
   }
@@ -48,7 +48,7 @@ extension PictureFormat {
 
 extension RenderTask {
   /// Pixels decoded, and pixels encoded times the format's weight.
-  public func cost(in archive: SZIArchive) -> RenderCost {
+  package func cost(in archive: SZIArchive) -> RenderCost {
     let (decoded, encoded) = pixelCounts(in: archive)
     return RenderCost(pixels: decoded + encoded * format.weight)
   }

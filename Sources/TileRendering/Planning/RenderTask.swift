@@ -1,8 +1,8 @@
-public import TileGeometry
-public import TileStorage
+package import TileGeometry
+package import TileStorage
 
 /// A file that can be made of an archive's tiles.
-public enum RenderTask: Hashable, Sendable {
+package enum RenderTask: Hashable, Sendable {
   /// A part of the image.
   case picture(Picture)
   /// What a viewer shows in a window that has the viewport's place, turn and mirroring; transparent outside the
@@ -14,7 +14,7 @@ public enum RenderTask: Hashable, Sendable {
   /// A tile in any format.
   case tile(TileAddress, PictureFormat)
 
-  public var format: PictureFormat {
+  package var format: PictureFormat {
     switch self {
     case .picture(let picture): picture.format
     case .viewport(_, _, let format), .cut(_, _, _, let format), .tile(_, let format): format
@@ -36,7 +36,7 @@ public enum RenderTask: Hashable, Sendable {
   }
 
   /// What a file's pixels depend on besides the archive's generation.
-  public func stamp(in archive: SZIArchive) -> UInt64 {
+  package func stamp(in archive: SZIArchive) -> UInt64 {
     guard archive.hasStamps, let (level, rectangle) = source(in: archive.pyramid) else { return 0 }
     return archive.stamp(of: rectangle, level: level)
   }

@@ -1,12 +1,12 @@
 /// The sites whose pages may read answers across origins (CORS), and, where they are named, write with the token.
-public enum AllowedOrigins: Sendable, Equatable {
+package enum AllowedOrigins: Sendable, Equatable {
   /// Every site's pages read what everybody may, and none writes.
   case any
   /// These sites' pages alone; in lower case.
   case listed([String])
 
   /// `*`, `none`, or origins such as `https://example.org` with commas between; nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     switch text {
     case "*": self = .any
     case "none": self = .listed([])
@@ -36,7 +36,7 @@ extension Site {
   /// - Parameters:
   ///   - origin: the request's Origin.
   ///   - hasToken: the request says by itself who it is; a cookie would be sent whoever's page asks.
-  public func shared(_ response: Response, with origin: String?, hasToken: Bool) -> Response {
+  package func shared(_ response: Response, with origin: String?, hasToken: Bool) -> Response {
     guard case .listed = access.origins else { return response }
     var response = response
     let isPublic = response.headers.contains { $0.name == Response.anyOrigin.name }

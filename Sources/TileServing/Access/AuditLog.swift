@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
-public import TileStorage
+package import TileStorage
 
 /// Who changed what, and when: one line of JSON for each event, added to the end of a file.
 ///
 /// Whoever moves the file away finds the next line in a new one of its name, and with `reopen` that file at once. What cannot be written is told of,
 /// and changes nothing else.
-public final class AuditLog: Sendable {
+package final class AuditLog: Sendable {
   private struct State {
     var descriptor: Int32
     /// Lines that were lost since the last one that was written.
@@ -20,7 +20,7 @@ public final class AuditLog: Sendable {
   private let state: Mutex<State>
 
   /// - Parameter tell: is given a line when writing begins to fail, and when it goes on.
-  public init(path: String, tell: @escaping @Sendable (String) -> Void) throws(StorageError) {
+  package init(path: String, tell: @escaping @Sendable (String) -> Void) throws(StorageError) {
     guard let descriptor = Self.open(path) else {
       throw StorageError("open the audit log \(path)", errno: errno)
     }
@@ -69,7 +69,7 @@ public final class AuditLog: Sendable {
 
   /// Lets go of a file that was moved away, and makes one of its name. Where that fails it is told, and the old file is
   /// written on.
-  public func reopen() {
+  package func reopen() {
     let told = state.withLock { state in
       follow(&state) ? nil : StorageError("open the audit log \(path)", errno: errno).description
     }

@@ -1,6 +1,6 @@
 /// Who a client is as far as limits and turns go: an IPv4 address, or the 64 bits of an IPv6 network that one
 /// customer has.
-public enum ClientAddress: Hashable, Sendable {
+package enum ClientAddress: Hashable, Sendable {
   /// The address in the order of its digits: 127.0.0.1 is 0x7f000001.
   case ipv4(UInt32)
   /// The upper half of the address, in the order of its digits.
@@ -9,7 +9,7 @@ public enum ClientAddress: Hashable, Sendable {
   case unknown
 
   /// - Parameter address: nil where there is none.
-  public init(_ address: IPAddress?) {
+  package init(_ address: IPAddress?) {
     guard let address else {
       self = .unknown
       return
@@ -18,7 +18,7 @@ public enum ClientAddress: Hashable, Sendable {
   }
 
   /// An address in words; nil where it is none.
-  public init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) {
     guard let address = IPAddress(text) else { return nil }
     self.init(address)
   }

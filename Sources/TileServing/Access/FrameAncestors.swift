@@ -1,17 +1,17 @@
 /// The sites whose pages may show a picture's page in a frame of theirs (Content Security Policy 3, section
 /// 6.4.2).
-public struct FrameAncestors: Sendable, Equatable {
+package struct FrameAncestors: Sendable, Equatable {
   /// As the policy has it.
   let policy: String
 
   /// This server's own pages.
-  public static let own = FrameAncestors(policy: "'self'")
+  package static let own = FrameAncestors(policy: "'self'")
 
   private init(policy: String) { self.policy = policy }
 
   /// `self`, `none`, `*`, and sites such as `https://example.org` or `https://*.example.org`, with commas between;
   /// `none` and `*` stand alone. Nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let words = ListedWords.of(text).map { $0.lowercased() }
     if words == ["none"] || words == ["*"] {
       policy = words[0] == "*" ? "*" : "'none'"

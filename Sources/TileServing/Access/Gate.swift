@@ -3,14 +3,14 @@
 ///
 /// The printed address carries the key; the first answer turns it into a cookie that no script reads and no
 /// other site's page sends.
-public struct Gate: Sendable {
+package struct Gate: Sendable {
   private let key: String
   private let digest: SecretDigest
   private let cookie: SessionCookie
 
   /// With a key of its own, for this run of the server.
   /// - Parameter isSecure: browsers reach the server by TLS alone.
-  public init(isSecure: Bool = false) {
+  package init(isSecure: Bool = false) {
     // The system's generator is the kernel's.
     func random() -> String { String(UInt64.random(in: (1 << 60)...(.max)), radix: 16) }
     key = random() + random()
@@ -20,15 +20,15 @@ public struct Gate: Sendable {
   }
 
   /// What the server prints behind its address.
-  public var query: String { "?key=\(key)" }
+  package var query: String { "?key=\(key)" }
 
   /// - Parameter cookies: the Cookie header.
-  public func admits(cookies: String?) -> Bool {
+  package func admits(cookies: String?) -> Bool {
     guard var cookies else { return false }
     return cookies.withUTF8 { admits(cookies: $0) }
   }
 
-  public func admits(cookies: UnsafeBufferPointer<UInt8>) -> Bool {
+  package func admits(cookies: UnsafeBufferPointer<UInt8>) -> Bool {
     cookie.id(in: cookies).map { SecretDigest($0) } == digest
   }
 
@@ -53,7 +53,7 @@ public struct Gate: Sendable {
 
 extension Response {
   /// The same answer, kept by no cache and read by no other site's page.
-  public var madePrivate: Response { madePrivate(keepingTag: false) }
+  package var madePrivate: Response { madePrivate(keepingTag: false) }
 
   /// - Parameter keepsTag: whether it says which version it is, for who edits what it tells of.
   func madePrivate(keepingTag keepsTag: Bool) -> Response {

@@ -4,21 +4,21 @@
 /// browser then lets it read what is there, for one name is one site. What no stranger can do is to have the
 /// browser send another name than his own in `Host`. So at addresses that a stranger does not reach himself only
 /// names are answered to that he cannot have.
-public struct HostNames: Sendable {
+package struct HostNames: Sendable {
   private var names: Set<String> = []
   /// Each with its leading dot: what ends so is known.
   private var endings: [String] = []
   private var hasAll = false
 
   /// - Parameter own: names of this server: of `--host`, of the public URL, and what the machine is called.
-  public init(own: [String]) {
+  package init(own: [String]) {
     names = Set(own.map(Self.bare))
     names.insert("localhost")
   }
 
   /// Names to be answered to besides, with commas between: `images.example.org`, `*.example.org`, or `*` for
   /// all; nil for anything else.
-  public func adding(_ text: String) -> HostNames? {
+  package func adding(_ text: String) -> HostNames? {
     var result = self
     for word in ListedWords.of(text) {
       let name = Self.bare(word)
@@ -55,7 +55,7 @@ public struct HostNames: Sendable {
   /// - Parameters:
   ///   - host: the header's value, a port and blanks included.
   ///   - address: where the request came in; asked for only where the name is none of the server's.
-  public func admit(_ host: UnsafeBufferPointer<UInt8>, at address: () -> IPAddress?) -> Bool {
+  package func admit(_ host: UnsafeBufferPointer<UInt8>, at address: () -> IPAddress?) -> Bool {
     let name = Self.name(in: host)
     // No browser makes an address of a name, and programs need not say one.
     if hasAll || name.isEmpty || Self.isAddress(name) { return true }
@@ -93,7 +93,7 @@ public struct HostNames: Sendable {
 
 extension Response {
   /// To a request whose Host is no name of the server's.
-  public static func unknownHost(_ host: UnsafeBufferPointer<UInt8>) -> Response {
+  package static func unknownHost(_ host: UnsafeBufferPointer<UInt8>) -> Response {
     let name = String(decoding: host, as: UTF8.self).filter { $0 != " " && $0 != "\t" }
     return Response(
       421, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],

@@ -1,7 +1,7 @@
-public import Glibc
+package import Glibc
 
 /// An IPv4 or IPv6 address, without a port or a zone.
-public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// The address's 128 bits in the order of its digits; one of IPv4 is `::ffff:a.b.c.d` (RFC 4291, section
   /// 2.5.5.2), so that both spellings are the same address.
   let high: UInt64
@@ -24,7 +24,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// A socket's address without its port; nil for other families than these two.
-  public init?(_ address: UnsafePointer<sockaddr>) {
+  package init?(_ address: UnsafePointer<sockaddr>) {
     let pointer = UnsafeRawPointer(address)
     switch Int32(address.pointee.sa_family) {
     case AF_INET: self.init(pointer.load(as: sockaddr_in.self).sin_addr)
@@ -34,7 +34,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// An address in words, `192.0.2.7` or `2001:db8::7`; nil where it is none.
-  public init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) {
     var text = String(text)
     guard let address = text.withUTF8({ IPAddress($0[...]) }) else { return nil }
     self = address
@@ -87,7 +87,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether the address is this machine's own or one of a home's or an office's network: of those that no
   /// stranger on the Internet reaches, but a page in a browser beside it does.
-  public var isPrivate: Bool { Self.privateRanges.contains { $0.contains(self) } }
+  package var isPrivate: Bool { Self.privateRanges.contains { $0.contains(self) } }
 
   private static let privateRanges = [
     // RFC 1122, 1918, 3927 and 6598.
@@ -97,7 +97,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     "::1", "fe80::/10", "fc00::/7",
   ].map { AddressRange($0)! }
 
-  public var description: String {
+  package var description: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     if isIPv4 {
       var address = in_addr(s_addr: UInt32(truncatingIfNeeded: low).bigEndian)

@@ -44,12 +44,12 @@ struct SecretDigest: Hashable, Sendable {
 }
 
 /// The token with which programs and the library's owner may write.
-public struct AccessToken: Sendable {
+package struct AccessToken: Sendable {
   private let digest: SecretDigest
 
   /// Printable ASCII without spaces, 16 to 256 characters: what an `Authorization` header can carry and nobody
   /// guesses. Nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard (16...256).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
       return nil
     }
@@ -57,7 +57,7 @@ public struct AccessToken: Sendable {
   }
 
   /// A new one of 256 random bits, to be shown to the owner once.
-  public static func make() -> (token: AccessToken, text: String) {
+  package static func make() -> (token: AccessToken, text: String) {
     let text = SecretDigest.makeSecret()
     return (AccessToken(text)!, text)
   }

@@ -17,14 +17,14 @@ struct Session: Sendable {
 }
 
 /// The sessions, by the digests of their ids. Spaces that no session holds any more are locked at once.
-public final class SessionTable: Sendable {
+package final class SessionTable: Sendable {
   /// How long sessions last, seconds, and how many there may be.
-  public struct Limits: Sendable {
-    public var idle = 30 * 60
-    public var absolute = 12 * 3600
-    public var count = 1000
+  package struct Limits: Sendable {
+    package var idle = 30 * 60
+    package var absolute = 12 * 3600
+    package var count = 1000
 
-    public init() {}
+    package init() {}
   }
 
   let cookie: SessionCookie

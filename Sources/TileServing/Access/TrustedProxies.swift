@@ -2,15 +2,15 @@
 ///
 /// A proxy adds the address that it sees to the end of `X-Forwarded-For`; what stands before that was sent by
 /// whoever it is. So the header is read from its end as long as those who wrote it are trusted.
-public struct TrustedProxies: Sendable {
+package struct TrustedProxies: Sendable {
   private let ranges: [AddressRange]
   /// Whether whoever comes through a socket of this machine's file system is one.
   private let hasSockets: Bool
 
   /// Nobody's word counts.
-  public static let none = TrustedProxies(ranges: [], hasSockets: false)
+  package static let none = TrustedProxies(ranges: [], hasSockets: false)
   /// A proxy on this machine.
-  public static let local = TrustedProxies("127.0.0.0/8,::1,unix")!
+  package static let local = TrustedProxies("127.0.0.0/8,::1,unix")!
 
   private init(ranges: [AddressRange], hasSockets: Bool) {
     (self.ranges, self.hasSockets) = (ranges, hasSockets)
@@ -18,7 +18,7 @@ public struct TrustedProxies: Sendable {
 
   /// Ranges of addresses with commas between, `unix` for sockets of this machine's file system, or `none` alone;
   /// nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     if text == "none" {
       self = .none
       return
@@ -37,7 +37,7 @@ public struct TrustedProxies: Sendable {
   }
 
   /// - Parameter peer: where a connection comes from; nil where it has no address.
-  public func trusts(_ peer: IPAddress?) -> Bool {
+  package func trusts(_ peer: IPAddress?) -> Bool {
     guard let peer else { return hasSockets }
     return ranges.contains { $0.contains(peer) }
   }
@@ -46,7 +46,7 @@ public struct TrustedProxies: Sendable {
   /// - Parameters:
   ///   - peer: where its connection comes from.
   ///   - forwarded: its `X-Forwarded-For`, all lines of it as one; nothing where it has none.
-  public func origin(_ peer: IPAddress?, forwarded: UnsafeBufferPointer<UInt8>) -> IPAddress? {
+  package func origin(_ peer: IPAddress?, forwarded: UnsafeBufferPointer<UInt8>) -> IPAddress? {
     guard !forwarded.isEmpty, trusts(peer) else { return peer }
     var (origin, end) = (peer, forwarded.count)
     while end >= 0 {

@@ -2,7 +2,7 @@ import Synchronization
 import TileStorage
 
 /// The archives that could not be read: each version of one is counted and told of once, whoever met it.
-public final class ArchiveFaults: Sendable {
+package final class ArchiveFaults: Sendable {
   private let observer = Mutex<(@Sendable (String) -> Void)?>(nil)
   private let versions = Atomic<Int>(0)
 
@@ -12,7 +12,7 @@ public final class ArchiveFaults: Sendable {
   var count: Int { versions.load(ordering: .relaxed) }
 
   /// Has `body` told of every faulty archive, in one line with its image's id.
-  public func observe(_ body: @escaping @Sendable (String) -> Void) { observer.withLock { $0 = body } }
+  package func observe(_ body: @escaping @Sendable (String) -> Void) { observer.withLock { $0 = body } }
 
   /// - Parameter reason: what nobody but who runs the server is to read.
   func add(_ entry: LibraryEntry, _ reason: String) {

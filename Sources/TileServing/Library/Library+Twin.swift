@@ -1,5 +1,5 @@
 import Catalog
-public import TileStorage
+package import TileStorage
 
 extension Library {
   /// The id of the picture that was made from such a file; that of the book where it has several pages.
@@ -7,7 +7,7 @@ extension Library {
   /// It is looked up in the catalog, which is first brought to what the folders hold: no archive is opened that
   /// the catalog knows.
   /// - Parameter digest: of the file's content, as build records have it.
-  public func image(madeFrom digest: String) throws(StorageError) -> String? {
+  package func image(madeFrom digest: String) throws(StorageError) -> String? {
     if refresh() { try updateCatalog() }
     let table = current
     let twin = try catalog.entries(madeFrom: digest).first { table.entry($0.id)?.stamp == $0.stamp }

@@ -1,7 +1,7 @@
-public import Catalog
+package import Catalog
 import Glibc
 import Synchronization
-public import TileStorage
+package import TileStorage
 
 /// The archives below one folder, by image id; opened when asked for, and the least recently used closed
 /// again.
@@ -9,11 +9,11 @@ public import TileStorage
 /// A table of what is there is swapped in whole, so that every request sees one state, and an archive that was
 /// replaced lives on until its last answer is sent. What the kernel tells of single files is taken in alone;
 /// else the folders are read again when one of them has changed.
-public final class Library: Sendable {
-  public let root: String
-  public let catalog: Catalog
+package final class Library: Sendable {
+  package let root: String
+  package let catalog: Catalog
   let open: OpenArchives
-  public let faults = ArchiveFaults()
+  package let faults = ArchiveFaults()
   private let table: Mutex<LibraryTable>
   private let updating = Mutex<Void>(())
   /// Held while the folders are read, so that a change is not overwritten by what was read before it.
@@ -27,7 +27,7 @@ public final class Library: Sendable {
   /// - Parameters:
   ///   - openLimit: archives that are open at once, besides those in answers in flight.
   ///   - watches: `refresh` will be called often.
-  public init(root: String, openLimit: Int = 512, watches: Bool = false) throws(StorageError) {
+  package init(root: String, openLimit: Int = 512, watches: Bool = false) throws(StorageError) {
     (self.root, self.watches) = (root, watches)
     source = nil
     let table = try LibraryTable(root: root, previous: nil, watches: watches)
@@ -40,7 +40,7 @@ public final class Library: Sendable {
 
   /// The images of `source` alone, of which nothing is written to the disk.
   /// - Parameter name: what stands for the folder in errors.
-  public init(_ source: any LibrarySource, name: String, openLimit: Int = 512) throws(StorageError) {
+  package init(_ source: any LibrarySource, name: String, openLimit: Int = 512) throws(StorageError) {
     (root, watches) = (name, false)
     self.source = source
     table = Mutex(try LibraryTable(source, previous: nil))
@@ -69,13 +69,13 @@ public final class Library: Sendable {
     }
   }
 
-  public var count: Int { table.withLock { $0.ids.count } }
+  package var count: Int { table.withLock { $0.ids.count } }
 
   /// What is there now.
   var current: LibraryTable { table.withLock { $0 } }
 
   /// Returns when a folder may have changed: after a second, or at once where the kernel tells.
-  public func waitForChange() {
+  package func waitForChange() {
     guard let watch = table.withLock({ $0.watch }) else {
       sleep(1)
       return
@@ -85,7 +85,7 @@ public final class Library: Sendable {
 
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
   /// - Returns: whether the catalog should be updated.
-  public func refresh() -> Bool {
+  package func refresh() -> Bool {
     let renewed = reading.withLock { _ -> [String]? in
       // No state of the table is held meanwhile: it would be copied for the sake of one image.
       let watch = table.withLock { $0.watch }
@@ -105,7 +105,7 @@ public final class Library: Sendable {
   }
 
   /// How many images' words could not be read so far, for no fault of their sidecars.
-  public var wordlessCount: Int { wordless.withLock { $0.count } }
+  package var wordlessCount: Int { wordless.withLock { $0.count } }
 
   /// Reads words that could not be had before; ends with the first that cannot be had again.
   private func readMissingWords() throws(StorageError) {
@@ -132,7 +132,7 @@ public final class Library: Sendable {
 
   /// Reads all folders whatever the kernel has told of them, and brings the catalog to what they hold; what fails
   /// stays as it was.
-  public func readAgain() {
+  package func readAgain() {
     reading.withLock { _ in
       guard let fresh = try? read(current) else { return }
       table.withLock { $0 = fresh }
@@ -234,7 +234,7 @@ public final class Library: Sendable {
   ///   - progress: told of each archive that could not be read.
   /// - Returns: how many archives were read.
   @discardableResult
-  public func updateCatalog(
+  package func updateCatalog(
     readsAll: Bool = false, isCancelled: () -> Bool = { false },
     unreadable: (StorageError) -> Void = { _ in }
   ) throws(StorageError) -> Int {

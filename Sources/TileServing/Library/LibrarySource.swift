@@ -1,7 +1,7 @@
-public import TileStorage
+package import TileStorage
 
 /// Images that do not lie open in a library's folders.
-public protocol LibrarySource: Sendable {
+package protocol LibrarySource: Sendable {
   /// Differs whenever an image was added, replaced or removed.
   func version() throws(StorageError) -> Int
 
@@ -9,27 +9,27 @@ public protocol LibrarySource: Sendable {
 }
 
 /// One image of a source.
-public struct SourceImage: Sendable {
+package struct SourceImage: Sendable {
   let id: String
   let path: String
   let open: @Sendable () throws(StorageError) -> SZIArchive
   let sidecar: Words?
 
   /// What somebody wrote about the image.
-  public struct Words: Sendable {
+  package struct Words: Sendable {
     let path: String
     let read: @Sendable () -> [UInt8]?
 
     /// - Parameters:
     ///   - path: of the file that is another one when they have changed.
     ///   - read: the XMP; nil where it cannot be read.
-    public init(path: String, read: @escaping @Sendable () -> [UInt8]?) {
+    package init(path: String, read: @escaping @Sendable () -> [UInt8]?) {
       (self.path, self.read) = (path, read)
     }
   }
 
   /// - Parameter path: of the file that is another one when the image was replaced.
-  public init(
+  package init(
     id: String, path: String, sidecar: Words? = nil,
     open: @escaping @Sendable () throws(StorageError) -> SZIArchive
   ) {

@@ -1,8 +1,8 @@
-public import TileStorage
-public import Uploading
+package import TileStorage
+package import Uploading
 
 /// Opens private spaces by their passwords.
-public protocol SpaceOpener: Sendable {
+package protocol SpaceOpener: Sendable {
   /// Takes half a second and a quarter of a gigabyte, the same whether a space opens or not.
   /// - Parameter password: UTF-8.
   /// - Returns: nil where no space opens, for whatever reason.
@@ -10,7 +10,7 @@ public protocol SpaceOpener: Sendable {
 }
 
 /// A private space whose keys are in memory.
-public protocol OpenSpace: LibrarySource {
+package protocol OpenSpace: LibrarySource {
   /// The same for every opening of the same space, and no other's.
   var identity: String { get }
 
@@ -54,13 +54,13 @@ public protocol OpenSpace: LibrarySource {
 }
 
 /// Images that were deleted from a space together.
-public struct DeletedImages: Sendable {
+package struct DeletedImages: Sendable {
   let name: String
   let images: [String]
   /// Seconds since 1970.
   let time: Int
 
-  public init(name: String, images: [String], time: Int) {
+  package init(name: String, images: [String], time: Int) {
     (self.name, self.images, self.time) = (name, images, time)
   }
 }
@@ -68,9 +68,9 @@ public struct DeletedImages: Sendable {
 /// An unlocked space as the server answers from it: for the sessions that have unlocked it, and nobody else.
 ///
 /// In URLs its images' ids stand behind `~/`, so that no public URL ever means a private image.
-public final class SpaceLibrary: Sendable {
+package final class SpaceLibrary: Sendable {
   let library: Library
-  public let space: any OpenSpace
+  package let space: any OpenSpace
 
   /// In front of ids: what a URL must have for a private image to be looked for at all.
   static let prefix: StaticString = "~/"
@@ -81,13 +81,13 @@ public final class SpaceLibrary: Sendable {
   }
 
   /// Keeps up with what is built into the space.
-  public func refresh() {
+  package func refresh() {
     // What fails now is tried again the next time.
     if library.refresh() { _ = try? library.updateCatalog() }
   }
 
   /// As `Library.image(madeFrom:)`.
-  public func image(madeFrom digest: String) throws(StorageError) -> String? {
+  package func image(madeFrom digest: String) throws(StorageError) -> String? {
     try library.image(madeFrom: digest)
   }
 }

@@ -1,17 +1,17 @@
 /// What a Range header asks for of a body (RFC 9110, section 14).
-public struct ByteRange: Hashable, Sendable {
+package struct ByteRange: Hashable, Sendable {
   /// 200, 206 or 416.
-  public let status: Int
+  package let status: Int
   /// The bytes to send; none with 416.
-  public let bytes: Range<Int>
+  package let bytes: Range<Int>
   /// The Content-Range header's value, with 206 and 416.
-  public let contentRange: String?
+  package let contentRange: String?
 
   /// - Parameters:
   ///   - header: of the request: `bytes=0-99`, `bytes=100-`, `bytes=-50`.
   ///   - tag: the body's strong entity tag.
   ///   - ifRange: the If-Range header: anything but the same tag makes the range count for nothing.
-  public init(_ header: String, length: Int, tag: String, ifRange: String?) {
+  package init(_ header: String, length: Int, tag: String, ifRange: String?) {
     (status, bytes, contentRange) =
       (ifRange == nil || ifRange == tag ? Self.part(header, length) : nil) ?? (200, 0..<length, nil)
   }

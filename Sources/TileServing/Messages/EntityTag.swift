@@ -1,14 +1,14 @@
 import CXXHash
 
 /// A strong entity tag (RFC 9110, section 8.8.3), as text with its quotes.
-public struct EntityTag: Hashable, Sendable {
-  public let text: String
+package struct EntityTag: Hashable, Sendable {
+  package let text: String
 
   /// - Parameter text: with its quotes.
-  public init(text: String) { self.text = text }
+  package init(text: String) { self.text = text }
 
   /// Of a stored tile.
-  public init(_ tile: TileReply) {
+  package init(_ tile: TileReply) {
     self.init(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
   }
 
@@ -33,7 +33,7 @@ public struct EntityTag: Hashable, Sendable {
 
   /// Whether an If-None-Match header names this tag: a list, `*`, and weak tags count
   /// (RFC 9110, section 13.1.2: weak comparison).
-  public func isMatched(byIfNoneMatch header: String) -> Bool {
+  package func isMatched(byIfNoneMatch header: String) -> Bool {
     let header = header.drop { $0 == " " || $0 == "\t" }
     if header.first == "*" { return true }
     var rest = header[...]
@@ -47,7 +47,7 @@ public struct EntityTag: Hashable, Sendable {
 
   /// Whether an If-Match header names this tag: strong comparison, in which weak tags do not count
   /// (RFC 9110, section 13.1.1); a compressed answer's tag stands for what was compressed.
-  public func isMatched(byIfMatch header: String) -> Bool {
+  package func isMatched(byIfMatch header: String) -> Bool {
     header.split(separator: ",").contains { part in
       let tag = part.trimmingPrefix(while: \.isWhitespace).prefix { !$0.isWhitespace }
       return tag == "*" || tag.replacing(".gz\"", with: "\"") == text

@@ -5,10 +5,10 @@ import TileStorage
 ///
 /// Each part is preceded by its length, 4 bytes, big-endian.
 // The pieces point into `frames` and the mapping, neither of which changes once this is made.
-public final class GatheredBytes: @unchecked Sendable {
-  public let pieces: [UnsafeRawBufferPointer]
+package final class GatheredBytes: @unchecked Sendable {
+  package let pieces: [UnsafeRawBufferPointer]
   /// Of all pieces together.
-  public let count: Int
+  package let count: Int
   private let frames: UnsafeMutableRawBufferPointer
   private let archive: SZIArchive
   private let hold: HeldMemory.Hold?
@@ -46,7 +46,7 @@ public final class GatheredBytes: @unchecked Sendable {
   }
 
   /// Those of the pieces, cut where needed, that `range` lies in.
-  public func pieces(in range: Range<Int>) -> [UnsafeRawBufferPointer] {
+  package func pieces(in range: Range<Int>) -> [UnsafeRawBufferPointer] {
     var start = 0
     return pieces.compactMap { piece in
       defer { start += piece.count }

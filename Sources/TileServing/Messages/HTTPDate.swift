@@ -1,9 +1,9 @@
 import Glibc
 
 /// Dates in headers (RFC 9110, section 5.6.7).
-public enum HTTPDate {
+package enum HTTPDate {
   /// - Parameter time: seconds since 1970.
-  public static func text(_ time: Int) -> String {
+  package static func text(_ time: Int) -> String {
     var (time, parts) = (time_t(time), tm())
     gmtime_r(&time, &parts)
     var text = [CChar](repeating: 0, count: 40)

@@ -1,17 +1,17 @@
 /// One HTTP request as far as an answer depends on it.
-public struct Request: Sendable {
-  public let method: String
+package struct Request: Sendable {
+  package let method: String
   /// The path as it was sent, percent-encoding and all, without the query.
-  public let rawPath: [UInt8]
+  package let rawPath: [UInt8]
   /// Name and value of each query parameter, as sent, in order.
-  public let rawQuery: [(name: [UInt8], value: [UInt8])]
+  package let rawQuery: [(name: [UInt8], value: [UInt8])]
   /// Of a request that has one, whole.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// Where it comes from, by the word of trusted proxies too; nil where there is no address.
-  public let origin: IPAddress?
+  package let origin: IPAddress?
   private let header: @Sendable (String) -> String?
 
-  public init(
+  package init(
     method: String, rawPath: [UInt8], rawQuery: [(name: [UInt8], value: [UInt8])] = [], body: [UInt8] = [],
     origin: IPAddress? = nil,
     header: @escaping @Sendable (String) -> String? = { _ in nil }
@@ -24,10 +24,10 @@ public struct Request: Sendable {
   }
 
   /// Whose request it is, for whatever is limited or dealt by client.
-  public var client: ClientAddress { ClientAddress(origin) }
+  package var client: ClientAddress { ClientAddress(origin) }
 
   /// A header's value; names are not case-sensitive.
-  public func header(_ name: String) -> String? { header(name) }
+  package func header(_ name: String) -> String? { header(name) }
 
   /// The same for any thread: with its own copy of the headers that answers depend on.
   var detached: Request {

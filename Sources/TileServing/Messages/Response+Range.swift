@@ -1,6 +1,6 @@
 extension Response {
   /// Whether it is a whole of known bytes, parts of which can be asked for.
-  public var isDivisible: Bool {
+  package var isDivisible: Bool {
     guard status == 200 else { return false }
     return switch body {
     case .bytes, .mapped, .gathered, .rendered: true
@@ -13,7 +13,7 @@ extension Response {
   /// - Parameters:
   ///   - header: of the request, as `ByteRange` takes it.
   ///   - ifRange: the If-Range header: anything but the whole's own tag makes the range count for nothing.
-  public func part(_ header: String, ifRange: String?) -> Response {
+  package func part(_ header: String, ifRange: String?) -> Response {
     let tag = self.header("ETag")
     // Without a tag there is nothing that If-Range could name.
     guard isDivisible, ifRange == nil || tag != nil else { return self }

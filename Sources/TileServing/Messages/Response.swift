@@ -1,14 +1,14 @@
 import Foundation
-public import TileStorage
+package import TileStorage
 
 /// One HTTP answer.
-public struct Response: Sendable {
-  public var status: Int
-  public var headers: [(name: String, value: String)]
-  public var body: Body
+package struct Response: Sendable {
+  package var status: Int
+  package var headers: [(name: String, value: String)]
+  package var body: Body
 
   /// What follows the headers.
-  public enum Body: Sendable {
+  package enum Body: Sendable {
     case bytes([UInt8])
     /// A part of a mapped file, which stays mapped until the answer is sent.
     case mapped(MappedFile, Range<Int>)
@@ -24,11 +24,11 @@ public struct Response: Sendable {
     case deferred(DeferredAnswer)
   }
 
-  public init(_ status: Int, _ headers: [(name: String, value: String)], _ body: Body) {
+  package init(_ status: Int, _ headers: [(name: String, value: String)], _ body: Body) {
     (self.status, self.headers, self.body) = (status, headers, body)
   }
 
-  public var byteCount: Int {
+  package var byteCount: Int {
     switch body {
     case .bytes(let bytes): bytes.count
     case .mapped(_, let range): range.count
@@ -38,11 +38,11 @@ public struct Response: Sendable {
   }
 
   /// The same answer with the bytes that were rendered for it.
-  public func with(_ unsent: UnsentPicture) -> Response {
+  package func with(_ unsent: UnsentPicture) -> Response {
     Response(status, headers, .rendered(unsent, 0..<unsent.picture.bytes.count))
   }
 
-  public func header(_ name: String) -> String? {
+  package func header(_ name: String) -> String? {
     headers.first { Self.isSame($0.name, name) }?.value
   }
 
@@ -63,11 +63,11 @@ public struct Response: Sendable {
     if !isThere { headers[at].value += ", " + name }
   }
 
-  public static let anyOrigin = (name: "Access-Control-Allow-Origin", value: "*")
+  package static let anyOrigin = (name: "Access-Control-Allow-Origin", value: "*")
 
   /// What every answer carries that says nothing else in its place: much of what is answered was written by
   /// strangers, and no browser must take it for a page, or run it as one.
-  public static let caution: [(name: String, value: String)] = [
+  package static let caution: [(name: String, value: String)] = [
     ("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", "sandbox; default-src 'none'"),
   ]
 
@@ -120,10 +120,10 @@ public struct Response: Sendable {
   }
 
   /// To a read whose If-Match names another version.
-  public static let preconditionFailed = text(412, "there is another version now")
+  package static let preconditionFailed = text(412, "there is another version now")
 
   /// To a request beyond those that its client may have at a time.
-  public static let tooManyRequests: Response = {
+  package static let tooManyRequests: Response = {
     var response = text(429, "too many requests of one address at a time")
     response.headers.append(("Retry-After", "1"))
     return response

@@ -1,12 +1,12 @@
 /// A path as logs may have it: from `~` on, where ids of private spaces begin, nothing is told, whether there is
 /// such an image or not.
-public struct LoggedPath {
-  public let text: String
+package struct LoggedPath {
+  package let text: String
   /// Whether nothing was left out.
-  public let isWhole: Bool
+  package let isWhole: Bool
 
   /// - Parameter path: as sent.
-  public init(_ path: UnsafeRawBufferPointer) {
+  package init(_ path: UnsafeRawBufferPointer) {
     var at = 0
     while at < path.count {
       guard path[at] == UInt8(ascii: "/"), let end = Self.tilde(path, from: at + 1) else {

@@ -1,12 +1,12 @@
 /// A query as logs may have it: the values of parameters that the server knows, and `*` for whatever else was sent,
 /// which may be somebody's password.
-public struct LoggedQuery {
-  public let text: String
+package struct LoggedQuery {
+  package let text: String
 
   /// - Parameters:
   ///   - query: as sent, without the `?`.
   ///   - showsWords: whether what people search for and page through may be told.
-  public init(_ query: UnsafeRawBufferPointer, showsWords: Bool) {
+  package init(_ query: UnsafeRawBufferPointer, showsWords: Bool) {
     text = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { part in
       guard let end = part.firstIndex(of: UInt8(ascii: "=")) else { return part.isEmpty ? "" : "*" }
       let name = String(decoding: part[..<end], as: UTF8.self)

@@ -1,8 +1,8 @@
 import Glibc
-public import Synchronization
+package import Synchronization
 
 /// What part of the server a request went to, known by its path alone.
-public enum Route: Int, CaseIterable, Sendable {
+package enum Route: Int, CaseIterable, Sendable {
   case deepZoom, xyz, zoomify, iiif2, iiif3, presentation, api, page, health, metrics
 
   var name: String {
@@ -14,7 +14,7 @@ public enum Route: Int, CaseIterable, Sendable {
   }
 
   /// - Parameter path: as sent.
-  public init(_ path: UnsafeRawBufferPointer) {
+  package init(_ path: UnsafeRawBufferPointer) {
     guard path.count > 4 else {
       self = .page
       return
@@ -40,7 +40,7 @@ public enum Route: Int, CaseIterable, Sendable {
 
 /// What was answered, counted by threads that do not wait for each other: each adds to counters of its own
 /// cache lines, which are summed when somebody asks.
-public final class Metrics: Sendable {
+package final class Metrics: Sendable {
   private static let statuses = [
     200, 201, 204, 206, 303, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 414, 415, 416, 421, 429, 500,
     501,
@@ -65,9 +65,9 @@ public final class Metrics: Sendable {
 
   // Atomics at an address that stays: safe to share.
   nonisolated(unsafe) private let counters: UnsafeMutablePointer<Atomic<Int>>
-  public let connections = Atomic<Int>(0)
+  package let connections = Atomic<Int>(0)
 
-  public init() {
+  package init() {
     counters = .allocate(capacity: Self.shards * Self.stride)
     for at in 0..<Self.shards * Self.stride { (counters + at).initialize(to: Atomic(0)) }
   }
@@ -78,7 +78,7 @@ public final class Metrics: Sendable {
   }
 
   /// An answer was sent.
-  public func add(_ route: Route, status: Int, bytes: Int, microseconds: Int) {
+  package func add(_ route: Route, status: Int, bytes: Int, microseconds: Int) {
     // Threads' control blocks lie pages apart.
     let shard = Int(truncatingIfNeeded: pthread_self() >> 12) % Self.shards
     let base =

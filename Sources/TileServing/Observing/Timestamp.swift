@@ -1,7 +1,7 @@
 import Glibc
 
 /// A moment as logs have it (RFC 3339): UTC, with milliseconds, `2026-11-22T07:03:01.250Z`.
-public struct Timestamp: Sendable, CustomStringConvertible {
+package struct Timestamp: Sendable, CustomStringConvertible {
   private let time: timespec
 
   private init(_ time: timespec) { self.time = time }
@@ -13,13 +13,13 @@ public struct Timestamp: Sendable, CustomStringConvertible {
     time = timespec(tv_sec: seconds, tv_nsec: milliseconds * 1_000_000)
   }
 
-  public static var now: Timestamp {
+  package static var now: Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(time)
   }
 
-  public var description: String {
+  package var description: String {
     var (seconds, parts) = (time.tv_sec, tm())
     gmtime_r(&seconds, &parts)
     var text = [CChar](repeating: 0, count: 32)

@@ -1,13 +1,13 @@
 import TileGeometry
 
 /// How a tile's URL is written.
-public struct TileScheme: Hashable, Sendable {
-  public let name: String
+package struct TileScheme: Hashable, Sendable {
+  package let name: String
 
-  public static let deepZoom = TileScheme(known: "dzi")
-  public static let iiif3 = TileScheme(known: "iiif3")
-  public static let iiif2 = TileScheme(known: "iiif2")
-  public static let xyz = TileScheme(known: "xyz")
+  package static let deepZoom = TileScheme(known: "dzi")
+  package static let iiif3 = TileScheme(known: "iiif3")
+  package static let iiif2 = TileScheme(known: "iiif2")
+  package static let xyz = TileScheme(known: "xyz")
 
   /// Those that the server answers.
   static let all: [TileScheme] = [.deepZoom, .iiif3, .iiif2, .xyz]

@@ -5,9 +5,9 @@ import Synchronization
 /// So one client has at most half, of two each a third, and there is always some for whoever comes next: dynamic
 /// thresholds (Choudhury, Hahne: "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM
 /// Transactions on Networking 6, 1998).
-public final class HeldMemory: Sendable {
+package final class HeldMemory: Sendable {
   /// As long as there is one, its client holds that thing.
-  public final class Hold: Sendable {
+  package final class Hold: Sendable {
     private let thing: any AnyObject & Sendable
     private let client: ClientAddress
     private let amount: Int
@@ -33,20 +33,20 @@ public final class HeldMemory: Sendable {
   let limit: Int
   private let state = Mutex(State())
 
-  public init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
   /// Of different things.
-  public var total: Int { state.withLock { $0.total } }
+  package var total: Int { state.withLock { $0.total } }
 
   func amount(of client: ClientAddress) -> Int { state.withLock { $0.amounts[client, default: 0] } }
 
   /// Whether the client may have more, of which `more` are asked for.
-  public func admits(_ client: ClientAddress, more: Int = 1) -> Bool {
+  package func admits(_ client: ClientAddress, more: Int = 1) -> Bool {
     state.withLock { $0.amounts[client, default: 0] + more <= limit - $0.total }
   }
 
   /// - Parameter amount: the same whenever it is the same thing.
-  public func hold(_ thing: any AnyObject & Sendable, of amount: Int, by client: ClientAddress) -> Hold {
+  package func hold(_ thing: any AnyObject & Sendable, of amount: Int, by client: ClientAddress) -> Hold {
     Hold(thing, client, amount, self)
   }
 

@@ -1,14 +1,14 @@
 import TileRendering
 
 /// A picture that has to be made before it can be sent: what makes it, and what tells it from others.
-public final class RenderJob: Sendable {
+package final class RenderJob: Sendable {
   /// How long a render may take decides which threads are there for it: a thumbnail waits for no poster.
   enum Lane: Int, CaseIterable {
     case quick, long
   }
 
   /// Equal keys make equal bytes: the archive's generation and all that the picture depends on.
-  public let key: String
+  package let key: String
   let cost: RenderCost
   /// Whether the picture may be kept now.
   let mayBeKept: @Sendable () -> Bool
@@ -33,16 +33,16 @@ public final class RenderJob: Sendable {
 }
 
 /// How a render job ended.
-public enum RenderOutcome: Sendable {
+package enum RenderOutcome: Sendable {
   case done(RenderedBytes)
   /// What is answered instead.
   case refused(Response)
 }
 
 /// A rendered picture's bytes, at one place in memory for all who are sent them.
-public final class RenderedBytes: @unchecked Sendable {
+package final class RenderedBytes: @unchecked Sendable {
   // Sendable: written in `init` only.
-  public let bytes: UnsafeRawBufferPointer
+  package let bytes: UnsafeRawBufferPointer
 
   init(_ bytes: [UInt8]) {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
@@ -54,8 +54,8 @@ public final class RenderedBytes: @unchecked Sendable {
 }
 
 /// A picture that a client is being sent, or waits for.
-public final class UnsentPicture: Sendable {
-  public let picture: RenderedBytes
+package final class UnsentPicture: Sendable {
+  package let picture: RenderedBytes
   private let hold: HeldMemory.Hold
 
   init(_ picture: RenderedBytes, _ hold: HeldMemory.Hold) { (self.picture, self.hold) = (picture, hold) }

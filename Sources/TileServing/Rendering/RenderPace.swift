@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 
 /// The threads that answer, as far as their processor time goes.
-public final class EventLoops: Sendable {
+package final class EventLoops: Sendable {
   private let clocks = Mutex<[clockid_t]>([])
 
   /// The calling thread is one of them, as long as the process lives.
-  public func join() {
+  package func join() {
     var clock = clockid_t()
     guard pthread_getcpuclockid(pthread_self(), &clock) == 0 else { return }
     clocks.withLock { if !$0.contains(clock) { $0.append(clock) } }

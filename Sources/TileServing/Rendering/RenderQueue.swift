@@ -9,9 +9,9 @@ import TileRendering
 ///
 /// Clients have their turns by `FairTurns`, quick renders on threads that are not there for long ones. One more
 /// thread, of ordinary priority, hands out the jobs and tells those who wait.
-public final class RenderQueue: Sendable {
+package final class RenderQueue: Sendable {
   /// Someone who waits for a picture.
-  public struct Waiter: Sendable {
+  package struct Waiter: Sendable {
     /// Whose turn it is when he is served.
     let client: ClientAddress
     /// False once the client is gone: nobody renders for him.
@@ -19,7 +19,7 @@ public final class RenderQueue: Sendable {
     /// Called once, by any thread.
     let take: @Sendable (RenderOutcome) -> Void
 
-    public init(
+    package init(
       client: ClientAddress, isThere: @escaping @Sendable () -> Bool,
       take: @escaping @Sendable (RenderOutcome) -> Void
     ) {
@@ -28,16 +28,16 @@ public final class RenderQueue: Sendable {
   }
 
   /// What `/metrics` tells.
-  public struct Counts: Sendable {
-    public var rendered = 0
-    public var shared = 0
-    public var cacheHits = 0
-    public var refused = 0
-    public var abandoned = 0
-    public var late = 0
-    public var waiting = 0
-    public var cachedBytes = 0
-    public var unsentBytes = 0
+  package struct Counts: Sendable {
+    package var rendered = 0
+    package var shared = 0
+    package var cacheHits = 0
+    package var refused = 0
+    package var abandoned = 0
+    package var late = 0
+    package var waiting = 0
+    package var cachedBytes = 0
+    package var unsentBytes = 0
   }
 
   private struct State {
@@ -88,7 +88,7 @@ public final class RenderQueue: Sendable {
         waiting: WaitingRenders(capacity: options.queue, timeout: options.timeout)))
   }
 
-  public var counts: Counts {
+  package var counts: Counts {
     state.withLock { state in
       var counts = state.counts
       let tally = state.waiting.tally
@@ -100,7 +100,7 @@ public final class RenderQueue: Sendable {
   }
 
   /// The picture, if it is kept, and the client may have it.
-  public func finished(_ job: RenderJob, for client: ClientAddress) -> RenderOutcome? {
+  package func finished(_ job: RenderJob, for client: ClientAddress) -> RenderOutcome? {
     state.withLock { state in
       guard let found = state.cache.value(for: job.key) else { return nil }
       // It may be kept no longer than the client takes to read it.
@@ -114,7 +114,7 @@ public final class RenderQueue: Sendable {
   }
 
   /// The picture as it is sent to a client, who holds its memory as long as the result lives.
-  public func unsent(_ picture: RenderedBytes, to client: ClientAddress) -> UnsentPicture {
+  package func unsent(_ picture: RenderedBytes, to client: ClientAddress) -> UnsentPicture {
     UnsentPicture(picture, unsent.hold(picture, of: picture.bytes.count, by: client))
   }
 
@@ -123,7 +123,7 @@ public final class RenderQueue: Sendable {
 
   /// Has the job done; false where the queue is full or ends, or the client has too much that is not sent, and then
   /// the waiter is not called.
-  public func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
+  package func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
     let told = state.withLock { state -> [WaitingRenders.Told]? in
       guard !state.isStopping, unsent.admits(waiter.client), startThread(&state),
         let told = state.waiting.add(job, waiter, at: Self.now)
@@ -141,7 +141,7 @@ public final class RenderQueue: Sendable {
   }
 
   /// Refuses what waits and ends what is being rendered: afterwards no waiter is left.
-  public func stop() {
+  package func stop() {
     let told = state.withLock { state in
       state.isStopping = true
       return state.waiting.stop()
@@ -260,7 +260,7 @@ extension Response {
   }
 
   /// The render queue is full.
-  public static let busy = later(1, "too many pictures are being rendered; try again")
+  package static let busy = later(1, "too many pictures are being rendered; try again")
 
   /// The picture was not ready in time.
   static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")

@@ -1,5 +1,5 @@
 /// What is wanted of the body of a request that may change something, decided by its headers alone.
-public enum BodyPlan: Sendable {
+package enum BodyPlan: Sendable {
   /// Answered at once; the connection ends, since a body that nobody reads would be taken for the next
   /// request.
   case refuse(Response)
@@ -13,7 +13,7 @@ public enum BodyPlan: Sendable {
 ///
 /// Calls come one after the other, from several threads: `receive` from the event loop, the others from a
 /// worker. Either `answer` or `abandon` is the last one.
-public protocol BodyReceiver: AnyObject, Sendable {
+package protocol BodyReceiver: AnyObject, Sendable {
   /// Takes the next bytes. Runs on the event loop: nothing here may wait for a disk or a lock.
   func receive(_ bytes: UnsafeRawBufferPointer) -> BodyStep
 
@@ -29,7 +29,7 @@ public protocol BodyReceiver: AnyObject, Sendable {
 }
 
 /// How a body goes on.
-public enum BodyStep: Sendable {
+package enum BodyStep: Sendable {
   case more
   /// No more before `drain` has returned.
   case drain
@@ -40,10 +40,10 @@ public enum BodyStep: Sendable {
 
 extension Response {
   /// - Parameter limit: bytes.
-  public static func tooLarge(_ limit: Int) -> Response {
+  package static func tooLarge(_ limit: Int) -> Response {
     problem(413, "Content too large", "a body of at most \(limit) bytes is taken here")
   }
 
   /// The workers are busy, or the server ends.
-  public static let tooBusy = problem(503, "Busy", "too many changes at once; try again")
+  package static let tooBusy = problem(503, "Busy", "too many changes at once; try again")
 }

@@ -12,7 +12,7 @@ extension Router {
 extension Site {
   /// `Router.absoluteBase` without a string.
   /// - Parameter host: the header's value, if the client sent it.
-  public func withAbsoluteBase<Result>(
+  package func withAbsoluteBase<Result>(
     host: UnsafeRawBufferPointer?,
     _ use: (_ scheme: UnsafeRawBufferPointer, _ rest: UnsafeRawBufferPointer) -> Result
   ) -> Result {

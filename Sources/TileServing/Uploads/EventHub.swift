@@ -3,7 +3,7 @@ import Synchronization
 import Uploading
 
 /// Tells of uploads to all who listen; a bounded number may.
-public final class EventHub: Sendable {
+package final class EventHub: Sendable {
   /// Listeners at once: each holds a connection.
   static let limit = 64
 
@@ -40,14 +40,14 @@ public final class EventHub: Sendable {
 
   /// A sign of life to every listener, by which connections that are broken are found out. To be called every
   /// few seconds.
-  public func beat() {
+  package func beat() {
     endWithSessions()
     for stream in streams.withLock({ $0.open }) { stream.beat() }
     streams.withLock { $0.open.removeAll { $0.isClosed } }
   }
 
   /// Ends all streams; nobody may listen any more.
-  public func close() {
+  package func close() {
     let all = streams.withLock { streams in
       streams.isClosed = true
       defer { streams.open = [] }
@@ -59,7 +59,7 @@ public final class EventHub: Sendable {
 
 /// What one listener is yet to be sent (HTML standard, "server-sent events"): of each upload the newest state
 /// alone, so that a slow listener takes no more memory than there are uploads.
-public final class EventStream: Sendable {
+package final class EventStream: Sendable {
   private struct State {
     var order: [Upload] = []
     var ids: Set<String> = []
@@ -97,7 +97,7 @@ public final class EventStream: Sendable {
   }
 
   /// No more is sent; also once the listener is gone.
-  public func close() {
+  package func close() {
     state.withLock { state in
       state.isClosed = true
       Self.wake(&state)
@@ -113,7 +113,7 @@ public final class EventStream: Sendable {
   /// Copies what there is to send into `room`.
   /// - Parameter sleep: called where there is nothing, before anyone may wake; gives what wakes.
   /// - Returns: bytes; 0 after `sleep` was called; nil at the end.
-  public func read(
+  package func read(
     into room: UnsafeMutableRawBufferPointer, sleep: () -> @Sendable () -> Void
   ) -> Int? {
     state.withLock { state in

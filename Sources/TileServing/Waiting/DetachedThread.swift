@@ -1,14 +1,14 @@
 import Glibc
 
 /// A thread that nobody waits for.
-public enum DetachedThread {
+package enum DetachedThread {
   private final class Work: Sendable {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
   /// - Returns: false where the system gives no thread; `work` is not done then.
-  public static func start(_ work: @escaping @Sendable () -> Void) -> Bool {
+  package static func start(_ work: @escaping @Sendable () -> Void) -> Bool {
     var thread = pthread_t()
     let argument = Unmanaged.passRetained(Work(work))
     let code = pthread_create(

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// An answer that takes long to make, for a thread that nobody waits for.
-public final class DeferredAnswer: Sendable {
+package final class DeferredAnswer: Sendable {
   fileprivate let work: @Sendable () -> Response
   fileprivate let refused: @Sendable () -> Void
   fileprivate let client: ClientAddress
@@ -19,7 +19,7 @@ public final class DeferredAnswer: Sendable {
   }
 
   /// Has it made; `take` is called once, by any thread, with the answer or with the refusal of a full queue.
-  public func make(_ take: @escaping @Sendable (Response) -> Void) { queue.submit(self, take) }
+  package func make(_ take: @escaping @Sendable (Response) -> Void) { queue.submit(self, take) }
 }
 
 /// Makes deferred answers one after the other, clients having their turns by `FairTurns`; a bounded number waits.

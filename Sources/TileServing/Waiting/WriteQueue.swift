@@ -3,7 +3,7 @@ import Synchronization
 
 /// Does on a few threads of its own what waits for disks, databases or deliberate slowness, and thus never
 /// may run on an event loop.
-public final class WriteQueue: Sendable {
+package final class WriteQueue: Sendable {
   private struct State {
     var waiting: [@Sendable () -> Void] = []
     var idle = 0
@@ -21,7 +21,7 @@ public final class WriteQueue: Sendable {
 
   /// Has `job` done; false where the queue is full or ends, and then it is not.
   /// - Parameter always: also where the queue is full: clearing up after a client that is gone.
-  public func submit(always: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
+  package func submit(always: Bool = false, _ job: @escaping @Sendable () -> Void) -> Bool {
     let (isTaken, needsThread) = state.withLock { state -> (Bool, Bool) in
       guard !state.isStopping, always || state.waiting.count < capacity else { return (false, false) }
       state.waiting.append(job)
@@ -35,7 +35,7 @@ public final class WriteQueue: Sendable {
   }
 
   /// Takes no more jobs and returns when those that it had are done.
-  public func stop() {
+  package func stop() {
     state.withLock { $0.isStopping = true }
     for _ in 0..<threads { wakeUp.signal() }
     while state.withLock({ $0.threads > 0 }) { usleep(5_000) }

@@ -1,10 +1,10 @@
 import Glibc
-public import TileGeometry
+package import TileGeometry
 
 /// Takes one image's tiles, front to back; the archive is there when `finish` returns, and not before.
 ///
 /// Not for several threads at a time.
-public protocol ArchiveWriter: AnyObject {
+package protocol ArchiveWriter: AnyObject {
   /// - Parameters:
   ///   - index: the tile's, as `Pyramid.index(of:)` counts.
   ///   - crc: the CRC-32 of `bytes`.
@@ -21,7 +21,7 @@ public protocol ArchiveWriter: AnyObject {
 }
 
 /// Where the archives of many images stand, each under its image's id.
-public protocol ArchiveStore: Sendable {
+package protocol ArchiveStore: Sendable {
   /// Makes what is missing and clears away what killed builders left.
   func prepare() throws(StorageError)
 
@@ -53,34 +53,34 @@ public protocol ArchiveStore: Sendable {
 }
 
 extension ArchiveStore {
-  public func makeFile(id: String) throws(StorageError) -> ArchiveFile? { nil }
+  package func makeFile(id: String) throws(StorageError) -> ArchiveFile? { nil }
 
-  public func buildRecord(ofSoundID id: String) -> BuildRecord? { buildRecord(ofID: id) }
+  package func buildRecord(ofSoundID id: String) -> BuildRecord? { buildRecord(ofID: id) }
 }
 
 extension SZIWriter: ArchiveWriter {}
 
 /// A library: an SZI archive per image, in folders as the ids have it.
-public struct FolderStore: ArchiveStore {
-  public let library: String
+package struct FolderStore: ArchiveStore {
+  package let library: String
 
-  public init(library: String) { self.library = library }
+  package init(library: String) { self.library = library }
 
-  public func prepare() throws(StorageError) {
+  package func prepare() throws(StorageError) {
     try FolderTree.make(library)
     FolderTree.removeLeftovers(below: library)
   }
 
-  public func buildRecord(ofID id: String) -> BuildRecord? {
+  package func buildRecord(ofID id: String) -> BuildRecord? {
     (try? SZIArchive(path: path(ofID: id)))?.buildRecord
   }
 
-  public func buildRecord(ofSoundID id: String) -> BuildRecord? {
+  package func buildRecord(ofSoundID id: String) -> BuildRecord? {
     guard let archive = try? SZIArchive(path: path(ofID: id)), archive.visibleFault == nil else { return nil }
     return archive.buildRecord
   }
 
-  public func makeWriter(
+  package func makeWriter(
     id: String, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter {
     let destination = path(ofID: id)
@@ -89,7 +89,7 @@ public struct FolderStore: ArchiveStore {
       destination: destination, name: Self.rootName(ofID: id), pyramid: pyramid, format: format)
   }
 
-  public func makeFile(id: String) throws(StorageError) -> ArchiveFile? {
+  package func makeFile(id: String) throws(StorageError) -> ArchiveFile? {
     let destination = path(ofID: id)
     try FolderTree.make(parentFolder(destination))
     return try ArchiveFile(destination: destination, name: Self.rootName(ofID: id))
@@ -99,17 +99,17 @@ public struct FolderStore: ArchiveStore {
     id.split(separator: "/").last.map(String.init) ?? id
   }
 
-  public func count() throws(StorageError) -> Int {
+  package func count() throws(StorageError) -> Int {
     // A dry run makes no library.
     if access(library, F_OK) != 0, errno == ENOENT { return 0 }
     return try FolderTree.archives(at: library).count
   }
 
-  public func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures {
+  package func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures {
     TrashFolder(library: library).take(ids.map(path)).failures
   }
 
-  public func purgeTrash(until oldest: Int) throws(StorageError) {
+  package func purgeTrash(until oldest: Int) throws(StorageError) {
     TrashFolder(library: library).purge(until: oldest)
   }
 

@@ -1,7 +1,7 @@
-public import TileGeometry
+package import TileGeometry
 
 /// An archive of which every part can be told to be what was written, or not.
-public protocol CheckableArchive {
+package protocol CheckableArchive {
   var pyramid: Pyramid { get }
   var format: TileFormat { get }
   var fileExtension: String { get }
@@ -19,11 +19,11 @@ public protocol CheckableArchive {
 }
 
 extension CheckableArchive {
-  public var otherFaults: [String] { [] }
+  package var otherFaults: [String] { [] }
 }
 
 extension SZIArchive: CheckableArchive {
-  public func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
+  package func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
     guard let stated = checksum(ofTile: index) else {
       let isLeftOut = lacks(index) || pyramid.address(at: index).map { $0.level < coarsestLevel } ?? false
       return isLeftOut ? nil : "is missing"

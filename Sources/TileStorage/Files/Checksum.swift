@@ -1,6 +1,6 @@
 import CDeflate
 
 /// CRC-32 as ZIP has it.
-public func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+package func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
   libdeflate_crc32(0, bytes.baseAddress, bytes.count)
 }

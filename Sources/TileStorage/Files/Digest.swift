@@ -1,7 +1,7 @@
 /// Digests that tell one version from another; they protect from accidents, not from forgery.
-public enum Digest {
+package enum Digest {
   /// One step of FNV-1a, 64 bits: the digest of what `hash` is of and a word more.
-  public static func step(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+  package static func step(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     (hash ^ word) &* 0x0000_0100_0000_01b3
   }
 

@@ -1,13 +1,13 @@
-public import Glibc
+package import Glibc
 
 extension dirent {
   /// The entry's name, or nil where its bytes are no UTF-8.
-  public var name: String? {
+  package var name: String? {
     withUnsafePointer(to: d_name) {
       $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
     }
   }
 
   /// `.` and `..` among them.
-  public var isFolder: Bool { d_type == UInt8(DT_DIR) }
+  package var isFolder: Bool { d_type == UInt8(DT_DIR) }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
 /// A folder out of which nothing is read: links below it are followed as long as they stay within.
-public struct Enclosure: Sendable {
+package struct Enclosure: Sendable {
   private let folder: String
   /// The folder's path without links, ending in a slash, as it was at first.
   private let place: [UInt8]
 
-  public init(_ folder: String) throws(StorageError) {
+  package init(_ folder: String) throws(StorageError) {
     guard let place = Self.place(folder) else {
       throw StorageError("open the folder \(folder)", errno: errno)
     }
@@ -15,7 +15,7 @@ public struct Enclosure: Sendable {
 
   /// Whether an open file lies in the folder. What is asked is the file that is open, not the path that led to it:
   /// between a look at a path and its opening a link may come to lead elsewhere.
-  public func holds(_ descriptor: Int32) -> Bool {
+  package func holds(_ descriptor: Int32) -> Bool {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
       let count = readlink("/proc/self/fd/\(descriptor)", buffer.baseAddress!, buffer.count)
       guard count > 0 else { return false }

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Folders of a library.
-public enum FolderTree {
+package enum FolderTree {
   /// Makes the folder and those above it where they are missing.
-  public static func make(_ path: String) throws(StorageError) {
+  package static func make(_ path: String) throws(StorageError) {
     var status = stat()
     if stat(path, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -20,7 +20,7 @@ public enum FolderTree {
   }
 
   /// The archives in a folder and below it, sorted; or `path` alone where it is a file.
-  public static func archives(at path: String) throws(StorageError) -> [String] {
+  package static func archives(at path: String) throws(StorageError) -> [String] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw StorageError("open \(path)", errno: errno) }
     guard status.st_mode & S_IFMT == S_IFDIR else { return [path] }
@@ -39,7 +39,7 @@ public enum FolderTree {
   }
 
   /// Removes what killed builders left in `folder` and below it.
-  public static func removeLeftovers(below folder: String) {
+  package static func removeLeftovers(below folder: String) {
     guard let directory = opendir(folder) else { return }
     defer { closedir(directory) }
     var hasLeftovers = false

@@ -1,11 +1,11 @@
 import Glibc
 
 /// A folder in which nobody else with the same lock moves or writes sidecars, as long as this lives.
-public final class LockedFolder {
+package final class LockedFolder {
   private let path: String
   private let descriptor: Int32
 
-  public init(_ path: String) throws(StorageError) {
+  package init(_ path: String) throws(StorageError) {
     self.path = path
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StorageError("lock \(path)", errno: errno) }
@@ -21,7 +21,7 @@ public final class LockedFolder {
   deinit { close(descriptor) }
 
   /// Brings the folder's names to the disk.
-  public func synchronize() throws(StorageError) {
+  package func synchronize() throws(StorageError) {
     guard fsync(descriptor) == 0 else { throw StorageError("write \(path)", errno: errno) }
   }
 }

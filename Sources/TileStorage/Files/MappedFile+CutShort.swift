@@ -6,7 +6,7 @@ extension MappedFile {
   /// ends the process with SIGBUS: what is gone reads as zeros, which no codec takes for a tile.
   ///
   /// Not for whoever makes something lasting of what was read.
-  public static func surviveCutShortFiles() {
+  package static func surviveCutShortFiles() {
     // Written now, all of them: what is read alone may be left out, and made by whoever uses it first. The handler
     // must not.
     pageSize = sysconf(Int32(_SC_PAGESIZE))

@@ -1,24 +1,24 @@
 import Foundation
-public import Glibc
+package import Glibc
 import Synchronization
 
 /// A whole file mapped read-only; unmapped when the last owner lets go. Small ones may be in memory instead.
 ///
 /// Files that others cut short while mapped end the process with SIGBUS, unless `surviveCutShortFiles` was called:
 /// archives are replaced by rename and never rewritten in place.
-public final class MappedFile: Sendable {
+package final class MappedFile: Sendable {
   // The mapping is never written and lives as long as its owner: safe to share.
   nonisolated(unsafe) public let bytes: UnsafeRawBufferPointer
   /// Seconds and nanoseconds of the last change, device and inode: what tells one file from its successor.
-  public let identity: FileIdentity
+  package let identity: FileIdentity
   /// Open for reading as long as the mapping, for whoever sends parts of the file without touching them; or -1.
-  public let descriptor: Int32
+  package let descriptor: Int32
   private let isCopy: Bool
 
   /// How many are mapped in the process.
   private static let count = Atomic<Int>(0)
   /// How many maps the system lets the process have, of files and of memory alike.
-  public static let places: Int = {
+  package static let places: Int = {
     let text = try? String(contentsOfFile: "/proc/sys/vm/max_map_count", encoding: .utf8)
     return text.flatMap { Int($0.prefix { $0.isNumber }) } ?? 65530
   }()
@@ -32,7 +32,7 @@ public final class MappedFile: Sendable {
   /// - Parameters:
   ///   - keepsDescriptor: false for files that are mapped by the thousand; where too many are, they are read instead.
   ///   - enclosure: where the file lies; one that a link leads to elsewhere is refused.
-  public init(
+  package init(
     path: String, keepsDescriptor: Bool = true, within enclosure: Enclosure? = nil
   ) throws(StorageError) {
     let action = "open \(path)"
@@ -53,7 +53,7 @@ public final class MappedFile: Sendable {
   }
 
   /// Of nothing, for what has no file.
-  public init() {
+  package init() {
     (bytes, identity, descriptor) = (UnsafeRawBufferPointer(start: nil, count: 0), FileIdentity(stat()), -1)
     isCopy = false
   }
@@ -118,13 +118,13 @@ public final class MappedFile: Sendable {
 }
 
 /// What changes when a file is replaced or rewritten.
-public struct FileIdentity: Hashable, Sendable {
-  public let device: UInt64
-  public let inode: UInt64
-  public let size: Int
-  public let modifiedNanoseconds: Int
+package struct FileIdentity: Hashable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+  package let size: Int
+  package let modifiedNanoseconds: Int
 
-  public init(_ status: stat) {
+  package init(_ status: stat) {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     size = Int(status.st_size)

@@ -4,16 +4,16 @@ import Glibc
 /// `publish` renames it there, whole.
 ///
 /// A lock tells a partial file at work from one that a killed builder left behind.
-public final class PartialFile {
+package final class PartialFile {
   static let prefix = ".ziggurat-"
   static let suffix = ".partial"
 
-  public let destination: String
+  package let destination: String
   private let path: String
   let descriptor: Int32
   private var isOpen = true
 
-  public init(destination: String) throws(StorageError) {
+  package init(destination: String) throws(StorageError) {
     self.destination = destination
     let folder = parentFolder(destination)
     while true {
@@ -35,11 +35,11 @@ public final class PartialFile {
 
   deinit { abandon() }
 
-  public func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
     try writeAll(bytes, to: descriptor, path: destination)
   }
 
-  public func write(_ bytes: [UInt8]) throws(StorageError) {
+  package func write(_ bytes: [UInt8]) throws(StorageError) {
     let result: Result<Void, StorageError> = bytes.withUnsafeBytes { bytes in
       do throws(StorageError) { return .success(try write(bytes)) } catch { return .failure(error) }
     }
@@ -48,7 +48,7 @@ public final class PartialFile {
 
   /// Sets the times of last change and use, which the next `write` changes again.
   /// - Parameter seconds: since 1970.
-  public func setTime(seconds: Int, nanoseconds: Int) throws(StorageError) {
+  package func setTime(seconds: Int, nanoseconds: Int) throws(StorageError) {
     let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
     guard futimens(descriptor, [time, time]) == 0 else {
       throw StorageError("write \(destination)", errno: errno)
@@ -57,7 +57,7 @@ public final class PartialFile {
 
   /// Gives the finished file its name, replacing what had it. Power loss afterwards keeps one of the two.
   /// - Parameter mode: nil gives a new file's.
-  public func publish(mode: UInt32? = nil) throws(StorageError) {
+  package func publish(mode: UInt32? = nil) throws(StorageError) {
     guard fchmod(descriptor, mode ?? 0o666 & ~CreationMask.value) == 0, fdatasync(descriptor) == 0,
       rename(path, destination) == 0
     else { throw StorageError("write \(destination)", errno: errno) }
@@ -66,7 +66,7 @@ public final class PartialFile {
   }
 
   /// Leaves nothing behind; does nothing after `publish`.
-  public func abandon() {
+  package func abandon() {
     guard isOpen else { return }
     isOpen = false
     unlink(path)
@@ -74,7 +74,7 @@ public final class PartialFile {
   }
 
   /// Removes what killed builders left in `folder`; returns how many files that were.
-  public static func removeLeftovers(in folder: String) -> Int {
+  package static func removeLeftovers(in folder: String) -> Int {
     guard let directory = opendir(folder) else { return 0 }
     defer { closedir(directory) }
     var removed = 0
@@ -106,7 +106,7 @@ func writeAll(
 }
 
 /// The path up to the last slash; `.` where there is none.
-public func parentFolder(_ path: String) -> String {
+package func parentFolder(_ path: String) -> String {
   guard let slash = path.lastIndex(of: "/") else { return "." }
   return slash == path.startIndex ? "/" : String(path[..<slash])
 }

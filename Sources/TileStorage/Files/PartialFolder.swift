@@ -6,8 +6,8 @@ import Glibc
 /// something is mounted or where somebody stands, is filled instead.
 ///
 /// Files may be written by several threads at a time.
-public final class PartialFolder: Sendable {
-  public let destination: String
+package final class PartialFolder: Sendable {
+  package let destination: String
   private let path: String
   private let replaces: Bool
   /// The destination is an empty folder.
@@ -16,7 +16,7 @@ public final class PartialFolder: Sendable {
   /// - Parameters:
   ///   - destination: its parent folder exists.
   ///   - replacing: what has that name is replaced; without, anything but an empty folder is refused.
-  public init(destination: String, replacing: Bool = false) throws(StorageError) {
+  package init(destination: String, replacing: Bool = false) throws(StorageError) {
     replaces = replacing
     var destination = destination
     while destination.count > 1, destination.hasSuffix("/") { destination.removeLast() }
@@ -35,7 +35,7 @@ public final class PartialFolder: Sendable {
   /// Writes one file; folders on its way are made.
   ///
   /// - Parameter name: relative, `/` between its parts; written once.
-  public func write(_ name: String, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
+  package func write(_ name: String, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
     let file = "\(path)/\(name)"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
     var descriptor = open(file, flags, 0o666)
@@ -48,7 +48,7 @@ public final class PartialFolder: Sendable {
     try writeAll(bytes, to: descriptor, path: "\(destination)/\(name)")
   }
 
-  public func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
+  package func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
     try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
       try write(name, UnsafeRawBufferPointer(bytes))
     }
@@ -61,7 +61,7 @@ public final class PartialFolder: Sendable {
   }
 
   /// Gives the finished folder its name.
-  public func publish() throws(StorageError) {
+  package func publish() throws(StorageError) {
     let action = "write \(destination)"
     guard chmod(path, 0o777 & ~CreationMask.value) == 0 else { throw StorageError(action, errno: errno) }
     // One call for what may be a hundred thousand files: a name on disk is then never without its bytes.
@@ -99,5 +99,5 @@ public final class PartialFolder: Sendable {
   }
 
   /// Leaves nothing behind; not to be called after `publish`.
-  public func abandon() { try? FileManager.default.removeItem(atPath: path) }
+  package func abandon() { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -8,43 +8,43 @@ import Glibc
 /// so that whenever the program ends an image is whole, with its words, or whole in the trash. A sidecar
 /// alone shows nothing. From another mount a file is copied, and removed when the copy is on the disk: an image may be
 /// in both places where the program was killed in between.
-public struct TrashFolder: Sendable {
-  public static let name = ".ziggurat-trash"
+package struct TrashFolder: Sendable {
+  package static let name = ".ziggurat-trash"
 
   /// Images that went together and can come back together.
-  public struct Deletion: Hashable, Sendable {
-    public let name: String
+  package struct Deletion: Hashable, Sendable {
+    package let name: String
     /// Their ids, sorted.
-    public let images: [String]
+    package let images: [String]
     /// Seconds since 1970.
-    public let time: Int
+    package let time: Int
   }
 
-  public let library: String
+  package let library: String
   private var root: String { "\(library)/\(Self.name)" }
 
-  public init(library: String) { self.library = library }
+  package init(library: String) { self.library = library }
 
   /// Where an archive's XMP sidecar may be, the first before the other: `photo.xmp`, or `photo.szi.xmp` as
   /// darktable and digiKam call it.
-  public static func sidecars(ofArchive path: String) -> [String] {
+  package static func sidecars(ofArchive path: String) -> [String] {
     [path.dropLast(4) + ".xmp", path + ".xmp"]
   }
 
   /// What was to go into the trash and could not.
-  public struct Failures: Sendable {
+  package struct Failures: Sendable {
     /// Images that are still in the library.
-    public var ids: Set<String> = []
-    public var errors: [StorageError] = []
+    package var ids: Set<String> = []
+    package var errors: [StorageError] = []
 
-    public init() {}
+    package init() {}
   }
 
   /// Moves archives out of the library with their sidecars, durably, as one deletion. What cannot be moved keeps the
   /// others from nothing.
   /// - Parameter paths: in the library's folder; what is gone already is passed over.
   /// - Returns: the deletion, nil where nothing was moved.
-  public func take(_ paths: [String]) -> (deletion: Deletion?, failures: Failures) {
+  package func take(_ paths: [String]) -> (deletion: Deletion?, failures: Failures) {
     let now = Int(Date().timeIntervalSince1970)
     let name = String(now, radix: 16) + "-" + String(UInt64.random(in: (1 << 60)...(.max)), radix: 16)
     var touched: Set<String> = [root]
@@ -73,7 +73,7 @@ public struct TrashFolder: Sendable {
   }
 
   /// What can come back, the last deleted first.
-  public var deletions: [Deletion] {
+  package var deletions: [Deletion] {
     names.compactMap { name in
       guard let time = Self.time(ofDeletion: name) else { return nil }
       let images = archives(name).map { id($0, below: "\(root)/\(name)") }
@@ -82,15 +82,15 @@ public struct TrashFolder: Sendable {
   }
 
   /// An image with the path that it has in the library.
-  public struct Place: Hashable, Sendable {
-    public let id: String
-    public let path: String
+  package struct Place: Hashable, Sendable {
+    package let id: String
+    package let path: String
   }
 
   /// Brings a deletion's images back. One that was built again since keeps what it has and gets back its words.
   /// - Returns: those that are back, and those whose place another image has taken; nil where there is no such
   ///   deletion any more.
-  public func restore(_ name: String) throws(StorageError) -> (restored: [Place], taken: [Place])? {
+  package func restore(_ name: String) throws(StorageError) -> (restored: [Place], taken: [Place])? {
     // Nothing that could be another path.
     guard Self.time(ofDeletion: name) != nil else { return nil }
     let archives = archives(name)
@@ -130,7 +130,7 @@ public struct TrashFolder: Sendable {
 
   /// Removes for good what was deleted until then, and what a killed program was removing.
   /// - Parameter oldest: seconds since 1970.
-  public func purge(until oldest: Int) {
+  package func purge(until oldest: Int) {
     for name in names {
       if name.hasPrefix(Self.discarded) { try? FileManager.default.removeItem(atPath: "\(root)/\(name)") }
       if let time = Self.time(ofDeletion: name), time <= oldest { discard(name) }
@@ -146,7 +146,7 @@ public struct TrashFolder: Sendable {
   }
 
   /// When a deletion of that name was, seconds since 1970; nil for any other name.
-  public static func time(ofDeletion name: String) -> Int? {
+  package static func time(ofDeletion name: String) -> Int? {
     let parts = name.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1].count == 16,
       name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) || $0 == 0x2d })

@@ -13,7 +13,7 @@ public final class SZIArchive: Sendable {
   public let fileExtension: String
   /// A digest of the central directory, which holds every entry's name, place, size and CRC-32.
   public let generation: UInt64
-  public let file: MappedFile
+  package let file: MappedFile
   /// Entries that are not tiles: the descriptor, properties, associated images.
   private let others: [String: TileIndex.Place]
   // Written once, before the archive is shared.
@@ -26,7 +26,7 @@ public final class SZIArchive: Sendable {
   ///   - path: of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
   ///   - enclosure: the library, which no link leads out of. Without one the file itself may be a link; a
   ///     descriptor's tiles lie in its folder in any case.
-  public convenience init(path: String, within enclosure: Enclosure? = nil) throws(StorageError) {
+  package convenience init(path: String, within enclosure: Enclosure? = nil) throws(StorageError) {
     do {
       if path.hasSuffix(".dzi") {
         try self.init(DeepZoomFolder(path: path, within: enclosure))
@@ -89,7 +89,7 @@ public final class SZIArchive: Sendable {
   }
 
   /// - Parameter file: of which the tiles are made, or which describes them.
-  public init(
+  package init(
     name: String, pyramid: Pyramid, format: TileFormat, fileExtension: String, generation: UInt64,
     file: MappedFile, loose: any LooseTiles
   ) {

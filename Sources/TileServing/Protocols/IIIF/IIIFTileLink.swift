@@ -1,6 +1,6 @@
 /// The Link header of a stored tile that was asked for through IIIF: the canonical URL of its picture, and
 /// the profile (IIIF Image API 3.0, sections 4.7 and 6; 2.1, sections 4.7 and 6). Made without a string.
-public struct IIIFTileLink {
+package struct IIIFTileLink {
   let isThree: Bool
   /// As it was sent, percent-encoded. Alive as long as the request.
   let id: UnsafeRawBufferPointer
@@ -13,13 +13,13 @@ public struct IIIFTileLink {
   let fileExtension: UnsafeRawBufferPointer
 
   /// More than the header can take beyond the base, in bytes.
-  public var room: Int { 3 * id.count + fileExtension.count + 240 }
+  package var room: Int { 3 * id.count + fileExtension.count + 240 }
 
   /// Writes the header's value, ended by NUL.
   /// - Parameters:
   ///   - base: in two parts, one behind the other.
   ///   - buffer: of `room` bytes and those of the base.
-  public func write(
+  package func write(
     base: (UnsafeRawBufferPointer, UnsafeRawBufferPointer), into buffer: UnsafeMutableRawBufferPointer
   ) {
     var at = 0

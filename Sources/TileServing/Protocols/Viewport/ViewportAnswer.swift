@@ -1,10 +1,10 @@
-public import TileGeometry
-public import TileStorage
+package import TileGeometry
+package import TileStorage
 
 /// Which tiles of an image cover a viewport, as JSON.
-public struct ViewportAnswer {
-  public let query: ViewportQuery
-  public let coverage: Coverage
+package struct ViewportAnswer {
+  package let query: ViewportQuery
+  package let coverage: Coverage
   private let limits: ScaleLimits
   /// What `/api/images/{id}` answers, as it is, where the query asks for it.
   var description: [UInt8]?
@@ -12,10 +12,10 @@ public struct ViewportAnswer {
   private let urls: TileURLs
 
   /// More tiles than a viewer could use: the query is refused, since its answer would keep others waiting.
-  public static let tileLimit = 10_000
+  package static let tileLimit = 10_000
 
   /// - Parameter base: in front of every URL, without a slash at its end; empty for root-relative ones.
-  public init(
+  package init(
     _ query: ViewportQuery, id: String, archive: SZIArchive, base: String = ""
   ) throws(ViewportQuery.Refusal) {
     self.query = query
@@ -47,14 +47,14 @@ public struct ViewportAnswer {
   }
 
   /// Coarser tiles first where they are asked for, then those of the level, nearest the centre first.
-  public var tiles: [CoveredTile] {
+  package var tiles: [CoveredTile] {
     var coarser = query.fallback ? coverage.fallbackTiles() : []
     // Among the coarser ones it is already, where something of the image is visible.
     if query.overview, !query.fallback, let whole = coverage.overviewTile { coarser = [whole] }
     return coarser + coverage.tiles(margin: query.margin)
   }
 
-  public var json: [UInt8] { json(of: tiles) }
+  package var json: [UInt8] { json(of: tiles) }
 
   func json(of tiles: [CoveredTile]) -> [UInt8] {
     var text = JSONText(capacity: 512 + tiles.count * 256)

@@ -1,38 +1,38 @@
-public import TileGeometry
+package import TileGeometry
 
 /// A viewport query from outside: `width=1280&height=800&scale=0.25&x=300&y=200`, checked once.
-public struct ViewportQuery: Hashable, Sendable {
-  public var width = 0.0
-  public var height = 0.0
-  public var scale: Double?
-  public var x: Double?
-  public var y: Double?
-  public var fit: Fit?
+package struct ViewportQuery: Hashable, Sendable {
+  package var width = 0.0
+  package var height = 0.0
+  package var scale: Double?
+  package var x: Double?
+  package var y: Double?
+  package var fit: Fit?
   /// Image space.
-  public var center: Point?
+  package var center: Point?
   /// Viewport space.
-  public var anchor: Point?
-  public var zoom = 1.0
-  public var minScale: Double?
-  public var maxScale: Double?
-  public var clamp = false
-  public var turn = Turn.none
-  public var devicePixelRatio = 1.0
-  public var margin = 0
-  public var fallback = false
+  package var anchor: Point?
+  package var zoom = 1.0
+  package var minScale: Double?
+  package var maxScale: Double?
+  package var clamp = false
+  package var turn = Turn.none
+  package var devicePixelRatio = 1.0
+  package var margin = 0
+  package var fallback = false
   /// Also the one tile that shows the whole image, in front of the others.
-  public var overview = false
+  package var overview = false
   /// The image's own description goes into the answer.
-  public var describe = false
-  public var scheme = TileScheme.deepZoom
+  package var describe = false
+  package var scheme = TileScheme.deepZoom
 
   /// A parameter that cannot be used: its name, its value and what it takes.
-  public struct Refusal: Error, Hashable, CustomStringConvertible {
-    public let parameter: String
-    public let value: String?
-    public let allowed: String
+  package struct Refusal: Error, Hashable, CustomStringConvertible {
+    package let parameter: String
+    package let value: String?
+    package let allowed: String
 
-    public var description: String {
+    package var description: String {
       if let value { return "\(parameter) is '\(value)'; it takes \(allowed)" }
       return "\(parameter) is missing; it takes \(allowed)"
     }
@@ -42,7 +42,7 @@ public struct ViewportQuery: Hashable, Sendable {
   ///   - parameters: decoded names and values in order; unknown names are passed over, a known one may come
   ///     once.
   ///   - sideLimit: CSS pixels that width and height may have.
-  public init(
+  package init(
     _ parameters: [(name: String, value: String)], sideLimit: Int = 32768
   ) throws(Refusal) {
     var values = Values()
@@ -78,7 +78,7 @@ public struct ViewportQuery: Hashable, Sendable {
   /// A scale that is given counts as it is. `minScale` and `maxScale` limit every scale when they are
   /// given; their defaults limit what `zoom` reaches and, with `clamp`, a given scale, but never `fit`.
   /// Where a limit changes the scale, the image point at the anchor stays (the middle without one).
-  public func viewport(on image: PixelSize) -> (viewport: Viewport, limits: ScaleLimits) {
+  package func viewport(on image: PixelSize) -> (viewport: Viewport, limits: ScaleLimits) {
     let standard = ScaleLimits(containing: image, width: width, height: height, turn: turn)
     let limits = limits(standard)
     var viewport = Viewport(
