@@ -1,4 +1,3 @@
-package import HTTPMessages
 package import Synchronization
 import TileRendering
 package import TileStorage

@@ -15,7 +15,7 @@ SCRIPTS = ["<script>alert(1)</script>", "<img src=x onerror=alert(2)>", "<svg/on
            "<a href='javascript:alert(4)'>x</a>", "<p>]]>\"'&amp;</p>"]
 FIELDS = ["XMP-dc:Title", "XMP-dc:Description", "XMP-dc:Creator", "XMP-dc:Rights", "XMP-photoshop:City", "XMP-dc:Subject"]
 # What lets nothing in an answer run, whatever a browser takes it for.
-CAUTION = "sandbox; default-src 'none'"
+CAUTION = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 # What browsers never take for a page.
 DATA = r"^(application/((ld\+)?json|xml|problem\+json)|image/(jpeg|png|webp))\b"
 

@@ -1,4 +1,3 @@
-import HTTPMessages
 import Uploading
 
 /// Something that changed what people see, or who may.

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPMessages
 package import TileStorage
 
 /// One HTTP answer.
@@ -67,9 +66,11 @@ package struct Response: Sendable {
   package static let anyOrigin = (name: "Access-Control-Allow-Origin", value: "*")
 
   /// What every answer carries that says nothing else in its place: much of what is answered was written by
-  /// strangers, and no browser must take it for a page, or run it as one.
+  /// strangers, and no browser must take it for a page, or run it as one. Let in is that
+  /// by which browsers lay out a picture or XML that is opened by itself: inline styles of their own, a drawn arrow.
   package static let caution: [(name: String, value: String)] = [
-    ("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", "sandbox; default-src 'none'"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"),
   ]
 
   static func text(_ status: Int, _ text: String) -> Response {

@@ -1,5 +1,3 @@
-import HTTPMessages
-
 /// Whose turn it is among clients that wait: whoever was given the least so far goes first, each client's own in the
 /// order of their arrival.
 ///

@@ -1,4 +1,3 @@
-package import HTTPMessages
 import Synchronization
 
 /// What clients hold of something that is limited: whoever holds as much as is left for all others gets no more.

@@ -1,5 +1,4 @@
 import Glibc
-package import HTTPMessages
 import Synchronization
 import TileRendering
 

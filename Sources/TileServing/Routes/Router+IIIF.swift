@@ -1,4 +1,3 @@
-import HTTPMessages
 import TileGeometry
 import TileRendering
 import TileStorage

@@ -1,5 +1,4 @@
 import Catalog
-import HTTPMessages
 import TileStorage
 
 /// The library, paged and searchable, and one image of it.

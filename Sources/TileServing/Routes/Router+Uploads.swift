@@ -1,4 +1,3 @@
-import HTTPMessages
 import TileStorage
 import Uploading
 

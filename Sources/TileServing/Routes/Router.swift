@@ -1,6 +1,5 @@
 import Catalog
 import Foundation
-import HTTPMessages
 import TileGeometry
 import TileStorage
 

@@ -1,4 +1,3 @@
-import HTTPMessages
 import Uploading
 
 /// Takes the body of a request that sends a part of a file.

@@ -1,5 +1,4 @@
 import Dispatch
-import HTTPMessages
 import Synchronization
 
 /// An answer that takes long to make, for a thread that nobody waits for.

@@ -1,4 +1,3 @@
-import HTTPMessages
 package import TileGeometry
 package import TileStorage
 

@@ -1,0 +1,14 @@
+/// Words with commas between, as options and headers list them (RFC 9110, section 5.6.1).
+enum ListedWords {
+  /// Each without the blanks around it; an empty one is a word, too.
+  static func of(_ text: some StringProtocol) -> [String] {
+    text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+      var word = Substring(part)
+      while let first = word.first, isBlank(first) { word.removeFirst() }
+      while let last = word.last, isBlank(last) { word.removeLast() }
+      return String(word)
+    }
+  }
+
+  private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+}

@@ -1,0 +1,35 @@
+/// A Cookie header's bytes (RFC 6265, section 4.2), read in place: this is done for every private tile.
+struct CookieHeader {
+  private let bytes: UnsafeBufferPointer<UInt8>
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  /// The cookies of one name.
+  struct Values {
+    fileprivate(set) var count = 0
+    fileprivate var last = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+
+    /// Nil where there are several as well: which of them is the server's own nobody can say.
+    var onlyOne: UnsafeBufferPointer<UInt8>? { count == 1 ? last : nil }
+  }
+
+  func values(_ name: [UInt8]) -> Values {
+    let (space, semicolon, equals) = (UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "="))
+    let length = name.count
+    var values = Values()
+    var at = 0
+    while at < bytes.count {
+      while at < bytes.count, bytes[at] == space { at += 1 }
+      var end = at
+      while end < bytes.count, bytes[end] != semicolon { end += 1 }
+      if end - at > length, bytes[at + length] == equals,
+        UnsafeBufferPointer(rebasing: bytes[at..<(at + length)]).elementsEqual(name)
+      {
+        values.count += 1
+        values.last = UnsafeBufferPointer(rebasing: bytes[(at + length + 1)..<end])
+      }
+      at = end + 1
+    }
+    return values
+  }
+}

@@ -1,0 +1,214 @@
+/// JSON written straight to memory, for answers that are asked for thousands of times a second;
+/// everything else is encoded by Foundation.
+struct JSONText: ~Copyable {
+  // An array would ask before every byte whether it is alone.
+  private var start: UnsafeMutablePointer<UInt8>
+  private var count = 0
+  private var capacity: Int
+  private var needsComma = false
+  private var fractions = WrittenFractions()
+
+  init(capacity: Int) {
+    self.capacity = max(capacity, 64)
+    start = .allocate(capacity: self.capacity)
+  }
+
+  deinit { start.deallocate() }
+
+  var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
+
+  mutating func object(_ body: (inout JSONText) -> Void) { nest("{", "}", body) }
+
+  mutating func list(_ body: (inout JSONText) -> Void) { nest("[", "]", body) }
+
+  mutating func key(_ name: StaticString) {
+    reserve(name.utf8CodeUnitCount + 4)
+    comma()
+    put("\"")
+    put(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    put("\"")
+    put(":")
+    needsComma = false
+  }
+
+  // A member of an object (RFC 8259, section 4): its name and its value.
+  mutating func member(_ name: StaticString, _ number: Int) {
+    key(name)
+    value(number)
+  }
+
+  mutating func member(_ name: StaticString, _ number: Double) {
+    key(name)
+    value(number)
+  }
+
+  mutating func member(_ name: StaticString, _ flag: Bool) {
+    key(name)
+    value(flag)
+  }
+
+  mutating func member(_ name: StaticString, _ text: String) {
+    key(name)
+    value(text)
+  }
+
+  /// - Parameter bytes: JSON already.
+  mutating func member(_ name: StaticString, json bytes: [UInt8]) {
+    key(name)
+    value(json: bytes)
+  }
+
+  mutating func value(_ number: Int) {
+    reserve(21)
+    comma()
+    if number < 0 { put("-") }
+    put(digits: number.magnitude)
+    needsComma = true
+  }
+
+  /// Whole numbers without a fraction; -0 as 0. The number is finite.
+  mutating func value(_ number: Double) {
+    if let whole = Int(exactly: number) { return value(whole) }
+    reserve(WrittenFractions.longest + 1)
+    comma()
+    needsComma = true
+    if let known = fractions.range(of: number) {
+      return put(UnsafeBufferPointer(start: start + known.lowerBound, count: known.count))
+    }
+    let first = count
+    var text = number.description
+    text.withUTF8 { put($0) }
+    fractions.add(number, at: first..<count)
+  }
+
+  mutating func value(_ flag: Bool) {
+    reserve(6)
+    comma()
+    part(flag ? "true" : "false")
+    needsComma = true
+  }
+
+  /// A value that is JSON already.
+  mutating func value(json bytes: [UInt8]) {
+    reserve(bytes.count + 1)
+    comma()
+    bytes.withUnsafeBufferPointer { put($0) }
+    needsComma = true
+  }
+
+  /// A string in parts, written by `body`.
+  mutating func string(_ body: (inout JSONText) -> Void) { nest("\"", "\"", body) }
+
+  /// A part of a string, as it stands between the quotes.
+  mutating func part(escaped bytes: [UInt8]) {
+    reserve(bytes.count)
+    bytes.withUnsafeBufferPointer { put($0) }
+  }
+
+  /// A part of a string that needs no escape.
+  mutating func part(_ text: StaticString) {
+    reserve(text.utf8CodeUnitCount)
+    put(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// - Parameter number: not negative.
+  mutating func part(_ number: Int) {
+    reserve(20)
+    put(digits: number.magnitude)
+  }
+
+  /// A text as it stands between the quotes of a string (RFC 8259, section 7).
+  static func escaped(_ text: String) -> [UInt8] {
+    var json = JSONText(capacity: text.utf8.count + 2)
+    json.value(text)
+    return Array(json.bytes.dropFirst().dropLast())
+  }
+
+  mutating func null() {
+    reserve(5)
+    comma()
+    part("null")
+    needsComma = true
+  }
+
+  mutating func value(_ text: String) {
+    // At worst every byte becomes six.
+    reserve(text.utf8.count * 6 + 3)
+    comma()
+    put("\"")
+    var text = text
+    text.withUTF8 { for byte in $0 { putEscaped(byte) } }
+    put("\"")
+    needsComma = true
+  }
+
+  private mutating func putEscaped(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      put("\\")
+      put(byte)
+    case 0..<0x20:
+      let digits = String(byte, radix: 16)
+      for byte in ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8 { put(byte) }
+    default: put(byte)
+    }
+  }
+
+  private mutating func nest(
+    _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ body: (inout JSONText) -> Void
+  ) {
+    reserve(2)
+    comma()
+    put(open)
+    needsComma = false
+    body(&self)
+    reserve(1)
+    put(close)
+    needsComma = true
+  }
+
+  // MARK: Into memory that `reserve` has made sure of
+
+  private mutating func comma() { if needsComma { put(",") } }
+
+  @inline(__always) private mutating func reserve(_ more: Int) {
+    if count + more > capacity { grow(by: more) }
+  }
+
+  @inline(never) private mutating func grow(by more: Int) {
+    let larger = max(capacity * 2, count + more)
+    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+    memory.update(from: start, count: count)
+    start.deallocate()
+    (start, capacity) = (memory, larger)
+  }
+
+  private mutating func put(_ byte: UInt8) {
+    start[count] = byte
+    count += 1
+  }
+
+  private mutating func put(_ character: Unicode.Scalar) { put(UInt8(ascii: character)) }
+
+  private mutating func put(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let base = bytes.baseAddress else { return }
+    (start + count).update(from: base, count: bytes.count)
+    count += bytes.count
+  }
+
+  private mutating func put(digits number: UInt) {
+    if number < 10 { return put(UInt8(ascii: "0") + UInt8(number)) }
+    var length = 1
+    var rest = number / 10
+    while rest > 0 {
+      length += 1
+      rest /= 10
+    }
+    rest = number
+    for at in stride(from: count + length - 1, through: count, by: -1) {
+      start[at] = UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0")
+      rest /= 10
+    }
+    count += length
+  }
+}

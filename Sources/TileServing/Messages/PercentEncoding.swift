@@ -1,0 +1,68 @@
+/// Percent-encoding (RFC 3986, section 2.1).
+enum PercentEncoding {
+  /// The bytes that `text` stands for, or nil where an escape is malformed or stands for NUL.
+  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count)
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
+      guard byte == UInt8(ascii: "%") else {
+        guard byte != 0 else { return nil }
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.next().flatMap(hexDigit), let low = rest.next().flatMap(hexDigit) else {
+        return nil
+      }
+      let value = high << 4 | low
+      guard value != 0 else { return nil }
+      bytes.append(value)
+    }
+    return bytes
+  }
+
+  /// The decoded text, or nil where the bytes are no UTF-8 either.
+  static func decodedString(_ text: some Collection<UInt8>) -> String? {
+    // As nearly all are: nothing to decode, and ASCII is UTF-8.
+    if text.allSatisfy({ $0 != 0 && $0 < 0x80 && $0 != UInt8(ascii: "%") }) {
+      return String(unsafeUninitializedCapacity: text.count) { $0.initialize(fromContentsOf: text) }
+    }
+    return decode(text).flatMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  /// Everything but unreserved characters is escaped: `a/b` becomes `a%2Fb`.
+  static func encode(_ text: String) -> String {
+    // Most ids need no escape.
+    if text.utf8.allSatisfy(isUnreserved) { return text }
+    var result = ""
+    for byte in text.utf8 {
+      if isUnreserved(byte) {
+        result.append(Character(UnicodeScalar(byte)))
+      } else {
+        let digits = String(byte, radix: 16, uppercase: true)
+        result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+      }
+    }
+    return result
+  }
+
+  /// RFC 3986, section 2.3.
+  static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  static func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}
