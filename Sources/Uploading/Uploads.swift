@@ -61,7 +61,7 @@ package final class Uploads: Sendable {
   ) throws(UploadError) -> Upload {
     guard length > 0 else { throw UploadError(400, "an empty file is no image") }
     let most = vault == nil ? limits.bytes : min(limits.bytes, limits.privateBytes)
-    guard length <= most else { throw UploadError(413, "a file of at most \(most) bytes is taken") }
+    guard length <= most else { throw UploadError(413, "a file of at most \(most >> 20) MB is taken") }
     guard let place = UploadName.folder(folder) else {
       throw UploadError(400, "the folder is none that a library may have")
     }
