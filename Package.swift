@@ -75,12 +75,14 @@ let package = Package(
     library(
       "TileServing",
       [
-        "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CFileSystems", "CQREncode",
-        "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium",
+        "Catalog", "Cells", "Metadata", "Uploading", "CFileSystems", "CQREncode", "TileRendering",
+        "TileStorage",
+        "TileGeometry",
+        "CDeflate", "CSodium",
+        "CXXHash",
       ]),
     library("Uploading", ["TileStorage"]),
-    library("HTTPMessages", ["CXXHash"]),
-    library("HTTPListening", ["HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
+    library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
       dependencies: [
@@ -110,13 +112,9 @@ let package = Package(
     tests(
       "TileRenderingTests",
       ["TileRendering", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("HTTPMessagesTests", ["HTTPMessages", "TestSupport"]),
     tests(
       "TileServingTests",
-      [
-        "HTTPMessages", "TileServing", "TileRendering", "TileStorage", "TileGeometry", "TestSupport",
-        "Uploading",
-      ]),
+      ["TileServing", "TileRendering", "TileStorage", "TileGeometry", "TestSupport", "Uploading"]),
   ],
   swiftLanguageModes: [.v6]
 )

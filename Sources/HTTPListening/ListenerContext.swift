@@ -1,6 +1,5 @@
 import CMicroHTTPD
 import Glibc
-import HTTPMessages
 import Synchronization
 import TileServing
 

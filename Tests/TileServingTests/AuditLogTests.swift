@@ -1,5 +1,4 @@
 import Foundation
-import HTTPMessages
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import HTTPMessages
 import Testing
 
 @testable import TileServing

@@ -2,8 +2,9 @@
 
 import json
 import unittest
+from urllib.parse import quote
 
-from browser import SOURCES, PageTest, base_url
+from browser import PHOTO, SOURCES, PageTest, base_url
 
 
 class ViewPage(PageTest):
@@ -182,6 +183,39 @@ class Gallery(PageTest):
         visit.page.get_by_role("button", name="Try again").click()
         visit.until("return document.querySelectorAll('.there').length >= 3")
         self.assertTrue(visit.run("return document.getElementById('again').hidden"))
+
+    def test_thumbnails_that_did_not_come_are_there_when_the_network_is_back(self):
+        visit = self.visit(faults=["ERR_FAILED", "/dzi/"])
+        visit.page.route("**/dzi/**", lambda route: route.abort())
+        visit.open(wait=False)
+        images = "const all = [...document.querySelectorAll('.frame img')]; "
+        visit.until(images + "return all.length >= 3 && all.every((each) => each.complete && !each.naturalWidth)")
+        visit.page.unroute_all()
+        visit.run("dispatchEvent(new Event('online'))")
+        visit.until("return document.querySelectorAll('.there').length >= 3")
+
+    def test_the_browsers_own_colour_is_that_of_the_page(self):
+        for scheme in ("dark", "light"):
+            for path, ground in (("", "document.documentElement"), (f"view/{quote(PHOTO, safe='')}", "viewer")):
+                with self.subTest(f"{scheme} /{path}"):
+                    visit = self.visit(color_scheme=scheme).open(path, wait=bool(path))
+                    told = visit.run("""const ground = getComputedStyle(%s).backgroundColor
+                        const meta = [...document.querySelectorAll('[name=theme-color]')].find(({ media }) => matchMedia(media).matches)
+                        const probe = document.createElement('i')
+                        document.body.append(probe)
+                        probe.attributeStyleMap.set('color', meta.content)
+                        return [getComputedStyle(probe).color, ground]""" % ground)
+                    self.assertEqual(*told)
+
+    def test_pictures_and_xml_opened_by_themselves_are_laid_out_by_the_browser(self):
+        for path in (f"iiif/3/{quote(PHOTO, safe='')}/full/300,/0/default.jpg", f"dzi/{quote(PHOTO, safe='')}.dzi"):
+            with self.subTest(path):
+                visit = self.visit(faults=["favicon.ico", "status of 404"]).open(path, wait=False)
+                visit.page.wait_for_timeout(300)
+                # In the middle of the window, as browsers show a picture.
+                if path.endswith("jpg"):
+                    box = visit.run("const { x, width } = document.images[0].getBoundingClientRect(); return [x, width]")
+                    self.assertEqual(box, [490, 300])
 
 
 if __name__ == "__main__":

@@ -148,6 +148,33 @@ class Uploads(unittest.TestCase):
         # A phone's camera is asked for by the second button.
         self.assertEqual(visit.run("return document.getElementById('camera').getAttribute('capture')"), "environment")
 
+    def test_what_another_browser_has_begun_is_not_offered(self):
+        host, _ = empty()
+        first, second = self.writer(host), self.writer(host)
+        first.page.route("**/api/uploads/*", lambda route: route.abort() if route.request.method == "PATCH" else route.continue_())
+        first.page.click(".add")
+        first.page.set_input_files("#choose", pictures(1, left=600))
+        first.until("return /does not answer/.test(document.querySelector('.uploads li span')?.textContent)")
+        left = "return document.querySelector('.uploads .left')"
+        for visit in (first, second):
+            visit.open("", wait=False)
+            visit.until("return document.querySelector('.add')")
+            visit.page.click(".add")
+        first.until(f"{left}.hidden === false", "told that it is unfinished")
+        second.until(f"{left}.textContent", "the server's word of it")
+        self.assertTrue(second.run(f"{left}.hidden"))
+
+    def test_a_file_that_is_too_large_is_told_how_large_one_may_be(self):
+        host, _ = empty("--upload-size", "1")
+        visit = self.writer(host)
+        folder = Path(tempfile.mkdtemp(prefix="ziggurat-large-"))
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "large.jpg").write_bytes(bytes((1 << 20) + 1))
+        visit.page.click(".add")
+        visit.page.set_input_files("#choose", folder / "large.jpg")
+        self.done(visit, 1, "failed")
+        self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "a file of at most 1 MB is taken")
+
 
 if __name__ == "__main__":
     unittest.main()

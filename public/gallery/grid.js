@@ -12,6 +12,9 @@ export class Grid {
     })
     new ResizeObserver(() => this.layOut()).observe(box)
     addEventListener('scroll', () => this.invalidate(), { passive: true })
+    addEventListener('online', () => {
+      for (const img of box.querySelectorAll('img:not(.there)')) img.src = img.src
+    })
     box.addEventListener('keydown', (event) => this.key(event))
     box.addEventListener('focusin', ({ target }) => {
       this.focused = Number(target.dataset.index)

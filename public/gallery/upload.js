@@ -77,11 +77,12 @@ class Panel {
     this.unfinished = new Map()
     this.events.addEventListener('upload', ({ data }) => {
       const upload = JSON.parse(data)
-      const row = this.rows.get(upload.id)
+      const { id, name, stage } = upload
+      const row = this.rows.get(id)
       if (row) return row.tell(upload)
       // Of an earlier visit: no page may keep a file.
-      if (upload.stage === 'receiving') this.unfinished.set(upload.id, upload.name)
-      else this.unfinished.delete(upload.id)
+      if (stage === 'receiving' && JSON.stringify([localStorage, sessionStorage]).includes(id)) this.unfinished.set(id, name)
+      else this.unfinished.delete(id)
       this.tellLeft()
     })
   }

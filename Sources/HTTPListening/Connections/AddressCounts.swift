@@ -1,4 +1,3 @@
-import HTTPMessages
 import Synchronization
 import TileServing
 

@@ -1,5 +1,4 @@
 import Glibc
-import HTTPMessages
 import TileServing
 
 /// Sockets that take connections.

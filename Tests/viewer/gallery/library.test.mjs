@@ -9,10 +9,12 @@ test('the list is read page by page to its end, each page once', async () => {
     const page = asked.length
     return { images: [{ id: `${page}a` }, { id: `${page}b` }], next: page < 3 ? `c${page}` : null }
   })
-  await Promise.all([library.more(), library.more()])
-  while (!library.isComplete) await library.more()
+  const [images, same] = await Promise.all([library.more(), library.more()])
+  assert.equal(images, same)
+  const read = [...images]
+  while (!library.isComplete) read.push(...await library.more())
   assert.deepEqual(await library.more(), [])
-  assert.deepEqual(library.images.map(({ id }) => id), ['1a', '1b', '2a', '2b', '3a', '3b'])
+  assert.deepEqual(read.map(({ id }) => id), ['1a', '1b', '2a', '2b', '3a', '3b'])
   assert.deepEqual(asked, ['/api/images?limit=200&q=night+watch', '/api/images?limit=200&cursor=c1&q=night+watch', '/api/images?limit=200&cursor=c2&q=night+watch'])
 })
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPMessages
+@testable import TileServing
 
 @Suite("Accept headers")
 struct MediaRangesTests {
