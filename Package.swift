@@ -75,14 +75,12 @@ let package = Package(
     library(
       "TileServing",
       [
-        "Catalog", "Cells", "Metadata", "Uploading", "CFileSystems", "CQREncode", "TileRendering",
-        "TileStorage",
-        "TileGeometry",
-        "CDeflate", "CSodium",
-        "CXXHash",
+        "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CFileSystems", "CQREncode",
+        "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium",
       ]),
     library("Uploading", ["TileStorage"]),
-    library("HTTPListening", ["TileServing", "TileStorage", "CMicroHTTPD"]),
+    library("HTTPMessages", ["CXXHash"]),
+    library("HTTPListening", ["HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
       dependencies: [
@@ -112,9 +110,13 @@ let package = Package(
     tests(
       "TileRenderingTests",
       ["TileRendering", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests("HTTPMessagesTests", ["HTTPMessages", "TestSupport"]),
     tests(
       "TileServingTests",
-      ["TileServing", "TileRendering", "TileStorage", "TileGeometry", "TestSupport", "Uploading"]),
+      [
+        "HTTPMessages", "TileServing", "TileRendering", "TileStorage", "TileGeometry", "TestSupport",
+        "Uploading",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

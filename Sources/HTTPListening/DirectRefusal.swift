@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import HTTPMessages
 import TileServing
 
 /// A refusal that is written to the socket itself: where libmicrohttpd takes no answer any more, or would send

@@ -1,3 +1,4 @@
+package import HTTPMessages
 package import Synchronization
 import TileRendering
 package import TileStorage

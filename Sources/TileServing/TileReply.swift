@@ -1,3 +1,4 @@
+package import HTTPMessages
 package import TileStorage
 
 /// A stored tile on its way out: a slice of the archive's mapping, and who keeps it mapped.
@@ -17,6 +18,13 @@ package struct TileReply {
   package var link: IIIFTileLink?
   /// For no cache and no other site's page.
   package let isPrivate: Bool
+}
+
+extension EntityTag {
+  /// Of a stored tile.
+  package init(_ tile: TileReply) {
+    self.init(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
+  }
 }
 
 /// What a path asks for on the way that needs no strings.

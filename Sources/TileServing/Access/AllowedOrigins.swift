@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// The sites whose pages may read answers across origins (CORS), and, where they are named, write with the token.
 package enum AllowedOrigins: Sendable, Equatable {
   /// Every site's pages read what everybody may, and none writes.

@@ -1,3 +1,4 @@
+import HTTPMessages
 import Uploading
 
 /// Something that changed what people see, or who may.

@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// The sites whose pages may show a picture's page in a frame of theirs (Content Security Policy 3, section
 /// 6.4.2).
 package struct FrameAncestors: Sendable, Equatable {

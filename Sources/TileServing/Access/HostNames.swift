@@ -1,3 +1,5 @@
+package import HTTPMessages
+
 /// The names that the server goes by.
 ///
 /// A page of another site can have its own name lead to an address of the visitor's network (DNS rebinding): the

@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// The cookie that carries a session's id.
 ///
 /// Over TLS its name begins with `__Host-` (RFC 6265bis, section 4.1.3.2): then nothing but this server, by TLS,

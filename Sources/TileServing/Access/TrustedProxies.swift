@@ -1,3 +1,5 @@
+package import HTTPMessages
+
 /// The proxies whose word counts for where a request comes from.
 ///
 /// A proxy adds the address that it sees to the end of `X-Forwarded-For`; what stands before that was sent by

@@ -1,3 +1,5 @@
+package import HTTPMessages
+
 /// One HTTP request as far as an answer depends on it.
 package struct Request: Sendable {
   package let method: String

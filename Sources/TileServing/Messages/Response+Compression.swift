@@ -1,4 +1,5 @@
 import CDeflate
+import HTTPMessages
 
 extension Response {
   /// The answer as gzip where the client takes that and the body is text of some length.
@@ -8,7 +9,7 @@ extension Response {
     else { return self }
     var response = self
     response.vary(by: "Accept-Encoding")
-    guard bytes.count >= 1024, let acceptEncoding, Self.takesGzip(acceptEncoding),
+    guard bytes.count >= 1024, let acceptEncoding, ContentCodings(acceptEncoding).takeGzip,
       // Made for this one answer: a fast level.
       let gzip = Self.gzip(bytes, level: 4)
     else { return response }
@@ -19,20 +20,6 @@ extension Response {
       response.headers[at].value = String(response.headers[at].value.dropLast()) + ".gz\""
     }
     return response
-  }
-
-  /// Whether an Accept-Encoding header takes gzip: by name or `*`, unless its weight is 0
-  /// (RFC 9110, section 12.5.3).
-  static func takesGzip(_ header: String) -> Bool {
-    var others: Bool?
-    for part in header.lowercased().split(separator: ",") {
-      let fields = part.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-      guard let name = fields.first else { continue }
-      let weight = fields.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
-      if name == "gzip" || name == "x-gzip" { return weight > 0 }
-      if name == "*" { others = weight > 0 }
-    }
-    return others ?? false
   }
 
   /// Nil where that would not be shorter.

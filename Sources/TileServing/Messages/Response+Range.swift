@@ -1,3 +1,5 @@
+import HTTPMessages
+
 extension Response {
   /// Whether it is a whole of known bytes, parts of which can be asked for.
   package var isDivisible: Bool {

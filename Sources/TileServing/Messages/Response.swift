@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessages
 package import TileStorage
 
 /// One HTTP answer.

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPMessages
 import Synchronization
 import TileStorage
 
@@ -36,7 +37,7 @@ final class StaticFiles: Sendable {
     case .missing: return .text(404, "there is nothing at this path")
     case .unreadable: return .text(500, "this file cannot be read")
     }
-    let compressed = Response.takesGzip(acceptEncoding) ? page.compressed : nil
+    let compressed = ContentCodings(acceptEncoding).takeGzip ? page.compressed : nil
     var headers: [(name: String, value: String)] = [
       ("Content-Type", Self.mediaType(path)),
       // Other bytes, another tag (RFC 9110, section 8.8.3.3).

@@ -1,4 +1,5 @@
 import Catalog
+import HTTPMessages
 import TileGeometry
 
 /// One image as `/api/images` and `/api/images/{id}` tell of it.

@@ -1,5 +1,6 @@
 import Catalog
 import Foundation
+import HTTPMessages
 import TileGeometry
 
 /// IIIF Presentation 3.0 of one image, or of a book with its pages as canvases.

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessages
 import TileStorage
 
 /// The TileJSON 3.0 of an image's XYZ tiles, which lie on the map as the tiles of z 0 do: from its upper

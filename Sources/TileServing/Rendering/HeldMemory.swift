@@ -1,3 +1,4 @@
+package import HTTPMessages
 import Synchronization
 
 /// What clients hold of something that is limited: whoever holds as much as is left for all others gets no more.

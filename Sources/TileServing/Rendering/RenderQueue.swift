@@ -1,4 +1,5 @@
 import Glibc
+package import HTTPMessages
 import Synchronization
 import TileRendering
 

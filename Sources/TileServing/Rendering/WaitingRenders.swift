@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// Renders that are waited for: who waits for which, and whose turn it is.
 ///
 /// A value without threads or a clock of its own: whoever holds it says what time it is, and tells those who are

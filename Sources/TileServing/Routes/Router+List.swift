@@ -1,4 +1,5 @@
 import Catalog
+import HTTPMessages
 import TileStorage
 
 /// The library, paged and searchable, and one image of it.

@@ -1,3 +1,4 @@
+import HTTPMessages
 import Uploading
 
 /// Takes the body of a request that sends a part of a file.

@@ -1,4 +1,5 @@
 import Dispatch
+import HTTPMessages
 import Synchronization
 
 /// An answer that takes long to make, for a thread that nobody waits for.

@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// The Link header of a stored tile that was asked for through IIIF: the canonical URL of its picture, and
 /// the profile (IIIF Image API 3.0, sections 4.7 and 6; 2.1, sections 4.7 and 6). Made without a string.
 package struct IIIFTileLink {

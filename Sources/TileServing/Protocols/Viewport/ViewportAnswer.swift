@@ -1,3 +1,4 @@
+import HTTPMessages
 package import TileGeometry
 package import TileStorage
 

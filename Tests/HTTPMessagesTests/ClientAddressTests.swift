@@ -1,5 +1,5 @@
+import HTTPMessages
 import Testing
-import TileServing
 
 struct ClientAddressTests {
   @Test(

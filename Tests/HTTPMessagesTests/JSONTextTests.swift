@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import TileServing
+@testable import HTTPMessages
 
 struct JSONTextTests {
   @Test("numbers are read as they were written, again and again")

@@ -7,27 +7,22 @@ package struct EntityTag: Hashable, Sendable {
   /// - Parameter text: with its quotes.
   package init(text: String) { self.text = text }
 
-  /// Of a stored tile.
-  package init(_ tile: TileReply) {
-    self.init(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
-  }
-
   init(_ opaque: String) { text = "\"\(opaque)\"" }
 
   /// Of a tile: the archive's generation and the tile's index, the same through every protocol.
   /// - Parameter stamp: of a tile that may change while the generation stays.
-  init(generation: UInt64, tile: Int, stamp: UInt64) {
+  package init(generation: UInt64, tile: Int, stamp: UInt64) {
     self.init(String(generation ^ stamp, radix: 16) + "-" + String(tile, radix: 16))
   }
 
   /// Of bytes made in memory.
-  init(of bytes: [UInt8]) {
+  package init(of bytes: [UInt8]) {
     let hash = XXH3_64bits(bytes, bytes.count)
     self.init(String(hash, radix: 16) + "." + String(bytes.count, radix: 16))
   }
 
   /// Of bytes made in memory and followed by tiles that they name.
-  init(of bytes: [UInt8], generation: UInt64) {
+  package init(of bytes: [UInt8], generation: UInt64) {
     self.init(EntityTag(of: bytes).text.dropFirst().dropLast() + "-" + String(generation, radix: 16))
   }
 

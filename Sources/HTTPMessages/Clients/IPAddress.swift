@@ -4,8 +4,8 @@ package import Glibc
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// The address's 128 bits in the order of its digits; one of IPv4 is `::ffff:a.b.c.d` (RFC 4291, section
   /// 2.5.5.2), so that both spellings are the same address.
-  let high: UInt64
-  let low: UInt64
+  package let high: UInt64
+  package let low: UInt64
 
   init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
@@ -57,7 +57,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// An address as proxies and URLs write it: in brackets or bare, with a port or without one.
-  init?(withPort text: Slice<UnsafeBufferPointer<UInt8>>) {
+  package init?(withPort text: Slice<UnsafeBufferPointer<UInt8>>) {
     let colon = UInt8(ascii: ":")
     if text.first == UInt8(ascii: "[") {
       guard let end = text.firstIndex(of: UInt8(ascii: "]")), Self.isPort(text[(end + 1)...]) else {
@@ -80,10 +80,10 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
       && text.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
+  package var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
 
   /// Whether it leads to the machine itself.
-  var isLoopback: Bool { isIPv4 ? (low >> 24) & 0xff == 127 : high == 0 && low == 1 }
+  package var isLoopback: Bool { isIPv4 ? (low >> 24) & 0xff == 127 : high == 0 && low == 1 }
 
   /// Whether the address is this machine's own or one of a home's or an office's network: of those that no
   /// stranger on the Internet reaches, but a page in a browser beside it does.

@@ -1,6 +1,6 @@
 /// JSON written straight to memory, for answers that are asked for thousands of times a second;
 /// everything else is encoded by Foundation.
-struct JSONText: ~Copyable {
+package struct JSONText: ~Copyable {
   // An array would ask before every byte whether it is alone.
   private var start: UnsafeMutablePointer<UInt8>
   private var count = 0
@@ -8,20 +8,20 @@ struct JSONText: ~Copyable {
   private var needsComma = false
   private var fractions = WrittenFractions()
 
-  init(capacity: Int) {
+  package init(capacity: Int) {
     self.capacity = max(capacity, 64)
     start = .allocate(capacity: self.capacity)
   }
 
   deinit { start.deallocate() }
 
-  var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
+  package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
 
-  mutating func object(_ body: (inout JSONText) -> Void) { nest("{", "}", body) }
+  package mutating func object(_ body: (inout JSONText) -> Void) { nest("{", "}", body) }
 
-  mutating func list(_ body: (inout JSONText) -> Void) { nest("[", "]", body) }
+  package mutating func list(_ body: (inout JSONText) -> Void) { nest("[", "]", body) }
 
-  mutating func key(_ name: StaticString) {
+  package mutating func key(_ name: StaticString) {
     reserve(name.utf8CodeUnitCount + 4)
     comma()
     put("\"")
@@ -32,33 +32,33 @@ struct JSONText: ~Copyable {
   }
 
   // A member of an object (RFC 8259, section 4): its name and its value.
-  mutating func member(_ name: StaticString, _ number: Int) {
+  package mutating func member(_ name: StaticString, _ number: Int) {
     key(name)
     value(number)
   }
 
-  mutating func member(_ name: StaticString, _ number: Double) {
+  package mutating func member(_ name: StaticString, _ number: Double) {
     key(name)
     value(number)
   }
 
-  mutating func member(_ name: StaticString, _ flag: Bool) {
+  package mutating func member(_ name: StaticString, _ flag: Bool) {
     key(name)
     value(flag)
   }
 
-  mutating func member(_ name: StaticString, _ text: String) {
+  package mutating func member(_ name: StaticString, _ text: String) {
     key(name)
     value(text)
   }
 
   /// - Parameter bytes: JSON already.
-  mutating func member(_ name: StaticString, json bytes: [UInt8]) {
+  package mutating func member(_ name: StaticString, json bytes: [UInt8]) {
     key(name)
     value(json: bytes)
   }
 
-  mutating func value(_ number: Int) {
+  package mutating func value(_ number: Int) {
     reserve(21)
     comma()
     if number < 0 { put("-") }
@@ -67,7 +67,7 @@ struct JSONText: ~Copyable {
   }
 
   /// Whole numbers without a fraction; -0 as 0. The number is finite.
-  mutating func value(_ number: Double) {
+  package mutating func value(_ number: Double) {
     if let whole = Int(exactly: number) { return value(whole) }
     reserve(WrittenFractions.longest + 1)
     comma()
@@ -81,7 +81,7 @@ struct JSONText: ~Copyable {
     fractions.add(number, at: first..<count)
   }
 
-  mutating func value(_ flag: Bool) {
+  package mutating func value(_ flag: Bool) {
     reserve(6)
     comma()
     part(flag ? "true" : "false")
@@ -89,7 +89,7 @@ struct JSONText: ~Copyable {
   }
 
   /// A value that is JSON already.
-  mutating func value(json bytes: [UInt8]) {
+  package mutating func value(json bytes: [UInt8]) {
     reserve(bytes.count + 1)
     comma()
     bytes.withUnsafeBufferPointer { put($0) }
@@ -97,41 +97,41 @@ struct JSONText: ~Copyable {
   }
 
   /// A string in parts, written by `body`.
-  mutating func string(_ body: (inout JSONText) -> Void) { nest("\"", "\"", body) }
+  package mutating func string(_ body: (inout JSONText) -> Void) { nest("\"", "\"", body) }
 
   /// A part of a string, as it stands between the quotes.
-  mutating func part(escaped bytes: [UInt8]) {
+  package mutating func part(escaped bytes: [UInt8]) {
     reserve(bytes.count)
     bytes.withUnsafeBufferPointer { put($0) }
   }
 
   /// A part of a string that needs no escape.
-  mutating func part(_ text: StaticString) {
+  package mutating func part(_ text: StaticString) {
     reserve(text.utf8CodeUnitCount)
     put(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   /// - Parameter number: not negative.
-  mutating func part(_ number: Int) {
+  package mutating func part(_ number: Int) {
     reserve(20)
     put(digits: number.magnitude)
   }
 
   /// A text as it stands between the quotes of a string (RFC 8259, section 7).
-  static func escaped(_ text: String) -> [UInt8] {
+  package static func escaped(_ text: String) -> [UInt8] {
     var json = JSONText(capacity: text.utf8.count + 2)
     json.value(text)
     return Array(json.bytes.dropFirst().dropLast())
   }
 
-  mutating func null() {
+  package mutating func null() {
     reserve(5)
     comma()
     part("null")
     needsComma = true
   }
 
-  mutating func value(_ text: String) {
+  package mutating func value(_ text: String) {
     // At worst every byte becomes six.
     reserve(text.utf8.count * 6 + 3)
     comma()

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import TileServing
+@testable import HTTPMessages
 
 @Suite struct IPAddressTests {
   @Test(arguments: [

@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986, section 2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
   /// The bytes that `text` stands for, or nil where an escape is malformed or stands for NUL.
-  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count)
     var rest = text.makeIterator()
@@ -22,7 +22,7 @@ enum PercentEncoding {
   }
 
   /// The decoded text, or nil where the bytes are no UTF-8 either.
-  static func decodedString(_ text: some Collection<UInt8>) -> String? {
+  package static func decodedString(_ text: some Collection<UInt8>) -> String? {
     // As nearly all are: nothing to decode, and ASCII is UTF-8.
     if text.allSatisfy({ $0 != 0 && $0 < 0x80 && $0 != UInt8(ascii: "%") }) {
       return String(unsafeUninitializedCapacity: text.count) { $0.initialize(fromContentsOf: text) }
@@ -31,7 +31,7 @@ enum PercentEncoding {
   }
 
   /// Everything but unreserved characters is escaped: `a/b` becomes `a%2Fb`.
-  static func encode(_ text: String) -> String {
+  package static func encode(_ text: String) -> String {
     // Most ids need no escape.
     if text.utf8.allSatisfy(isUnreserved) { return text }
     var result = ""
@@ -47,7 +47,7 @@ enum PercentEncoding {
   }
 
   /// RFC 3986, section 2.3.
-  static func isUnreserved(_ byte: UInt8) -> Bool {
+  package static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
@@ -57,7 +57,7 @@ enum PercentEncoding {
     }
   }
 
-  static func hexDigit(_ byte: UInt8) -> UInt8? {
+  package static func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

@@ -1,17 +1,7 @@
 import CMicroHTTPD
 import Glibc
 
-/// Headers whose lines are one list when there are several (RFC 9110, section 5.3).
-enum ListHeaders {
-  /// Those that answers depend on; a proxy adds a line of its own to the last.
-  private static let names: Set<String> = [
-    "accept", "accept-encoding", "if-match", "if-none-match", "x-forwarded-for",
-  ]
-
-  static func isList(_ name: String) -> Bool { names.contains(name.lowercased()) }
-}
-
-/// The lines of such a header as one, with commas between.
+/// The lines of a header that is a list as one, with commas between.
 /// - Parameter first: the value of its first line.
 func listHeader(_ connection: OpaquePointer, _ name: String, first: UnsafePointer<CChar>) -> String {
   var lines = Lines(name: name)

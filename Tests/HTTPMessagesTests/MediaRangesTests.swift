@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TileServing
+@testable import HTTPMessages
 
 @Suite("Accept headers")
 struct MediaRangesTests {

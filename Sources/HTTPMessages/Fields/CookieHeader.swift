@@ -1,19 +1,19 @@
 /// A Cookie header's bytes (RFC 6265, section 4.2), read in place: this is done for every private tile.
-struct CookieHeader {
+package struct CookieHeader {
   private let bytes: UnsafeBufferPointer<UInt8>
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   /// The cookies of one name.
-  struct Values {
-    fileprivate(set) var count = 0
+  package struct Values {
+    package fileprivate(set) var count = 0
     fileprivate var last = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
 
     /// Nil where there are several as well: which of them is the server's own nobody can say.
-    var onlyOne: UnsafeBufferPointer<UInt8>? { count == 1 ? last : nil }
+    package var onlyOne: UnsafeBufferPointer<UInt8>? { count == 1 ? last : nil }
   }
 
-  func values(_ name: [UInt8]) -> Values {
+  package func values(_ name: [UInt8]) -> Values {
     let (space, semicolon, equals) = (UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "="))
     let length = name.count
     var values = Values()

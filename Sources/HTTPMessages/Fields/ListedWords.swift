@@ -1,7 +1,7 @@
 /// Words with commas between, as options and headers list them (RFC 9110, section 5.6.1).
-enum ListedWords {
+package enum ListedWords {
   /// Each without the blanks around it; an empty one is a word, too.
-  static func of(_ text: some StringProtocol) -> [String] {
+  package static func of(_ text: some StringProtocol) -> [String] {
     text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       var word = Substring(part)
       while let first = word.first, isBlank(first) { word.removeFirst() }
