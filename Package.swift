@@ -57,6 +57,7 @@ let package = Package(
     library("Cells", ["CCell", "CSeccomp"]),
     library("TileGeometry"),
     library("TileStorage", ["TileGeometry", "CDeflate", "CExpat"]),
+    library("TileProtocols", ["TileStorage", "TileGeometry"]),
     library("PrivateSpaces", ["CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
     library("Imaging", ["Cells", "CVips", "CLCMS", "CHEIF"]),
     library("Metadata", ["Cells", "TileStorage", "CGExiv2"]),
@@ -69,14 +70,16 @@ let package = Package(
         "CTurboJPEG", "CWebP",
         "CXXHash",
       ]),
-    library("TileRendering", ["CCell", "Cells", "Imaging", "TileStorage", "TileGeometry", "CTurboJPEG"]),
-    library("TileExport", ["TileRendering", "TileStorage", "TileGeometry"]),
+    library(
+      "TileRendering",
+      ["CCell", "Cells", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CTurboJPEG"]),
+    library("TileExport", ["TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
     library("Catalog", ["CSQLite", "TileStorage", "TileGeometry"]),
     library(
       "TileServing",
       [
         "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CFileSystems", "CQREncode",
-        "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium",
+        "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium",
       ]),
     library("Uploading", ["TileStorage"]),
     library("HTTPMessages", ["CXXHash"]),
@@ -96,6 +99,7 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["TileStorage", "TileGeometry", "TestSupport"]),
+    tests("TileProtocolsTests", ["TileProtocols", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("PrivateSpacesTests", ["PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("UploadingTests", ["Uploading", "TestSupport"]),
@@ -109,12 +113,16 @@ let package = Package(
     tests("ZigguratTests", ["ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "TileRenderingTests",
-      ["TileRendering", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
+      [
+        "TileRendering", "TileProtocols", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry",
+        "TestSupport",
+      ]),
     tests("HTTPMessagesTests", ["HTTPMessages", "TestSupport"]),
     tests(
       "TileServingTests",
       [
-        "HTTPMessages", "TileServing", "TileRendering", "TileStorage", "TileGeometry", "TestSupport",
+        "HTTPMessages", "TileServing", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry",
+        "TestSupport",
         "Uploading",
       ]),
   ],

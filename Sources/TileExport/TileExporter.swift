@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 import TileGeometry
+import TileProtocols
 import TileRendering
 package import TileStorage
 
@@ -141,10 +142,9 @@ package struct TileExporter: Sendable {
     let size =
       layout.padsEdges
       ? PixelSize(width: side, height: side)! : PixelSize(width: place.width, height: place.height)!
-    let picture = PictureFormat(fileExtension: format.fileExtension)!
     do throws(RenderError) {
       return try renderer.render(
-        .cut(place, level: tile.level, paddedTo: size, picture), of: archive)
+        .cut(place, level: tile.level, paddedTo: size, PictureFormat(format)), of: archive)
     } catch {
       throw StorageError("export \(archive.name)", error.description)
     }

@@ -1,4 +1,5 @@
 package import TileGeometry
+package import TileProtocols
 package import TileStorage
 
 extension TileRenderer {

@@ -1,6 +1,7 @@
 import Imaging
 import Synchronization
 package import TileGeometry
+package import TileProtocols
 package import TileStorage
 
 /// Makes pictures from the tiles of archives; may be used by many threads at once.
@@ -195,7 +196,7 @@ package final class TileRenderer: Sendable {
     case .webp: try image.webpBytes(quality: options.quality, isQuick: !options.isKept)
     case .tif: try image.tiffBytes()
     case .gif: try image.gifBytes()
-    default: try image.avifBytes(quality: options.quality, isQuick: !options.isKept)
+    case .avif: try image.avifBytes(quality: options.quality, isQuick: !options.isKept)
     }
   }
 

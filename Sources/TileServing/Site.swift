@@ -1,5 +1,6 @@
 package import HTTPMessages
 package import Synchronization
+import TileProtocols
 import TileRendering
 package import TileStorage
 package import Uploading
@@ -140,13 +141,13 @@ package final class Site: Sendable {
         id = UnsafeRawBufferPointer(rebasing: id[SpaceLibrary.prefix.utf8CodeUnitCount...])
       }
       guard let archive = (try? library.archive(id)) ?? nil, let number = number(archive),
-        let mediaType = MediaTypeName.pointer(archive.format, ending: fileExtension),
+        PictureFormat(tileEnding: fileExtension) == PictureFormat(archive.format),
         let (bytes, stamp) = archive.stampedTile(number)
       else { return .other }
       return .found(
         TileReply(
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
-          stamp: stamp, tile: number, mediaType: mediaType, isPrivate: isPrivate))
+          stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters, isPrivate: isPrivate))
     }
   }
 
@@ -276,23 +277,5 @@ package final class Site: Sendable {
       count += 1
     }
     return UnsafeRawBufferPointer(rebasing: buffer[..<count])
-  }
-}
-
-/// Media types as C strings that live as long as the process.
-enum MediaTypeName {
-  static func pointer(_ format: TileFormat, ending: UnsafeRawBufferPointer) -> UnsafePointer<CChar>? {
-    guard
-      format.fileExtension.utf8.elementsEqual(ending)
-        || format.otherExtensions.contains(where: { $0.utf8.elementsEqual(ending) })
-    else { return nil }
-    let text: StaticString =
-      switch format {
-      case .jpeg: "image/jpeg"
-      case .png: "image/png"
-      case .webp: "image/webp"
-      default: "image/avif"
-      }
-    return UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 }

@@ -2,6 +2,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TileGeometry
+import TileProtocols
 import TileStorage
 
 @testable import TileRendering

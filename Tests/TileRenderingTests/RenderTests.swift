@@ -3,6 +3,7 @@ import Imaging
 import TestSupport
 import Testing
 import TileGeometry
+import TileProtocols
 import TileStorage
 
 @testable import PyramidBuilding
@@ -120,7 +121,7 @@ struct RenderTests {
 
   @Test(
     "regions are mirrored before they are turned, and gray and bitonal have one band",
-    arguments: PictureFormat.all)
+    arguments: PictureFormat.allCases)
   func turned(format: PictureFormat) throws {
     let folder = try TemporaryFolder()
     let archive = try Self.archive(folder)

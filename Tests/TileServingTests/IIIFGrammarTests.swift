@@ -1,5 +1,6 @@
 import Testing
 import TileGeometry
+import TileProtocols
 import TileRendering
 
 @testable import TileServing

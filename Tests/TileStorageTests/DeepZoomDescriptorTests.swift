@@ -24,7 +24,7 @@ import TileGeometry
 
   @Test(arguments: [(1, 1, 1), (1000, 700, 512), (1 << 31, 3, 254), (1 << 40, 1 << 10, 1 << 16)])
   func `what is written reads back`(width: Int, height: Int, tileSize: Int) throws {
-    for format in TileFormat.all {
+    for format in TileFormat.allCases {
       let written = DeepZoomDescriptor(
         pyramid: SmallArchive.pyramid(width, height, tileSize: tileSize), format: format)
       #expect(try read(written.xml) == written)

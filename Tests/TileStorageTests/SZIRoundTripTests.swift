@@ -12,7 +12,7 @@ import TileGeometry
   func `every tile reads back as it was written`(width: Int, height: Int, tileSize: Int) throws {
     let folder = try TemporaryFolder()
     let pyramid = SmallArchive.pyramid(width, height, tileSize: tileSize)
-    for format in TileFormat.all {
+    for format in TileFormat.allCases {
       let size = try SmallArchive.write(to: folder("a.szi"), name: "night watch", pyramid, format: format)
       let archive = try SZIArchive(path: folder("a.szi"))
       #expect(archive.name == "night watch")

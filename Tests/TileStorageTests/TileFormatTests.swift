@@ -18,10 +18,10 @@ import Testing
     bytes.withUnsafeBytes { format.fault(ofTile: $0, width: width, height: height) }
   }
 
-  @Test(arguments: TileFormat.all)
+  @Test(arguments: TileFormat.allCases)
   func `a tile of its format is one, a tile of another is none`(format: TileFormat) throws {
     let folder = try TemporaryFolder()
-    for other in TileFormat.all {
+    for other in TileFormat.allCases {
       let data = try made(folder, 96, 64, "x.\(other.fileExtension)")
       #expect(fault(format, data, 96, 64) == (format == other ? nil : "is no \(format.mediaType)"))
     }

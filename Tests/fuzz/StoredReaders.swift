@@ -52,7 +52,7 @@ extension FuzzInput {
     let codec = TurboJPEG()
     bytes.withUnsafeBytes { tile in
       // Its place would want this size.
-      guard let format = TileFormat.all.first(where: { $0.signature == ImageSignature(tile) }),
+      guard let format = TileFormat.allCases.first(where: { $0.signature == ImageSignature(tile) }),
         let image = try? Image(encoded: tile, mediaType: format.mediaType, subject: "tile"),
         let size = PixelSize(width: image.width, height: image.height), max(size.width, size.height) <= 2048
       else { return }

@@ -41,7 +41,7 @@ package enum TileCheckCell {
     guard let server = CellServer.running else {
       return fault(ofTile: bytes, format, size.width, size.height)
     }
-    let numbers = [TileFormat.all.firstIndex(of: format)!, size.width, size.height]
+    let numbers = [TileFormat.allCases.firstIndex(of: format)!, size.width, size.height]
     do throws(CellEnd) {
       let question = numbers.withUnsafeBytes { Array($0) } + bytes
       let message = try pool.ask(server, check, question, longest: longestAnswer, seconds: seconds)
@@ -57,7 +57,7 @@ package enum TileCheckCell {
     return question.withUnsafeBytes { bytes in
       func number(_ at: Int) -> Int { bytes.loadUnaligned(fromByteOffset: 8 * at, as: Int.self) }
       let tile = UnsafeRawBufferPointer(rebasing: bytes[head...])
-      return Array((fault(ofTile: tile, TileFormat.all[number(0)], number(1), number(2)) ?? "").utf8)
+      return Array((fault(ofTile: tile, TileFormat.allCases[number(0)], number(1), number(2)) ?? "").utf8)
     }
   }
 

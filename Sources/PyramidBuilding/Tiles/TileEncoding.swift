@@ -15,7 +15,7 @@ extension BuildOptions {
     case .jpeg: try JPEGTileEncoder(layout, quality: quality, subsampling: subsampling, tileSize: tileSize)
     case .webp: try WebPTileEncoder(bands: layout.bandsPerPlane, quality: quality, tileSize: tileSize)
     case .avif: AVIFTileEncoder(bands: layout.bandsPerPlane, quality: quality, profile: profile)
-    default: try PNGTileEncoder(bands: layout.bandsPerPlane, tileSize: tileSize)
+    case .png: try PNGTileEncoder(bands: layout.bandsPerPlane, tileSize: tileSize)
     }
   }
 }

@@ -15,7 +15,8 @@ final class TileProfile {
       switch format {
       case .jpeg: try Self.segments(profile)
       case .png: try Self.pngChunk(profile)
-      default: Self.riffChunk(profile)
+      case .webp: Self.riffChunk(profile)
+      case .avif: []
       }
   }
 
@@ -32,7 +33,7 @@ final class TileProfile {
       return joined(tile, at: hasJFIF ? 4 + (Int(tile[4]) << 8 | Int(tile[5])) : 2, block)
     case .png: return joined(tile, at: 33, block)  // behind IHDR, which is always that long
     case .webp: return webp(tile, width, height)
-    default: return tile
+    case .avif: return tile
     }
   }
 

@@ -1,4 +1,5 @@
 import TileGeometry
+import TileProtocols
 import TileStorage
 
 /// A request on its way to another process of this program: words of eight bytes, one after the other.
@@ -6,7 +7,7 @@ extension RenderRequest {
   var bytes: [UInt8] {
     var words: [Int] = [
       Int(bitPattern: UInt(generation)), pyramid.imageSize.width, pyramid.imageSize.height, pyramid.tileSize,
-      pyramid.overlap, coarsestLevel, hasStamps ? 1 : 0, TileFormat.all.firstIndex(of: format)!,
+      pyramid.overlap, coarsestLevel, hasStamps ? 1 : 0, TileFormat.allCases.firstIndex(of: format)!,
     ]
     task.write(to: &words)
     for hint in hints {
@@ -23,10 +24,10 @@ extension RenderRequest {
     }[...]
     guard words.count >= 8, let size = PixelSize(width: words[1], height: words[2]),
       let pyramid = Pyramid(imageSize: size, tileSize: words[3], overlap: words[4]),
-      (0..<pyramid.levelCount).contains(words[5]), TileFormat.all.indices.contains(words[7])
+      (0..<pyramid.levelCount).contains(words[5]), TileFormat.allCases.indices.contains(words[7])
     else { return nil }
     let (generation, coarsest, hasStamps) = (UInt64(bitPattern: Int64(words[0])), words[5], words[6] == 1)
-    let format = TileFormat.all[words[7]]
+    let format = TileFormat.allCases[words[7]]
     words = words.dropFirst(8)
     guard let task = RenderTask(&words), words.count % 3 == 0 else { return nil }
     let hints = stride(from: words.startIndex, to: words.endIndex, by: 3).map { at in
@@ -41,7 +42,7 @@ extension RenderRequest {
 extension RenderTask {
   fileprivate func write(to words: inout [Int]) {
     func bits(_ number: Double) -> Int { Int(bitPattern: UInt(number.bitPattern)) }
-    let format = PictureFormat.all.firstIndex(of: format)!
+    let format = PictureFormat.allCases.firstIndex(of: format)!
     switch self {
     case .picture(let picture):
       let (region, size) = (picture.region, picture.size)
@@ -67,8 +68,8 @@ extension RenderTask {
     }
     let own = Array(words.prefix(counts[kind]))
     words = words.dropFirst(own.count)
-    guard PictureFormat.all.indices.contains(own[1]) else { return nil }
-    let format = PictureFormat.all[own[1]]
+    guard PictureFormat.allCases.indices.contains(own[1]) else { return nil }
+    let format = PictureFormat.allCases[own[1]]
     func number(_ at: Int) -> Double { Double(bitPattern: UInt64(UInt(bitPattern: own[at]))) }
     func rectangle(_ at: Int) -> PixelRect {
       PixelRect(x: own[at], y: own[at + 1], width: own[at + 2], height: own[at + 3])

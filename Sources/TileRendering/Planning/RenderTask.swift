@@ -1,4 +1,5 @@
 package import TileGeometry
+package import TileProtocols
 package import TileStorage
 
 /// A file that can be made of an archive's tiles.

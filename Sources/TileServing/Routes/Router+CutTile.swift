@@ -1,4 +1,5 @@
 import TileGeometry
+import TileProtocols
 import TileRendering
 import TileStorage
 
@@ -15,7 +16,7 @@ extension Router {
     guard let format = PictureFormat(fileExtension: ending == "jpeg" ? "jpg" : ending),
       let own = PixelSize(width: rectangle.width, height: rectangle.height)
     else {
-      let endings = PictureFormat.all.map(\.fileExtension).joined(separator: ", ")
+      let endings = PictureFormat.allCases.map(\.fileExtension).joined(separator: ", ")
       return .text(404, "tiles can be had as \(endings)")
     }
     let size = size ?? own

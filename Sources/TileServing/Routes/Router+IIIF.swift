@@ -1,5 +1,6 @@
 import HTTPMessages
 import TileGeometry
+import TileProtocols
 import TileRendering
 import TileStorage
 

@@ -2,10 +2,10 @@ extension TileFormat {
   /// The signature that files of this format begin with.
   public var signature: ImageSignature {
     switch self {
+    case .jpeg: .jpeg
     case .png: .png
     case .webp: .webp
     case .avif: .avif
-    default: .jpeg
     }
   }
 

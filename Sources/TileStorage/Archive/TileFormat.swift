@@ -1,31 +1,41 @@
 /// An encoding of tiles, known by its media type and by the endings of its file names.
-public struct TileFormat: Hashable, Sendable {
-  /// What Ziggurat writes, without a dot: `jpg`.
-  public let fileExtension: String
-  /// Read as the same format: `jpeg`.
-  public let otherExtensions: [String]
-  public let mediaType: String
-
-  public static let jpeg = TileFormat(
-    fileExtension: "jpg", otherExtensions: ["jpeg"], mediaType: "image/jpeg")
-  public static let png = TileFormat(fileExtension: "png", otherExtensions: [], mediaType: "image/png")
-  public static let webp = TileFormat(fileExtension: "webp", otherExtensions: [], mediaType: "image/webp")
-  public static let avif = TileFormat(fileExtension: "avif", otherExtensions: [], mediaType: "image/avif")
-
-  public static let all: [TileFormat] = [.jpeg, .png, .webp, .avif]
+public enum TileFormat: String, CaseIterable, Sendable {
+  case jpeg = "jpg"
+  case png, webp, avif
 
   /// The format of files that end in `fileExtension` (no dot), or nil where none is known.
   public init?(fileExtension: String) {
     let wanted = fileExtension.lowercased()
-    guard let known = Self.all.first(where: { $0.extensions.contains(wanted) }) else { return nil }
+    guard let known = Self.allCases.first(where: { $0.extensions.contains(wanted) }) else { return nil }
     self = known
   }
 
-  private init(fileExtension: String, otherExtensions: [String], mediaType: String) {
-    self.fileExtension = fileExtension
-    self.otherExtensions = otherExtensions
-    self.mediaType = mediaType
+  /// What Ziggurat writes, without a dot: `jpg`.
+  public var fileExtension: String { rawValue }
+
+  /// The endings that are read as the same format: `jpeg`.
+  public var otherExtensions: [String] {
+    switch self {
+    case .jpeg: ["jpeg"]
+    case .png, .webp, .avif: []
+    }
   }
 
   public var extensions: [String] { [fileExtension] + otherExtensions }
+
+  public var mediaType: String { mediaTypeName.description }
+
+  /// The media type as a C string that lives as long as the process.
+  package var mediaTypeCharacters: UnsafePointer<CChar> {
+    UnsafeRawPointer(mediaTypeName.utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+
+  private var mediaTypeName: StaticString {
+    switch self {
+    case .jpeg: "image/jpeg"
+    case .png: "image/png"
+    case .webp: "image/webp"
+    case .avif: "image/avif"
+    }
+  }
 }

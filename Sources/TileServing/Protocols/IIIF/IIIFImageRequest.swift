@@ -1,4 +1,5 @@
 import TileGeometry
+import TileProtocols
 import TileRendering
 
 /// Region, size, rotation, quality and format of one picture (IIIF Image API 3.0, section 4; 2.1, section 4).
@@ -39,7 +40,7 @@ struct IIIFImageRequest: Hashable {
     }
     guard let format = PictureFormat(fileExtension: String(file[1])) else {
       throw IIIFRefusal(
-        "the format is one of " + PictureFormat.all.map(\.fileExtension).joined(separator: ", "))
+        "the format is one of " + PictureFormat.allCases.map(\.fileExtension).joined(separator: ", "))
     }
     (self.region, self.size, self.quality, self.format) = (region, size, quality, format)
   }

@@ -1,5 +1,6 @@
 import HTTPMessages
 import TileGeometry
+import TileProtocols
 import TileRendering
 import TileStorage
 
@@ -41,7 +42,7 @@ struct IIIFInformation {
           text.value(version.profile)
           text.object { text in
             text.key("formats")
-            write(PictureFormat.all.map(\.fileExtension), &text)
+            write(PictureFormat.allCases.map(\.fileExtension), &text)
             text.key("qualities")
             write(["default", "color", "gray", "bitonal"], &text)
             text.key("supports")

@@ -1,4 +1,5 @@
 import TileGeometry
+import TileProtocols
 import TileRendering
 
 /// A version of the IIIF Image API that is spoken here.

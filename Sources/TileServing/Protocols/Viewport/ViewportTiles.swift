@@ -1,5 +1,6 @@
 import HTTPMessages
 import TileGeometry
+import TileProtocols
 import TileRendering
 import TileStorage
 
@@ -47,7 +48,7 @@ extension Router {
     _ tiles: [TileAddress], _ json: [UInt8], _ archive: SZIArchive, _ failure: Response
   ) -> Response {
     let renderer = site.renderer
-    guard let format = PictureFormat(fileExtension: archive.format.fileExtension) else { return failure }
+    let format = PictureFormat(archive.format)
     var (stamp, pixels): (UInt64, Int) = (0, 0)
     for address in tiles {
       let task = RenderTask.tile(address, format)

@@ -1,0 +1,67 @@
+package import TileStorage
+
+/// A file format that pictures are encoded in, known by the ending of its URLs.
+package enum PictureFormat: String, CaseIterable, Sendable {
+  case jpg, png, webp, tif, gif, avif
+
+  /// Nil for an ending that no format has, in lower case.
+  package init?(fileExtension: String) { self.init(rawValue: fileExtension) }
+
+  /// - Parameter ending: what follows the dot, in lower case. Read without making a string.
+  package init?(ending: UnsafeRawBufferPointer) {
+    guard ending.count == 3 || ending.count == 4, ending[0] != 0 else { return nil }
+    var word: UInt32 = 0
+    for byte in ending { word = word << 8 | UInt32(byte) }
+    switch word {
+    case 0x6a_7067: self = .jpg
+    case 0x70_6e67: self = .png
+    case 0x7765_6270: self = .webp
+    case 0x74_6966: self = .tif
+    case 0x67_6966: self = .gif
+    case 0x6176_6966: self = .avif
+    default: return nil
+    }
+  }
+
+  /// The same with the other ending that tiles may have, `jpeg`.
+  package init?(tileEnding ending: UnsafeRawBufferPointer) {
+    if ending.elementsEqual("jpeg".utf8) {
+      self = .jpg
+    } else {
+      self.init(ending: ending)
+    }
+  }
+
+  /// The one that tiles of `format` are in.
+  package init(_ format: TileFormat) {
+    self =
+      switch format {
+      case .jpeg: .jpg
+      case .png: .png
+      case .webp: .webp
+      case .avif: .avif
+      }
+  }
+
+  /// Without a dot: `jpg`.
+  package var fileExtension: String { rawValue }
+
+  package var mediaType: String {
+    switch self {
+    case .jpg: "image/jpeg"
+    case .png: "image/png"
+    case .webp: "image/webp"
+    case .tif: "image/tiff"
+    case .gif: "image/gif"
+    case .avif: "image/avif"
+    }
+  }
+
+  /// Whether a pixel can be transparent.
+  package var keepsAlpha: Bool {
+    switch self {
+    case .jpg: false
+    case .png, .webp, .tif, .gif, .avif: true
+    }
+  }
+}
