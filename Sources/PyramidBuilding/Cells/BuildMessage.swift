@@ -74,10 +74,19 @@ struct ToldPlan: Codable {
   func plan(_ options: BuildOptions) -> BuildPlan? {
     guard tileSize == options.tileSize, memory > 0, let format = TileFormat(fileExtension: format),
       format == options.format || options.choosesFormat, let size = PixelSize(width: width, height: height),
+      case (let pixels, false) = width.multipliedReportingOverflow(by: height), pixels <= Self.mostPixels,
       let pyramid = Pyramid(imageSize: size, tileSize: tileSize)
     else { return nil }
     return BuildPlan(pyramid: pyramid, format: format, memory: memory)
   }
+
+  /// More than any file holds; a few bytes for each of them are still a number.
+  private static let mostPixels = 1 << 56
+}
+
+extension BuildPlan {
+  /// Bytes that no archive of the picture has: a cell is not to fill the disk.
+  var mostBytes: Int { 6 * pyramid.imageSize.width * pyramid.imageSize.height + (128 << 20) }
 }
 
 /// How a picture came out, as a cell tells it.

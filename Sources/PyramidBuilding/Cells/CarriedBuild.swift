@@ -69,22 +69,20 @@ struct CarriedBuild {
 
   private func receive() throws(Stop) -> CellMessage {
     var isTooLarge = false
-    let patience = Cell.Patience(until: deadline, of: builder.imageTimeout) { [builder, file, mostBytes] in
-      isTooLarge = file.map { $0.byteCount > mostBytes } ?? false
+    let patience = Cell.Patience(until: deadline, of: builder.imageTimeout) { [builder, file, plan] in
+      isTooLarge = file.map { $0.byteCount > plan?.mostBytes ?? 0 } ?? false
       return isTooLarge || builder.isCancelled()
     }
     do throws(CellEnd) {
       return try cell.receive(longest: BuildMessage.longest, within: patience)
     } catch {
       guard isTooLarge else { throw .cell(error) }
-      throw .builder(BuildError(work.source.path, "its archive grew beyond what the picture can fill"))
+      throw overfull
     }
   }
 
-  /// Bytes that no archive of the picture has: a cell is not to fill the disk.
-  private var mostBytes: Int {
-    guard let size = plan?.pyramid.imageSize else { return 0 }
-    return 6 * size.width * size.height + (128 << 20)
+  private var overfull: Stop {
+    .builder(BuildError(work.source.path, "its archive grew beyond what the picture can fill"))
   }
 
   /// - Returns: the last word on the picture; nil where there is more to come.
@@ -141,7 +139,7 @@ struct CarriedBuild {
       file = try store.makeFile(id: work.source.id)
     }
     if file == nil {
-      guard let parts = ToldParts(of: plan.pyramid, within: pool.memoryLimit) else { throw .cell(.garbled) }
+      guard let parts = ToldParts(of: plan, within: pool.memoryLimit) else { throw .cell(.garbled) }
       told = parts
       try checked { (store) throws(StorageError) in
         writer = try store.makeWriter(id: work.source.id, pyramid: plan.pyramid, format: plan.format)
@@ -159,6 +157,7 @@ struct CarriedBuild {
     guard isSent, index < plan.pyramid.tileCount, told?.insert(tile: Int(index)) == true else {
       throw .cell(.garbled)
     }
+    guard told?.grow(by: bytes.count) == true else { throw overfull }
     try checked { (_) throws(StorageError) in
       try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
         try writer.append(
@@ -171,6 +170,7 @@ struct CarriedBuild {
     guard let writer, let end = bytes.firstIndex(of: 0),
       let name = String(validating: bytes[..<end], as: UTF8.self), told?.insert(entry: name) == true
     else { throw .cell(.garbled) }
+    guard told?.grow(by: bytes.count) == true else { throw overfull }
     try checked { (_) throws(StorageError) in try writer.append(name, Array(bytes[(end + 1)...])) }
   }
 

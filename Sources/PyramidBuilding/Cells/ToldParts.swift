@@ -6,18 +6,27 @@ struct ToldParts {
   private var tiles: [Bool]
   private var missing: Int
   private var entries: Set<String> = []
+  /// Bytes that may yet come.
+  private var room: Int
 
   /// Entries that an archive has beside its tiles are few.
   private static let mostEntries = 100
 
   /// Nil where so many tiles could not even be counted in `memory`, in bytes: no picture that fits has them.
-  init?(of pyramid: Pyramid, within memory: Int) {
-    guard pyramid.tileCount <= memory / 64 else { return nil }
-    tiles = Array(repeating: false, count: pyramid.tileCount)
-    missing = pyramid.tileCount
+  init?(of plan: BuildPlan, within memory: Int) {
+    let count = plan.pyramid.tileCount
+    guard count <= memory / 64 else { return nil }
+    tiles = Array(repeating: false, count: count)
+    (missing, room) = (count, plan.mostBytes)
   }
 
   var isWhole: Bool { missing == 0 }
+
+  /// Counts the bytes of a part; false where all parts together are more than the picture can fill.
+  mutating func grow(by byteCount: Int) -> Bool {
+    room -= byteCount
+    return room >= 0
+  }
 
   /// Whether it may come now.
   mutating func insert(tile: Int) -> Bool {
