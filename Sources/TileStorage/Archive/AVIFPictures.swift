@@ -90,11 +90,14 @@ struct AVIFPictures {
     else { return nil }
     func size(_ shift: Int) -> Int { sizes >> shift & 15 }
     var places: [Int: Range<Int>] = [:]
+    var items: Set<Int> = []
     for _ in 0..<count {
       guard let item = reader.next(version < 2 ? 2 : 4),
         let method = version > 0 ? reader.next(2).map({ $0 & 15 }) : 0, reader.next(2) != nil,
         let base = reader.next(size(4)), let extents = reader.next(2)
       else { return nil }
+      // Of two places decoders take the first, or the last.
+      guard items.insert(item).inserted else { return nil }
       // Numbers of no bytes could be as many as they like.
       let extentSize = (version == 0 ? 0 : size(0)) + size(12) + size(8)
       guard extents <= 1 || extentSize > 0 else { return nil }
