@@ -99,7 +99,7 @@ package struct PrivateSpaces: Sendable {
     _ old: LockedBytes, by new: LockedBytes, under passwordKey: LockedBytes
   ) throws(StorageError) {
     guard var keyring = try readWhole(), let found = keyring.spaceKey(passwordKey), found.key == old else {
-      throw StorageError("change the space's key", "its password or key was changed meanwhile")
+      throw Self.changedMeanwhile
     }
     keyring.put(new, under: passwordKey, slots: found.slots)
     // Before the keyring: killed in between, everybody who had the space open has forgotten a key in vain, where
@@ -107,6 +107,9 @@ package struct PrivateSpaces: Sendable {
     try askToForget()
     try write(keyring)
   }
+
+  static let changedMeanwhile = StorageError(
+    "change the space's key", "its password or key was changed meanwhile")
 
   func askToForget() throws(StorageError) {
     // The file's being another one is the message.

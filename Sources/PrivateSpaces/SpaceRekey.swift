@@ -147,6 +147,9 @@ package final class SpaceRekey {
   private func begin() throws(StorageError) -> NextKey {
     let new = NextKey.random()
     try space.change { (index) throws(StorageError) in
+      // A password that was changed since the call began opens no key that is sealed under it: what the call leaves
+      // could never be told from what is nobody's.
+      guard spaces.has(spaceKey, under: passwordKey) else { throw PrivateSpaces.changedMeanwhile }
       index.nextKey = new.sealed(under: passwordKey)
       return []
     }

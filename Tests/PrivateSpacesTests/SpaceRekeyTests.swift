@@ -220,6 +220,20 @@ import TileStorage
     withExtendedLifetime(first) {}
   }
 
+  @Test func passwordThatIsChangedBeforeItBeginsLeavesNothingBehind() throws {
+    let rekey = try rekey(small.folder)
+    var keyring = try Keyring(bytes: #require(try small.folder.read(SpaceFolder.keyringName)))
+    let slots = try #require(keyring.spaceKey(small.passwordKey)).slots
+    keyring.put(small.spaceKey, under: .random(KeyDerivation.keyCount), slots: slots)
+    try small.folder.replace(SpaceFolder.keyringName, with: keyring.bytes)
+    let before = Set(small.folder.names())
+    let refusal = refusal { _ = try rekey.run() }
+    #expect(refusal?.contains("its password or key was changed meanwhile") == true)
+    // Copies under a key that nobody has any more could be removed by nobody.
+    #expect(Set(small.folder.names()) == before)
+    #expect(try small.open().index().nextKey == nil)
+  }
+
   @Test func nextKeyIsOpenedByThePasswordsKeyAlone() throws {
     let next = NextKey.random()
     let text = next.sealed(under: small.passwordKey)
