@@ -72,6 +72,19 @@ struct FairTurnsTests {
     #expect(turns.takeLast(of: Self.ben) == nil)
   }
 
+  @Test("sums of costs do not grow for ever")
+  func largeSums() {
+    var turns = FairTurns<String>()
+    for number in 0..<200 {
+      turns.add("a\(number)", of: Self.anna, cost: 1 << 58)
+      turns.add("b\(number)", of: Self.ben, cost: 1 << 59)
+    }
+    let keys = (0..<120).compactMap { _ in turns.next() }
+    // Half as dear, twice as often.
+    #expect((79...81).contains(keys.count { $0.hasPrefix("a") }))
+    #expect(Self.all(&turns).count == 280)
+  }
+
   @Test(
     "between clients that always wait, what was given differs by no more than two renders, whatever they cost"
   )

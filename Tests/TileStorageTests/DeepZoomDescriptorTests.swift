@@ -107,9 +107,15 @@ import TileGeometry
     #expect(error?.reason == "Image.Format is '\(text)', not one of jpg, jpeg, png, webp, avif")
   }
 
-  @Test func `more tiles than an Int counts are refused`() {
-    let error = refusal { _ = try read(xml(tileSize: "1", width: "1099511627776", height: "1099511627776")) }
-    #expect(error?.reason == "more tiles than can be counted")
+  @Test(arguments: ["1", "512", "65536"])
+  func `more pixels than are counted are refused`(tileSize: String) throws {
+    let vast = "1099511627776"
+    for (width, height) in [(vast, vast), (vast, "1048577"), ("1048577", vast)] {
+      let error = refusal { _ = try read(xml(tileSize: tileSize, width: width, height: height)) }
+      #expect(error?.reason == "more pixels than can be counted")
+    }
+    #expect(
+      try read(xml(tileSize: tileSize, width: vast, height: "1048576")).pyramid.imageSize.height == 1 << 20)
   }
 
   @Test func `a reason stays one short line`() {

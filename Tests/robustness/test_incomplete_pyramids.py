@@ -276,6 +276,34 @@ class Losses(CommandTest):
                 self.assertIn(b"not stored", answer.body)
                 self.assertEqual(answer["content-type"].startswith("application/problem+json"), path.startswith("/api"))
 
+    def test_so_vast_that_its_pixels_hardly_are_a_number(self):
+        base = folder("countless")
+        tile = photo(base / "tile.jpg", 512, 512).read_bytes()
+        vast = 1 << 40
+        for name, width, height in (("square", (1 << 30) - 1, 1 << 30), ("wide", vast, 1 << 20), ("none", vast, vast)):
+            (base / f"served/{name}_files/0").mkdir(parents=True)
+            # More than one: the level is the finest.
+            for place in ("0_0", "1_0", "0_1"):
+                (base / f"served/{name}_files/0/{place}.jpg").write_bytes(tile)
+            (base / f"served/{name}.dzi").write_text(
+                '<Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="jpg" Overlap="0" TileSize="512">'
+                f'<Size Width="{width}" Height="{height}"/></Image>')
+        with Server(base / "served") as server:
+            for number in range(24):
+                for name in ("square", "wide"):
+                    for path in (f"/iiif/3/{name}/full/{number + 1},64/0/default.jpg", f"/xyz/{name}/0/0/0.jpg",
+                                 f"/dzi/{name}_files/9/0_0.png", f"/api/images/{name}/viewport.jpg?width=300&height=300",
+                                 f"/api/images/{name}/viewport.tiles?width=300&height=300&margin=2&fallback=true"):
+                        self.assertIn(server.get(path).status, (404, 400), path)
+            for name in ("square", "wide"):
+                for path in (f"/zoomify/{name}/ImageProperties.xml", f"/iiif/3/{name}/info.json", f"/iiif/2/{name}/info.json",
+                             f"/iiif/presentation/3/{name}/manifest", f"/xyz/{name}/tilejson.json", f"/api/images/{name}",
+                             f"/api/images/{name}/viewport?width=300&height=300&fallback=true"):
+                    self.assertEqual(server.get(path).status, 200, path)
+            # One that cannot be read, as any other.
+            self.assertEqual(server.get("/zoomify/none/ImageProperties.xml").status, 500)
+            self.assertEqual(server.get("/healthz").status, 200)
+
 
 if __name__ == "__main__":
     unittest.main()

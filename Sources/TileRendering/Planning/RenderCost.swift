@@ -6,7 +6,10 @@ package import TileStorage
 package struct RenderCost: Hashable, Comparable, Sendable {
   package let pixels: Int
 
-  package init(pixels: Int) { self.pixels = pixels }
+  /// Beyond, all count the same: none is made.
+  private static let most = 1 << 40
+
+  package init(pixels: Int) { self.pixels = min(pixels, Self.most) }
 
   package static func < (one: RenderCost, other: RenderCost) -> Bool { one.pixels < other.pixels }
 

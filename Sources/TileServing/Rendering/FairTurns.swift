@@ -17,10 +17,11 @@ struct FairTurns<Key: Hashable & Sendable>: Sendable {
   /// What the client had been given whose turn was the last.
   private var now = 0
   private var arrivals = 0
+  private static var longest: Int { 1 << 61 }
   /// Clients that are remembered although they do not wait.
   private static var memory: Int { 1024 }
 
-  /// - Parameter cost: above 0, in any unit.
+  /// - Parameter cost: above 0, in any unit; far below 2^60.
   mutating func add(_ key: Key, of address: ClientAddress, cost: Int) {
     var client = clients[address] ?? Client()
     if client.waiting.isEmpty { client.given = max(client.given, now) }
@@ -40,8 +41,19 @@ struct FairTurns<Key: Hashable & Sendable>: Sendable {
     now = client.given
     client.given += cost
     clients[address] = client
+    if now > Self.longest { beginAnew() }
     if clients.count > Self.memory { clients = clients.filter { !$0.value.waiting.isEmpty } }
     return key
+  }
+
+  /// Reckons from the last turn on: sums do not grow for ever.
+  private mutating func beginAnew() {
+    clients = clients.mapValues { client in
+      var client = client
+      client.given = max(0, client.given - now)
+      return client
+    }
+    now = 0
   }
 
   /// Takes the key that came last of a client's.

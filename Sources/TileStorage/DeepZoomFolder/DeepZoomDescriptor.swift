@@ -49,9 +49,10 @@ public struct DeepZoomDescriptor: Hashable, Sendable {
       throw StorageError(
         action, "Image.Format is \(quoted(ending)), not one of jpg, jpeg, png, webp, avif")
     }
-    guard let size, let pyramid = Pyramid(imageSize: size, tileSize: tileSize, overlap: overlap) else {
-      throw StorageError(action, "more tiles than can be counted")
-    }
+    // What is reckoned in pixels, a few times over, has to be a number.
+    guard let size, size.width <= (1 << 60) / size.height,
+      let pyramid = Pyramid(imageSize: size, tileSize: tileSize, overlap: overlap)
+    else { throw StorageError(action, "more pixels than can be counted") }
     self.pyramid = pyramid
     self.format = format
     fileExtension = ending
