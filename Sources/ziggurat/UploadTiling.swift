@@ -94,7 +94,9 @@ final class UploadTiling: @unchecked Sendable {
 
   /// A library's own words, without the places where the server keeps things.
   private func told(_ reason: String, of path: String, _ upload: Upload) -> String {
-    let words = reason.replacing(path, with: upload.name).replacing(root, with: "…")
+    // As it was given: `.` alone stands in many words.
+    let place = root.hasPrefix("/") ? root : "\(root)/"
+    let words = reason.replacing(path, with: upload.name).replacing(place, with: "…")
     return String(words.prefix(300))
   }
 

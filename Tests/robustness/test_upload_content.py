@@ -1,5 +1,6 @@
 """Hostile uploads: what is no image, what promises too many pixels, names and folders that try paths."""
 
+import contextlib
 import json
 import struct
 import subprocess
@@ -49,6 +50,17 @@ class HostileContent(unittest.TestCase):
             self.assertTrue(state["reason"])
             self.assertNotIn(str(self.library), json.dumps(state))
         self.assertEqual((rest_of(self.library), archives(self.library), self.client.images()), ([], [], set()))
+
+    def test_reasons_keep_their_words_where_the_library_is_served_by_a_short_name(self):
+        library = folder("short")
+        with contextlib.chdir(library):
+            server = serve(Path("."))
+        self.addCleanup(server.stop)
+        client = Client(server)
+        _, path = client.send(b"\0\0\0\x20ftypavif\0\0\0\0avifmif1" + bytes(3000), filename="broken.avif")
+        reason = client.end(path)["reason"]
+        self.assertIn("box", reason)
+        self.assertNotIn("…", reason)
 
     def assertRefused(self, data: bytes, name: str):
         _, path = self.client.send(data, filename=name)
