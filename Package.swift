@@ -54,7 +54,8 @@ let package = Package(
     c("CXXHash", "libxxhash", "libxxhash-dev"),
     // The one C target with code: see the top of its header for why it cannot be Swift.
     .target(name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream"),
-    library("Cells", ["CCell", "CSeccomp"]),
+    library("Cells", ["Threads", "CCell", "CSeccomp"]),
+    library("Threads"),
     library("TileGeometry"),
     library("TileStorage", ["TileGeometry", "CDeflate", "CExpat"]),
     library("TileProtocols", ["TileStorage", "TileGeometry"]),
@@ -64,6 +65,7 @@ let package = Package(
     library(
       "PyramidBuilding",
       [
+        "Threads",
         "CCell", "Cells", "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL",
         "CJPEGStream",
         "CTIFF",
@@ -73,20 +75,22 @@ let package = Package(
     library(
       "TileRendering",
       ["CCell", "Cells", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CTurboJPEG"]),
-    library("TileExport", ["TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
+    library("TileExport", ["Threads", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
     library("Catalog", ["CSQLite", "TileStorage", "TileGeometry"]),
     library(
       "TileServing",
       [
+        "Threads",
         "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CFileSystems", "CQREncode",
         "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium",
       ]),
     library("Uploading", ["TileStorage"]),
     library("HTTPMessages", ["CXXHash"]),
-    library("HTTPListening", ["HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
+    library("HTTPListening", ["Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
       dependencies: [
+        "Threads",
         "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",
         "Catalog",
         "Metadata", "TileRendering", "TileExport",
@@ -121,6 +125,7 @@ let package = Package(
     tests(
       "TileServingTests",
       [
+        "Threads",
         "HTTPMessages", "TileServing", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry",
         "TestSupport",
         "Uploading",

@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 
 /// A cell's work, on a thread that was begun after the fork.
 ///
@@ -10,15 +11,11 @@ final class CellLife: Sendable {
   init(_ work: @escaping CellWork) { self.work = work }
 
   func run() -> Never {
-    var thread = pthread_t()
-    let code = pthread_create(
-      &thread, nil,
-      { argument in
-        let life = Unmanaged<CellLife>.fromOpaque(argument!).takeRetainedValue()
-        life.work(CellSession(CellChannel(3, isInCell: true)))
-        _exit(0)
-      }, Unmanaged.passRetained(self).toOpaque())
-    guard code == 0 else { _exit(71) }
+    let isStarted = StartedThread.detached { [self] in
+      work(CellSession(CellChannel(3, isInCell: true)))
+      _exit(0)
+    }
+    guard isStarted else { _exit(71) }
     while true { pause() }
   }
 }

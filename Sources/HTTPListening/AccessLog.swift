@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Threads
 import TileServing
 
 /// One line per answer on stderr, gathered and written a few times a second.
@@ -23,13 +24,12 @@ package final class AccessLog: Sendable {
   }
 
   func start() {
-    let thread = Thread { [weak self] in
+    StartedThread.needed { [weak self] in
       while let log = self {
         log.flush()
         usleep(200_000)
       }
     }
-    thread.start()
   }
 
   /// An answer, to be logged when it is sent.

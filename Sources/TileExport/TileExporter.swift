@@ -1,6 +1,6 @@
-import Dispatch
 import Glibc
 import Synchronization
+import Threads
 import TileGeometry
 import TileProtocols
 import TileRendering
@@ -23,6 +23,7 @@ package struct TileExporter: Sendable {
   private let layout: any StaticLayout
   private let format: TileFormat
   private let renderer: RenderCells
+  private let threads: Int
   private let isCancelled: @Sendable () -> Bool
 
   /// Seconds that one tile may take.
@@ -56,8 +57,8 @@ package struct TileExporter: Sendable {
     var rendering = TileRenderer.Options()
     (rendering.quality, rendering.background) = (options.quality, options.background)
     rendering.isKept = true
-    let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    renderer = RenderCells(options: rendering, threads: cores, timeout: Self.timeout)
+    threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    renderer = RenderCells(options: rendering, threads: threads, timeout: Self.timeout)
   }
 
   /// Writes the folder, which appears at `destination` when it is complete.
@@ -76,29 +77,50 @@ package struct TileExporter: Sendable {
     }
   }
 
-  private func write(_ level: Int, into folder: PartialFolder, _ report: inout Report) throws(StorageError) {
-    let state = Mutex((report: report, failure: StorageError?.none))
-    let columns = layout.pyramid.columns(ofLevel: level)
-    DispatchQueue.concurrentPerform(iterations: layout.pyramid.rows(ofLevel: level)) { row in
-      guard state.withLock({ $0.failure == nil }) else { return }
-      var part = Report()
-      do throws(StorageError) {
-        if isCancelled() { throw StorageError("export \(archive.name)", "interrupted") }
-        for column in 0..<columns {
-          try write(TileAddress(level: level, column: column, row: row), into: folder, &part)
-        }
-      } catch {
-        state.withLock { $0.failure = $0.failure ?? error }
-      }
-      state.withLock { state in
-        state.report.copied += part.copied
-        state.report.encoded += part.encoded
-        state.report.byteCount += part.byteCount
-      }
+  /// A level's rows of tiles: dealt to threads, what they wrote and what failed first.
+  private final class Rows: Sendable {
+    private let next = Atomic(0)
+    private let count: Int
+    let state: Mutex<(report: Report, failure: StorageError?)>
+
+    init(_ count: Int, _ report: Report) {
+      self.count = count
+      state = Mutex((report, nil))
     }
-    let (sum, failure) = state.withLock { $0 }
+
+    func take() -> Int? {
+      guard state.withLock({ $0.failure == nil }) else { return nil }
+      let row = next.add(1, ordering: .relaxed).oldValue
+      return row < count ? row : nil
+    }
+  }
+
+  private func write(_ level: Int, into folder: PartialFolder, _ report: inout Report) throws(StorageError) {
+    let count = layout.pyramid.rows(ofLevel: level)
+    let rows = Rows(count, report)
+    StartedThread.several(min(count, threads)) { _ in
+      while let row = rows.take() { write(row, ofLevel: level, into: folder, rows) }
+    }
+    let (sum, failure) = rows.state.withLock { $0 }
     if let failure { throw failure }
     report = sum
+  }
+
+  private func write(_ row: Int, ofLevel level: Int, into folder: PartialFolder, _ rows: Rows) {
+    var part = Report()
+    do throws(StorageError) {
+      if isCancelled() { throw StorageError("export \(archive.name)", "interrupted") }
+      for column in 0..<layout.pyramid.columns(ofLevel: level) {
+        try write(TileAddress(level: level, column: column, row: row), into: folder, &part)
+      }
+    } catch {
+      rows.state.withLock { $0.failure = $0.failure ?? error }
+    }
+    rows.state.withLock { state in
+      state.report.copied += part.copied
+      state.report.encoded += part.encoded
+      state.report.byteCount += part.byteCount
+    }
   }
 
   private func write(

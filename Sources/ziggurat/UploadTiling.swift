@@ -1,5 +1,6 @@
 import Foundation
 import PyramidBuilding
+import Threads
 import TileServing
 import TileStorage
 import Uploading
@@ -22,7 +23,7 @@ final class UploadTiling: @unchecked Sendable {
     (self.uploads, self.library, self.root, self.space) = (uploads, library, root, space)
   }
 
-  func start() { Thread { self.run() }.start() }
+  func start() { StartedThread.needed { self.run() } }
 
   /// What is being tiled stays an upload.
   func stop() {
@@ -131,7 +132,8 @@ final class UploadTiling: @unchecked Sendable {
     }
     let isDone = Flag()
     let uploads = uploads
-    let watcher = Thread {
+    // Without a thread nothing is told until the end.
+    _ = StartedThread.detached {
       var last = 0.0
       while !isDone.isSet {
         usleep(200_000)
@@ -141,7 +143,6 @@ final class UploadTiling: @unchecked Sendable {
         uploads.tell(upload, progress: progress)
       }
     }
-    watcher.start()
     run.run()
     isDone.set()
     if let error = failure.error { throw error }

@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 import Testing
+import Threads
 import TileRendering
 
 @testable import TileServing
@@ -26,7 +27,7 @@ struct RenderPaceTests {
   private static func render(_ count: Int, crowd: Int) -> (made: Int, seconds: Double) {
     let (loops, shared) = (EventLoops(), Shared())
     for _ in 0..<crowd {
-      _ = DetachedThread.start {
+      _ = StartedThread.detached {
         loops.join()
         while !shared.ends.load(ordering: .relaxed) {}
       }

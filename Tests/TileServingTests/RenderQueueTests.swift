@@ -3,6 +3,7 @@ import Glibc
 import Synchronization
 import TestSupport
 import Testing
+import Threads
 
 @testable import TileRendering
 @testable import TileServing
@@ -44,8 +45,8 @@ struct RenderQueueTests {
 
   /// A job that says when it began and ends when it may.
   private final class Held: Sendable {
-    let began = Semaphore()
-    let gate = Semaphore()
+    let began = WakeUps()
+    let gate = WakeUps()
     let job: RenderJob
 
     init(_ key: String, cost: RenderCost = RenderCost(pixels: 1)) {
@@ -185,7 +186,7 @@ struct RenderQueueTests {
   func leaving() {
     let queue = Self.queue(threads: 1, capacity: 8)
     let tally = Tally()
-    let (began, ended) = (Semaphore(), Semaphore())
+    let (began, ended) = (WakeUps(), WakeUps())
     let job = Self.job("endless") { (cancellation) throws(RenderError) in
       began.signal()
       while !cancellation.isAsked { usleep(1000) }
@@ -214,7 +215,7 @@ struct RenderQueueTests {
   func deadline() {
     let queue = Self.queue(threads: 1, capacity: 8, timeout: 0.2)
     let tally = Tally()
-    let ended = Semaphore()
+    let ended = WakeUps()
     let job = Self.job("endless") { (cancellation) throws(RenderError) in
       while !cancellation.isAsked { usleep(1000) }
       ended.signal()
@@ -234,7 +235,7 @@ struct RenderQueueTests {
   func stopping() {
     let queue = Self.queue(threads: 1, capacity: 8)
     let tally = Tally()
-    let began = Semaphore()
+    let began = WakeUps()
     let job = Self.job("endless") { (cancellation) throws(RenderError) in
       began.signal()
       while !cancellation.isAsked { usleep(1000) }

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPMessages
 import Synchronization
+import Threads
 import TileServing
 
 /// Takes connections and gives each to the event loop of the processor that its packets come in on, or to the
@@ -34,7 +35,7 @@ final class ConnectionAcceptor: Sendable {
     state.withLock { $0.loops = loops }
     let isStarted =
       loops.count == threads
-      && DetachedThread.start { [self] in
+      && StartedThread.detached { [self] in
         run()
         state.withLock { $0.hasEnded = true }
       }

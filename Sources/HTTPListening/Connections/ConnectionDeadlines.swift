@@ -2,6 +2,7 @@ import CMicroHTTPD
 import Glibc
 import HTTPMessages
 import Synchronization
+import Threads
 import TileServing
 
 /// Cuts connections whose request is not whole in time, or whose answer is not taken in time.
@@ -75,7 +76,7 @@ final class ConnectionDeadlines: Sendable {
   }
 
   func start() {
-    _ = DetachedThread.start { [self] in
+    _ = StartedThread.detached { [self] in
       while !isStopping.load(ordering: .relaxed) {
         usleep(500_000)
         sweep()

@@ -2,6 +2,7 @@ package import Cells
 import Foundation
 import Glibc
 import Imaging
+import Threads
 import TileGeometry
 import TileStorage
 
@@ -72,11 +73,10 @@ private final class CellHost: BuildHost, @unchecked Sendable {
 
   /// Hears messages on a thread of its own from now on: some come while a picture is being built.
   func listen() {
-    let thread = Thread { [self] in
+    let isStarted = StartedThread.detached(stackBytes: 256 << 10) { [self] in
       while true { hear(session.next { tellProgress() }) }
     }
-    thread.stackSize = 256 << 10
-    thread.start()
+    if !isStarted { _exit(71) }
   }
 
   /// With the descriptor that came along, if there was one.
@@ -133,7 +133,8 @@ private final class CellHost: BuildHost, @unchecked Sendable {
     }
   }
 
-  private func assist(_ scheduler: StripScheduler) { Thread { scheduler.assist() }.start() }
+  /// Without one more thread the others do the work.
+  private func assist(_ scheduler: StripScheduler) { _ = StartedThread.detached { scheduler.assist() } }
 
   private func tellProgress() {
     monitor.lock()

@@ -1,5 +1,6 @@
 import Cells
 import Glibc
+import Threads
 import TileGeometry
 import TileStorage
 

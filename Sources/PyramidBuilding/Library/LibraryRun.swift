@@ -1,5 +1,6 @@
 import Cells
 import Imaging
+import Threads
 
 /// Builds many images at once: one thread per image while there are images enough, then all threads on
 /// those that are left.
@@ -35,7 +36,7 @@ package final class LibraryRun: @unchecked Sendable {
 
   /// Returns when every image is built or has failed, or when the build was cancelled.
   package func run() {
-    withThreads(builder.jobs) { _ in
+    StartedThread.several(builder.jobs) { _ in
       let cells = CellServer.running.map { CellBuilder($0, self.builder, self.pool) }
       while let source = self.takeSource() {
         let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void = { source, outcome in

@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 import TileGeometry
 import TileStorage
 
@@ -71,7 +72,7 @@ final class StripScheduler: @unchecked Sendable {
     monitor.lock()
     self.threads = threads
     monitor.unlock()
-    withThreads(threads) { self.take(part: $0) }
+    StartedThread.several(threads) { self.take(part: $0) }
     monitor.lock()
     defer { monitor.unlock() }
     // The archive is closed after this, so nobody may still write into it.

@@ -1,4 +1,5 @@
 import Synchronization
+import Threads
 
 /// Verifies many archives on several threads.
 package enum LibraryVerifier {
@@ -15,7 +16,7 @@ package enum LibraryVerifier {
     report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
   ) -> Int {
     let box = Shared()
-    withThreads(jobs) { _ in
+    StartedThread.several(jobs) { _ in
       while true {
         let number = box.next.wrappingAdd(1, ordering: .relaxed).oldValue
         guard number < archives.count else { return }

@@ -1,6 +1,7 @@
 import Glibc
 package import HTTPMessages
 import Synchronization
+import Threads
 import TileRendering
 
 /// Renders on threads of its own, of lower priority than those that answer; equal jobs in flight are
@@ -54,7 +55,7 @@ package final class RenderQueue: Sendable {
 
   private let state: Mutex<State>
   /// A job waits or is done, or no more are to come.
-  private let wakeUp = Semaphore()
+  private let wakeUp = WakeUps()
   /// Of each lane, by its number.
   private let threads: [Int]
   private let loops: EventLoops
@@ -159,7 +160,7 @@ package final class RenderQueue: Sendable {
   }
 
   private func startThread(_ state: inout State) -> Bool {
-    if !state.hasThread { state.hasThread = DetachedThread.start { [self] in handOut() } }
+    if !state.hasThread { state.hasThread = StartedThread.detached { [self] in handOut() } }
     return state.hasThread
   }
 

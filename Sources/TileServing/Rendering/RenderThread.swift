@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import Threads
 import TileRendering
 
 /// A thread of low priority that makes one picture at a time.
@@ -14,8 +15,8 @@ final class RenderThread: @unchecked Sendable {
   }
 
   private let stage = Atomic(Stage.idle)
-  private let begin = Semaphore()
-  private let done: Semaphore
+  private let begin = WakeUps()
+  private let done: WakeUps
   /// Of its processor time; 0 until it runs.
   private let clock = Atomic<clockid_t>(0)
   private var job: RenderJob?
@@ -24,11 +25,11 @@ final class RenderThread: @unchecked Sendable {
   private var outcome = RenderOutcome.refused(.busy)
 
   /// - Parameter done: signalled after each picture.
-  init(done: Semaphore) { self.done = done }
+  init(done: WakeUps) { self.done = done }
 
   /// - Returns: false where the system gives no thread.
   func start() -> Bool {
-    DetachedThread.start { [self] in
+    StartedThread.detached { [self] in
       // For this thread alone, as Linux has it. Not the lowest: pictures come, if late, while tiles take all.
       setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
       var own = clockid_t()

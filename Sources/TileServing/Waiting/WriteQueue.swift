@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import Threads
 
 /// Does on a few threads of its own what waits for disks, databases or deliberate slowness, and thus never
 /// may run on an event loop.
@@ -12,7 +13,7 @@ package final class WriteQueue: Sendable {
   }
 
   private let state = Mutex(State())
-  private let wakeUp = Semaphore()
+  private let wakeUp = WakeUps()
   private let threads: Int
   private let capacity: Int
 
@@ -42,7 +43,7 @@ package final class WriteQueue: Sendable {
   }
 
   private func startThread() {
-    if DetachedThread.start({ [self] in work() }) { return }
+    if StartedThread.detached({ [self] in work() }) { return }
     // Without a single thread the jobs would wait for ever: done here, late rather than never.
     let isAlone = state.withLock { state in
       state.threads -= 1

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPListening
 import PrivateSpaces
+import Threads
 import TileServing
 import TileStorage
 import Uploading
@@ -137,8 +138,8 @@ enum ServeCommand: Command {
     }
     // Of a private space no image is named.
     if !isPrivate { library.faults.observe { Output.error($0) } }
-    let catalogued = DispatchSemaphore(value: 0)
-    let watcher = Thread {
+    let catalogued = WakeUps()
+    StartedThread.needed {
       // What fails now is tried again with the next round.
       _ = try? library.updateCatalog()
       catalogued.signal()
@@ -152,11 +153,10 @@ enum ServeCommand: Command {
         Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
       }
     }
-    watcher.start()
     let tiling = uploads.map { UploadTiling($0, library: library, root: folder, space: site.space) }
     tiling?.start()
     if isPrivate || access.spaces != nil || access.isWritable {
-      Thread {
+      StartedThread.needed {
         while true {
           Thread.sleep(forTimeInterval: 1)
           site.keepSessions()
@@ -165,10 +165,10 @@ enum ServeCommand: Command {
           // Who serves nothing but a space ends with it.
           if isPrivate { kill(getpid(), SIGTERM) } else { site.lockSpaces() }
         }
-      }.start()
+      }
     }
     // A library of some size can be searched from the first request on; a vast one is not waited for.
-    _ = catalogued.wait(timeout: .now() + 0.3)
+    catalogued.wait(upTo: 0.3)
     let names = hosts.map { $0.contains(":") ? "[\($0)]" : $0 }
     let outside = hosts.lazy.compactMap { LocalAddress.find(host: $0) }.first
     let address = base.isEmpty ? outside.map { "http://\($0):\(listener.port)" } : base

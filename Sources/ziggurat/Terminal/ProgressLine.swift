@@ -1,6 +1,7 @@
 import Foundation
 import PyramidBuilding
 import Synchronization
+import Threads
 
 /// One line at the foot of a terminal that says how far a build is; nothing where stderr is none.
 final class ProgressLine: Sendable {
@@ -24,7 +25,8 @@ final class ProgressLine: Sendable {
   /// Draws the line anew four times a second until `end`.
   /// - Parameter current: the pictures in work.
   func start(current: @escaping @Sendable () -> [PictureProgress]) {
-    let thread = Thread {
+    // Without a thread no line is drawn.
+    _ = StartedThread.detached {
       while true {
         usleep(250_000)
         let current = current()
@@ -35,7 +37,6 @@ final class ProgressLine: Sendable {
         if isOver { return }
       }
     }
-    thread.start()
   }
 
   /// An image is done; its line is written above.

@@ -1,0 +1,38 @@
+package import Glibc
+
+/// A lock with a condition to wait for. `Synchronization.Mutex` has no condition variable.
+package final class Monitor: @unchecked Sendable {
+  // Sendable: a pthread mutex and condition are made to be shared; both stay where they were allocated.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  package init() {
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    // Whoever sets the day's time makes nobody wait longer.
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    pthread_cond_destroy(condition)
+    mutex.deallocate()
+    condition.deallocate()
+  }
+
+  package func lock() { pthread_mutex_lock(mutex) }
+  package func unlock() { pthread_mutex_unlock(mutex) }
+  /// Lets go of the lock until `wakeAll`, then takes it again; may also return for no reason.
+  package func wait() { pthread_cond_wait(condition, mutex) }
+  /// The same, until that moment at the latest.
+  /// - Parameter deadline: of the clock `CLOCK_MONOTONIC`.
+  /// - Returns: false where the moment came.
+  package func wait(until deadline: timespec) -> Bool {
+    var deadline = deadline
+    return pthread_cond_timedwait(condition, mutex, &deadline) == 0
+  }
+  package func wakeAll() { pthread_cond_broadcast(condition) }
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// Signals that threads give each other, counted: each wakes one who waits.
+// Sendable: the count is touched under `monitor` only.
+package final class WakeUps: @unchecked Sendable {
+  private let monitor = Monitor()
+  private var count = 0
+
+  package init() {}
+
+  package func signal() {
+    monitor.lock()
+    count += 1
+    monitor.wakeAll()
+    monitor.unlock()
+  }
+
+  /// Takes one signal, as soon as there is one.
+  package func wait() {
+    monitor.lock()
+    defer { monitor.unlock() }
+    while count == 0 { monitor.wait() }
+    count -= 1
+  }
+
+  /// The same; takes none where none came within so many seconds.
+  /// - Parameter seconds: for ever where nil.
+  package func wait(upTo seconds: Double?) {
+    guard let seconds else { return wait() }
+    var end = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &end)
+    let nanoseconds = end.tv_nsec + Int(seconds * 1e9)
+    end.tv_sec += nanoseconds / 1_000_000_000
+    end.tv_nsec = nanoseconds % 1_000_000_000
+    monitor.lock()
+    defer { monitor.unlock() }
+    while count == 0 { guard monitor.wait(until: end) else { return } }
+    count -= 1
+  }
+}
