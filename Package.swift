@@ -56,15 +56,18 @@ let package = Package(
     .target(name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream"),
     library("Cells", ["Threads", "CCell", "CSeccomp"]),
     library("Threads"),
+    library("Files", ["CFileSystems"]),
     library("TileGeometry"),
-    library("TileStorage", ["TileGeometry", "CDeflate", "CExpat"]),
+    library("TileStorage", ["Files", "TileGeometry", "CDeflate", "CExpat"]),
     library("TileProtocols", ["TileStorage", "TileGeometry"]),
-    library("PrivateSpaces", ["CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
+    library(
+      "PrivateSpaces", ["Files", "CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
     library("Imaging", ["Cells", "CVips", "CLCMS", "CHEIF"]),
-    library("Metadata", ["Cells", "TileStorage", "CGExiv2"]),
+    library("Metadata", ["Files", "Cells", "TileStorage", "CGExiv2"]),
     library(
       "PyramidBuilding",
       [
+        "Files",
         "Threads",
         "CCell", "Cells", "Imaging", "Metadata", "TileStorage", "TileGeometry", "CDeflate", "CISAL",
         "CJPEGStream",
@@ -74,22 +77,26 @@ let package = Package(
       ]),
     library(
       "TileRendering",
-      ["CCell", "Cells", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CTurboJPEG"]),
-    library("TileExport", ["Threads", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
-    library("Catalog", ["CSQLite", "TileStorage", "TileGeometry"]),
+      ["Files", "CCell", "Cells", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CTurboJPEG"]),
+    library(
+      "TileExport", ["Files", "Threads", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
+    library("Catalog", ["Files", "CSQLite", "TileStorage", "TileGeometry"]),
     library(
       "TileServing",
       [
+        "Files",
         "Threads",
-        "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CFileSystems", "CQREncode",
+        "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CQREncode",
         "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium",
       ]),
-    library("Uploading", ["TileStorage"]),
+    library("Uploading", ["Files", "TileStorage"]),
     library("HTTPMessages", ["CXXHash"]),
-    library("HTTPListening", ["Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
+    library(
+      "HTTPListening", ["Files", "Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
       dependencies: [
+        "Files",
         "Threads",
         "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",
         "Catalog",
@@ -102,22 +109,25 @@ let package = Package(
     tests("CellsTests", ["Cells", "cell-probe", "TestSupport"]),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
-    tests("TileStorageTests", ["TileStorage", "TileGeometry", "TestSupport"]),
+    tests("TileStorageTests", ["Files", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("TileProtocolsTests", ["TileProtocols", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("PrivateSpacesTests", ["PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("CatalogTests", ["Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("UploadingTests", ["Uploading", "TestSupport"]),
-    tests("MetadataTests", ["Metadata", "TileStorage", "TestSupport"]),
+    tests(
+      "PrivateSpacesTests",
+      ["Files", "PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests("CatalogTests", ["Files", "Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests("UploadingTests", ["Files", "Uploading", "TestSupport"]),
+    tests("MetadataTests", ["Files", "Metadata", "TileStorage", "TestSupport"]),
     tests(
       "PyramidBuildingTests",
-      ["PyramidBuilding", "Catalog", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
+      ["Files", "PyramidBuilding", "Catalog", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "TileExportTests",
-      ["TileExport", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("ZigguratTests", ["ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
+      ["Files", "TileExport", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests("ZigguratTests", ["Files", "ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "TileRenderingTests",
       [
+        "Files",
         "TileRendering", "TileProtocols", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry",
         "TestSupport",
       ]),
@@ -125,6 +135,7 @@ let package = Package(
     tests(
       "TileServingTests",
       [
+        "Files",
         "Threads",
         "HTTPMessages", "TileServing", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry",
         "TestSupport",

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Files
 import Glibc
 
 /// The lines of a header that is a list as one, with commas between.

@@ -1,3 +1,4 @@
+package import Files
 package import TileStorage
 
 /// Where a space's images came from stands in its sealed index: an image that is built anew has a new line there,

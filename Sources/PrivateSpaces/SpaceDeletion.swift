@@ -1,3 +1,4 @@
+package import Files
 package import TileStorage
 
 /// Images that were deleted from a space together and can come back together.

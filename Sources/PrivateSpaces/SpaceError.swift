@@ -1,3 +1,4 @@
+package import Files
 package import TileStorage
 
 /// Why a space was not opened, made or changed.

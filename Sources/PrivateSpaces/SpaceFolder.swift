@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import TileStorage
 
@@ -24,12 +25,8 @@ struct SpaceFolder: Sendable {
   /// Runs `body` while no other thread or process changes the folder. Readers need no lock: every file is
   /// replaced by rename.
   func locked<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw StorageError("open \(path)", errno: errno) }
-    defer { close(descriptor) }
-    while flock(descriptor, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw StorageError("lock \(path)", errno: errno) }
-    }
+    let lock = try LockedFolder(path)
+    defer { withExtendedLifetime(lock) {} }
     return try body()
   }
 

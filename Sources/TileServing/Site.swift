@@ -1,3 +1,4 @@
+package import Files
 package import HTTPMessages
 package import Synchronization
 import TileProtocols

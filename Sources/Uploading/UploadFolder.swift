@@ -1,6 +1,6 @@
+import Files
 import Foundation
 import Glibc
-import TileStorage
 
 /// The uploads' files: `.ziggurat-uploads/ID/` inside the library holds a record and the bytes that have come,
 /// under the file's own name.
@@ -13,16 +13,15 @@ package struct UploadFolder: Sendable {
 
   let path: String
   /// Kept locked: two servers would take each other's uploads for leftovers.
-  private let lock: Int32
+  private let lock: LockedFolder
 
   init(library: String) throws(StorageError) {
     path = Self.path(library: library)
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw StorageError("make the folder \(path)", errno: errno)
     }
-    lock = open("\(path)/.lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else { throw StorageError("write into \(path)", errno: errno) }
-    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+    do throws(StorageError) { lock = try LockedFolder(path, waits: false) } catch {
+      guard error.code == EWOULDBLOCK else { throw error }
       throw StorageError("take uploads for \(library)", "another server does already")
     }
   }
@@ -73,14 +72,9 @@ package struct UploadFolder: Sendable {
 
   /// The file holds these bytes or what it held, whatever happens.
   static func replace(_ path: String, _ bytes: [UInt8]) throws(StorageError) {
-    let partial = path + ".new"
-    let descriptor = open(partial, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw StorageError("write \(path)", errno: errno) }
-    defer { close(descriptor) }
-    let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-    guard count == bytes.count, fdatasync(descriptor) == 0, rename(partial, path) == 0 else {
-      throw StorageError("write \(path)", errno: count < 0 || count == bytes.count ? errno : ENOSPC)
-    }
+    let file = try PartialFile(destination: path)
+    try file.write(bytes)
+    try file.publish(mode: 0o600)
   }
 
   func remove(_ upload: Upload) { remove("\(path)/\(upload.id)") }

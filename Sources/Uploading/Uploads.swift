@@ -1,6 +1,6 @@
+package import Files
 import Glibc
 import Synchronization
-package import TileStorage
 
 /// All uploads of a library: those that come, those that wait to be tiled, and for a while those that ended.
 package final class Uploads: Sendable {

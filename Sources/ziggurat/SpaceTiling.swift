@@ -1,3 +1,4 @@
+import Files
 import PrivateSpaces
 import PyramidBuilding
 import TileServing

@@ -1,3 +1,4 @@
+@testable import Files
 import Foundation
 import TestSupport
 import Testing

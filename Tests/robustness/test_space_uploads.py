@@ -78,7 +78,7 @@ class SpaceUploads(SpaceTest):
     def assertNothingKept(self):
         """No file with a name belongs to an upload into a space, not even a line."""
         kept = {file.name: file.stat().st_size for file in (self.library / ".ziggurat-uploads").iterdir()}
-        self.assertEqual(kept, {".lock": 0, ".ended": 0})
+        self.assertEqual(kept, {".ended": 0})
 
     def test_picture_is_sealed_from_its_first_byte_on(self):
         server = self.serve()

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Files
 import Glibc
 import HTTPMessages
 import TileServing

@@ -1,3 +1,4 @@
+package import Files
 import Foundation
 package import TileGeometry
 package import TileStorage

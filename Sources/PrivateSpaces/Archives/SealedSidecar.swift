@@ -1,3 +1,4 @@
+package import Files
 package import TileStorage
 
 /// What somebody wrote about a picture of a space, as the XMP sidecar that an open archive would have: a file of

@@ -1,4 +1,5 @@
 import CSodium
+package import Files
 import Glibc
 import Synchronization
 package import TileStorage

@@ -1,4 +1,5 @@
 import CSodium
+import Files
 import TileStorage
 
 /// The one file with the keys of all spaces: a header that says how passwords become keys, and slots, each

@@ -1,4 +1,5 @@
 import CSodium
+import Files
 import Synchronization
 import TileStorage
 

@@ -1,4 +1,5 @@
 package import Cells
+import Files
 import Foundation
 import Glibc
 import Imaging

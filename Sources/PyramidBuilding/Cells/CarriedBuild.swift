@@ -1,4 +1,5 @@
 import Cells
+import Files
 import Glibc
 import Threads
 import TileGeometry

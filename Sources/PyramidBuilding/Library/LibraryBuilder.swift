@@ -1,3 +1,4 @@
+package import Files
 package import TileStorage
 
 /// Builds the archives of many images into one store.

@@ -1,3 +1,4 @@
+package import Files
 package import TileStorage
 
 /// What a library loses since it is in the sources no more.

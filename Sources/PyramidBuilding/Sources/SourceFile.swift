@@ -1,4 +1,5 @@
 import CXXHash
+import Files
 import Glibc
 import TileStorage
 

@@ -1,3 +1,4 @@
+package import Files
 import TileGeometry
 package import TileStorage
 

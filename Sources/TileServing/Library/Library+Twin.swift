@@ -1,4 +1,5 @@
 import Catalog
+package import Files
 package import TileStorage
 
 extension Library {

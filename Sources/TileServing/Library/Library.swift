@@ -1,4 +1,5 @@
 package import Catalog
+package import Files
 import Glibc
 import Synchronization
 package import TileStorage

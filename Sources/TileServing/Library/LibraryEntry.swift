@@ -1,4 +1,5 @@
 import Catalog
+import Files
 import Metadata
 import Synchronization
 import TileStorage

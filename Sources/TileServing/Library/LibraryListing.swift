@@ -1,4 +1,5 @@
 import Catalog
+import Files
 import TileStorage
 
 /// One page of the library.

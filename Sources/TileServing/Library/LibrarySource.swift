@@ -1,3 +1,4 @@
+package import Files
 package import TileStorage
 
 /// Images that do not lie open in a library's folders.

@@ -1,4 +1,5 @@
 import Catalog
+import Files
 import TileStorage
 
 /// IIIF Presentation 3.0 of a library. Collections are not paged in that version: a large library is a

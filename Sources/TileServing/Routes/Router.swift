@@ -1,4 +1,5 @@
 import Catalog
+import Files
 import Foundation
 import HTTPMessages
 import TileGeometry

@@ -1,3 +1,4 @@
+public import Files
 import Glibc
 
 /// An archive that another process writes into an open file; it appears under its name once it was found whole.

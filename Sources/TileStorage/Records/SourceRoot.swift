@@ -1,3 +1,5 @@
+public import Files
+
 /// Where sources were looked for: a folder, a file or a pattern of names, read as pictures or as books.
 ///
 /// Stores remember it beside an archive, never in it: where a source lies is this machine's own business, and

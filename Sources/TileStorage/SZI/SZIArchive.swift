@@ -1,3 +1,4 @@
+package import Files
 public import TileGeometry
 
 /// One image's tiles in a stored ZIP (SZI 1.2), mapped and read in place.

@@ -1,3 +1,4 @@
+public import Files
 public import TileGeometry
 
 /// Writes one SZI archive (SZI 1.2) front to back; it appears under its name when `finish` returns.

@@ -1,3 +1,5 @@
+import Files
+
 /// The central directory of a ZIP file in memory, entry by entry.
 struct ZIPDirectory {
   struct Entry {

@@ -1,4 +1,5 @@
 import Catalog
+import Files
 import Foundation
 import PyramidBuilding
 import TileStorage
@@ -54,8 +55,8 @@ struct BuildRound {
   mutating func watch() -> ExitCode {
     // What was to be built whatever it was is built; from here on a change is the reason.
     builder.force = false
-    let events = FolderEvents()
-    let deaf = events.listen(to: folders)
+    let events = FolderEvents(alsoAttributes: true)
+    let deaf = folders.count { events.listen(to: $0) == nil }
     if deaf > 0 {
       Output.note(
         "\(Output.count(deaf, "folder")) cannot be watched (see fs.inotify.max_user_watches); "
@@ -72,10 +73,13 @@ struct BuildRound {
       guard something || isDue || changes.isUnsettled || idle >= 60 else { continue }
       idle = 0
       // A burst of events is one look, and two looks are a second apart.
-      if something { usleep(1_000_000) }
+      if something {
+        usleep(1_000_000)
+        _ = events.take()
+      }
       let known = Set(folders)
       let scan = scanned()
-      _ = events.listen(to: scan.folders)
+      for folder in scan.folders { _ = events.listen(to: folder) }
       // What came into a new folder before it was listened to.
       isDue = !known.isSuperset(of: scan.folders)
       if build(changes.settled(of: scan.sources), of: scan, isFirst: false) == .interrupted { break }

@@ -1,4 +1,5 @@
 import Catalog
+import Files
 import PrivateSpaces
 import TileServing
 import TileStorage

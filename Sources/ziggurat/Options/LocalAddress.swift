@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// This machine as others in its network call it.

@@ -5,12 +5,12 @@ import Glibc
 ///
 /// A lock tells a partial file at work from one that a killed builder left behind.
 package final class PartialFile {
-  static let prefix = ".ziggurat-"
-  static let suffix = ".partial"
+  package static let prefix = ".ziggurat-"
+  package static let suffix = ".partial"
 
   package let destination: String
   private let path: String
-  let descriptor: Int32
+  package let descriptor: Int32
   private var isOpen = true
 
   package init(destination: String) throws(StorageError) {
@@ -92,7 +92,7 @@ package final class PartialFile {
 /// Writes every byte, however few the system takes at a time.
 ///
 /// - Parameter path: what an error calls the file.
-func writeAll(
+package func writeAll(
   _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, path: @autoclosure () -> String
 ) throws(StorageError) {
   var rest = bytes[...]

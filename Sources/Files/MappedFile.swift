@@ -23,7 +23,7 @@ package final class MappedFile: Sendable {
     return text.flatMap { Int($0.prefix { $0.isNumber }) } ?? 65530
   }()
   /// Many places are taken: what is mapped by the thousand should be let go of sooner.
-  static var areMany: Bool { count.load(ordering: .relaxed) > places / 4 }
+  package static var areMany: Bool { count.load(ordering: .relaxed) > places / 4 }
   /// Small files are read instead: whatever needs memory needs a place, too.
   private static var areTooMany: Bool { count.load(ordering: .relaxed) > places / 2 }
   /// Bytes of a file that may be in memory.
@@ -61,7 +61,7 @@ package final class MappedFile: Sendable {
   /// Of a file that is open and stays its owner's to close.
   ///
   /// - Parameter path: what an error calls it.
-  init(descriptor: Int32, path: String) throws(StorageError) {
+  package init(descriptor: Int32, path: String) throws(StorageError) {
     (bytes, identity, isCopy) = try Self.map(descriptor, "open \(path)", mayCopy: false)
     self.descriptor = -1
   }
@@ -114,20 +114,5 @@ package final class MappedFile: Sendable {
       }
     }
     if descriptor >= 0 { close(descriptor) }
-  }
-}
-
-/// What changes when a file is replaced or rewritten.
-package struct FileIdentity: Hashable, Sendable {
-  package let device: UInt64
-  package let inode: UInt64
-  package let size: Int
-  package let modifiedNanoseconds: Int
-
-  package init(_ status: stat) {
-    device = UInt64(status.st_dev)
-    inode = UInt64(status.st_ino)
-    size = Int(status.st_size)
-    modifiedNanoseconds = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
   }
 }

@@ -1,12 +1,12 @@
-import Glibc
+package import Glibc
 
 /// The permissions that the process's user takes away from new files (`umask`).
 ///
 /// `umask(2)` tells them only by changing them, for every thread: a file that another one makes meanwhile is
 /// open to everybody. The kernel tells them without, in `/proc/self/status`.
-enum CreationMask {
+package enum CreationMask {
   /// The mask as it was when it was first asked for. Where the kernel does not tell, nothing is for others.
-  static let value: mode_t = read() ?? 0o077
+  package static let value: mode_t = read() ?? 0o077
 
   private static func read() -> mode_t? {
     let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
@@ -20,7 +20,7 @@ enum CreationMask {
   }
 
   /// The mask in the text of a `status` file (proc_pid_status(5)), or nil where it holds none.
-  static func mask(inStatus text: String) -> mode_t? {
+  package static func mask(inStatus text: String) -> mode_t? {
     let name = "Umask:"
     guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else { return nil }
     return mode_t(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " }, radix: 8)

@@ -1,15 +1,16 @@
 import Glibc
 
 /// A folder in which nobody else with the same lock moves or writes sidecars, as long as this lives.
-package final class LockedFolder {
+package final class LockedFolder: Sendable {
   private let path: String
   private let descriptor: Int32
 
-  package init(_ path: String) throws(StorageError) {
+  /// - Parameter waits: for who has the lock; without, that is an error (EWOULDBLOCK).
+  package init(_ path: String, waits: Bool = true) throws(StorageError) {
     self.path = path
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StorageError("lock \(path)", errno: errno) }
-    while flock(descriptor, LOCK_EX) != 0 {
+    while flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
       let code = errno
       guard code == EINTR else {
         close(descriptor)

@@ -1,0 +1,16 @@
+package import Glibc
+
+/// What changes when a file is replaced or rewritten.
+package struct FileIdentity: Hashable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+  package let size: Int
+  package let modifiedNanoseconds: Int
+
+  package init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    size = Int(status.st_size)
+    modifiedNanoseconds = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+  }
+}
