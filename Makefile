@@ -87,13 +87,17 @@ test-tools: .cache/venv/.complete
 	@.cache/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
+.PHONY: format
+format: ## put Swift sources into the form that lint asks for
+	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
+
 .PHONY: lint
 lint: ## format, warnings as errors, and that targets import only what they declare
 	@$(prepare) build
 	@$(use_swift); swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	@$(use_swift); swift build --build-tests $(strict) --explicit-target-dependency-import-check error
 	@# Every Debian package that Package.swift names is in the one list, so that a fresh machine gets it.
-	@for package in $$(grep -o 'apt(\[[^]]*' Package.swift | grep -o '"[^"]*"' | tr -d '"'); do \
+	@for package in $$(sed -nE 's/^ *c\("[^"]+", "[^"]+", "([^"]+)"\),?$$/\1/p' Package.swift); do \
 	  grep -q "^build $$package " $(scripts)/debian-packages || \
 	    { echo "lint: $$package, which Package.swift names, is not in $(scripts)/debian-packages" >&2; exit 1; }; \
 	done
