@@ -1,5 +1,5 @@
 package import Files
-package import TileStorage
+import TileStorage
 
 extension Catalog {
   /// One page of what was found.

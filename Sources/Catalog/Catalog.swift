@@ -2,7 +2,7 @@ import CSQLite
 package import Files
 import Glibc
 import Synchronization
-package import TileStorage
+import TileStorage
 
 /// A library's listing in SQLite: what pages, searches and books are told from without opening archives.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-package import Glibc
+import Glibc
 import Synchronization
 
 /// A whole file mapped read-only; unmapped when the last owner lets go. Small ones may be in memory instead.

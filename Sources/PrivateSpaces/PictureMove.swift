@@ -1,7 +1,7 @@
 package import Files
 import Glibc
 import TileGeometry
-package import TileStorage
+import TileStorage
 
 /// Moves pictures between a library and its private spaces.
 ///

@@ -1,5 +1,5 @@
 package import Files
-package import TileStorage
+import TileStorage
 
 /// Images that were deleted from a space together and can come back together.
 package struct SpaceDeletion: Hashable, Sendable {

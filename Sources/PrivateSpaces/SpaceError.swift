@@ -1,5 +1,5 @@
 package import Files
-package import TileStorage
+import TileStorage
 
 /// Why a space was not opened, made or changed.
 package enum SpaceError: Error, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-package import Files
+import Files
 import Foundation
 package import TileGeometry
 package import TileStorage

@@ -2,7 +2,7 @@ import CSodium
 package import Files
 import Glibc
 import Synchronization
-package import TileStorage
+import TileStorage
 
 /// A file on its way into a space, sealed as it comes under a key of its own that is nowhere but in locked
 /// memory.

@@ -1,4 +1,4 @@
-package import Files
+import Files
 package import TileStorage
 
 /// The ids under which a library's sources were met, image by image, while they were built: only a build
