@@ -3,7 +3,7 @@ package import HTTPMessages
 package import Synchronization
 import TileProtocols
 import TileRendering
-package import TileStorage
+import TileStorage
 package import Uploading
 
 /// Everything the server answers: request in, response out.

@@ -1,9 +1,9 @@
-@testable import Files
 import Foundation
 import TestSupport
 import Testing
 import TileGeometry
 
+@testable import Files
 @testable import TileStorage
 
 @Suite struct PartialFileTests {

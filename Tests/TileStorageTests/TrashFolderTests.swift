@@ -1,8 +1,8 @@
-@testable import Files
 import Foundation
 import TestSupport
 import Testing
 
+@testable import Files
 @testable import TileStorage
 
 @Suite struct TrashFolderTests {

@@ -1,4 +1,5 @@
 import Threads
+
 /// A picture that is being built, which idle threads can help with.
 protocol PictureInWork: AnyObject, Sendable {
   /// How much of it is done, 0 to 1.

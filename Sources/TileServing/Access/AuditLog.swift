@@ -2,7 +2,7 @@ package import Files
 import Glibc
 import HTTPMessages
 import Synchronization
-package import TileStorage
+import TileStorage
 
 /// Who changed what, and when: one line of JSON for each event, added to the end of a file.
 ///

@@ -1,6 +1,6 @@
 import Catalog
 package import Files
-package import TileStorage
+import TileStorage
 
 extension Library {
   /// The id of the picture that was made from such a file; that of the book where it has several pages.

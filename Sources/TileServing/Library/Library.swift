@@ -2,7 +2,7 @@ package import Catalog
 package import Files
 import Glibc
 import Synchronization
-package import TileStorage
+import TileStorage
 
 /// The archives below one folder, by image id; opened when asked for, and the least recently used closed
 /// again.

@@ -1,5 +1,5 @@
 package import Files
-package import TileStorage
+import TileStorage
 package import Uploading
 
 /// Opens private spaces by their passwords.

@@ -1,7 +1,7 @@
 package import Files
 import Foundation
 import HTTPMessages
-package import TileStorage
+import TileStorage
 
 /// One HTTP answer.
 package struct Response: Sendable {
