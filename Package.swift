@@ -87,10 +87,10 @@ let package = Package(
         "Files",
         "Threads",
         "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CQREncode",
-        "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CDeflate", "CSodium",
+        "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CSodium",
       ]),
     library("Uploading", ["Files", "TileStorage"]),
-    library("HTTPMessages", ["CXXHash"]),
+    library("HTTPMessages", ["CDeflate", "CXXHash"]),
     library(
       "HTTPListening", ["Files", "Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(

@@ -17,12 +17,15 @@ func beginBody(
   let request = detachedRequest(context, connection, target, method)
   let plan = context.site.bodyPlan(for: request)
   if case .refuse(let response) = plan {
-    return finish(context, connection, request.method, target, response)
+    return give(
+      context.site.finished(.now(response), for: request), request.method, context, connection, target, state)
   }
   if case .collect(let limit, _) = plan, let length = request.header("Content-Length"),
     Int(length) ?? .max > limit
   {
-    return finish(context, connection, request.method, target, .tooLarge(limit))
+    return give(
+      context.site.finished(.now(.tooLarge(limit)), for: request), request.method, context, connection,
+      target, state)
   }
   guard let body = IncomingBody(plan, request, connection, context.site.writes) else { return .NO }
   state.pointee = Unmanaged.passRetained(body).toOpaque()
@@ -39,15 +42,10 @@ func receive(
 ) -> MHD_Result {
   guard size.pointee > 0, let data else {
     if let deadline = deadline(connection) { context.deadlines.requestIsWhole(deadline) }
-    guard let response = body.answer() else { return .YES }
-    if case .deferred(let work) = response.body {
-      let pending = PendingAnswer(connection, response)
-      state.pointee = Unmanaged.passRetained(pending).toOpaque()
-      Unmanaged.passUnretained(body).release()
-      pending.wait(for: work)
-      return .YES
-    }
-    return finish(context, connection, String(cString: method), target, response)
+    guard let answer = body.answer() else { return .YES }
+    let request = body.request
+    return give(
+      context.site.finished(answer, for: request), request.method, context, connection, target, state)
   }
   switch body.take(UnsafeRawBufferPointer(start: data, count: size.pointee)) {
   case .later: return .YES

@@ -95,13 +95,13 @@ private func answerRequest(
       context.begin(known, connection, notes)
       if let why { return refuse(context, connection, method, target, 400, why) }
       if !context.admits(notes.host, known) {
-        return finish(context, connection, String(cString: method), target, .unknownHost(notes.host))
+        return refuse(context, connection, method, target, state, .unknownHost(notes.host))
       }
       if target.count > context.limits.urlLength {
         return refuse(context, connection, method, target, 414, "the URL is too long\n")
       }
       if !context.admits(known) {
-        return finish(context, connection, String(cString: method), target, .tooManyRequests)
+        return refuse(context, connection, method, target, state, .tooManyRequests)
       }
       if isPlainRead(method) { return .YES }  // an answer on the first call would end the connection
       if isWrite(method) { return beginBody(context, connection, target, method, state) }
@@ -127,40 +127,40 @@ private func answerRequest(
       return .YES
     }
     if let pending = object(state) as? PendingAnswer {
-      let response = pending.response
-      return finish(context, connection, String(cString: method), target, response)
+      return send(pending.response, String(cString: method), context, connection, target)
     }
     context.deadlines.requestIsWhole(known)
-    if method[0] != 0x4f, isAdmitted(context, connection),
+    if method[0] != 0x4f,
       case .found(let tile) = context.site.tile(
-        target.path, cookies: { MHD_lookup_connection_value(connection, .HEADER_KIND, "Cookie") })
+        target.path, cookies: { header(connection, "Cookie") })
     {
       // Kept mapped until the request is completed.
       state.pointee = tile.archive.toOpaque()
-      var status = 200
-      let isGet = method[0] == 0x47
-      let result = sendTile(
-        tile, of: context.site, target, connection, isGet: isGet,
-        isPrivate: tile.isPrivate || context.site.gate != nil,
-        status: &status)
-      let bytes = isGet ? sentBytes(of: tile, status, connection) : 0
-      known._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
-      if context.log != nil { note(context, connection, String(cString: method), target, status, bytes) }
-      return result
+      return answer(tile, context, connection, target, method)
     }
     return answer(context, connection, target, method, state)
   }
 }
 
-private func sentBytes(of tile: TileReply, _ status: Int, _ connection: OpaquePointer) -> Int {
-  switch status {
-  case 200: return tile.bytes.count
-  case 206:
-    // Answered by that part, so If-Range is no matter any more.
-    let header =
-      MHD_lookup_connection_value(connection, .HEADER_KIND, "Range").map { String(cString: $0) } ?? ""
-    return ByteRange(header, length: tile.bytes.count, tag: "", ifRange: nil).bytes.count
-  default: return 0
+/// Answers with a stored tile.
+private func answer(
+  _ tile: TileReply, _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
+  _ method: UnsafePointer<CChar>
+) -> MHD_Result {
+  let isGet = method[0] == 0x47
+  let answer = withConditions(connection, isGet: isGet) {
+    context.site.answer(tile, target.query, $0) { header(connection, $0) }
+  }
+  switch answer {
+  case .instead(let response):
+    return send(response, String(cString: method), context, connection, target)
+  case .tile(let head):
+    let bytes = isGet ? head.sentCount : 0
+    deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(head.status, bytes) }
+    if context.log != nil {
+      note(context, connection, String(cString: method), target, head.status, bytes)
+    }
+    return sendTile(tile, head, context.site, target, connection)
   }
 }
 
@@ -186,14 +186,6 @@ private func refuse(
   return sendRefusal(status, why, connection)
 }
 
-/// Whether a stored tile may be given away without a look at the request's words.
-private func isAdmitted(_ context: ListenerContext, _ connection: OpaquePointer) -> Bool {
-  guard let gate = context.site.gate else { return true }
-  guard let cookies = MHD_lookup_connection_value(connection, .HEADER_KIND, "Cookie") else { return false }
-  let bytes = UnsafeRawPointer(cookies).assumingMemoryBound(to: UInt8.self)
-  return gate.admits(cookies: UnsafeBufferPointer(start: bytes, count: strlen(cookies)))
-}
-
 /// What the request's state holds: its body on its way in, or what its connection was suspended for.
 private func object(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> AnyObject? {
   guard let pointer = state.pointee, pointer != headersSeen else { return nil }
@@ -206,54 +198,43 @@ private func answer(
   _ method: UnsafePointer<CChar>, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> MHD_Result {
   let request = request(context, connection, target, method)
-  var response = context.site.respond(to: request)
-  // Nothing is rendered for it.
-  if isOtherVersion(response, connection) { response = .preconditionFailed }
-  // Who knows the picture already needs no bytes of it.
-  if case .rendering(let job) = response.body, !isKnown(response, connection) {
-    let renders = context.site.renders
-    switch renders.finished(job, for: request.client) {
-    case .done(let picture): response = response.with(renders.unsent(picture, to: request.client))
-    case .refused(let instead): response = instead
-    case nil:
-      let pending = PendingAnswer(connection, response)
-      state.pointee = Unmanaged.passRetained(pending).toOpaque()
-      pending.wait(in: renders, job, for: request.client)
-      return .YES
-    }
-  }
-  if case .deferred(let work) = response.body {
-    let pending = PendingAnswer(connection, response)
-    state.pointee = Unmanaged.passRetained(pending).toOpaque()
-    pending.wait(for: work)
-    return .YES
-  }
-  return finish(context, connection, request.method, target, response)
+  return give(context.site.respond(to: request), request.method, context, connection, target, state)
 }
 
-func finish(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
-  _ response: Response
+private func refuse(
+  _ context: ListenerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
+  _ target: RequestTarget, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ response: Response
 ) -> MHD_Result {
-  var response = share(response, of: context.site, connection)
-  let isRead = method == "GET" || method == "HEAD"
-  // Of what was made by another thread it is known only now.
-  if isRead, isOtherVersion(response, connection) { response = .preconditionFailed }
-  if response.isDivisible, isRead {
-    response.headers.append(("Accept-Ranges", "bytes"))
-    // Ranges count for GET alone (RFC 9110, section 14.2), and behind the other conditions (section 13.2.2).
-    if method == "GET", let range = MHD_lookup_connection_value(connection, .HEADER_KIND, "Range"),
-      !isKnown(response, connection)
-    {
-      response = response.part(String(cString: range), ifRange: ifRange(connection))
-    }
+  let request = request(context, connection, target, method)
+  return give(
+    context.site.finished(.now(response), for: request), request.method, context, connection, target, state)
+}
+
+/// Sends an answer, or suspends the connection until it is there.
+func give(
+  _ answer: Answer, _ method: String, _ context: ListenerContext, _ connection: OpaquePointer,
+  _ target: RequestTarget, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+) -> MHD_Result {
+  switch answer {
+  case .now(let response): return send(response, method, context, connection, target)
+  case .later(let later):
+    let pending = PendingAnswer(connection)
+    let before = state.pointee
+    state.pointee = Unmanaged.passRetained(pending).toOpaque()
+    if let before, before != headersSeen { Unmanaged<AnyObject>.fromOpaque(before).release() }
+    pending.wait(for: later)
+    return .YES
   }
-  var status = response.status
-  let result = send(response, connection, status: &status)
-  let bytes = method == "HEAD" || status == 304 ? 0 : response.byteCount
-  deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, bytes) }
-  if context.log != nil { note(context, connection, method, target, status, bytes) }
-  return result
+}
+
+private func send(
+  _ response: Response, _ method: String, _ context: ListenerContext, _ connection: OpaquePointer,
+  _ target: RequestTarget
+) -> MHD_Result {
+  let bytes = method == "HEAD" ? 0 : response.length ?? 0
+  deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(response.status, bytes) }
+  if context.log != nil { note(context, connection, method, target, response.status, bytes) }
+  return send(response, connection)
 }
 
 private func completeRequest(

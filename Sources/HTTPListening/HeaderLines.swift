@@ -1,6 +1,12 @@
 import CMicroHTTPD
 import Files
 import Glibc
+import HTTPMessages
+
+/// The value of a header's first line; nil where there is none.
+func header(_ connection: OpaquePointer, _ name: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
+  MHD_lookup_connection_value(connection, .HEADER_KIND, name)
+}
 
 /// The lines of a header that is a list as one, with commas between.
 /// - Parameter first: the value of its first line.
@@ -22,4 +28,52 @@ func listHeader(_ connection: OpaquePointer, _ name: String, first: UnsafePointe
 private struct Lines {
   let name: String
   var values: [String] = []
+}
+
+/// Looks a read's conditions up, which are there as long as `use` runs.
+func withConditions<Result>(
+  _ connection: OpaquePointer, isGet: Bool, _ use: (Conditions) -> Result
+) -> Result {
+  withList(connection, "If-Match") { ifMatch in
+    withList(connection, "If-None-Match") { ifNoneMatch in
+      var conditions = Conditions(isGet: isGet)
+      (conditions.ifMatch, conditions.ifNoneMatch) = (ifMatch, ifNoneMatch)
+      if isGet {
+        conditions.range = header(connection, "Range").map(view)
+        if conditions.range != nil { conditions.ifRange = header(connection, "If-Range").map(view) }
+      }
+      return use(conditions)
+    }
+  }
+}
+
+/// All lines of a list as one; nothing is copied where there is one line.
+private func withList<Result>(
+  _ connection: OpaquePointer, _ name: StaticString, _ use: (UnsafeBufferPointer<UInt8>?) -> Result
+) -> Result {
+  let text = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
+  guard let first = header(connection, text) else { return use(nil) }
+  var count = LineCount(name: text)
+  withUnsafeMutablePointer(to: &count) {
+    _ = MHD_get_connection_values(
+      connection, .HEADER_KIND,
+      { count, _, name, _ in
+        guard let count = count?.assumingMemoryBound(to: LineCount.self), let name else { return .YES }
+        if strcasecmp(name, count.pointee.name) == 0 { count.pointee.lines += 1 }
+        return .YES
+      }, $0)
+  }
+  if count.lines == 1 { return use(view(first)) }
+  var lines = listHeader(connection, "\(name)", first: first)
+  return lines.withUTF8 { use($0) }
+}
+
+private struct LineCount {
+  let name: UnsafePointer<CChar>
+  var lines = 0
+}
+
+private func view(_ text: UnsafePointer<CChar>) -> UnsafeBufferPointer<UInt8> {
+  UnsafeBufferPointer(
+    start: UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self), count: strlen(text))
 }

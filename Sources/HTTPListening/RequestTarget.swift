@@ -94,33 +94,4 @@ struct RequestTarget {
   private static func spaced(_ bytes: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
     bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
   }
-
-  /// The generation that `g=` names, hexadecimal; read without making a string.
-  var generation: UInt64? {
-    var at = 0
-    while at < query.count {
-      if query[at] == UInt8(ascii: "g"), at + 1 < query.count, query[at + 1] == UInt8(ascii: "=") {
-        return Self.hexadecimal(query, from: at + 2)
-      }
-      while at < query.count, query[at] != UInt8(ascii: "&") { at += 1 }
-      at += 1
-    }
-    return nil
-  }
-
-  private static func hexadecimal(_ text: UnsafeRawBufferPointer, from start: Int) -> UInt64? {
-    var (value, at): (UInt64, Int) = (0, start)
-    while at < text.count, text[at] != UInt8(ascii: "&") {
-      let digit: UInt8
-      switch text[at] {
-      case 0x30...0x39: digit = text[at] - 0x30
-      case 0x61...0x66: digit = text[at] - 0x61 + 10
-      default: return nil
-      }
-      guard at - start < 16 else { return nil }
-      value = value << 4 | UInt64(digit)
-      at += 1
-    }
-    return at > start ? value : nil
-  }
 }

@@ -8,19 +8,21 @@ import TileStorage
 extension Site {
   static let sessionPath = Array("/api/session".utf8)
 
-  func sessionResponse(_ request: Request) -> Response {
-    switch request.method {
-    // A page that looks whether its session lasts must not make it last.
-    case "GET", "HEAD": return sessionState(request).ofSession
-    case "OPTIONS": return Self.sessionOptions
-    case "POST": return login(request).ofSession
-    case "DELETE": return logout(request).ofSession
-    default: return Response.methodNotAllowed(besides: ["POST", "DELETE"]).ofSession
-    }
+  func sessionAnswer(_ request: Request) -> Answer {
+    let answer: Answer =
+      switch request.method {
+      // A page that looks whether its session lasts must not make it last.
+      case "GET", "HEAD": .now(sessionState(request))
+      case "OPTIONS": .now(Response(204, [("Allow", Self.sessionMethods)], .bytes([])))
+      case "POST": login(request)
+      case "DELETE": .now(logout(request))
+      default: .now(.methodNotAllowed(besides: ["POST", "DELETE"]))
+      }
+    // For no cache and no other site's page.
+    return answer.map(\.madePrivate)
   }
 
   private static let sessionMethods = "GET, HEAD, OPTIONS, POST, DELETE"
-  private static let sessionOptions = Response(204, [("Allow", sessionMethods)], .bytes([])).ofSession
 
   /// What a visitor may do.
   private struct State: Encodable {
@@ -55,9 +57,9 @@ extension Site {
       204, [("Set-Cookie", sessions.cookie.unsetting), ("Clear-Site-Data", "\"cache\"")], .bytes([]))
   }
 
-  private func login(_ request: Request) -> Response {
+  private func login(_ request: Request) -> Answer {
     // Another site must not make its visitors' browsers log in where it likes.
-    guard !request.isCrossSite else { return .crossSite }
+    guard !request.isCrossSite else { return .now(.crossSite) }
     let type = request.header("Content-Type")?.split(separator: ";").first?.lowercased()
     guard type?.filter({ $0 != " " }) == "application/json" else {
       return .problem(415, "Not JSON", "Content-Type is to be application/json")
@@ -74,26 +76,22 @@ extension Site {
       // Before any limit: nobody guesses 256 bits, and whoever tries keeps nobody out.
       let isToken = access.token?.isSame(text.utf8) ?? false
       guard isToken || pairing.take(text, now: access.clock()) else {
-        if let refusal = refusal(toGuess: request.client) { return refusal }
+        if let refusal = refusal(toGuess: request.client) { return .now(refusal) }
         note(.login(.token, isRight: false), request)
-        return .refused("the token is not the one that the server printed")
+        return .now(.refused("the token is not the one that the server printed"))
       }
-      return begin(request, isToken ? .token : .pairing) { $0.hasToken = true }
+      return .now(begin(request, isToken ? .token : .pairing) { $0.hasToken = true })
     case .password(let password):
       let address = request.client
-      if let refusal = refusal(toGuess: address) { return refusal }
+      if let refusal = refusal(toGuess: address) { return .now(refusal) }
       let (cookies, origin) = (request.header("Cookie"), request.origin)
-      return Response(
-        200, [],
-        .deferred(
-          DeferredAnswer(in: unlocking, for: address, refused: { [self] in takeBack(address) }) { [self] in
-            unlock(
-              password, address,
-              Request(method: "POST", rawPath: Self.sessionPath, origin: origin) {
-                $0 == "Cookie" ? cookies : nil
-              }
-            ).ofSession
-          }))
+      return .later(
+        unlocking.later(for: address, refused: { [self] in takeBack(address) }) { [self] in
+          let request = Request(method: "POST", rawPath: Self.sessionPath, origin: origin) {
+            $0 == "Cookie" ? cookies : nil
+          }
+          return .now(unlock(password, address, request))
+        })
     }
   }
 
@@ -180,11 +178,5 @@ extension Response {
     var response = problem(401, "Unauthorized", why)
     response.headers.append(("WWW-Authenticate", "Bearer"))
     return response
-  }
-
-  /// For no cache and no other site's page.
-  fileprivate var ofSession: Response {
-    if case .deferred = body { return self }
-    return madePrivate
   }
 }

@@ -90,6 +90,7 @@ package final class Site: Sendable {
   /// Looks a stored tile up by its path alone, as sent; touches no string or object on the way.
   /// - Parameter cookies: the Cookie header, asked for where the path names a private image.
   package func tile(_ rawPath: UnsafeRawBufferPointer, cookies: () -> UnsafePointer<CChar>?) -> TileLookup {
+    if let gate, !gate.admits(cookies()) { return .other }
     if let request = TileRequest(rawPath) {
       return stored(request.id, request.fileExtension, cookies) { archive in
         archive.tileIndex(level: request.level, column: request.column, row: request.row)
@@ -148,21 +149,31 @@ package final class Site: Sendable {
       return .found(
         TileReply(
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
-          stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters, isPrivate: isPrivate))
+          stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
+          isPrivate: isPrivate || gate != nil))
     }
   }
 
   /// Answers everything else, and says why a tile could not be had.
-  package func respond(to request: Request) -> Response {
+  package func respond(to request: Request) -> Answer {
     // The database may take its time, and the event loop has none.
-    Self.usesCatalog(request.rawPath) ? deferred(request, in: reading) : answer(request, mayWait: false)
+    finished(
+      Self.usesCatalog(request.rawPath) ? later(request, in: reading) : answer(request, mayWait: false),
+      for: request)
   }
 
-  func deferred(_ request: Request, in queue: WorkQueue) -> Response {
+  /// The answer as it is sent: under the request's conditions, with what browsers are to do with it, and now where
+  /// nothing is to be waited for.
+  package func finished(_ answer: Answer, for request: Request) -> Answer {
+    var answer = shared(answer, with: request)
+    if request.isRead { answer = answer.answering(request.conditions) }
+    return answer.map(\.withCaution).settled
+  }
+
+  /// All of the answer to a request, made by a queue's thread.
+  func later(_ request: Request, in queue: WorkQueue) -> Answer {
     let request = request.detached
-    return Response(
-      200, [],
-      .deferred(DeferredAnswer(in: queue, for: request.client) { [self] in answer(request, mayWait: true) }))
+    return .later(queue.later(for: request.client) { [self] in answer(request, mayWait: true) })
   }
 
   private static func usesCatalog(_ path: [UInt8]) -> Bool {
@@ -170,12 +181,13 @@ package final class Site: Sendable {
       || path.starts(with: "/iiif/presentation/".utf8)
   }
 
-  private func answer(_ request: Request, mayWait: Bool) -> Response {
+  private func answer(_ request: Request, mayWait: Bool) -> Answer {
     guard let gate else { return openResponse(to: request, mayWait: mayWait) }
     let isAdmitted = gate.admits(cookies: request.header("Cookie"))
     let answer =
-      isAdmitted ? openResponse(to: request, mayWait: mayWait) : gate.answer(request, base: base)
-    return answer.madePrivate
+      isAdmitted
+      ? openResponse(to: request, mayWait: mayWait) : .now(gate.answer(request, base: base))
+    return answer.map(\.madePrivate)
   }
 
   /// What the request may read and change.
@@ -235,27 +247,32 @@ package final class Site: Sendable {
     sessions.lockSpaces()
   }
 
-  private func openResponse(to request: Request, mayWait: Bool) -> Response {
-    if request.rawPath == Self.sessionPath { return sessionResponse(request) }
+  private func openResponse(to request: Request, mayWait: Bool) -> Answer {
+    if request.rawPath == Self.sessionPath { return sessionAnswer(request) }
     switch request.method {
     case "OPTIONS":
-      if let answer = preflight(request) { return answer }
-      return Router(site: self, request: request, visitor: .anyone).uploadOptions() ?? .options
+      let answer =
+        preflight(request) ?? Router(site: self, request: request, visitor: .anyone).uploadOptions()
+      return .now(answer ?? .options)
     case "GET", "HEAD": break
-    default: return .methodNotAllowed
+    default: return .now(.methodNotAllowed)
     }
     let visitor = visitor(request)
-    var response = Router(site: self, request: request, visitor: visitor, mayWait: mayWait).response()
-      .compressed(for: request.header("Accept-Encoding"))
-    // All of them may tell of a space: what is the same for everybody is not kept either.
-    if visitor.space != nil {
-      // Two who edit one image at once are told, in a space as in the library.
-      let isImage = request.rawPath.starts(with: "/api/images/".utf8)
-      return response.madePrivate(
-        keepingTag: isImage && response.header("Content-Type") == "application/json")
+    let answer = Router(site: self, request: request, visitor: visitor, mayWait: mayWait).answer()
+    let encoding = request.header("Accept-Encoding")
+    let (isInSpace, hasSpaces) = (visitor.space != nil, access.spaces != nil)
+    // Two who edit one image at once are told, in a space as in the library.
+    let isImage = request.rawPath.starts(with: "/api/images/".utf8)
+    return answer.map { response in
+      var response = response.compressed(for: encoding)
+      // All of them may tell of a space: what is the same for everybody is not kept either.
+      if isInSpace {
+        return response.madePrivate(
+          keepingTag: isImage && response["Content-Type"] == "application/json")
+      }
+      if hasSpaces { response.vary(by: "Cookie") }
+      return response
     }
-    if access.spaces != nil { response.vary(by: "Cookie") }
-    return response
   }
 
   /// Percent-decodes into `buffer`; nil where an escape is malformed or stands for NUL.

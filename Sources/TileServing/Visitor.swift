@@ -1,3 +1,4 @@
+package import HTTPMessages
 import Uploading
 
 /// Who asks, as far as answers depend on it: what a request may read and change.

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import HTTPMessages
 import Synchronization
 import TestSupport
 import Testing
@@ -228,7 +229,7 @@ struct RenderQueueTests {
     queue.stop()
     #expect(tally.refusals.withLock { $0[0] } == 503)
     #expect(queue.counts.late >= 1)
-    #expect(Response.late.header("Retry-After") != nil)
+    #expect(Response.late["Retry-After"] != nil)
   }
 
   @Test("what is being rendered when the queue stops ends then")

@@ -1,4 +1,5 @@
 import Files
+import HTTPMessages
 import Synchronization
 import Testing
 import TileStorage
@@ -247,7 +248,7 @@ import Uploading
   @Test func whoMayNotIsToldSo() {
     let request = Self.request(nil)
     #expect(Visitor.anyone.refusal(toChange: .library, request)?.status == 401)
-    #expect(Visitor.anyone.refusal(toChange: .space, request)?.header("WWW-Authenticate") == "Bearer")
+    #expect(Visitor.anyone.refusal(toChange: .space, request)?["WWW-Authenticate"] == "Bearer")
     #expect(Visitor(Session(), isWritable: true).refusal(toChange: .library, request)?.status == 403)
   }
 

@@ -24,18 +24,17 @@ import Testing
 
   private func submit(_ name: String, waits: Bool = false) {
     let (told, gate) = (told, gate)
-    DeferredAnswer(
-      in: queue, for: Self.client(name), refused: { told.takenBack.withLock { $0.append(name) } }
-    ) {
+    queue.later(for: Self.client(name), refused: { told.takenBack.withLock { $0.append(name) } }) {
       if waits { gate.wait() }
-      return Response(200, [], .bytes([]))
-    }.make { response in
-      if response.status == 200 {
-        told.made.withLock { $0.append(name) }
-      } else {
-        told.refused.withLock { $0.append(name) }
-      }
-    }
+      return .now(Response(200, [], .bytes([])))
+    }.begin(
+      Later.Waiter { response in
+        if response.status == 200 {
+          told.made.withLock { $0.append(name) }
+        } else {
+          told.refused.withLock { $0.append(name) }
+        }
+      })
   }
 
   /// Until the first is being made.
@@ -78,5 +77,29 @@ import Testing
     await stopping.value
     #expect(told.made.withLock { $0 } == ["first"])
     #expect(told.takenBack.withLock { $0 } == ["c1", "a1", "b1"] && told.refused.withLock { $0 }.count == 3)
+  }
+
+  private final class Heard: Sendable {
+    let statuses = Mutex<[Int]>([])
+    let waiters = Mutex<[Later.Waiter]>([])
+
+    var count: Int { statuses.withLock { $0.count } + waiters.withLock { $0.count } }
+  }
+
+  @Test("an answer that has to be waited for itself is waited for, without the queue's thread")
+  func answersOfAnswers() {
+    let heard = Heard()
+    for (number, isKept) in [true, false].enumerated() {
+      let inner = Later(
+        kept: { isKept ? Response(201, [], .bytes([])) : nil },
+        make: { waiter in heard.waiters.withLock { $0.append(waiter) } })
+      queue.later(for: .unknown) { .later(inner) }
+        .begin(Later.Waiter { response in heard.statuses.withLock { $0.append(response.status) } })
+      while heard.count <= number { usleep(1000) }
+    }
+    queue.stop()
+    #expect(heard.statuses.withLock { $0 } == [201])
+    for waiter in heard.waiters.withLock({ $0 }) { waiter.take(Response(202, [], .bytes([]))) }
+    #expect(heard.statuses.withLock { $0 } == [201, 202])
   }
 }

@@ -86,7 +86,7 @@ class Manners(SampleServerTest):
                 self.assertEqual(self.server.get(target)["access-control-allow-origin"], "*")
 
     def test_conditional_requests(self):
-        for target in (TILE, "/dzi/photo.dzi", "/api/images/photo", "/"):
+        for target in (TILE, "/dzi/photo.dzi", "/api/images/photo", "/", "/iiif/3/photo/0,0,99,99/max/0/default.jpg"):
             etag = self.server.get(target)["etag"]
             self.assertRegex(etag, r'^"[!#-~]+"$', f"a strong ETag for {target}")
             for condition in (etag, f"W/{etag}", "*", f'"other", {etag}', f'{etag},"other"', f'"a" , W/"b" ,{etag}',

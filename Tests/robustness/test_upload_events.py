@@ -32,6 +32,11 @@ class Events(ServerTest):
         self.assertIn(len(data), [state["offset"] for state in stages])
         connection.close()
 
+    def test_head_is_the_head_alone_and_listens_to_nothing(self):
+        for _ in range(70):
+            answer = self.server.get("/api/events", "HEAD", Authorization=f"Bearer {TOKEN}")
+            self.assertEqual((answer.status, answer["content-type"], answer.rest), (200, "text/event-stream", b""))
+
     def test_listeners_are_bounded(self):
         open_ones = [self.server.connect() for _ in range(70)]
         statuses = []

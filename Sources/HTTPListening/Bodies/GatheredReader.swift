@@ -1,7 +1,8 @@
 import CMicroHTTPD
+import HTTPMessages
 import TileServing
 
-/// Sends a body that lies in pieces.
+/// Sends a body from where it lies.
 final class GatheredReader {
   /// The daemon copies the table of an answer's pieces, 16 bytes for each, into its connection's memory, and where
   /// that is full it ends the process (0.9.75). All that surely is free then is where the answer's head was, which
@@ -23,6 +24,14 @@ final class GatheredReader {
   /// buffer.
   static func response(_ body: GatheredBytes, _ range: Range<Int>) -> OpaquePointer? {
     let pieces = body.pieces(in: range)
+    if pieces.count == 1 {
+      let owner = Unmanaged.passRetained(body)
+      let response = MHD_create_response_from_buffer_with_free_callback_cls(
+        range.count, UnsafeMutableRawPointer(mutating: pieces[0].baseAddress),
+        { Unmanaged<GatheredBytes>.fromOpaque($0!).release() }, owner.toOpaque())
+      if response == nil { owner.release() }
+      return response
+    }
     guard pieces.count > mostInTable else {
       let owner = Unmanaged.passRetained(body)
       var table = pieces.map { MHD_IoVec(iov_base: $0.baseAddress, iov_len: $0.count) }

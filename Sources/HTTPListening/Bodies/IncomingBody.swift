@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import HTTPMessages
 import Synchronization
 import TileServing
 
@@ -14,7 +15,7 @@ final class IncomingBody: @unchecked Sendable {
   static let patience = 16 << 20
 
   private enum Sink {
-    case memory(limit: Int, answer: @Sendable (Request) -> Response)
+    case memory(limit: Int, answer: @Sendable (Request) -> Answer)
     case receiver(any BodyReceiver)
   }
 
@@ -24,13 +25,13 @@ final class IncomingBody: @unchecked Sendable {
     /// Wants no more: so many bytes were thrown away since.
     case discarding(Int)
     case answering
-    case answered(Response)
+    case answered(Answer)
   }
 
   private let connection: OpaquePointer
   private let queue: WriteQueue
   private let sink: Sink
-  private var request: Request
+  private(set) var request: Request
   private let stage = Mutex(Stage.receiving)
   private var isTooLarge = false
   /// Bytes since the client was last given time.
@@ -105,21 +106,21 @@ final class IncomingBody: @unchecked Sendable {
   private static let leastProgress = 65536
 
   /// The answer, or nil while a worker makes it: then the connection was suspended.
-  func answer() -> Response? {
+  func answer() -> Answer? {
     switch stage.withLock({ $0 }) {
-    case .answered(let response): return response
+    case .answered(let answer): return answer
     case .answering, .draining: return nil
     case .receiving, .discarding: break
     }
-    if isTooLarge, case .memory(let limit, _) = sink { return .tooLarge(limit) }
+    if isTooLarge, case .memory(let limit, _) = sink { return .now(.tooLarge(limit)) }
     stage.withLock { $0 = .answering }
     suspend { [self] in
-      let response =
+      let answer: Answer =
         switch sink {
         case .memory(_, let answer): answer(request)
-        case .receiver(let receiver): receiver.answer(request)
+        case .receiver(let receiver): .now(receiver.answer(request))
         }
-      stage.withLock { $0 = .answered(response) }
+      stage.withLock { $0 = .answered(answer) }
     }
     return nil
   }
@@ -141,6 +142,6 @@ final class IncomingBody: @unchecked Sendable {
 
   private func refuse() {
     if case .receiver(let receiver) = sink { receiver.abandon() }
-    stage.withLock { $0 = .answered(.tooBusy) }
+    stage.withLock { $0 = .answered(.now(.tooBusy)) }
   }
 }

@@ -1,42 +1,86 @@
 /// What a Range header asks for of a body (RFC 9110, section 14).
-package struct ByteRange: Hashable, Sendable {
-  /// 200, 206 or 416.
-  package let status: Int
-  /// The bytes to send; none with 416.
-  package let bytes: Range<Int>
-  /// The Content-Range header's value, with 206 and 416.
-  package let contentRange: String?
+package enum ByteRange: Hashable, Sendable {
+  /// The header counts for nothing: another unit, several parts, or no range at all.
+  case whole
+  case part(Range<Int>)
+  /// The body has none of it.
+  case unsatisfiable
 
   /// - Parameters:
   ///   - header: of the request: `bytes=0-99`, `bytes=100-`, `bytes=-50`.
-  ///   - tag: the body's strong entity tag.
-  ///   - ifRange: the If-Range header: anything but the same tag makes the range count for nothing.
-  package init(_ header: String, length: Int, tag: String, ifRange: String?) {
-    (status, bytes, contentRange) =
-      (ifRange == nil || ifRange == tag ? Self.part(header, length) : nil) ?? (200, 0..<length, nil)
+  ///   - length: the body's, in bytes.
+  package init(_ header: UnsafeBufferPointer<UInt8>, of length: Int) {
+    var text = Scanner(header)
+    text.skipBlanks()
+    // Units are not case-sensitive (section 14.1).
+    guard text.take("bytes=") else {
+      self = .whole
+      return
+    }
+    text.skipBlanks()
+    let first = text.takeNumber()
+    guard text.take("-") else {
+      self = .whole
+      return
+    }
+    let last = text.takeNumber()
+    text.skipBlanks()
+    guard text.isAtEnd else {
+      self = .whole
+      return
+    }
+    switch (first, last) {
+    case (nil, nil): self = .whole
+    case (nil, let count?): self.init(asked: length - min(count, length)..<length)
+    case (let first?, nil): self.init(asked: min(first, length)..<length)
+    case (let first?, let last?):
+      if first > last {
+        self = .whole
+      } else {
+        self.init(asked: min(first, length)..<(last < length ? last + 1 : length))
+      }
+    }
   }
 
-  /// Nil where the header counts for nothing: another unit, several parts, or no range at all.
-  private static func part(_ header: String, _ length: Int) -> (Int, Range<Int>, String?)? {
-    let header = header.filter { $0 != " " }
-    // Units are not case-sensitive (RFC 9110, section 14.1).
-    guard header.prefix(6).lowercased() == "bytes=", !header.contains(",") else { return nil }
-    let ends = header.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-    guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
-      return nil
+  private init(asked: Range<Int>) { self = asked.isEmpty ? .unsatisfiable : .part(asked) }
+
+  /// Reads a header from its beginning, a byte at a time.
+  private struct Scanner {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var at = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    var isAtEnd: Bool { at == bytes.count }
+
+    mutating func skipBlanks() {
+      while at < bytes.count, bytes[at] == UInt8(ascii: " ") || bytes[at] == UInt8(ascii: "\t") { at += 1 }
     }
-    // Digits that no Int holds are farther than any end.
-    let (first, last) = (Int(ends[0]) ?? .max, Int(ends[1]) ?? .max)
-    let asked: Range<Int>
-    switch (ends[0].isEmpty, ends[1].isEmpty) {
-    case (true, true): return nil
-    case (true, false): asked = (length - min(last, length))..<length
-    case (false, true): asked = min(first, length)..<length
-    case (false, false):
-      if first > last { return nil }
-      asked = min(first, length)..<(last < length ? last + 1 : length)
+
+    /// - Parameter text: in lower case.
+    mutating func take(_ text: StaticString) -> Bool {
+      let count = text.utf8CodeUnitCount
+      guard bytes.count - at >= count else { return false }
+      for place in 0..<count {
+        let byte = bytes[at + place]
+        let lower = (0x41...0x5a).contains(byte) ? byte | 0x20 : byte
+        if lower != text.utf8Start[place] { return false }
+      }
+      at += count
+      return true
     }
-    if asked.isEmpty { return (416, 0..<0, "bytes */\(length)") }
-    return (206, asked, "bytes \(asked.lowerBound)-\(asked.upperBound - 1)/\(length)")
+
+    /// Nil where no digit is next; digits that no `Int` holds are farther than any end.
+    mutating func takeNumber() -> Int? {
+      let start = at
+      var value = 0
+      while at < bytes.count, (0x30...0x39).contains(bytes[at]) {
+        let (tens, isOver) = value.multipliedReportingOverflow(by: 10)
+        let (sum, isFull) = tens.addingReportingOverflow(Int(bytes[at] - 0x30))
+        value = isOver || isFull ? .max : sum
+        at += 1
+      }
+      return at > start ? value : nil
+    }
   }
 }

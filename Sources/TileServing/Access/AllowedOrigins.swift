@@ -35,14 +35,19 @@ package enum AllowedOrigins: Sendable, Equatable {
 
 extension Site {
   /// An answer with what browsers are to let other sites' pages do with it.
-  /// - Parameters:
-  ///   - origin: the request's Origin.
-  ///   - hasToken: the request says by itself who it is; a cookie would be sent whoever's page asks.
-  package func shared(_ response: Response, with origin: String?, hasToken: Bool) -> Response {
+  func shared(_ answer: Answer, with request: Request) -> Answer {
+    guard case .listed = access.origins else { return answer }
+    let origin = request.header("Origin")
+    // The request says by itself who it is; a cookie would be sent whoever's page asks.
+    let hasToken = request.header("Authorization") != nil
+    return answer.map { [self] in shared($0, with: origin, hasToken: hasToken) }
+  }
+
+  func shared(_ response: Response, with origin: String?, hasToken: Bool) -> Response {
     guard case .listed = access.origins else { return response }
     var response = response
-    let isPublic = response.headers.contains { $0.name == Response.anyOrigin.name }
-    response.headers.removeAll { $0.name == Response.anyOrigin.name }
+    let isPublic = response[Response.anyOrigin.name] != nil
+    response[Response.anyOrigin.name] = nil
     if isPublic || hasToken { response.vary(by: "Origin") }
     guard let origin, isPublic || hasToken, access.origins.names(origin) else { return response }
     response.headers += [

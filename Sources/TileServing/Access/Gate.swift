@@ -1,3 +1,6 @@
+import Glibc
+import HTTPMessages
+
 /// Lets in who has the key that the server printed when it started; for a library that is nobody else's
 /// business, on a machine with other users and a browser with other pages.
 ///
@@ -23,12 +26,19 @@ package struct Gate: Sendable {
   package var query: String { "?key=\(key)" }
 
   /// - Parameter cookies: the Cookie header.
-  package func admits(cookies: String?) -> Bool {
+  func admits(cookies: String?) -> Bool {
     guard var cookies else { return false }
     return cookies.withUTF8 { admits(cookies: $0) }
   }
 
-  package func admits(cookies: UnsafeBufferPointer<UInt8>) -> Bool {
+  /// - Parameter cookies: the Cookie header, as sent.
+  func admits(_ cookies: UnsafePointer<CChar>?) -> Bool {
+    guard let cookies else { return false }
+    let bytes = UnsafeRawPointer(cookies).assumingMemoryBound(to: UInt8.self)
+    return admits(cookies: UnsafeBufferPointer(start: bytes, count: strlen(cookies)))
+  }
+
+  private func admits(cookies: UnsafeBufferPointer<UInt8>) -> Bool {
     cookie.id(in: cookies).map { SecretDigest($0) } == digest
   }
 
@@ -49,22 +59,4 @@ package struct Gate: Sendable {
   }
 
   private static let refusal = Response.text(403, "open the address that the server printed when it started")
-}
-
-extension Response {
-  /// The same answer, kept by no cache and read by no other site's page.
-  package var madePrivate: Response { madePrivate(keepingTag: false) }
-
-  /// - Parameter keepsTag: whether it says which version it is, for who edits what it tells of.
-  func madePrivate(keepingTag keepsTag: Bool) -> Response {
-    var answer = self
-    answer.headers.removeAll { header in
-      let name = header.name.lowercased()
-      return name == "cache-control" || name == "etag" && !keepsTag || name.hasPrefix("access-control-")
-    }
-    answer.headers += [
-      ("Cache-Control", "private, no-store"), ("Cross-Origin-Resource-Policy", "same-origin"),
-    ]
-    return answer
-  }
 }

@@ -1,5 +1,6 @@
 import CSodium
 import Glibc
+import HTTPMessages
 import Synchronization
 import TileStorage
 

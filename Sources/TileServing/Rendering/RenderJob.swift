@@ -1,3 +1,4 @@
+package import HTTPMessages
 import TileRendering
 
 /// A picture that has to be made before it can be sent: what makes it, and what tells it from others.
@@ -51,12 +52,4 @@ package final class RenderedBytes: @unchecked Sendable {
   }
 
   deinit { bytes.deallocate() }
-}
-
-/// A picture that a client is being sent, or waits for.
-package final class UnsentPicture: Sendable {
-  package let picture: RenderedBytes
-  private let hold: HeldMemory.Hold
-
-  init(_ picture: RenderedBytes, _ hold: HeldMemory.Hold) { (self.picture, self.hold) = (picture, hold) }
 }

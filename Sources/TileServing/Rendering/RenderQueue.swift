@@ -102,7 +102,7 @@ package final class RenderQueue: Sendable {
   }
 
   /// The picture, if it is kept, and the client may have it.
-  package func finished(_ job: RenderJob, for client: ClientAddress) -> RenderOutcome? {
+  private func finished(_ job: RenderJob, for client: ClientAddress) -> RenderOutcome? {
     state.withLock { state in
       guard let found = state.cache.value(for: job.key) else { return nil }
       // It may be kept no longer than the client takes to read it.
@@ -115,9 +115,31 @@ package final class RenderQueue: Sendable {
     }
   }
 
-  /// The picture as it is sent to a client, who holds its memory as long as the result lives.
-  package func unsent(_ picture: RenderedBytes, to client: ClientAddress) -> UnsentPicture {
-    UnsentPicture(picture, unsent.hold(picture, of: picture.bytes.count, by: client))
+  /// A response whose body is a picture, once it is rendered or found among those that are kept.
+  /// - Parameter promised: the response without its body.
+  func later(_ job: RenderJob, _ promised: Response, for client: ClientAddress) -> Later {
+    let response = { @Sendable [self] (outcome: RenderOutcome) -> Response in
+      switch outcome {
+      case .refused(let instead): instead
+      case .done(let picture):
+        // The client holds its memory until it is sent.
+        Response(
+          promised.status, promised.headers,
+          .gathered(
+            GatheredBytes(
+              picture.bytes,
+              keeping: [picture, unsent.hold(picture, of: picture.bytes.count, by: client)]),
+            0..<picture.bytes.count))
+      }
+    }
+    return Later(
+      promised: promised, kept: { [self] in finished(job, for: client).map(response) },
+      make: { [self] waiter in
+        let isTaken = submit(
+          job,
+          Waiter(client: client, isThere: waiter.isThere, take: { waiter.take(response($0)) }))
+        if !isTaken { waiter.take(.busy) }
+      })
   }
 
   /// Lets go of all pictures that are kept.
@@ -125,7 +147,7 @@ package final class RenderQueue: Sendable {
 
   /// Has the job done; false where the queue is full or ends, or the client has too much that is not sent, and then
   /// the waiter is not called.
-  package func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
+  func submit(_ job: RenderJob, _ waiter: Waiter) -> Bool {
     let told = state.withLock { state -> [WaitingRenders.Told]? in
       guard !state.isStopping, unsent.admits(waiter.client), startThread(&state),
         let told = state.waiting.add(job, waiter, at: Self.now)
@@ -257,12 +279,12 @@ extension Response {
   /// To a picture of a pyramid without its coarse levels, which too many tiles would have to be read for.
   static func outOfReach(insteadOf failure: Response) -> Response {
     let text = "the coarse levels of this pyramid are not stored, and this picture would need too many tiles"
-    let isProblem = failure.header("Content-Type") == "application/problem+json"
+    let isProblem = failure["Content-Type"] == "application/problem+json"
     return isProblem ? .problem(404, "Not stored", text) : self.text(404, text)
   }
 
   /// The render queue is full.
-  package static let busy = later(1, "too many pictures are being rendered; try again")
+  static let busy = later(1, "too many pictures are being rendered; try again")
 
   /// The picture was not ready in time.
   static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")
@@ -272,7 +294,7 @@ extension Response {
 
   private static func later(_ seconds: Int, _ text: String) -> Response {
     var response = self.text(503, text)
-    response.headers.append(("Retry-After", "\(seconds)"))
+    response["Retry-After"] = "\(seconds)"
     return response
   }
 }

@@ -1,10 +1,12 @@
+package import HTTPMessages
+
 /// What is wanted of the body of a request that may change something, decided by its headers alone.
 package enum BodyPlan: Sendable {
   /// Answered at once; the connection ends, since a body that nobody reads would be taken for the next
   /// request.
   case refuse(Response)
   /// Read into `Request.body` and answered on a worker; a body of more than `limit` bytes is answered 413.
-  case collect(limit: Int = 65536, answer: @Sendable (Request) -> Response)
+  case collect(limit: Int = 65536, answer: @Sendable (Request) -> Answer)
   /// Given away piece by piece as it comes.
   case stream(any BodyReceiver)
 }
@@ -36,14 +38,4 @@ package enum BodyStep: Sendable {
   /// What follows is thrown away, within limits, and then the request is answered: HTTP has no answer in
   /// the middle of a body.
   case stop
-}
-
-extension Response {
-  /// - Parameter limit: bytes.
-  package static func tooLarge(_ limit: Int) -> Response {
-    problem(413, "Content too large", "a body of at most \(limit) bytes is taken here")
-  }
-
-  /// The workers are busy, or the server ends.
-  package static let tooBusy = problem(503, "Busy", "too many changes at once; try again")
 }

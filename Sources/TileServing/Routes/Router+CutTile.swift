@@ -1,3 +1,4 @@
+import HTTPMessages
 import TileGeometry
 import TileProtocols
 import TileRendering
@@ -12,7 +13,7 @@ extension Router {
   func cutTile(
     _ rectangle: PixelRect, level: Int, of archive: SZIArchive, ending: String,
     paddedTo size: PixelSize? = nil
-  ) -> Response {
+  ) -> Answer {
     guard let format = PictureFormat(fileExtension: ending == "jpeg" ? "jpg" : ending),
       let own = PixelSize(width: rectangle.width, height: rectangle.height)
     else {

@@ -11,10 +11,10 @@ extension Router {
     let isEdit = segments.count > 2 && segments.starts(with: ["api", "images"])
     switch (request.method, segments) {
     case ("POST", ["api", "deleted"]):
-      return plan { request in self.deleteMany(request.body) }
+      return plan { request in .now(self.deleteMany(request.body)) }
     case ("POST", _) where segments.count == 4 && segments.starts(with: ["api", "deleted"]):
       guard segments[3] == "restore" else { return nil }
-      return plan { _ in self.restore(segments[2]) }
+      return plan { _ in .now(self.restore(segments[2])) }
     case (_, ["api", "deleted"]) where site.access.isWritable:
       return .refuse(.methodNotAllowed(besides: ["POST"]))
     case (_, _) where isEdit && isQuestion(segments): return .refuse(.methodNotAllowed)
@@ -25,10 +25,10 @@ extension Router {
       return movePlan(segments.dropFirst(2).dropLast().joined(separator: "/"))
     case ("PATCH", _) where isEdit:
       let id = segments.dropFirst(2).joined(separator: "/")
-      return plan(of: id) { self.edit(id, $0) }
+      return plan(of: id) { .now(self.edit(id, $0)) }
     case ("DELETE", _) where isEdit:
       let id = segments.dropFirst(2).joined(separator: "/")
-      return plan(of: id) { _ in self.delete([id], isOne: true) }
+      return plan(of: id) { _ in .now(self.delete([id], isOne: true)) }
     case (_, _) where isEdit && site.access.isWritable:
       return .refuse(.methodNotAllowed(besides: ["PATCH", "DELETE"]))
     default: return nil
@@ -61,7 +61,7 @@ extension Router {
   }
 
   /// - Parameter id: of what is to be changed; nil where the body tells, or the answer does.
-  func plan(of id: String? = nil, _ answer: @escaping @Sendable (Request) -> Response) -> BodyPlan {
+  func plan(of id: String? = nil, _ answer: @escaping @Sendable (Request) -> Answer) -> BodyPlan {
     guard site.access.isWritable else { return .refuse(.methodNotAllowed) }
     let place: Visitor.Place =
       switch id.map(Self.isPrivate) {
@@ -72,7 +72,7 @@ extension Router {
       }
     if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
     // A thousand ids of some length.
-    return .collect(limit: 1 << 20) { answer($0).madePrivate }
+    return .collect(limit: 1 << 20) { answer($0).map(\.madePrivate) }
   }
 
   static func isPrivate(_ id: String) -> Bool { id.hasPrefix("\(SpaceLibrary.prefix)") }
@@ -85,8 +85,8 @@ extension Router {
   private func edit(_ id: String, _ request: Request) -> Response {
     let isCurrent = { () throws(WordsUnavailable) -> Bool in
       guard let wanted = request.header("If-Match") else { return true }
-      let now = describe(id)
-      guard let tag = now.header("ETag") else {
+      let now = description(of: id)
+      guard let tag = now["ETag"] else {
         // The image is there, but without its words.
         if now.status == 200 { throw WordsUnavailable() }
         return false
@@ -104,8 +104,8 @@ extension Router {
       switch outcome {
       case .done:
         note(.edit(image: id))
-        var response = describe(id)
-        response.headers.removeAll { $0.name == "ETag" }
+        var response = description(of: id)
+        response["ETag"] = nil
         return response
       case .notThere: return Self.unknownImage
       case .changedMeanwhile:

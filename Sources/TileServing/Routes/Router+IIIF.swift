@@ -7,11 +7,11 @@ import TileStorage
 /// IIIF Image API 3.0 and 2.1.
 extension Router {
   /// - Parameter segments: what follows `/iiif/{version}/`.
-  func iiif(_ version: IIIFVersion, _ segments: [String]) -> Response {
+  func iiif(_ version: IIIFVersion, _ segments: [String]) -> Answer {
     var segments = segments
     if segments.last == "info.json", segments.count > 1 {
       let id = segments.dropLast().joined(separator: "/")
-      return found(id, problem: false) { information(version, id, $0) }
+      return found(id, problem: false) { .now(information(version, id, $0)) }
     }
     let isBase = segments.last == "" && segments.count > 1
     if isBase { segments.removeLast() }
@@ -21,8 +21,9 @@ extension Router {
       || ((try? place(whole)?.library.archive(place(whole)?.id ?? "")) ?? nil) != nil
     {
       return found(whole, problem: false) { _ in
-        Response(
-          303, [("Location", "\(imageBase(version, whole))/info.json"), Response.anyOrigin], .bytes([]))
+        .now(
+          Response(
+            303, [("Location", "\(imageBase(version, whole))/info.json"), Response.anyOrigin], .bytes([])))
       }
     }
     let id = segments.dropLast(4).joined(separator: "/")
@@ -44,7 +45,7 @@ extension Router {
     let (linked, plain) = ("application/ld+json", "application/json")
     let offered = version == .three ? [linked, plain] : [plain, linked]
     let chosen = MediaRanges(request.header("Accept") ?? "*/*").best(of: offered)
-    response.headers[0].value =
+    response["Content-Type"] =
       version == .three && chosen == linked ? "\(linked);profile=\"\(version.context)\"" : chosen
     response.vary(by: "Accept")
     var links = "<\(version.profile)>;rel=\"profile\""
@@ -58,7 +59,7 @@ extension Router {
 
   private func image(
     _ wanted: IIIFImageRequest, _ id: String, _ archive: SZIArchive
-  ) throws(IIIFRefusal) -> Response {
+  ) throws(IIIFRefusal) -> Answer {
     let limits = site.rendering.limits
     let image = archive.pyramid.imageSize
     let picture = try wanted.picture(of: image, limits)
@@ -66,9 +67,11 @@ extension Router {
     let link =
       "<\(imageBase(wanted.version, id))/\(canonical)>;rel=\"canonical\","
       + "<\(wanted.version.profile)>;rel=\"profile\""
-    var response = stored(picture, archive) ?? rendered(picture, archive)
-    response.headers.append(("Link", link))
-    return response
+    return (stored(picture, archive).map(Answer.now) ?? rendered(picture, archive)).map { response in
+      var response = response
+      if response.status == 200 { response["Link"] = link }
+      return response
+    }
   }
 
   /// The stored tile that is this picture, if there is one.
@@ -89,12 +92,12 @@ extension Router {
       200,
       [
         ("Content-Type", archive.format.mediaType),
-        ("ETag", EntityTag(generation: archive.generation, tile: number, stamp: stamp).text),
+        ("ETag", EntityTag(TileTag(generation: archive.generation, tile: number, stamp: stamp)).text),
         ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
       ], .bytes(Array(bytes)))
   }
 
-  private func rendered(_ picture: Picture, _ archive: SZIArchive) -> Response {
+  private func rendered(_ picture: Picture, _ archive: SZIArchive) -> Answer {
     let canonical = IIIFImageRequest.canonical(
       picture, of: archive.pyramid.imageSize, .two, site.rendering.limits)
     return rendering(

@@ -45,8 +45,10 @@ extension Router {
   }
 
   /// `/api/images/{id}`
-  func describe(_ id: String) -> Response {
-    known(id, problem: true) { entry, archive in
+  func describe(_ id: String) -> Answer { waiting(for: id) ?? .now(description(of: id)) }
+
+  func description(of id: String) -> Response {
+    knownNow(id, problem: true) { entry, archive in
       let pages = entry.book.flatMap { try? pageCount(ofBook: $0) } ?? 1
       guard var description = ImageDescription(entry, pages: pages, base: site.base) else {
         return .problem(500, "Unreadable", "the archive of this image cannot be read")

@@ -1,4 +1,5 @@
 import Cells
+import HTTPMessages
 import Synchronization
 
 /// What a monitor asks for.

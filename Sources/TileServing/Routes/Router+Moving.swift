@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import Glibc
+import HTTPMessages
 import TileStorage
 
 /// `POST /api/images/{id}/move`: between the library and the private space that the session has open, and from
@@ -32,7 +33,7 @@ extension Router {
 
   func movePlan(_ id: String) -> BodyPlan { plan(of: id) { self.move(id, $0) } }
 
-  private func move(_ id: String, _ request: Request) -> Response {
+  private func move(_ id: String, _ request: Request) -> Answer {
     guard let target = MoveTarget(json: request.body) else {
       return .problem(
         400, "Bad target",
@@ -41,7 +42,7 @@ extension Router {
     let isPrivate = Self.isPrivate(id)
     guard visitor.mayWriteToSpace, let space = visitor.space else {
       return isPrivate
-        ? Self.unknownImage : .problem(403, "Forbidden", "no private space is open in this session")
+        ? .now(Self.unknownImage) : .problem(403, "Forbidden", "no private space is open in this session")
     }
     switch (target, isPrivate) {
     case (.space, true), (.library, false): return .problem(409, "Conflict", "the image is there already")
@@ -53,8 +54,8 @@ extension Router {
         return .problem(403, "Forbidden", "this changes what everybody sees, which takes the token too")
       }
       do throws(StorageError) {
-        return isPrivate ? try open(id, of: space) : try close(id, into: space)
-      } catch { return Self.moveFailure(error) }
+        return .now(isPrivate ? try open(id, of: space) : try close(id, into: space))
+      } catch { return .now(Self.moveFailure(error)) }
     }
   }
 
@@ -89,36 +90,40 @@ extension Router {
   /// Into the space that the password opens; tried one at a time and slowed down like every password.
   private func moveOn(
     _ id: String, from space: SpaceLibrary, _ password: String, _ request: Request
-  ) -> Response {
+  ) -> Answer {
     let address = request.client
-    if let refusal = site.refusal(toGuess: address) { return refusal }
+    if let refusal = site.refusal(toGuess: address) { return .now(refusal) }
     let own = String(id.dropFirst(SpaceLibrary.prefix.utf8CodeUnitCount))
-    return Response(
-      200, [],
-      .deferred(
-        DeferredAnswer(in: site.unlocking, for: address, refused: { [site] in site.takeBack(address) }) {
-          [site] in
-          let found: (any OpenSpace)?
-          do throws(StorageError) { found = try site.access.spaces?.open(password) } catch {
-            site.takeBack(address)
-            return Self.moveFailure(error).madePrivate
-          }
-          guard let opened = found else {
-            note(.login(.password, isRight: false))
-            return Response.refused("no space opens with this password").madePrivate
-          }
-          site.guesses.withLock { $0.succeeded(address) }
-          do throws(StorageError) {
-            let known = site.space(of: opened.identity)
-            // Where a session has it open, its keys are in memory already.
-            defer { opened.wipeKeys() }
-            try space.space.hand(own, to: known?.space ?? opened)
-            space.refresh()
-            known?.refresh()
-            note(.move(to: "other-space"))
-            return Self.moved(nil).madePrivate
-          } catch { return Self.moveFailure(error).madePrivate }
-        }))
+    return .later(
+      site.unlocking.later(for: address, refused: { [site] in site.takeBack(address) }) {
+        .now(handOver(own, from: space, password, address))
+      })
+  }
+
+  /// Takes half a second.
+  private func handOver(
+    _ id: String, from space: SpaceLibrary, _ password: String, _ address: ClientAddress
+  ) -> Response {
+    let found: (any OpenSpace)?
+    do throws(StorageError) { found = try site.access.spaces?.open(password) } catch {
+      site.takeBack(address)
+      return Self.moveFailure(error)
+    }
+    guard let opened = found else {
+      note(.login(.password, isRight: false))
+      return .refused("no space opens with this password")
+    }
+    site.guesses.withLock { $0.succeeded(address) }
+    do throws(StorageError) {
+      let known = site.space(of: opened.identity)
+      // Where a session has it open, its keys are in memory already.
+      defer { opened.wipeKeys() }
+      try space.space.hand(id, to: known?.space ?? opened)
+      space.refresh()
+      known?.refresh()
+      note(.move(to: "other-space"))
+      return Self.moved(nil)
+    } catch { return Self.moveFailure(error) }
   }
 
   /// - Parameter image: its id now, for who sees it there.

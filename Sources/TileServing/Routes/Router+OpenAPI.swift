@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessages
 
 extension Router {
   /// `/openapi.json`

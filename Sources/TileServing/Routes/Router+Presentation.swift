@@ -1,12 +1,13 @@
 import Catalog
 import Files
 import Foundation
+import HTTPMessages
 import TileStorage
 
 /// IIIF Presentation 3.0.
 extension Router {
   /// - Parameter segments: what follows `/iiif/presentation/3/`.
-  func presentation(_ segments: [String]) -> Response {
+  func presentation(_ segments: [String]) -> Answer {
     do throws(StorageError) {
       if segments.count > 1, segments.last == "manifest" {
         return try manifest(segments.dropLast().joined(separator: "/"))
@@ -17,7 +18,7 @@ extension Router {
         let collection = PresentationCollection(
           shelves: [own, ("", site.library.catalog)].compactMap { $0 }, base: absoluteBase)
         if segments.count == 1 || page != nil, let json = try collection.json(page: page) {
-          return linkedData(json)
+          return .now(linkedData(json))
         }
       }
     } catch {
@@ -26,13 +27,13 @@ extension Router {
     return .text(404, "there is no manifest or collection at this path")
   }
 
-  private func manifest(_ id: String) throws(StorageError) -> Response {
+  private func manifest(_ id: String) throws(StorageError) -> Answer {
     let place = place(id)
     var pages = try place?.library.catalog.pages(ofBook: place?.id ?? "") ?? []
     if !pages.isEmpty {
       let prefix = id.dropLast(place?.id.count ?? 0)
       for at in pages.indices { pages[at].id = prefix + pages[at].id }
-      return linkedData(PresentationManifest(id: id, pages: pages, base: absoluteBase).json)
+      return .now(linkedData(PresentationManifest(id: id, pages: pages, base: absoluteBase).json))
     }
     return known(id, problem: false) { entry, _ in
       linkedData(PresentationManifest(id: id, pages: [entry], base: absoluteBase).json)
@@ -43,8 +44,6 @@ extension Router {
     // Strings, numbers, lists and objects of them always serialise; `@context` sorts first.
     let data = try! JSONSerialization.data(
       withJSONObject: json, options: [.sortedKeys, .withoutEscapingSlashes])
-    var response = Response.json(Array(data))
-    response.headers[0] = ("Content-Type", PresentationManifest.mediaType)
-    return response
+    return .json(Array(data), PresentationManifest.mediaType)
   }
 }

@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// `/api/qr.svg`: the page's address on the local network, with a code that lets one phone write.
 extension Router {
   func qrCode() -> Response {

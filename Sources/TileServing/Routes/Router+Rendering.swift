@@ -11,7 +11,7 @@ extension Router {
   ///   - failure: what is answered where it cannot be made.
   func rendering(
     _ name: String, _ task: RenderTask, _ archive: SZIArchive, failure: Response
-  ) -> Response {
+  ) -> Answer {
     let renderer = site.renderer
     return rendering(
       name, stamp: task.stamp(in: archive), cost: task.cost(in: archive), mediaType: task.format.mediaType,
@@ -23,39 +23,39 @@ extension Router {
   func rendering(
     _ name: String, stamp: UInt64, cost: RenderCost, mediaType: String, _ archive: SZIArchive,
     failure: Response, _ work: @escaping @Sendable (Cancellation) throws(RenderError) -> [UInt8]
-  ) -> Response {
+  ) -> Answer {
     var key =
       "\(TileRenderer.revision)|\(String(archive.generation, radix: 16))|\(name)|\(site.rendering.quality)"
     if stamp != 0 { key += "|\(String(stamp, radix: 16))" }
     let library = site.library
-    return Response(
+    let job = RenderJob(
+      key: key, cost: cost, failure: failure, mayBeKept: { !archive.isLocked },
+      work: { (cancellation) throws(RenderError) in
+        do throws(RenderError) { return try work(cancellation) } catch {
+          if error.isFault { library.tellFault(in: archive, error.description) }
+          throw error
+        }
+      })
+    let promised = Response(
       200,
       [
         ("Content-Type", mediaType),
         ("ETag", EntityTag(of: Array(key.utf8), generation: archive.generation).text),
         ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
-      ],
-      .rendering(
-        RenderJob(key: key, cost: cost, failure: failure, mayBeKept: { !archive.isLocked }) {
-          (cancellation) throws(RenderError) in
-          do throws(RenderError) { return try work(cancellation) } catch {
-            if error.isFault { library.tellFault(in: archive, error.description) }
-            throw error
-          }
-        }))
+      ], .omitted)
+    return .later(site.renders.later(job, promised, for: request.client))
   }
 
-  /// For ever where the URL names the archive's generation and that stands for every tile, else until the next
-  /// request asks again.
+  /// The Cache-Control of an answer with the archive's pixels.
   func lifetime(of archive: SZIArchive) -> String {
-    if archive.hasStamps { return "public, no-cache" }
-    let generation = Array(String(archive.generation, radix: 16).utf8)
-    let isPinned = request.rawQuery.contains { $0.name == [UInt8(ascii: "g")] && $0.value == generation }
-    return isPinned ? "public, max-age=31536000, immutable" : "public, no-cache"
+    let asked = request.rawQuery.first { $0.name == [UInt8(ascii: "g")] }?.value
+    let lifetime = CacheLifetime(
+      archive.generation, asked: asked.flatMap(CacheLifetime.hexadecimal), mayChange: archive.hasStamps)
+    return "\(lifetime.text)"
   }
 
   /// A tile in a format that it is not stored in; nil where the ending stands for none.
-  func transcoded(_ address: TileAddress, _ fileExtension: String, _ archive: SZIArchive) -> Response? {
+  func transcoded(_ address: TileAddress, _ fileExtension: String, _ archive: SZIArchive) -> Answer? {
     let ending = fileExtension == "jpeg" ? "jpg" : fileExtension
     guard let format = PictureFormat(fileExtension: ending) else { return nil }
     return rendering(
@@ -64,7 +64,7 @@ extension Router {
   }
 
   /// The viewport itself, `viewport.jpg`.
-  func viewportPicture(_ ending: String, _ archive: SZIArchive) -> Response {
+  func viewportPicture(_ ending: String, _ archive: SZIArchive) -> Answer {
     guard let format = PictureFormat(fileExtension: ending), [.jpg, .png, .webp].contains(format) else {
       return .problem(404, "Not found", "a viewport's picture is .jpg, .png or .webp")
     }

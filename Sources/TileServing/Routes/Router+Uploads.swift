@@ -38,6 +38,12 @@ extension Router {
   func events() -> Response {
     guard site.uploads != nil else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
+    let headers: [Response.Field] = [
+      ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
+      // A proxy that gathers answers would hold the events back.
+      ("X-Accel-Buffering", "no"),
+    ]
+    if request.method == "HEAD" { return Response(200, headers, .omitted) }
     let (seesOpen, seesOf) = (visitor.mayWrite, site.sessions.admission(request))
     let isWelcome = visitor.isByCookie ? site.sessions.liveness(request) : nil
     let stream = site.events.open(with: site.uploads?.all ?? [], isWelcome: isWelcome) { upload in
@@ -46,13 +52,7 @@ extension Router {
     guard let stream else {
       return .problem(503, "Busy", "too many listen already").madePrivate
     }
-    return Response(
-      200,
-      [
-        ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
-        // A proxy that gathers answers would hold the events back.
-        ("X-Accel-Buffering", "no"),
-      ], .events(stream))
+    return Response(200, headers, .stream(stream))
   }
 
   /// What uploads are called tells of their senders: for those alone who may send.
@@ -101,7 +101,7 @@ extension Router {
         return .collect(limit: 0) { _ in
           if !upload.hasEnded { note(.cancel(upload)) }
           uploads.cancel(upload)
-          return .tus(204, [])
+          return .now(.tus(204, []))
         }
       }
     } catch {

@@ -11,7 +11,7 @@ extension Router {
   private func bodyPlan(_ segments: [String]) -> BodyPlan {
     if let plan = editPlan(segments) { return plan }
     return switch segments {
-    case ["api", "session"]: .collect { [site] in site.sessionResponse($0) }
+    case ["api", "session"]: .collect { [site] in site.sessionAnswer($0) }
     case let path where path.starts(with: ["api", "uploads"]): uploadPlan(Array(path.dropFirst(2)))
     default: .refuse(.methodNotAllowed)
     }

@@ -1,10 +1,11 @@
+import HTTPMessages
 import TileGeometry
 import TileStorage
 
 /// XYZ with its TileJSON.
 extension Router {
   /// - Parameter segments: what follows `/xyz/`.
-  func xyz(_ segments: [String]) -> Response {
+  func xyz(_ segments: [String]) -> Answer {
     if segments.last == "tilejson.json", segments.count > 1 {
       let id = segments.dropLast().joined(separator: "/")
       return found(id, problem: false) { archive in

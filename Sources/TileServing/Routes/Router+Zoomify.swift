@@ -1,15 +1,14 @@
+import HTTPMessages
 import TileGeometry
 import TileStorage
 
 /// Zoomify.
 extension Router {
   /// - Parameter segments: what follows `/zoomify/`.
-  func zoomify(_ segments: [String]) -> Response {
+  func zoomify(_ segments: [String]) -> Answer {
     if segments.last == "ImageProperties.xml", segments.count > 1 {
       return found(segments.dropLast().joined(separator: "/"), problem: false) { archive in
-        var response = Response.json(Array(ZoomifyGrid(archive.pyramid).xml.utf8))
-        response.headers[0] = ("Content-Type", "application/xml")
-        return response
+        .now(.json(Array(ZoomifyGrid(archive.pyramid).xml.utf8), "application/xml"))
       }
     }
     // Only a tile that is not stored as it is asked for comes here.

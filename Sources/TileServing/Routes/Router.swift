@@ -14,10 +14,10 @@ struct Router {
   /// Whether this is no event loop, which must not wait: it has tiles to send.
   var mayWait = true
 
-  func response() -> Response {
+  func answer() -> Answer {
     switch segments() {
     case .success(let segments): answer(segments)
-    case .failure(let refusal): refusal.response
+    case .failure(let refusal): .now(refusal.response)
     }
   }
 
@@ -25,7 +25,9 @@ struct Router {
   struct Refusal: Error {
     let response: Response
 
-    init(_ status: Int, _ text: String) { response = .text(status, text) }
+    init(_ response: Response) { self.response = response }
+
+    init(_ status: Int, _ text: String) { self.init(.text(status, text)) }
   }
 
   /// The path's parts, decoded.
@@ -49,12 +51,12 @@ struct Router {
     return .success(segments)
   }
 
-  private func answer(_ segments: [String]) -> Response {
+  private func answer(_ segments: [String]) -> Answer {
     let rest = Array(segments.dropFirst())
     switch segments[0] {
     case "healthz" where rest.isEmpty: return .text(200, "ok")
-    case "metrics" where rest.isEmpty: return metrics()
-    case "openapi.json" where rest.isEmpty: return openAPI()
+    case "metrics" where rest.isEmpty: return .now(metrics())
+    case "openapi.json" where rest.isEmpty: return .now(openAPI())
     case "api": return api(rest)
     case "dzi": return deepZoom(rest)
     case "xyz": return xyz(rest)
@@ -63,8 +65,8 @@ struct Router {
       return presentation(Array(rest.dropFirst(2)))
     case "iiif" where rest.count > 1 && IIIFVersion(rawValue: rest[0]) != nil:
       return iiif(IIIFVersion(rawValue: rest[0])!, Array(rest.dropFirst()))
-    case "view" where !rest.isEmpty: return view(rest.joined(separator: "/"))
-    default: return page(segments.joined(separator: "/"))
+    case "view" where !rest.isEmpty: return .now(view(rest.joined(separator: "/")))
+    default: return .now(page(segments.joined(separator: "/")))
     }
   }
 
@@ -75,8 +77,7 @@ struct Router {
     if response.status == 200, (try? place?.library.archive(place?.id ?? "")) == nil {
       response.status = 404
       // It may be there for who unlocks a space next.
-      response.headers.removeAll { $0.name == "Cache-Control" }
-      response.headers.append(("Cache-Control", "no-store"))
+      response["Cache-Control"] = "no-store"
     }
     return response
   }
@@ -90,15 +91,12 @@ struct Router {
 
   // MARK: Deep Zoom
 
-  private func deepZoom(_ segments: [String]) -> Response {
+  private func deepZoom(_ segments: [String]) -> Answer {
     if let last = segments.last, last.hasSuffix(".dzi") {
       let id = segments.joined(separator: "/").dropLast(4)
       return found(String(id), problem: false) { archive in
         let descriptor = DeepZoomDescriptor(pyramid: archive.pyramid, format: archive.format)
-        let bytes = Array(descriptor.xml.utf8)
-        var response = Response.json(bytes)
-        response.headers[0] = ("Content-Type", "application/xml")
-        return response
+        return .now(.json(Array(descriptor.xml.utf8), "application/xml"))
       }
     }
     // Only a tile that cannot be answered from the mapping comes here.
@@ -111,7 +109,7 @@ struct Router {
     }
   }
 
-  private func tile(of archive: SZIArchive, levelName: String, fileName: String) -> Response {
+  private func tile(of archive: SZIArchive, levelName: String, fileName: String) -> Answer {
     let parts = fileName.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let place = parts[0].split(separator: "_", omittingEmptySubsequences: false)
     guard let level = Self.number(levelName), parts.count == 2, place.count == 2,
@@ -131,7 +129,7 @@ struct Router {
       return made
     }
     // In the pyramid, but not readable: that is a fault, never an empty tile.
-    guard archive.tile(index) != nil else { return unreadableTile(address, archive) }
+    guard archive.tile(index) != nil else { return .now(unreadableTile(address, archive)) }
     return .text(500, "the tile could not be answered")
   }
 
@@ -150,22 +148,22 @@ struct Router {
 
   // MARK: API
 
-  private func api(_ segments: [String]) -> Response {
-    if segments.first == "uploads" { return uploads(Array(segments.dropFirst())) }
-    if segments == ["events"] { return events() }
-    if segments == ["qr.svg"] { return qrCode() }
-    if segments == ["deleted"], site.access.isWritable { return deleted() }
+  private func api(_ segments: [String]) -> Answer {
+    if segments.first == "uploads" { return .now(uploads(Array(segments.dropFirst()))) }
+    if segments == ["events"] { return .now(events()) }
+    if segments == ["qr.svg"] { return .now(qrCode()) }
+    if segments == ["deleted"], site.access.isWritable { return .now(deleted()) }
     guard segments.first == "images" else {
       return .problem(404, "Not found", "there is no such part of the API")
     }
     let rest = Array(segments.dropFirst())
-    if rest.isEmpty { return list() }
+    if rest.isEmpty { return .now(list()) }
     // An id may hold raw slashes: `viewport` counts as the question where the image is not called so.
     if rest.count > 1, let last = rest.last, last == "viewport" || last == "viewport.tiles" {
       let id = rest.dropLast().joined(separator: "/")
       return found(id, problem: true) { archive in
         viewport(id, archive) {
-          last == "viewport" ? .json($0.json) : viewportTiles($0, archive)
+          last == "viewport" ? .now(.json($0.json)) : viewportTiles($0, archive)
         }
       }
     }
@@ -175,25 +173,28 @@ struct Router {
       }
     }
     if rest.count > 1, rest.last == "animation" {
-      return found(rest.dropLast().joined(separator: "/"), problem: true, animation)
+      return found(rest.dropLast().joined(separator: "/"), problem: true) { .now(animation($0)) }
     }
     return describe(rest.joined(separator: "/"))
   }
 
   private func viewport(
-    _ id: String, _ archive: SZIArchive, _ response: (ViewportAnswer) -> Response
-  ) -> Response {
+    _ id: String, _ archive: SZIArchive, _ tell: (ViewportAnswer) -> Answer
+  ) -> Answer {
     guard let parameters = decodedQuery() else {
       return .problem(400, "Bad parameter", "the query has a malformed escape")
     }
     do throws(ViewportQuery.Refusal) {
       var answer = try ViewportAnswer(
         ViewportQuery(parameters, sideLimit: site.viewportSide), id: id, archive: archive, base: site.base)
-      guard answer.query.describe else { return response(answer) }
-      let description = describe(id)
-      guard description.status == 200, case .bytes(let json) = description.body else { return description }
+      guard answer.query.describe else { return tell(answer) }
+      if let later = waiting(for: id) { return later }
+      let description = description(of: id)
+      guard description.status == 200, case .bytes(let json) = description.body else {
+        return .now(description)
+      }
       answer.description = json
-      return description.header("ETag") == nil ? response(answer).forNow : response(answer)
+      return description["ETag"] == nil ? tell(answer).map(\.forNow) : tell(answer)
     } catch {
       return .problem(400, "Bad parameter", error.description)
     }
@@ -217,41 +218,58 @@ struct Router {
     return visitor.space.map { ($0.library, String(id.dropFirst(prefix.count))) }
   }
 
-  func found(_ id: String, problem: Bool, _ answer: (SZIArchive) -> Response) -> Response {
-    found(id, problem, answer) { (place) throws(StorageError) in try place.library.archive(place.id) }
+  func found(_ id: String, problem: Bool, _ answer: (SZIArchive) -> Answer) -> Answer {
+    switch find(id, problem, { (place) throws(StorageError) in try place.library.archive(place.id) }) {
+    case .success(let archive): answer(archive)
+    case .failure(let refusal): .now(refusal.response)
+    }
+  }
+
+  /// All of the answer, made by a thread that may wait, where words of the image are to be waited for; nil where
+  /// they are not.
+  func waiting(for id: String) -> Answer? {
+    guard !mayWait, let place = place(id), place.library.current.entry(place.id)?.isQuick == false else {
+      return nil
+    }
+    return site.later(request, in: site.words)
   }
 
   /// The same with what is known of the image, its sidecar's words among it.
   func known(
     _ id: String, problem: Bool, _ answer: (CatalogEntry, SZIArchive) -> Response
+  ) -> Answer {
+    waiting(for: id) ?? .now(knownNow(id, problem: problem, answer))
+  }
+
+  /// The same on a thread that may wait.
+  func knownNow(
+    _ id: String, problem: Bool, _ answer: (CatalogEntry, SZIArchive) -> Response
   ) -> Response {
-    if !mayWait, let place = place(id), place.library.current.entry(place.id)?.isQuick == false {
-      // All of the answer, since this one may be a part of it.
-      return site.deferred(request, in: site.words)
-    }
-    let tell = { (found: (entry: CatalogEntry, archive: SZIArchive)) in
-      let response = answer(found.entry, found.archive)
-      return found.entry.isWordless ? response.forNow : response
-    }
-    return found(id, problem, tell) { (place) throws(StorageError) in
+    let found = find(id, problem) { (place) throws(StorageError) in
       var found = try place.library.catalogEntry(place.id)
       found?.entry.id = id
       return found
     }
+    switch found {
+    case .failure(let refusal): return refusal.response
+    case .success(let found):
+      let response = answer(found.entry, found.archive)
+      return found.entry.isWordless ? response.forNow : response
+    }
   }
 
-  private func found<Found>(
-    _ id: String, _ problem: Bool, _ answer: (Found) -> Response,
-    _ find: ((library: Library, id: String)) throws(StorageError) -> Found?
-  ) -> Response {
+  private func find<Found>(
+    _ id: String, _ problem: Bool,
+    _ look: ((library: Library, id: String)) throws(StorageError) -> Found?
+  ) -> Result<Found, Refusal> {
     do throws(StorageError) {
-      if let place = place(id), let found = try find(place) { return answer(found) }
+      if let place = place(id), let found = try look(place) { return .success(found) }
     } catch {
       // The reason names host paths, which are not a client's business.
       let text = "the archive of this image cannot be read"
-      return problem ? .problem(500, "Unreadable", text) : .text(500, text)
+      return .failure(Refusal(problem ? .problem(500, "Unreadable", text) : .text(500, text)))
     }
     let text = "there is no image of this id"
-    return problem ? .problem(404, "Not found", text) : .text(404, text)
+    return .failure(Refusal(problem ? .problem(404, "Not found", text) : .text(404, text)))
   }
 }

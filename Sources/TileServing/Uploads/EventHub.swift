@@ -1,4 +1,5 @@
 import Glibc
+import HTTPMessages
 import Synchronization
 import Uploading
 
@@ -59,7 +60,7 @@ package final class EventHub: Sendable {
 
 /// What one listener is yet to be sent (HTML standard, "server-sent events"): of each upload the newest state
 /// alone, so that a slow listener takes no more memory than there are uploads.
-package final class EventStream: Sendable {
+final class EventStream: BodyStream {
   private struct State {
     var order: [Upload] = []
     var ids: Set<String> = []

@@ -2,60 +2,48 @@ import Dispatch
 import HTTPMessages
 import Synchronization
 
-/// An answer that takes long to make, for a thread that nobody waits for.
-package final class DeferredAnswer: Sendable {
-  fileprivate let work: @Sendable () -> Response
-  fileprivate let refused: @Sendable () -> Void
-  fileprivate let client: ClientAddress
-  fileprivate let queue: WorkQueue
-
-  /// - Parameters:
-  ///   - client: whose turn it is.
-  ///   - refused: called instead of `work` where there is no room for it.
-  init(
-    in queue: WorkQueue, for client: ClientAddress, refused: @escaping @Sendable () -> Void = {},
-    _ work: @escaping @Sendable () -> Response
-  ) {
-    (self.queue, self.client, self.refused, self.work) = (queue, client, refused, work)
-  }
-
-  /// Has it made; `take` is called once, by any thread, with the answer or with the refusal of a full queue.
-  package func make(_ take: @escaping @Sendable (Response) -> Void) { queue.submit(self, take) }
-}
-
-/// Makes deferred answers one after the other, clients having their turns by `FairTurns`; a bounded number waits.
+/// Makes answers that take long one after the other, clients having their turns by `FairTurns`; a bounded number waits.
 ///
 /// Where as many wait as may, who has the most of them loses his last to a client with fewer.
 final class WorkQueue: Sendable {
-  private struct Waiter {
-    let answer: DeferredAnswer
-    let take: @Sendable (Response) -> Void
+  private struct Job {
+    let client: ClientAddress
+    let work: @Sendable () -> Answer
+    let refused: @Sendable () -> Void
+    let waiter: Later.Waiter
+
+    func make() {
+      switch work().settled {
+      case .now(let response): waiter.take(response)
+      case .later(let later): later.begin(waiter)
+      }
+    }
 
     func refuse() {
-      answer.refused()
-      take(.tooMuchWork)
+      refused()
+      waiter.take(.tooMuchWork)
     }
   }
 
   private struct State {
-    var waiting: [Int: Waiter] = [:]
+    var waiting: [Int: Job] = [:]
     var turns = FairTurns<Int>()
     var arrivals = 0
     /// Those that wait, and the one that is being made.
     var count = 0
     var isStopping = false
 
-    mutating func add(_ waiter: Waiter) {
+    mutating func add(_ job: Job) {
       arrivals += 1
       count += 1
-      waiting[arrivals] = waiter
-      turns.add(arrivals, of: waiter.answer.client, cost: 1)
+      waiting[arrivals] = job
+      turns.add(arrivals, of: job.client, cost: 1)
     }
 
-    mutating func next() -> Waiter? { turns.next().flatMap { waiting.removeValue(forKey: $0) } }
+    mutating func next() -> Job? { turns.next().flatMap { waiting.removeValue(forKey: $0) } }
 
     /// The last of the client that has the most waiting, where that is more than `client` would have with one more.
-    mutating func takeLastOfCrowd(besides client: ClientAddress) -> Waiter? {
+    mutating func takeLastOfCrowd(besides client: ClientAddress) -> Job? {
       let crowd = turns.waiting.max { turns.count(of: $0) < turns.count(of: $1) }
       guard let crowd, turns.count(of: crowd) > turns.count(of: client) + 1 else { return nil }
       count -= 1
@@ -73,13 +61,23 @@ final class WorkQueue: Sendable {
     self.capacity = capacity
   }
 
-  fileprivate func submit(_ answer: DeferredAnswer, _ take: @escaping @Sendable (Response) -> Void) {
-    let new = Waiter(answer: answer, take: take)
-    let refused: Waiter? = state.withLock { state in
+  /// An answer that `work` makes when its turn has come.
+  /// - Parameters:
+  ///   - client: whose turn it is.
+  ///   - refused: called instead of `work` where there is no room for it.
+  func later(
+    for client: ClientAddress, refused: @escaping @Sendable () -> Void = {},
+    _ work: @escaping @Sendable () -> Answer
+  ) -> Later {
+    Later { [self] waiter in submit(Job(client: client, work: work, refused: refused, waiter: waiter)) }
+  }
+
+  private func submit(_ new: Job) {
+    let refused: Job? = state.withLock { state in
       guard !state.isStopping else { return new }
-      var last: Waiter?
+      var last: Job?
       if state.count >= capacity {
-        last = state.takeLastOfCrowd(besides: answer.client)
+        last = state.takeLastOfCrowd(besides: new.client)
         guard last != nil else { return new }
       }
       state.add(new)
@@ -93,7 +91,7 @@ final class WorkQueue: Sendable {
   private func makeNext() {
     let (next, isStopping) = state.withLock { ($0.next(), $0.isStopping) }
     guard let next else { return }
-    if isStopping { next.refuse() } else { next.take(next.answer.work()) }
+    if isStopping { next.refuse() } else { next.make() }
     state.withLock { $0.count -= 1 }
   }
 

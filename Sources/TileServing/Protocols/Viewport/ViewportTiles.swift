@@ -9,12 +9,14 @@ import TileStorage
 extension Router {
   static let framed = "application/vnd.ziggurat.viewport-tiles"
 
-  func viewportTiles(_ answer: ViewportAnswer, _ archive: SZIArchive) -> Response {
+  func viewportTiles(_ answer: ViewportAnswer, _ archive: SZIArchive) -> Answer {
     let tiles = answer.tiles
     let crowded = Response.problem(503, "Busy", "too many tiles wait to be sent; try again")
     // Tiles that are files of their own stay mapped until the answer is sent, and only so many can be.
     let client = request.client
-    guard !archive.hasStamps || site.mappedTiles.admits(client, more: tiles.count) else { return crowded }
+    guard !archive.hasStamps || site.mappedTiles.admits(client, more: tiles.count) else {
+      return .now(crowded)
+    }
     let hold = archive.hasStamps ? site.mappedTiles.hold(tiles.count, by: client) : nil
     let json = answer.json(of: tiles)
     let failure = Response.problem(500, "Unreadable", "a tile cannot be read from its archive")
@@ -29,24 +31,25 @@ extension Router {
         let isMade = archive.canMake(address)
         if isMade { return made(tiles.map(\.address), json, archive, failure) }
         _ = unreadableTile(address, archive)
-        return archive.wasHeldUp ? crowded : failure
+        return .now(archive.wasHeldUp ? crowded : failure)
       }
       stamps = Digest.step(stamps, stamp)
       parts.append(bytes)
     }
     // The JSON names the archive's generation in every tile's URL, so its tag stands for the tiles, too.
-    var response = Response.json(json)
-    response.headers[0] = ("Content-Type", Self.framed)
-    response.headers[1] = ("ETag", EntityTag(of: json, generation: archive.generation ^ stamps).text)
-    let bytes = GatheredBytes(first: json, parts: parts, of: archive, hold)
+    var response = Response.json(json, Self.framed)
+    response["ETag"] = EntityTag(of: json, generation: archive.generation ^ stamps).text
+    var kept: [any AnyObject & Sendable] = [archive]
+    if let hold { kept.append(hold) }
+    let bytes = GatheredBytes(first: json, parts: parts, keeping: kept)
     response.body = .gathered(bytes, 0..<bytes.count)
-    return response
+    return .now(response)
   }
 
   /// The same where some of the tiles are not stored: these are made first.
   private func made(
     _ tiles: [TileAddress], _ json: [UInt8], _ archive: SZIArchive, _ failure: Response
-  ) -> Response {
+  ) -> Answer {
     let renderer = site.renderer
     let format = PictureFormat(archive.format)
     var (stamp, pixels): (UInt64, Int) = (0, 0)

@@ -1,5 +1,3 @@
-package import HTTPMessages
-
 /// One HTTP request as far as an answer depends on it.
 package struct Request: Sendable {
   package let method: String
@@ -31,8 +29,14 @@ package struct Request: Sendable {
   /// A header's value; names are not case-sensitive.
   package func header(_ name: String) -> String? { header(name) }
 
+  /// Whether it changes nothing and has an answer with a body.
+  package var isRead: Bool { method == "GET" || method == "HEAD" }
+
+  /// What a read makes its answer depend on.
+  package var conditions: KeptConditions { KeptConditions(isGet: method == "GET", header) }
+
   /// The same for any thread: with its own copy of the headers that answers depend on.
-  var detached: Request {
+  package var detached: Request {
     var headers: [String: String] = [:]
     for name in [
       "Accept-Encoding", "Authorization", "Cookie", "Host", "If-Match", "Origin", "Sec-Fetch-Site",

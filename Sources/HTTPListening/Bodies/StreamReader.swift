@@ -1,27 +1,27 @@
 import CMicroHTTPD
-import TileServing
+import HTTPMessages
 
-/// Reads one listener's events for the daemon; between events the connection is suspended.
-final class EventReader {
-  private let stream: EventStream
+/// Reads a body that is made meanwhile for the daemon; while there is nothing the connection is suspended.
+final class StreamReader {
+  private let stream: any BodyStream
   private let connection: OpaquePointer
 
-  private init(_ stream: EventStream, _ connection: OpaquePointer) {
+  private init(_ stream: any BodyStream, _ connection: OpaquePointer) {
     (self.stream, self.connection) = (stream, connection)
   }
 
   /// An answer without end.
-  static func response(_ stream: EventStream, _ connection: OpaquePointer) -> OpaquePointer? {
-    let owner = Unmanaged.passRetained(EventReader(stream, connection))
+  static func response(_ stream: any BodyStream, _ connection: OpaquePointer) -> OpaquePointer? {
+    let owner = Unmanaged.passRetained(StreamReader(stream, connection))
     let response = MHD_create_response_from_callback(
       UInt64.max, 4096,
       { reader, _, room, size in
         guard let reader, let room else { return -1 }
-        return Unmanaged<EventReader>.fromOpaque(reader).takeUnretainedValue()
+        return Unmanaged<StreamReader>.fromOpaque(reader).takeUnretainedValue()
           .read(into: UnsafeMutableRawBufferPointer(start: room, count: size))
       }, owner.toOpaque(),
       { reader in
-        let reader = Unmanaged<EventReader>.fromOpaque(reader!).takeRetainedValue()
+        let reader = Unmanaged<StreamReader>.fromOpaque(reader!).takeRetainedValue()
         reader.stream.close()
       })
     if response == nil { owner.release() }

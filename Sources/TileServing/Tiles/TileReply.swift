@@ -8,23 +8,16 @@ package struct TileReply {
   package let bytes: UnsafeRawBufferPointer
   /// Retained once for whoever sends the bytes, and released by him afterwards.
   package let archive: Unmanaged<SZIArchive>
-  package let generation: UInt64
+  let generation: UInt64
   /// Not 0 where the tile may change while the generation stays.
-  package let stamp: UInt64
-  package let tile: Int
+  let stamp: UInt64
+  let tile: Int
   /// `image/jpeg`, NUL-terminated, alive as long as the process.
-  package let mediaType: UnsafePointer<CChar>
+  let mediaType: UnsafePointer<CChar>
   /// Where the tile was asked for through IIIF.
-  package var link: IIIFTileLink?
+  var link: IIIFTileLink?
   /// For no cache and no other site's page.
-  package let isPrivate: Bool
-}
-
-extension EntityTag {
-  /// Of a stored tile.
-  package init(_ tile: TileReply) {
-    self.init(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
-  }
+  let isPrivate: Bool
 }
 
 /// What a path asks for on the way that needs no strings.
@@ -32,4 +25,22 @@ package enum TileLookup {
   /// Not a stored tile's path: to be answered by `Site.respond`.
   case other
   case found(TileReply)
+}
+
+/// What is answered with a stored tile.
+package enum TileAnswer {
+  case tile(TileHead)
+  /// Another answer in its place.
+  case instead(Response)
+}
+
+/// A stored tile's status and the part of it that is sent.
+package struct TileHead {
+  package let status: Int
+  /// The bytes that the answer's length tells.
+  package let part: Range<Int>
+  let tag: TileTag
+
+  /// Bytes that are sent to a GET.
+  package var sentCount: Int { status == 304 ? 0 : part.count }
 }

@@ -1,26 +1,23 @@
-import TileStorage
-
-/// A body that lies in pieces: frames made for it and slices of an archive's mapping, which stays mapped
-/// until the body is sent.
-///
-/// Each part is preceded by its length, 4 bytes, big-endian.
-// The pieces point into `frames` and the mapping, neither of which changes once this is made.
+/// A body that lies where it was made, in one piece or in several, and what keeps it there until it is sent.
+// The pieces point into what is kept and into `frames`, none of which changes once this is made.
 package final class GatheredBytes: @unchecked Sendable {
   package let pieces: [UnsafeRawBufferPointer]
   /// Of all pieces together.
   package let count: Int
-  private let frames: UnsafeMutableRawBufferPointer
-  private let archive: SZIArchive
-  private let hold: HeldMemory.Hold?
+  private let frames: UnsafeMutableRawBufferPointer?
+  private let kept: [any AnyObject & Sendable]
 
+  /// A body of one piece.
+  package init(_ piece: UnsafeRawBufferPointer, keeping kept: [any AnyObject & Sendable]) {
+    (pieces, count, frames, self.kept) = (piece.isEmpty ? [] : [piece], piece.count, nil, kept)
+  }
+
+  /// A body of parts, each of them preceded by its length: 4 bytes, big-endian.
   /// - Parameters:
   ///   - first: the first part, copied.
-  ///   - parts: slices of the archive's mapping.
-  ///   - hold: what the client holds as long as the body is not sent.
-  init(
-    first: [UInt8], parts: [UnsafeRawBufferPointer], of archive: SZIArchive, _ hold: HeldMemory.Hold? = nil
-  ) {
-    (self.archive, self.hold) = (archive, hold)
+  ///   - parts: the others, which stay where they are.
+  package init(first: [UInt8], parts: [UnsafeRawBufferPointer], keeping kept: [any AnyObject & Sendable]) {
+    self.kept = kept
     let frames = UnsafeMutableRawBufferPointer.allocate(
       byteCount: 4 + first.count + 4 * parts.count, alignment: 1)
     var end = 0
@@ -56,5 +53,5 @@ package final class GatheredBytes: @unchecked Sendable {
     }
   }
 
-  deinit { frames.deallocate() }
+  deinit { frames?.deallocate() }
 }

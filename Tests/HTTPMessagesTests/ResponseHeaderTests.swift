@@ -1,6 +1,5 @@
+import HTTPMessages
 import Testing
-
-@testable import TileServing
 
 @Suite struct ResponseHeaderTests {
   @Test func `what an answer varies by is told once, in one line`() {
@@ -9,6 +8,6 @@ import Testing
       response.vary(by: name)
     }
     #expect(response.headers.count == 1)
-    #expect(response.header("Vary") == "Accept-Encoding, Cookie, Origin, Accept")
+    #expect(response["Vary"] == "Accept-Encoding, Cookie, Origin, Accept")
   }
 }

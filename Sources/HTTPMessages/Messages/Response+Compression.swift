@@ -1,11 +1,10 @@
 import CDeflate
-import HTTPMessages
 
 extension Response {
   /// The answer as gzip where the client takes that and the body is text of some length.
-  func compressed(for acceptEncoding: String?) -> Response {
-    guard case .bytes(let bytes) = body, Self.isText(header("Content-Type") ?? ""),
-      header("Content-Encoding") == nil
+  package func compressed(for acceptEncoding: String?) -> Response {
+    guard case .bytes(let bytes) = body, Self.isText(self["Content-Type"] ?? ""),
+      self["Content-Encoding"] == nil
     else { return self }
     var response = self
     response.vary(by: "Accept-Encoding")
@@ -14,16 +13,14 @@ extension Response {
       let gzip = Self.gzip(bytes, level: 4)
     else { return response }
     response.body = .bytes(gzip)
-    response.headers.append(("Content-Encoding", "gzip"))
+    response["Content-Encoding"] = "gzip"
     // Other bytes, another tag (RFC 9110, section 8.8.3.3); the same for the same.
-    if let at = response.headers.firstIndex(where: { $0.name == "ETag" }) {
-      response.headers[at].value = String(response.headers[at].value.dropLast()) + ".gz\""
-    }
+    if let tag = response["ETag"] { response["ETag"] = String(tag.dropLast()) + "\(EntityTag.compressedEnd)" }
     return response
   }
 
   /// Nil where that would not be shorter.
-  static func gzip(_ bytes: [UInt8], level: Int32) -> [UInt8]? {
+  package static func gzip(_ bytes: [UInt8], level: Int32) -> [UInt8]? {
     guard let compressor = libdeflate_alloc_compressor(level) else { return nil }
     defer { libdeflate_free_compressor(compressor) }
     var result = [UInt8](repeating: 0, count: libdeflate_gzip_compress_bound(compressor, bytes.count))

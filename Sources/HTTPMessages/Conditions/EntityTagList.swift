@@ -1,0 +1,66 @@
+/// The entity tags that an If-Match or If-None-Match header lists (RFC 9110, sections 8.8.3 and 13.1), read in place.
+package struct EntityTagList {
+  private let bytes: UnsafeBufferPointer<UInt8>
+
+  /// - Parameter bytes: the header's value; of several lines all, with commas between.
+  package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  /// How two tags are compared (RFC 9110, section 8.8.3.2).
+  package enum Comparison {
+    /// As If-Match does: tags that are weak equal none. A compressed answer's tag stands for what was compressed.
+    case strong
+    /// As If-None-Match does.
+    case weak
+  }
+
+  /// Whether the list names the tag, or anything by an asterisk. What stands behind a mistake counts for nothing.
+  /// - Parameter tag: a strong one, with its quotes; nil where there is none.
+  package func names(_ tag: UnsafeBufferPointer<UInt8>?, _ comparison: Comparison) -> Bool {
+    var at = 0
+    while true {
+      while at < bytes.count, Self.isBlank(bytes[at]) || bytes[at] == UInt8(ascii: ",") { at += 1 }
+      guard at < bytes.count else { return false }
+      if bytes[at] == UInt8(ascii: "*") { return isEndOfElement(at + 1) }
+      let isWeak =
+        bytes[at] == UInt8(ascii: "W") && at + 1 < bytes.count && bytes[at + 1] == UInt8(ascii: "/")
+      if isWeak { at += 2 }
+      guard at < bytes.count, bytes[at] == Self.quote,
+        let close = bytes[(at + 1)...].firstIndex(of: Self.quote), isEndOfElement(close + 1)
+      else { return false }
+      let element = UnsafeBufferPointer(rebasing: bytes[at...close])
+      if let tag, Self.isSame(element, tag, comparison, isWeak) { return true }
+      at = close + 1
+    }
+  }
+
+  private static let quote = UInt8(ascii: "\"")
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+  }
+
+  private func isEndOfElement(_ start: Int) -> Bool {
+    var at = start
+    while at < bytes.count, Self.isBlank(bytes[at]) { at += 1 }
+    return at == bytes.count || bytes[at] == UInt8(ascii: ",")
+  }
+
+  private static func isSame(
+    _ element: UnsafeBufferPointer<UInt8>, _ tag: UnsafeBufferPointer<UInt8>, _ comparison: Comparison,
+    _ isWeak: Bool
+  ) -> Bool {
+    switch comparison {
+    case .weak: return element.elementsEqual(tag)
+    case .strong:
+      if isWeak { return false }
+      if element.elementsEqual(tag) { return true }
+      let end = EntityTag.compressedEnd
+      let plain = element.count - end.utf8CodeUnitCount
+      guard plain == tag.count - 1,
+        element[plain...].elementsEqual(
+          UnsafeBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount))
+      else { return false }
+      return element[..<plain].elementsEqual(tag[..<plain])
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/// A response that somebody makes meanwhile: a render, a question to the catalog, a fetch.
+///
+/// Whoever sends answers has it begun, and is told the response once.
+package struct Later: Sendable {
+  /// Whoever waits for a response.
+  package struct Waiter: Sendable {
+    /// False once the client is gone: nobody need go on for it.
+    package let isThere: @Sendable () -> Bool
+    /// Called once, by any thread.
+    package let take: @Sendable (Response) -> Void
+
+    package init(
+      isThere: @escaping @Sendable () -> Bool = { true }, take: @escaping @Sendable (Response) -> Void
+    ) {
+      (self.isThere, self.take) = (isThere, take)
+    }
+  }
+
+  /// The response without its body, where that is known before: who has this version already, or wants another
+  /// one, needs nothing made.
+  package let promised: Response?
+  private let kept: @Sendable () -> Response?
+  private let make: @Sendable (Waiter) -> Void
+
+  /// - Parameters:
+  ///   - kept: gives the response where it need not be made.
+  ///   - make: has it made, and the waiter told.
+  package init(
+    promised: Response? = nil, kept: @escaping @Sendable () -> Response? = { nil },
+    make: @escaping @Sendable (Waiter) -> Void
+  ) {
+    (self.promised, self.kept, self.make) = (promised, kept, make)
+  }
+
+  /// The response, where it is there already.
+  package func ready() -> Response? { kept() }
+
+  /// Has the response made; the waiter may be told before this returns.
+  package func begin(_ waiter: Waiter) { make(waiter) }
+
+  func map(_ change: @escaping @Sendable (Response) -> Response) -> Later {
+    Later(
+      promised: promised.map(change), kept: { [kept] in kept().map(change) },
+      make: { [make] waiter in
+        make(Waiter(isThere: waiter.isThere) { waiter.take(change($0)) })
+      })
+  }
+}

@@ -1,0 +1,73 @@
+/// Conditions and ranges, decided for a response that is there or promised.
+extension Response {
+  /// The response to a GET or HEAD with these conditions; what is not 200 is the same under any
+  /// (RFC 9110, section 13.2.1).
+  package func answering(_ conditions: KeptConditions) -> Response {
+    guard status == 200 else { return self }
+    var response = self
+    if length != nil { response["Accept-Ranges"] = "bytes" }
+    switch conditions.outcome(tag: self["ETag"], length: length) {
+    case .whole: break
+    case .notModified: return response.notModified
+    case .preconditionFailed: return preconditionFailed
+    case .part(let part): response.cut(part)
+    case .unsatisfiable: response.refuseRange()
+    }
+    return response
+  }
+
+  /// 304 or 412 in place of a response that is promised, where the conditions want no other; nil where they want it.
+  func instead(_ conditions: KeptConditions) -> Response? {
+    guard status == 200 else { return nil }
+    return switch conditions.outcome(tag: self["ETag"], length: nil) {
+    case .whole, .part, .unsatisfiable: nil
+    case .notModified: notModified
+    case .preconditionFailed: preconditionFailed
+    }
+  }
+
+  private var notModified: Response {
+    var response = self
+    (response.status, response.body) = (304, .omitted)
+    return response
+  }
+
+  /// To a read whose If-Match names another version: kept by nobody, read by whoever may read the version there is.
+  package var preconditionFailed: Response {
+    var response = Response.text(412, "there is another version now")
+    response.headers.removeAll { $0.name == Self.anyOrigin.name }
+    response.headers += headers.filter { header in
+      let name = header.name.lowercased()
+      return name == "vary" || name == "cross-origin-resource-policy" || name.hasPrefix("access-control-")
+    }
+    return response
+  }
+
+  private mutating func cut(_ part: Range<Int>) {
+    self["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(length ?? 0)"
+    status = 206
+    switch body {
+    case .bytes(let bytes): body = .bytes(Array(bytes[part]))
+    case .gathered(let bytes, _): body = .gathered(bytes, part)
+    case .stream, .omitted: preconditionFailure("what has no length has no parts")
+    }
+  }
+
+  private mutating func refuseRange() {
+    self["Content-Range"] = "bytes */\(length ?? 0)"
+    (status, body) = (416, .bytes([]))
+    // Nobody keeps a refusal.
+    self["Cache-Control"] = "no-store"
+  }
+}
+
+extension Answer {
+  /// The answer to a GET or HEAD with these conditions. Nothing is made for who has it already, or wants another
+  /// version.
+  package func answering(_ conditions: KeptConditions) -> Answer {
+    if case .later(let later) = self, let instead = later.promised?.instead(conditions) {
+      return .now(instead)
+    }
+    return map { $0.answering(conditions) }
+  }
+}

@@ -1,0 +1,72 @@
+/// Answers of one kind.
+extension Response {
+  package static func text(_ status: Int, _ text: String) -> Response {
+    Response(
+      status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"), anyOrigin],
+      .bytes(Array((text + "\n").utf8)))
+  }
+
+  /// What everybody may read and keep for a while.
+  /// - Parameter maxAge: seconds.
+  package static func json(
+    _ bytes: [UInt8], _ mediaType: String = "application/json", maxAge: Int = 10
+  ) -> Response {
+    Response(
+      200,
+      [
+        ("Content-Type", mediaType), ("ETag", EntityTag(of: bytes).text),
+        ("Cache-Control", "public, max-age=\(maxAge)"), anyOrigin,
+      ], .bytes(bytes))
+  }
+
+  /// `application/problem+json` (RFC 9457); what may go through later says when.
+  package static func problem(_ status: Int, _ title: String, _ detail: String) -> Response {
+    var json = JSONText(capacity: 128)
+    json.object { json in
+      json.member("detail", detail)
+      json.member("status", status)
+      json.member("title", title)
+      json.member("type", "about:blank")
+    }
+    var response = Response(
+      status, [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"), anyOrigin],
+      .bytes(json.bytes))
+    // RFC 9110, section 10.2.3. A disk that is full is looked at as often as for uploads that wait for room.
+    if let seconds = [503: 1, 507: 20][status] { response["Retry-After"] = "\(seconds)" }
+    return response
+  }
+
+  package static let methodNotAllowed = methodNotAllowed(besides: [])
+
+  /// - Parameter others: methods that are obeyed besides those that read.
+  package static func methodNotAllowed(besides others: [String]) -> Response {
+    let all = ["GET", "HEAD", "OPTIONS"] + others
+    var response = text(
+      405, "only \(all.dropLast().joined(separator: ", ")) and \(all.last!) are answered here")
+    response["Allow"] = all.joined(separator: ", ")
+    return response
+  }
+
+  /// To OPTIONS, the browsers' question before a request across origins included.
+  package static let options = Response(
+    204,
+    [
+      ("Allow", "GET, HEAD, OPTIONS"), anyOrigin, ("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS"),
+      ("Access-Control-Allow-Headers", "*"), ("Access-Control-Max-Age", "86400"),
+    ], .bytes([]))
+
+  /// To a request beyond those that its client may have at a time.
+  package static let tooManyRequests: Response = {
+    var response = text(429, "too many requests of one address at a time")
+    response["Retry-After"] = "1"
+    return response
+  }()
+
+  /// - Parameter limit: bytes.
+  package static func tooLarge(_ limit: Int) -> Response {
+    problem(413, "Content too large", "a body of at most \(limit) bytes is taken here")
+  }
+
+  /// The workers are busy, or the server ends.
+  package static let tooBusy = problem(503, "Busy", "too many changes at once; try again")
+}

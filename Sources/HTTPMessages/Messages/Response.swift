@@ -1,0 +1,76 @@
+/// One HTTP response: a status, headers, and a body that is there.
+package struct Response: Sendable {
+  package typealias Field = (name: String, value: String)
+
+  package var status: Int
+  package var headers: [Field]
+  package var body: Body
+
+  /// What follows the headers.
+  package enum Body: Sendable {
+    case bytes([UInt8])
+    /// That part of bytes that are sent from where they are.
+    case gathered(GatheredBytes, Range<Int>)
+    /// Goes on until the listener leaves.
+    case stream(any BodyStream)
+    /// Nothing follows a 304 or an answer to HEAD, and how long it would be is not told: nobody knows.
+    case omitted
+  }
+
+  package init(_ status: Int, _ headers: [Field], _ body: Body) {
+    (self.status, self.headers, self.body) = (status, headers, body)
+  }
+
+  /// A body's length, in bytes; nil where nobody knows it.
+  package var length: Int? {
+    switch body {
+    case .bytes(let bytes): bytes.count
+    case .gathered(_, let range): range.count
+    case .stream, .omitted: nil
+    }
+  }
+
+  /// A header's value, nil where there is none; set, it is there once.
+  package subscript(name: String) -> String? {
+    get { headers.first { Self.isSame($0.name, name) }?.value }
+    set {
+      guard let newValue else {
+        headers.removeAll { Self.isSame($0.name, name) }
+        return
+      }
+      guard let at = headers.firstIndex(where: { Self.isSame($0.name, name) }) else {
+        headers.append((name, newValue))
+        return
+      }
+      headers[at].value = newValue
+    }
+  }
+
+  /// Names of headers are not case-sensitive (RFC 9110, section 5.1), and ASCII.
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    one.utf8.elementsEqual(other.utf8) { a, b in
+      a == b || (a | 0x20 == b | 0x20 && (0x61...0x7a).contains(a | 0x20))
+    }
+  }
+
+  /// Another request header that the answer depends on (RFC 9110, section 12.5.5).
+  package mutating func vary(by name: String) {
+    guard let names = self["Vary"] else {
+      self["Vary"] = name
+      return
+    }
+    let isThere = names.split(separator: ",").contains { $0.drop { $0 == " " } == name }
+    if !isThere { self["Vary"] = names + ", " + name }
+  }
+
+  /// Any site's page may read the answer (CORS).
+  package static let anyOrigin: Field = ("Access-Control-Allow-Origin", "*")
+
+  /// What every answer carries that says nothing else in its place: much of what is answered was written by
+  /// strangers, and no browser must take it for a page, or run it as one. Let in is that
+  /// by which browsers lay out a picture or XML that is opened by itself: inline styles of their own, a drawn arrow.
+  package static let caution: [Field] = [
+    ("X-Content-Type-Options", "nosniff"),
+    ("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"),
+  ]
+}

@@ -1,0 +1,92 @@
+import Glibc
+package import HTTPMessages
+
+/// What is said of a stored tile: decided without a string, an array or an object, but for what is rare.
+extension Site {
+  /// A request header's value by its name, as sent, alive as long as the request; nil where there is none.
+  package typealias Lookup = (UnsafePointer<CChar>) -> UnsafePointer<CChar>?
+
+  /// Takes a header of the answer: its name and its value, which are copied.
+  package typealias Add = (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Void
+
+  /// - Parameters:
+  ///   - query: of the request, as sent.
+  ///   - conditions: of the request.
+  package func answer(
+    _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ conditions: Conditions, _ lookup: Lookup
+  ) -> TileAnswer {
+    let tag = TileTag(generation: tile.generation, tile: tile.tile, stamp: tile.stamp)
+    let count = tile.bytes.count
+    switch tag.withText({ conditions.outcome(tag: $0, length: count) }) {
+    case .whole: return .tile(TileHead(status: 200, part: 0..<count, tag: tag))
+    case .notModified: return .tile(TileHead(status: 304, part: 0..<count, tag: tag))
+    case .part(let part): return .tile(TileHead(status: 206, part: part, tag: tag))
+    case .unsatisfiable: return .tile(TileHead(status: 416, part: 0..<0, tag: tag))
+    case .preconditionFailed:
+      var whole = Response(200, [], .omitted)
+      addAudience(tile, query, lookup) { name, value in
+        whole.headers.append((String(cString: name), String(cString: value)))
+      }
+      return .instead(whole.preconditionFailed.withCaution)
+    }
+  }
+
+  /// Adds all headers of an answer with a tile.
+  package func addHeaders(
+    _ head: TileHead, _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ lookup: Lookup, _ add: Add
+  ) {
+    if !tile.isPrivate {
+      head.tag.withText { add("ETag", UnsafeRawPointer($0.baseAddress!).assumingMemoryBound(to: CChar.self)) }
+    }
+    addAudience(tile, query, lookup, isKept: head.status != 416, add)
+    if head.status == 304 { return }
+    add("Content-Type", tile.mediaType)
+    add("Accept-Ranges", "bytes")
+    switch head.status {
+    case 200: if let link = tile.link { addLink(link, lookup, add) }
+    case 206:
+      let (part, count) = (head.part, tile.bytes.count)
+      add("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)")
+    default: add("Content-Range", "bytes */\(tile.bytes.count)")
+    }
+  }
+
+  private func addLink(_ link: IIIFTileLink, _ lookup: Lookup, _ add: Add) {
+    let host = lookup("Host").map { UnsafeRawBufferPointer(start: $0, count: strlen($0)) }
+    withAbsoluteBase(host: host) { scheme, rest in
+      let room = link.room + scheme.count + rest.count
+      withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { buffer in
+        link.write(base: (scheme, rest), into: buffer)
+        add("Link", buffer.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: CChar.self))
+      }
+    }
+  }
+
+  /// Who may keep and read the answer.
+  /// - Parameter isKept: false of a refusal.
+  private func addAudience(
+    _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ lookup: Lookup, isKept: Bool = true, _ add: Add
+  ) {
+    if tile.isPrivate {
+      add("Cache-Control", "private, no-store")
+      add("Cross-Origin-Resource-Policy", "same-origin")
+      return
+    }
+    if isKept {
+      let lifetime = CacheLifetime(
+        tile.generation, asked: CacheLifetime.generation(in: query), mayChange: tile.stamp != 0)
+      add("Cache-Control", UnsafeRawPointer(lifetime.text.utf8Start).assumingMemoryBound(to: CChar.self))
+    } else {
+      add("Cache-Control", "no-store")
+    }
+    guard case .listed = access.origins else {
+      add("Access-Control-Allow-Origin", "*")
+      return
+    }
+    let open = Response(200, [Response.anyOrigin], .omitted)
+    let origin = lookup("Origin").map { String(cString: $0) }
+    for (name, value) in shared(open, with: origin, hasToken: lookup("Authorization") != nil).headers {
+      add(name, value)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import HTTPMessages
+
+/// A stored tile's entity tag, `"generation-tile"`, hexadecimal: the same through every protocol. Made without a
+/// string.
+struct TileTag {
+  /// Two numbers of at most 16 digits, a hyphen and the quotes, ended by NUL.
+  private var storage: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
+  private var count = 0
+
+  /// - Parameter stamp: of a tile that may change while the generation stays.
+  init(generation: UInt64, tile: Int, stamp: UInt64) {
+    count = withUnsafeMutableBytes(of: &storage) { bytes in
+      var at = 0
+      func put(_ byte: UInt8) {
+        bytes[at] = byte
+        at += 1
+      }
+      func putHexadecimal(_ number: UInt64) {
+        var shift = max(0, (63 - number.leadingZeroBitCount) / 4 * 4)
+        while shift >= 0 {
+          let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15
+          put(digit < 10 ? 0x30 + digit : 0x57 + digit)
+          shift -= 4
+        }
+      }
+      put(0x22)
+      putHexadecimal(generation ^ stamp)
+      put(0x2d)
+      putHexadecimal(UInt64(tile))
+      put(0x22)
+      return at
+    }
+  }
+
+  /// The text with its quotes; a NUL follows it.
+  func withText<Result>(_ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    withUnsafeBytes(of: storage) { bytes in
+      use(UnsafeBufferPointer(rebasing: bytes.bindMemory(to: UInt8.self)[..<count]))
+    }
+  }
+}
+
+extension EntityTag {
+  /// Of a stored tile.
+  init(_ tile: TileTag) { self.init(text: tile.withText { String(decoding: $0, as: UTF8.self) }) }
+}
