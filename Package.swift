@@ -96,6 +96,7 @@ let package = Package(
     .executableTarget(
       name: "ziggurat",
       dependencies: [
+        "CCell",
         "Files",
         "Threads",
         "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",

@@ -156,16 +156,17 @@ enum ServeCommand: Command {
     }
     let tiling = uploads.map { UploadTiling($0, library: library, root: folder, space: site.space) }
     tiling?.start()
-    if isPrivate || access.spaces != nil || access.isWritable {
-      StartedThread.needed {
-        while true {
-          Thread.sleep(forTimeInterval: 1)
-          site.keepSessions()
-          if time(nil) % 10 == 0 { site.events.beat() }
-          guard locking.isNew() else { continue }
-          // Who serves nothing but a space ends with it.
-          if isPrivate { kill(getpid(), SIGTERM) } else { site.lockSpaces() }
-        }
+    StartedThread.needed {
+      var seconds = 0
+      while true {
+        Thread.sleep(forTimeInterval: 1)
+        seconds += 1
+        site.keepSessions()
+        if seconds % 10 == 0 { site.events.beat() }
+        if seconds % 30 == 0 { HeapMemory.giveBack() }
+        guard locking.isNew() else { continue }
+        // Who serves nothing but a space ends with it.
+        if isPrivate { kill(getpid(), SIGTERM) } else { site.lockSpaces() }
       }
     }
     // A library of some size can be searched from the first request on; a vast one is not waited for.
