@@ -47,11 +47,11 @@ test-hostile: release test-tools ## nearly a thousand broken files through the b
 
 .PHONY: test-kill
 test-kill: release test-tools ## kill -9 a library build at KILLS=100 random moments, then check and finish it; its cells at as many more
-	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/robustness -k Interruptions -k BuildKills
+	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/program -k Interruptions -k BuildKills
 
 .PHONY: test-kill-library
 test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores, builds; 200 more of uploads, and of a server's cells
-	@KILLS=$${KILLS:-200} UPLOAD_KILLS=$${KILLS:-200} .cache/venv/bin/python $(scripts)/python-tests Tests/robustness \
+	@KILLS=$${KILLS:-200} UPLOAD_KILLS=$${KILLS:-200} .cache/venv/bin/python $(scripts)/python-tests Tests/program \
 	  -k test_library_kills -k test_killed_at_any_byte -k ServerKills
 
 .PHONY: test-agreement

@@ -13,7 +13,7 @@ import json
 import numpy as np
 from PIL import Image, ImageCms
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 from harness import folder, run
 import colour_science as science
 

@@ -7,7 +7,7 @@ import unittest
 import zipfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 from harness import folder, photo, run
 
 

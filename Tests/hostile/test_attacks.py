@@ -17,7 +17,7 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 
 from PIL import Image  # noqa: E402
 

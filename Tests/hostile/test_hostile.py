@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 
 import corpus  # noqa: E402
 from harness import BINARY, CRASH, archive_faults, archives, folder, leftovers  # noqa: E402

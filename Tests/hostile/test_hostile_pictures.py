@@ -6,7 +6,7 @@ import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 
 from harness import CommandTest, ROOT, archives, folder, photo, run  # noqa: E402
 from upload_client import Client, serve  # noqa: E402

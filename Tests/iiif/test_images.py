@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 from harness import Server, folder, photo, run  # noqa: E402
 
 WIDTH, HEIGHT, SIDE = 1700, 1100, 256

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 from PIL import Image, ImageOps
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 from harness import Server, ServerTest, folder, photo, run, seed  # noqa: E402
 
 WIDTH, HEIGHT, AREA = 1237, 811, 1_500_000

@@ -13,7 +13,7 @@ import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "robustness"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 from harness import ROOT, Server, folder, run  # noqa: E402
 
 IMAGE = "67352ccc-d1b0-11e1-89ae-279075081939"

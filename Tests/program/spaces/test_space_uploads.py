@@ -12,7 +12,7 @@ import unittest
 import zipfile
 
 from harness import CRASH, Server, folder, heard, photo, run, seed
-from spaces import Browser, Owner, SpaceTest, open_plain_text, password, plain_text
+from space_client import Browser, Owner, SpaceTest, open_plain_text, password, plain_text
 from upload_client import TYPE, metadata, serve, token_file
 
 KILLS = int(os.environ.get("KILLS", 6))

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from harness import BINARY, folder, photo, run, seed
-from spaces import REFUSED, SpaceTest, plain_text
+from space_client import REFUSED, SpaceTest, plain_text
 
 KILLS = int(os.environ.get("KILLS", 12))
 

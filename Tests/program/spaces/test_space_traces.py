@@ -8,7 +8,7 @@ import time
 import unittest
 
 from harness import Server, folder, photo, run
-from spaces import Browser, Owner, SpaceTest
+from space_client import Browser, Owner, SpaceTest
 from upload_client import TOKEN
 
 ONE, TWO = "the first of the passwords", "the second of the passwords"

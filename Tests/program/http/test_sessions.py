@@ -9,7 +9,7 @@ from pathlib import Path
 
 import upload_client
 from harness import CRASH, Answer, Server, folder, photo, run, seed
-from spaces import Browser, password
+from space_client import Browser, password
 
 ONE, TWO = "the first of the passwords", "the second of the passwords"
 ID = "~%2Ffamily%2Fgrandmother"

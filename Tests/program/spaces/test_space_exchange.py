@@ -7,7 +7,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import Server, folder, photo, run
-from spaces import Browser, Owner, SpaceTest, plain_text
+from space_client import Browser, Owner, SpaceTest, plain_text
 from upload_client import TOKEN, Client, serve
 
 ONE, TWO = "the first of the passwords", "the second of the passwords"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import upload_client
 from harness import folder, photo, run
-from spaces import Owner, SpaceTest, password
+from space_client import Owner, SpaceTest, password
 from upload_client import TOKEN, Client
 
 MOMENT = r"^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z$"

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from harness import BINARY, Server, folder, photo, run, seed
-from spaces import Browser, Owner, SpaceTest, plain_text
+from space_client import Browser, Owner, SpaceTest, plain_text
 from upload_client import TOKEN, serve
 
 KILLS = int(os.environ.get("KILLS", 6))

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from harness import Server, folder, photo, run
-from spaces import Browser, SpaceTest
+from space_client import Browser, SpaceTest
 
 SLOTS = 8192
 

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from harness import BINARY, CRASH, Server, folder, photo, run, seed
-from spaces import Owner, SpaceTest, plain_text
+from space_client import Owner, SpaceTest, plain_text
 from test_private_spaces import ask
 from upload_client import serve
 

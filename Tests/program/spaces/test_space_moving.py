@@ -9,7 +9,7 @@ import unittest
 import zipfile
 
 from harness import BINARY, CRASH, folder, photo, run, seed
-from spaces import SpaceTest, plain_text
+from space_client import SpaceTest, plain_text
 
 KILLS = int(os.environ.get("KILLS", 12))
 

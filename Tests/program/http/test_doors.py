@@ -6,7 +6,7 @@ import unittest
 
 import upload_client
 from harness import Answer, Server, folder, heard, photo, run, sample_library
-from spaces import Browser
+from space_client import Browser
 from upload_client import TOKEN, Client
 
 TILE = "/dzi/photo_files/12/0_0.jpg"

@@ -8,7 +8,7 @@ import unittest
 import zipfile
 
 from harness import BINARY, folder, photo, run
-from spaces import REFUSED, SpaceTest, plain_text
+from space_client import REFUSED, SpaceTest, plain_text
 
 
 class Serving(SpaceTest):
