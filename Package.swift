@@ -59,7 +59,7 @@ let package = Package(
     library("Files", ["CFileSystems"]),
     library("TileGeometry"),
     library("TileStorage", ["Files", "TileGeometry", "CDeflate", "CExpat"]),
-    library("TileProtocols", ["TileStorage", "TileGeometry"]),
+    library("TileProtocols", ["HTTPMessages", "TileStorage", "TileGeometry"]),
     library(
       "PrivateSpaces", ["Files", "CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
     library("Imaging", ["Cells", "CVips", "CLCMS", "CHEIF"]),
@@ -92,7 +92,8 @@ let package = Package(
     library("Uploading", ["Files", "TileStorage"]),
     library("HTTPMessages", ["CDeflate", "CXXHash"]),
     library(
-      "HTTPListening", ["Files", "Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
+      "HTTPListening",
+      ["Files", "Threads", "HTTPMessages", "TileServing", "TileStorage", "CMicroHTTPD"]),
     .executableTarget(
       name: "ziggurat",
       dependencies: [
@@ -101,7 +102,7 @@ let package = Package(
         "Threads",
         "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",
         "Catalog",
-        "Metadata", "TileRendering", "TileExport",
+        "Metadata", "TileProtocols", "TileRendering", "TileExport",
         "TileStorage", "TileGeometry",
       ],
       swiftSettings: strict),
@@ -111,7 +112,8 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["Files", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("TileProtocolsTests", ["TileProtocols", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests(
+      "TileProtocolsTests", ["TileProtocols", "HTTPMessages", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "PrivateSpacesTests",
       ["Files", "PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),

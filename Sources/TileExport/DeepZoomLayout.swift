@@ -1,4 +1,5 @@
 import TileGeometry
+import TileProtocols
 import TileStorage
 
 /// `NAME.dzi` and `NAME_files/LEVEL/COLUMN_ROW.EXT`, as `vips dzsave --layout dz`.
@@ -9,7 +10,7 @@ struct DeepZoomLayout: StaticLayout {
   var firstLevel: Int { 0 }
 
   func names(of tile: TileAddress) -> [String] {
-    ["\(name)_files/\(tile.level)/\(tile.column)_\(tile.row).\(format.fileExtension)"]
+    ["\(name)_files/" + PathText.string { tile.write(deepZoom: &$0, format) }]
   }
 
   var documents: [(name: String, text: String)] {

@@ -1,18 +1,14 @@
 package import TileStorage
 
 /// A layout of files that clients without a tile server know.
-package struct ExportLayout: Hashable, Sendable {
-  package let name: String
-
+package enum ExportLayout: String, CaseIterable, Sendable {
   /// Deep Zoom, for OpenSeadragon.
-  package static let deepZoom = ExportLayout(name: "dz")
-  package static let zoomify = ExportLayout(name: "zoomify")
+  case deepZoom = "dz"
+  case zoomify
   /// For Leaflet and OpenLayers.
-  package static let xyz = ExportLayout(name: "xyz")
+  case xyz
   /// IIIF Image API 3.0, level 0.
-  package static let iiif3 = ExportLayout(name: "iiif3")
-
-  package static let all: [ExportLayout] = [.deepZoom, .zoomify, .xyz, .iiif3]
+  case iiif3
 }
 
 /// What an export looks like; nil leaves what the archive has.

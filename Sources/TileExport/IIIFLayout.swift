@@ -1,4 +1,6 @@
+import Foundation
 import TileGeometry
+import TileProtocols
 import TileStorage
 
 /// `info.json` and tiles under their canonical URLs, level 0 of the IIIF Image API 3.0, as `vips dzsave
@@ -11,26 +13,26 @@ struct IIIFLayout: StaticLayout {
   var firstLevel: Int { 0 }
 
   func names(of tile: TileAddress) -> [String] {
-    let level = pyramid.size(ofLevel: tile.level)
-    let (full, place) = (pyramid.imageSize, pyramid.rectangle(of: tile)!)
-    let isWhole = place.width == level.width && place.height == level.height
-    let end = "/\(place.width),\(place.height)/0/default.\(format.fileExtension)"
+    let (size, place) = (pyramid.size(ofLevel: tile.level), pyramid.rectangle(of: tile)!)
     var names: [String] = []
-    if isWhole { names.append("full" + end) }
-    if isWhole, level == full { names.append("full/max/0/default.\(format.fileExtension)") }
+    if place.width == size.width, place.height == size.height {
+      names.append(PathText.string { IIIFTileName.write(wholeAs: size, format, &$0) })
+      if tile.level == pyramid.topLevel {
+        names.append(PathText.string { IIIFTileName.write(wholeAs: nil, format, &$0) })
+      }
+    }
     // Coarser ones are sizes, not tiles.
     if tile.level >= pyramid.finestSingleTileLevel {
-      let shift = pyramid.shift(ofLevel: tile.level)
-      let (x, y) = (place.x << shift, place.y << shift)
-      let width = min(place.width << shift, full.width - x)
-      let height = min(place.height << shift, full.height - y)
-      names.append("\(x),\(y),\(width),\(height)" + end)
+      names.append(
+        PathText.string {
+          IIIFTileName.write(numbersOf: place, level: tile.level, of: pyramid, format, &$0)
+        })
     }
     return names
   }
 
   var documents: [(name: String, text: String)] {
-    let shifts = 0...(pyramid.topLevel - pyramid.finestSingleTileLevel)
+    let factors = IIIFGrid.scaleFactors(of: pyramid, from: pyramid.finestSingleTileLevel)
     let sizes = (0...pyramid.finestSingleTileLevel).map { level in
       let size = pyramid.size(ofLevel: level)
       return ["width": size.width, "height": size.height]
@@ -40,7 +42,7 @@ struct IIIFLayout: StaticLayout {
       "protocol": "http://iiif.io/api/image", "profile": "level0", "width": pyramid.imageSize.width,
       "height": pyramid.imageSize.height, "sizes": sizes,
       "tiles": [
-        ["width": pyramid.tileSize, "scaleFactors": shifts.map { 1 << $0 }] as [String: any Sendable]
+        ["width": pyramid.tileSize, "scaleFactors": factors] as [String: any Sendable]
       ],
     ]
     if format != .jpeg {
@@ -49,4 +51,12 @@ struct IIIFLayout: StaticLayout {
     }
     return [("info.json", text(of: json))]
   }
+}
+
+/// Keys sorted, so that the same archive gives the same bytes.
+private func text(of json: [String: any Sendable]) -> String {
+  // Strings, numbers and lists of them always serialise.
+  let data = try! JSONSerialization.data(
+    withJSONObject: json, options: [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes])
+  return String(decoding: data, as: UTF8.self) + "\n"
 }

@@ -53,7 +53,7 @@ package struct TileExporter: Sendable {
       case .iiif3:
         IIIFLayout(
           pyramid: pyramid, format: format, id: options.baseURL ?? "https://example.com/iiif/\(name)")
-      default: DeepZoomLayout(pyramid: pyramid, name: name, format: format)
+      case .deepZoom: DeepZoomLayout(pyramid: pyramid, name: name, format: format)
       }
     var rendering = TileRenderer.Options()
     (rendering.quality, rendering.background) = (options.quality, options.background)

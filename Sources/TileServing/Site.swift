@@ -91,66 +91,31 @@ package final class Site: Sendable {
   /// - Parameter cookies: the Cookie header, asked for where the path names a private image.
   package func tile(_ rawPath: UnsafeRawBufferPointer, cookies: () -> UnsafePointer<CChar>?) -> TileLookup {
     if let gate, !gate.admits(cookies()) { return .other }
-    if let request = TileRequest(rawPath) {
-      return stored(request.id, request.fileExtension, cookies) { archive in
-        archive.tileIndex(level: request.level, column: request.column, row: request.row)
-      }
-    }
-    if let request = XYZRequest(rawPath) {
-      return stored(request.id, request.fileExtension, cookies) { archive in
-        XYZGrid(archive.pyramid).storedAddress(z: request.z, x: request.x, y: request.y)
-          .flatMap { archive.tileIndex(level: $0.level, column: $0.column, row: $0.row) }
-      }
-    }
-    if let request = ZoomifyRequest(rawPath) {
-      return stored(request.id, request.fileExtension, cookies) { archive in
-        ZoomifyGrid(archive.pyramid)
-          .storedAddress(group: request.group, level: request.level, x: request.x, y: request.y)
-          .flatMap { archive.tileIndex(level: $0.level, column: $0.column, row: $0.row) }
-      }
-    }
-    if let request = IIIFTileRequest(rawPath) {
-      var link: IIIFTileLink?
-      var found = stored(request.id, request.fileExtension, cookies) { archive in
-        guard let address = request.address(in: archive.pyramid) else { return nil }
-        link = request.link(to: address, in: archive.pyramid)
-        return archive.tileIndex(level: address.level, column: address.column, row: address.row)
-      }
-      if case .found(var tile) = found {
-        tile.link = link
-        found = .found(tile)
-      }
-      return found
-    }
-    return .other
-  }
-
-  /// - Parameters:
-  ///   - rawID: percent-encoded.
-  ///   - number: the tile's index; nil where it is not stored as the request wants it.
-  private func stored(
-    _ rawID: UnsafeRawBufferPointer, _ fileExtension: UnsafeRawBufferPointer,
-    _ cookies: () -> UnsafePointer<CChar>?, _ number: (SZIArchive) -> Int?
-  ) -> TileLookup {
-    withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
+    let path = RawPath(rawPath)
+    guard let request = TileRequest(path) else { return .other }
+    let rawID = path.bytes(request.id)
+    return withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
       // An id that is damaged or unknown, and every failure, is told by the way with words.
-      guard var id = Self.unescape(rawID, into: buffer) else { return .other }
+      guard var id = Self.unescape(rawID, into: buffer), !id.isEmpty else { return .other }
       var library = self.library
-      let isPrivate = id.starts(with: SpaceLibrary.prefix)
+      let isPrivate = RawPath(id).starts(with: SpaceLibrary.prefix)
       if isPrivate {
         guard let cookies = cookies(), let space = sessions.space(cookies: cookies) else { return .other }
         library = space.library
         id = UnsafeRawBufferPointer(rebasing: id[SpaceLibrary.prefix.utf8CodeUnitCount...])
       }
-      guard let archive = (try? library.archive(id)) ?? nil, let number = number(archive),
-        PictureFormat(tileEnding: fileExtension) == PictureFormat(archive.format),
+      let limits = rendering.limits
+      guard let archive = (try? library.archive(id)) ?? nil,
+        case .stored(let address) = request.place(in: archive.pyramid, limits),
+        let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
+        request.format == PictureFormat(archive.format),
         let (bytes, stamp) = archive.stampedTile(number)
       else { return .other }
       return .found(
         TileReply(
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
           stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
-          isPrivate: isPrivate || gate != nil))
+          link: request.link(path, in: archive.pyramid, limits), isPrivate: isPrivate || gate != nil))
     }
   }
 
@@ -208,7 +173,9 @@ package final class Site: Sendable {
       let isAdmitted = gate.admits(cookies: request.header("Cookie"))
       return .refuse((isAdmitted ? .methodNotAllowed : gate.answer(request, base: base)).madePrivate)
     }
-    return Router(site: self, request: request, visitor: visitor(request)).bodyPlan()
+    do throws(PlainPath.Refusal) {
+      return try Router(site: self, request: request, visitor: visitor(request)).bodyPlan()
+    } catch { return .refuse(.text(error.status, error.text)) }
   }
 
   /// Whose word counts for where a request comes from.
@@ -252,13 +219,17 @@ package final class Site: Sendable {
     switch request.method {
     case "OPTIONS":
       let answer =
-        preflight(request) ?? Router(site: self, request: request, visitor: .anyone).uploadOptions()
+        preflight(request)
+        ?? (try? Router(site: self, request: request, visitor: .anyone))?.uploadOptions()
       return .now(answer ?? .options)
     case "GET", "HEAD": break
     default: return .now(.methodNotAllowed)
     }
     let visitor = visitor(request)
-    let answer = Router(site: self, request: request, visitor: visitor, mayWait: mayWait).answer()
+    let answer: Answer
+    do throws(PlainPath.Refusal) {
+      answer = try Router(site: self, request: request, visitor: visitor, mayWait: mayWait).answer()
+    } catch { answer = .text(error.status, error.text) }
     let encoding = request.header("Accept-Encoding")
     let (isInSpace, hasSpaces) = (visitor.space != nil, access.spaces != nil)
     // Two who edit one image at once are told, in a space as in the library.

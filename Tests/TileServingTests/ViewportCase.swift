@@ -1,5 +1,6 @@
 import HTTPMessages
 import TileGeometry
+import TileProtocols
 import TileServing
 
 /// One line of Tests/Fixtures/viewport-cases.json, which holds this geometry and the viewer's together.

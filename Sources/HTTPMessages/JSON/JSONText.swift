@@ -111,6 +111,12 @@ package struct JSONText: ~Copyable {
     put(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
+  /// The same from memory.
+  package mutating func part(plain bytes: UnsafeRawBufferPointer) {
+    reserve(bytes.count)
+    put(bytes.assumingMemoryBound(to: UInt8.self))
+  }
+
   /// - Parameter number: not negative.
   package mutating func part(_ number: Int) {
     reserve(20)

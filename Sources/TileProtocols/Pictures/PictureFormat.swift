@@ -46,6 +46,18 @@ package enum PictureFormat: String, CaseIterable, Sendable {
   /// Without a dot: `jpg`.
   package var fileExtension: String { rawValue }
 
+  /// The same as a literal, for those who write no strings.
+  var ending: StaticString {
+    switch self {
+    case .jpg: "jpg"
+    case .png: "png"
+    case .webp: "webp"
+    case .tif: "tif"
+    case .gif: "gif"
+    case .avif: "avif"
+    }
+  }
+
   package var mediaType: String {
     switch self {
     case .jpg: "image/jpeg"
@@ -64,4 +76,9 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     case .png, .webp, .tif, .gif, .avif: true
     }
   }
+}
+
+extension TileFormat {
+  /// Its ending as a literal.
+  var ending: StaticString { PictureFormat(self).ending }
 }

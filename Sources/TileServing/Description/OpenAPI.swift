@@ -1,3 +1,5 @@
+import TileProtocols
+
 /// The description of `/api` for programs, OpenAPI 3.1.
 enum OpenAPI {
   /// - Parameters:
@@ -160,7 +162,7 @@ enum OpenAPI {
       parameter("describe", "Also what `/api/images/{id}` answers.", flag),
       parameter(
         "scheme", "How the tiles' URLs are written.",
-        ["type": "string", "enum": TileScheme.all.map(\.name)]),
+        ["type": "string", "enum": TileScheme.allCases.map(\.rawValue)]),
     ]
   }
 }

@@ -1,3 +1,5 @@
+import TileProtocols
+
 /// A query as logs may have it: the values of parameters that the server knows, and `*` for whatever else was sent,
 /// which may be somebody's password.
 package struct LoggedQuery {

@@ -1,6 +1,7 @@
 import Catalog
 import HTTPMessages
 import TileGeometry
+import TileProtocols
 
 /// One image as `/api/images` and `/api/images/{id}` tell of it.
 struct ImageDescription: Encodable {
@@ -69,15 +70,13 @@ struct ImageDescription: Encodable {
     bytes = entry.bytes
     generation = String(entry.generation, radix: 16)
     let segment = PercentEncoding.encode(id)
-    urls = [
+    var urls = [
       "self": "\(base)/api/images/\(segment)", "view": "\(base)/view/\(segment)",
       "viewport": "\(base)/api/images/\(segment)/viewport",
-      "viewportTiles": "\(base)/api/images/\(segment)/viewport.tiles", "dzi": "\(base)/dzi/\(segment).dzi",
-      "xyz": "\(base)/xyz/\(segment)/{z}/{x}/{y}.\(format)",
-      "tilejson": "\(base)/xyz/\(segment)/tilejson.json",
-      "zoomify": "\(base)/zoomify/\(segment)/ImageProperties.xml",
-      "iiif3": "\(base)/iiif/3/\(segment)/info.json", "iiif2": "\(base)/iiif/2/\(segment)/info.json",
-      "manifest": "\(base)/iiif/presentation/3/\(segment)/manifest",
+      "viewportTiles": "\(base)/api/images/\(segment)/viewport.tiles",
+      "manifest": PresentationManifest.url(ofID: id, base: base),
     ]
+    for (name, url) in TileRequest.urls(ofID: segment, base: base, ending: format) { urls[name] = url }
+    self.urls = urls
   }
 }

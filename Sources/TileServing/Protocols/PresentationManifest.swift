@@ -2,6 +2,7 @@ import Catalog
 import Foundation
 import HTTPMessages
 import TileGeometry
+import TileProtocols
 
 /// IIIF Presentation 3.0 of one image, or of a book with its pages as canvases.
 struct PresentationManifest {
@@ -57,20 +58,11 @@ struct PresentationManifest {
     }
     if !fields.isEmpty { result["metadata"] = fields }
     guard let rights = metadata.rights else { return }
-    if let license = Self.license(rights) {
-      result["rights"] = license
+    if let license = RightsAddress(rights) {
+      result["rights"] = license.text
     } else {
       result["requiredStatement"] = ["label": ["en": ["Rights"]], "value": Self.text(rights)]
     }
-  }
-
-  /// What `rights` takes: the addresses of known licences alone (Presentation 3.0, section 3.2), which begin with
-  /// http, whatever people paste.
-  static func license(_ rights: String) -> String? {
-    let address = rights.hasPrefix("https:") ? "http:" + rights.dropFirst(6) : rights
-    let isKnown = ["http://creativecommons.org/", "http://rightsstatements.org/"].contains(
-      where: address.hasPrefix)
-    return isKnown && address.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) ? address : nil
   }
 
   private func canvas(_ entry: CatalogEntry, number: Int) -> [String: Any] {
@@ -103,10 +95,13 @@ struct PresentationManifest {
     var level = pyramid.topLevel
     while max(pyramid.size(ofLevel: level).width, pyramid.size(ofLevel: level).height) > side { level -= 1 }
     let size = pyramid.size(ofLevel: level)
-    let service = "\(base)/iiif/3/\(PercentEncoding.encode(entry.id))"
-    let words = level == pyramid.topLevel ? "max" : "\(size.width),\(size.height)"
+    let service = IIIFRequest.folder(.three, ofID: PercentEncoding.encode(entry.id), base: base)
+    let name = PathText.string {
+      let whole = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+      IIIFTileName.write(whole, level: level, of: pyramid, .three, .jpeg, &$0)
+    }
     return [
-      "id": "\(service)/full/\(words)/0/default.jpg", "type": "Image", "format": "image/jpeg",
+      "id": "\(service)/\(name)", "type": "Image", "format": "image/jpeg",
       "width": size.width, "height": size.height,
       "service": [["id": service, "type": "ImageService3", "profile": "level2"]],
     ]

@@ -1,3 +1,4 @@
+import TileProtocols
 import TileRendering
 
 /// What rendering may take.

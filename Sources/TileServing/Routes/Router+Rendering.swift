@@ -54,15 +54,6 @@ extension Router {
     return "\(lifetime.text)"
   }
 
-  /// A tile in a format that it is not stored in; nil where the ending stands for none.
-  func transcoded(_ address: TileAddress, _ fileExtension: String, _ archive: SZIArchive) -> Answer? {
-    let ending = fileExtension == "jpeg" ? "jpg" : fileExtension
-    guard let format = PictureFormat(fileExtension: ending) else { return nil }
-    return rendering(
-      "tile \(address.level)/\(address.column)_\(address.row).\(ending)", .tile(address, format), archive,
-      failure: .text(500, "the tile cannot be read from its archive"))
-  }
-
   /// The viewport itself, `viewport.jpg`.
   func viewportPicture(_ ending: String, _ archive: SZIArchive) -> Answer {
     guard let format = PictureFormat(fileExtension: ending), [.jpg, .png, .webp].contains(format) else {

@@ -67,9 +67,7 @@ extension Router {
   }
 
   func uploadOptions() -> Response? {
-    guard let uploads = site.uploads, case .success(let segments) = segments(),
-      segments.starts(with: ["api", "uploads"])
-    else { return nil }
+    guard let uploads = site.uploads, path.segments.starts(with: ["api", "uploads"]) else { return nil }
     return Response(
       204,
       [

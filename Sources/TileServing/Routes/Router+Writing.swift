@@ -2,13 +2,7 @@
 /// wait for disks.
 extension Router {
   func bodyPlan() -> BodyPlan {
-    switch segments() {
-    case .success(let segments): bodyPlan(segments)
-    case .failure(let refusal): .refuse(refusal.response)
-    }
-  }
-
-  private func bodyPlan(_ segments: [String]) -> BodyPlan {
+    let segments = path.segments
     if let plan = editPlan(segments) { return plan }
     return switch segments {
     case ["api", "session"]: .collect { [site] in site.sessionAnswer($0) }

@@ -3,52 +3,25 @@ import Files
 import Foundation
 import HTTPMessages
 import TileGeometry
+import TileProtocols
 import TileStorage
 
-/// Finds what one request asks for. Paths are matched on their raw segments, decoded one by one, so that
-/// an escaped slash stays part of an id.
+/// Finds what one request asks for.
 struct Router {
   let site: Site
   let request: Request
+  let path: PlainPath
   let visitor: Visitor
   /// Whether this is no event loop, which must not wait: it has tiles to send.
-  var mayWait = true
+  let mayWait: Bool
+
+  init(site: Site, request: Request, visitor: Visitor, mayWait: Bool = true) throws(PlainPath.Refusal) {
+    path = try PlainPath(request.rawPath)
+    (self.site, self.request, self.visitor, self.mayWait) = (site, request, visitor, mayWait)
+  }
 
   func answer() -> Answer {
-    switch segments() {
-    case .success(let segments): answer(segments)
-    case .failure(let refusal): .now(refusal.response)
-    }
-  }
-
-  /// Why a path is none.
-  struct Refusal: Error {
-    let response: Response
-
-    init(_ response: Response) { self.response = response }
-
-    init(_ status: Int, _ text: String) { self.init(.text(status, text)) }
-  }
-
-  /// The path's parts, decoded.
-  func segments() -> Result<[String], Refusal> {
-    guard request.rawPath.first == UInt8(ascii: "/"), request.rawPath.count <= 4096 else {
-      return .failure(Refusal(400, "the path is malformed or too long"))
-    }
-    var segments: [String] = []
-    for raw in request.rawPath.dropFirst().split(
-      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    {
-      guard let segment = PercentEncoding.decodedString(raw) else {
-        return .failure(Refusal(400, "the path has a malformed escape or is no UTF-8"))
-      }
-      // Browsers resolve these before they ask; what is left of them is an attempt.
-      guard segment != ".", segment != ".." else {
-        return .failure(Refusal(404, "there is nothing at this path"))
-      }
-      segments.append(segment)
-    }
-    return .success(segments)
+    path.bytes.withUnsafeBytes { TileRequest(RawPath($0)) }.map(tiles) ?? answer(path.segments)
   }
 
   private func answer(_ segments: [String]) -> Answer {
@@ -58,13 +31,8 @@ struct Router {
     case "metrics" where rest.isEmpty: return .now(metrics())
     case "openapi.json" where rest.isEmpty: return .now(openAPI())
     case "api": return api(rest)
-    case "dzi": return deepZoom(rest)
-    case "xyz": return xyz(rest)
-    case "zoomify": return zoomify(rest)
     case "iiif" where rest.starts(with: ["presentation", "3"]):
       return presentation(Array(rest.dropFirst(2)))
-    case "iiif" where rest.count > 1 && IIIFVersion(rawValue: rest[0]) != nil:
-      return iiif(IIIFVersion(rawValue: rest[0])!, Array(rest.dropFirst()))
     case "view" where !rest.isEmpty: return .now(view(rest.joined(separator: "/")))
     default: return .now(page(segments.joined(separator: "/")))
     }
@@ -87,56 +55,6 @@ struct Router {
     return files.response(
       path.isEmpty ? "index.html" : path, acceptEncoding: request.header("Accept-Encoding") ?? "",
       frames: frames)
-  }
-
-  // MARK: Deep Zoom
-
-  private func deepZoom(_ segments: [String]) -> Answer {
-    if let last = segments.last, last.hasSuffix(".dzi") {
-      let id = segments.joined(separator: "/").dropLast(4)
-      return found(String(id), problem: false) { archive in
-        let descriptor = DeepZoomDescriptor(pyramid: archive.pyramid, format: archive.format)
-        return .now(.json(Array(descriptor.xml.utf8), "application/xml"))
-      }
-    }
-    // Only a tile that cannot be answered from the mapping comes here.
-    guard segments.count >= 3, segments[segments.count - 3].hasSuffix("_files") else {
-      return .text(404, "there is no Deep Zoom file at this path")
-    }
-    let id = segments.dropLast(2).joined(separator: "/").dropLast(6)
-    return found(String(id), problem: false) { archive in
-      tile(of: archive, levelName: segments[segments.count - 2], fileName: segments[segments.count - 1])
-    }
-  }
-
-  private func tile(of archive: SZIArchive, levelName: String, fileName: String) -> Answer {
-    let parts = fileName.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    let place = parts[0].split(separator: "_", omittingEmptySubsequences: false)
-    guard let level = Self.number(levelName), parts.count == 2, place.count == 2,
-      let column = Self.number(String(place[0])), let row = Self.number(String(place[1]))
-    else { return .text(404, "a tile is named LEVEL/COLUMN_ROW.\(archive.format.fileExtension)") }
-    guard let index = archive.tileIndex(level: level, column: column, row: row) else {
-      return .text(404, "the pyramid has no such tile")
-    }
-    guard archive.format.extensions.contains(String(parts[1])) else {
-      return transcoded(TileAddress(level: level, column: column, row: row), String(parts[1]), archive)
-        ?? .text(404, "tiles are had in the formats jpg, png, webp, tif, gif and avif")
-    }
-    let address = TileAddress(level: level, column: column, row: row)
-    if archive.tile(index) == nil, archive.canMake(address),
-      let made = transcoded(address, archive.format.fileExtension, archive)
-    {
-      return made
-    }
-    // In the pyramid, but not readable: that is a fault, never an empty tile.
-    guard archive.tile(index) != nil else { return .now(unreadableTile(address, archive)) }
-    return .text(500, "the tile could not be answered")
-  }
-
-  func unreadableTile(_ address: TileAddress, _ archive: SZIArchive) -> Response {
-    site.library.tellFault(
-      in: archive, "tile \(address.level)/\(address.column)_\(address.row) is not where the directory has it")
-    return archive.wasHeldUp ? .heldUp : .text(500, "the tile cannot be read from its archive")
   }
 
   static func number(_ text: String) -> Int? {
@@ -256,6 +174,13 @@ struct Router {
       let response = answer(found.entry, found.archive)
       return found.entry.isWordless ? response.forNow : response
     }
+  }
+
+  /// Why there is nothing to tell of.
+  private struct Refusal: Error {
+    let response: Response
+
+    init(_ response: Response) { self.response = response }
   }
 
   private func find<Found>(

@@ -1,4 +1,5 @@
 package import HTTPMessages
+import TileProtocols
 package import TileStorage
 
 /// A stored tile on its way out: a slice of the archive's mapping, and who keeps it mapped.

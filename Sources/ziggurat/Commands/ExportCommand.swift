@@ -50,7 +50,7 @@ enum ExportCommand: Command {
 
   private static func exportOptions(_ arguments: Arguments) throws(UsageError) -> ExportOptions {
     let name = try arguments.required("layout")
-    guard let layout = ExportLayout.all.first(where: { $0.name == name }) else {
+    guard let layout = ExportLayout(rawValue: name) else {
       throw UsageError("\(arguments.spelled("layout")) is '\(name)'; it takes dz, zoomify, xyz or iiif3")
     }
     var options = ExportOptions(layout: layout)

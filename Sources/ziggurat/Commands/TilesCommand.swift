@@ -1,4 +1,4 @@
-import TileServing
+import TileProtocols
 import TileStorage
 
 enum TilesCommand: Command {

@@ -1,0 +1,157 @@
+package import TileGeometry
+
+/// Region, size, rotation, quality and format of one picture (IIIF Image API 3.0, section 4; 2.1, section 4).
+struct IIIFImageRequest: Hashable {
+  let version: IIIFVersion
+  let region: IIIFRegion
+  let size: IIIFSize
+  let isMirrored: Bool
+  /// Degrees clockwise, 0..<360.
+  let rotation: Double
+  let quality: PictureQuality
+  let format: PictureFormat
+
+  /// A part of the path that is not what it has to be.
+  enum Part: Error {
+    case region, size, rotation, quality, format
+
+    /// What it has to be.
+    func rule(_ version: IIIFVersion) -> String {
+      switch self {
+      case .region: return "the region is full, square, x,y,w,h or pct:x,y,w,h"
+      case .size:
+        let whole = version == .two ? "full, max" : "max"
+        let growing = version == .two ? "" : ", each with ^ in front where it may grow"
+        return "the size is \(whole), w, or ,h or pct:n or w,h or !w,h\(growing)"
+      case .rotation: return "the rotation is 0 to 360 degrees, with ! in front where it is mirrored"
+      case .quality:
+        return "the quality is default, color, gray or bitonal, with the format behind a point"
+      case .format:
+        return "the format is one of " + PictureFormat.allCases.map(\.fileExtension).joined(separator: ", ")
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - region: the first of four parts of the path, none of them with an escape.
+  ///   - file: quality and format.
+  init(
+    _ version: IIIFVersion, region: UnsafeRawBufferPointer, size: UnsafeRawBufferPointer,
+    rotation: UnsafeRawBufferPointer, file: UnsafeRawBufferPointer
+  ) throws(Part) {
+    self.version = version
+    guard let region = IIIFRegion(region) else { throw .region }
+    guard let size = IIIFSize(size, version) else { throw .size }
+    var reader = PathReader(rotation)
+    isMirrored = reader.skip(UInt8(ascii: "!"))
+    guard let degrees = IIIFNumber.decimal(reader.rest), degrees <= 360 else { throw .rotation }
+    // A millionth of a degree moves no pixel of the largest picture, and is written without an exponent.
+    let rounded = (degrees * 1e6).rounded() / 1e6
+    self.rotation = rounded == 360 ? 0 : rounded
+    reader = PathReader(file)
+    guard let name = reader.part(before: UInt8(ascii: ".")), let quality = Self.quality(name) else {
+      throw .quality
+    }
+    guard let format = PictureFormat(ending: reader.rest) else { throw .format }
+    (self.region, self.size, self.quality, self.format) = (region, size, quality, format)
+  }
+
+  private static func quality(_ name: UnsafeRawBufferPointer) -> PictureQuality? {
+    var reader = PathReader(name)
+    let quality: PictureQuality
+    if reader.skip("default") || reader.skip("color") {
+      quality = .color
+    } else if reader.skip("gray") {
+      quality = .gray
+    } else if reader.skip("bitonal") {
+      quality = .bitonal
+    } else {
+      return nil
+    }
+    return reader.isAtEnd ? quality : nil
+  }
+
+  /// What is to be made of an image, and the tile that it is where it lies on the grid.
+  func picture(
+    in pyramid: Pyramid, _ limits: PictureLimits
+  ) throws(TileRefusal) -> (picture: Picture, tile: TileAddress?) {
+    let region = try region.rectangle(in: pyramid.imageSize)
+    let isPlain = rotation == 0 && !isMirrored && quality == .color
+    // As viewers ask for tiles; no limit is for these.
+    if isPlain, let (width, height) = size.stated,
+      let tile = IIIFGrid.tile(pyramid, region, width: width, height: height)
+    {
+      // A height that follows from the width is the level's.
+      let rows = Pyramid.halved(region.height, times: pyramid.shift(ofLevel: tile.level))
+      let size = PixelSize(width: width, height: rows)!
+      return (Picture(region: region, size: size, format: format), tile)
+    }
+    let picture = try picture(of: region, limits)
+    let size = picture.size
+    return (
+      picture, isPlain ? IIIFGrid.tile(pyramid, region, width: size.width, height: size.height) : nil
+    )
+  }
+
+  private func picture(of region: PixelRect, _ limits: PictureLimits) throws(TileRefusal) -> Picture {
+    var picture = Picture(region: region, size: try size.pixels(of: region, limits), format: format)
+    (picture.isMirrored, picture.rotation, picture.quality) = (isMirrored, rotation, quality)
+    let area = format.limit(limits.area)
+    guard picture.size.width * picture.size.height <= area else {
+      throw TileRefusal(
+        "a \(format.fileExtension) of \(picture.size.width)×\(picture.size.height) pixels takes too long; at most "
+          + "\(area) pixels can be had, or \(limits.area) as jpg")
+    }
+    let box =
+      rotation == 0
+      ? (width: Double(picture.size.width), height: Double(picture.size.height))
+      : Turn(degrees: rotation).bounds(Double(picture.size.width), Double(picture.size.height))
+    let most = PictureLimits.side(of: format)
+    guard box.width <= Double(most), box.height <= Double(most) else {
+      throw TileRefusal("\(format.fileExtension) holds \(most) pixels along a side")
+    }
+    return picture
+  }
+}
+
+extension Picture {
+  /// Writes the one way to ask for this picture of an image (IIIF Image API 3.0, section 4.7; 2.1, section 4.7).
+  func write(iiif text: inout PathText, of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits)
+  {
+    text.put(region: region, of: image)
+    text.put("/")
+    switch version {
+    case .three:
+      if size == IIIFSize.largest(region, limits) {
+        text.put("max")
+      } else {
+        if size.width > region.width || size.height > region.height { text.put("^") }
+        text.put(size: size.width, size.height)
+      }
+    case .two:
+      // A height that keeps the proportions is left out.
+      let follows = (Double(region.height) * Double(size.width) / Double(region.width)).rounded()
+      if size.width == region.width, size.height == region.height {
+        text.put("full")
+      } else {
+        text.put(size: size.width, max(1, follows) == Double(size.height) ? nil : size.height)
+      }
+    }
+    text.put("/")
+    if isMirrored { text.put("!") }
+    text.put(decimal: rotation)
+    text.put("/")
+    switch quality {
+    case .color: text.put("default")
+    case .gray: text.put("gray")
+    case .bitonal: text.put("bitonal")
+    }
+    text.put(".")
+    text.put(format.ending)
+  }
+
+  /// What `write(iiif:of:_:_:)` writes.
+  package func iiif(of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits) -> String {
+    PathText.string { write(iiif: &$0, of: image, version, limits) }
+  }
+}

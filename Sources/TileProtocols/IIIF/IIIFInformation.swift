@@ -1,0 +1,138 @@
+import HTTPMessages
+import TileGeometry
+import TileStorage
+
+/// An image's info.json (IIIF Image API 3.0, section 5; 2.1, section 5).
+struct IIIFInformation {
+  let version: IIIFVersion
+  /// Absolute, without a slash at its end.
+  let id: String
+  let archive: SZIArchive
+  let limits: PictureLimits
+
+  private static let features3 = [
+    "canonicalLinkHeader", "mirroring", "profileLinkHeader", "rotationArbitrary", "sizeUpscaling",
+  ]
+  private static let features2 = [
+    "baseUriRedirect", "canonicalLinkHeader", "cors", "jsonldMediaType", "mirroring", "profileLinkHeader",
+    "regionByPct", "regionByPx", "regionSquare", "rotationArbitrary", "rotationBy90s", "sizeAboveFull",
+    "sizeByConfinedWh", "sizeByDistortedWh", "sizeByForcedWh", "sizeByH", "sizeByPct", "sizeByW", "sizeByWh",
+  ]
+
+  /// Linked data for those who want it (3.0, section 5.1; 2.1, section 5.1).
+  var document: TileDocument {
+    let (linked, plain) = ("application/ld+json", "application/json")
+    let profile = "<\(version.profile)>;rel=\"profile\""
+    switch version {
+    case .three:
+      return TileDocument(
+        json,
+        [
+          TileDocument.Form(
+            name: linked, mediaType: "\(linked);profile=\"\(version.context)\"", link: profile),
+          TileDocument.Form(name: plain, mediaType: plain, link: profile),
+        ])
+    case .two:
+      // What makes linked data of the plain one.
+      let context = "<\(version.context)>;rel=\"http://www.w3.org/ns/json-ld#context\";type=\"\(linked)\""
+      return TileDocument(
+        json,
+        [
+          TileDocument.Form(name: plain, mediaType: plain, link: "\(profile),\(context)"),
+          TileDocument.Form(name: linked, mediaType: linked, link: profile),
+        ])
+    }
+  }
+
+  private var json: [UInt8] {
+    let pyramid = archive.pyramid
+    var text = JSONText(capacity: 2048)
+    text.object { text in
+      text.member("@context", version.context)
+      switch version {
+      case .three:
+        text.member("id", id)
+        text.member("type", "ImageService3")
+      case .two:
+        text.member("@id", id)
+      }
+      text.member("protocol", "http://iiif.io/api/image")
+      text.key("profile")
+      switch version {
+      case .three: text.value("level2")
+      case .two:
+        text.list { text in
+          text.value(version.profile)
+          text.object { text in
+            text.key("formats")
+            write(PictureFormat.allCases.map(\.fileExtension), &text)
+            text.key("qualities")
+            write(["default", "color", "gray", "bitonal"], &text)
+            text.key("supports")
+            write(Self.features2, &text)
+            writeLimits(&text)
+          }
+        }
+      }
+      text.member("width", pyramid.imageSize.width)
+      text.member("height", pyramid.imageSize.height)
+      if version == .three { writeLimits(&text) }
+      writeSizes(pyramid, &text)
+      // Overlapping tiles hold more than a region asks for, yet the grid is as good as any.
+      writeTiles(pyramid, &text)
+      if version == .three {
+        text.key("preferredFormats")
+        write([archive.format.fileExtension], &text)
+        text.key("extraFormats")
+        write(["webp", "tif", "gif", "avif"], &text)
+        text.key("extraQualities")
+        write(["color", "gray", "bitonal"], &text)
+        text.key("extraFeatures")
+        write(Self.features3, &text)
+        if let rights = archive.metadata.rights.flatMap(RightsAddress.init)?.text {
+          text.member("rights", rights)
+        }
+      }
+    }
+    return text.bytes
+  }
+
+  private func write(_ words: [String], _ text: inout JSONText) {
+    text.list { text in for word in words { text.value(word) } }
+  }
+
+  private func writeLimits(_ text: inout JSONText) {
+    text.member("maxWidth", PictureLimits.side)
+    text.member("maxHeight", PictureLimits.side)
+    text.member("maxArea", limits.area)
+  }
+
+  /// Every level within the limits, as they must be (3.0, section 5.2), coarsest first, each side rounded up.
+  private func writeSizes(_ pyramid: Pyramid, _ text: inout JSONText) {
+    text.key("sizes")
+    text.list { text in
+      for level in archive.coarsestLevel..<pyramid.levelCount {
+        let size = pyramid.size(ofLevel: level)
+        guard limits.allow(size) else { continue }
+        text.object { text in
+          text.member("width", size.width)
+          text.member("height", size.height)
+        }
+      }
+    }
+  }
+
+  private func writeTiles(_ pyramid: Pyramid, _ text: inout JSONText) {
+    text.key("tiles")
+    text.list { text in
+      text.object { text in
+        text.member("width", pyramid.tileSize)
+        text.member("height", pyramid.tileSize)
+        text.key("scaleFactors")
+        text.list { text in
+          for factor in IIIFGrid.scaleFactors(of: pyramid, from: archive.coarsestLevel) { text.value(factor) }
+        }
+      }
+    }
+  }
+}

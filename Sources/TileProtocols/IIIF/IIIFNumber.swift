@@ -1,0 +1,63 @@
+import TileGeometry
+
+/// Numbers as IIIF writes them: digits, and where it says so one point among them.
+enum IIIFNumber {
+  /// A leading zero may be missing (3.0, section 4.7: it should be there). Nil for signs, exponents and spaces.
+  static func decimal(_ text: UnsafeRawBufferPointer) -> Double? {
+    var reader = PathReader(text)
+    if let whole = reader.digits(), reader.isAtEnd { return Double(whole) }
+    var points = 0
+    for byte in text {
+      if byte == UInt8(ascii: ".") {
+        points += 1
+      } else if !(0x30...0x39).contains(byte) {
+        return nil
+      }
+    }
+    guard text.count <= 64, points <= 1, let last = text.last, last != UInt8(ascii: ".") else { return nil }
+    return Double("0" + String(decoding: text, as: UTF8.self))
+  }
+}
+
+extension PathText {
+  /// As short as can be, to a millionth (3.0, section 4.7): digits, and a point where it is no whole number.
+  mutating func put(decimal number: Double) {
+    // As of nearly all.
+    if number == 0 { return put("0") }
+    let millionths = Int((number * 1e6).rounded())
+    var (whole, rest) = millionths.quotientAndRemainder(dividingBy: 1_000_000)
+    put(whole)
+    guard rest > 0 else { return }
+    put(".")
+    while rest > 0 {
+      (whole, rest) = (rest * 10).quotientAndRemainder(dividingBy: 1_000_000)
+      put(whole)
+    }
+  }
+
+  /// A region of an image: `full` where it is the whole of it.
+  mutating func put(region: PixelRect, of image: PixelSize) {
+    if region.x == 0, region.y == 0, region.width == image.width, region.height == image.height {
+      put("full")
+    } else {
+      put(region: region)
+    }
+  }
+
+  mutating func put(region: PixelRect) {
+    put(region.x)
+    put(",")
+    put(region.y)
+    put(",")
+    put(region.width)
+    put(",")
+    put(region.height)
+  }
+
+  /// - Parameter height: nil where it follows from the width.
+  mutating func put(size width: Int, _ height: Int?) {
+    put(width)
+    put(",")
+    if let height { put(height) }
+  }
+}

@@ -1,0 +1,66 @@
+import TileGeometry
+
+/// The region of an image request (IIIF Image API 3.0, section 4.1).
+enum IIIFRegion: Hashable {
+  case full
+  case square
+  case pixels(x: Int, y: Int, width: Int, height: Int)
+  case percent(x: Double, y: Double, width: Double, height: Double)
+
+  /// Nil where it is malformed.
+  init?(_ text: UnsafeRawBufferPointer) {
+    var reader = PathReader(text)
+    // As nearly all are: first what tiles have.
+    if let x = reader.digits() {
+      let comma = UInt8(ascii: ",")
+      guard reader.skip(comma), let y = reader.digits(), reader.skip(comma), let width = reader.digits(),
+        reader.skip(comma), let height = reader.digits()
+      else { return nil }
+      self = .pixels(x: x, y: y, width: width, height: height)
+    } else if reader.skip("full") {
+      self = .full
+    } else if reader.skip("square") {
+      self = .square
+    } else if reader.skip("pct:") {
+      let comma = UInt8(ascii: ",")
+      guard let x = reader.part(before: comma).flatMap(IIIFNumber.decimal),
+        let y = reader.part(before: comma).flatMap(IIIFNumber.decimal),
+        let width = reader.part(before: comma).flatMap(IIIFNumber.decimal),
+        let height = IIIFNumber.decimal(reader.rest)
+      else { return nil }
+      self = .percent(x: x, y: y, width: width, height: height)
+      return
+    } else {
+      return nil
+    }
+    guard reader.isAtEnd else { return nil }
+  }
+
+  /// What of the image it covers, cut at the image's edges.
+  func rectangle(in image: PixelSize) throws(TileRefusal) -> PixelRect {
+    switch self {
+    case .full: return PixelRect(x: 0, y: 0, width: image.width, height: image.height)
+    case .square:
+      let side = min(image.width, image.height)
+      return PixelRect(x: (image.width - side) / 2, y: (image.height - side) / 2, width: side, height: side)
+    case .pixels(let x, let y, let width, let height):
+      guard width > 0, height > 0 else { throw TileRefusal("the region is empty") }
+      guard x < image.width, y < image.height else { throw TileRefusal("the region is outside the image") }
+      return PixelRect(x: x, y: y, width: min(width, image.width - x), height: min(height, image.height - y))
+    case .percent(let x, let y, let width, let height):
+      guard width > 0, height > 0 else { throw TileRefusal("the region is empty") }
+      guard x < 100, y < 100 else { throw TileRefusal("the region is outside the image") }
+      func pixels(_ percent: Double, of side: Int) -> Int {
+        Int((min(percent, 100) * Double(side) / 100).rounded())
+      }
+      let (left, top) = (pixels(x, of: image.width), pixels(y, of: image.height))
+      guard left < image.width, top < image.height else {
+        throw TileRefusal("the region is outside the image")
+      }
+      // One pixel at least: it is not empty as it was asked for.
+      return PixelRect(
+        x: left, y: top, width: min(max(1, pixels(width, of: image.width)), image.width - left),
+        height: min(max(1, pixels(height, of: image.height)), image.height - top))
+    }
+  }
+}

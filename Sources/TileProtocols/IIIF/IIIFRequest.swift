@@ -1,0 +1,113 @@
+import HTTPMessages
+package import TileGeometry
+
+/// The IIIF Image API 3.0 and 2.1: `/iiif/{2|3}/{id}/info.json`, the base URI `/iiif/{2|3}/{id}`, and
+/// `/iiif/{2|3}/{id}/{region}/{size}/{rotation}/{quality}.{format}`.
+package struct IIIFRequest: TileProtocol {
+  private enum Asked {
+    case information
+    case base
+    case image(IIIFImageRequest)
+    case malformed(IIIFImageRequest.Part)
+  }
+
+  private let asked: Asked
+  private let version: IIIFVersion
+  package let id: Range<Int>
+  package let wholeID: Range<Int>?
+
+  package static let labels = ["iiif2", "iiif3"]
+
+  package static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)] {
+    [
+      ("iiif3", "\(folder(.three, ofID: id, base: base))/info.json"),
+      ("iiif2", "\(folder(.two, ofID: id, base: base))/info.json"),
+    ]
+  }
+
+  /// The image's base URI (3.0, section 2), without a slash at its end.
+  package static func folder(_ version: IIIFVersion, ofID id: String, base: String) -> String {
+    "\(base)/iiif/\(version.rawValue)/\(id)"
+  }
+
+  package init?(_ path: RawPath) {
+    if path.starts(with: "/iiif/3/") {
+      version = .three
+    } else if path.starts(with: "/iiif/2/") {
+      version = .two
+    } else {
+      return nil
+    }
+    let (start, end) = (8, path.count)
+    // From the end, since an id may hold slashes.
+    guard let file = path.slash(before: end, from: start) else {
+      (asked, id, wholeID) = (.base, start..<end, nil)
+      return
+    }
+    if file == end - 1 || path.isPart("info.json", from: file + 1, to: end) {
+      (asked, id, wholeID) = (file == end - 1 ? .base : .information, start..<file, nil)
+      return
+    }
+    guard let rotation = path.slash(before: file, from: start),
+      let size = path.slash(before: rotation, from: start), let region = path.slash(before: size, from: start)
+    else {
+      (asked, id, wholeID) = (.base, start..<end, nil)
+      return
+    }
+    (id, wholeID) = (start..<region, start..<end)
+    do throws(IIIFImageRequest.Part) {
+      asked = .image(
+        try IIIFImageRequest(
+          version, region: path.bytes(region + 1..<size), size: path.bytes(size + 1..<rotation),
+          rotation: path.bytes(rotation + 1..<file), file: path.bytes(file + 1..<end)))
+    } catch { asked = .malformed(error) }
+  }
+
+  package var label: Int { version == .two ? 0 : 1 }
+
+  package var subject: TileSubject {
+    switch asked {
+    case .information: .document(hasWords: false)
+    case .base: .redirect
+    case .image, .malformed: .tile
+    }
+  }
+
+  package var format: PictureFormat? {
+    guard case .image(let image) = asked else { return nil }
+    return image.format
+  }
+
+  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+    switch asked {
+    case .information, .base: return .nowhere(.noSuchTile)
+    case .malformed(let part): return .nowhere(TileRefusal(part.rule(version)))
+    case .image(let image):
+      do throws(TileRefusal) {
+        let (picture, address) = try image.picture(in: pyramid, limits)
+        return address.map { .stored($0) } ?? .picture(picture)
+      } catch { return .nowhere(error) }
+    }
+  }
+
+  package func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink? {
+    guard case .image(let image) = asked,
+      let (picture, _) = try? image.picture(in: pyramid, limits)
+    else { return nil }
+    return IIIFTileLink(version, id: path.bytes(id), picture, of: pyramid.imageSize, limits)
+  }
+
+  package func document(of image: DescribedImage) -> TileDocument {
+    IIIFInformation(
+      version: version, id: location(of: image), archive: image.archive, limits: image.limits
+    ).document
+  }
+
+  private func location(of image: DescribedImage) -> String {
+    Self.folder(version, ofID: PercentEncoding.encode(image.id), base: image.base)
+  }
+
+  package func location(ofID id: String, base: String) -> String {
+    "\(Self.folder(version, ofID: id, base: base))/info.json"
+  }
+}

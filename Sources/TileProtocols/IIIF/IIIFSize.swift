@@ -1,0 +1,118 @@
+import TileGeometry
+
+/// The size of an image request (IIIF Image API 3.0, section 4.2; 2.1, section 4.2).
+struct IIIFSize: Hashable {
+  enum Form: Hashable {
+    case max
+    case full
+    case width(Int)
+    case height(Int)
+    case percent(Double)
+    case exact(Int, Int)
+    case within(Int, Int)
+  }
+
+  let form: Form
+  /// `^`: larger than the region is allowed.
+  let mayGrow: Bool
+
+  /// Nil where it is malformed or of the other version.
+  init?(_ text: UnsafeRawBufferPointer, _ version: IIIFVersion) {
+    var reader = PathReader(text)
+    let isMarked = reader.skip(UInt8(ascii: "^"))
+    guard !isMarked || version == .three else { return nil }
+    mayGrow = isMarked || version == .two
+    // As nearly all are: first what tiles have.
+    if let width = reader.digits() {
+      guard reader.skip(UInt8(ascii: ",")) else { return nil }
+      if reader.isAtEnd {
+        form = .width(width)
+      } else {
+        guard let height = reader.digits() else { return nil }
+        form = .exact(width, height)
+      }
+    } else if reader.skip("max") {
+      form = .max
+    } else if version == .two, reader.skip("full") {
+      form = .full
+    } else if reader.skip("pct:") {
+      guard let percent = IIIFNumber.decimal(reader.rest) else { return nil }
+      form = .percent(percent)
+      return
+    } else if reader.skip(UInt8(ascii: ",")) {
+      guard let height = reader.digits() else { return nil }
+      form = .height(height)
+    } else {
+      guard reader.skip(UInt8(ascii: "!")), let width = reader.digits(), reader.skip(UInt8(ascii: ",")),
+        let height = reader.digits()
+      else { return nil }
+      form = .within(width, height)
+    }
+    guard reader.isAtEnd else { return nil }
+  }
+
+  /// The numbers of `w,` and `w,h`.
+  var stated: (width: Int, height: Int?)? {
+    switch form {
+    case .width(let width): (width, nil)
+    case .exact(let width, let height): (width, height)
+    case .max, .full, .height, .percent, .within: nil
+    }
+  }
+
+  /// The pixels of the picture before it is turned.
+  func pixels(of region: PixelRect, _ limits: PictureLimits) throws(TileRefusal) -> PixelSize {
+    let (width, height) = (region.width, region.height)
+    func scaled(_ factor: Double, _ side: Int) -> Int { Int((Double(side) * factor).rounded()) }
+    let asked: (Int, Int)
+    switch form {
+    case .max: return Self.largest(region, limits)
+    case .full: asked = (width, height)
+    case .width(let wanted): asked = (wanted, wanted == 0 ? 0 : Self.side(height, wanted, width))
+    case .height(let wanted): asked = (wanted == 0 ? 0 : Self.side(width, wanted, height), wanted)
+    case .percent(let percent):
+      guard percent <= 1e6 else { throw Self.tooLarge(limits) }
+      asked = (scaled(percent / 100, width), scaled(percent / 100, height))
+    case .exact(let wantedWidth, let wantedHeight): asked = (wantedWidth, wantedHeight)
+    case .within(let most, let highest):
+      let isWide = Double(width) * Double(highest) >= Double(height) * Double(most)
+      asked =
+        isWide
+        ? (most, most == 0 ? 0 : Self.side(height, most, width))
+        : (highest == 0 ? 0 : Self.side(width, highest, height), highest)
+    }
+    guard asked.0 > 0, asked.1 > 0, let size = PixelSize(width: asked.0, height: asked.1) else {
+      throw TileRefusal("the size is below one pixel")
+    }
+    if !mayGrow, size.width > width || size.height > height {
+      throw TileRefusal("the size is larger than the region, which '^' alone allows")
+    }
+    if !limits.allow(size) {
+      // As large as the limits are (3.0, section 4.2).
+      guard case .within = form else { throw Self.tooLarge(limits) }
+      return Self.reduced(Double(size.width), Double(size.height), limits)
+    }
+    return size
+  }
+
+  /// The whole region, or as much smaller as the limits ask for.
+  static func largest(_ region: PixelRect, _ limits: PictureLimits) -> PixelSize {
+    reduced(Double(region.width), Double(region.height), limits)
+  }
+
+  private static func reduced(_ width: Double, _ height: Double, _ limits: PictureLimits) -> PixelSize {
+    let side = Double(PictureLimits.side)
+    let factor = min(1, side / width, side / height, (Double(limits.area) / width / height).squareRoot())
+    return PixelSize(width: max(1, Int(width * factor)), height: max(1, Int(height * factor)))!
+  }
+
+  /// `side` scaled as `wanted` is to `original`; one pixel at least.
+  private static func side(_ side: Int, _ wanted: Int, _ original: Int) -> Int {
+    max(1, Int(min(Double(side) * Double(wanted) / Double(original), 1e15).rounded()))
+  }
+
+  private static func tooLarge(_ limits: PictureLimits) -> TileRefusal {
+    TileRefusal(
+      "the picture is larger than \(limits.area) pixels or \(PictureLimits.side) along a side")
+  }
+}

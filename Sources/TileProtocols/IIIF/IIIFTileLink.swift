@@ -1,0 +1,82 @@
+import HTTPMessages
+import TileGeometry
+
+/// The Link header of a picture that was asked for through IIIF: its canonical URL, and the profile (IIIF Image
+/// API 3.0, sections 4.7 and 6; 2.1, sections 4.7 and 6). Made without a string.
+package struct IIIFTileLink {
+  private let version: IIIFVersion
+  /// As it was sent, percent-encoded. Alive as long as the request.
+  private let id: UnsafeRawBufferPointer
+  private let picture: Picture
+  private let image: PixelSize
+  private let limits: PictureLimits
+
+  init(
+    _ version: IIIFVersion, id: UnsafeRawBufferPointer, _ picture: Picture, of image: PixelSize,
+    _ limits: PictureLimits
+  ) {
+    (self.version, self.id, self.picture) = (version, id, picture)
+    (self.image, self.limits) = (image, limits)
+  }
+
+  /// More than the header can take beyond the base, in bytes.
+  package var room: Int { 3 * id.count + PathText.longestName + 128 }
+
+  /// Writes the header's value, ended by NUL.
+  /// - Parameters:
+  ///   - base: in two parts, one behind the other.
+  ///   - buffer: of `room` bytes and those of the base.
+  package func write(
+    base: (UnsafeRawBufferPointer, UnsafeRawBufferPointer), into buffer: UnsafeMutableRawBufferPointer
+  ) {
+    var text = PathText(buffer)
+    text.put("<")
+    text.put(base.0)
+    text.put(base.1)
+    text.put(version == .three ? "/iiif/3/" : "/iiif/2/")
+    // However it was sent, the canonical URL has one spelling of it.
+    text.put(encoding: id)
+    text.put("/")
+    picture.write(iiif: &text, of: image, version, limits)
+    text.put(">;rel=\"canonical\",<http://iiif.io/api/image/")
+    text.put(version == .three ? "3/level2.json>;rel=\"profile\"" : "2/level2.json>;rel=\"profile\"")
+    text.put(0 as UInt8)
+  }
+
+  /// The header's value.
+  package func text(base: String) -> String {
+    var base = base
+    return base.withUTF8 { base in
+      withUnsafeTemporaryAllocation(byteCount: room + base.count, alignment: 1) { buffer in
+        write(
+          base: (UnsafeRawBufferPointer(base), UnsafeRawBufferPointer(start: nil, count: 0)), into: buffer)
+        return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+      }
+    }
+  }
+}
+
+extension PathText {
+  /// An id as `PercentEncoding.encode` has it, whatever escapes it was sent with.
+  fileprivate mutating func put(encoding id: UnsafeRawBufferPointer) {
+    var from = 0
+    while from < id.count {
+      var byte = id[from]
+      from += 1
+      if byte == UInt8(ascii: "%"), from + 1 < id.count, let high = PercentEncoding.hexDigit(id[from]),
+        let low = PercentEncoding.hexDigit(id[from + 1])
+      {
+        byte = high << 4 | low
+        from += 2
+      }
+      if PercentEncoding.isUnreserved(byte) {
+        put(byte)
+      } else {
+        let digits: StaticString = "0123456789ABCDEF"
+        put("%")
+        put(digits.utf8Start[Int(byte >> 4)])
+        put(digits.utf8Start[Int(byte & 15)])
+      }
+    }
+  }
+}

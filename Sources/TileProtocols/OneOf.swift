@@ -1,0 +1,87 @@
+import TileGeometry
+
+/// A request of one of two protocols: with itself as the second, of any number. Concrete types all the way, so that
+/// a request crosses no existential.
+enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
+  case first(First)
+  case other(Other)
+
+  static var labels: [String] { First.labels + Other.labels }
+
+  static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)] {
+    First.urls(ofID: id, base: base, ending: ending) + Other.urls(ofID: id, base: base, ending: ending)
+  }
+
+  init?(_ path: RawPath) {
+    if let request = First(path) {
+      self = .first(request)
+    } else if let request = Other(path) {
+      self = .other(request)
+    } else {
+      return nil
+    }
+  }
+
+  var label: Int {
+    switch self {
+    case .first(let request): request.label
+    case .other(let request): First.labels.count + request.label
+    }
+  }
+
+  var id: Range<Int> {
+    switch self {
+    case .first(let request): request.id
+    case .other(let request): request.id
+    }
+  }
+
+  var wholeID: Range<Int>? {
+    switch self {
+    case .first(let request): request.wholeID
+    case .other(let request): request.wholeID
+    }
+  }
+
+  var subject: TileSubject {
+    switch self {
+    case .first(let request): request.subject
+    case .other(let request): request.subject
+    }
+  }
+
+  var format: PictureFormat? {
+    switch self {
+    case .first(let request): request.format
+    case .other(let request): request.format
+    }
+  }
+
+  func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+    switch self {
+    case .first(let request): request.place(in: pyramid, limits)
+    case .other(let request): request.place(in: pyramid, limits)
+    }
+  }
+
+  func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink? {
+    switch self {
+    case .first(let request): request.link(path, in: pyramid, limits)
+    case .other(let request): request.link(path, in: pyramid, limits)
+    }
+  }
+
+  func document(of image: DescribedImage) -> TileDocument {
+    switch self {
+    case .first(let request): request.document(of: image)
+    case .other(let request): request.document(of: image)
+    }
+  }
+
+  func location(ofID id: String, base: String) -> String {
+    switch self {
+    case .first(let request): request.location(ofID: id, base: base)
+    case .other(let request): request.location(ofID: id, base: base)
+    }
+  }
+}

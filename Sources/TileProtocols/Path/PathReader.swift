@@ -1,0 +1,58 @@
+/// Reads the numbers and marks of a path's part from left to right, without a string.
+struct PathReader {
+  private let bytes: UnsafeRawBufferPointer
+  private var at = 0
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  init(_ path: RawPath, from start: Int, to end: Int) { bytes = path.bytes(start..<end) }
+
+  var isAtEnd: Bool { at == bytes.count }
+
+  /// What was not read yet.
+  var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[at...]) }
+
+  mutating func skip(_ byte: UInt8) -> Bool {
+    guard at < bytes.count, bytes[at] == byte else { return false }
+    at += 1
+    return true
+  }
+
+  mutating func skip(_ text: StaticString) -> Bool {
+    let length = text.utf8CodeUnitCount
+    guard bytes.count - at >= length else { return false }
+    for offset in 0..<length where bytes[at + offset] != text.utf8Start[offset] { return false }
+    at += length
+    return true
+  }
+
+  /// A number as tiles have it: one spelling each, so no leading zero.
+  mutating func number() -> Int? {
+    let start = at
+    guard let number = digits(atMost: 12), at - start == 1 || bytes[start] != UInt8(ascii: "0") else {
+      return nil
+    }
+    return number
+  }
+
+  /// A number that may have leading zeros; nil, too, for one that no image has.
+  mutating func digits(atMost most: Int = 15) -> Int? {
+    var number = 0
+    let start = at
+    while at < bytes.count, case let digit = bytes[at] &- UInt8(ascii: "0"), digit <= 9 {
+      guard at - start < most else { return nil }
+      number = number * 10 + Int(digit)
+      at += 1
+    }
+    return at > start ? number : nil
+  }
+
+  /// What stands in front of the next `byte`, which is passed over; nil where there is none.
+  mutating func part(before byte: UInt8) -> UnsafeRawBufferPointer? {
+    var end = at
+    while end < bytes.count, bytes[end] != byte { end += 1 }
+    guard end < bytes.count else { return nil }
+    defer { at = end + 1 }
+    return UnsafeRawBufferPointer(rebasing: bytes[at..<end])
+  }
+}

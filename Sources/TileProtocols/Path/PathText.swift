@@ -1,0 +1,63 @@
+/// A part of a URL, written straight to memory: what needs no escape there.
+package struct PathText {
+  private let buffer: UnsafeMutableRawBufferPointer
+  package private(set) var count = 0
+
+  /// Bytes of the longest tile's name.
+  package static let longestName = 256
+
+  /// - Parameter buffer: with room for all that is going to be written.
+  package init(_ buffer: UnsafeMutableRawBufferPointer) { self.buffer = buffer }
+
+  /// What was written.
+  package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+
+  /// - Parameter room: bytes, at least what is written.
+  package static func string(room: Int = longestName, _ write: (inout PathText) -> Void) -> String {
+    String(unsafeUninitializedCapacity: room) { buffer in
+      var text = PathText(UnsafeMutableRawBufferPointer(buffer))
+      write(&text)
+      return text.count
+    }
+  }
+
+  package mutating func put(_ byte: UInt8) {
+    precondition(count < buffer.count, "there is room for what is written")
+    buffer[count] = byte
+    count += 1
+  }
+
+  package mutating func put(_ bytes: UnsafeRawBufferPointer) {
+    precondition(bytes.count <= buffer.count - count, "there is room for what is written")
+    UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
+    count += bytes.count
+  }
+
+  package mutating func put(_ text: StaticString) {
+    put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Not of the same name as that for literals, which would be strings then.
+  package mutating func put(string text: String) {
+    var text = text
+    text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// - Parameter number: not negative.
+  package mutating func put(_ number: Int) {
+    var (digits, rest) = (1, number.magnitude)
+    while rest > 9 {
+      digits += 1
+      rest /= 10
+    }
+    precondition(digits <= buffer.count - count, "there is room for what is written")
+    count += digits
+    rest = number.magnitude
+    var at = count
+    repeat {
+      at -= 1
+      buffer[at] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+  }
+}

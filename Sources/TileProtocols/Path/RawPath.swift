@@ -1,0 +1,42 @@
+/// A request's path as it was sent, percent-encoding and all, looked at without a copy.
+package struct RawPath {
+  package let bytes: UnsafeRawBufferPointer
+
+  package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  package var count: Int { bytes.count }
+
+  package func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[range])
+  }
+
+  package func has(_ text: StaticString, at start: Int) -> Bool {
+    let length = text.utf8CodeUnitCount
+    guard start >= 0, bytes.count - start >= length else { return false }
+    for offset in 0..<length where bytes[start + offset] != text.utf8Start[offset] { return false }
+    return true
+  }
+
+  package func starts(with text: StaticString) -> Bool { has(text, at: 0) }
+
+  /// Whether what ends at `end` is `text`, and begins at `start` or behind it.
+  package func has(_ text: StaticString, before end: Int, from start: Int) -> Bool {
+    let at = end - text.utf8CodeUnitCount
+    return at >= start && has(text, at: at)
+  }
+
+  /// Whether the part from `start` to `end` is `text`.
+  package func isPart(_ text: StaticString, from start: Int, to end: Int) -> Bool {
+    end - start == text.utf8CodeUnitCount && has(text, at: start)
+  }
+
+  /// The place of the last slash between `start` and `end`.
+  package func slash(before end: Int, from start: Int) -> Int? {
+    var at = end - 1
+    while at >= start {
+      if bytes[at] == UInt8(ascii: "/") { return at }
+      at -= 1
+    }
+    return nil
+  }
+}

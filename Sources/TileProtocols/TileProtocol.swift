@@ -1,0 +1,64 @@
+package import TileGeometry
+
+/// A protocol by which viewers ask for tiles. A value is one request, taken apart once from the bytes of its path
+/// without a string, an array or an object.
+package protocol TileProtocol: Sendable {
+  /// What its requests are counted as.
+  static var labels: [String] { get }
+
+  /// The URLs of an image's documents and tiles, by the names that the API has for them.
+  /// - Parameters:
+  ///   - id: percent-encoded.
+  ///   - base: in front of every URL, without a slash at its end.
+  ///   - ending: of the tiles' files.
+  static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)]
+
+  /// Nil where the path's first segments are not the protocol's.
+  init?(_ path: RawPath)
+
+  /// Which of `labels` the request is counted as.
+  var label: Int { get }
+  /// Where in the path the image's id stands, percent-encoded.
+  var id: Range<Int> { get }
+  /// Where the id stands if an image is called so; nil where the path has one reading.
+  var wholeID: Range<Int>? { get }
+  var subject: TileSubject { get }
+  /// What the tile is to be encoded in; nil for an ending that no format has.
+  var format: PictureFormat? { get }
+
+  /// Where the tile or picture lies that the request asks for.
+  func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace
+
+  /// The Link header of the answer; nil where the protocol has none.
+  /// - Parameter path: that of the request.
+  func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink?
+
+  func document(of image: DescribedImage) -> TileDocument
+
+  /// Where a request for `.redirect` is sent.
+  /// - Parameter id: percent-encoded.
+  func location(ofID id: String, base: String) -> String
+}
+
+/// What a request is about.
+package enum TileSubject: Hashable, Sendable {
+  /// A tile, or a picture that is made of tiles.
+  case tile
+  /// A description of the image; with what people say of it, or without.
+  case document(hasWords: Bool)
+  /// The image itself: its description is elsewhere.
+  case redirect
+  /// Nothing that the protocol has, in one line.
+  case nothing(String)
+}
+
+extension TileProtocol {
+  package var label: Int { 0 }
+  package var wholeID: Range<Int>? { nil }
+
+  package func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink? { nil }
+
+  package func location(ofID id: String, base: String) -> String {
+    preconditionFailure("requests of this protocol are sent nowhere")
+  }
+}

@@ -1,0 +1,66 @@
+package import TileGeometry
+
+/// A request through any of the protocols that are served.
+package struct TileRequest: Sendable {
+  /// Every protocol, told apart by its first segment: one more is one more line.
+  private typealias Served = OneOf<
+    DeepZoomRequest,
+    OneOf<
+      XYZRequest,
+      OneOf<
+        ZoomifyRequest,
+        IIIFRequest
+      >
+    >
+  >
+
+  private let request: Served
+
+  /// What requests are counted as.
+  package static let labels = Served.labels
+
+  /// The URLs of an image's documents and tiles, by the names that the API has for them.
+  /// - Parameters:
+  ///   - id: percent-encoded.
+  ///   - base: in front of every URL, without a slash at its end.
+  ///   - ending: of the tiles' files.
+  package static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)] {
+    Served.urls(ofID: id, base: base, ending: ending)
+  }
+
+  /// Nil where the path is of no tile protocol.
+  package init?(_ path: RawPath) {
+    guard let request = Served(path) else { return nil }
+    self.request = request
+  }
+
+  /// Which of `labels` the request is counted as.
+  package var label: Int { request.label }
+
+  /// Where in the path the image's id stands, percent-encoded.
+  package var id: Range<Int> { request.id }
+
+  /// Where the id stands if an image is called so; nil where the path has one reading.
+  package var wholeID: Range<Int>? { request.wholeID }
+
+  package var subject: TileSubject { request.subject }
+
+  /// What the tile is to be encoded in; nil for an ending that no format has.
+  package var format: PictureFormat? { request.format }
+
+  /// Where the tile or picture lies that the request asks for.
+  package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+    request.place(in: pyramid, limits)
+  }
+
+  /// The Link header of the answer; nil where the protocol has none.
+  package func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink? {
+    request.link(path, in: pyramid, limits)
+  }
+
+  package func document(of image: DescribedImage) -> TileDocument { request.document(of: image) }
+
+  /// Where a request about the image itself is sent.
+  /// - Parameter id: percent-encoded.
+  package func location(ofID id: String, base: String) -> String { request.location(ofID: id, base: base) }
+}

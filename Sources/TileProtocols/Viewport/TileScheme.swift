@@ -1,0 +1,50 @@
+import HTTPMessages
+import TileGeometry
+import TileStorage
+
+/// How tiles' URLs are written in answers about viewports.
+package enum TileScheme: String, CaseIterable, Sendable {
+  case deepZoom = "dzi"
+  case iiif3, iiif2, xyz
+
+  /// The pyramid whose tiles the scheme can name: Deep Zoom alone knows overlap.
+  func grid(of pyramid: Pyramid) -> Pyramid {
+    switch self {
+    case .deepZoom: pyramid
+    case .iiif3, .iiif2, .xyz:
+      Pyramid(imageSize: pyramid.imageSize, tileSize: pyramid.tileSize) ?? pyramid
+    }
+  }
+
+  /// The coarsest level whose tiles have URLs.
+  func coarsestLevel(of pyramid: Pyramid) -> Int {
+    switch self {
+    case .deepZoom, .iiif3, .iiif2: 0
+    case .xyz: XYZGrid(pyramid).baseLevel
+    }
+  }
+
+  /// What stands in front of a tile's name.
+  func folder(ofID id: String, base: String) -> String {
+    switch self {
+    case .deepZoom: DeepZoomRequest.folder(ofID: id, base: base)
+    case .iiif3: IIIFRequest.folder(.three, ofID: id, base: base) + "/"
+    case .iiif2: IIIFRequest.folder(.two, ofID: id, base: base) + "/"
+    case .xyz: XYZRequest.folder(ofID: id, base: base)
+    }
+  }
+
+  /// A tile's name as the scheme's requests have it.
+  /// - Parameter source: the tile's pixels, level space.
+  func write(
+    _ tile: TileAddress, _ source: PixelRect, of pyramid: Pyramid, _ format: TileFormat,
+    to text: inout PathText
+  ) {
+    switch self {
+    case .deepZoom: tile.write(deepZoom: &text, format)
+    case .iiif3: IIIFTileName.write(source, level: tile.level, of: pyramid, .three, format, &text)
+    case .iiif2: IIIFTileName.write(source, level: tile.level, of: pyramid, .two, format, &text)
+    case .xyz: XYZGrid(pyramid).tile(tile).write(&text, format)
+    }
+  }
+}

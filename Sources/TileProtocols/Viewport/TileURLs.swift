@@ -1,0 +1,33 @@
+import HTTPMessages
+import TileGeometry
+import TileStorage
+
+/// The URLs of an image's tiles, pinned to the archive's generation so that they may be kept for ever.
+struct TileURLs {
+  private let scheme: TileScheme
+  private let pyramid: Pyramid
+  private let format: TileFormat
+  // As they stand in a JSON string.
+  private let head: [UInt8]
+  private let tail: [UInt8]
+
+  init(_ scheme: TileScheme, id: String, archive: SZIArchive, base: String) {
+    self.scheme = scheme
+    (pyramid, format) = (archive.pyramid, archive.format)
+    head = JSONText.escaped(scheme.folder(ofID: PercentEncoding.encode(id), base: base))
+    tail = JSONText.escaped("?g=\(String(archive.generation, radix: 16))")
+  }
+
+  /// Writes the tile's URL as a JSON string.
+  func write(_ tile: CoveredTile, _ text: inout JSONText) {
+    withUnsafeTemporaryAllocation(byteCount: PathText.longestName, alignment: 1) { buffer in
+      var name = PathText(buffer)
+      scheme.write(tile.address, tile.source, of: pyramid, format, to: &name)
+      text.string { text in
+        text.part(escaped: head)
+        text.part(plain: name.bytes)
+        text.part(escaped: tail)
+      }
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import HTTPMessages
+package import TileGeometry
+package import TileStorage
+
+/// Which tiles of an image cover a viewport, as JSON.
+package struct ViewportAnswer {
+  package let query: ViewportQuery
+  package let coverage: Coverage
+  private let limits: ScaleLimits
+  /// What `/api/images/{id}` answers, as it is, where the query asks for it.
+  package var description: [UInt8]?
+  private let id: String
+  private let urls: TileURLs
+
+  /// More tiles than a viewer could use: the query is refused, since its answer would keep others waiting.
+  package static let tileLimit = 10_000
+
+  /// - Parameter base: in front of every URL, without a slash at its end; empty for root-relative ones.
+  package init(
+    _ query: ViewportQuery, id: String, archive: SZIArchive, base: String = ""
+  ) throws(ViewportQuery.Refusal) {
+    self.query = query
+    self.id = id
+    let (viewport, limits) = query.viewport(on: archive.pyramid.imageSize)
+    self.limits = limits
+    coverage = Coverage(
+      pyramid: query.scheme.grid(of: archive.pyramid), viewport: viewport,
+      devicePixelRatio: query.devicePixelRatio,
+      coarsest: query.scheme.coarsestLevel(of: archive.pyramid))
+    try Self.check(coverage, query)
+    urls = TileURLs(query.scheme, id: id, archive: archive, base: base)
+  }
+
+  /// Names the parameter that asks for too many tiles, and what it may be beside the others.
+  private static func check(_ coverage: Coverage, _ query: ViewportQuery) throws(ViewportQuery.Refusal) {
+    let count = coverage.count()
+    guard count <= tileLimit else {
+      throw ViewportQuery.Refusal(
+        parameter: "width",
+        value: query.width == query.width.rounded() ? "\(Int(query.width))" : "\(query.width)",
+        allowed: "with this height and dpr, what at most \(tileLimit) tiles cover, not \(count)")
+    }
+    guard coverage.count(margin: query.margin) > tileLimit else { return }
+    let most = (0..<query.margin).last { coverage.count(margin: $0) <= tileLimit } ?? 0
+    throw ViewportQuery.Refusal(
+      parameter: "margin", value: "\(query.margin)",
+      allowed: "a whole number from 0 to \(most) here, where \(tileLimit) tiles are the most")
+  }
+
+  /// Coarser tiles first where they are asked for, then those of the level, nearest the centre first.
+  package var tiles: [CoveredTile] {
+    var coarser = query.fallback ? coverage.fallbackTiles() : []
+    // Among the coarser ones it is already, where something of the image is visible.
+    if query.overview, !query.fallback, let whole = coverage.overviewTile { coarser = [whole] }
+    return coarser + coverage.tiles(margin: query.margin)
+  }
+
+  package var json: [UInt8] { json(of: tiles) }
+
+  package func json(of tiles: [CoveredTile]) -> [UInt8] {
+    var text = JSONText(capacity: 512 + tiles.count * 256)
+    text.object { text in
+      text.member("image", id)
+      if let description {
+        text.member("description", json: description)
+      }
+      text.member("level", coverage.level)
+      text.member("levelScale", coverage.pyramid.scale(ofLevel: coverage.level))
+      text.key("viewport")
+      write(coverage.viewport, &text)
+      text.key("tiles")
+      text.list { text in for tile in tiles { write(tile, &text) } }
+    }
+    return text.bytes
+  }
+
+  private func write(_ viewport: Viewport, _ text: inout JSONText) {
+    text.object { text in
+      text.member("width", viewport.width)
+      text.member("height", viewport.height)
+      text.member("scale", viewport.scale)
+      text.member("x", viewport.x)
+      text.member("y", viewport.y)
+      text.member("minScale", limits.minimum)
+      text.member("maxScale", limits.maximum)
+      text.member("rotation", viewport.turn.degrees)
+      text.member("flip", viewport.turn.isFlipped)
+      text.key("visible")
+      write(coverage.visible ?? .zero, &text)
+    }
+  }
+
+  private func write(_ tile: CoveredTile, _ text: inout JSONText) {
+    text.object { text in
+      text.member("level", tile.address.level)
+      text.member("column", tile.address.column)
+      text.member("row", tile.address.row)
+      text.key("url")
+      urls.write(tile, &text)
+      text.key("source")
+      write(tile.source, &text)
+      text.key("target")
+      write(tile.target, &text)
+      text.member("prefetch", tile.isPrefetch)
+    }
+  }
+
+  private func write(_ rect: PixelRect, _ text: inout JSONText) {
+    text.object { text in
+      text.member("x", rect.x)
+      text.member("y", rect.y)
+      text.member("width", rect.width)
+      text.member("height", rect.height)
+    }
+  }
+
+  private func write(_ rect: Rect, _ text: inout JSONText) {
+    text.object { text in
+      text.member("x", rect.x)
+      text.member("y", rect.y)
+      text.member("width", rect.width)
+      text.member("height", rect.height)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+package import TileGeometry
+package import TileStorage
+
+/// The TileJSON 3.0 of an image's XYZ tiles, which lie on the map as the tiles of z 0 do: from its upper
+/// left corner.
+package struct XYZDescription: Encodable {
+  private let tilejson = "3.0.0"
+  private let scheme = "xyz"
+  private let name: String
+  private let description: String?
+  private let attribution: String?
+  private let tiles: [String]
+  private let minzoom = 0
+  private let maxzoom: Int
+  /// West, south, east, north, degrees in Web Mercator.
+  private let bounds: [Double]
+  /// Not of the specification, which leaves the side of a tile to the client: pixels.
+  private let tileSize: Int
+  private let width: Int
+  private let height: Int
+
+  /// - Parameters:
+  ///   - metadata: whose words are told; nil for none.
+  ///   - tiles: the tiles' URL, with places for the numbers.
+  package init(name: String, metadata: ImageMetadata?, _ pyramid: Pyramid, tiles: String) {
+    let grid = XYZGrid(pyramid)
+    self.name = name
+    description = metadata?.caption
+    // Maps show it as HTML (TileJSON 3.0, section 3.4), and it is anybody's text.
+    attribution = metadata?.rights.map {
+      $0.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+    self.tiles = [tiles]
+    maxzoom = grid.maximumZ
+    tileSize = pyramid.tileSize
+    (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
+    let world = Double(tileSize) * Double(sign: .plus, exponent: grid.maximumZ, significand: 1)
+    func latitude(_ y: Double) -> Double { atan(sinh(.pi * (1 - 2 * y))) * 180 / .pi }
+    bounds = [-180, latitude(Double(height) / world), Double(width) / world * 360 - 180, latitude(0)]
+  }
+
+  var json: [UInt8] { encoded([.sortedKeys, .withoutEscapingSlashes]) }
+
+  /// The same for people's eyes.
+  package var text: String {
+    String(decoding: encoded([.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]), as: UTF8.self) + "\n"
+  }
+
+  private func encoded(_ formatting: JSONEncoder.OutputFormatting) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = formatting
+    // Strings, and numbers that are finite, always encode.
+    return Array(try! encoder.encode(self))
+  }
+}

@@ -1,0 +1,66 @@
+package import TileGeometry
+package import TileStorage
+
+/// An image's tiles as XYZ counts them: z 0 is the finest level that one tile holds, every tile is full
+/// size, those at the right and lower edges padded with the background.
+package struct XYZGrid {
+  package let pyramid: Pyramid
+  /// The pyramid's level that is z 0.
+  package let baseLevel: Int
+
+  package init(_ pyramid: Pyramid) {
+    self.pyramid = pyramid
+    baseLevel = pyramid.finestSingleTileLevel
+  }
+
+  package var maximumZ: Int { pyramid.topLevel - baseLevel }
+
+  package func tile(_ address: TileAddress) -> XYZTile {
+    XYZTile(z: address.level - baseLevel, x: address.column, y: address.row)
+  }
+
+  /// Where the tile lies; the level's own pixels of it are at its top left.
+  func place(of tile: XYZTile) -> TilePlace {
+    guard tile.z <= maximumZ else { return .nowhere(.noSuchTile) }
+    let address = TileAddress(level: baseLevel + tile.z, column: tile.x, row: tile.y)
+    guard pyramid.contains(address) else { return .nowhere(.noSuchTile) }
+    let (size, side) = (pyramid.size(ofLevel: address.level), pyramid.tileSize)
+    let (x, y) = (tile.x * side, tile.y * side)
+    let (width, height) = (min(side, size.width - x), min(side, size.height - y))
+    // The stored tile is the very tile asked for: without overlap, and full without padding.
+    if pyramid.overlap == 0, width == side, height == side { return .stored(address) }
+    return .cut(
+      PixelRect(x: x, y: y, width: width, height: height), level: address.level,
+      paddedTo: PixelSize(width: side, height: side)!)
+  }
+}
+
+/// A tile's name as XYZ has it: `{z}/{x}/{y}.`, and the ending.
+package struct XYZTile: Hashable, Sendable {
+  package let z: Int
+  package let x: Int
+  package let y: Int
+
+  package init(z: Int, x: Int, y: Int) { (self.z, self.x, self.y) = (z, x, y) }
+
+  init?(_ reader: inout PathReader) {
+    guard let z = reader.number(), reader.skip(UInt8(ascii: "/")), let x = reader.number(),
+      reader.skip(UInt8(ascii: "/")), let y = reader.number(), reader.skip(UInt8(ascii: "."))
+    else { return nil }
+    self.init(z: z, x: x, y: y)
+  }
+
+  /// Inverse of `init(_:)`.
+  package func write(_ text: inout PathText, _ format: TileFormat) {
+    text.put(z)
+    text.put("/")
+    text.put(x)
+    text.put("/")
+    text.put(y)
+    text.put(".")
+    text.put(format.ending)
+  }
+
+  /// The same for whoever puts the numbers in.
+  package static func template(ending: String) -> String { "{z}/{x}/{y}.\(ending)" }
+}
