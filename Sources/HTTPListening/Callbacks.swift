@@ -93,12 +93,12 @@ private func answerRequest(
       var notes = RequestGuard.Notes()
       let why = RequestGuard.refusal(context.site, connection, method, target, version, &notes)
       context.begin(known, connection, notes)
-      if let why { return refuse(context, connection, method, target, 400, why) }
+      if let why { return refuse(context, connection, method, target, why) }
       if !context.admits(notes.host, known) {
         return refuse(context, connection, method, target, state, .unknownHost(notes.host))
       }
       if target.count > context.limits.urlLength {
-        return refuse(context, connection, method, target, 414, "the URL is too long\n")
+        return refuse(context, connection, method, target, .longURL)
       }
       if !context.admits(known) {
         return refuse(context, connection, method, target, state, .tooManyRequests)
@@ -109,14 +109,10 @@ private func answerRequest(
       return answer(context, connection, target, method, state)
     }
     if size.pointee > 0, let data, known._withUnsafeGuaranteedRef({ $0.isChunked }),
-      ChunkGuard.isMalformed(before: data, from: method + zg_head_size(connection))
+      ChunkGuard.isMalformed(before: lying(before: data, from: method + zg_head_size(connection)))
     {
-      let why = "a chunk's line does not end in CR LF, or holds a control\n"
-      DirectRefusal.send(400, "Bad Request", why, to: zg_connection_socket(connection))
-      deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(400, why.utf8.count) }
-      if context.log != nil {
-        note(context, connection, String(cString: method), target, 400, why.utf8.count)
-      }
+      DirectRefusal.send(.chunkLine, to: zg_connection_socket(connection))
+      tell(context, connection, String(cString: method), target, .chunkLine)
       return .NO
     }
     if let body = object(state) as? IncomingBody {
@@ -177,13 +173,28 @@ private func note(
 
 private func refuse(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
-  _ target: RequestTarget, _ status: Int, _ why: StaticString
+  _ target: RequestTarget, _ why: MalformedRequest
 ) -> MHD_Result {
-  deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(status, why.utf8CodeUnitCount) }
-  if context.log != nil {
-    note(context, connection, String(cString: method), target, status, why.utf8CodeUnitCount)
-  }
-  return sendRefusal(status, why, connection)
+  tell(context, connection, String(cString: method), target, why)
+  return send(why.response, connection)
+}
+
+/// Counts and logs a refusal.
+private func tell(
+  _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
+  _ why: MalformedRequest
+) {
+  let bytes = why.text.utf8CodeUnitCount
+  deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(why.status, bytes) }
+  if context.log != nil { note(context, connection, method, target, why.status, bytes) }
+}
+
+/// What lies in the daemon's memory from `start` to `data`; nothing where `data` lies elsewhere.
+private func lying(
+  before data: UnsafePointer<CChar>, from start: UnsafePointer<CChar>
+) -> UnsafeBufferPointer<UInt8> {
+  UnsafeBufferPointer(
+    start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: max(0, data - start))
 }
 
 /// What the request's state holds: its body on its way in, or what its connection was suspended for.

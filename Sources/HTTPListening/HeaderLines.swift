@@ -53,13 +53,16 @@ private func withList<Result>(
 ) -> Result {
   let text = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
   guard let first = header(connection, text) else { return use(nil) }
-  var count = LineCount(name: text)
+  var count = LineCount(name: text, size: name.utf8CodeUnitCount)
   withUnsafeMutablePointer(to: &count) {
-    _ = MHD_get_connection_values(
+    _ = MHD_get_connection_values_n(
       connection, .HEADER_KIND,
-      { count, _, name, _ in
+      { count, _, name, size, _, _ in
         guard let count = count?.assumingMemoryBound(to: LineCount.self), let name else { return .YES }
-        if strcasecmp(name, count.pointee.name) == 0 { count.pointee.lines += 1 }
+        // Told apart by length first, which nearly always does.
+        if size == count.pointee.size, strncasecmp(name, count.pointee.name, size) == 0 {
+          count.pointee.lines += 1
+        }
         return .YES
       }, $0)
   }
@@ -70,10 +73,12 @@ private func withList<Result>(
 
 private struct LineCount {
   let name: UnsafePointer<CChar>
+  let size: Int
   var lines = 0
 }
 
-private func view(_ text: UnsafePointer<CChar>) -> UnsafeBufferPointer<UInt8> {
+/// The text without its NUL, in place.
+func view(_ text: UnsafePointer<CChar>) -> UnsafeBufferPointer<UInt8> {
   UnsafeBufferPointer(
     start: UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self), count: strlen(text))
 }

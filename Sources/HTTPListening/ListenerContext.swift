@@ -63,7 +63,7 @@ final class ListenerContext: Sendable {
   ) {
     known._withUnsafeGuaranteedRef { known in
       // It stays: there is no request behind it.
-      if notes.isChunked { known.isChunked = true }
+      if notes.framing.isChunked { known.isChunked = true }
       guard known.isProxy else { return }
       known.origin = known.peer
       guard notes.forwardedLines > 0 else { return }

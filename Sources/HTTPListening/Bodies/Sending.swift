@@ -63,19 +63,6 @@ private func body(of answer: Response, _ connection: OpaquePointer) -> OpaquePoi
   }
 }
 
-/// 400 or 414, and the connection ends: what follows on it cannot be trusted.
-func sendRefusal(_ status: Int, _ why: StaticString, _ connection: OpaquePointer) -> MHD_Result {
-  guard
-    let response = MHD_create_response_from_buffer(
-      why.utf8CodeUnitCount, UnsafeMutableRawPointer(mutating: why.utf8Start), .RESPMEM_PERSISTENT)
-  else { return .NO }
-  defer { MHD_destroy_response(response) }
-  MHD_add_response_header(response, "Content-Type", "text/plain; charset=utf-8")
-  for (name, value) in Response.caution { MHD_add_response_header(response, name, value) }
-  MHD_add_response_header(response, "Connection", "close")
-  return queue(status, response, connection)
-}
-
 /// Whether the connection ends with this request.
 func isLast(_ connection: OpaquePointer) -> Bool {
   deadline(connection)?._withUnsafeGuaranteedRef { $0.isChunked } ?? false

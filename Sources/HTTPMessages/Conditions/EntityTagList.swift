@@ -1,3 +1,5 @@
+import Glibc
+
 /// The entity tags that an If-Match or If-None-Match header lists (RFC 9110, sections 8.8.3 and 13.1), read in place.
 package struct EntityTagList {
   private let bytes: UnsafeBufferPointer<UInt8>
@@ -16,6 +18,12 @@ package struct EntityTagList {
   /// Whether the list names the tag, or anything by an asterisk. What stands behind a mistake counts for nothing.
   /// - Parameter tag: a strong one, with its quotes; nil where there is none.
   package func names(_ tag: UnsafeBufferPointer<UInt8>?, _ comparison: Comparison) -> Bool {
+    // Nearly always it is the tag alone.
+    if let tag, bytes.count == tag.count, let text = bytes.baseAddress, let own = tag.baseAddress,
+      memcmp(text, own, tag.count) == 0
+    {
+      return true
+    }
     var at = 0
     while true {
       while at < bytes.count, Self.isBlank(bytes[at]) || bytes[at] == UInt8(ascii: ",") { at += 1 }

@@ -1,16 +1,14 @@
 /// Looks at the lines between the chunks of a body (RFC 9112, section 7.1), which the daemon reads leniently: it
 /// takes a bare LF for the end of one. Servers that do not would find another request in the same bytes.
-enum ChunkGuard {
+package enum ChunkGuard {
   /// Whether the line before a chunk is none.
   ///
   /// What came with the chunk's bytes is seen, a line that came alone is overwritten by then; so a request with
   /// chunks is also the last of its connection.
-  /// - Parameters:
-  ///   - data: the bytes that the daemon gives, of one chunk.
-  ///   - start: where the daemon's memory for the body begins. Where `data` lies behind it, a chunk begins there.
-  static func isMalformed(before data: UnsafePointer<CChar>, from start: UnsafePointer<CChar>) -> Bool {
-    guard data > start else { return false }
-    let room = UnsafeBufferPointer(start: start, count: data - start)
+  /// - Parameter room: what lies in the memory for the body before the bytes that are given, which are of one chunk;
+  ///   where there is something, a chunk begins behind it.
+  package static func isMalformed(before room: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard !room.isEmpty else { return false }
     guard endsLine(room[...]) else { return true }
     var line = room.dropLast(2)
     // Behind the one before it stands another end of a line.
@@ -22,7 +20,7 @@ enum ChunkGuard {
     return line.contains { $0 != 0x09 && (0..<0x20).contains($0) || $0 == 0x7f }
   }
 
-  private static func endsLine(_ text: Slice<UnsafeBufferPointer<CChar>>) -> Bool {
+  private static func endsLine(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     text.last == 0x0a && text.dropLast().last == 0x0d
   }
 }

@@ -1,0 +1,72 @@
+/// Why a request is refused before anybody looks at what it asks for: two servers in a row could understand it
+/// differently (RFC 9112, sections 2.2, 3.2, 5, 6.1, 6.3 and 7.1), or it is longer than any. What follows on its
+/// connection cannot be trusted, so that ends.
+package enum MalformedRequest: CaseIterable, Sendable {
+  case requestLineHasSpareBytes, requestLineHasSpareWords, requestLineEnd
+  case headerName, headerLine
+  case host, noHost, hosts
+  case sessionCookies
+  case lengths, lengthBesideEncoding, lengthNoNumber, lengthOutOfRange, lengthTooLarge
+  case encoding, chunkLine
+  case longURL
+
+  package var status: Int {
+    switch self {
+    case .longURL: 414
+    case .lengthTooLarge: 413
+    case .requestLineHasSpareBytes, .requestLineHasSpareWords, .requestLineEnd, .headerName, .headerLine,
+      .host, .noHost, .hosts, .sessionCookies, .lengths, .lengthBesideEncoding, .lengthNoNumber,
+      .lengthOutOfRange, .encoding, .chunkLine:
+      400
+    }
+  }
+
+  /// The status in words (RFC 9110, section 15).
+  private var reason: StaticString {
+    switch status {
+    case 413: "Content Too Large"
+    case 414: "URI Too Long"
+    default: "Bad Request"
+    }
+  }
+
+  /// A line for whoever wrote the client.
+  package var text: StaticString {
+    switch self {
+    case .requestLineHasSpareBytes: "the request line holds a NUL or a spare space\n"
+    case .requestLineHasSpareWords: "the request line holds more than method, target and version\n"
+    case .requestLineEnd: "the request line does not end in CR LF\n"
+    case .headerName: "a header's name is malformed\n"
+    case .headerLine: "a header holds a NUL or CR, or its line does not end in CR LF\n"
+    case .host: "the Host is malformed\n"
+    case .noHost: "a request of HTTP/1.1 needs a Host\n"
+    case .hosts: "more than one Host\n"
+    case .sessionCookies: "more than one cookie of a session\n"
+    case .lengths: "more than one Content-Length\n"
+    case .lengthBesideEncoding: "Content-Length beside Transfer-Encoding\n"
+    case .lengthNoNumber: "the Content-Length is no number\n"
+    case .lengthOutOfRange: "the Content-Length is no number below 2^63\n"
+    case .lengthTooLarge: "the Content-Length is too large\n"
+    case .encoding: "a Transfer-Encoding other than chunked, or one of HTTP/1.0\n"
+    case .chunkLine: "a chunk's line does not end in CR LF, or holds a control\n"
+    case .longURL: "the URL is too long\n"
+    }
+  }
+
+  private static let mediaType = "text/plain; charset=utf-8"
+
+  package var response: Response {
+    Response(
+      status, [("Content-Type", Self.mediaType)] + Response.caution + [("Connection", "close")],
+      .bytes(Array("\(text)".utf8)))
+  }
+
+  /// The response as it goes over the wire, for where nothing else writes it.
+  /// - Parameter time: now, seconds since 1970.
+  package func message(at time: Int) -> [UInt8] {
+    let head =
+      "HTTP/1.1 \(status) \(reason)\r\nDate: \(HTTPDate.text(time))\r\nConnection: close\r\n"
+      + "Content-Type: \(Self.mediaType)\r\nContent-Length: \(text.utf8CodeUnitCount)\r\n\r\n"
+    return Array("\(head)\(text)".utf8)
+  }
+}
