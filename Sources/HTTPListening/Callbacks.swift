@@ -128,7 +128,7 @@ private func answerRequest(
     context.deadlines.requestIsWhole(known)
     if method[0] != 0x4f,
       case .found(let tile) = context.site.tile(
-        target.path, cookies: { header(connection, "Cookie") })
+        known._withUnsafeGuaranteedRef({ $0.route }), target.path, cookies: { header(connection, "Cookie") })
     {
       // Kept mapped until the request is completed.
       state.pointee = tile.archive.toOpaque()

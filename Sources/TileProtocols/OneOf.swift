@@ -64,10 +64,12 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     }
   }
 
-  func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink? {
+  func link(
+    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+  ) -> IIIFTileLink? {
     switch self {
-    case .first(let request): request.link(path, in: pyramid, limits)
-    case .other(let request): request.link(path, in: pyramid, limits)
+    case .first(let request): request.link(path, to: place, in: pyramid, limits)
+    case .other(let request): request.link(path, to: place, in: pyramid, limits)
     }
   }
 

@@ -30,8 +30,12 @@ package protocol TileProtocol: Sendable {
   func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace
 
   /// The Link header of the answer; nil where the protocol has none.
-  /// - Parameter path: that of the request.
-  func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink?
+  /// - Parameters:
+  ///   - path: that of the request.
+  ///   - place: what the request was found to ask for.
+  func link(
+    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+  ) -> IIIFTileLink?
 
   func document(of image: DescribedImage) -> TileDocument
 
@@ -56,7 +60,9 @@ extension TileProtocol {
   package var label: Int { 0 }
   package var wholeID: Range<Int>? { nil }
 
-  package func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink? { nil }
+  package func link(
+    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+  ) -> IIIFTileLink? { nil }
 
   package func location(ofID id: String, base: String) -> String {
     preconditionFailure("requests of this protocol are sent nowhere")

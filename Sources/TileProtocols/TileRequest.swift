@@ -54,8 +54,13 @@ package struct TileRequest: Sendable {
   }
 
   /// The Link header of the answer; nil where the protocol has none.
-  package func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink? {
-    request.link(path, in: pyramid, limits)
+  /// - Parameters:
+  ///   - path: that of the request.
+  ///   - place: what the request was found to ask for.
+  package func link(
+    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+  ) -> IIIFTileLink? {
+    request.link(path, to: place, in: pyramid, limits)
   }
 
   package func document(of image: DescribedImage) -> TileDocument { request.document(of: image) }

@@ -88,11 +88,15 @@ package final class Site: Sendable {
   }
 
   /// Looks a stored tile up by its path alone, as sent; touches no string or object on the way.
-  /// - Parameter cookies: the Cookie header, asked for where the path names a private image.
-  package func tile(_ rawPath: UnsafeRawBufferPointer, cookies: () -> UnsafePointer<CChar>?) -> TileLookup {
+  /// - Parameters:
+  ///   - route: of the path.
+  ///   - cookies: the Cookie header, asked for where the path names a private image.
+  package func tile(
+    _ route: Route, _ rawPath: UnsafeRawBufferPointer, cookies: () -> UnsafePointer<CChar>?
+  ) -> TileLookup {
+    guard case .tiles(let request) = route else { return .other }
     if let gate, !gate.admits(cookies()) { return .other }
     let path = RawPath(rawPath)
-    guard let request = TileRequest(path) else { return .other }
     let rawID = path.bytes(request.id)
     return withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
       // An id that is damaged or unknown, and every failure, is told by the way with words.
@@ -106,7 +110,7 @@ package final class Site: Sendable {
       }
       let limits = rendering.limits
       guard let archive = (try? library.archive(id)) ?? nil,
-        case .stored(let address) = request.place(in: archive.pyramid, limits),
+        case let place = request.place(in: archive.pyramid, limits), case .stored(let address) = place,
         let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
         request.format == PictureFormat(archive.format),
         let (bytes, stamp) = archive.stampedTile(number)
@@ -115,16 +119,17 @@ package final class Site: Sendable {
         TileReply(
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
           stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
-          link: request.link(path, in: archive.pyramid, limits), isPrivate: isPrivate || gate != nil))
+          link: request.link(path, to: place, in: archive.pyramid, limits),
+          isPrivate: isPrivate || gate != nil))
     }
   }
 
   /// Answers everything else, and says why a tile could not be had.
   package func respond(to request: Request) -> Answer {
     // The database may take its time, and the event loop has none.
-    finished(
-      Self.usesCatalog(request.rawPath) ? later(request, in: reading) : answer(request, mayWait: false),
-      for: request)
+    let isOfCatalog = (try? PlainPath(request.rawPath))?.route.isOfCatalog ?? false
+    return finished(
+      isOfCatalog ? later(request, in: reading) : answer(request, mayWait: false), for: request)
   }
 
   /// The answer as it is sent: under the request's conditions, with what browsers are to do with it, and now where
@@ -139,11 +144,6 @@ package final class Site: Sendable {
   func later(_ request: Request, in queue: WorkQueue) -> Answer {
     let request = request.detached
     return .later(queue.later(for: request.client) { [self] in answer(request, mayWait: true) })
-  }
-
-  private static func usesCatalog(_ path: [UInt8]) -> Bool {
-    path.elementsEqual("/api/images".utf8) || path.elementsEqual("/api/deleted".utf8)
-      || path.starts(with: "/iiif/presentation/".utf8)
   }
 
   private func answer(_ request: Request, mayWait: Bool) -> Answer {

@@ -71,7 +71,7 @@ struct IIIFGridTests {
       let path = "/iiif/\(version.rawValue)/x/\(region)/\(size)/0/default.jpg"
       let request = try #require(ReadRequest(path))
       let picture = try? IIIFImageRequest(version, [region, size, "0", "color.jpg"])
-        .picture(in: pyramid, PictureLimits()).picture
+        .picture(in: pyramid, PictureLimits())
       let tile = picture.flatMap {
         IIIFGrid.tile(pyramid, $0.region, width: $0.size.width, height: $0.size.height)
       }

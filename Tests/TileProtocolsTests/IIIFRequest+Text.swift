@@ -1,3 +1,4 @@
+import Testing
 import TileGeometry
 
 @testable import TileProtocols
@@ -39,7 +40,17 @@ extension IIIFImageRequest {
   }
 
   func picture(of image: PixelSize, _ limits: PictureLimits) throws -> Picture {
-    try picture(in: Pyramid(imageSize: image, tileSize: 512)!, limits).picture
+    try picture(in: Pyramid(imageSize: image, tileSize: 512)!, limits)
+  }
+
+  func picture(in pyramid: Pyramid, _ limits: PictureLimits) throws -> Picture {
+    switch try place(in: pyramid, limits) {
+    case .picture(let picture): return picture
+    case .stored(let tile):
+      let picture = picture(of: tile, in: pyramid)
+      return try #require(picture)
+    case .cut, .nowhere: throw TileRefusal("it is no picture")
+    }
   }
 }
 
@@ -68,7 +79,8 @@ struct ReadRequest {
 
   func link(in pyramid: Pyramid) -> String? {
     path.withUnsafeBytes {
-      request.link(RawPath($0), in: pyramid, PictureLimits())?.text(base: "http://host")
+      request.link(RawPath($0), to: place(in: pyramid), in: pyramid, PictureLimits())?.text(
+        base: "http://host")
     }
   }
 }

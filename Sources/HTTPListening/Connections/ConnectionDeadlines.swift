@@ -29,7 +29,8 @@ final class ConnectionDeadlines: Sendable {
     let deadline: Atomic<UInt64>
     /// The byte of the request's query that is hidden from the daemon.
     var hidden: CChar?
-    private var route = Route.page
+    /// What the path of its request asks for.
+    private(set) var route = Route.page
     private var status = 0
     private var bytes = 0
     private var start = 0

@@ -71,26 +71,36 @@ struct IIIFImageRequest: Hashable {
     return reader.isAtEnd ? quality : nil
   }
 
-  /// What is to be made of an image, and the tile that it is where it lies on the grid.
-  func picture(
-    in pyramid: Pyramid, _ limits: PictureLimits
-  ) throws(TileRefusal) -> (picture: Picture, tile: TileAddress?) {
+  /// Where an image has what is asked for.
+  func place(in pyramid: Pyramid, _ limits: PictureLimits) throws(TileRefusal) -> TilePlace {
     let region = try region.rectangle(in: pyramid.imageSize)
     let isPlain = rotation == 0 && !isMirrored && quality == .color
     // As viewers ask for tiles; no limit is for these.
     if isPlain, let (width, height) = size.stated,
       let tile = IIIFGrid.tile(pyramid, region, width: width, height: height)
     {
-      // A height that follows from the width is the level's.
-      let rows = Pyramid.halved(region.height, times: pyramid.shift(ofLevel: tile.level))
-      let size = PixelSize(width: width, height: rows)!
-      return (Picture(region: region, size: size, format: format), tile)
+      return .stored(tile)
     }
     let picture = try picture(of: region, limits)
-    let size = picture.size
-    return (
-      picture, isPlain ? IIIFGrid.tile(pyramid, region, width: size.width, height: size.height) : nil
-    )
+    if isPlain,
+      let tile = IIIFGrid.tile(
+        pyramid, region, width: picture.size.width, height: picture.size.height)
+    {
+      return .stored(tile)
+    }
+    return .picture(picture)
+  }
+
+  /// The picture that a stored tile is; nil for a tile that was not asked for.
+  func picture(of tile: TileAddress, in pyramid: Pyramid) -> Picture? {
+    guard let region = try? region.rectangle(in: pyramid.imageSize), tile.level < pyramid.levelCount else {
+      return nil
+    }
+    // A height that follows from the width is the level's.
+    let shift = pyramid.shift(ofLevel: tile.level)
+    let size = PixelSize(
+      width: Pyramid.halved(region.width, times: shift), height: Pyramid.halved(region.height, times: shift))
+    return size.map { Picture(region: region, size: $0, format: format) }
   }
 
   private func picture(of region: PixelRect, _ limits: PictureLimits) throws(TileRefusal) -> Picture {

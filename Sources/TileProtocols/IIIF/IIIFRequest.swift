@@ -83,17 +83,22 @@ package struct IIIFRequest: TileProtocol {
     case .information, .base: return .nowhere(.noSuchTile)
     case .malformed(let part): return .nowhere(TileRefusal(part.rule(version)))
     case .image(let image):
-      do throws(TileRefusal) {
-        let (picture, address) = try image.picture(in: pyramid, limits)
-        return address.map { .stored($0) } ?? .picture(picture)
-      } catch { return .nowhere(error) }
+      do throws(TileRefusal) { return try image.place(in: pyramid, limits) } catch { return .nowhere(error) }
     }
   }
 
-  package func link(_ path: RawPath, in pyramid: Pyramid, _ limits: PictureLimits) -> IIIFTileLink? {
-    guard case .image(let image) = asked,
-      let (picture, _) = try? image.picture(in: pyramid, limits)
-    else { return nil }
+  package func link(
+    _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
+  ) -> IIIFTileLink? {
+    guard case .image(let image) = asked else { return nil }
+    let picture: Picture
+    switch place {
+    case .stored(let tile):
+      guard let stored = image.picture(of: tile, in: pyramid) else { return nil }
+      picture = stored
+    case .picture(let other): picture = other
+    case .cut, .nowhere: return nil
+    }
     return IIIFTileLink(version, id: path.bytes(id), picture, of: pyramid.imageSize, limits)
   }
 

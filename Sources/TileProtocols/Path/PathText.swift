@@ -33,7 +33,9 @@ package struct PathText {
     count += bytes.count
   }
 
-  package mutating func put(_ text: StaticString) {
+  // Inlined, so that a mark alone is a byte.
+  @inline(__always) package mutating func put(_ text: StaticString) {
+    if text.utf8CodeUnitCount == 1 { return put(text.utf8Start[0]) }
     put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 

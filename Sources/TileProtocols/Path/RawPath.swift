@@ -30,6 +30,13 @@ package struct RawPath {
     end - start == text.utf8CodeUnitCount && has(text, at: start)
   }
 
+  /// The number that the part is, in its one spelling.
+  package func number(_ range: Range<Int>) -> Int? {
+    var reader = PathReader(self, from: range.lowerBound, to: range.upperBound)
+    guard let number = reader.number(), reader.isAtEnd else { return nil }
+    return number
+  }
+
   /// The place of the last slash between `start` and `end`.
   package func slash(before end: Int, from start: Int) -> Int? {
     var at = end - 1

@@ -8,10 +8,15 @@ package enum PictureFormat: String, CaseIterable, Sendable {
   package init?(fileExtension: String) { self.init(rawValue: fileExtension) }
 
   /// - Parameter ending: what follows the dot, in lower case. Read without making a string.
-  package init?(ending: UnsafeRawBufferPointer) {
-    guard ending.count == 3 || ending.count == 4, ending[0] != 0 else { return nil }
-    var word: UInt32 = 0
-    for byte in ending { word = word << 8 | UInt32(byte) }
+  package init?(ending: UnsafeRawBufferPointer) { self.init(word: Self.word(ending)) }
+
+  /// The same with the other ending that tiles may have, `jpeg`.
+  package init?(tileEnding ending: UnsafeRawBufferPointer) {
+    let word = Self.word(ending)
+    self.init(word: word == 0x6a70_6567 ? 0x6a_7067 : word)
+  }
+
+  private init?(word: UInt32) {
     switch word {
     case 0x6a_7067: self = .jpg
     case 0x70_6e67: self = .png
@@ -23,13 +28,12 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// The same with the other ending that tiles may have, `jpeg`.
-  package init?(tileEnding ending: UnsafeRawBufferPointer) {
-    if ending.elementsEqual("jpeg".utf8) {
-      self = .jpg
-    } else {
-      self.init(ending: ending)
-    }
+  /// The ending's three or four bytes as a number; 0 for others.
+  private static func word(_ ending: UnsafeRawBufferPointer) -> UInt32 {
+    guard ending.count == 3 || ending.count == 4, ending[0] != 0 else { return 0 }
+    var word: UInt32 = 0
+    for byte in ending { word = word << 8 | UInt32(byte) }
+    return word
   }
 
   /// The one that tiles of `format` are in.

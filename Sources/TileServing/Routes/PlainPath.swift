@@ -1,9 +1,12 @@
 import HTTPMessages
+import TileProtocols
 
 /// A request's path in one spelling (RFC 3986, section 6.2.2.2): escaped is only what would be something else
 /// otherwise, a slash and a percent sign, so that an escaped slash stays part of an id.
 struct PlainPath {
   let bytes: [UInt8]
+  /// What it asks for.
+  let route: Route
 
   /// Why a path is none.
   struct Refusal: Error {
@@ -28,18 +31,13 @@ struct PlainPath {
       }
     }
     self.bytes = bytes
+    route = bytes.withUnsafeBytes { Route($0) }
   }
 
   /// A part of the path, decoded.
   func text(_ range: Range<Int>) -> String {
     // What was checked as a whole is well-formed in every part that ends at marks.
     PercentEncoding.decodedString(bytes[range]) ?? ""
-  }
-
-  /// The parts between slashes, decoded.
-  var segments: [String] {
-    bytes.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-      .map { PercentEncoding.decodedString($0) ?? "" }
   }
 
   private static func spelled(_ path: [UInt8]) -> [UInt8]? {

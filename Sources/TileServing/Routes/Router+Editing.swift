@@ -6,45 +6,41 @@ import TileStorage
 
 /// `PATCH` and `DELETE` of images, and what undoes that.
 extension Router {
-  /// Nil where the path is none of these.
-  func editPlan(_ segments: [String]) -> BodyPlan? {
-    let isEdit = segments.count > 2 && segments.starts(with: ["api", "images"])
-    switch (request.method, segments) {
-    case ("POST", ["api", "deleted"]):
-      return plan { request in .now(self.deleteMany(request.body)) }
-    case ("POST", _) where segments.count == 4 && segments.starts(with: ["api", "deleted"]):
-      guard segments[3] == "restore" else { return nil }
-      return plan { _ in .now(self.restore(segments[2])) }
-    case (_, ["api", "deleted"]) where site.access.isWritable:
+  func deletionsPlan() -> BodyPlan {
+    guard request.method == "POST" || !site.access.isWritable else {
       return .refuse(.methodNotAllowed(besides: ["POST"]))
-    case (_, _) where isEdit && isQuestion(segments): return .refuse(.methodNotAllowed)
-    case (_, _) where isEdit && segments.count > 3 && segments.last == "move" && !isImage(segments):
-      guard request.method == "POST" || !site.access.isWritable else {
-        return .refuse(.methodNotAllowed(besides: ["POST"]))
+    }
+    return plan { request in .now(self.deleteMany(request.body)) }
+  }
+
+  func restorePlan(_ deletion: String) -> BodyPlan {
+    guard request.method == "POST" else { return .refuse(.methodNotAllowed) }
+    return plan { _ in .now(self.restore(deletion)) }
+  }
+
+  func plan(for image: ImageRequest) -> BodyPlan {
+    let whole = path.text(image.whole)
+    if let question = image.question, !isImage(whole) {
+      switch question {
+      case .viewport, .viewportTiles, .viewportPicture, .animation: return .refuse(.methodNotAllowed)
+      case .move:
+        guard request.method == "POST" || !site.access.isWritable else {
+          return .refuse(.methodNotAllowed(besides: ["POST"]))
+        }
+        return movePlan(path.text(image.id))
       }
-      return movePlan(segments.dropFirst(2).dropLast().joined(separator: "/"))
-    case ("PATCH", _) where isEdit:
-      let id = segments.dropFirst(2).joined(separator: "/")
-      return plan(of: id) { .now(self.edit(id, $0)) }
-    case ("DELETE", _) where isEdit:
-      let id = segments.dropFirst(2).joined(separator: "/")
-      return plan(of: id) { _ in .now(self.delete([id], isOne: true)) }
-    case (_, _) where isEdit && site.access.isWritable:
-      return .refuse(.methodNotAllowed(besides: ["PATCH", "DELETE"]))
-    default: return nil
+    }
+    switch request.method {
+    case "PATCH": return plan(of: whole) { .now(self.edit(whole, $0)) }
+    case "DELETE": return plan(of: whole) { _ in .now(self.delete([whole], isOne: true)) }
+    default:
+      return .refuse(
+        site.access.isWritable ? .methodNotAllowed(besides: ["PATCH", "DELETE"]) : .methodNotAllowed)
     }
   }
 
-  /// Whether the path is a question about an image and no image is called so.
-  private func isQuestion(_ segments: [String]) -> Bool {
-    let id = segments.dropFirst(2)
-    guard id.count > 1, let last = id.last else { return false }
-    return (last == "animation" || last == "viewport" || last.hasPrefix("viewport."))
-      && !isImage(segments)
-  }
-
-  private func isImage(_ segments: [String]) -> Bool {
-    place(segments.dropFirst(2).joined(separator: "/")).flatMap { $0.library.current.entry($0.id) } != nil
+  private func isImage(_ id: String) -> Bool {
+    place(id).flatMap { $0.library.current.entry($0.id) } != nil
   }
 
   /// `/api/deleted`: what can be restored, for those alone who may.

@@ -6,20 +6,16 @@ import TileStorage
 
 /// IIIF Presentation 3.0.
 extension Router {
-  /// - Parameter segments: what follows `/iiif/presentation/3/`.
-  func presentation(_ segments: [String]) -> Answer {
+  func presentation(_ request: PresentationRequest) -> Answer {
     do throws(StorageError) {
-      if segments.count > 1, segments.last == "manifest" {
-        return try manifest(segments.dropLast().joined(separator: "/"))
-      }
-      if segments.first == "collection", segments.count <= 2 {
-        let page = segments.count == 2 ? Self.number(segments[1]) : nil
+      switch request {
+      case .manifest(let id): return try manifest(path.text(id))
+      case .collection(let page):
         let own = visitor.space.map { ("\(SpaceLibrary.prefix)", $0.library.catalog) }
         let collection = PresentationCollection(
           shelves: [own, ("", site.library.catalog)].compactMap { $0 }, base: absoluteBase)
-        if segments.count == 1 || page != nil, let json = try collection.json(page: page) {
-          return .now(linkedData(json))
-        }
+        if let json = try collection.json(page: page) { return .now(linkedData(json)) }
+      case .nothing: break
       }
     } catch {
       return .text(500, "the library's catalog cannot be read")

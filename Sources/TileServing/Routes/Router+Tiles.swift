@@ -66,7 +66,8 @@ extension Router {
     case .picture(let picture): answer = rendered(picture, archive)
     }
     let link = path.bytes.withUnsafeBytes { bytes in
-      wanted.link(RawPath(bytes), in: archive.pyramid, site.rendering.limits)?.text(base: absoluteBase)
+      wanted.link(RawPath(bytes), to: place, in: archive.pyramid, site.rendering.limits)?
+        .text(base: absoluteBase)
     }
     guard let link else { return answer }
     return answer.map { response in

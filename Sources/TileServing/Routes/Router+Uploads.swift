@@ -9,15 +9,19 @@ extension Router {
   private static let noUploads = Response.problem(404, "Not found", "this server takes no uploads")
   private static let unknown = Response.problem(404, "Not found", "there is no such upload").madePrivate
 
-  /// GET and HEAD.
-  func uploads(_ rest: [String]) -> Response {
+  /// GET and HEAD of all.
+  func uploads() -> Response {
     guard let uploads = site.uploads else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
-    if rest.isEmpty {
-      let all = uploads.all.filter(visitor.sees).map { String(decoding: $0.json, as: UTF8.self) }
-      return Response.json(Array("{\"uploads\":[\(all.joined(separator: ","))]}".utf8)).madePrivate
-    }
-    guard rest.count == 1, let upload = visible(rest[0], uploads) else { return Self.unknown }
+    let all = uploads.all.filter(visitor.sees).map { String(decoding: $0.json, as: UTF8.self) }
+    return Response.json(Array("{\"uploads\":[\(all.joined(separator: ","))]}".utf8)).madePrivate
+  }
+
+  /// GET and HEAD of one.
+  func upload(_ id: String?) -> Response {
+    guard let uploads = site.uploads else { return Self.noUploads }
+    if let refusal = readRefusal { return refusal }
+    guard let id, let upload = visible(id, uploads) else { return Self.unknown }
     let state = upload.state
     if request.method == "HEAD", let refusal = versionRefusal { return refusal }
     if request.method == "HEAD", state.stage == .failed {
@@ -67,7 +71,11 @@ extension Router {
   }
 
   func uploadOptions() -> Response? {
-    guard let uploads = site.uploads, path.segments.starts(with: ["api", "uploads"]) else { return nil }
+    guard let uploads = site.uploads else { return nil }
+    switch path.route {
+    case .api(.uploads), .api(.upload): break
+    default: return nil
+    }
     return Response(
       204,
       [
@@ -79,23 +87,24 @@ extension Router {
 
   // MARK: What changes something
 
-  func uploadPlan(_ rest: [String]) -> BodyPlan {
+  /// - Parameter id: of one; nil for all of them.
+  func uploadPlan(_ id: String?) -> BodyPlan {
     guard let uploads = site.uploads else { return .refuse(.methodNotAllowed) }
     let place = visitor.mayWrite ? Visitor.Place.library : .space
     if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
     // For clients in environments that know GET and POST alone, as tus has it.
     let method = (request.method == "POST" ? request.header("X-HTTP-Method-Override") : nil) ?? request.method
-    let allowed = rest.isEmpty ? ["POST"] : ["PATCH", "DELETE"]
-    guard rest.count <= 1, allowed.contains(method) else {
+    let allowed = id == nil ? ["POST"] : ["PATCH", "DELETE"]
+    guard allowed.contains(method) else {
       return .refuse(.methodNotAllowed(besides: allowed))
     }
     if let refusal = versionRefusal { return .refuse(refusal) }
     do throws(UploadError) {
+      guard let id else { return try begin(uploads) }
       switch method {
-      case "POST": return try begin(uploads)
-      case "PATCH": return try go(on: rest[0], uploads)
+      case "PATCH": return try go(on: id, uploads)
       default:
-        guard let upload = visible(rest[0], uploads) else { return .refuse(Self.unknown) }
+        guard let upload = visible(id, uploads) else { return .refuse(Self.unknown) }
         return .collect(limit: 0) { _ in
           if !upload.hasEnded { note(.cancel(upload)) }
           uploads.cancel(upload)

@@ -2,12 +2,15 @@
 /// wait for disks.
 extension Router {
   func bodyPlan() -> BodyPlan {
-    let segments = path.segments
-    if let plan = editPlan(segments) { return plan }
-    return switch segments {
-    case ["api", "session"]: .collect { [site] in site.sessionAnswer($0) }
-    case let path where path.starts(with: ["api", "uploads"]): uploadPlan(Array(path.dropFirst(2)))
-    default: .refuse(.methodNotAllowed)
+    guard case .api(let request) = path.route else { return .refuse(.methodNotAllowed) }
+    return switch request {
+    case .session: .collect { [site] in site.sessionAnswer($0) }
+    case .uploads: uploadPlan(nil)
+    case .upload(let id): id.map { uploadPlan(path.text($0)) } ?? .refuse(.methodNotAllowed)
+    case .image(let image): plan(for: image)
+    case .deleted: deletionsPlan()
+    case .restore(let deletion): restorePlan(path.text(deletion))
+    case .images, .events, .qrCode, .nothing: .refuse(.methodNotAllowed)
     }
   }
 }

@@ -21,20 +21,15 @@ struct Router {
   }
 
   func answer() -> Answer {
-    path.bytes.withUnsafeBytes { TileRequest(RawPath($0)) }.map(tiles) ?? answer(path.segments)
-  }
-
-  private func answer(_ segments: [String]) -> Answer {
-    let rest = Array(segments.dropFirst())
-    switch segments[0] {
-    case "healthz" where rest.isEmpty: return .text(200, "ok")
-    case "metrics" where rest.isEmpty: return .now(metrics())
-    case "openapi.json" where rest.isEmpty: return .now(openAPI())
-    case "api": return api(rest)
-    case "iiif" where rest.starts(with: ["presentation", "3"]):
-      return presentation(Array(rest.dropFirst(2)))
-    case "view" where !rest.isEmpty: return .now(view(rest.joined(separator: "/")))
-    default: return .now(page(segments.joined(separator: "/")))
+    switch path.route {
+    case .tiles(let request): tiles(request)
+    case .presentation(let request): presentation(request)
+    case .api(let request): api(request)
+    case .view(let id): .now(view(path.text(id)))
+    case .openAPI: .now(openAPI())
+    case .health: .text(200, "ok")
+    case .metrics: .now(metrics())
+    case .page: .now(page(path.text(1..<path.bytes.count)))
     }
   }
 
@@ -66,34 +61,33 @@ struct Router {
 
   // MARK: API
 
-  private func api(_ segments: [String]) -> Answer {
-    if segments.first == "uploads" { return .now(uploads(Array(segments.dropFirst()))) }
-    if segments == ["events"] { return .now(events()) }
-    if segments == ["qr.svg"] { return .now(qrCode()) }
-    if segments == ["deleted"], site.access.isWritable { return .now(deleted()) }
-    guard segments.first == "images" else {
-      return .problem(404, "Not found", "there is no such part of the API")
+  private func api(_ request: APIRequest) -> Answer {
+    switch request {
+    case .images: .now(list())
+    case .image(let image): answer(image)
+    case .uploads: .now(uploads())
+    case .upload(let id): .now(upload(id.map(path.text)))
+    case .events: .now(events())
+    case .qrCode: .now(qrCode())
+    case .deleted where site.access.isWritable: .now(deleted())
+    case .deleted, .restore, .session, .nothing:
+      .problem(404, "Not found", "there is no such part of the API")
     }
-    let rest = Array(segments.dropFirst())
-    if rest.isEmpty { return .now(list()) }
-    // An id may hold raw slashes: `viewport` counts as the question where the image is not called so.
-    if rest.count > 1, let last = rest.last, last == "viewport" || last == "viewport.tiles" {
-      let id = rest.dropLast().joined(separator: "/")
-      return found(id, problem: true) { archive in
-        viewport(id, archive) {
-          last == "viewport" ? .now(.json($0.json)) : viewportTiles($0, archive)
-        }
-      }
+  }
+
+  private func answer(_ image: ImageRequest) -> Answer {
+    let id = path.text(image.id)
+    return switch image.question {
+    case .viewport:
+      found(id, problem: true) { archive in viewport(id, archive) { .now(.json($0.json)) } }
+    case .viewportTiles:
+      found(id, problem: true) { archive in viewport(id, archive) { viewportTiles($0, archive) } }
+    case .viewportPicture(let ending):
+      found(id, problem: true) { viewportPicture(path.text(ending), $0) }
+    case .animation: found(id, problem: true) { .now(animation($0)) }
+    // A question to nobody who only reads.
+    case .move, nil: describe(path.text(image.whole))
     }
-    if rest.count > 1, let last = rest.last, last.hasPrefix("viewport.") {
-      return found(rest.dropLast().joined(separator: "/"), problem: true) { archive in
-        viewportPicture(String(last.dropFirst(9)), archive)
-      }
-    }
-    if rest.count > 1, rest.last == "animation" {
-      return found(rest.dropLast().joined(separator: "/"), problem: true) { .now(animation($0)) }
-    }
-    return describe(rest.joined(separator: "/"))
   }
 
   private func viewport(

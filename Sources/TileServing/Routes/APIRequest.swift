@@ -1,0 +1,92 @@
+import TileProtocols
+
+/// A part of the API, below `/api/`.
+package enum APIRequest: Sendable {
+  case session
+  case images
+  case image(ImageRequest)
+  case deleted
+  /// - Parameter deletion: where its name stands.
+  case restore(deletion: Range<Int>)
+  case uploads
+  /// - Parameter id: where it stands; nil where it cannot be one.
+  case upload(id: Range<Int>?)
+  case events
+  case qrCode
+  case nothing
+
+  init?(_ path: RawPath) {
+    guard path.starts(with: "/api/") else { return nil }
+    let end = path.count
+    if path.has("images", at: 5) {
+      self = end == 11 ? .images : path.has("/", at: 11) ? .image(ImageRequest(path, 12..<end)) : .nothing
+    } else if path.has("uploads", at: 5) {
+      if end == 12 {
+        self = .uploads
+      } else if path.has("/", at: 12) {
+        self = .upload(id: path.slash(before: end, from: 13) == nil ? 13..<end : nil)
+      } else {
+        self = .nothing
+      }
+    } else if path.isPart("session", from: 5, to: end) {
+      self = .session
+    } else if path.isPart("events", from: 5, to: end) {
+      self = .events
+    } else if path.isPart("qr.svg", from: 5, to: end) {
+      self = .qrCode
+    } else if path.isPart("deleted", from: 5, to: end) {
+      self = .deleted
+    } else if path.has("deleted/", at: 5), path.has("/restore", before: end, from: 13),
+      path.slash(before: end - 8, from: 13) == nil
+    {
+      self = .restore(deletion: 13..<end - 8)
+    } else {
+      self = .nothing
+    }
+  }
+}
+
+/// An image of the API, or a question about one: an id may hold slashes, and then look like a question.
+package struct ImageRequest: Sendable {
+  /// What stands behind the id.
+  enum Question {
+    case viewport
+    case viewportTiles
+    /// - Parameter ending: where the picture's format stands.
+    case viewportPicture(ending: Range<Int>)
+    case animation
+    case move
+  }
+
+  /// Where the id stands if all of the path is one.
+  let whole: Range<Int>
+  /// Where the id of the image stands that the question is about; the whole without one.
+  let id: Range<Int>
+  let question: Question?
+
+  fileprivate init(_ path: RawPath, _ whole: Range<Int>) {
+    self.whole = whole
+    let end = whole.upperBound
+    guard let slash = path.slash(before: end, from: whole.lowerBound) else {
+      (id, question) = (whole, nil)
+      return
+    }
+    let start = slash + 1
+    let question: Question? =
+      if path.isPart("viewport", from: start, to: end) {
+        .viewport
+      } else if path.isPart("viewport.tiles", from: start, to: end) {
+        .viewportTiles
+      } else if path.has("viewport.", at: start) {
+        .viewportPicture(ending: start + 9..<end)
+      } else if path.isPart("animation", from: start, to: end) {
+        .animation
+      } else if path.isPart("move", from: start, to: end) {
+        .move
+      } else {
+        nil
+      }
+    self.question = question
+    id = question == nil ? whole : whole.lowerBound..<slash
+  }
+}

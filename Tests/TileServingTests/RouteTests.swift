@@ -1,0 +1,114 @@
+import Testing
+
+@testable import TileServing
+
+/// What paths ask for.
+struct RouteTests {
+  private static func route(_ path: String) -> Route { Array(path.utf8).withUnsafeBytes { Route($0) } }
+
+  /// The route's name and, of those that have one, the part of the path that it names.
+  private static func told(_ path: String) -> String {
+    func part(_ range: Range<Int>) -> String { String(decoding: Array(path.utf8)[range], as: UTF8.self) }
+    return switch route(path) {
+    case .tiles: "tiles"
+    case .presentation(.manifest(let id)): "manifest \(part(id))"
+    case .presentation(.collection(let page)): "collection \(page.map(String.init) ?? "-")"
+    case .presentation(.nothing): "presentation"
+    case .api(.session): "session"
+    case .api(.images): "images"
+    case .api(.image(let image)):
+      switch image.question {
+      case .viewport: "viewport \(part(image.id))"
+      case .viewportTiles: "tiles of \(part(image.id))"
+      case .viewportPicture(let ending): "\(part(ending)) of \(part(image.id))"
+      case .animation: "animation \(part(image.id))"
+      case .move: "move \(part(image.id))"
+      case nil: "image \(part(image.whole))"
+      }
+    case .api(.deleted): "deleted"
+    case .api(.restore(let deletion)): "restore \(part(deletion))"
+    case .api(.uploads): "uploads"
+    case .api(.upload(let id)): "upload \(id.map(part) ?? "-")"
+    case .api(.events): "events"
+    case .api(.qrCode): "qr"
+    case .api(.nothing): "api"
+    case .view(let id): "view \(part(id))"
+    case .openAPI: "openapi"
+    case .health: "healthz"
+    case .metrics: "metrics"
+    case .page: "page"
+    }
+  }
+
+  @Test(
+    "every path has one reading",
+    arguments: [
+      ("/dzi/a.dzi", "tiles"), ("/iiif/3/a", "tiles"), ("/iiif/presentation/3/a/b/manifest", "manifest a/b"),
+      ("/iiif/presentation/3/collection", "collection -"),
+      ("/iiif/presentation/3/collection/2", "collection 2"),
+      ("/iiif/presentation/3/collection/02", "presentation"),
+      ("/iiif/presentation/3/collection/", "presentation"),
+      ("/iiif/presentation/3/collection/manifest", "manifest collection"),
+      ("/iiif/presentation/3/", "presentation"),
+      ("/iiif/presentation/3", "page"), ("/iiif/presentation/2/a/manifest", "page"), ("/iiif", "page"),
+      ("/api/images", "images"), ("/api/images/", "image "), ("/api/images/a/b", "image a/b"),
+      ("/api/imagesx", "api"),
+      ("/api/images/a/viewport", "viewport a"), ("/api/images/a/b/viewport.tiles", "tiles of a/b"),
+      ("/api/images/a/viewport.jpg", "jpg of a"), ("/api/images/a/viewport.", " of a"),
+      ("/api/images/viewport", "image viewport"), ("/api/images/a%2Fviewport", "image a%2Fviewport"),
+      ("/api/images/a/viewports", "image a/viewports"), ("/api/images/a/animation", "animation a"),
+      ("/api/images/a/move", "move a"), ("/api/images/move", "image move"), ("/api/session", "session"),
+      ("/api/session/", "api"), ("/api/events", "events"), ("/api/events/x", "api"), ("/api/qr.svg", "qr"),
+      ("/api/deleted", "deleted"), ("/api/deleted/", "api"), ("/api/deleted/x/restore", "restore x"),
+      ("/api/deleted/x/y/restore", "api"), ("/api/deleted/x", "api"), ("/api/deleted/restore", "api"),
+      ("/api/uploads", "uploads"), ("/api/uploads/", "upload "), ("/api/uploads/x", "upload x"),
+      ("/api/uploads/x/y", "upload -"), ("/api/uploadsx", "api"), ("/api/", "api"), ("/api", "page"),
+      ("/view/a/b", "view a/b"), ("/view/", "view "), ("/view", "page"), ("/openapi.json", "openapi"),
+      ("/openapi.json/", "page"), ("/healthz", "healthz"), ("/healthz/", "page"), ("/metrics", "metrics"),
+      ("/metricsx", "page"), ("/", "page"), ("", "page"), ("/index.html", "page"),
+    ])
+  func readings(path: String, told: String) { #expect(Self.told(path) == told) }
+
+  @Test(
+    "each is counted as what it is",
+    arguments: [
+      ("/dzi/a.dzi", "dzi"), ("/xyz/a", "xyz"), ("/zoomify/a", "zoomify"), ("/iiif/2/a", "iiif2"),
+      ("/iiif/3/a", "iiif3"), ("/iiif/presentation/3/a", "presentation"), ("/api/x", "api"),
+      ("/nothing", "page"),
+      ("/view/a", "page"), ("/healthz", "healthz"), ("/metrics", "metrics"),
+    ])
+  func labels(path: String, label: String) { #expect(Route.labels[Self.route(path).label] == label) }
+
+  @Test("only what the catalog knows waits for it")
+  func waiting() {
+    for path in ["/api/images", "/api/deleted", "/iiif/presentation/3/collection"] {
+      #expect(Self.route(path).isOfCatalog)
+    }
+    for path in ["/api/images/a", "/api/uploads", "/dzi/a.dzi", "/", "/metrics", "/view/a"] {
+      #expect(!Self.route(path).isOfCatalog)
+    }
+  }
+
+  @Test(
+    "a path in one spelling",
+    arguments: [
+      ("/dzi/photo%5Ffiles/12/0%5F0.jpg", "/dzi/photo_files/12/0_0.jpg"),
+      ("/%64zi/a%2fb.dzi", "/dzi/a%2Fb.dzi"),
+      ("/iiif/3/x/0%2C0%2C5%2C5/%5Emax/0/default.jpg", "/iiif/3/x/0,0,5,5/^max/0/default.jpg"),
+      ("/a%25b", "/a%25b"), ("/%c3%bc", "/ü"), ("//a//", "//a//"),
+    ])
+  func spelling(sent: String, spelled: String) throws {
+    #expect(try PlainPath(Array(sent.utf8)).bytes == Array(spelled.utf8))
+  }
+
+  @Test(
+    "paths that are none",
+    arguments: [
+      ("", 400), ("a", 400), ("/%", 400), ("/%2", 400), ("/%zz", 400), ("/%00", 400), ("/a\0", 400),
+      ("/%ff", 400), ("/%ed%a0%80", 400), ("/..", 404), ("/a/./b", 404), ("/%2e%2e/x", 404), ("/.%2e", 404),
+    ])
+  func refused(path: String, status: Int) {
+    let refusal = #expect(throws: PlainPath.Refusal.self) { try PlainPath(Array(path.utf8)) }
+    #expect(refusal?.status == status)
+  }
+}
