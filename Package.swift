@@ -56,7 +56,7 @@ let package = Package(
     .target(name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream"),
     library("Cells", ["Threads", "CCell", "CSeccomp"]),
     library("Threads"),
-    library("Files", ["CFileSystems"]),
+    library("Files", ["CFileSystems", "CXXHash"]),
     library("TileGeometry"),
     library("TileStorage", ["Files", "TileGeometry", "CDeflate", "CExpat"]),
     library("TileProtocols", ["HTTPMessages", "TileStorage", "TileGeometry"]),
@@ -84,11 +84,15 @@ let package = Package(
     library(
       "TileServing",
       [
+        "ImageLibrary",
         "Files",
         "Threads",
         "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CQREncode",
         "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CSodium",
       ]),
+    library(
+      "ImageLibrary",
+      ["Files", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
     library("Uploading", ["Files", "TileStorage"]),
     library("HTTPMessages", ["CDeflate", "CXXHash"]),
     library(
@@ -97,6 +101,7 @@ let package = Package(
     .executableTarget(
       name: "ziggurat",
       dependencies: [
+        "ImageLibrary",
         "CCell",
         "Files",
         "Threads",
@@ -138,6 +143,7 @@ let package = Package(
     tests(
       "TileServingTests",
       [
+        "ImageLibrary",
         "Files",
         "Threads",
         "HTTPMessages", "TileServing", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry",

@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import HTTPMessages
+import ImageLibrary
 import Synchronization
 import TileStorage
 

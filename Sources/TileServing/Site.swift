@@ -1,5 +1,6 @@
 package import Files
 package import HTTPMessages
+package import ImageLibrary
 package import Synchronization
 import TileProtocols
 import TileRendering

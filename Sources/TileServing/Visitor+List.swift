@@ -1,5 +1,6 @@
 import Catalog
 import Files
+import ImageLibrary
 import TileStorage
 
 extension Visitor {

@@ -1,4 +1,5 @@
 package import HTTPMessages
+import ImageLibrary
 import Uploading
 
 /// Who asks, as far as answers depend on it: what a request may read and change.

@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import ImageLibrary
 import PrivateSpaces
 import TileServing
 import TileStorage

@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 package import TileGeometry
 package import TileStorage
 

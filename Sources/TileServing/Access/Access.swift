@@ -1,3 +1,5 @@
+package import ImageLibrary
+
 /// How visitors come by more than everybody has.
 package struct Access: Sendable {
   /// Captions, deletions and uploads are taken, from who may.

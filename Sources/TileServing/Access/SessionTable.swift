@@ -1,6 +1,7 @@
 import CSodium
 import Glibc
 import HTTPMessages
+import ImageLibrary
 import Synchronization
 import TileStorage
 

@@ -1,5 +1,6 @@
 import Catalog
 import Files
+import ImageLibrary
 import TileStorage
 
 /// IIIF Presentation 3.0 of a library. Collections are not paged in that version: a large library is a

@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import HTTPMessages
+import ImageLibrary
 import Metadata
 import TileStorage
 

@@ -1,6 +1,7 @@
 import Catalog
 import Files
 import HTTPMessages
+import ImageLibrary
 import TileStorage
 
 /// The library, paged and searchable, and one image of it.

@@ -1,5 +1,6 @@
 import Cells
 import HTTPMessages
+import ImageLibrary
 import Synchronization
 
 /// What a monitor asks for.

@@ -2,6 +2,7 @@ import Files
 import Foundation
 import Glibc
 import HTTPMessages
+import ImageLibrary
 import TileStorage
 
 /// `POST /api/images/{id}/move`: between the library and the private space that the session has open, and from

@@ -2,6 +2,7 @@ import Catalog
 import Files
 import Foundation
 import HTTPMessages
+import ImageLibrary
 import TileStorage
 
 /// IIIF Presentation 3.0.

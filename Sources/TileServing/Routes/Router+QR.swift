@@ -1,4 +1,5 @@
 import HTTPMessages
+import ImageLibrary
 
 /// `/api/qr.svg`: the page's address on the local network, with a code that lets one phone write.
 extension Router {

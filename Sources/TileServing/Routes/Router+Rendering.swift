@@ -1,4 +1,5 @@
 import HTTPMessages
+import ImageLibrary
 import TileGeometry
 import TileProtocols
 import TileRendering

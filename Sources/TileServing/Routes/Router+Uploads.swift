@@ -1,5 +1,6 @@
 import Files
 import HTTPMessages
+import ImageLibrary
 import TileStorage
 import Uploading
 

@@ -2,6 +2,7 @@ import Catalog
 import Files
 import Foundation
 import HTTPMessages
+import ImageLibrary
 import TileGeometry
 import TileProtocols
 import TileStorage

@@ -31,6 +31,6 @@ struct DeepZoomFolder {
       // A level that is missing is told of where a tile of it is asked for.
       if stat("\(folder)/\(level)", &status) == 0 { stamps.append(FileIdentity(status).modifiedNanoseconds) }
     }
-    generation = stamps.withUnsafeBytes { Digest.fnv1a($0) } ^ Digest.fnv1a(file.bytes)
+    generation = stamps.withUnsafeBytes { Digest.of($0) } ^ Digest.of(file.bytes)
   }
 }

@@ -123,7 +123,7 @@ extension FolderTiles: LooseTiles {
 
   private static func stamp(_ file: FileIdentity) -> UInt64 {
     [Int(truncatingIfNeeded: file.inode), file.size, file.modifiedNanoseconds].withUnsafeBytes {
-      Digest.fnv1a($0)
+      Digest.of($0)
     }
   }
 

@@ -11,7 +11,7 @@ public struct SourceRoot: Hashable, Sendable {
   /// - Parameter path: absolute, its last part as a person calls it.
   public init(path: String, isBook: Bool) {
     let name = Array("\(isBook ? "book" : "picture")\0\(path)".utf8)
-    let digits = String(name.withUnsafeBytes { Digest.fnv1a($0) }, radix: 16)
+    let digits = String(name.withUnsafeBytes { Digest.of($0) }, radix: 16)
     text = String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -81,7 +81,7 @@ public final class SZIArchive: Sendable {
     pyramid = root.descriptor.pyramid
     format = root.descriptor.format
     fileExtension = root.descriptor.fileExtension
-    generation = Digest.fnv1a(directory.bytes)
+    generation = Digest.of(directory.bytes)
     self.file = file
     self.others = others
     self.index = index

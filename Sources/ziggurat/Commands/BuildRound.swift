@@ -1,6 +1,7 @@
 import Catalog
 import Files
 import Foundation
+import ImageLibrary
 import PyramidBuilding
 import TileStorage
 

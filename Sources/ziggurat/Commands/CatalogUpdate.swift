@@ -1,4 +1,5 @@
 import Files
+import ImageLibrary
 import TileServing
 import TileStorage
 

@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import HTTPListening
+import ImageLibrary
 import PrivateSpaces
 import Threads
 import TileServing

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import ImageLibrary
 import Metadata
 import PrivateSpaces
 import TileStorage

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import ImageLibrary
 import PrivateSpaces
 import TileStorage
 

@@ -1,3 +1,4 @@
+import Files
 import HTTPMessages
 import TileGeometry
 import TileProtocols

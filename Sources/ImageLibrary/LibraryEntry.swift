@@ -1,15 +1,15 @@
-import Catalog
-import Files
-import Metadata
+package import Catalog
+package import Files
+package import Metadata
 import Synchronization
-import TileStorage
+package import TileStorage
 
 /// One archive of the library, as long as its file and its sidecar stay the same ones.
-final class LibraryEntry: Sendable {
-  let id: String
-  let path: String
-  let identity: FileIdentity
-  let sidecar: SidecarFile?
+package final class LibraryEntry: Sendable {
+  package let id: String
+  package let path: String
+  package let identity: FileIdentity
+  package let sidecar: SidecarFile?
   /// What is known of the image, once it was asked for.
   private struct Words {
     var read: ImageMetadata?
@@ -23,7 +23,7 @@ final class LibraryEntry: Sendable {
   /// Held while they are read: whoever asks meanwhile waits for the same answer.
   private let reading = Mutex<Void>(())
   /// The sidecar's bytes; nil where there is none, or it cannot be read.
-  let readSidecar: @Sendable () -> [UInt8]?
+  package let readSidecar: @Sendable () -> [UInt8]?
   /// Of a private space: no cell that has read anything else may see its words.
   private let isPrivate: Bool
   private let opener: @Sendable () throws(StorageError) -> SZIArchive
@@ -33,7 +33,7 @@ final class LibraryEntry: Sendable {
   fileprivate let lastUse = Atomic<Int>(0)
 
   /// - Parameter enclosure: the library, out of which no link leads.
-  init(
+  package init(
     id: String, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil,
     within enclosure: Enclosure? = nil
   ) {
@@ -43,7 +43,7 @@ final class LibraryEntry: Sendable {
     isPrivate = false
   }
 
-  init(_ image: SourceImage, identity: FileIdentity, sidecar: SidecarFile?) {
+  package init(_ image: SourceImage, identity: FileIdentity, sidecar: SidecarFile?) {
     (id, path, opener) = (image.id, image.path, image.open)
     (self.identity, self.sidecar) = (identity, sidecar)
     let words = image.sidecar
@@ -51,12 +51,12 @@ final class LibraryEntry: Sendable {
     isPrivate = true
   }
 
-  var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
+  package var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
 
   /// What the catalog holds of the image. Where the sidecar cannot be read now it is without the sidecar's words, and
   /// without a stamp, so that it is read again.
   /// - Parameter mayWait: for words that are not in memory.
-  func catalogEntry(_ archive: SZIArchive, mayWait: Bool = true) -> CatalogEntry {
+  package func catalogEntry(_ archive: SZIArchive, mayWait: Bool = true) -> CatalogEntry {
     var entry = CatalogEntry(id: id, stamp: stamp, archive: archive)
     if mayWait || isQuick, let words = try? metadata(archive) {
       entry.metadata = words
@@ -67,13 +67,13 @@ final class LibraryEntry: Sendable {
   }
 
   /// Whether `metadata` answers at once, be it that the words cannot be had now.
-  var isQuick: Bool { sidecar == nil || words.withLock { $0.read != nil || $0.isWaiting } }
+  package var isQuick: Bool { sidecar == nil || words.withLock { $0.read != nil || $0.isWaiting } }
 
   /// Whether the words could not be read, and it is too early to try again.
-  var isWaiting: Bool { words.withLock { $0.isWaiting } }
+  package var isWaiting: Bool { words.withLock { $0.isWaiting } }
 
   /// What the sidecar says, and else the archive. A damaged sidecar says nothing.
-  func metadata(_ archive: SZIArchive) throws(WordsUnavailable) -> ImageMetadata {
+  package func metadata(_ archive: SZIArchive) throws(WordsUnavailable) -> ImageMetadata {
     guard sidecar != nil else { return archive.metadata }
     if let read = words.withLock({ $0.read }) { return read }
     let result: Result<ImageMetadata, WordsUnavailable> = reading.withLock { _ in
@@ -99,10 +99,10 @@ final class LibraryEntry: Sendable {
   }
 
   /// Whether this call is the first to find that the archive cannot be read.
-  func isFirstFault() -> Bool { !isFaulty.exchange(true, ordering: .relaxed) }
+  package func isFirstFault() -> Bool { !isFaulty.exchange(true, ordering: .relaxed) }
 
   /// The archive, which is not counted among those that are open.
-  func openOnce() throws(StorageError) -> SZIArchive { try opener() }
+  package func openOnce() throws(StorageError) -> SZIArchive { try opener() }
 
   /// The archive, and whether this call opened it; others wait for the first who asks.
   fileprivate func open() throws(StorageError) -> (archive: SZIArchive, isNew: Bool) {
@@ -125,13 +125,13 @@ final class LibraryEntry: Sendable {
 
 /// How long words are waited for, of many images in turn: where those of some in a row cannot be read, no cell answers
 /// now, and the others' are not asked for.
-struct WordPatience {
+package struct WordPatience {
   private let most: Int
   private var failures = 0
 
-  init(failures most: Int) { self.most = most }
+  package init(failures most: Int) { self.most = most }
 
-  mutating func catalogEntry(_ entry: LibraryEntry, _ archive: SZIArchive) -> CatalogEntry {
+  package mutating func catalogEntry(_ entry: LibraryEntry, _ archive: SZIArchive) -> CatalogEntry {
     let (isQuick, mayWait) = (entry.isQuick, failures < most)
     let found = entry.catalogEntry(archive, mayWait: mayWait)
     if !isQuick, mayWait { failures = found.isWordless ? failures + 1 : 0 }
@@ -141,7 +141,7 @@ struct WordPatience {
 
 /// The archives that are open: at most so many, and with so many tiles, that memory stays bounded. The
 /// one that was not asked for longest is closed first; answers in flight keep theirs until they are sent.
-final class OpenArchives: Sendable {
+package final class OpenArchives: Sendable {
   private struct State {
     var entries: [(entry: LibraryEntry, tiles: Int)] = []
     var tiles = 0
@@ -154,14 +154,14 @@ final class OpenArchives: Sendable {
   private let clock = Atomic<Int>(1)
   private let state = Mutex(State())
 
-  init(limit: Int, tileLimit: Int = 16 << 20) {
+  package init(limit: Int, tileLimit: Int = 16 << 20) {
     precondition(limit > 0, "an archive that is asked for must be open")
     (self.limit, self.tileLimit) = (limit, tileLimit)
   }
 
-  var count: Int { state.withLock { $0.entries.count } }
+  package var count: Int { state.withLock { $0.entries.count } }
 
-  func archive(_ entry: LibraryEntry) throws(StorageError) -> SZIArchive {
+  package func archive(_ entry: LibraryEntry) throws(StorageError) -> SZIArchive {
     let now = clock.load(ordering: .relaxed)
     // Written but once an opening, so that threads do not contend for it with every tile.
     if entry.lastUse.load(ordering: .relaxed) != now { entry.lastUse.store(now, ordering: .relaxed) }
@@ -171,12 +171,12 @@ final class OpenArchives: Sendable {
   }
 
   /// Nil for an archive that is closed already, or another library's.
-  func entry(of archive: SZIArchive) -> LibraryEntry? {
+  package func entry(of archive: SZIArchive) -> LibraryEntry? {
     state.withLock { $0.entries.map(\.entry) }.first { $0.holds(archive) }
   }
 
   /// Closes those that are no longer the library's.
-  func removeAll(where isGone: (LibraryEntry) -> Bool) {
+  package func removeAll(where isGone: (LibraryEntry) -> Bool) {
     state.withLock { state in
       for at in state.entries.indices.reversed() where isGone(state.entries[at].entry) {
         Self.close(at, &state)

@@ -11,10 +11,10 @@ package protocol LibrarySource: Sendable {
 
 /// One image of a source.
 package struct SourceImage: Sendable {
-  let id: String
-  let path: String
-  let open: @Sendable () throws(StorageError) -> SZIArchive
-  let sidecar: Words?
+  package let id: String
+  package let path: String
+  package let open: @Sendable () throws(StorageError) -> SZIArchive
+  package let sidecar: Words?
 
   /// What somebody wrote about the image.
   package struct Words: Sendable {

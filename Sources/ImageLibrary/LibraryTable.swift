@@ -1,10 +1,10 @@
-import Files
+package import Files
 import Glibc
 import Synchronization
 import TileStorage
 
 /// What was in a library's folders at one moment.
-struct LibraryTable: Sendable {
+package struct LibraryTable: Sendable {
   /// A folder's change time when it was read.
   private struct Folder {
     let path: String
@@ -32,7 +32,7 @@ struct LibraryTable: Sendable {
   private var version: Int?
 
   /// - Parameter watches: has the kernel tell of changes, where it can.
-  init(root: String, previous: LibraryTable?, watches: Bool = false) throws(StorageError) {
+  package init(root: String, previous: LibraryTable?, watches: Bool = false) throws(StorageError) {
     if watches { watch = FolderWatch(root: root) }
     do throws(StorageError) { enclosure = try Enclosure(root) } catch {
       throw StorageError("open the library \(root)", error.reason, code: error.code)
@@ -43,7 +43,7 @@ struct LibraryTable: Sendable {
     take(&found)
   }
 
-  init(_ source: any LibrarySource, previous: LibraryTable?) throws(StorageError) {
+  package init(_ source: any LibrarySource, previous: LibraryTable?) throws(StorageError) {
     version = try source.version()
     var found: [(id: String, entry: LibraryEntry)] = []
     for image in try source.images() {
@@ -72,19 +72,20 @@ struct LibraryTable: Sendable {
   }
 
   /// A new entry for a file in the library's folders.
-  func entry(id: String, path: String, identity: FileIdentity, sidecar: SidecarFile?) -> LibraryEntry {
+  package func entry(id: String, path: String, identity: FileIdentity, sidecar: SidecarFile?) -> LibraryEntry
+  {
     LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar, within: enclosure)
   }
 
-  func entry(_ id: String) -> LibraryEntry? {
+  package func entry(_ id: String) -> LibraryEntry? {
     var id = id
     return id.withUTF8 { entry(UnsafeRawBufferPointer($0)) }
   }
 
-  func entry(_ id: UnsafeRawBufferPointer) -> LibraryEntry? { index(id).map { entries[$0] } }
+  package func entry(_ id: UnsafeRawBufferPointer) -> LibraryEntry? { index(id).map { entries[$0] } }
 
   /// The place of an id among `ids`.
-  func index(_ id: UnsafeRawBufferPointer) -> Int? {
+  package func index(_ id: UnsafeRawBufferPointer) -> Int? {
     let mask = slots.count - 1
     var slot = Self.hash(id) & mask
     while slots[slot] >= 0 {
@@ -96,7 +97,7 @@ struct LibraryTable: Sendable {
   }
 
   /// Whether a folder, or the source, has changed since it was read.
-  func isStale(_ source: (any LibrarySource)?) -> Bool {
+  package func isStale(_ source: (any LibrarySource)?) -> Bool {
     if let source { return (try? source.version()) != version }
     return hasChangedSidecar
       || folders.contains { folder in
@@ -113,7 +114,7 @@ struct LibraryTable: Sendable {
     return (0..<min(most, sidecars.count)).contains { sidecars[(start + $0) % sidecars.count].hasChanged }
   }
 
-  static var now: Int {
+  package static var now: Int {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     return now.tv_sec * 1_000_000_000 + now.tv_nsec
@@ -121,7 +122,7 @@ struct LibraryTable: Sendable {
 
   /// Remembers that every change of these folders until now is known.
   /// - Returns: whether no other folder has changed without a word of the watch.
-  mutating func accept(_ watched: Set<String>) -> Bool {
+  package mutating func accept(_ watched: Set<String>) -> Bool {
     let now = Self.now
     for at in folders.indices {
       if watched.contains(folders[at].path) { folders[at].watchedUntil = now }
@@ -136,7 +137,7 @@ struct LibraryTable: Sendable {
   }
 
   /// Takes in what images are now, without reading folders; nil for those that are gone.
-  mutating func replace(_ changes: [String: LibraryEntry?]) {
+  package mutating func replace(_ changes: [String: LibraryEntry?]) {
     // So many are faster put in order all at once.
     guard changes.count <= 64 else {
       var found = zip(ids, entries).filter { changes[$0.0] == nil }.map { (id: $0.0, entry: $0.1) }

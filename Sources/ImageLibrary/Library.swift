@@ -2,7 +2,7 @@ package import Catalog
 package import Files
 import Glibc
 import Synchronization
-import TileStorage
+package import TileStorage
 
 /// The archives below one folder, by image id; opened when asked for, and the least recently used closed
 /// again.
@@ -13,7 +13,7 @@ import TileStorage
 package final class Library: Sendable {
   package let root: String
   package let catalog: Catalog
-  let open: OpenArchives
+  package let open: OpenArchives
   package let faults = ArchiveFaults()
   private let table: Mutex<LibraryTable>
   private let updating = Mutex<Void>(())
@@ -51,12 +51,12 @@ package final class Library: Sendable {
 
   /// The archive of an image, or nil where there is none of that id.
   /// - Parameter id: UTF-8, decoded.
-  func archive(_ id: UnsafeRawBufferPointer) throws(StorageError) -> SZIArchive? {
+  package func archive(_ id: UnsafeRawBufferPointer) throws(StorageError) -> SZIArchive? {
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
     return try opened(entry)
   }
 
-  func archive(_ id: String) throws(StorageError) -> SZIArchive? {
+  package func archive(_ id: String) throws(StorageError) -> SZIArchive? {
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
     return try opened(entry)
   }
@@ -73,7 +73,7 @@ package final class Library: Sendable {
   package var count: Int { table.withLock { $0.ids.count } }
 
   /// What is there now.
-  var current: LibraryTable { table.withLock { $0 } }
+  package var current: LibraryTable { table.withLock { $0 } }
 
   /// Returns when a folder may have changed: after a second, or at once where the kernel tells.
   package func waitForChange() {
@@ -166,7 +166,7 @@ package final class Library: Sendable {
 
   /// Takes in at once what became of these images, without reading folders: what was just written is seen by
   /// the next request.
-  func renew(_ images: [(id: String, path: String)]) throws(StorageError) {
+  package func renew(_ images: [(id: String, path: String)]) throws(StorageError) {
     guard source == nil else { return }
     try catalogue(reading.withLock { _ in take(images) })
   }
@@ -219,7 +219,8 @@ package final class Library: Sendable {
   }
 
   /// One image as the catalog holds it, from its archive and sidecar; nil where there is none.
-  func catalogEntry(_ id: String) throws(StorageError) -> (entry: CatalogEntry, archive: SZIArchive)? {
+  package func catalogEntry(_ id: String) throws(StorageError) -> (entry: CatalogEntry, archive: SZIArchive)?
+  {
     guard let entry = table.withLock({ $0.entry(id) }), let archive = try opened(entry) else { return nil }
     return (entry.catalogEntry(archive), archive)
   }
@@ -287,7 +288,7 @@ package final class Library: Sendable {
 
 extension [String] {
   /// The first index whose element satisfies `predicate`, where all that follow do, too.
-  func partitioningIndex(_ predicate: (String) -> Bool) -> Int {
+  package func partitioningIndex(_ predicate: (String) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2

@@ -1,6 +1,6 @@
-import Files
+package import Files
 import Foundation
-import Metadata
+package import Metadata
 import TileStorage
 
 /// Changes of a space by who has it open, as `LibraryEditor` and `Trash` make them of the library.
@@ -8,7 +8,7 @@ extension SpaceLibrary {
   /// - Parameters:
   ///   - id: within the space.
   ///   - isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
-  func edit(
+  package func edit(
     _ id: String, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> LibraryEditor.Outcome {
     var outcome = LibraryEditor.Outcome.done
@@ -38,7 +38,7 @@ extension SpaceLibrary {
   /// - Parameters:
   ///   - ids: within the space.
   ///   - keeps: seconds that they can come back.
-  func delete(
+  package func delete(
     _ ids: [String], keeps: Int
   ) throws(StorageError) -> (deletion: Trash.Deletion?, refused: [String]) {
     let (deletion, refused) = try space.delete(ids, at: Self.now)
@@ -46,12 +46,12 @@ extension SpaceLibrary {
     return (deletion.map { told($0, keeps) }, refused.map { Self.prefixed($0) })
   }
 
-  func deletions(keeps: Int) throws(StorageError) -> [Trash.Deletion] {
+  package func deletions(keeps: Int) throws(StorageError) -> [Trash.Deletion] {
     try space.deletions(since: Self.now - keeps).map { told($0, keeps) }
   }
 
   /// - Parameter name: as a deletion's id is told.
-  func restore(
+  package func restore(
     _ name: String, keeps: Int
   ) throws(StorageError) -> (restored: [String], taken: [String])? {
     guard let result = try space.restore(String(name.dropFirst()), since: Self.now - keeps) else {
@@ -62,10 +62,10 @@ extension SpaceLibrary {
   }
 
   /// What fails now is tried again the next time.
-  func purgeDeleted(keeps: Int) { try? space.purgeDeleted(until: Self.now - keeps) }
+  package func purgeDeleted(keeps: Int) { try? space.purgeDeleted(until: Self.now - keeps) }
 
   /// What the ids of deletions from a space begin with.
-  static let deletionMark: Character = "~"
+  package static let deletionMark: Character = "~"
 
   private func told(_ deletion: DeletedImages, _ keeps: Int) -> Trash.Deletion {
     Trash.Deletion(

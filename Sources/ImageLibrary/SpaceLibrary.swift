@@ -56,10 +56,10 @@ package protocol OpenSpace: LibrarySource {
 
 /// Images that were deleted from a space together.
 package struct DeletedImages: Sendable {
-  let name: String
-  let images: [String]
+  package let name: String
+  package let images: [String]
   /// Seconds since 1970.
-  let time: Int
+  package let time: Int
 
   package init(name: String, images: [String], time: Int) {
     (self.name, self.images, self.time) = (name, images, time)
@@ -70,13 +70,13 @@ package struct DeletedImages: Sendable {
 ///
 /// In URLs its images' ids stand behind `~/`, so that no public URL ever means a private image.
 package final class SpaceLibrary: Sendable {
-  let library: Library
+  package let library: Library
   package let space: any OpenSpace
 
   /// In front of ids: what a URL must have for a private image to be looked for at all.
-  static let prefix: StaticString = "~/"
+  package static let prefix: StaticString = "~/"
 
-  init(_ space: any OpenSpace, openLimit: Int = 128) throws(StorageError) {
+  package init(_ space: any OpenSpace, openLimit: Int = 128) throws(StorageError) {
     self.space = space
     library = try Library(space, name: "private space", openLimit: openLimit)
   }

@@ -1,20 +1,24 @@
-import Catalog
-import Files
+package import Catalog
+package import Files
 import TileStorage
 
 /// One page of the library.
-struct LibraryListing {
-  let entries: [CatalogEntry]
+package struct LibraryListing {
+  package let entries: [CatalogEntry]
   /// Of all pages together.
-  let total: Int
+  package let total: Int
   /// The cursor of the next page.
-  let next: String?
+  package let next: String?
+
+  package init(entries: [CatalogEntry], total: Int, next: String?) {
+    (self.entries, self.total, self.next) = (entries, total, next)
+  }
 }
 
 extension Library {
   /// Images after `cursor` by id, at most `limit`; with `text`, those that have words beginning with each
   /// of its words.
-  func list(after cursor: String?, limit: Int, containing text: String?) throws(StorageError)
+  package func list(after cursor: String?, limit: Int, containing text: String?) throws(StorageError)
     -> LibraryListing
   {
     let words = text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }

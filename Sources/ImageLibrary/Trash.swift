@@ -1,17 +1,17 @@
-import Files
+package import Files
 import Foundation
 import Synchronization
 import TileStorage
 
 /// What was deleted from the library that is served, and what brings it back.
-final class Trash: Sendable {
+package final class Trash: Sendable {
   /// One deletion as it is told.
-  struct Deletion: Encodable {
-    let id: String
-    let images: [String]
+  package struct Deletion: Encodable {
+    package let id: String
+    package let images: [String]
     /// Seconds since 1970.
-    let deleted: Int
-    let expires: Int
+    package let deleted: Int
+    package let expires: Int
   }
 
   private let library: Library
@@ -20,7 +20,7 @@ final class Trash: Sendable {
   private let keeps: Int
   private let turn = Mutex<Void>(())
 
-  init(_ library: Library, keeps: Int) {
+  package init(_ library: Library, keeps: Int) {
     (self.library, self.keeps) = (library, keeps)
     folder = TrashFolder(library: library.root)
   }
@@ -35,7 +35,7 @@ final class Trash: Sendable {
   /// Moves images out of the library, durably.
   /// - Returns: the deletion, nil where there was nothing to delete; and the ids that are no image, whose tiles are
   ///   loose files, or that could not be moved. Where none could it throws.
-  func delete(_ ids: [String]) throws(StorageError) -> (deletion: Deletion?, refused: [String]) {
+  package func delete(_ ids: [String]) throws(StorageError) -> (deletion: Deletion?, refused: [String]) {
     try alone { () throws(StorageError) in
       let table = library.current
       let entries = ids.map { ($0, table.entry($0)) }
@@ -50,12 +50,12 @@ final class Trash: Sendable {
   }
 
   /// What can come back, the last deleted first.
-  var deletions: [Deletion] { folder.deletions.map(told) }
+  package var deletions: [Deletion] { folder.deletions.map(told) }
 
   /// Brings a deletion's images back.
   /// - Returns: those that are back, and those whose place another image has taken; nil where there is no such
   ///   deletion any more.
-  func restore(_ name: String) throws(StorageError) -> (restored: [String], taken: [String])? {
+  package func restore(_ name: String) throws(StorageError) -> (restored: [String], taken: [String])? {
     guard let time = TrashFolder.time(ofDeletion: name), time + keeps > Self.now else { return nil }
     return try alone { () throws(StorageError) in
       guard let (restored, taken) = try folder.restore(name) else { return nil }
@@ -66,7 +66,7 @@ final class Trash: Sendable {
   }
 
   /// Removes for good what was kept for long enough, and what a killed program was removing.
-  func purge() { folder.purge(until: Self.now - keeps) }
+  package func purge() { folder.purge(until: Self.now - keeps) }
 
   private func alone<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     let result: Swift.Result<Result, StorageError> = turn.withLock { _ in

@@ -1,12 +1,12 @@
-import Files
+package import Files
 import Glibc
-import Metadata
+package import Metadata
 import Synchronization
 import TileStorage
 
 /// Writes sidecars, so that of two who edit one image at once the later is told.
-final class LibraryEditor: Sendable {
-  enum Outcome {
+package final class LibraryEditor: Sendable {
+  package enum Outcome {
     case done
     case notThere
     /// Somebody else has changed the image in the meantime.
@@ -20,11 +20,11 @@ final class LibraryEditor: Sendable {
   private let library: Library
   private let turn = Mutex<Void>(())
 
-  init(_ library: Library) { self.library = library }
+  package init(_ library: Library) { self.library = library }
 
   /// Writes the edit beside the archive, durably, and takes it into the catalog.
   /// - Parameter isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
-  func edit(
+  package func edit(
     _ id: String, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
     let result: Result<Outcome, StorageError> = turn.withLock { _ in

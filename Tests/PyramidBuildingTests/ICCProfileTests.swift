@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Imaging
+
+/// What is told of a profile is its own word, and a stranger's.
+@Suite struct ICCProfileTests {
+  private static let made = ColourProfile.bytes(
+    white: (0.3127, 0.329), red: (0.64, 0.33), green: (0.3, 0.6), blue: (0.15, 0.06), curve: .standardRGB)
+
+  @Test func coloursAndNameAreTold() throws {
+    let profile = try #require(ICCProfile(try #require(Self.made)))
+    #expect(profile.colourSpace == "RGB ")
+    #expect(profile.description?.isEmpty == false)
+  }
+
+  @Test func whatIsCutShortIsNoProfileOrHasNoName() throws {
+    let bytes = try #require(Self.made)
+    for count in 0..<bytes.count {
+      let profile = ICCProfile(Array(bytes.prefix(count)))
+      if count < 128 { #expect(profile == nil) }
+      if let profile { #expect(profile.colourSpace == "RGB ") }
+    }
+  }
+
+  @Test func namesHaveNoControlsAndAnEnd() throws {
+    var bytes = try #require(Self.made)
+    // The text of the tag `desc`, UTF-16 of big-endian order.
+    let name = Array("RGB".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] })
+    let at = try #require(bytes.indices.first { bytes[$0...].starts(with: name) })
+    bytes.replaceSubrange(at..<at + 6, with: [0, 0x1b, 0, 0x5b, 0, 0x41])
+    #expect(ICCProfile(bytes)?.description?.hasPrefix("[A") == true)
+  }
+}
