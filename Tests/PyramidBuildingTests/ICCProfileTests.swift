@@ -8,7 +8,8 @@ import Testing
     white: (0.3127, 0.329), red: (0.64, 0.33), green: (0.3, 0.6), blue: (0.15, 0.06), curve: .standardRGB)
 
   @Test func coloursAndNameAreTold() throws {
-    let profile = try #require(ICCProfile(try #require(Self.made)))
+    let bytes = try #require(Self.made)
+    let profile = try #require(ICCProfile(bytes))
     #expect(profile.colourSpace == "RGB ")
     #expect(profile.description?.isEmpty == false)
   }

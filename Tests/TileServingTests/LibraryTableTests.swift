@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TileStorage
 
+@testable import ImageLibrary
 @testable import TileServing
 
 @Suite struct LibraryTableTests {

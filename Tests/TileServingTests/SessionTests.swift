@@ -5,6 +5,7 @@ import Testing
 import TileStorage
 import Uploading
 
+@testable import ImageLibrary
 @testable import TileServing
 
 /// Sessions by a clock that the test turns.
