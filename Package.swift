@@ -94,6 +94,9 @@ let package = Package(
       "ImageLibrary",
       ["Files", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
     library("Uploading", ["Files", "TileStorage"]),
+    library(
+      "Intake",
+      ["Files", "Threads", "ImageLibrary", "PrivateSpaces", "PyramidBuilding", "TileStorage", "Uploading"]),
     library("HTTPMessages", ["CDeflate", "CXXHash"]),
     library(
       "HTTPListening",
@@ -103,7 +106,7 @@ let package = Package(
       dependencies: [
         "ImageLibrary",
         "CCell",
-        "Files",
+        "Files", "Intake",
         "Threads",
         "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",
         "Catalog",
@@ -123,6 +126,7 @@ let package = Package(
       "PrivateSpacesTests",
       ["Files", "PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("CatalogTests", ["Files", "Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests("ImageLibraryTests", ["ImageLibrary", "Files", "TileStorage", "TestSupport"]),
     tests("UploadingTests", ["Files", "Uploading", "TestSupport"]),
     tests("MetadataTests", ["Files", "Metadata", "TileStorage", "TestSupport"]),
     tests(

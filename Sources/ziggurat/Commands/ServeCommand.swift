@@ -2,6 +2,7 @@ import Files
 import Foundation
 import HTTPListening
 import ImageLibrary
+import Intake
 import PrivateSpaces
 import Threads
 import TileServing

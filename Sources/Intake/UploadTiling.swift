@@ -1,15 +1,14 @@
 import Files
 import Foundation
-import ImageLibrary
+package import ImageLibrary
 import PyramidBuilding
 import Threads
-import TileServing
 import TileStorage
-import Uploading
+package import Uploading
 
 /// Makes pictures of uploads, one at a time, on a thread of its own.
 // Sendable: all but the flag is touched by that thread alone.
-final class UploadTiling: @unchecked Sendable {
+package final class UploadTiling: @unchecked Sendable {
   let uploads: Uploads
   private let library: Library
   private let root: String
@@ -18,17 +17,17 @@ final class UploadTiling: @unchecked Sendable {
   let stopping = Flag()
   private let ended = Flag()
 
-  init(
+  package init(
     _ uploads: Uploads, library: Library, root: String,
     space: @escaping @Sendable (String) -> SpaceLibrary?
   ) {
     (self.uploads, self.library, self.root, self.space) = (uploads, library, root, space)
   }
 
-  func start() { StartedThread.needed { self.run() } }
+  package func start() { StartedThread.needed { self.run() } }
 
   /// What is being tiled stays an upload.
-  func stop() {
+  package func stop() {
     stopping.set()
     uploads.excuse()
     // What takes longer than a strip of tiles is cut off, as by a crash.

@@ -1,7 +1,6 @@
 import Files
 import PrivateSpaces
 import PyramidBuilding
-import TileServing
 import TileStorage
 import Uploading
 

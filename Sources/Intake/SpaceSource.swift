@@ -1,28 +1,29 @@
-import Files
+package import Files
 import Glibc
-import ImageLibrary
-import PrivateSpaces
-import TileServing
+package import ImageLibrary
+package import PrivateSpaces
 import TileStorage
-import Uploading
+package import Uploading
 
 /// An open space's images for the server.
-struct SpaceSource: OpenSpace {
-  let space: PrivateSpace
+package struct SpaceSource: OpenSpace {
+  package let space: PrivateSpace
   /// Where uploads lie while they come.
-  var uploads = ""
+  private let uploads: String
 
-  var identity: String { space.identity }
+  package init(space: PrivateSpace, uploads: String = "") { (self.space, self.uploads) = (space, uploads) }
 
-  func wipeKeys() { space.wipeKeys() }
+  package var identity: String { space.identity }
 
-  func makeVault() throws(StorageError) -> any UploadVault {
+  package func wipeKeys() { space.wipeKeys() }
+
+  package func makeVault() throws(StorageError) -> any UploadVault {
     SpaceVault(owner: identity, spool: try SealedSpool(folder: uploads))
   }
 
-  func version() throws(StorageError) -> Int { try space.version() }
+  package func version() throws(StorageError) -> Int { try space.version() }
 
-  func images() throws(StorageError) -> [SourceImage] {
+  package func images() throws(StorageError) -> [SourceImage] {
     let sidecars = try space.sidecarFiles()
     return try space.files().map { file in
       let words = sidecars[file.id].map { path in
@@ -43,40 +44,40 @@ struct SpaceSource: OpenSpace {
 
 /// What changes a space.
 extension SpaceSource {
-  func changeSidecar(
+  package func changeSidecar(
     ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
   ) throws(StorageError) -> Bool {
     try space.changeSidecar(ofID: id, body)
   }
 
-  func delete(
+  package func delete(
     _ ids: [String], at time: Int
   ) throws(StorageError) -> (deletion: DeletedImages?, refused: [String]) {
     let (deletion, refused) = try space.delete(ids, at: time)
     return (deletion.map(Self.told), refused)
   }
 
-  func deletions(since oldest: Int) throws(StorageError) -> [DeletedImages] {
+  package func deletions(since oldest: Int) throws(StorageError) -> [DeletedImages] {
     try space.deletions(since: oldest).map(Self.told)
   }
 
-  func restore(
+  package func restore(
     _ name: String, since oldest: Int
   ) throws(StorageError) -> (restored: [String], taken: [String])? {
     try space.restore(name, since: oldest)
   }
 
-  func purgeDeleted(until oldest: Int) throws(StorageError) { try space.purgeDeleted(until: oldest) }
+  package func purgeDeleted(until oldest: Int) throws(StorageError) { try space.purgeDeleted(until: oldest) }
 
-  func take(_ id: String, from library: String) throws(StorageError) {
+  package func take(_ id: String, from library: String) throws(StorageError) {
     try PictureMove(library: library).seal(id, into: space)
   }
 
-  func give(_ id: String, to library: String) throws(StorageError) {
+  package func give(_ id: String, to library: String) throws(StorageError) {
     try PictureMove(library: library).unseal(id, of: space)
   }
 
-  func hand(_ id: String, to other: any OpenSpace) throws(StorageError) {
+  package func hand(_ id: String, to other: any OpenSpace) throws(StorageError) {
     guard let other = other as? SpaceSource else { preconditionFailure("a library's spaces are of one kind") }
     try PictureMove.reseal(id, of: space, into: other.space)
   }
@@ -87,11 +88,13 @@ extension SpaceSource {
 }
 
 /// Opens a library's spaces for visitors who give a password in the page.
-struct LibrarySpaces: SpaceOpener {
-  let spaces: PrivateSpaces
-  let uploads: String
+package struct LibrarySpaces: SpaceOpener {
+  private let spaces: PrivateSpaces
+  private let uploads: String
 
-  func open(_ password: String) throws(StorageError) -> (any OpenSpace)? {
+  package init(spaces: PrivateSpaces, uploads: String) { (self.spaces, self.uploads) = (spaces, uploads) }
+
+  package func open(_ password: String) throws(StorageError) -> (any OpenSpace)? {
     do {
       let space = try spaces.open(try Password(password))
       // Of what a killed server was sealing. Where nothing can be written, nothing is left either.

@@ -6,7 +6,6 @@ import Testing
 import TileStorage
 
 @testable import ImageLibrary
-@testable import TileServing
 
 @Suite struct LibraryTableTests {
   private func entry(_ id: String) -> LibraryEntry {
