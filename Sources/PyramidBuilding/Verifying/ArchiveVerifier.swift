@@ -27,7 +27,7 @@ package struct ArchiveVerifier {
   package static func faults(of archive: some CheckableArchive, path: String) -> [Fault] {
     var faults: [Fault] = []
     let cells = TileCheckCell.pool(archive.pyramid)
-    for index in 0..<archive.pyramid.tileCount {
+    archive.forEachTile { index in
       let address = archive.pyramid.address(at: index)!
       let size = archive.pyramid.rectangle(of: address)!
       let what = archive.fault(ofTile: index) {

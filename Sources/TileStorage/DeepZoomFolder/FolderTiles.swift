@@ -81,6 +81,26 @@ final class FolderTiles: Sendable {
     return now.tv_sec
   }
 
+  /// Calls `body` with the number of each tile that there is, in their order.
+  func forEachTile(_ body: (_ number: Int) -> Void) {
+    let grid = TileGrid(pyramid)
+    for level in 0..<pyramid.levelCount {
+      guard let directory = opendir("\(folder)/\(level - offset)") else { continue }
+      defer { closedir(directory) }
+      var numbers: [Int] = []
+      while let entry = readdir(directory) {
+        guard let name = entry.pointee.name, name.hasSuffix(".\(fileExtension)") else { continue }
+        let place = name.dropLast(fileExtension.count + 1).split(separator: "_").map { Int($0) }
+        if place.count == 2, let column = place[0], let row = place[1],
+          let number = grid.index(level: level, column: column, row: row)
+        {
+          numbers.append(number)
+        }
+      }
+      numbers.sorted().forEach(body)
+    }
+  }
+
   private var mappedCount: Int { mapped.withLock { $0.current.count + $0.former.count } }
 
   private func path(_ number: Int) -> String? {

@@ -20,7 +20,7 @@ public final class SZIArchive: Sendable {
   // Written once, before the archive is shared.
   nonisolated(unsafe) let index: TileIndex
   /// Where the tiles do not lie in `file`.
-  private let loose: (any LooseTiles)?
+  let loose: (any LooseTiles)?
   private let levels: LevelSet
 
   /// - Parameters:
@@ -151,6 +151,9 @@ public final class SZIArchive: Sendable {
 
   /// Coarser levels than this are not stored, as `vips dzsave --depth` leaves them.
   public var coarsestLevel: Int { levels.coarsest }
+
+  /// Whether any tile of the level is stored.
+  func hasTiles(ofLevel level: Int) -> Bool { levels.contains(level) }
 
   /// Whether whoever wrote the archive left the tile out, as `vips dzsave --skip-blanks` does: its level has
   /// others. Of our own archives none are.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from harness import Server, ServerTest, folder, levels, photo
+from harness import Server, ServerTest, folder, levels, photo, run
 
 WIDTH, HEIGHT = 1300, 900
 
@@ -133,6 +133,38 @@ class DeepZoomFolders(ServerTest):
                 self.assertEqual(server.get("/dzi/" + name.split("/", 1)[1]).body, archive.read(name), name)
             crop = picture(server.get("/iiif/3/a/100,80,300,200/max/0/default.png"))
             self.assertLess(difference(crop, Image.open(source).convert("RGB").crop((100, 80, 400, 280))), 6)
+
+    def test_verify_reads_the_files_that_there_are(self):
+        base = folder("verify-dzi")
+        dzsave(photo(base / "photo.png", WIDTH, HEIGHT), base / "image", "--tile-size", "256", "--overlap", "0")
+        tiles = base / "image_files"
+
+        def faults() -> list[str]:
+            done = run("verify", base / "image.dzi")
+            told = [line.split(": ", 1)[1] for line in done.stdout.splitlines() if "image.dzi: " in line]
+            self.assertEqual(done.returncode, 1 if told else 0, done.stderr)
+            return told
+
+        self.assertEqual(faults(), [])
+        # As --skip-blanks leaves them.
+        (tiles / "11/0_0.jpeg").unlink()
+        self.assertEqual(faults(), [])
+        cut = tiles / "10/1_1.jpeg"
+        cut.write_bytes(cut.read_bytes()[:200])
+        self.assertEqual([line.split(" ")[1] for line in faults()], ["10/1_1.jpeg"])
+        for tile in (tiles / "9").iterdir():
+            tile.unlink()
+        self.assertIn("level 9 has no tiles", faults())
+
+    def test_verify_of_a_pyramid_that_nobody_can_walk_ends(self):
+        base = folder("vast-dzi")
+        (base / "vast_files/29").mkdir(parents=True)
+        photo(base / "tile.png", 512, 512)
+        subprocess.run(["vips", "copy", base / "tile.png", base / "vast_files/29/0_0.jpg"], check=True)
+        (base / "vast.dzi").write_text('<?xml version="1.0"?><Image xmlns="http://schemas.microsoft.com/deepzoom/2008" '
+                                       'Format="jpg" Overlap="0" TileSize="512"><Size Width="536870912" Height="536870912"/></Image>')
+        done = run("verify", "--quiet", base / "vast.dzi", timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_nothing_is_written_beside_them(self):
         self.assertEqual(sorted(self.place.rglob("*")), self.before)

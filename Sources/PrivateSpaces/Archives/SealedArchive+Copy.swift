@@ -1,0 +1,45 @@
+import Files
+import Glibc
+import TileStorage
+
+extension SealedArchive {
+  /// The same archive under other keys, in a file of its own that was read back.
+  /// - Parameter isStopped: asked now and then, with the bytes that were read.
+  /// - Returns: nil where it was stopped.
+  func copied(
+    to keys: SpaceKeys, in folder: SpaceFolder, isStopped: (Int) -> Bool
+  ) throws(StorageError) -> SpaceIndex.Entry? {
+    var result: SpaceIndex.Entry?
+    let writer = try SealedArchiveWriter(
+      keys: keys, folder: folder, id: id, pyramid: pyramid, format: format, source: generationText
+    ) { (entry, file) throws(StorageError) in
+      try folder.publish(file)
+      result = entry
+    }
+    // After `finish` it does nothing.
+    defer { writer.abandon() }
+    var done = 0
+    for number in tilesInOrder {
+      guard let bytes = copy(number) else { throw StorageError("read", "tile \(number) is damaged") }
+      try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+        try writer.append(tile: number, UnsafeRawBufferPointer(bytes), crc: 0)
+      }
+      done += bytes.count + Seal.overhead
+      if isStopped(done) { return nil }
+    }
+    for name in entryNamesInOrder {
+      guard let bytes = entry(name) else { throw StorageError("read", "\(name) is damaged") }
+      try writer.append(name, bytes)
+    }
+    _ = try writer.finish()
+    guard let result, try SealedArchive(id: id, entry: result, folder: folder, keys: keys).isWhole else {
+      throw StorageError("read", "its copy cannot be read back", code: EIO)
+    }
+    return result
+  }
+
+  /// Everything in it is what was sealed.
+  var isWhole: Bool {
+    (0..<pyramid.tileCount).allSatisfy { copy($0) != nil } && entryNames.allSatisfy(isIntact)
+  }
+}
