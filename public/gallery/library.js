@@ -2,7 +2,7 @@ const PAGE = 200
 
 export class Library {
   constructor(query, read = readJSON) {
-    Object.assign(this, { query, read, isComplete: false, reading: null })
+    Object.assign(this, { query, read, images: [], cursor: null, isComplete: false, reading: null })
     this.abort = new AbortController()
   }
 
@@ -19,7 +19,10 @@ export class Library {
     if (this.cursor) query.set('cursor', this.cursor)
     if (this.query) query.set('q', this.query)
     const { images, next, total } = await this.read(`/api/images?${query}`, this.abort.signal)
-    Object.assign(this, { cursor: next, isComplete: !next, total })
+    this.images.push(...images)
+    this.cursor = next ?? null
+    this.isComplete = this.cursor === null
+    this.total = total
     return images
   }
 }
