@@ -215,7 +215,8 @@ class SpaceEditing(SpaceTest):
 
     def test_killed_at_any_moment_an_edit_is_there_or_not(self):
         moments, hits = seed("kill -9 of edits"), 0
-        title = None
+        # What it is called where the first edit has not come through.
+        title = "grandmother"
         for number in range(KILLS):
             server = serve(self.library)
             owner = self.owner(server)
