@@ -1,7 +1,7 @@
 import TileGeometry
 
 /// A request of one of two protocols: with itself as the second, of any number. Concrete types all the way, so that
-/// a request crosses no existential.
+/// a request crosses no existential; and inlined, so that it is not copied from each into the next.
 enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
   case first(First)
   case other(Other)
@@ -12,16 +12,13 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     First.urls(ofID: id, base: base, ending: ending) + Other.urls(ofID: id, base: base, ending: ending)
   }
 
-  init?(_ path: RawPath) {
-    if let request = First(path) {
-      self = .first(request)
-    } else if let request = Other(path) {
-      self = .other(request)
-    } else {
-      return nil
-    }
-  }
+  @inline(__always)
+  static func has(_ path: RawPath) -> Bool { First.has(path) || Other.has(path) }
 
+  @inline(__always)
+  init(_ path: RawPath) { self = First.has(path) ? .first(First(path)) : .other(Other(path)) }
+
+  @inline(__always)
   var label: Int {
     switch self {
     case .first(let request): request.label
@@ -29,6 +26,7 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     }
   }
 
+  @inline(__always)
   var id: Range<Int> {
     switch self {
     case .first(let request): request.id
@@ -36,6 +34,7 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     }
   }
 
+  @inline(__always)
   var wholeID: Range<Int>? {
     switch self {
     case .first(let request): request.wholeID
@@ -43,6 +42,7 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     }
   }
 
+  @inline(__always)
   var subject: TileSubject {
     switch self {
     case .first(let request): request.subject
@@ -50,6 +50,7 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     }
   }
 
+  @inline(__always)
   var format: PictureFormat? {
     switch self {
     case .first(let request): request.format
@@ -57,6 +58,7 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     }
   }
 
+  @inline(__always)
   func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
     switch self {
     case .first(let request): request.place(in: pyramid, limits)
@@ -64,6 +66,7 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     }
   }
 
+  @inline(__always)
   func link(
     _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink? {

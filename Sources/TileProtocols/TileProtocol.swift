@@ -13,8 +13,11 @@ package protocol TileProtocol: Sendable {
   ///   - ending: of the tiles' files.
   static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)]
 
-  /// Nil where the path's first segments are not the protocol's.
-  init?(_ path: RawPath)
+  /// Whether the path's first segments are the protocol's.
+  static func has(_ path: RawPath) -> Bool
+
+  /// - Parameter path: one that the protocol has.
+  init(_ path: RawPath)
 
   /// Which of `labels` the request is counted as.
   var label: Int { get }

@@ -30,8 +30,8 @@ package struct TileRequest: Sendable {
 
   /// Nil where the path is of no tile protocol.
   package init?(_ path: RawPath) {
-    guard let request = Served(path) else { return nil }
-    self.request = request
+    guard Served.has(path) else { return nil }
+    request = Served(path)
   }
 
   /// Which of `labels` the request is counted as.
@@ -40,13 +40,13 @@ package struct TileRequest: Sendable {
   /// Where in the path the image's id stands, percent-encoded.
   package var id: Range<Int> { request.id }
 
+  /// What the tile is to be encoded in; nil for an ending that no format has.
+  package var format: PictureFormat? { request.format }
+
   /// Where the id stands if an image is called so; nil where the path has one reading.
   package var wholeID: Range<Int>? { request.wholeID }
 
   package var subject: TileSubject { request.subject }
-
-  /// What the tile is to be encoded in; nil for an ending that no format has.
-  package var format: PictureFormat? { request.format }
 
   /// Where the tile or picture lies that the request asks for.
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {

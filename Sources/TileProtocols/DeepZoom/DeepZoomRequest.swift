@@ -24,8 +24,9 @@ package struct DeepZoomRequest: TileProtocol {
   /// What stands in front of a tile's name.
   package static func folder(ofID id: String, base: String) -> String { "\(base)/dzi/\(id)_files/" }
 
-  package init?(_ path: RawPath) {
-    guard path.starts(with: "/dzi/") else { return nil }
+  package static func has(_ path: RawPath) -> Bool { path.starts(with: "/dzi/") }
+
+  package init(_ path: RawPath) {
     let start = 5
     if path.has(".dzi", before: path.count, from: start) {
       (asked, id, format) = (.descriptor, start..<path.count - 4, nil)

@@ -30,14 +30,12 @@ package struct IIIFRequest: TileProtocol {
     "\(base)/iiif/\(version.rawValue)/\(id)"
   }
 
-  package init?(_ path: RawPath) {
-    if path.starts(with: "/iiif/3/") {
-      version = .three
-    } else if path.starts(with: "/iiif/2/") {
-      version = .two
-    } else {
-      return nil
-    }
+  package static func has(_ path: RawPath) -> Bool {
+    path.starts(with: "/iiif/3/") || path.starts(with: "/iiif/2/")
+  }
+
+  package init(_ path: RawPath) {
+    version = path.has("3", at: 6) ? .three : .two
     let (start, end) = (8, path.count)
     // From the end, since an id may hold slashes.
     guard let file = path.slash(before: end, from: start) else {

@@ -12,17 +12,17 @@ struct PathReader {
   /// What was not read yet.
   var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[at...]) }
 
+  @inline(__always)
   mutating func skip(_ byte: UInt8) -> Bool {
     guard at < bytes.count, bytes[at] == byte else { return false }
     at += 1
     return true
   }
 
+  @inline(__always)
   mutating func skip(_ text: StaticString) -> Bool {
-    let length = text.utf8CodeUnitCount
-    guard bytes.count - at >= length else { return false }
-    for offset in 0..<length where bytes[at + offset] != text.utf8Start[offset] { return false }
-    at += length
+    guard RawPath(bytes).has(text, at: at) else { return false }
+    at += text.utf8CodeUnitCount
     return true
   }
 

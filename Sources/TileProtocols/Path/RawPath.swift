@@ -1,3 +1,5 @@
+import Glibc
+
 /// A request's path as it was sent, percent-encoding and all, looked at without a copy.
 package struct RawPath {
   package let bytes: UnsafeRawBufferPointer
@@ -10,22 +12,26 @@ package struct RawPath {
     UnsafeRawBufferPointer(rebasing: bytes[range])
   }
 
+  // Inlined, so that a literal is compared with and not walked.
+  @inline(__always)
   package func has(_ text: StaticString, at start: Int) -> Bool {
     let length = text.utf8CodeUnitCount
-    guard start >= 0, bytes.count - start >= length else { return false }
-    for offset in 0..<length where bytes[start + offset] != text.utf8Start[offset] { return false }
-    return true
+    guard start >= 0, bytes.count - start >= length, let path = bytes.baseAddress else { return false }
+    return memcmp(path + start, text.utf8Start, length) == 0
   }
 
+  @inline(__always)
   package func starts(with text: StaticString) -> Bool { has(text, at: 0) }
 
   /// Whether what ends at `end` is `text`, and begins at `start` or behind it.
+  @inline(__always)
   package func has(_ text: StaticString, before end: Int, from start: Int) -> Bool {
     let at = end - text.utf8CodeUnitCount
     return at >= start && has(text, at: at)
   }
 
   /// Whether the part from `start` to `end` is `text`.
+  @inline(__always)
   package func isPart(_ text: StaticString, from start: Int, to end: Int) -> Bool {
     end - start == text.utf8CodeUnitCount && has(text, at: start)
   }

@@ -25,8 +25,9 @@ package struct XYZRequest: TileProtocol {
   /// What stands in front of a tile's name.
   package static func folder(ofID id: String, base: String) -> String { "\(base)/xyz/\(id)/" }
 
-  package init?(_ path: RawPath) {
-    guard path.starts(with: "/xyz/") else { return nil }
+  package static func has(_ path: RawPath) -> Bool { path.starts(with: "/xyz/") }
+
+  package init(_ path: RawPath) {
     let start = 5
     // From the end, since an id may hold slashes.
     guard let file = path.slash(before: path.count, from: start) else {

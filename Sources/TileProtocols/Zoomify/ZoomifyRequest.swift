@@ -23,8 +23,9 @@ package struct ZoomifyRequest: TileProtocol {
   /// What stands in front of a tile's name.
   package static func folder(ofID id: String, base: String) -> String { "\(base)/zoomify/\(id)/" }
 
-  package init?(_ path: RawPath) {
-    guard path.starts(with: "/zoomify/") else { return nil }
+  package static func has(_ path: RawPath) -> Bool { path.starts(with: "/zoomify/") }
+
+  package init(_ path: RawPath) {
     let start = 9
     // From the end, since an id may hold slashes.
     guard let file = path.slash(before: path.count, from: start) else {
