@@ -1,4 +1,4 @@
-package import Files
+public import Files
 public import TileGeometry
 
 /// One image's tiles in a stored ZIP (SZI 1.2), mapped and read in place.
@@ -23,11 +23,14 @@ public final class SZIArchive: Sendable {
   let loose: (any LooseTiles)?
   private let levels: LevelSet
 
+  /// Opens a ZIP file, or a Deep Zoom descriptor that ends in `.dzi` with its folder of tiles beside it.
+  public convenience init(path: String) throws(StorageError) { try self.init(path: path, within: nil) }
+
   /// - Parameters:
   ///   - path: of a ZIP file, or of a Deep Zoom descriptor that ends in `.dzi`.
   ///   - enclosure: the library, which no link leads out of. Without one the file itself may be a link; a
   ///     descriptor's tiles lie in its folder in any case.
-  package convenience init(path: String, within enclosure: Enclosure? = nil) throws(StorageError) {
+  package convenience init(path: String, within enclosure: Enclosure?) throws(StorageError) {
     do {
       if path.hasSuffix(".dzi") {
         try self.init(DeepZoomFolder(path: path, within: enclosure))
