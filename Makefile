@@ -43,7 +43,7 @@ test: test-tools ## install what tests need, run everything; the last line is "N
 
 .PHONY: test-hostile
 test-hostile: release test-tools ## nearly a thousand broken files through the builder; attacks among a thousand good pictures
-	@GOOD=$${GOOD:-1000} .cache/venv/bin/python $(scripts)/python-tests Tests/hostile
+	@FULL=1 GOOD=$${GOOD:-1000} .cache/venv/bin/python $(scripts)/python-tests Tests/hostile
 
 .PHONY: test-kill
 test-kill: release test-tools ## kill -9 a library build at KILLS=100 random moments, then check and finish it; its cells at as many more
@@ -54,13 +54,17 @@ test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200
 	@KILLS=$${KILLS:-200} UPLOAD_KILLS=$${KILLS:-200} .cache/venv/bin/python $(scripts)/python-tests Tests/program \
 	  -k test_library_kills -k test_killed_at_any_byte -k ServerKills
 
+.PHONY: test-kill-spaces
+test-kill-spaces: release test-tools ## kill -9 whatever writes a private space at KILLS=100 random moments of each kind
+	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/program/spaces -k killed
+
 .PHONY: test-agreement
 test-agreement: release test-tools ## exact, fast and lossless against vips dzsave on pictures of 100+ megapixels (minutes)
 	@.cache/venv/bin/python $(scripts)/python-tests Tests/agreement
 
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
-fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff metadata sidecar archive profile tile cell"
+fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff metadata sidecar archive profile tile cell request"
 	@$(prepare) build test
 	@$(use_swift); ZIGGURAT_FUZZ=1 swift build -c release --scratch-path .build/fuzz --product reader-fuzz --sanitize address \
 	  -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link
@@ -92,8 +96,9 @@ format: ## put Swift sources into the form that lint asks for
 	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## format, warnings as errors, and that targets import only what they declare
+lint: ## format, sizes of files and folders, warnings as errors, and that targets import only what they declare
 	@$(prepare) build
+	@$(PYTHON) $(scripts)/sizes
 	@$(use_swift); swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	@$(use_swift); swift build --build-tests $(strict) --explicit-target-dependency-import-check error
 	@# Every Debian package that Package.swift names is in the one list, so that a fresh machine gets it.
@@ -103,8 +108,22 @@ lint: ## format, warnings as errors, and that targets import only what they decl
 	done
 	@echo "lint: clean"
 
+.PHONY: docs
+docs: ## the library products' documentation, .build/docs/PRODUCT.doccarchive; each public declaration has some
+	@$(prepare) build
+	@$(use_swift); swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members >/dev/null
+	@$(use_swift); mkdir -p .build/docs; for catalogue in docs/*.docc; do \
+	  product=$$(basename $$catalogue .docc); symbols=.build/docs/$$product; \
+	  rm -rf $$symbols; mkdir $$symbols; \
+	  cp $$(find .build -path '*/symbolgraph/*' -name "$$product*.symbols.json") $$symbols; \
+	  $(PYTHON) $(scripts)/documented $$symbols/*.json; \
+	  docc convert $$catalogue --additional-symbol-graph-dir $$symbols --warnings-as-errors \
+	    --fallback-display-name $$product --fallback-bundle-identifier ziggurat.$$product \
+	    --output-path .build/docs/$$product.doccarchive; \
+	done
+
 .PHONY: bench
-bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view pan space search fair", QUICK=1: a smoke run; BENCH=cells: against the build AGAINST=revision or file
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view pan space search fair jxl", QUICK=1: a smoke run; BENCH="cells instructions": against the build AGAINST=revision or file
 	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif)
 	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
 

@@ -14,8 +14,12 @@ func c(_ name: String, _ pkgConfig: String? = nil, _ package: String? = nil) -> 
     providers: package.map { [.apt([$0])] })
 }
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+func library(
+  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+  resources: [Resource]? = nil
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
@@ -41,6 +45,7 @@ let package = Package(
     c("CHEIF", "libheif", "libheif-dev"),
     c("CISAL", "libisal", "libisal-dev"),
     c("CJPEG", "libjpeg", "libjpeg62-turbo-dev"),
+    c("CJXL", "libjxl", "libjxl-dev"),
     c("CLCMS", "lcms2", "liblcms2-dev"),
     c("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
     c("CQREncode", "libqrencode", "libqrencode-dev"),
@@ -58,11 +63,11 @@ let package = Package(
     library("Threads"),
     library("Files", ["CFileSystems", "CXXHash"]),
     library("TileGeometry"),
-    library("TileStorage", ["Files", "TileGeometry", "CDeflate", "CExpat"]),
+    library("TileStorage", ["Files", "Threads", "TileGeometry", "CDeflate", "CExpat"]),
     library("TileProtocols", ["HTTPMessages", "TileStorage", "TileGeometry"]),
     library(
       "PrivateSpaces", ["Files", "CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
-    library("Imaging", ["Cells", "CVips", "CLCMS", "CHEIF"]),
+    library("Imaging", ["Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL"]),
     library("Metadata", ["Files", "Cells", "TileStorage", "CGExiv2"]),
     library(
       "PyramidBuilding",
@@ -79,7 +84,8 @@ let package = Package(
       "TileRendering",
       ["Files", "CCell", "Cells", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CTurboJPEG"]),
     library(
-      "TileExport", ["Files", "Threads", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
+      "TileExport",
+      ["Files", "Threads", "HTTPMessages", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
     library("Catalog", ["Files", "CSQLite", "TileStorage", "TileGeometry"]),
     library(
       "TileServing",
@@ -89,11 +95,11 @@ let package = Package(
         "Threads",
         "Catalog", "Cells", "HTTPMessages", "Metadata", "Uploading", "CQREncode",
         "TileProtocols", "TileRendering", "TileStorage", "TileGeometry", "CSodium",
-      ]),
+      ], resources: [.embedInCode("Description/openapi.json")]),
     library(
       "ImageLibrary",
-      ["Files", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
-    library("Uploading", ["Files", "TileStorage"]),
+      ["Files", "Threads", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
+    library("Uploading", ["Files", "Threads", "TileStorage"]),
     library(
       "Intake",
       ["Files", "Threads", "ImageLibrary", "PrivateSpaces", "PyramidBuilding", "TileStorage", "Uploading"]),
@@ -110,14 +116,14 @@ let package = Package(
         "Threads",
         "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",
         "Catalog",
-        "Metadata", "TileProtocols", "TileRendering", "TileExport",
+        "HTTPMessages", "Metadata", "TileProtocols", "TileRendering", "TileExport",
         "TileStorage", "TileGeometry",
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "cell-probe", dependencies: ["Cells", "CCell"], path: "Tests/CellProbe", swiftSettings: strict),
     tests("CellsTests", ["Cells", "cell-probe", "TestSupport"]),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(name: "TestSupport", dependencies: ["Files"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
     tests("TileStorageTests", ["Files", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
@@ -127,6 +133,7 @@ let package = Package(
       ["Files", "PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("CatalogTests", ["Files", "Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("ImageLibraryTests", ["ImageLibrary", "Files", "TileStorage", "TestSupport"]),
+    tests("ThreadsTests", ["Threads"]),
     tests("UploadingTests", ["Files", "Uploading", "TestSupport"]),
     tests("MetadataTests", ["Files", "Metadata", "TileStorage", "TestSupport"]),
     tests(
@@ -149,7 +156,7 @@ let package = Package(
       [
         "ImageLibrary",
         "Files",
-        "Threads",
+        "Threads", "Catalog", "PyramidBuilding",
         "HTTPMessages", "TileServing", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry",
         "TestSupport",
         "Uploading",
@@ -166,7 +173,7 @@ if Context.environment["ZIGGURAT_FUZZ"] != nil {
       name: "reader-fuzz",
       dependencies: [
         "PyramidBuilding", "TileRendering", "Metadata", "Cells", "Imaging", "TileStorage", "TileGeometry",
-        "CISAL",
+        "HTTPMessages", "TileProtocols", "TileServing", "CISAL",
       ], path: "Tests/fuzz",
       exclude: ["fuzz", "seeds.py"], swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }

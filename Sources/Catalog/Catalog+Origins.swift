@@ -12,21 +12,21 @@ package struct LibraryOrigins: OriginStore {
 
   package init(library: String, catalog: Catalog) { (self.library, self.catalog) = (library, catalog) }
 
-  package func claim(_ images: [String: SourceRoot]) throws(StorageError) {
+  package func claim(_ images: [ImageID: SourceRoot]) throws(StorageError) {
     try catalog.claim(
       images.compactMap { id, root in identity(id).map { Catalog.Origin(id: id, root: root.text, file: $0) } }
     )
   }
 
-  package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [String] {
+  package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID] {
     try catalog.origins(ofRoots: roots.map(\.text)).filter { origin in
       identity(origin.id).map { $0.isSameVersion(as: origin) } ?? false
     }.map(\.id).sorted()
   }
 
-  private func identity(_ id: String) -> FileIdentity? {
+  private func identity(_ id: ImageID) -> FileIdentity? {
     var status = stat()
-    guard stat("\(library)/\(id).szi", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard stat(id.archive(in: library), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return FileIdentity(status)
   }
 }
@@ -34,16 +34,16 @@ package struct LibraryOrigins: OriginStore {
 extension Catalog {
   /// An archive's claimed origin.
   struct Origin {
-    let id: String
+    let id: ImageID
     let root: String
     let size: Int
     let modifiedNanoseconds: Int
 
-    init(id: String, root: String, size: Int, modified: Int) {
+    init(id: ImageID, root: String, size: Int, modified: Int) {
       (self.id, self.root, self.size, modifiedNanoseconds) = (id, root, size, modified)
     }
 
-    init(id: String, root: String, file: FileIdentity) {
+    init(id: ImageID, root: String, file: FileIdentity) {
       self.init(id: id, root: root, size: file.size, modified: file.modifiedNanoseconds)
     }
   }
@@ -53,7 +53,7 @@ extension Catalog {
       try connection.runEach(
         CatalogSchema.claim,
         origins.map {
-          [.text($0.id), .text($0.root), .integer($0.size), .integer($0.modifiedNanoseconds)]
+          [.text($0.id.text), .text($0.root), .integer($0.size), .integer($0.modifiedNanoseconds)]
         })
     }
   }
@@ -64,9 +64,9 @@ extension Catalog {
       found = []
       // Sources may be named by the thousand: each is asked for alone.
       for root in roots {
-        try connection.run("SELECT id, bytes, modified FROM origin WHERE root = ?", [.text(root)]) {
-          found.append(
-            Origin(id: $0.text(0) ?? "", root: root, size: $0.integer(1), modified: $0.integer(2)))
+        try connection.run("SELECT id, bytes, modified FROM origin WHERE root = ?", [.text(root)]) { row in
+          guard let id = row.id(0) else { return }
+          found.append(Origin(id: id, root: root, size: row.integer(1), modified: row.integer(2)))
         }
       }
     }

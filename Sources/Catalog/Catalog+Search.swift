@@ -19,7 +19,7 @@ extension Catalog {
   package func search(_ text: String, after cursor: String?, limit: Int) throws(StorageError) -> Findings {
     guard let query = SearchWords(text).query else { return Findings() }
     var result = Findings()
-    var page: [(number: Int, id: String)] = []
+    var page: [Int] = []
     try read(isSearch: true) { (connection) throws(SQLiteError) in
       (result, page) = (Findings(), [])
       var numbers: [Int] = []
@@ -32,32 +32,32 @@ extension Catalog {
         ? try Self.sorted(numbers, after: cursor, connection)
         : try Self.walked(numbers, after: cursor, limit: limit + 1, connection)
       result.hasMore = page.count > limit
-      let places = page.prefix(limit).map { String($0.number) }.joined(separator: ",")
+      let places = page.prefix(limit).map(String.init).joined(separator: ",")
       try connection.run(
         "SELECT \(CatalogSchema.columns) FROM image WHERE number IN (\(places)) ORDER BY id"
-      ) { result.entries.append(CatalogSchema.entry($0)) }
+      ) { if let entry = CatalogSchema.entry($0) { result.entries.append(entry) } }
     }
     return result
   }
 
   private static func sorted(
     _ numbers: [Int], after cursor: String?, _ connection: SQLiteConnection
-  ) throws(SQLiteError) -> [(number: Int, id: String)] {
-    var found: [(number: Int, id: String)] = []
+  ) throws(SQLiteError) -> [Int] {
+    var found: [Int] = []
     let list = numbers.map(String.init).joined(separator: ",")
     try connection.run(
-      "SELECT number, id FROM image WHERE number IN (\(list)) AND id > ? ORDER BY id", [.text(cursor ?? "")]
-    ) { found.append(($0.integer(0), $0.text(1) ?? "")) }
+      "SELECT number FROM image WHERE number IN (\(list)) AND id > ? ORDER BY id", [.text(cursor ?? "")]
+    ) { found.append($0.integer(0)) }
     return found
   }
 
   /// The first `limit` of `numbers` that the index of ids comes by.
   private static func walked(
     _ numbers: [Int], after cursor: String?, limit: Int, _ connection: SQLiteConnection
-  ) throws(SQLiteError) -> [(number: Int, id: String)] {
+  ) throws(SQLiteError) -> [Int] {
     var isWanted = [Bool](repeating: false, count: (numbers.max() ?? 0) + 1)
     for number in numbers { isWanted[number] = true }
-    var found: [(number: Int, id: String)] = []
+    var found: [Int] = []
     var last = cursor ?? ""
     var step = limit * 2
     while true {
@@ -71,7 +71,7 @@ extension Catalog {
         let number = row.integer(0)
         let isFound = number < isWanted.count && isWanted[number]
         if met == step || isFound, let id = row.text(1) {
-          if isFound { found.append((number, id)) }
+          if isFound { found.append(number) }
           next = id
         }
       }

@@ -6,23 +6,14 @@ import TileStorage
 
 /// A library's listing in SQLite: what pages, searches and books are told from without opening archives.
 ///
-/// It holds nothing that the archives do not hold, but from which sources they came. Where its file is damaged it is made anew, where it
-/// cannot be written the listing lives in memory, and several processes may use one at once.
+/// It holds nothing that the archives do not hold, but from which sources they came. Where its file is damaged it is
+/// made anew, where it cannot be written the listing lives in memory, and several processes may use one at once.
 package final class Catalog: Sendable {
   package static let fileName = "catalog.sqlite"
 
-  /// Reading goes on while another process holds up the writer.
-  private struct Connections {
-    var reader: SQLiteConnection
-    var writer: SQLiteConnection
-    /// Of its own: a search takes longer than anything else and must hold up nobody.
-    var searcher: SQLiteConnection
-    var isInMemory: Bool
-  }
-
   private let path: String
   private let keepsOffDisk: Bool
-  private let connections: Mutex<Connections>
+  private let connections: Mutex<CatalogConnections>
   /// How often it was made anew, and of which making all archives were seen.
   private let made = Atomic<Int>(0)
   private let completed = Atomic<Int>(-1)
@@ -33,7 +24,8 @@ package final class Catalog: Sendable {
     path = "\(library)/\(Self.fileName)"
     keepsOffDisk = false
     do throws(SQLiteError) {
-      connections = Mutex(try isReadOnly ? Self.openMemory(startingFrom: path) : Self.open(path))
+      connections = Mutex(
+        try isReadOnly ? CatalogConnections.openMemory(startingFrom: path) : CatalogConnections.open(path))
     } catch {
       throw StorageError("open the catalog \(path)", error.message)
     }
@@ -44,7 +36,7 @@ package final class Catalog: Sendable {
   package init(inMemoryOf name: String) throws(StorageError) {
     path = name
     keepsOffDisk = true
-    do throws(SQLiteError) { connections = Mutex(try Self.openMemory()) } catch {
+    do throws(SQLiteError) { connections = Mutex(try CatalogConnections.openMemory()) } catch {
       throw StorageError("open the catalog \(name)", error.message)
     }
   }
@@ -52,7 +44,10 @@ package final class Catalog: Sendable {
   package static func exists(in library: String) -> Bool { access("\(library)/\(fileName)", F_OK) == 0 }
 
   /// Whether the listing is in memory alone, since its file cannot be written.
-  package var isInMemory: Bool { connections.withLock { $0.isInMemory } }
+  package var isInMemory: Bool { memoryReason != nil }
+
+  /// Why it is, in a clause for a person.
+  package var memoryReason: String? { connections.withLock { $0.memoryReason } }
 
   /// Whether archives may be missing in it: it is new, or an update was cut short.
   package var needsUpdate: Bool {
@@ -69,22 +64,22 @@ package final class Catalog: Sendable {
   // MARK: Reading
 
   /// Those of `ids` that are known, in no order; at most a thousand are asked for at once.
-  package func entries(_ ids: [String]) throws(StorageError) -> [CatalogEntry] {
+  package func entries(_ ids: [ImageID]) throws(StorageError) -> [CatalogEntry] {
     precondition(ids.count <= 1000, "SQLite takes a limited number of parameters")
     let places = ids.map { _ in "?" }.joined(separator: ", ")
-    return try entries("WHERE id IN (\(places))", ids.map { .text($0) })
+    return try entries("WHERE id IN (\(places))", ids.map { .text($0.text) })
   }
 
   /// How many archives cannot be read.
   package func unreadableCount() throws(StorageError) -> Int { try count("WHERE width IS NULL", []) }
 
   /// The pages of a book in order.
-  package func pages(ofBook id: String) throws(StorageError) -> [CatalogEntry] {
-    try entries("WHERE book = ? AND width IS NOT NULL ORDER BY page", [.text(id)])
+  package func pages(ofBook id: ImageID) throws(StorageError) -> [CatalogEntry] {
+    try entries("WHERE book = ? AND width IS NOT NULL ORDER BY page", [.text(id.text)])
   }
 
-  package func pageCount(ofBook id: String) throws(StorageError) -> Int {
-    try count("WHERE book = ? AND width IS NOT NULL", [.text(id)])
+  package func pageCount(ofBook id: ImageID) throws(StorageError) -> Int {
+    try count("WHERE book = ? AND width IS NOT NULL", [.text(id.text)])
   }
 
   /// The images that were made from such a file, by id.
@@ -95,7 +90,7 @@ package final class Catalog: Sendable {
 
   /// A single image or a book, as a collection lists it.
   package struct Item: Hashable, Sendable {
-    package var id: String
+    package var id: ImageID
     /// Of the image, or of all of a book's pages.
     package let title: String?
     package let images: Int
@@ -110,7 +105,9 @@ package final class Catalog: Sendable {
         "SELECT item, CASE WHEN count(title) = count(*) AND min(title) = max(title) THEN min(title) END, count(*) "
           + "FROM image WHERE width IS NOT NULL GROUP BY item ORDER BY item LIMIT ? OFFSET ?",
         [.integer(limit), .integer(first)]
-      ) { found.append(Item(id: $0.text(0) ?? "", title: $0.text(1), images: $0.integer(2))) }
+      ) { row in
+        if let id = row.id(0) { found.append(Item(id: id, title: row.text(1), images: row.integer(2))) }
+      }
     }
     return found
   }
@@ -142,7 +139,7 @@ package final class Catalog: Sendable {
     try read { (connection) throws(SQLiteError) in
       found = []
       try connection.run("SELECT \(CatalogSchema.columns) FROM image \(condition)", values) {
-        found.append(CatalogSchema.entry($0))
+        if let entry = CatalogSchema.entry($0) { found.append(entry) }
       }
     }
     return found
@@ -158,10 +155,11 @@ package final class Catalog: Sendable {
 
   // MARK: Writing
 
-  /// Takes in entries and drops ids, all or nothing.
-  package func update(_ entries: [CatalogEntry], removing ids: [String]) throws(StorageError) {
+  /// Takes in entries and drops others, all or nothing.
+  /// - Parameter gone: ids as rows have them, where they may be none.
+  package func update(_ entries: [CatalogEntry], removing gone: [String]) throws(StorageError) {
     try write { (connection) throws(SQLiteError) in
-      let gone = ids.map { [SQLiteValue.text($0)] }
+      let gone = gone.map { [SQLiteValue.text($0)] }
       try connection.runEach("DELETE FROM image WHERE id = ?", gone)
       try connection.runEach("DELETE FROM origin WHERE id = ?", gone)
       try connection.runEach(CatalogSchema.insert, entries.map(CatalogSchema.values))
@@ -219,80 +217,9 @@ package final class Catalog: Sendable {
     defer { made.add(1, ordering: .releasing) }
     do throws(SQLiteError) {
       let isFile = error.isCorruption && !keepsOffDisk
-      if isFile { Self.removeFiles(path) }
-      let fresh = try isFile ? Self.open(path) : Self.openMemory()
+      if isFile { CatalogConnections.removeFiles(path) }
+      let fresh = try isFile ? CatalogConnections.open(path) : CatalogConnections.openMemory()
       connections.withLock { $0 = fresh }
     } catch { throw failure(error) }
-  }
-
-  // MARK: Opening
-
-  private static func open(_ path: String) throws(SQLiteError) -> Connections {
-    do throws(SQLiteError) {
-      return try openFile(path)
-    } catch {
-      if error.isCorruption {
-        removeFiles(path)
-        if let connections = try? openFile(path) { return connections }
-      }
-      // A read-only folder, a full disk, a file system without locks.
-      return try openMemory(startingFrom: error.isCorruption ? nil : path)
-    }
-  }
-
-  private static func openFile(_ path: String) throws(SQLiteError) -> Connections {
-    let writer = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-    try writer.run("PRAGMA journal_mode = WAL")
-    // Losing the last moments to a power cut costs reading those archives again.
-    try writer.run("PRAGMA synchronous = NORMAL")
-    try prepare(writer)
-    let reader = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
-    try reader.run("SELECT id FROM image LIMIT 1")
-    let searcher = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
-    return Connections(reader: reader, writer: writer, searcher: searcher, isInMemory: false)
-  }
-
-  private static let memoryNumber = Atomic<Int>(0)
-
-  /// - Parameter path: a catalog whose rows are taken over where it can be read.
-  private static func openMemory(startingFrom path: String? = nil) throws(SQLiteError) -> Connections {
-    let number = memoryNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    let name = "file:ziggurat-catalog-\(number)?mode=memory"
-    let connection = try SQLiteConnection(name, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-    // Large sorts would go through files else.
-    try connection.run("PRAGMA temp_store = MEMORY")
-    try prepare(connection)
-    if let path {
-      // Immutable: a file in a read-only folder could not be locked. What is stale in it is noticed by the
-      // archives' stamps.
-      try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?mode=ro&immutable=1")])
-      var version = 0
-      try? connection.run("PRAGMA old.user_version") { version = $0.integer(0) }
-      if version == CatalogSchema.version { try? connection.run(CatalogSchema.takeOver) }
-      try? connection.run(CatalogSchema.takeOverOrigins)
-      try? connection.run("DETACH old")
-    }
-    return Connections(reader: connection, writer: connection, searcher: connection, isInMemory: true)
-  }
-
-  /// For a `file:` URI: what would end its path is percent-encoded.
-  private static func escaped(_ path: String) -> String {
-    path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
-  }
-
-  /// Makes the tables where there are none of this version.
-  private static func prepare(_ connection: SQLiteConnection) throws(SQLiteError) {
-    try connection.transaction { () throws(SQLiteError) in
-      for statement in CatalogSchema.origin { try connection.run(statement) }
-      var version = 0
-      try connection.run("PRAGMA user_version") { version = $0.integer(0) }
-      guard version != CatalogSchema.version else { return }
-      for statement in CatalogSchema.drop + CatalogSchema.create { try connection.run(statement) }
-      try connection.run("PRAGMA user_version = \(CatalogSchema.version)")
-    }
-  }
-
-  private static func removeFiles(_ path: String) {
-    for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
   }
 }

@@ -5,7 +5,7 @@ package import TileStorage
 
 /// What a library's listing tells of one image, without its archive.
 package struct CatalogEntry: Hashable, Sendable {
-  package var id: String
+  package var id: ImageID
   package var stamp: FileStamp
   /// Nil where the archive could not be read: nothing else is known then.
   package var pyramid: Pyramid?
@@ -22,7 +22,7 @@ package struct CatalogEntry: Hashable, Sendable {
   /// Of the source's content, as its build record has it: what tells that a file is in the library already.
   package var sourceDigest: String?
 
-  package init(id: String, stamp: FileStamp, archive: SZIArchive) {
+  package init(id: ImageID, stamp: FileStamp, archive: TileArchive) {
     (self.id, self.stamp) = (id, stamp)
     (pyramid, format, generation) = (archive.pyramid, archive.format.fileExtension, archive.generation)
     metadata = archive.metadata
@@ -31,11 +31,11 @@ package struct CatalogEntry: Hashable, Sendable {
     micronsPerPixel = record?.micronsPerPixel.flatMap { microns in
       microns.count == 2 && abs(microns[0] - microns[1]) <= microns[0] / 100 ? microns[0] : nil
     }
-    bytes = archive.isFolder ? nil : archive.byteCount
+    bytes = archive.byteCount
   }
 
   /// Of an archive that cannot be read, so that it is not opened again and again.
-  package init(unreadable id: String, stamp: FileStamp) {
+  package init(unreadable id: ImageID, stamp: FileStamp) {
     (self.id, self.stamp) = (id, stamp)
     (pyramid, format, generation, metadata, page) = (nil, "", 0, ImageMetadata(), nil)
   }
@@ -44,15 +44,13 @@ package struct CatalogEntry: Hashable, Sendable {
   package var isWordless: Bool { stamp == .unset }
 
   /// The id of the pages' common source, for a page.
-  package var book: String? {
-    page == nil ? nil : id.lastIndex(of: "/").map { String(id[..<$0]) }
-  }
+  package var book: ImageID? { page == nil ? nil : id.folder }
 
   /// All that a search looks in, as the index splits it into words.
   var searchText: String {
     let m = metadata
     return SearchWords.spaced(
-      ([id, m.title, m.caption, m.creator, m.date, m.place].compactMap { $0 } + m.keywords)
+      ([id.text, m.title, m.caption, m.creator, m.date, m.place].compactMap { $0 } + m.keywords)
         .joined(separator: "\n"))
   }
 }

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import TileGeometry
 import TileStorage
@@ -83,7 +84,7 @@ enum CatalogSchema {
     // Lists of strings always encode.
     let keywords = String(decoding: try! JSONEncoder().encode(m.keywords), as: UTF8.self)
     return [
-      .text(entry.id), .integer(Int(truncatingIfNeeded: entry.stamp.inode)), .integer(entry.stamp.size),
+      .text(entry.id.text), .integer(Int(truncatingIfNeeded: entry.stamp.inode)), .integer(entry.stamp.size),
       .integer(entry.stamp.modifiedNanoseconds), SQLiteValue(pyramid?.imageSize.width),
       SQLiteValue(pyramid?.imageSize.height), SQLiteValue(pyramid?.tileSize),
       SQLiteValue(pyramid?.overlap), .text(entry.format),
@@ -91,16 +92,17 @@ enum CatalogSchema {
       SQLiteValue(m.creator), SQLiteValue(m.date), SQLiteValue(m.place), SQLiteValue(m.rights),
       .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.bytes),
       SQLiteValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLiteValue(entry.sourceDigest),
-      SQLiteValue(entry.book),
-      .text(entry.book ?? entry.id), SQLiteValue(entry.pyramid == nil ? nil : entry.searchText),
+      SQLiteValue(entry.book?.text),
+      .text((entry.book ?? entry.id).text), SQLiteValue(entry.pyramid == nil ? nil : entry.searchText),
     ]
   }
 
-  /// The entry of a row with `columns`.
-  static func entry(_ row: SQLiteRow) -> CatalogEntry {
+  /// The entry of a row with `columns`; nil where somebody has written one that has no image's id.
+  static func entry(_ row: SQLiteRow) -> CatalogEntry? {
+    guard let id = row.id(0) else { return nil }
     let stamp = FileStamp(
       inode: row.integer(1), size: row.integer(2), modified: row.integer(3), sidecar: row.integer(20))
-    var entry = CatalogEntry(unreadable: row.text(0) ?? "", stamp: stamp)
+    var entry = CatalogEntry(unreadable: id, stamp: stamp)
     entry.pyramid = PixelSize(width: row.integer(4), height: row.integer(5)).flatMap {
       Pyramid(imageSize: $0, tileSize: row.integer(6), overlap: row.integer(7))
     }

@@ -1,4 +1,5 @@
 import CSQLite
+import Files
 
 /// A value bound to a statement's parameter.
 enum SQLiteValue {
@@ -36,6 +37,9 @@ struct SQLiteRow {
   func text(_ column: Int32) -> String? {
     sqlite3_column_text(statement, column).map { String(cString: $0) }
   }
+
+  /// Nil, too, where the text is no image's id: a catalog's file may be a stranger's.
+  func id(_ column: Int32) -> ImageID? { text(column).flatMap(ImageID.init) }
 
   /// The text's UTF-8, valid until the next row.
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer {

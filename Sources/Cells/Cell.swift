@@ -79,7 +79,7 @@ package final class Cell: Sendable {
         return false
       }
     } catch .closed {
-      throw status.end()
+      throw status.end { patience.end == nil }
     } catch {
       self.end()
       throw end
@@ -93,13 +93,15 @@ package final class Cell: Sendable {
   package func end() { status.close() }
 
   /// The same, and waits until it is gone: nothing that it was given changes any more.
-  package func endAndWait() { _ = status.end(grace: 0) }
+  package func endAndWait() { _ = status.end { false } }
 }
 
 /// The line over which the server of cells tells how a cell ended.
 final class CellStatus: Sendable {
   private let descriptor: Mutex<Int32>
   private let known = Mutex<CellEnd?>(nil)
+  /// What a process has between closing its channel and its end.
+  private static let grace = Duration.seconds(10)
 
   init(_ descriptor: Int32) { self.descriptor = Mutex(descriptor) }
 
@@ -116,14 +118,17 @@ final class CellStatus: Sendable {
 
   /// What ended the cell: its channel is closed already. A process that has closed it and lives on is ended.
   ///
-  /// - Parameter grace: milliseconds that the process has for that.
-  func end(grace: Int32 = 1000) -> CellEnd {
+  /// - Parameter mayWait: asked some thirty times a second while the process has time for that.
+  func end(mayWait: () -> Bool) -> CellEnd {
     if let known = known.withLock({ $0 }) { return known }
     let descriptor = descriptor.withLock { $0 }
     var end = CellEnd.cancelled
     if descriptor >= 0 {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let hasEnded = poll(&waiting, 1, grace) > 0
+      // A process that was killed closes its files some time before it is gone, if the processors have others to run.
+      let deadline = ContinuousClock.now + Self.grace
+      var hasEnded = poll(&waiting, 1, 0) > 0
+      while !hasEnded, mayWait(), .now < deadline { hasEnded = poll(&waiting, 1, 30) > 0 }
       // The server takes it for the word that nobody wants the cell any more.
       if !hasEnded { shutdown(descriptor, Int32(SHUT_WR)) }
       end = .unavailable(ECHILD)

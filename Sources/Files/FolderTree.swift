@@ -19,8 +19,19 @@ package enum FolderTree {
     }
   }
 
+  /// Brings a folder's names to the disk.
+  package static func synchronize(_ path: String) throws(StorageError) {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StorageError("open \(path)", errno: errno) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw StorageError("write \(path)", errno: errno) }
+  }
+
   /// The archives in a folder and below it, sorted; or `path` alone where it is a file.
-  package static func archives(at path: String) throws(StorageError) -> [String] {
+  /// - Parameter endings: of their names, of four bytes each.
+  package static func archives(
+    at path: String, endings: [String] = [".szi"]
+  ) throws(StorageError) -> [String] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw StorageError("open \(path)", errno: errno) }
     guard status.st_mode & S_IFMT == S_IFDIR else { return [path] }
@@ -30,9 +41,13 @@ package enum FolderTree {
       guard let directory = opendir(folder) else { throw StorageError("open \(folder)", errno: errno) }
       defer { closedir(directory) }
       while let entry = readdir(directory) {
-        guard let name = entry.pointee.name, !name.hasPrefix(".") else { continue }
-        if entry.pointee.isFolder { folders.append("\(folder)/\(name)") }
-        if name.hasSuffix(".szi"), name.utf8.count > 4 { found.append("\(folder)/\(name)") }
+        guard let name = entry.pointee.name, name.utf8.first != UInt8(ascii: ".") else { continue }
+        // A folder may have an archive's ending, too.
+        if entry.pointee.isFolder {
+          folders.append("\(folder)/\(name)")
+        } else if endings.contains(where: name.hasSuffix), name.utf8.count > 4 {
+          found.append("\(folder)/\(name)")
+        }
       }
     }
     return found.sorted()

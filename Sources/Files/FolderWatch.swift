@@ -1,4 +1,3 @@
-import CFileSystems
 package import Glibc
 import Synchronization
 
@@ -22,18 +21,12 @@ package final class FolderWatch: Sendable {
     var isWhole = true
   }
 
-  private static let local: Set<Int> = [
-    Int(EXT4_SUPER_MAGIC), Int(XFS_SUPER_MAGIC), Int(BTRFS_SUPER_MAGIC), Int(TMPFS_MAGIC),
-    Int(OVERLAYFS_SUPER_MAGIC), Int(F2FS_SUPER_MAGIC),
-  ]
-
   private let system: FolderEvents
   private let state = Mutex(State())
 
   /// Nil where `root` cannot be watched.
   package init?(root: String) {
-    var status = statfs()
-    guard statfs(root, &status) == 0, Self.local.contains(Int(status.f_type)) else { return nil }
+    guard LocalFileSystem.holds(root) else { return nil }
     system = FolderEvents(alsoAttributes: false)
     guard system.isOpen else { return nil }
   }
@@ -70,7 +63,7 @@ package final class FolderWatch: Sendable {
           return nil
         }
         events.folders.insert(folder)
-        guard let name = event.name, !name.hasPrefix(".") else { continue }
+        guard let name = event.name, name.utf8.first != UInt8(ascii: ".") else { continue }
         if event.isFolder {
           state.isWhole = false
           return nil

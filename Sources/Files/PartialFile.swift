@@ -4,16 +4,30 @@ import Glibc
 /// `publish` renames it there, whole.
 ///
 /// A lock tells a partial file at work from one that a killed builder left behind.
+///
+/// Not for several threads at a time.
 package final class PartialFile {
+  /// Who could still write a file that was handed out.
+  package enum Writers {
+    case none
+    case some
+    /// The file system has no leases of its own (F_SETLEASE in fcntl(2)), by which that is found out.
+    case unknown
+  }
+
   package static let prefix = ".ziggurat-"
   package static let suffix = ".partial"
 
   package let destination: String
   private let path: String
-  package let descriptor: Int32
+  /// Open for reading and writing, until `takeBack`.
+  package private(set) var descriptor: Int32
+  /// Holds the lock: `descriptor`, or of a file that is handed out one of our own, which nobody else can unlock.
+  private let lock: Int32
   private var isOpen = true
 
-  package init(destination: String) throws(StorageError) {
+  /// - Parameter isHandedOut: `descriptor` goes to another process, and comes back with `takeBack`.
+  package init(destination: String, isHandedOut: Bool = false) throws(StorageError) {
     self.destination = destination
     let folder = parentFolder(destination)
     while true {
@@ -22,14 +36,21 @@ package final class PartialFile {
       guard descriptor >= 0 else { throw StorageError("write into \(folder)", errno: errno) }
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      // Between open and lock another builder may have taken it for a leftover and removed it.
+      let lock = isHandedOut ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : descriptor
+      let isLocked = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0
+      let error = errno
       var status = stat()
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 {
-        self.descriptor = descriptor
+      if isLocked, fstat(lock, &status) == 0, status.st_nlink > 0 {
+        (self.descriptor, self.lock) = (descriptor, lock)
         self.path = path
         return
       }
+      // Between open and lock another builder may have taken it for a leftover, and removed it.
+      let isTaken = isLocked || error == (lock >= 0 ? EWOULDBLOCK : ENOENT)
+      if !isTaken { unlink(path) }
+      if isHandedOut, lock >= 0 { close(lock) }
       close(descriptor)
+      guard isTaken else { throw StorageError("lock a file in \(folder)", errno: error) }
     }
   }
 
@@ -46,6 +67,27 @@ package final class PartialFile {
     try result.get()
   }
 
+  /// Lets go of the way to write a file that was handed out, and finds out whether anybody else has one: a descriptor
+  /// that was kept, or pages that were mapped. Whoever has none now gets none later. May be asked again.
+  package func takeBack() -> Writers {
+    precondition(lock != descriptor, "the file was handed out")
+    if descriptor >= 0 { close(descriptor) }
+    descriptor = -1
+    // A lease to read is given only while nobody has the file open for writing.
+    guard fcntl(lock, Self.setLease, F_RDLCK) == 0 else {
+      // Of NFS and SMB it is the server that gives none, whoever has the file open here.
+      return errno == EAGAIN && LocalFileSystem.holds(lock) ? .some : .unknown
+    }
+    _ = fcntl(lock, Self.setLease, F_UNLCK)
+    return .none
+  }
+
+  /// F_SETLEASE of <linux/fcntl.h>, which glibc's module for Swift hides.
+  private static let setLease: Int32 = 1024
+
+  /// The descriptor that the file's content is read by, which there is as long as the file.
+  package var readable: Int32 { lock }
+
   /// Sets the times of last change and use, which the next `write` changes again.
   /// - Parameter seconds: since 1970.
   package func setTime(seconds: Int, nanoseconds: Int) throws(StorageError) {
@@ -58,19 +100,23 @@ package final class PartialFile {
   /// Gives the finished file its name, replacing what had it. Power loss afterwards keeps one of the two.
   /// - Parameter mode: nil gives a new file's.
   package func publish(mode: UInt32? = nil) throws(StorageError) {
-    guard fchmod(descriptor, mode ?? 0o666 & ~CreationMask.value) == 0, fdatasync(descriptor) == 0,
+    guard fchmod(lock, mode ?? 0o666 & ~CreationMask.value) == 0, fdatasync(lock) == 0,
       rename(path, destination) == 0
     else { throw StorageError("write \(destination)", errno: errno) }
-    isOpen = false
-    close(descriptor)
+    letGo()
   }
 
   /// Leaves nothing behind; does nothing after `publish`.
   package func abandon() {
     guard isOpen else { return }
-    isOpen = false
     unlink(path)
-    close(descriptor)
+    letGo()
+  }
+
+  private func letGo() {
+    isOpen = false
+    if descriptor >= 0, descriptor != lock { close(descriptor) }
+    close(lock)
   }
 
   /// Removes what killed builders left in `folder`; returns how many files that were.
@@ -107,6 +153,7 @@ package func writeAll(
 
 /// The path up to the last slash; `.` where there is none.
 package func parentFolder(_ path: String) -> String {
-  guard let slash = path.lastIndex(of: "/") else { return "." }
+  // By bytes: an accent at the beginning of a name does not make the slash before it another.
+  guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
   return slash == path.startIndex ? "/" : String(path[..<slash])
 }

@@ -7,12 +7,43 @@ public struct StorageError: Error, Hashable, CustomStringConvertible {
   public let reason: String
   /// The system's error number where it was the system that refused, else 0.
   public let code: Int32
+  /// What it means for who asks for the file.
+  public let kind: Kind
+
+  /// What an error means for who asks for the file: who serves it answers 404, 503 or 500.
+  public enum Kind: Hashable, Sendable {
+    /// There is nothing of that name.
+    case notThere
+    /// The same may go through later: there is no space, no memory, no network, no such device now.
+    case unreachable
+    /// It is there and cannot be used: damaged, or withheld.
+    case unreadable
+
+    /// - Parameter code: of the system; 0 where it was not the system that refused.
+    init(code: Int32) {
+      switch code {
+      case ENOENT, ENOTDIR: self = .notThere
+      case ENOSPC, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE, ESTALE, EFBIG, ETIMEDOUT, ECONNREFUSED, ECONNRESET,
+        EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ENOTCONN:
+        self = .unreachable
+      default: self = .unreadable
+      }
+    }
+  }
 
   public init(_ action: String, _ reason: String, code: Int32 = 0) {
-    self.action = action
-    self.reason = reason
-    self.code = code
+    self.init(action, reason, code, Kind(code: code))
   }
+
+  /// What was not the system's refusal.
+  public init(_ action: String, _ reason: String, kind: Kind) { self.init(action, reason, 0, kind) }
+
+  private init(_ action: String, _ reason: String, _ code: Int32, _ kind: Kind) {
+    (self.action, self.reason, self.code, self.kind) = (action, reason, code, kind)
+  }
+
+  /// The same, told of another action that failed by it.
+  package func during(_ action: String) -> StorageError { StorageError(action, reason, code, kind) }
 
   /// A call that the system refused: its words and its number.
   public init(_ action: String, errno code: Int32) {
@@ -22,7 +53,5 @@ public struct StorageError: Error, Hashable, CustomStringConvertible {
   public var description: String { "cannot \(action): \(reason)" }
 
   /// Whether the same call may go through later: no space, no such device now.
-  public var isTemporary: Bool {
-    [ENOSPC, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE, ESTALE, EFBIG].contains(code)
-  }
+  public var isTemporary: Bool { kind == .unreachable }
 }

@@ -11,30 +11,15 @@ import Glibc
 package struct TrashFolder: Sendable {
   package static let name = ".ziggurat-trash"
 
-  /// Images that went together and can come back together.
-  package struct Deletion: Hashable, Sendable {
-    package let name: String
-    /// Their ids, sorted.
-    package let images: [String]
-    /// Seconds since 1970.
-    package let time: Int
-  }
-
   package let library: String
   private var root: String { "\(library)/\(Self.name)" }
 
   package init(library: String) { self.library = library }
 
-  /// Where an archive's XMP sidecar may be, the first before the other: `photo.xmp`, or `photo.szi.xmp` as
-  /// darktable and digiKam call it.
-  package static func sidecars(ofArchive path: String) -> [String] {
-    [path.dropLast(4) + ".xmp", path + ".xmp"]
-  }
-
   /// What was to go into the trash and could not.
   package struct Failures: Sendable {
     /// Images that are still in the library.
-    package var ids: Set<String> = []
+    package var ids: Set<ImageID> = []
     package var errors: [StorageError] = []
 
     package init() {}
@@ -42,17 +27,20 @@ package struct TrashFolder: Sendable {
 
   /// Moves archives out of the library with their sidecars, durably, as one deletion. What cannot be moved keeps the
   /// others from nothing.
-  /// - Parameter paths: in the library's folder; what is gone already is passed over.
+  /// - Parameters:
+  ///   - paths: in the library's folder; what is gone already is passed over.
+  ///   - time: seconds since 1970.
   /// - Returns: the deletion, nil where nothing was moved.
-  package func take(_ paths: [String]) -> (deletion: Deletion?, failures: Failures) {
-    let now = Int(Date().timeIntervalSince1970)
-    let name = String(now, radix: 16) + "-" + String(UInt64.random(in: (1 << 60)...(.max)), radix: 16)
+  package func take(
+    _ paths: [String], at time: Int = Deletion.now
+  ) -> (deletion: Deletion?, failures: Failures) {
+    let name = Self.name(at: time)
     var touched: Set<String> = [root]
-    var taken: [String] = []
+    var taken: [ImageID] = []
     var failures = Failures()
     for path in paths where access(path, F_OK) == 0 {
       let (source, target) = (parentFolder(path), parentFolder(trashed(path, name)))
-      let id = id(path, below: library)
+      guard let id = ImageID(archive: path, below: library) else { continue }
       do throws(StorageError) {
         try FolderTree.make(target)
         let lock = try LockedFolder(source)
@@ -60,7 +48,7 @@ package struct TrashFolder: Sendable {
         try move(path, trashed(path, name))
         touched.formUnion([source, target])
         taken.append(id)
-        for sidecar in Self.sidecars(ofArchive: path) where access(sidecar, F_OK) == 0 {
+        for sidecar in SidecarFile.paths(ofArchive: path) where access(sidecar, F_OK) == 0 {
           try move(sidecar, trashed(sidecar, name))
         }
       } catch {
@@ -69,41 +57,45 @@ package struct TrashFolder: Sendable {
       }
     }
     do throws(StorageError) { try synchronize(touched) } catch { failures.errors.append(error) }
-    return (taken.isEmpty ? nil : Deletion(name: name, images: taken.sorted(), time: now), failures)
+    return (taken.isEmpty ? nil : Deletion(name: name, images: taken, time: time), failures)
   }
 
   /// What can come back, the last deleted first.
-  package var deletions: [Deletion] {
+  /// - Parameter oldest: seconds since 1970.
+  package func deletions(since oldest: Int) -> [Deletion] {
     names.compactMap { name in
-      guard let time = Self.time(ofDeletion: name) else { return nil }
-      let images = archives(name).map { id($0, below: "\(root)/\(name)") }
-      return images.isEmpty ? nil : Deletion(name: name, images: images.sorted(), time: time)
-    }.sorted { $0.time > $1.time }
+      guard let time = Self.time(ofDeletion: name), Deletion.isKept(time, since: oldest) else { return nil }
+      let images = archives(name).compactMap { ImageID(archive: $0, below: "\(root)/\(name)") }
+      return images.isEmpty ? nil : Deletion(name: name, images: images, time: time)
+    }.lastFirst()
   }
 
   /// An image with the path that it has in the library.
   package struct Place: Hashable, Sendable {
-    package let id: String
+    package let id: ImageID
     package let path: String
   }
 
   /// Brings a deletion's images back. One that was built again since keeps what it has and gets back its words.
   /// - Returns: those that are back, and those whose place another image has taken; nil where there is no such
   ///   deletion any more.
-  package func restore(_ name: String) throws(StorageError) -> (restored: [Place], taken: [Place])? {
+  package func restore(
+    _ name: String, since oldest: Int
+  ) throws(StorageError) -> (restored: [Place], taken: [Place])? {
     // Nothing that could be another path.
-    guard Self.time(ofDeletion: name) != nil else { return nil }
+    guard let time = Self.time(ofDeletion: name), Deletion.isKept(time, since: oldest) else { return nil }
     let archives = archives(name)
     guard !archives.isEmpty else { return nil }
     var (restored, taken): ([Place], [Place]) = ([], [])
     var touched: Set<String> = [root]
     for archive in archives {
-      let path = library + archive.dropFirst(root.count + name.count + 1)
-      let place = Place(id: id(path, below: library), path: path)
+      guard let id = ImageID(archive: archive, below: "\(root)/\(name)") else { continue }
+      let place = Place(id: id, path: "\(library)/\(id)" + archive.suffix(4))
+      let path = place.path
       try FolderTree.make(parentFolder(path))
       let lock = try LockedFolder(parentFolder(path))
       touched.formUnion([parentFolder(path), parentFolder(archive)])
-      let sidecars = Self.sidecars(ofArchive: path)
+      let sidecars = SidecarFile.paths(ofArchive: path)
       let hasWords = sidecars.contains { access($0, F_OK) == 0 }
       let isTaken = access(path, F_OK) == 0
       if !hasWords {
@@ -133,7 +125,7 @@ package struct TrashFolder: Sendable {
   package func purge(until oldest: Int) {
     for name in names {
       if name.hasPrefix(Self.discarded) { try? FileManager.default.removeItem(atPath: "\(root)/\(name)") }
-      if let time = Self.time(ofDeletion: name), time <= oldest { discard(name) }
+      if let time = Self.time(ofDeletion: name), !Deletion.isKept(time, since: oldest) { discard(name) }
     }
   }
 
@@ -145,8 +137,13 @@ package struct TrashFolder: Sendable {
     if rename("\(root)/\(name)", gone) == 0 { try? FileManager.default.removeItem(atPath: gone) }
   }
 
-  /// When a deletion of that name was, seconds since 1970; nil for any other name.
-  package static func time(ofDeletion name: String) -> Int? {
+  /// A new deletion's name: the time and 64 bits that no other has, in hexadecimal digits.
+  private static func name(at time: Int) -> String {
+    String(time, radix: 16) + "-" + String(UInt64.random(in: (1 << 60)...(.max)), radix: 16)
+  }
+
+  /// When a deletion of that name was, seconds since 1970; nil for any other name. Inverse of `name(at:)`.
+  private static func time(ofDeletion name: String) -> Int? {
     let parts = name.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1].count == 16,
       name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) || $0 == 0x2d })
@@ -159,17 +156,12 @@ package struct TrashFolder: Sendable {
   /// The paths of a deletion's archives.
   private func archives(_ name: String) -> [String] {
     let folder = "\(root)/\(name)"
-    guard let all = FileManager.default.enumerator(atPath: folder) else { return [] }
-    return all.compactMap { $0 as? String }.filter { $0.hasSuffix(".szi") || $0.hasSuffix(".zip") }
-      .map { "\(folder)/\($0)" }
-  }
-
-  private func id(_ path: String, below folder: String) -> String {
-    String(path.dropFirst(folder.count + 1).dropLast(4))
+    let found = (try? FolderTree.archives(at: folder, endings: [".szi", ".zip"])) ?? []
+    return found.filter { $0 != folder }
   }
 
   private func trashed(_ path: String, _ name: String) -> String {
-    "\(root)/\(name)" + path.dropFirst(library.count)
+    "\(root)/\(name)" + String(path.unicodeScalars.dropFirst(library.unicodeScalars.count))
   }
 
   private func move(_ from: String, _ to: String) throws(StorageError) {
@@ -201,7 +193,7 @@ package struct TrashFolder: Sendable {
     try copy.publish(mode: status.st_mode & 0o777)
     do throws(StorageError) {
       // The copy's name, too, is on the disk before the file goes.
-      try synchronize([parentFolder(to)])
+      try FolderTree.synchronize(parentFolder(to))
       guard unlink(from) == 0 else { throw StorageError(action, errno: errno) }
     } catch {
       unlink(to)
@@ -210,11 +202,6 @@ package struct TrashFolder: Sendable {
   }
 
   private func synchronize(_ folders: Set<String>) throws(StorageError) {
-    for folder in folders where access(folder, F_OK) == 0 {
-      let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw StorageError("open \(folder)", errno: errno) }
-      defer { close(descriptor) }
-      guard fsync(descriptor) == 0 else { throw StorageError("write \(folder)", errno: errno) }
-    }
+    for folder in folders where access(folder, F_OK) == 0 { try FolderTree.synchronize(folder) }
   }
 }

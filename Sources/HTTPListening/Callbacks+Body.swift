@@ -80,7 +80,7 @@ private func detachedRequest(
       }, headers)
   }
   return Request(
-    method: String(cString: method), rawPath: Array(target.path), rawQuery: target.parameters,
+    method: String(cString: method), rawPath: Array(target.path), query: Array(target.query),
     origin: context.origin(of: connection),
     header: { [headers] name in headers[name.lowercased()] })
 }

@@ -89,7 +89,7 @@ private func answerRequest(
     if state.pointee == nil {
       state.pointee = headersSeen
       context.requestsInFlight.wrappingAdd(1, ordering: .relaxed)
-      known._withUnsafeGuaranteedRef { $0.begin(Route(target.path)) }
+      known._withUnsafeGuaranteedRef { $0.begin(Route(target.path, query: target.query)) }
       var notes = RequestGuard.Notes()
       let why = RequestGuard.refusal(context.site, connection, method, target, version, &notes)
       context.begin(known, connection, notes)
@@ -128,7 +128,8 @@ private func answerRequest(
     context.deadlines.requestIsWhole(known)
     if method[0] != 0x4f,
       case .found(let tile) = context.site.tile(
-        known._withUnsafeGuaranteedRef({ $0.route }), target.path, cookies: { header(connection, "Cookie") })
+        known._withUnsafeGuaranteedRef({ $0.route }), target.path, query: target.query,
+        cookies: { header(connection, "Cookie") })
     {
       // Kept mapped until the request is completed.
       state.pointee = tile.archive.toOpaque()
@@ -278,7 +279,7 @@ private func request(
   // Safe: such a request is read on its connection's event loop alone.
   nonisolated(unsafe) let connection = connection
   return Request(
-    method: String(cString: method), rawPath: Array(target.path), rawQuery: target.parameters,
+    method: String(cString: method), rawPath: Array(target.path), query: Array(target.query),
     origin: context.origin(of: connection),
     header: { name in
       MHD_lookup_connection_value(connection, .HEADER_KIND, name).map {

@@ -82,16 +82,4 @@ struct RequestTarget {
     let path = LoggedPath(path)
     return (path.text, path.isWhole ? LoggedQuery(query, showsWords: showsWords).text : "")
   }
-
-  /// Each parameter's name and value as sent, except that `+` is a space.
-  var parameters: [(name: [UInt8], value: [UInt8])] {
-    query.split(separator: UInt8(ascii: "&")).map { part in
-      let end = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
-      return (Self.spaced(part[..<end]), Self.spaced(part[end...].dropFirst()))
-    }
-  }
-
-  private static func spaced(_ bytes: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
-    bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
-  }
 }

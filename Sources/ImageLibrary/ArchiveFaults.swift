@@ -1,9 +1,10 @@
 import Synchronization
+import Threads
 package import TileStorage
 
 /// The archives that could not be read: each version of one is counted and told of once, whoever met it.
 package final class ArchiveFaults: Sendable {
-  private let observer = Mutex<(@Sendable (String) -> Void)?>(nil)
+  private let observation = Observation<String>()
   private let versions = Atomic<Int>(0)
 
   package init() {}
@@ -12,19 +13,19 @@ package final class ArchiveFaults: Sendable {
   package var count: Int { versions.load(ordering: .relaxed) }
 
   /// Has `body` told of every faulty archive, in one line with its image's id.
-  package func observe(_ body: @escaping @Sendable (String) -> Void) { observer.withLock { $0 = body } }
+  package func observe(_ body: @escaping @Sendable (String) -> Void) { observation.observe(body) }
 
   /// - Parameter reason: what nobody but who runs the server is to read.
   package func add(_ entry: LibraryEntry, _ reason: String) {
     guard entry.isFirstFault() else { return }
     versions.wrappingAdd(1, ordering: .relaxed)
-    observer.withLock { $0 }?("the archive of '\(entry.id)' cannot be read: \(reason)")
+    observation.tell("the archive of '\(entry.id)' cannot be read: \(reason)")
   }
 }
 
 extension Library {
   /// An archive of this library, or of another, could not be read where it should.
-  package func tellFault(in archive: SZIArchive, _ reason: String) {
-    if !archive.wasHeldUp, let entry = open.entry(of: archive) { faults.add(entry, reason) }
+  package func tellFault(in archive: TileArchive, _ reason: String) {
+    if let entry = open.entry(of: archive) { faults.add(entry, reason) }
   }
 }

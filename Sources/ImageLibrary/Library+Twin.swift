@@ -8,7 +8,7 @@ extension Library {
   /// It is looked up in the catalog, which is first brought to what the folders hold: no archive is opened that
   /// the catalog knows.
   /// - Parameter digest: of the file's content, as build records have it.
-  package func image(madeFrom digest: String) throws(StorageError) -> String? {
+  package func image(madeFrom digest: String) throws(StorageError) -> ImageID? {
     if refresh() { try updateCatalog() }
     let table = current
     let twin = try catalog.entries(madeFrom: digest).first { table.entry($0.id)?.stamp == $0.stamp }

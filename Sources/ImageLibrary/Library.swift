@@ -20,7 +20,7 @@ package final class Library: Sendable {
   /// Held while the folders are read, so that a change is not overwritten by what was read before it.
   private let reading = Mutex<Void>(())
   /// Images in the catalog without their sidecars' words, which could not be read.
-  private let wordless = Mutex<Set<String>>([])
+  private let wordless = Mutex<Set<ImageID>>([])
   private let source: (any LibrarySource)?
   private let watches: Bool
 
@@ -51,21 +51,24 @@ package final class Library: Sendable {
 
   /// The archive of an image, or nil where there is none of that id.
   /// - Parameter id: UTF-8, decoded.
-  package func archive(_ id: UnsafeRawBufferPointer) throws(StorageError) -> SZIArchive? {
+  package func archive(_ id: UnsafeRawBufferPointer) throws(StorageError) -> TileArchive? {
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
     return try opened(entry)
   }
 
-  package func archive(_ id: String) throws(StorageError) -> SZIArchive? {
+  package func archive(_ id: ImageID) throws(StorageError) -> TileArchive? {
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
     return try opened(entry)
   }
 
   /// Nil where the archive was withdrawn since its folder was read.
-  private func opened(_ entry: LibraryEntry) throws(StorageError) -> SZIArchive? {
+  private func opened(_ entry: LibraryEntry) throws(StorageError) -> TileArchive? {
     do throws(StorageError) { return try open.archive(entry) } catch {
-      if [ENOENT, ENOTDIR].contains(error.code) { return nil }
-      if !error.isTemporary { faults.add(entry, error.reason) }
+      switch error.kind {
+      case .notThere: return nil
+      case .unreachable: break
+      case .unreadable: faults.add(entry, error.reason)
+      }
       throw error
     }
   }
@@ -87,7 +90,7 @@ package final class Library: Sendable {
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
   /// - Returns: whether the catalog should be updated.
   package func refresh() -> Bool {
-    let renewed = reading.withLock { _ -> [String]? in
+    let renewed = reading.withLock { _ -> [ImageID]? in
       // No state of the table is held meanwhile: it would be copied for the sake of one image.
       let watch = table.withLock { $0.watch }
       if let watch, let images = images(watch) { return take(images) }
@@ -111,7 +114,7 @@ package final class Library: Sendable {
   /// Reads words that could not be had before; ends with the first that cannot be had again.
   private func readMissingWords() throws(StorageError) {
     let table = current
-    var found: [String] = []
+    var found: [ImageID] = []
     for id in wordless.withLock({ $0 }) {
       guard let entry = table.entry(id) else {
         found.append(id)
@@ -143,22 +146,26 @@ package final class Library: Sendable {
   }
 
   /// The images whose files the watch has told of; nil where the folders have to be looked at.
-  private func images(_ watch: FolderWatch) -> [(id: String, path: String)]? {
+  private func images(_ watch: FolderWatch) -> [(id: ImageID, path: String)]? {
     guard let events = watch.events(), events.files.count <= 1000,
       table.withLock({ $0.accept(events.folders) })
     else { return nil }
-    var images: [String: String] = [:]
+    var images: [ImageID: String] = [:]
     for file in events.files {
-      var path = file.dropFirst(root.count + 1)
+      var path = file
       if path.hasSuffix(".dzi") { return nil }
-      let isSidecar = path.hasSuffix(".xmp")
-      if isSidecar { path = path.dropLast(4) }
-      let isArchive = path.hasSuffix(".szi") || path.hasSuffix(".zip")
-      guard isSidecar || isArchive else { continue }
-      for id in isArchive ? [path.dropLast(4), isSidecar ? path : path.dropLast(4)] : [path] {
+      let isSidecar = path.hasSuffix(SidecarFile.ending)
+      let isArchive = { [".szi", ".zip"].contains(where: path.hasSuffix) }
+      guard isSidecar || isArchive() else { continue }
+      var ids = [ImageID(archive: path, below: root)]
+      if isSidecar {
+        path.removeLast(SidecarFile.ending.count)
+        if isArchive() { ids.append(ImageID(archive: path, below: root)) }
+      }
+      for id in ids.compactMap(\.self) {
         // Our own archive stands before what it may have been made from.
         let ending = [".szi", ".dzi", ".zip"].first { access("\(root)/\(id)\($0)", F_OK) == 0 } ?? ".szi"
-        images[String(id)] = "\(root)/\(id)\(ending)"
+        images[id] = "\(root)/\(id)\(ending)"
       }
     }
     return images.map { ($0.key, $0.value) }
@@ -166,15 +173,15 @@ package final class Library: Sendable {
 
   /// Takes in at once what became of these images, without reading folders: what was just written is seen by
   /// the next request.
-  package func renew(_ images: [(id: String, path: String)]) throws(StorageError) {
+  package func renew(_ images: [(id: ImageID, path: String)]) throws(StorageError) {
     guard source == nil else { return }
     try catalogue(reading.withLock { _ in take(images) })
   }
 
   /// To be called while nobody else reads folders.
   /// - Returns: the ids of those that have changed.
-  private func take(_ images: [(id: String, path: String)]) -> [String] {
-    var changes: [String: LibraryEntry?] = [:]
+  private func take(_ images: [(id: ImageID, path: String)]) -> [ImageID] {
+    var changes: [ImageID: LibraryEntry?] = [:]
     for (id, path) in images {
       let old = table.withLock { $0.entry(id) }
       var status = stat()
@@ -193,11 +200,11 @@ package final class Library: Sendable {
   }
 
   /// Brings the catalog's rows of these images to what the table holds.
-  private func catalogue(_ ids: [String]) throws(StorageError) {
+  private func catalogue(_ ids: [ImageID]) throws(StorageError) {
     guard !ids.isEmpty else { return }
     let result: Result<Void, StorageError> = updating.withLock { _ in
       let table = current
-      var (found, gone): ([CatalogEntry], [String]) = ([], [])
+      var (found, gone): ([CatalogEntry], [ImageID]) = ([], [])
       var patience = WordPatience(failures: 1)
       for id in ids {
         guard let entry = table.entry(id) else {
@@ -211,7 +218,8 @@ package final class Library: Sendable {
       }
       for entry in found { noteWords(of: entry) }
       wordless.withLock { $0.subtract(gone) }
-      do throws(StorageError) { return .success(try catalog.update(found, removing: gone)) } catch {
+      do throws(StorageError) { return .success(try catalog.update(found, removing: gone.map(\.text))) } catch
+      {
         return .failure(error)
       }
     }
@@ -219,8 +227,9 @@ package final class Library: Sendable {
   }
 
   /// One image as the catalog holds it, from its archive and sidecar; nil where there is none.
-  package func catalogEntry(_ id: String) throws(StorageError) -> (entry: CatalogEntry, archive: SZIArchive)?
-  {
+  package func catalogEntry(
+    _ id: ImageID
+  ) throws(StorageError) -> (entry: CatalogEntry, archive: TileArchive)? {
     guard let entry = table.withLock({ $0.entry(id) }), let archive = try opened(entry) else { return nil }
     return (entry.catalogEntry(archive), archive)
   }
@@ -253,6 +262,7 @@ package final class Library: Sendable {
   ) throws(StorageError) -> Int {
     let making = catalog.making
     var isKnown = [Bool](repeating: false, count: table.ids.count)
+    // As the rows have them: a catalog may be a stranger's.
     var gone: [String] = []
     try catalog.forEachStamp { id, stamp in
       guard let number = table.index(id) else {
@@ -283,17 +293,5 @@ package final class Library: Sendable {
     if !batch.isEmpty || !gone.isEmpty { try catalog.update(batch, removing: gone) }
     catalog.isComplete(making)
     return read
-  }
-}
-
-extension [String] {
-  /// The first index whose element satisfies `predicate`, where all that follow do, too.
-  package func partitioningIndex(_ predicate: (String) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

@@ -25,7 +25,7 @@ package final class LibraryEditor: Sendable {
   /// Writes the edit beside the archive, durably, and takes it into the catalog.
   /// - Parameter isCurrent: whether the image is as the editor saw it; asked while nobody else may write.
   package func edit(
-    _ id: String, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
+    _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
     let result: Result<Outcome, StorageError> = turn.withLock { _ in
       do throws(StorageError) { return .success(try editAlone(id, edit, isCurrent)) } catch {
@@ -36,7 +36,7 @@ package final class LibraryEditor: Sendable {
   }
 
   private func editAlone(
-    _ id: String, _ edit: MetadataEdit, _ isCurrent: () throws(WordsUnavailable) -> Bool
+    _ id: ImageID, _ edit: MetadataEdit, _ isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
     guard let path = library.current.entry(id)?.path else { return .notThere }
     // Another server of this library takes its turn by the same lock.
@@ -48,20 +48,26 @@ package final class LibraryEditor: Sendable {
       guard let bytes = entry.readSidecar() else { return .unreadableSidecar }
       old = bytes
     }
-    let new: [UInt8]
-    do throws(WordsUnavailable) {
-      guard try isCurrent() else { return .changedMeanwhile }
-      guard let edited = try Sidecar.edited(old, edit), try Sidecar(edited) != nil else {
-        return .unreadableSidecar
-      }
-      new = edited
-    } catch { return .unavailable }
-    let destination = entry.sidecar?.path ?? TrashFolder.sidecars(ofArchive: path)[0]
-    let file = try PartialFile(destination: destination)
-    try file.write(new)
-    try file.publish()
+    let (outcome, new) = Self.edited(old, edit, isPrivate: false, if: isCurrent)
+    guard let new else { return outcome }
+    try SidecarFile.publish(new, to: entry.sidecar?.path ?? SidecarFile.paths(ofArchive: path)[0])
     try folder.synchronize()
     try library.renew([(id, path)])
-    return .done
+    return outcome
+  }
+
+  /// A sidecar with the edit in it, of an image of the library as of a space.
+  /// - Returns: the bytes where that is done, and nil where something is in the way.
+  static func edited(
+    _ old: [UInt8], _ edit: MetadataEdit, isPrivate: Bool, if isCurrent: () throws(WordsUnavailable) -> Bool
+  ) -> (outcome: Outcome, new: [UInt8]?) {
+    do throws(WordsUnavailable) {
+      guard try isCurrent() else { return (.changedMeanwhile, nil) }
+      // What cannot be read again is not written.
+      guard let new = try Sidecar.edited(old, edit, isPrivate: isPrivate),
+        try Sidecar(new, isPrivate: isPrivate) != nil
+      else { return (.unreadableSidecar, nil) }
+      return (.done, new)
+    } catch { return (.unavailable, nil) }
   }
 }

@@ -6,7 +6,7 @@ package import TileStorage
 
 /// One archive of the library, as long as its file and its sidecar stay the same ones.
 package final class LibraryEntry: Sendable {
-  package let id: String
+  package let id: ImageID
   package let path: String
   package let identity: FileIdentity
   package let sidecar: SidecarFile?
@@ -26,20 +26,20 @@ package final class LibraryEntry: Sendable {
   package let readSidecar: @Sendable () -> [UInt8]?
   /// Of a private space: no cell that has read anything else may see its words.
   private let isPrivate: Bool
-  private let opener: @Sendable () throws(StorageError) -> SZIArchive
-  private let opened = Mutex<SZIArchive?>(nil)
+  private let opener: @Sendable () throws(StorageError) -> TileArchive
+  private let opened = Mutex<TileArchive?>(nil)
   private let isFaulty = Atomic<Bool>(false)
   /// The archives' clock when it was last asked for.
   fileprivate let lastUse = Atomic<Int>(0)
 
   /// - Parameter enclosure: the library, out of which no link leads.
   package init(
-    id: String, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil,
+    id: ImageID, path: String, identity: FileIdentity, sidecar: SidecarFile? = nil,
     within enclosure: Enclosure? = nil
   ) {
     (self.id, self.path, self.identity, self.sidecar) = (id, path, identity, sidecar)
     readSidecar = { sidecar?.bytes(within: enclosure) }
-    opener = { () throws(StorageError) in try SZIArchive(path: path, within: enclosure) }
+    opener = { () throws(StorageError) in try TileArchive(path: path, within: enclosure) }
     isPrivate = false
   }
 
@@ -56,7 +56,7 @@ package final class LibraryEntry: Sendable {
   /// What the catalog holds of the image. Where the sidecar cannot be read now it is without the sidecar's words, and
   /// without a stamp, so that it is read again.
   /// - Parameter mayWait: for words that are not in memory.
-  package func catalogEntry(_ archive: SZIArchive, mayWait: Bool = true) -> CatalogEntry {
+  package func catalogEntry(_ archive: TileArchive, mayWait: Bool = true) -> CatalogEntry {
     var entry = CatalogEntry(id: id, stamp: stamp, archive: archive)
     if mayWait || isQuick, let words = try? metadata(archive) {
       entry.metadata = words
@@ -73,7 +73,7 @@ package final class LibraryEntry: Sendable {
   package var isWaiting: Bool { words.withLock { $0.isWaiting } }
 
   /// What the sidecar says, and else the archive. A damaged sidecar says nothing.
-  package func metadata(_ archive: SZIArchive) throws(WordsUnavailable) -> ImageMetadata {
+  package func metadata(_ archive: TileArchive) throws(WordsUnavailable) -> ImageMetadata {
     guard sidecar != nil else { return archive.metadata }
     if let read = words.withLock({ $0.read }) { return read }
     let result: Result<ImageMetadata, WordsUnavailable> = reading.withLock { _ in
@@ -102,11 +102,11 @@ package final class LibraryEntry: Sendable {
   package func isFirstFault() -> Bool { !isFaulty.exchange(true, ordering: .relaxed) }
 
   /// The archive, which is not counted among those that are open.
-  package func openOnce() throws(StorageError) -> SZIArchive { try opener() }
+  package func openOnce() throws(StorageError) -> TileArchive { try opener() }
 
   /// The archive, and whether this call opened it; others wait for the first who asks.
-  fileprivate func open() throws(StorageError) -> (archive: SZIArchive, isNew: Bool) {
-    let result: Result<(SZIArchive, Bool), StorageError> = opened.withLock { opened in
+  fileprivate func open() throws(StorageError) -> (archive: TileArchive, isNew: Bool) {
+    let result: Result<(TileArchive, Bool), StorageError> = opened.withLock { opened in
       let isNew = opened == nil
       if let opened, !opened.isWornOut { return .success((opened, false)) }
       do throws(StorageError) {
@@ -118,7 +118,7 @@ package final class LibraryEntry: Sendable {
     return try result.get()
   }
 
-  fileprivate func holds(_ archive: SZIArchive) -> Bool { opened.withLock { $0 === archive } }
+  fileprivate func holds(_ archive: TileArchive) -> Bool { opened.withLock { $0 === archive } }
 
   fileprivate func close() { opened.withLock { $0 = nil } }
 }
@@ -131,7 +131,7 @@ package struct WordPatience {
 
   package init(failures most: Int) { self.most = most }
 
-  package mutating func catalogEntry(_ entry: LibraryEntry, _ archive: SZIArchive) -> CatalogEntry {
+  package mutating func catalogEntry(_ entry: LibraryEntry, _ archive: TileArchive) -> CatalogEntry {
     let (isQuick, mayWait) = (entry.isQuick, failures < most)
     let found = entry.catalogEntry(archive, mayWait: mayWait)
     if !isQuick, mayWait { failures = found.isWordless ? failures + 1 : 0 }
@@ -161,7 +161,7 @@ package final class OpenArchives: Sendable {
 
   package var count: Int { state.withLock { $0.entries.count } }
 
-  package func archive(_ entry: LibraryEntry) throws(StorageError) -> SZIArchive {
+  package func archive(_ entry: LibraryEntry) throws(StorageError) -> TileArchive {
     let now = clock.load(ordering: .relaxed)
     // Written but once an opening, so that threads do not contend for it with every tile.
     if entry.lastUse.load(ordering: .relaxed) != now { entry.lastUse.store(now, ordering: .relaxed) }
@@ -171,7 +171,7 @@ package final class OpenArchives: Sendable {
   }
 
   /// Nil for an archive that is closed already, or another library's.
-  package func entry(of archive: SZIArchive) -> LibraryEntry? {
+  package func entry(of archive: TileArchive) -> LibraryEntry? {
     state.withLock { $0.entries.map(\.entry) }.first { $0.holds(archive) }
   }
 

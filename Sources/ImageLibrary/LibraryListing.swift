@@ -38,13 +38,13 @@ extension Library {
       guard known.stamp != entry.stamp else { return known }
       return (try? open.archive(entry)).map { patience.catalogEntry(entry, $0) }
     }
-    return LibraryListing(entries: found.entries, total: found.total, next: found.hasMore ? last : nil)
+    return LibraryListing(entries: found.entries, total: found.total, next: found.hasMore ? last?.text : nil)
   }
 
   /// By the folders' own names, so that it is whole also while the catalog is being made.
   private func page(_ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing {
     let table = current
-    let start = cursor.map { cursor in table.ids.partitioningIndex { $0 > cursor } } ?? 0
+    let start = cursor.map { cursor in table.ids.partitioningIndex { $0.follows(cursor) } } ?? 0
     let end = min(table.ids.count, start + limit)
     let known = try catalog.entries(Array(table.ids[start..<end]))
     let byID = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
@@ -61,6 +61,18 @@ extension Library {
     return LibraryListing(
       entries: entries.filter { $0.pyramid != nil },
       total: table.ids.count - (try catalog.unreadableCount()),
-      next: end < table.ids.count ? table.ids[end - 1] : nil)
+      next: end < table.ids.count ? table.ids[end - 1].text : nil)
+  }
+}
+
+extension [ImageID] {
+  /// The first index whose element satisfies `predicate`, where all that follow do, too.
+  func partitioningIndex(_ predicate: (ImageID) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }

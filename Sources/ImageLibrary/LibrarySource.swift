@@ -11,9 +11,9 @@ package protocol LibrarySource: Sendable {
 
 /// One image of a source.
 package struct SourceImage: Sendable {
-  package let id: String
+  package let id: ImageID
   package let path: String
-  package let open: @Sendable () throws(StorageError) -> SZIArchive
+  package let open: @Sendable () throws(StorageError) -> TileArchive
   package let sidecar: Words?
 
   /// What somebody wrote about the image.
@@ -31,8 +31,8 @@ package struct SourceImage: Sendable {
 
   /// - Parameter path: of the file that is another one when the image was replaced.
   package init(
-    id: String, path: String, sidecar: Words? = nil,
-    open: @escaping @Sendable () throws(StorageError) -> SZIArchive
+    id: ImageID, path: String, sidecar: Words? = nil,
+    open: @escaping @Sendable () throws(StorageError) -> TileArchive
   ) {
     (self.id, self.path, self.sidecar, self.open) = (id, path, sidecar, open)
   }

@@ -16,7 +16,7 @@ package struct LibraryTable: Sendable {
   }
 
   /// Sorted.
-  private(set) var ids: [String] = []
+  private(set) var ids: [ImageID] = []
   private(set) var entries: [LibraryEntry] = []
   /// Open addressing over the ids' hashes; -1 is free.
   private var slots: [Int32] = []
@@ -35,9 +35,9 @@ package struct LibraryTable: Sendable {
   package init(root: String, previous: LibraryTable?, watches: Bool = false) throws(StorageError) {
     if watches { watch = FolderWatch(root: root) }
     do throws(StorageError) { enclosure = try Enclosure(root) } catch {
-      throw StorageError("open the library \(root)", error.reason, code: error.code)
+      throw error.during("open the library \(root)")
     }
-    var found: [(id: String, entry: LibraryEntry)] = []
+    var found: [(id: ImageID, entry: LibraryEntry)] = []
     try scan(root, "", previous, 0, &found)
     if watch?.isWhole == false { watch = nil }
     take(&found)
@@ -45,7 +45,7 @@ package struct LibraryTable: Sendable {
 
   package init(_ source: any LibrarySource, previous: LibraryTable?) throws(StorageError) {
     version = try source.version()
-    var found: [(id: String, entry: LibraryEntry)] = []
+    var found: [(id: ImageID, entry: LibraryEntry)] = []
     for image in try source.images() {
       var status = stat()
       // Gone since it was named.
@@ -64,7 +64,7 @@ package struct LibraryTable: Sendable {
     take(&found)
   }
 
-  private mutating func take(_ found: inout [(id: String, entry: LibraryEntry)]) {
+  private mutating func take(_ found: inout [(id: ImageID, entry: LibraryEntry)]) {
     found.sort { $0.id < $1.id }
     ids = found.map(\.id)
     entries = found.map(\.entry)
@@ -72,16 +72,15 @@ package struct LibraryTable: Sendable {
   }
 
   /// A new entry for a file in the library's folders.
-  package func entry(id: String, path: String, identity: FileIdentity, sidecar: SidecarFile?) -> LibraryEntry
-  {
+  package func entry(
+    id: ImageID, path: String, identity: FileIdentity, sidecar: SidecarFile?
+  ) -> LibraryEntry {
     LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar, within: enclosure)
   }
 
-  package func entry(_ id: String) -> LibraryEntry? {
-    var id = id
-    return id.withUTF8 { entry(UnsafeRawBufferPointer($0)) }
-  }
+  package func entry(_ id: ImageID) -> LibraryEntry? { id.withBytes { entry($0) } }
 
+  /// By the bytes that a request has: what is no id is not in the table, so that a tile costs no string to ask.
   package func entry(_ id: UnsafeRawBufferPointer) -> LibraryEntry? { index(id).map { entries[$0] } }
 
   /// The place of an id among `ids`.
@@ -90,7 +89,7 @@ package struct LibraryTable: Sendable {
     var slot = Self.hash(id) & mask
     while slots[slot] >= 0 {
       let number = Int(slots[slot])
-      if ids[number].utf8.elementsEqual(id) { return number }
+      if ids[number].text.utf8.elementsEqual(id) { return number }
       slot = (slot + 1) & mask
     }
     return nil
@@ -137,7 +136,7 @@ package struct LibraryTable: Sendable {
   }
 
   /// Takes in what images are now, without reading folders; nil for those that are gone.
-  package mutating func replace(_ changes: [String: LibraryEntry?]) {
+  package mutating func replace(_ changes: [ImageID: LibraryEntry?]) {
     // So many are faster put in order all at once.
     guard changes.count <= 64 else {
       var found = zip(ids, entries).filter { changes[$0.0] == nil }.map { (id: $0.0, entry: $0.1) }
@@ -147,8 +146,7 @@ package struct LibraryTable: Sendable {
       return
     }
     for (id, entry) in changes {
-      var text = id
-      let at = text.withUTF8 { index(UnsafeRawBufferPointer($0)) }
+      let at = id.withBytes { index($0) }
       if let at, let old = entries[at].sidecar { sidecars.removeAll { $0 == old } }
       if let new = entry?.sidecar { sidecars.append(new) }
       switch (at, entry) {
@@ -160,7 +158,7 @@ package struct LibraryTable: Sendable {
     }
   }
 
-  private mutating func insert(_ id: String, _ entry: LibraryEntry) {
+  private mutating func insert(_ id: ImageID, _ entry: LibraryEntry) {
     let at = ids.partitioningIndex { $0 >= id }
     ids.insert(id, at: at)
     entries.insert(entry, at: at)
@@ -196,8 +194,7 @@ package struct LibraryTable: Sendable {
   }
 
   private func home(_ number: Int) -> Int {
-    var id = ids[number]
-    return id.withUTF8 { Self.hash(UnsafeRawBufferPointer($0)) } & (slots.count - 1)
+    ids[number].withBytes(Self.hash) & (slots.count - 1)
   }
 
   private mutating func place(_ number: Int) {
@@ -225,7 +222,7 @@ package struct LibraryTable: Sendable {
 
   private mutating func scan(
     _ folder: String, _ prefix: String, _ previous: LibraryTable?, _ depth: Int,
-    _ found: inout [(id: String, entry: LibraryEntry)]
+    _ found: inout [(id: ImageID, entry: LibraryEntry)]
   ) throws(StorageError) {
     var status = stat()
     guard stat(folder, &status) == 0 else {
@@ -243,27 +240,27 @@ package struct LibraryTable: Sendable {
     let modified = FileIdentity(status).modifiedNanoseconds
     let age = Self.now - modified
     folders.append(Folder(path: folder, modified: modified, isUncertain: abs(age) < 100_000_000))
-    var images: [String: String] = [:]
+    var images: [ImageID: String] = [:]
     var subfolders: [String] = []
     var sidecarNames: Set<String> = []
     var tileFolders: Set<String> = []
     while let entry = readdir(directory) {
       // Partial files begin with a dot, as do a person's hidden ones.
-      guard let name = entry.pointee.name, !name.hasPrefix(".") else { continue }
+      guard let name = entry.pointee.name, name.utf8.first != UInt8(ascii: ".") else { continue }
       if let ending = Self.endings.first(where: { name.hasSuffix($0) && name.utf8.count > 4 }) {
         let base = String(name.dropLast(4))
         if ending == ".dzi" { tileFolders.insert(base + "_files") }
+        guard let id = ImageID(prefix + base) else { continue }
         // Our own archive stands before what it may have been made from.
-        let other = images[base].flatMap { Self.endings.firstIndex(of: $0) } ?? .max
-        if Self.endings.firstIndex(of: ending)! < other { images[base] = ending }
+        let other = images[id].flatMap { Self.endings.firstIndex(of: $0) } ?? .max
+        if Self.endings.firstIndex(of: ending)! < other { images[id] = ending }
       }
-      if name.hasSuffix(".xmp") { sidecarNames.insert("\(folder)/\(name)") }
+      if name.hasSuffix(SidecarFile.ending) { sidecarNames.insert("\(folder)/\(name)") }
       if entry.pointee.isFolder { subfolders.append(name) }
     }
-    for (base, ending) in images {
-      let path = "\(folder)/\(base)\(ending)"
+    for (id, ending) in images {
+      let path = "\(folder)/\(id.name)\(ending)"
       guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-      let id = prefix + base
       let identity = FileIdentity(status)
       let sidecar =
         sidecarNames.isEmpty ? nil : SidecarFile(ofArchive: path) { sidecarNames.contains($0) }

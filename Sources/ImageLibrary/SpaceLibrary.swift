@@ -11,7 +11,7 @@ package protocol SpaceOpener: Sendable {
 }
 
 /// A private space whose keys are in memory.
-package protocol OpenSpace: LibrarySource {
+package protocol OpenSpace: LibrarySource, DeletionPlace {
   /// The same for every opening of the same space, and no other's.
   var identity: String { get }
 
@@ -25,56 +25,24 @@ package protocol OpenSpace: LibrarySource {
   /// it. Nobody else changes the space meanwhile.
   /// - Returns: false where there is no such image.
   func changeSidecar(
-    ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
+    ofID id: ImageID, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
   ) throws(StorageError) -> Bool
 
-  /// - Parameter time: seconds since 1970.
-  /// - Returns: nil where nothing was deleted; and the ids that are no image.
-  func delete(
-    _ ids: [String], at time: Int
-  ) throws(StorageError) -> (deletion: DeletedImages?, refused: [String])
-
-  /// What was deleted after `oldest` and can come back, the last first.
-  func deletions(since oldest: Int) throws(StorageError) -> [DeletedImages]
-
-  /// - Returns: nil where there is no such deletion.
-  func restore(
-    _ name: String, since oldest: Int
-  ) throws(StorageError) -> (restored: [String], taken: [String])?
-
   /// Seals an image of a library's folder and its sidecar, and deletes them there.
-  func take(_ id: String, from library: String) throws(StorageError)
+  func take(_ id: ImageID, from library: String) throws(StorageError)
 
   /// Writes an image and its sidecar into a library's folder, and deletes them here.
-  func give(_ id: String, to library: String) throws(StorageError)
+  func give(_ id: ImageID, to library: String) throws(StorageError)
 
-  func hand(_ id: String, to other: any OpenSpace) throws(StorageError)
-
-  /// Removes for good what was deleted until then.
-  func purgeDeleted(until oldest: Int) throws(StorageError)
-}
-
-/// Images that were deleted from a space together.
-package struct DeletedImages: Sendable {
-  package let name: String
-  package let images: [String]
-  /// Seconds since 1970.
-  package let time: Int
-
-  package init(name: String, images: [String], time: Int) {
-    (self.name, self.images, self.time) = (name, images, time)
-  }
+  func hand(_ id: ImageID, to other: any OpenSpace) throws(StorageError)
 }
 
 /// An unlocked space as the server answers from it: for the sessions that have unlocked it, and nobody else.
 ///
-/// In URLs its images' ids stand behind `~/`, so that no public URL ever means a private image.
+/// In URLs its images' ids are marked, see `ImageID.privateMark`.
 package final class SpaceLibrary: Sendable {
   package let library: Library
   package let space: any OpenSpace
-
-  /// In front of ids: what a URL must have for a private image to be looked for at all.
-  package static let prefix: StaticString = "~/"
 
   package init(_ space: any OpenSpace, openLimit: Int = 128) throws(StorageError) {
     self.space = space
@@ -88,7 +56,7 @@ package final class SpaceLibrary: Sendable {
   }
 
   /// As `Library.image(madeFrom:)`.
-  package func image(madeFrom digest: String) throws(StorageError) -> String? {
+  package func image(madeFrom digest: String) throws(StorageError) -> ImageID? {
     try library.image(madeFrom: digest)
   }
 }

@@ -1,77 +1,73 @@
 package import Files
-import Foundation
-import Synchronization
 import TileStorage
 
-/// What was deleted from the library that is served, and what brings it back.
-package final class Trash: Sendable {
+/// What visitors delete from a library or from the space that they have open, for as long as it is kept.
+package struct Trash: Sendable {
   /// One deletion as it is told.
-  package struct Deletion: Encodable {
+  package struct Told: Encodable {
     package let id: String
-    package let images: [String]
+    package let images: [ImageID]
     /// Seconds since 1970.
     package let deleted: Int
     package let expires: Int
   }
 
-  private let library: Library
-  private let folder: TrashFolder
+  private let place: any DeletionPlace
+  /// Nil of a library.
+  private let space: SpaceLibrary?
   /// Seconds.
   private let keeps: Int
-  private let turn = Mutex<Void>(())
 
   package init(_ library: Library, keeps: Int) {
-    (self.library, self.keeps) = (library, keeps)
-    folder = TrashFolder(library: library.root)
+    (place, space, self.keeps) = (LibraryTrash(library), nil, keeps)
   }
 
-  private static var now: Int { Int(Date().timeIntervalSince1970) }
-
-  private func told(_ deletion: TrashFolder.Deletion) -> Deletion {
-    Deletion(
-      id: deletion.name, images: deletion.images, deleted: deletion.time, expires: deletion.time + keeps)
+  package init(_ space: SpaceLibrary, keeps: Int) {
+    (place, self.space, self.keeps) = (space.space, space, keeps)
   }
 
-  /// Moves images out of the library, durably.
-  /// - Returns: the deletion, nil where there was nothing to delete; and the ids that are no image, whose tiles are
-  ///   loose files, or that could not be moved. Where none could it throws.
-  package func delete(_ ids: [String]) throws(StorageError) -> (deletion: Deletion?, refused: [String]) {
-    try alone { () throws(StorageError) in
-      let table = library.current
-      let entries = ids.map { ($0, table.entry($0)) }
-      let found = entries.compactMap(\.1).filter { !$0.path.hasSuffix(".dzi") }
-      let refused = entries.filter { _, entry in entry.map { $0.path.hasSuffix(".dzi") } ?? true }.map(\.0)
-      guard !found.isEmpty else { return (nil, refused) }
-      let (deletion, failures) = folder.take(found.map(\.path))
-      try library.renew(found.map { ($0.id, $0.path) })
-      if deletion == nil, let error = failures.errors.first { throw error }
-      return (deletion.map(told), refused + failures.ids.sorted())
-    }
+  /// What the ids of deletions from a space begin with.
+  private static let mark: Character = "~"
+
+  /// Whether a deletion of that id is one from a space.
+  package static func isOfSpace(_ id: String) -> Bool { id.first == mark }
+
+  /// - Parameter ids: within the space.
+  /// - Returns: the deletion, nil where nothing was deleted; and the ids that are no image or could not be deleted.
+  package func delete(
+    _ ids: [ImageID]
+  ) throws(StorageError) -> (deletion: Told?, refused: [ImageID]) {
+    let (deletion, refused) = try place.delete(ids, at: Deletion.now)
+    space?.refresh()
+    return (deletion.map(told), refused.map(told))
   }
 
   /// What can come back, the last deleted first.
-  package var deletions: [Deletion] { folder.deletions.map(told) }
-
-  /// Brings a deletion's images back.
-  /// - Returns: those that are back, and those whose place another image has taken; nil where there is no such
-  ///   deletion any more.
-  package func restore(_ name: String) throws(StorageError) -> (restored: [String], taken: [String])? {
-    guard let time = TrashFolder.time(ofDeletion: name), time + keeps > Self.now else { return nil }
-    return try alone { () throws(StorageError) in
-      guard let (restored, taken) = try folder.restore(name) else { return nil }
-      // Also those whose words came back and whose place another has.
-      try library.renew((restored + taken).map { ($0.id, $0.path) })
-      return (restored.map(\.id).sorted(), taken.map(\.id).sorted())
-    }
+  package func deletions() throws(StorageError) -> [Told] {
+    try place.deletions(since: oldest).map(told)
   }
 
-  /// Removes for good what was kept for long enough, and what a killed program was removing.
-  package func purge() { folder.purge(until: Self.now - keeps) }
+  /// Brings a deletion's images back; nil where there is no such deletion any more.
+  /// - Parameter id: as it is told.
+  package func restore(_ id: String) throws(StorageError) -> Deletion.Restoration? {
+    guard Self.isOfSpace(id) == (space != nil),
+      let result = try place.restore(space == nil ? id : String(id.dropFirst()), since: oldest)
+    else { return nil }
+    space?.refresh()
+    return Deletion.Restoration(
+      restored: result.restored.map(told), taken: result.taken.map(told))
+  }
 
-  private func alone<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
-    let result: Swift.Result<Result, StorageError> = turn.withLock { _ in
-      do throws(StorageError) { return .success(try body()) } catch { return .failure(error) }
-    }
-    return try result.get()
+  /// Removes for good what was kept for long enough. What fails now is tried again the next time.
+  package func purge() { try? place.purgeDeleted(until: oldest) }
+
+  private var oldest: Int { Deletion.now - keeps }
+
+  private func told(_ id: ImageID) -> ImageID { space == nil ? id : id.marked }
+
+  private func told(_ deletion: Deletion) -> Told {
+    Told(
+      id: (space == nil ? "" : String(Self.mark)) + deletion.name, images: deletion.images.map(told),
+      deleted: deletion.time, expires: deletion.time + keeps)
   }
 }

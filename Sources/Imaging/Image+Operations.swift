@@ -52,9 +52,11 @@ extension Image {
 
   /// Laid over a background; the alpha band is gone.
   ///
-  /// - Parameter background: one number for each band but alpha, in the image's own range.
-  package func flattened(over background: [Double]) throws(ImagingError) -> Image {
-    try Operation.run("flatten", subject, ["in": .image(self), "background": .doubles(background)])
+  /// - Parameter color: red, green, blue; behind gray is their mean.
+  package func flattened(over color: [Int]) throws(ImagingError) -> Image {
+    let color = color.map(Double.init)
+    let background = bands < 3 ? [color.reduce(0, +) / 3] : color
+    return try Operation.run("flatten", subject, ["in": .image(self), "background": .doubles(background)])
   }
 
   /// Bands as unsigned bytes, clipped.

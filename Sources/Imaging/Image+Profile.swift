@@ -21,8 +21,7 @@ extension Image {
 
   /// 8-bit RGB pixels, packed, that are said to be in the space of `profile`.
   package convenience init(pixels: [UInt8], width: Int, height: Int, profile: [UInt8]) {
-    precondition(pixels.count == width * height * 3, "three bytes a pixel")
-    self.init(copying: pixels, width: width, height: height, bands: 3, stride: width * 3)
+    self.init(copying: pixels, width: width, height: height, bands: .rgb)
     setProfile(profile)
   }
 }

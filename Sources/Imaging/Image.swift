@@ -19,6 +19,13 @@ package final class Image: @unchecked Sendable {
   package var width: Int { Int(vips_image_get_width(pointer)) }
   package var height: Int { Int(vips_image_get_height(pointer)) }
   package var bands: Int { Int(vips_image_get_bands(pointer)) }
+  /// The bands of an image of 8-bit gray or sRGB, which has no others.
+  package var pixelBands: PixelBands {
+    guard let bands = PixelBands(rawValue: bands) else {
+      preconditionFailure("a pixel has one to four bands")
+    }
+    return bands
+  }
   package var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
   /// Whether a band is one unsigned byte.
   package var isBytes: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }

@@ -32,9 +32,9 @@ package struct SpaceSource: OpenSpace {
       return SourceImage(id: file.id, path: file.path, sidecar: words) { [space] () throws(StorageError) in
         do throws(StorageError) {
           if let archive = try space.servedArchive(ofID: file.id) { return archive }
-        } catch  where error.code == ENOENT {
+        } catch  where error.kind == .notThere {
           // Named by the index and yet not there: lost, not withdrawn.
-          throw StorageError(error.action, error.reason)
+          throw StorageError(error.action, error.reason, kind: .unreadable)
         }
         throw StorageError("open \(file.path)", errno: ENOENT)
       }
@@ -45,45 +45,38 @@ package struct SpaceSource: OpenSpace {
 /// What changes a space.
 extension SpaceSource {
   package func changeSidecar(
-    ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
+    ofID id: ImageID, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
   ) throws(StorageError) -> Bool {
     try space.changeSidecar(ofID: id, body)
   }
 
   package func delete(
-    _ ids: [String], at time: Int
-  ) throws(StorageError) -> (deletion: DeletedImages?, refused: [String]) {
-    let (deletion, refused) = try space.delete(ids, at: time)
-    return (deletion.map(Self.told), refused)
+    _ ids: [ImageID], at time: Int
+  ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID]) {
+    try space.delete(ids, at: time)
   }
 
-  package func deletions(since oldest: Int) throws(StorageError) -> [DeletedImages] {
-    try space.deletions(since: oldest).map(Self.told)
+  package func deletions(since oldest: Int) throws(StorageError) -> [Deletion] {
+    try space.deletions(since: oldest)
   }
 
-  package func restore(
-    _ name: String, since oldest: Int
-  ) throws(StorageError) -> (restored: [String], taken: [String])? {
+  package func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration? {
     try space.restore(name, since: oldest)
   }
 
   package func purgeDeleted(until oldest: Int) throws(StorageError) { try space.purgeDeleted(until: oldest) }
 
-  package func take(_ id: String, from library: String) throws(StorageError) {
+  package func take(_ id: ImageID, from library: String) throws(StorageError) {
     try PictureMove(library: library).seal(id, into: space)
   }
 
-  package func give(_ id: String, to library: String) throws(StorageError) {
+  package func give(_ id: ImageID, to library: String) throws(StorageError) {
     try PictureMove(library: library).unseal(id, of: space)
   }
 
-  package func hand(_ id: String, to other: any OpenSpace) throws(StorageError) {
+  package func hand(_ id: ImageID, to other: any OpenSpace) throws(StorageError) {
     guard let other = other as? SpaceSource else { preconditionFailure("a library's spaces are of one kind") }
     try PictureMove.reseal(id, of: space, into: other.space)
-  }
-
-  private static func told(_ deletion: SpaceDeletion) -> DeletedImages {
-    DeletedImages(name: deletion.name, images: deletion.images, time: deletion.time)
   }
 }
 

@@ -18,24 +18,26 @@ extension UploadTiling {
       path = file.path
       let digest = try SourceInspection.digest(path: path)
       if upload.state.image == nil, let twin = try library.image(madeFrom: digest) {
-        return uploads.end(upload, .done, image: "~/" + twin, isDuplicate: true)
+        return uploads.end(upload, .done, image: twin.marked, isDuplicate: true)
       }
       try check(path)
-      let image = try upload.state.image.map { String($0.dropFirst(2)) } ?? freeID(for: upload, in: space)
-      try uploads.choose("~/" + image, for: upload)
+      let image = try upload.state.image?.unmarked ?? freeID(for: upload, in: space)
+      try uploads.choose(image.marked, for: upload)
       try build(
         upload, SourceScan.Source(path: path, id: image, name: upload.name),
         builder(into: space) { [stopping] in stopping.isSet || upload.state.isCancelled })
       withExtendedLifetime(file) {}
       library.refresh()
-      uploads.end(upload, .done, image: "~/" + image)
+      uploads.end(upload, .done, image: image.marked)
     } catch {
       fail(upload, error, path: path)
     }
   }
 
-  private func freeID(for upload: Upload, in space: PrivateSpace) throws(StorageError) -> String {
-    let taken = Set(try space.ids())
-    return freeID(for: upload) { id in taken.contains(id) || taken.contains { $0.hasPrefix(id + "/") } }
+  private func freeID(for upload: Upload, in space: PrivateSpace) throws(StorageError) -> ImageID {
+    let ids = try space.ids()
+    // To a space's index accents that are composed are those that are not.
+    let taken = Set(ids.map(\.text))
+    return try freeID(for: upload) { id in taken.contains(id.text) || ids.contains { $0.isBelow(id) } }
   }
 }

@@ -31,7 +31,7 @@ package final class UploadTiling: @unchecked Sendable {
     stopping.set()
     uploads.excuse()
     // What takes longer than a strip of tiles is cut off, as by a crash.
-    for _ in 0..<500 where !ended.isSet { usleep(10_000) }
+    ended.wait(upTo: 5)
   }
 
   private func run() {
@@ -49,7 +49,7 @@ package final class UploadTiling: @unchecked Sendable {
         lastLook = now
         uploads.expire()
       }
-      usleep(100_000)
+      stopping.wait(upTo: 0.1)
     }
   }
 
@@ -63,7 +63,7 @@ package final class UploadTiling: @unchecked Sendable {
         return uploads.end(upload, .done, image: twin, isDuplicate: true)
       }
       try check(path)
-      let image = upload.state.image ?? freeID(for: upload)
+      let image = try upload.state.image ?? freeID(for: upload)
       try uploads.choose(image, for: upload)
       try build(
         upload, SourceScan.Source(path: path, id: image),
@@ -87,7 +87,7 @@ package final class UploadTiling: @unchecked Sendable {
     }
   }
 
-  private func twin(_ digest: String, _ path: String) throws(BuildError) -> String? {
+  private func twin(_ digest: String, _ path: String) throws(BuildError) -> ImageID? {
     do throws(StorageError) { return try library.image(madeFrom: digest) } catch {
       throw BuildError(
         path, "the catalog cannot be asked whether the picture is there already", isTemporary: true)
@@ -137,7 +137,7 @@ package final class UploadTiling: @unchecked Sendable {
     _ = StartedThread.detached {
       var last = 0.0
       while !isDone.isSet {
-        usleep(200_000)
+        isDone.wait(upTo: 0.2)
         // Of several pages the one in work.
         guard let progress = run.progress.first?.done, progress > last + 0.01, !isDone.isSet else { continue }
         last = progress
@@ -165,24 +165,25 @@ package final class UploadTiling: @unchecked Sendable {
 
   /// The file's name without its ending, in the folder that was asked for; with a number where the library has
   /// another picture of that name.
-  private func freeID(for upload: Upload) -> String {
-    freeID(for: upload) { id in
+  private func freeID(for upload: Upload) throws(StorageError) -> ImageID {
+    try freeID(for: upload) { id in
       ["", ".szi", ".dzi", ".zip"].contains { access("\(root)/\(id)\($0)", F_OK) == 0 }
     }
   }
 
-  func freeID(for upload: Upload, isTaken: (String) -> Bool) -> String {
+  func freeID(for upload: Upload, isTaken: (ImageID) -> Bool) throws(StorageError) -> ImageID {
     let folder = upload.folder.isEmpty ? "" : upload.folder + "/"
     let stem = folder + UploadName.stem(upload.name)
-    var (id, number) = (stem, 1)
-    while isTaken(id) {
+    var (text, number) = (stem, 1)
+    while let id = ImageID(text) {
+      if !isTaken(id) { return id }
       number += 1
-      id = "\(stem)-\(number)"
+      text = "\(stem)-\(number)"
     }
-    return id
+    throw StorageError("name a picture", "'\(stem)' is no image's id")
   }
 
-  private func keep(_ path: String, of upload: Upload, _ image: String) throws(StorageError) {
+  private func keep(_ path: String, of upload: Upload, _ image: ImageID) throws(StorageError) {
     let ending = upload.name.lastIndex(of: ".").map { String(upload.name[$0...]) } ?? ""
     let destination = "\(root)/\(image)\(ending)"
     guard ending != ".szi", link(path, destination) == 0 || errno == EEXIST else {

@@ -11,20 +11,94 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
     package let reason: String
   }
 
+  /// A value as it came, before it is known for which field.
+  private enum Field: Decodable {
+    case null
+    case text(String)
+    /// Nil is what is no text. Not all where they are too many.
+    case list([String?])
+    case other
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      if value.decodeNil() {
+        self = .null
+      } else if let text = try? value.decode(String.self) {
+        self = .text(text)
+      } else if var list = try? decoder.unkeyedContainer() {
+        self = .list(Self.texts(&list))
+      } else {
+        self = .other
+      }
+    }
+
+    /// Goes no further than it takes to refuse, and looks into no element: each that is no text costs an error, which
+    /// costs the more the deeper it lies.
+    private static func texts(_ list: inout any UnkeyedDecodingContainer) -> [String?] {
+      var texts: [String?] = []
+      while !list.isAtEnd, texts.count <= mostKeywords {
+        if (try? list.decodeNil()) == true {
+          texts.append("")
+        } else {
+          let text = try? list.decode(String.self)
+          texts.append(text)
+          if text == nil { break }
+        }
+      }
+      return texts
+    }
+
+    var text: String? {
+      switch self {
+      case .null: ""
+      case .text(let text): text
+      case .list, .other: nil
+      }
+    }
+
+    var list: [String?]? {
+      switch self {
+      case .null: []
+      case .list(let list): list
+      case .text, .other: nil
+      }
+    }
+  }
+
+  /// An object; what members are called that cannot be changed is all that is read of them.
+  private struct Body: Decodable {
+    private struct Name: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+
+    var fields: [String: Field] = [:]
+
+    init(from decoder: any Decoder) throws {
+      let object = try decoder.container(keyedBy: Name.self)
+      for name in object.allKeys {
+        let isKnown = ["title", "caption", "keywords"].contains(name.stringValue)
+        fields[name.stringValue] = isKnown ? try object.decode(Field.self, forKey: name) : .other
+      }
+    }
+  }
+
   /// Characters of each field, and how many keywords.
   static let (longestTitle, longestCaption, longestKeyword, mostKeywords) = (1000, 20_000, 200, 500)
 
   /// `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null empties a field.
   package init(json: [UInt8]) throws(Refusal) {
-    guard let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any] else {
+    guard let object = try? JSONDecoder().decode(Body.self, from: Data(json)).fields else {
       throw Refusal(reason: "the body is no JSON object")
     }
     for (name, value) in object {
       switch name {
-      case "title": title = try Self.text(value, name, Self.longestTitle, lines: false)
-      case "caption": caption = try Self.text(value, name, Self.longestCaption, lines: true)
+      case "title": title = try Self.text(value.text, name, Self.longestTitle, lines: false)
+      case "caption": caption = try Self.text(value.text, name, Self.longestCaption, lines: true)
       case "keywords":
-        guard let list = value is NSNull ? [] : value as? [Any], list.count <= Self.mostKeywords else {
+        guard let list = value.list, list.count <= Self.mostKeywords else {
           throw Refusal(reason: "keywords takes a list of at most \(Self.mostKeywords) texts")
         }
         var keywords: [String] = []
@@ -41,11 +115,10 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
   }
 
   private static func text(
-    _ value: Any, _ name: String, _ longest: Int, lines: Bool
+    _ given: String?, _ name: String, _ longest: Int, lines: Bool
   ) throws(Refusal) -> String {
-    if value is NSNull { return "" }
-    guard let value = value as? String else { throw Refusal(reason: "\(name) takes a text") }
-    let text = value.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+    guard let given else { throw Refusal(reason: "\(name) takes a text") }
+    let text = given.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
     // What XML 1.0 cannot hold (section 2.2), and line breaks where a line is meant.
     let isHeld = text.unicodeScalars.allSatisfy {
       switch $0.value {

@@ -65,12 +65,13 @@ final class MetadataFile {
     else { return nil }
     defer { g_free(bytes) }
     let text = Self.text(bytes)
-    let mark = text.firstMatch(of: #/(?:^|, )lang="x-default" /#) ?? text.firstMatch(of: #/^lang="[^"]*" /#)
+    let mark =
+      text.firstMatch(of: #/(?:^|, )lang="x-default" /#) ?? text.firstMatch(of: #/^lang="(?s:.*?)" /#)
     // Of what follows a comma nobody can tell whether it is another language or a part of the text; a language may
-    // be called anything.
+    // be called anything, with quotes in it.
     let words =
       text[(mark?.range.upperBound ?? text.startIndex)...]
-      .split(separator: #/, lang="[^"]*" /#, maxSplits: 1).first.map(String.init) ?? ""
+      .split(separator: ", lang=\"", maxSplits: 1).first.map(String.init) ?? ""
     let trimmed = Self.trimmed(words)
     return trimmed.isEmpty ? nil : trimmed
   }

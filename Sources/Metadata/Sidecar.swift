@@ -1,12 +1,9 @@
 import Foundation
 package import TileStorage
 
-/// The XMP file beside an archive, as Lightroom, darktable and digiKam write it (XMP specification, part 3,
-/// section 5): what it says stands before what the picture itself said.
+/// What an XMP sidecar says, as Lightroom, darktable and digiKam write it (XMP specification, part 3, section 5),
+/// wherever its bytes lie: in a `SidecarFile`, or sealed. It stands before what the picture itself said.
 package struct Sidecar: Sendable, Codable {
-  /// Bytes that one may have.
-  package static let longest = 4 << 20
-
   private let metadata: ImageMetadata
   /// Fields that somebody has emptied here, so that the picture's own words do not come back.
   private let removed: Set<String>

@@ -14,15 +14,14 @@ package struct PictureMove: Sendable {
   package init(library: String) { self.library = library }
 
   /// Seals the library's picture, and its sidecar, into the space and deletes them from the library.
-  package func seal(_ id: String, into space: PrivateSpace) throws(StorageError) {
-    let path = path(id)
+  package func seal(_ id: ImageID, into space: PrivateSpace) throws(StorageError) {
+    let path = id.archive(in: library)
     // Nobody writes a sidecar meanwhile that would be left behind.
     let lock = try LockedFolder(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
-    let archive = try SZIArchive(path: path, within: Enclosure(library))
-    let sidecars = TrashFolder.sidecars(ofArchive: path).map(Sidecar.init)
-    var sidecar: [UInt8]?
-    for each in sidecars where sidecar == nil { sidecar = try each.read() }
+    let enclosure = try Enclosure(library)
+    let archive = try TileArchive(path: path, within: enclosure)
+    let sidecar = try Self.words(ofArchive: path, enclosure)
     var entries: [(name: String, bytes: [UInt8])] = []
     for name in archive.entryNames where name != "\(archive.name).dzi" {
       guard let bytes = archive.entry(name) else { throw Self.damaged(id, name) }
@@ -40,30 +39,33 @@ package struct PictureMove: Sendable {
       guard let sealed = try space.archive(ofID: id) else { throw Self.damaged(id, "its copy") }
       try Self.requireSame(id, "the space", true, archive.pyramid, tiles, sealed.copy)
     }
-    for each in sidecars { try each.remove() }
+    for each in SidecarFile.all(ofArchive: path) { try each.remove() }
     try remove(path)
   }
 
   /// Writes the space's picture into the library, where everybody sees it, and deletes it from the space.
-  package func unseal(_ id: String, of space: PrivateSpace) throws(StorageError) {
+  package func unseal(_ id: ImageID, of space: PrivateSpace) throws(StorageError) {
     let sealed = try Self.archive(id, space)
-    let path = path(id)
+    guard !id.isHidden else { throw StorageError("move \(id)", "no library shows an image of that id") }
+    let path = id.archive(in: library)
     try FolderTree.make(parentFolder(path))
     let lock = try LockedFolder(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
-    let (entries, sidecar) = try Self.content(of: sealed, space)
-    let words = Sidecar(path: TrashFolder.sidecars(ofArchive: path)[0])
+    let (entries, sidecar) = try Self.content(id, sealed, space)
+    func publish(_ sidecar: [UInt8]) throws(StorageError) {
+      try SidecarFile.publish(sidecar, to: SidecarFile.paths(ofArchive: path)[0])
+    }
     if access(path, F_OK) == 0 {
-      let there = try SZIArchive(path: path)
+      let there = try TileArchive(path: path)
       try Self.requireSame(id, "the library", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy) {
         there.tile($0).map { Array($0) }
       }
-      if let sidecar, try words.read() == nil { try words.write(sidecar) }
+      if let sidecar, try Self.words(ofArchive: path, Enclosure(library)) == nil { try publish(sidecar) }
     } else {
       let store = FolderStore(library: library)
       let writer = try store.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format)
       // First, so that the picture never stands there without what was written about it.
-      if let sidecar { try words.write(sidecar) }
+      if let sidecar { try publish(sidecar) }
       try Self.copy(id, sealed.pyramid, sealed.copy, entries, to: writer)
     }
     try space.remove(id: id)
@@ -71,13 +73,13 @@ package struct PictureMove: Sendable {
 
   /// Seals the picture of one space into another, and deletes it from the first.
   package static func reseal(
-    _ id: String, of space: PrivateSpace, into other: PrivateSpace
+    _ id: ImageID, of space: PrivateSpace, into other: PrivateSpace
   ) throws(StorageError) {
     guard space.identity != other.identity else {
       throw StorageError("move \(id)", "both passwords open the same space", code: EINVAL)
     }
     let sealed = try archive(id, space)
-    let (entries, sidecar) = try content(of: sealed, space)
+    let (entries, sidecar) = try content(id, sealed, space)
     if let there = try other.archive(ofID: id) {
       try requireSame(
         id, "the other space", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy, there.copy)
@@ -92,10 +94,21 @@ package struct PictureMove: Sendable {
     try space.remove(id: id)
   }
 
+  /// What the first of the files that say anything says: an empty one does not.
+  private static func words(
+    ofArchive path: String, _ enclosure: Enclosure
+  ) throws(StorageError) -> [UInt8]? {
+    for file in SidecarFile.all(ofArchive: path) {
+      let bytes = try file.contents(within: enclosure)
+      if !bytes.isEmpty { return bytes }
+    }
+    return nil
+  }
+
   /// Inside sealed archives of before there were sealed sidecars.
   private static let sidecar = "sidecar.xmp"
 
-  private static func archive(_ id: String, _ space: PrivateSpace) throws(StorageError) -> SealedArchive {
+  private static func archive(_ id: ImageID, _ space: PrivateSpace) throws(StorageError) -> SealedArchive {
     guard let archive = try space.archive(ofID: id) else {
       throw StorageError("move \(id)", "the space has no such picture", code: ENOENT)
     }
@@ -103,19 +116,19 @@ package struct PictureMove: Sendable {
   }
 
   private static func content(
-    of sealed: SealedArchive, _ space: PrivateSpace
+    _ id: ImageID, _ sealed: SealedArchive, _ space: PrivateSpace
   ) throws(StorageError) -> (entries: [(name: String, bytes: [UInt8])], sidecar: [UInt8]?) {
     var entries: [(name: String, bytes: [UInt8])] = []
     for name in sealed.entryNames {
-      guard let bytes = sealed.entry(name) else { throw damaged(sealed.id, name) }
+      guard let bytes = sealed.entry(name) else { throw damaged(id, name) }
       entries.append((name, bytes))
     }
     let old = entries.firstIndex { $0.name == sidecar }.map { entries.remove(at: $0).bytes }
-    return (entries, try space.sidecar(ofID: sealed.id) ?? old)
+    return (entries, try space.sidecar(ofID: id) ?? old)
   }
 
   private static func copy(
-    _ id: String, _ pyramid: Pyramid, _ tile: (Int) -> [UInt8]?, _ entries: [(name: String, bytes: [UInt8])],
+    _ id: ImageID, _ pyramid: Pyramid, _ tile: (Int) -> [UInt8]?, _ entries: [(name: String, bytes: [UInt8])],
     to writer: any ArchiveWriter
   ) throws(StorageError) {
     do throws(StorageError) {
@@ -137,7 +150,7 @@ package struct PictureMove: Sendable {
 
   /// What is there already may be a copy that was interrupted before the original went, and nothing else.
   private static func requireSame(
-    _ id: String, _ place: String, _ isSameSize: Bool, _ pyramid: Pyramid, _ tile: (Int) -> [UInt8]?,
+    _ id: ImageID, _ place: String, _ isSameSize: Bool, _ pyramid: Pyramid, _ tile: (Int) -> [UInt8]?,
     _ other: (Int) -> [UInt8]?
   ) throws(StorageError) {
     guard isSameSize,
@@ -147,46 +160,13 @@ package struct PictureMove: Sendable {
     else { throw StorageError("move \(id)", "\(place) has another picture of that name", code: EEXIST) }
   }
 
-  private static func damaged(_ id: String, _ what: String) -> StorageError {
+  private static func damaged(_ id: ImageID, _ what: String) -> StorageError {
     StorageError("move \(id)", "\(what) cannot be read")
   }
-
-  /// Of an id that stays inside the library.
-  private func path(_ id: String) -> String { "\(library)/\(id).szi" }
 
   private func remove(_ path: String) throws(StorageError) {
     guard unlink(path) == 0 else { throw StorageError("remove \(path)", errno: errno) }
     // A copy that a power cut brings back would be a plain one.
-    let descriptor = open(parentFolder(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw StorageError("remove \(path)", errno: errno) }
-  }
-}
-
-/// A file beside an archive.
-private struct Sidecar {
-  let path: String
-
-  /// Nil where there is none, or an empty file, which says nothing and cannot be mapped.
-  func read() throws(StorageError) -> [UInt8]? {
-    var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 { return nil }
-    do {
-      let file = try MappedFile(path: path)
-      return withExtendedLifetime(file) { Array(file.bytes) }
-    } catch  where error.code == ENOENT { return nil }
-  }
-
-  func write(_ bytes: [UInt8]) throws(StorageError) {
-    let file = try PartialFile(destination: path)
-    try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
-      try file.write(UnsafeRawBufferPointer(bytes))
-    }
-    try file.publish()
-  }
-
-  func remove() throws(StorageError) {
-    guard unlink(path) == 0 || errno == ENOENT else { throw StorageError("remove \(path)", errno: errno) }
+    try FolderTree.synchronize(parentFolder(path))
   }
 }

@@ -4,20 +4,21 @@ package import TileStorage
 /// Where a space's images came from stands in its sealed index: an image that is built anew has a new line there,
 /// which nobody has claimed yet.
 extension PrivateSpace: OriginStore {
-  package func claim(_ images: [String: SourceRoot]) throws(StorageError) {
+  package func claim(_ images: [ImageID: SourceRoot]) throws(StorageError) {
     let known = try index().entries
     // Every change writes the whole index anew.
-    guard images.contains(where: { id, root in known[id].map { $0.origin != root.text } ?? false }) else {
+    guard images.contains(where: { id, root in known[id.text].map { $0.origin != root.text } ?? false })
+    else {
       return
     }
     try change { (index) throws(StorageError) in
-      for (id, root) in images { index.entries[id]?.origin = root.text }
+      for (id, root) in images { index.entries[id.text]?.origin = root.text }
       return []
     }
   }
 
-  package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [String] {
+  package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID] {
     let wanted = Set(roots.map(\.text))
-    return try index().entries.filter { $0.value.origin.map(wanted.contains) ?? false }.keys.sorted()
+    return SpaceIndex.ids(try index().entries.filter { $0.value.origin.map(wanted.contains) ?? false })
   }
 }

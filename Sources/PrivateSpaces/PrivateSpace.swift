@@ -34,43 +34,42 @@ package final class PrivateSpace: ArchiveStore, Sendable {
   }
 
   /// Sorted.
-  package func ids() throws(StorageError) -> [String] { try index().entries.keys.sorted() }
+  package func ids() throws(StorageError) -> [ImageID] { SpaceIndex.ids(try index().entries) }
 
   /// Differs after every change.
   package func version() throws(StorageError) -> Int { try index().sequence }
 
   /// Every image with the path of its archive.
-  package func files() throws(StorageError) -> [(id: String, path: String)] {
-    try index().entries.map { ($0.key, folder.path($0.value.file)) }
+  package func files() throws(StorageError) -> [(id: ImageID, path: String)] {
+    try index().entries.compactMap { text, entry in ImageID(text).map { ($0, folder.path(entry.file)) } }
   }
 
   /// Opens the image's archive; nil where the space has no such image.
-  package func archive(ofID id: String) throws(StorageError) -> SealedArchive? {
-    guard let entry = try index().entries[id] else { return nil }
+  package func archive(ofID id: ImageID) throws(StorageError) -> SealedArchive? {
+    guard let entry = try index().entries[id.text] else { return nil }
     do throws(StorageError) {
       return try open(id, entry)
-    } catch  where error.code == ENOENT {
+    } catch  where error.kind == .notThere {
       // It may have been replaced since the index was read.
-      guard let newer = try index().entries[id] else { return nil }
+      guard let newer = try index().entries[id.text] else { return nil }
       if newer == entry { throw error }
       return try open(id, newer)
     }
   }
 
-  private func open(_ id: String, _ entry: SpaceIndex.Entry) throws(StorageError) -> SealedArchive {
+  private func open(_ id: ImageID, _ entry: SpaceIndex.Entry) throws(StorageError) -> SealedArchive {
     // An older version of the words, or none, would be as wrong as another picture.
     _ = try sidecar(of: entry)
-    return try SealedArchive(id: id, entry: entry, folder: folder, keys: keys)
+    return try SealedArchive(id: id.text, entry: entry, folder: folder, keys: keys)
   }
 
   /// The image as servers take one; its tiles are decrypted as they are asked for and stay in memory for a
   /// while. Nil where the space has no such image.
-  package func servedArchive(ofID id: String) throws(StorageError) -> SZIArchive? {
+  package func servedArchive(ofID id: ImageID) throws(StorageError) -> TileArchive? {
     guard let sealed = try archive(ofID: id) else { return nil }
-    return SZIArchive(
-      name: id.split(separator: "/").last.map(String.init) ?? id, pyramid: sealed.pyramid,
-      format: sealed.format, fileExtension: sealed.fileExtension, generation: sealed.generation,
-      file: sealed.file, loose: DecryptedTiles(sealed))
+    return TileArchive(
+      name: id.name, pyramid: sealed.pyramid,
+      format: sealed.format, generation: sealed.generation, backing: DecryptedTiles(sealed))
   }
 
   package func prepare() throws(StorageError) {
@@ -88,28 +87,28 @@ package final class PrivateSpace: ArchiveStore, Sendable {
     if try index().retired != nil { try change { _ in [] } }
   }
 
-  package func buildRecord(ofID id: String) -> BuildRecord? {
+  package func buildRecord(ofID id: ImageID) -> BuildRecord? {
     (try? archive(ofID: id))?.buildRecord
   }
 
   package func makeWriter(
-    id: String, pyramid: Pyramid, format: TileFormat
+    id: ImageID, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter {
     try makeWriter(id: id, pyramid: pyramid, format: format, sidecar: nil)
   }
 
   /// - Parameter sidecar: what was written about the image; nil leaves what the space has.
   func makeWriter(
-    id: String, pyramid: Pyramid, format: TileFormat, sidecar: [UInt8]?
+    id: ImageID, pyramid: Pyramid, format: TileFormat, sidecar: [UInt8]?
   ) throws(StorageError) -> SealedArchiveWriter {
-    try SealedArchiveWriter(keys: keys, folder: folder, id: id, pyramid: pyramid, format: format) {
+    try SealedArchiveWriter(keys: keys, folder: folder, id: id.text, pyramid: pyramid, format: format) {
       (entry, file) throws(StorageError) in try self.enter(id, entry, file, sidecar: sidecar)
     }
   }
 
   package func count() throws(StorageError) -> Int { try index().entries.count }
 
-  package func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures {
+  package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
     // One index: all of them or none.
     _ = try delete(ids, at: time(nil))
     return TrashFolder.Failures()
@@ -117,21 +116,21 @@ package final class PrivateSpace: ArchiveStore, Sendable {
 
   package func purgeTrash(until oldest: Int) throws(StorageError) { try purgeDeleted(until: oldest) }
 
-  package func remove(id: String) throws(StorageError) {
-    try change { $0.entries.removeValue(forKey: id)?.files }
+  package func remove(id: ImageID) throws(StorageError) {
+    try change { $0.entries.removeValue(forKey: id.text)?.files }
   }
 
   /// Gives a complete archive its name and enters it into the index, then removes the one it replaces.
   /// - Parameter sidecar: nil leaves what was written about the image.
   func enter(
-    _ id: String, _ entry: SpaceIndex.Entry, _ file: PartialFile, sidecar: [UInt8]? = nil
+    _ id: ImageID, _ entry: SpaceIndex.Entry, _ file: PartialFile, sidecar: [UInt8]? = nil
   ) throws(StorageError) {
     try change { (index) throws(StorageError) in
       try folder.publish(file)
-      let old = index.entries[id]
+      let old = index.entries[id.text]
       var entry = entry
       if let sidecar { entry.sidecar = try publish(sidecar: sidecar) } else { entry.sidecar = old?.sidecar }
-      index.entries[id] = entry
+      index.entries[id.text] = entry
       return (old?.files ?? []).filter { !entry.files.contains($0) }
     }
   }

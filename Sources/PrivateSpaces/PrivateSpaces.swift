@@ -12,6 +12,9 @@ package struct PrivateSpaces: Sendable {
   /// - Parameter library: the library's folder.
   package init(library: String) { folder = SpaceFolder(library: library) }
 
+  /// Whether the library has the folder that spaces share, if any: also one whose spaces are gone.
+  package var mayExist: Bool { access(folder.path, F_OK) == 0 }
+
   /// Opens the space that the password fits. Takes a quarter of a gigabyte and about half a second.
   package func open(_ password: Password) throws(SpaceError) -> PrivateSpace {
     do throws(StorageError) {

@@ -6,10 +6,17 @@ import TileStorage
 public struct BuildError: Error, Hashable, CustomStringConvertible {
   /// The source as it was given on the command line.
   public let source: String
+  /// What went wrong, in a clause for a person.
   public let reason: String
-  /// A retry may mend it: the disk is full, the storage away.
+  /// Whether a retry may mend it: the disk is full, the storage away.
   public let isTemporary: Bool
 
+  /// An error about a source.
+  ///
+  /// - Parameters:
+  ///   - source: as it was given on the command line.
+  ///   - reason: what went wrong, in a clause for a person.
+  ///   - isTemporary: whether a retry may mend it.
   public init(_ source: String, _ reason: String, isTemporary: Bool = false) {
     (self.source, self.reason, self.isTemporary) = (source, reason, isTemporary)
   }
@@ -24,5 +31,6 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
     }
   }
 
+  /// The source and the reason, in one line.
   public var description: String { "\(source): \(reason)" }
 }

@@ -2,28 +2,35 @@ public import TileStorage
 
 /// What decides an archive's bytes, beside the source.
 public struct BuildOptions: Hashable, Sendable {
-  /// Level pixels, even; Deep Zoom, IIIF and XYZ clients take any.
+  /// The distance between neighbouring tiles in level pixels, an even number of `tileSizes`; Deep Zoom, IIIF and XYZ
+  /// clients take any.
   public var tileSize = 512
+  /// The format that tiles are stored in.
   public var format = TileFormat.jpeg
-  /// Chooses `format` for each image: WebP where it has alpha, which JPEG cannot keep, else JPEG.
+  /// Whether `format` is chosen anew for each image: WebP where it has alpha, which JPEG cannot keep, else JPEG.
   public var choosesFormat = false
+  /// How near tiles come to their source.
   public var fidelity = Fidelity.auto
-  /// Of lossy tiles, 1…100.
+  /// The quality of lossy tiles, 1…100 as libjpeg counts.
   public var quality = 80
+  /// The tiles are JPEGs, of which JPEG XL makes smaller files that give them back; chosen for each image.
+  package var recompressesJPEG = false
   /// Of JPEG tiles.
   package var subsampling = Subsampling.auto
-  /// What transparent pixels are laid over where the tile format has no alpha: red, green, blue.
+  /// What transparent pixels are laid over where the tile format has no alpha: red, green and blue, each 0…255.
   public var background = [255, 255, 255]
 
   /// Of conversions from an embedded ICC profile, and from CMYK, to sRGB.
   package var intent = RenderingIntent.perceptual
-  /// Levels shrink by the mean of light, not of sRGB numbers, which `vips dzsave` takes.
+  /// Whether levels shrink by the mean of light, not of sRGB numbers, which `vips dzsave` takes.
   public var shrinksLinearly = false
 
-  /// Pixels of RGB and gray stay in the space of their embedded profile, which every tile then carries.
+  /// Whether pixels of RGB and gray stay in the space of their embedded profile, which every tile then carries.
   public var keepsProfile = false
 
+  /// The options that `ziggurat build` has by default.
   public init() {}
 
+  /// The tile sizes that a build takes, level pixels.
   public static let tileSizes = 64...8192
 }

@@ -4,14 +4,21 @@ import Metadata
 public import TileGeometry
 import TileStorage
 
-/// Builds the archive of one image.
+/// Builds the archive of one image, in this process: whoever builds what strangers made lets `ziggurat build` do it,
+/// whose decoders are confined.
 public struct PyramidBuilder: Sendable {
+  /// What decides the archives' bytes, beside their sources.
   public var options: BuildOptions
   /// How many threads work on the one image.
   public var threads: Int
   private let isCancelled: @Sendable () -> Bool
 
-  /// - Parameter isCancelled: asked between strips; true ends the build with an error and leaves nothing.
+  /// A builder of archives, one at a time or several.
+  ///
+  /// - Parameters:
+  ///   - options: what decides the archives' bytes, beside their sources.
+  ///   - threads: how many threads work on each image.
+  ///   - isCancelled: asked between strips; true ends the build with an error and leaves nothing.
   public init(
     options: BuildOptions = BuildOptions(), threads: Int,
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -23,11 +30,13 @@ public struct PyramidBuilder: Sendable {
 
   /// What a build made.
   public struct Report: Hashable, Sendable {
+    /// The archive's levels and tiles.
     public let pyramid: Pyramid
-    /// Of the archive.
+    /// The archive's size in bytes.
     public let byteCount: Int
-    /// By which way the tiles were made, and why.
+    /// In a clause for a person, by which way the tiles were made, and why.
     public let route: String
+    /// What was done to every pixel on the way, a clause each.
     public let steps: [String]
   }
 
@@ -37,6 +46,8 @@ public struct PyramidBuilder: Sendable {
   ///   - source: any file that libvips loads.
   ///   - destination: its folder exists; an archive of that name is replaced.
   ///   - name: of the archive's root folder, one path component.
+  /// - Returns: what was made.
+  /// - Throws: `BuildError`, after which nothing of the archive is left and an older one stands as it was.
   public func build(_ source: String, to destination: String, name: String) throws(BuildError) -> Report {
     let file = try SourceFile(path: source)
     return try build(file, digest: file.digest()) { (pyramid, format) throws(StorageError) in
@@ -57,7 +68,7 @@ public struct PyramidBuilder: Sendable {
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
       else { throw BuildError(source, "the image has no pixels") }
       // Before the writer, whose table of tiles is the largest thing of all where a header lies.
-      let memory = MemoryNeed.bytes(of: pixels, pyramid, options.format, threads: threads)
+      let memory = MemoryNeed.bytes(of: pixels, pyramid, options, threads: threads)
       try host?.check(BuildPlan(pyramid: pyramid, format: options.format, memory: memory), source)
       let writer = try makeWriter(pyramid, options.format)
       defer { writer.abandon() }

@@ -1,12 +1,27 @@
+import Glibc
 import Synchronization
 
 /// Set once, by any thread.
 package final class Flag: Sendable {
   private let value = Atomic<Bool>(false)
+  private let monitor = Monitor()
 
   package init() {}
 
   package var isSet: Bool { value.load(ordering: .relaxed) }
 
-  package func set() { value.store(true, ordering: .relaxed) }
+  package func set() {
+    monitor.lock()
+    value.store(true, ordering: .relaxed)
+    monitor.wakeAll()
+    monitor.unlock()
+  }
+
+  /// Until it is set, or so many seconds have passed.
+  package func wait(upTo seconds: Double) {
+    let end = Monitor.time(after: seconds)
+    monitor.lock()
+    defer { monitor.unlock() }
+    while !isSet { guard monitor.wait(until: end) else { return } }
+  }
 }

@@ -34,5 +34,15 @@ package final class Monitor: @unchecked Sendable {
     var deadline = deadline
     return pthread_cond_timedwait(condition, mutex, &deadline) == 0
   }
+  /// The moment in so many seconds, of the clock `CLOCK_MONOTONIC`.
+  package static func time(after seconds: Double) -> timespec {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let nanoseconds = time.tv_nsec + Int(seconds * 1e9)
+    time.tv_sec += nanoseconds / 1_000_000_000
+    time.tv_nsec = nanoseconds % 1_000_000_000
+    return time
+  }
+
   package func wakeAll() { pthread_cond_broadcast(condition) }
 }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Signals that threads give each other, counted: each wakes one who waits.
 // Sendable: the count is touched under `monitor` only.
 package final class WakeUps: @unchecked Sendable {
@@ -27,11 +25,7 @@ package final class WakeUps: @unchecked Sendable {
   /// - Parameter seconds: for ever where nil.
   package func wait(upTo seconds: Double?) {
     guard let seconds else { return wait() }
-    var end = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &end)
-    let nanoseconds = end.tv_nsec + Int(seconds * 1e9)
-    end.tv_sec += nanoseconds / 1_000_000_000
-    end.tv_nsec = nanoseconds % 1_000_000_000
+    let end = Monitor.time(after: seconds)
     monitor.lock()
     defer { monitor.unlock() }
     while count == 0 { guard monitor.wait(until: end) else { return } }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessages
 import TileGeometry
 import TileProtocols
 import TileStorage
@@ -35,28 +36,29 @@ struct IIIFLayout: StaticLayout {
     let factors = IIIFGrid.scaleFactors(of: pyramid, from: pyramid.finestSingleTileLevel)
     let sizes = (0...pyramid.finestSingleTileLevel).map { level in
       let size = pyramid.size(ofLevel: level)
-      return ["width": size.width, "height": size.height]
+      return JSONValue.object(["width": .integer(size.width), "height": .integer(size.height)])
     }
-    var json: [String: any Sendable] = [
-      "@context": "http://iiif.io/api/image/3/context.json", "id": id, "type": "ImageService3",
-      "protocol": "http://iiif.io/api/image", "profile": "level0", "width": pyramid.imageSize.width,
-      "height": pyramid.imageSize.height, "sizes": sizes,
+    var json: JSONValue = [
+      "@context": "http://iiif.io/api/image/3/context.json", "id": .text(id), "type": "ImageService3",
+      "protocol": "http://iiif.io/api/image", "profile": "level0", "width": .integer(pyramid.imageSize.width),
+      "height": .integer(pyramid.imageSize.height), "sizes": .list(sizes),
       "tiles": [
-        ["width": pyramid.tileSize, "scaleFactors": factors] as [String: any Sendable]
+        ["width": .integer(pyramid.tileSize), "scaleFactors": .list(factors.map { .integer($0) })]
       ],
     ]
     if format != .jpeg {
-      json["preferredFormats"] = [format.fileExtension]
-      json["extraFormats"] = [format.fileExtension]
+      json["preferredFormats"] = [.text(format.fileExtension)]
+      json["extraFormats"] = [.text(format.fileExtension)]
     }
     return [("info.json", text(of: json))]
   }
 }
 
 /// Keys sorted, so that the same archive gives the same bytes.
-private func text(of json: [String: any Sendable]) -> String {
-  // Strings, numbers and lists of them always serialise.
-  let data = try! JSONSerialization.data(
-    withJSONObject: json, options: [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes])
+private func text(of json: JSONValue) -> String {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+  // Strings, numbers and lists of them always encode.
+  let data = try! encoder.encode(json)
   return String(decoding: data, as: UTF8.self) + "\n"
 }

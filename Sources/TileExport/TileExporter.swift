@@ -19,7 +19,7 @@ package struct TileExporter: Sendable {
     package var byteCount = 0
   }
 
-  private let archive: SZIArchive
+  private let archive: TileArchive
   private let options: ExportOptions
   private let layout: any StaticLayout
   private let format: TileFormat
@@ -32,7 +32,7 @@ package struct TileExporter: Sendable {
 
   /// - Parameter isCancelled: asked before each row of tiles; true ends the export and leaves nothing.
   package init(
-    _ archive: SZIArchive, options: ExportOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
+    _ archive: TileArchive, options: ExportOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(StorageError) {
     (self.archive, self.options, self.isCancelled) = (archive, options, isCancelled)
     let isZoomify = options.layout == .zoomify
@@ -148,15 +148,20 @@ package struct TileExporter: Sendable {
       // Also where neither grid nor overlap is the same, but one tile is the whole level.
       place == has.rectangle(of: tile), !layout.padsEdges || isFull(place)
     else { return nil }
-    guard let index = archive.tileIndex(level: tile.level, column: tile.column, row: tile.row),
-      let bytes = archive.tile(index), !bytes.isEmpty
-    else {
-      // Not written by whoever made the archive, but all layouts have it.
-      if archive.canMake(tile) { return nil }
-      throw StorageError(
-        "export \(archive.name)", "tile \(tile.level)/\(tile.column)_\(tile.row) cannot be read")
+    func error(_ what: String, _ kind: StorageError.Kind) -> StorageError {
+      let name = "tile \(tile.level)/\(tile.column)_\(tile.row)"
+      return StorageError("export \(archive.name)", "\(name) \(what)", kind: kind)
     }
-    return bytes
+    guard let index = archive.tileIndex(level: tile.level, column: tile.column, row: tile.row) else {
+      throw error("is outside the pyramid", .unreadable)
+    }
+    switch archive.awaited(index) {
+    case .here(let bytes, _) where !bytes.isEmpty: return bytes
+    // Not written by whoever made the archive, but all layouts have it.
+    case .notThere: return nil
+    case .notHereYet, .unreachable: throw error("cannot be had now", .unreachable)
+    case .here, .unreadable: throw error("cannot be read", .unreadable)
+    }
   }
 
   private func encoded(_ tile: TileAddress) throws(StorageError) -> [UInt8] {
@@ -165,11 +170,17 @@ package struct TileExporter: Sendable {
     let size =
       layout.padsEdges
       ? PixelSize(width: side, height: side)! : PixelSize(width: place.width, height: place.height)!
+    let isWhole = size.width == place.width && size.height == place.height
+    let picture = PictureFormat(format)
+    // One of the archive's tiles may give back the very file that is wanted.
+    let task: RenderTask =
+      isWhole && place == archive.pyramid.rectangle(of: tile)
+      ? .tile(tile, picture) : .cut(place, level: tile.level, paddedTo: size, picture)
     do throws(RenderError) {
-      return try renderer.render(
-        .cut(place, level: tile.level, paddedTo: size, PictureFormat(format)), of: archive)
+      return try renderer.render(task, of: archive)
     } catch {
-      throw StorageError("export \(archive.name)", error.description)
+      throw StorageError(
+        "export \(archive.name)", error.description, kind: error.isTemporary ? .unreachable : .unreadable)
     }
   }
 

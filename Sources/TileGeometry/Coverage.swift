@@ -1,11 +1,13 @@
 /// One tile of a viewport's coverage.
 public struct CoveredTile: Hashable, Sendable {
+  /// Which tile of the pyramid it is.
   public let address: TileAddress
-  /// The pixels the tile holds, level space.
+  /// The pixels the tile holds, overlap included, in the space of its level.
   public let source: PixelRect
-  /// Where they stand in viewport space, before the picture is mirrored and turned.
+  /// Where these pixels stand in viewport space, CSS pixels, before the picture is mirrored and turned about the
+  /// viewport's centre.
   public let target: Rect
-  /// Outside the visible area, asked for by `margin`.
+  /// Whether the tile lies outside the visible area and was asked for by a margin.
   public let isPrefetch: Bool
 }
 
@@ -14,7 +16,9 @@ public struct CoveredTile: Hashable, Sendable {
 ///
 /// Level pixel j covers image pixels [j·2^k, (j+1)·2^k), k = topLevel − level, cut at the image's edge.
 public struct Coverage: Sendable {
+  /// The image's levels and tiles.
   public let pyramid: Pyramid
+  /// The window onto the image.
   public let viewport: Viewport
   /// The coarsest level at least as fine as scale × device pixel ratio asks for, among those to be had.
   public let level: Int
@@ -23,7 +27,11 @@ public struct Coverage: Sendable {
   private let area: VisibleArea
   private let coarsest: Int
 
+  /// Chooses the level for the viewport's scale.
+  ///
   /// - Parameters:
+  ///   - pyramid: the image's levels and tiles.
+  ///   - viewport: the window onto the image.
   ///   - devicePixelRatio: device pixels per CSS pixel, above 0.
   ///   - coarsest: the coarsest level whose tiles can be had.
   public init(pyramid: Pyramid, viewport: Viewport, devicePixelRatio: Double = 1, coarsest: Int = 0) {
@@ -37,6 +45,8 @@ public struct Coverage: Sendable {
 
   /// The covering tiles of `level`, then those of the `margin` rings around them; each group
   /// nearest the viewport's centre first, by the tile's middle, then by row and column.
+  ///
+  /// - Parameter margin: rings of tiles around the visible area to fetch ahead; not negative.
   public func tiles(margin: Int = 0) -> [CoveredTile] {
     precondition(margin >= 0, "a margin is not negative")
     let grid = CoveredRows(pyramid: pyramid, level: level, area: area, visible: visible)
@@ -61,6 +71,8 @@ public struct Coverage: Sendable {
   }
 
   /// How many tiles `tiles(margin:)` would give at most, without making them.
+  ///
+  /// - Parameter margin: rings of tiles around the visible area.
   public func count(margin: Int = 0) -> Int {
     let grid = CoveredRows(pyramid: pyramid, level: level, area: area, visible: visible)
     return grid.count + (margin > 0 ? grid.ring(margin).count : 0)

@@ -3,18 +3,18 @@
 ///
 /// Deep Zoom's own scheme. With `overlap` 0 its grid is also that of IIIF and XYZ.
 public struct Pyramid: Hashable, Sendable {
-  /// Full resolution, image space.
+  /// The image's extent at full resolution.
   public let imageSize: PixelSize
   /// The distance between neighbouring tiles' origins, level pixels.
   public let tileSize: Int
   /// How far a tile reaches over each inner edge, level pixels.
   public let overlap: Int
-  /// Bits needed to halve the longer side down to 1, plus 1.
+  /// How many levels there are: the halvings, rounded up, that bring the longer side down to 1, plus 1.
   public let levelCount: Int
-  /// Tiles of all levels together.
+  /// How many tiles all levels have together.
   public let tileCount: Int
 
-  /// Nil for a tile size below 1, an overlap that is negative or not below the tile size,
+  /// The pyramid of an image; nil for a tile size below 1, an overlap that is negative or not below the tile size,
   /// or more tiles than an `Int` counts.
   public init?(imageSize: PixelSize, tileSize: Int, overlap: Int = 0) {
     guard tileSize >= 1, overlap >= 0, overlap < max(tileSize, 1) else { return nil }
@@ -34,10 +34,12 @@ public struct Pyramid: Hashable, Sendable {
     tileCount = total
   }
 
-  /// The full-resolution level.
+  /// The level of full resolution, the last.
   public var topLevel: Int { levelCount - 1 }
 
-  /// Level pixels of `level`, which must be within the pyramid.
+  /// The extent of a level in its own pixels.
+  ///
+  /// - Precondition: the level is within the pyramid.
   public func size(ofLevel level: Int) -> PixelSize {
     let shift = shift(ofLevel: level)
     return PixelSize(
@@ -50,10 +52,17 @@ public struct Pyramid: Hashable, Sendable {
     return topLevel - level
   }
 
+  /// How many tiles a level has from left to right.
+  ///
+  /// - Precondition: the level is within the pyramid.
   public func columns(ofLevel level: Int) -> Int { Self.tiles(size(ofLevel: level).width, tileSize) }
 
+  /// How many tiles a level has from top to bottom.
+  ///
+  /// - Precondition: the level is within the pyramid.
   public func rows(ofLevel level: Int) -> Int { Self.tiles(size(ofLevel: level).height, tileSize) }
 
+  /// Whether the pyramid has a tile of this address.
   public func contains(_ address: TileAddress) -> Bool {
     address.level >= 0 && address.level < levelCount
       && address.column >= 0 && address.column < columns(ofLevel: address.level)

@@ -6,11 +6,18 @@
 public struct Turn: Hashable, Sendable {
   /// Degrees clockwise, in 0..<360.
   public let degrees: Double
+  /// Whether the picture is mirrored left to right before it is turned.
   public let isFlipped: Bool
+  /// The cosine of the angle.
   public let cosine: Double
+  /// The sine of the angle.
   public let sine: Double
 
-  /// - Parameter degrees: any finite angle.
+  /// A turn by an angle, which is brought into 0..<360.
+  ///
+  /// - Parameters:
+  ///   - degrees: clockwise; any finite angle.
+  ///   - isFlipped: whether the picture is mirrored left to right first.
   public init(degrees: Double, isFlipped: Bool = false) {
     precondition(degrees.isFinite, "an angle is finite")
     var angle = degrees.truncatingRemainder(dividingBy: 360)
@@ -29,18 +36,19 @@ public struct Turn: Hashable, Sendable {
     }
   }
 
+  /// The turn that leaves a picture as it is.
   public static let none = Turn(degrees: 0)
 
-  /// Neither turned nor mirrored.
+  /// Whether a picture stays as it is, neither turned nor mirrored.
   public var isIdentity: Bool { degrees == 0 && !isFlipped }
 
-  /// From before the turn to after it.
+  /// A point from before the turn to after it, both relative to the centre. Inverse of `undo`.
   public func apply(_ point: Point) -> Point {
     let x = isFlipped ? -point.x : point.x
     return Point(x: x * cosine - point.y * sine, y: x * sine + point.y * cosine)
   }
 
-  /// From after the turn to before it. Inverse of `apply`.
+  /// A point from after the turn to before it, both relative to the centre. Inverse of `apply`.
   public func undo(_ point: Point) -> Point {
     let x = point.x * cosine + point.y * sine
     return Point(x: isFlipped ? -x : x, y: point.y * cosine - point.x * sine)

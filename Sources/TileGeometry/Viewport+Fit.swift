@@ -12,27 +12,37 @@ public enum Fit: String, Hashable, Sendable, CaseIterable {
 
 /// The least and the greatest scale a viewer allows, CSS pixels per image pixel.
 public struct ScaleLimits: Hashable, Sendable {
+  /// The least scale, above 0.
   public let minimum: Double
+  /// The greatest scale, not below `minimum`.
   public let maximum: Double
 
-  /// Nil unless 0 < minimum ≤ maximum and both are finite.
+  /// Limits as given; nil unless 0 < minimum ≤ maximum and both are finite.
   public init?(minimum: Double, maximum: Double) {
     guard minimum > 0, minimum <= maximum, maximum.isFinite else { return nil }
     self.minimum = minimum
     self.maximum = maximum
   }
 
-  /// The default: from fit-contain to 16 times that, or to full resolution where that is more.
+  /// A viewer's usual limits: from fit-contain to 16 times that, or to full resolution where that is more.
   public init(containing image: PixelSize, width: Double, height: Double, turn: Turn = .none) {
     minimum = Viewport.scale(.contain, image: image, width: width, height: height, turn: turn)
     maximum = max(1, 16 * minimum)
   }
 
+  /// The allowed scale that is nearest to `scale`.
   public func limit(_ scale: Double) -> Double { min(max(scale, minimum), maximum) }
 }
 
 extension Viewport {
-  /// The scale at which the image, turned, fits as asked.
+  /// The scale at which the image, turned, fits a window as asked.
+  ///
+  /// - Parameters:
+  ///   - fit: how the image takes the window's size.
+  ///   - image: full resolution.
+  ///   - width: of the window, CSS pixels.
+  ///   - height: of the window, CSS pixels.
+  ///   - turn: how the picture is mirrored and turned.
   public static func scale(
     _ fit: Fit, image: PixelSize, width: Double, height: Double, turn: Turn = .none
   ) -> Double {

@@ -3,19 +3,22 @@
 /// Content space is the image scaled by `scale`; `x`, `y` say where the viewport's top-left corner
 /// stands there before the picture is turned. The turn is about the viewport's centre.
 public struct Viewport: Hashable, Sendable {
-  /// CSS pixels, above 0.
+  /// The window's width in CSS pixels, above 0.
   public var width: Double
-  /// CSS pixels, above 0.
+  /// The window's height in CSS pixels, above 0.
   public var height: Double
-  /// CSS pixels per image pixel, above 0; 1 is full resolution.
+  /// The zoom in CSS pixels per image pixel, above 0; 1 is full resolution.
   public var scale: Double
-  /// Content offset, a scroll view's: negative before the content's edge.
+  /// The content offset from the left in CSS pixels, a scroll view's: negative before the content's edge.
   public var x: Double
-  /// Content offset, a scroll view's: negative before the content's edge.
+  /// The content offset from the top in CSS pixels, a scroll view's: negative before the content's edge.
   public var y: Double
   /// How the picture is mirrored and turned about the viewport's centre.
   public var turn: Turn
 
+  /// A window by its size, its scale and its content offset.
+  ///
+  /// - Precondition: width, height and scale are above 0.
   public init(width: Double, height: Double, scale: Double, x: Double, y: Double, turn: Turn = .none) {
     precondition(width > 0 && height > 0 && scale > 0, "a viewport has a positive size and scale")
     self.width = width
@@ -29,13 +32,13 @@ public struct Viewport: Hashable, Sendable {
   /// The image point in the middle of the viewport; the turn leaves it where it is.
   public var imageCenter: Point { Point(x: (x + width / 2) / scale, y: (y + height / 2) / scale) }
 
-  /// Viewport space, as seen, to image space. Inverse of `viewportPoint(ofImage:)`.
+  /// A point from viewport space, as seen, to image space. Inverse of `viewportPoint(ofImage:)`.
   public func imagePoint(ofViewport point: Point) -> Point {
     let flat = unturned(point)
     return Point(x: (x + flat.x) / scale, y: (y + flat.y) / scale)
   }
 
-  /// Image space to viewport space, as seen. Inverse of `imagePoint(ofViewport:)`.
+  /// A point from image space to viewport space, as seen. Inverse of `imagePoint(ofViewport:)`.
   public func viewportPoint(ofImage point: Point) -> Point {
     let flat = Point(x: point.x * scale - x, y: point.y * scale - y)
     if turn.isIdentity { return flat }

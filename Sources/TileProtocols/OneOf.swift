@@ -12,6 +12,9 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     First.urls(ofID: id, base: base, ending: ending) + Other.urls(ofID: id, base: base, ending: ending)
   }
 
+  static var parameters: [String] { First.parameters + Other.parameters }
+  static var idParameters: [String] { First.idParameters + Other.idParameters }
+
   @inline(__always)
   static func has(_ path: RawPath) -> Bool { First.has(path) || Other.has(path) }
 
@@ -31,6 +34,14 @@ enum OneOf<First: TileProtocol, Other: TileProtocol>: TileProtocol {
     switch self {
     case .first(let request): request.id
     case .other(let request): request.id
+    }
+  }
+
+  @inline(__always)
+  func endingLength(_ path: RawPath) -> Int {
+    switch self {
+    case .first(let request): request.endingLength(path)
+    case .other(let request): request.endingLength(path)
     }
   }
 

@@ -28,13 +28,13 @@ package struct DescribedImage {
   package let id: String
   /// In front of every URL, absolute, without a slash at its end.
   package let base: String
-  package let archive: SZIArchive
+  package let archive: TileArchive
   /// The archive's, or with its sidecar's words where the request wants these.
   package let metadata: ImageMetadata
   package let limits: PictureLimits
 
   package init(
-    id: String, base: String, archive: SZIArchive, metadata: ImageMetadata, limits: PictureLimits
+    id: String, base: String, archive: TileArchive, metadata: ImageMetadata, limits: PictureLimits
   ) {
     (self.id, self.base, self.archive) = (id, base, archive)
     (self.metadata, self.limits) = (metadata, limits)

@@ -13,6 +13,11 @@ package protocol TileProtocol: Sendable {
   ///   - ending: of the tiles' files.
   static func urls(ofID id: String, base: String, ending: String) -> [(name: String, url: String)]
 
+  /// The parameters of its queries, in lower case, whose values logs may have.
+  static var parameters: [String] { get }
+  /// Those of them whose values begin with an image's id.
+  static var idParameters: [String] { get }
+
   /// Whether the path's first segments are the protocol's.
   static func has(_ path: RawPath) -> Bool
 
@@ -21,8 +26,11 @@ package protocol TileProtocol: Sendable {
 
   /// Which of `labels` the request is counted as.
   var label: Int { get }
-  /// Where in the path the image's id stands, percent-encoded.
+  /// Where in the path or query the image's id stands, percent-encoded.
   var id: Range<Int> { get }
+  /// Bytes at the id's end that may be the ending of a file's name, which the image's own id is without; 0 where
+  /// clients name no files.
+  func endingLength(_ path: RawPath) -> Int
   /// Where the id stands if an image is called so; nil where the path has one reading.
   var wholeID: Range<Int>? { get }
   var subject: TileSubject { get }
@@ -57,10 +65,15 @@ package enum TileSubject: Hashable, Sendable {
   case redirect
   /// Nothing that the protocol has, in one line.
   case nothing(String)
+  /// Nothing that can be understood: why, in one line.
+  case malformed(String)
 }
 
 extension TileProtocol {
+  package static var parameters: [String] { [] }
+  package static var idParameters: [String] { [] }
   package var label: Int { 0 }
+  package func endingLength(_ path: RawPath) -> Int { 0 }
   package var wholeID: Range<Int>? { nil }
 
   package func link(

@@ -9,7 +9,10 @@ package struct TileRequest: Sendable {
       XYZRequest,
       OneOf<
         ZoomifyRequest,
-        IIIFRequest
+        OneOf<
+          IIIFRequest,
+          IIPRequest
+        >
       >
     >
   >
@@ -28,6 +31,11 @@ package struct TileRequest: Sendable {
     Served.urls(ofID: id, base: base, ending: ending)
   }
 
+  /// The parameters of queries, in lower case, whose values logs may have.
+  package static let parameters = Set(Served.parameters)
+  /// Those of them whose values begin with an image's id.
+  package static let idParameters = Set(Served.idParameters)
+
   /// Nil where the path is of no tile protocol.
   package init?(_ path: RawPath) {
     guard Served.has(path) else { return nil }
@@ -37,8 +45,11 @@ package struct TileRequest: Sendable {
   /// Which of `labels` the request is counted as.
   package var label: Int { request.label }
 
-  /// Where in the path the image's id stands, percent-encoded.
+  /// Where in the path or query the image's id stands, percent-encoded.
   package var id: Range<Int> { request.id }
+
+  /// Bytes at the id's end that may be the ending of a file's name, which the image's own id is without.
+  package func endingLength(_ path: RawPath) -> Int { request.endingLength(path) }
 
   /// What the tile is to be encoded in; nil for an ending that no format has.
   package var format: PictureFormat? { request.format }

@@ -9,7 +9,7 @@ extension TileRenderer {
   ///   - size: of the picture; at least that of the rectangle.
   package func render(
     _ rectangle: PixelRect, level: Int, paddedTo size: PixelSize, as format: PictureFormat,
-    of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
+    of archive: TileArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     let pixels = try pixels(of: rectangle, level: level, of: archive, until: cancellation)
     guard pixels.size != size else { return try encode(pixels, as: format, until: cancellation) }

@@ -50,7 +50,7 @@ package final class TileRenderer: Sendable {
   ///
   /// - Parameter cancellation: once it is asked for, the render fails soon.
   package func render(
-    _ task: RenderTask, of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
+    _ task: RenderTask, of archive: TileArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     switch task {
     case .picture(let picture): try render(picture, of: archive, until: cancellation)
@@ -65,14 +65,14 @@ package final class TileRenderer: Sendable {
   }
 
   /// Whether a tile that the task is likely to need is in memory, decoded.
-  func hasDecoded(_ number: Int, for task: RenderTask, of archive: SZIArchive) -> Bool {
+  func hasDecoded(_ number: Int, for task: RenderTask, of archive: TileArchive) -> Bool {
     let isPlanar = if case .tile(_, let format) = task { format == .jpg } else { archive.pyramid.isEven }
     return decoder.has(number, of: archive, planar: isPlanar)
   }
 
   /// The picture as a file's bytes.
   package func render(
-    _ picture: Picture, of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
+    _ picture: Picture, of archive: TileArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     try withCodec { (codec) throws(RenderError) in
       let plan = RenderPlan(archive.pyramid, region: picture.region, size: picture.size)
@@ -80,7 +80,8 @@ package final class TileRenderer: Sendable {
         decoder: decoder, archive: archive, level: plan.level, codec: codec, cancellation: cancellation)
       let pixels = try composer.pixels(of: plan.rectangle)
       if plan.isExact, !picture.isMirrored, picture.rotation == 0, picture.quality == .color {
-        return try encode(pixels, as: picture.format, codec, cancellation)
+        return try encode(
+          pixels, as: picture.format, at: picture.encodingQuality.map(Int.init), codec, cancellation)
       }
       let color = try codec.interleaved(pixels)
       do throws(ImagingError) {
@@ -91,7 +92,8 @@ package final class TileRenderer: Sendable {
           }
           if picture.isMirrored { image = try image.mirrored() }
           image = try image.turned(degrees: picture.rotation)
-          return try encode(image, quality: picture.quality, as: picture.format)
+          return try encode(
+            image, quality: picture.quality, as: picture.format, at: picture.encodingQuality.map(Int.init))
         }
       } catch { throw RenderError(error) }
     }
@@ -102,7 +104,7 @@ package final class TileRenderer: Sendable {
   ///
   /// - Parameter devicePixelRatio: picture pixels per CSS pixel.
   package func render(
-    _ viewport: Viewport, devicePixelRatio: Double, format: PictureFormat, of archive: SZIArchive,
+    _ viewport: Viewport, devicePixelRatio: Double, format: PictureFormat, of archive: TileArchive,
     until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     let place = ViewportPlan(archive.pyramid, viewport, devicePixelRatio: devicePixelRatio)
@@ -111,7 +113,7 @@ package final class TileRenderer: Sendable {
     }
     do throws(ImagingError) {
       guard let seen else {
-        let empty = PixelBuffer(place.size, .interleaved(bands: 4))
+        let empty = PixelBuffer(place.size, .interleaved(.rgba))
         empty.memory.initialize(repeating: 0)
         return try empty.withImage(until: cancellation) { (image) throws(ImagingError) in
           try encode(image, quality: .color, as: format)
@@ -130,7 +132,7 @@ package final class TileRenderer: Sendable {
   /// - Parameter rectangle: level space, inside the level.
   /// - Returns: gray, gray with alpha, RGB or RGBA, interleaved.
   package func pixels(
-    of rectangle: PixelRect, level: Int, of archive: SZIArchive,
+    of rectangle: PixelRect, level: Int, of archive: TileArchive,
     until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> PixelBuffer {
     try withCodec { (codec) throws(RenderError) in
@@ -149,10 +151,11 @@ package final class TileRenderer: Sendable {
 
   /// A tile in another format than it is stored in.
   package func transcode(
-    _ address: TileAddress, of archive: SZIArchive, to format: PictureFormat,
+    _ address: TileAddress, of archive: TileArchive, to format: PictureFormat,
     until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
-    try withCodec { (codec) throws(RenderError) in
+    if format == .jpg, let jpeg = decoder.jpeg(of: archive, address) { return jpeg }
+    return try withCodec { (codec) throws(RenderError) in
       try encode(
         decoder.pixels(of: archive, address, planar: format == .jpg, codec, cancellation), as: format, codec,
         cancellation)
@@ -162,41 +165,39 @@ package final class TileRenderer: Sendable {
   // MARK: Encoding
 
   private func encode(
-    _ pixels: PixelBuffer, as format: PictureFormat, _ codec: TurboJPEG, _ cancellation: Cancellation
+    _ pixels: PixelBuffer, as format: PictureFormat, at quality: Int? = nil, _ codec: TurboJPEG,
+    _ cancellation: Cancellation
   ) throws(RenderError) -> [UInt8] {
     try cancellation.check()
-    let isOpaque =
-      switch pixels.layout {
-      case .planar420, .interleaved(bands: 1), .interleaved(bands: 3): true
-      default: false
-      }
-    if format == .jpg, isOpaque { return try codec.encode(pixels, quality: options.quality) }
+    if format == .jpg, !pixels.layout.hasAlpha {
+      return try codec.encode(pixels, quality: quality ?? options.quality)
+    }
     let color = try codec.interleaved(pixels)
     do throws(ImagingError) {
       return try color.withImage(until: cancellation) { (image) throws(ImagingError) in
-        try encode(image, quality: .color, as: format)
+        try encode(image, quality: .color, as: format, at: quality)
       }
     } catch { throw RenderError(error) }
   }
 
   private func encode(
-    _ image: Image, quality: PictureQuality, as format: PictureFormat
+    _ image: Image, quality: PictureQuality, as format: PictureFormat, at encodingQuality: Int? = nil
   ) throws(ImagingError) -> [UInt8] {
     var image = image
     if image.hasAlpha, !format.keepsAlpha || quality == .bitonal {
-      let background = options.background.map(Double.init)
-      image = try image.flattened(
-        over: image.bands < 3 ? [background.reduce(0, +) / 3] : background)
+      image = try image.flattened(over: options.background)
     }
     if quality != .color, image.bands > 2 { image = try image.converted(to: "b-w") }
     if quality == .bitonal { image = try image.bilevel() }
+    let number = encodingQuality ?? options.quality
     return switch format {
-    case .jpg: try image.jpegBytes(quality: options.quality)
+    case .jpg: try image.jpegBytes(quality: number)
     case .png: try image.pngBytes()
-    case .webp: try image.webpBytes(quality: options.quality, isQuick: !options.isKept)
+    case .webp: try image.webpBytes(quality: number, isQuick: !options.isKept)
     case .tif: try image.tiffBytes()
     case .gif: try image.gifBytes()
-    case .avif: try image.avifBytes(quality: options.quality, isQuick: !options.isKept)
+    case .avif: try image.avifBytes(quality: number, isQuick: !options.isKept)
+    case .jxl: try image.jxlBytes(quality: number, isQuick: !options.isKept)
     }
   }
 

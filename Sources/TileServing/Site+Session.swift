@@ -151,7 +151,7 @@ extension Site {
     forgetUploads()
     scrubCatalog()
     for space in sessions.spaces {
-      if access.isWritable { space.purgeDeleted(keeps: access.keepsDeleted) }
+      if access.isWritable { trash(of: space).purge() }
       space.refresh()
     }
   }

@@ -2,9 +2,9 @@ package import Files
 package import HTTPMessages
 package import ImageLibrary
 package import Synchronization
+package import Threads
 import TileProtocols
 import TileRendering
-import TileStorage
 package import Uploading
 
 /// Everything the server answers: request in, response out.
@@ -28,11 +28,13 @@ package final class Site: Sendable {
   /// one client to have the largest answer.
   let mappedTiles = HeldMemory(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
   /// Where requests that change something are obeyed.
-  package let writes = WriteQueue()
+  package let writes = WorkQueue(threads: 4, capacity: 256)
   /// What only the catalog knows.
-  let reading = WorkQueue("reading", capacity: 256)
+  let reading = AnswerQueue(capacity: 256)
   /// What sidecars say of images, where that is not in memory yet: a cell reads it, or does not.
-  let words = WorkQueue("words", capacity: 256)
+  let words = AnswerQueue(capacity: 256)
+  /// `apiDescription`, once somebody has asked for it.
+  private let knownDescription = Mutex<[UInt8]?>(nil)
   /// CSS pixels along a side of a viewport query's window, at most.
   let viewportSide: Int
   /// Of the program.
@@ -49,7 +51,7 @@ package final class Site: Sendable {
   let guesses = Mutex(GuessLimit())
   let isToBeScrubbed = Atomic<Bool>(false)
   /// One password at a time: each takes a quarter of a gigabyte.
-  let unlocking = WorkQueue("unlocking", capacity: 8)
+  let unlocking = AnswerQueue(capacity: 8)
 
   package init(
     library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
@@ -88,44 +90,7 @@ package final class Site: Sendable {
     }
   }
 
-  /// Looks a stored tile up by its path alone, as sent; touches no string or object on the way.
-  /// - Parameters:
-  ///   - route: of the path.
-  ///   - cookies: the Cookie header, asked for where the path names a private image.
-  package func tile(
-    _ route: Route, _ rawPath: UnsafeRawBufferPointer, cookies: () -> UnsafePointer<CChar>?
-  ) -> TileLookup {
-    guard case .tiles(let request) = route else { return .other }
-    if let gate, !gate.admits(cookies()) { return .other }
-    let path = RawPath(rawPath)
-    let rawID = path.bytes(request.id)
-    return withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
-      // An id that is damaged or unknown, and every failure, is told by the way with words.
-      guard var id = Self.unescape(rawID, into: buffer), !id.isEmpty else { return .other }
-      var library = self.library
-      let isPrivate = RawPath(id).starts(with: SpaceLibrary.prefix)
-      if isPrivate {
-        guard let cookies = cookies(), let space = sessions.space(cookies: cookies) else { return .other }
-        library = space.library
-        id = UnsafeRawBufferPointer(rebasing: id[SpaceLibrary.prefix.utf8CodeUnitCount...])
-      }
-      let limits = rendering.limits
-      guard let archive = (try? library.archive(id)) ?? nil,
-        case let place = request.place(in: archive.pyramid, limits), case .stored(let address) = place,
-        let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
-        request.format == PictureFormat(archive.format),
-        let (bytes, stamp) = archive.stampedTile(number)
-      else { return .other }
-      return .found(
-        TileReply(
-          bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
-          stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
-          link: request.link(path, to: place, in: archive.pyramid, limits),
-          isPrivate: isPrivate || gate != nil))
-    }
-  }
-
-  /// Answers everything else, and says why a tile could not be had.
+  /// Answers what is no stored tile, and says why a tile could not be had.
   package func respond(to request: Request) -> Answer {
     // The database may take its time, and the event loop has none.
     let isOfCatalog = (try? PlainPath(request.rawPath))?.route.isOfCatalog ?? false
@@ -141,8 +106,20 @@ package final class Site: Sendable {
     return answer.map(\.withCaution).settled
   }
 
+  /// `/openapi.json`, made once: it takes more memory on the way than a thousand other answers.
+  var apiDescription: [UInt8] {
+    knownDescription.withLock { known in
+      if let known { return known }
+      let made = OpenAPI(
+        version: version, base: base, viewportSide: viewportSide, isWritable: access.isWritable
+      ).bytes
+      known = made
+      return made
+    }
+  }
+
   /// All of the answer to a request, made by a queue's thread.
-  func later(_ request: Request, in queue: WorkQueue) -> Answer {
+  func later(_ request: Request, in queue: AnswerQueue) -> Answer {
     let request = request.detached
     return .later(queue.later(for: request.client) { [self] in answer(request, mayWait: true) })
   }
@@ -199,6 +176,8 @@ package final class Site: Sendable {
   /// Removes for good what was deleted long enough ago; to be called now and then.
   package func purgeDeleted() { if access.isWritable { trash.purge() } }
 
+  func trash(of space: SpaceLibrary) -> Trash { Trash(space, keeps: access.keepsDeleted) }
+
   /// The unlocked space of that identity, as long as a session has it.
   package func space(of identity: String) -> SpaceLibrary? { sessions.space(of: identity) }
 
@@ -245,27 +224,5 @@ package final class Site: Sendable {
       if hasSpaces { response.vary(by: "Cookie") }
       return response
     }
-  }
-
-  /// Percent-decodes into `buffer`; nil where an escape is malformed or stands for NUL.
-  private static func unescape(
-    _ text: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
-  ) -> UnsafeRawBufferPointer? {
-    var (at, count) = (0, 0)
-    while at < text.count {
-      var byte = text[at]
-      at += 1
-      if byte == UInt8(ascii: "%") {
-        guard at + 1 < text.count, let high = PercentEncoding.hexDigit(text[at]),
-          let low = PercentEncoding.hexDigit(text[at + 1])
-        else { return nil }
-        byte = high << 4 | low
-        at += 2
-      }
-      guard byte != 0 else { return nil }
-      buffer[count] = byte
-      count += 1
-    }
-    return UnsafeRawBufferPointer(rebasing: buffer[..<count])
   }
 }

@@ -9,23 +9,23 @@ extension Visitor {
   func list(
     _ library: Library, after cursor: String?, limit: Int, containing text: String?
   ) throws(StorageError) -> LibraryListing {
-    let prefix = "\(SpaceLibrary.prefix)"
     guard let space else {
       return try library.list(after: cursor, limit: limit, containing: text)
     }
-    let inSpace = cursor?.hasPrefix(prefix) ?? true
-    let spaceCursor = inSpace ? cursor.map { String($0.dropFirst(prefix.count)) } : nil
+    let spaceCursor = cursor.flatMap(ImageID.unmarked)
+    let inSpace = cursor == nil || spaceCursor != nil
     let own = try space.library.list(after: spaceCursor, limit: limit, containing: text)
     var entries: [CatalogEntry] = []
     if inSpace {
       entries = own.entries.map { entry in
         var entry = entry
-        entry.id = prefix + entry.id
+        entry.id = entry.id.marked
         return entry
       }
       if let next = own.next {
         let total = try library.list(after: nil, limit: 1, containing: text).total
-        return LibraryListing(entries: entries, total: own.total + total, next: prefix + next)
+        return LibraryListing(
+          entries: entries, total: own.total + total, next: "\(ImageID.privateMark)\(next)")
       }
     }
     // One at least, so that the answer has a cursor to go on with.

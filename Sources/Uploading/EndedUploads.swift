@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import Glibc
 import Synchronization
@@ -12,7 +13,7 @@ final class EndedUploads: Sendable {
     let length: Int
     /// Nil where the upload is to be forgotten.
     let stage: Upload.Stage?
-    let image: String?
+    let image: ImageID?
     let duplicate: Bool
     let reason: String?
     /// Seconds since 1970.
@@ -82,7 +83,7 @@ final class EndedUploads: Sendable {
   }
 
   /// Forgets, and has the file forget, those that became an image.
-  func forget(image: String) {
+  func forget(image: ImageID) {
     state.withLock { state in
       let before = state.lines.count
       state.lines = state.lines.filter { $0.value.image != image }

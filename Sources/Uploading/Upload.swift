@@ -1,3 +1,4 @@
+package import Files
 import Foundation
 import Synchronization
 
@@ -21,7 +22,7 @@ package final class Upload: Sendable {
     /// Of tiling, 0 to 1.
     package var progress = 0.0
     /// The id of the picture that was made, or is there already.
-    package var image: String?
+    package var image: ImageID?
     /// The library had the same picture: nothing was made.
     package var isDuplicate = false
     /// Why it failed, or has to wait.
@@ -75,7 +76,7 @@ package final class Upload: Sendable {
     let folder: String
     let length: Int
     /// Chosen before the archive is begun, so that after a crash the same picture has the same id.
-    var image: String?
+    var image: ImageID?
     /// Written before anything of the picture is read: what ends the program is found here by the next one.
     var attempts: Int?
   }
@@ -86,7 +87,7 @@ package final class Upload: Sendable {
       let id, name, folder, stage: String
       let length, offset: Int
       let progress: Double
-      let image: String?
+      let image: ImageID?
       let duplicate: Bool
       let reason: String?
     }
@@ -97,7 +98,8 @@ package final class Upload: Sendable {
     return Array(
       try! encoder.encode(
         Told(
-          id: id, name: name, folder: (vault == nil ? "" : "~/") + folder, stage: state.stage.rawValue,
+          id: id, name: name, folder: (vault == nil ? "" : "\(ImageID.privateMark)") + folder,
+          stage: state.stage.rawValue,
           length: length,
           offset: state.stage == .receiving ? state.received : length,
           progress: (state.progress * 1000).rounded() / 1000, image: state.image,

@@ -44,11 +44,11 @@ package struct UploadFolder: Sendable {
       let descriptor = open("\(partial)/\(upload.name)", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw StorageError("make an upload", errno: errno) }
       close(descriptor)
-      try Self.sync(partial)
+      try FolderTree.synchronize(partial)
       guard rename(partial, "\(path)/\(upload.id)") == 0 else {
         throw StorageError("make an upload", errno: errno)
       }
-      try Self.sync(path)
+      try FolderTree.synchronize(path)
     } catch {
       remove(partial)
       throw error
@@ -56,13 +56,13 @@ package struct UploadFolder: Sendable {
   }
 
   /// Keeps, also over a loss of power, which picture it becomes and how often that was tried.
-  func record(_ upload: Upload, image: String?, attempts: Int) throws(StorageError) {
+  func record(_ upload: Upload, image: ImageID?, attempts: Int) throws(StorageError) {
     let folder = "\(path)/\(upload.id)"
     try write(
       Upload.Record(
         name: upload.name, folder: upload.folder, length: upload.length, image: image, attempts: attempts),
       to: folder)
-    try Self.sync(folder)
+    try FolderTree.synchronize(folder)
   }
 
   private func write(_ record: Upload.Record, to folder: String) throws(StorageError) {
@@ -125,13 +125,5 @@ package struct UploadFolder: Sendable {
     (state.image, state.lastChange) = (record.image, status.st_mtim.tv_sec)
     state.attempts = record.attempts ?? 0
     return Upload(id: id, name: record.name, folder: record.folder, length: record.length, state: state)
-  }
-
-  private static func sync(_ folder: String) throws(StorageError) {
-    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    defer { close(descriptor) }
-    guard descriptor >= 0, fsync(descriptor) == 0 else {
-      throw StorageError("write into \(folder)", errno: errno)
-    }
   }
 }

@@ -14,7 +14,10 @@ package enum UploadName {
     var name = String(
       String.UnicodeScalarView(last.precomposedStringWithCanonicalMapping.unicodeScalars.filter(isVisible)))
     name = name.trimmingCharacters(in: .whitespacesAndNewlines)
-    while name.hasPrefix(".") || name.hasPrefix("~") { name.removeFirst() }
+    // By scalars: an accent behind a dot does not make it another.
+    while let first = name.unicodeScalars.first, [".", "~"].contains(first) {
+      name.unicodeScalars.removeFirst()
+    }
     guard !name.isEmpty else { return "picture" }
     guard name.utf8.count > longest else { return name }
     // The ending is kept, should it be one.
@@ -38,7 +41,8 @@ package enum UploadName {
     guard !given.isEmpty else { return "" }
     let parts = given.split(separator: "/", omittingEmptySubsequences: false)
     let isSound = parts.allSatisfy { part in
-      !part.isEmpty && part.utf8.count <= longest && !part.hasPrefix(".") && !part.hasPrefix("~")
+      !part.isEmpty && part.utf8.count <= longest
+        && part.unicodeScalars.first.map { ![".", "~"].contains($0) } ?? false
         && !part.contains("\\") && part.unicodeScalars.allSatisfy(isVisible)
         && part.trimmingCharacters(in: .whitespaces) == part
     }

@@ -1,13 +1,14 @@
 package import Files
 import Glibc
 import Synchronization
+import Threads
 
 /// All uploads of a library: those that come, those that wait to be tiled, and for a while those that ended.
 package final class Uploads: Sendable {
   package let limits: UploadLimits
   let folder: UploadFolder
   private let table: Mutex<[String: Upload]>
-  private let observer = Mutex<(@Sendable (Upload) -> Void)?>(nil)
+  private let observation = Observation<Upload>()
   /// Ended uploads that are listed among the others.
   private static let listed = 500
   private let ended: EndedUploads
@@ -36,9 +37,9 @@ package final class Uploads: Sendable {
   }
 
   /// Has `body` told of every change, by whoever made it.
-  package func observe(_ body: @escaping @Sendable (Upload) -> Void) { observer.withLock { $0 = body } }
+  package func observe(_ body: @escaping @Sendable (Upload) -> Void) { observation.observe(body) }
 
-  package func tell(_ upload: Upload) { observer.withLock { $0 }?(upload) }
+  package func tell(_ upload: Upload) { observation.tell(upload) }
 
   package static func isID(_ text: String) -> Bool {
     text.utf8.count == 32
@@ -112,13 +113,13 @@ package final class Uploads: Sendable {
     case .done, .failed:
       table.withLock { $0[upload.id] = nil }
       ended.forget(upload.id)
-    default: end(upload, .failed, reason: "cancelled")
+    case .receiving, .waiting: end(upload, .failed, reason: "cancelled")
     }
   }
 
   /// The upload's fate is known: its files go.
   package func end(
-    _ upload: Upload, _ stage: Upload.Stage, image: String? = nil, isDuplicate: Bool = false,
+    _ upload: Upload, _ stage: Upload.Stage, image: ImageID? = nil, isDuplicate: Bool = false,
     reason: String? = nil
   ) {
     var end = upload.state
@@ -141,7 +142,7 @@ package final class Uploads: Sendable {
   }
 
   /// Forgets which uploads became an image, since it is nobody else's business any more.
-  package func forget(image: String) {
+  package func forget(image: ImageID) {
     table.withLock { table in table = table.filter { $0.value.state.image != image || !$0.value.hasEnded } }
     ended.forget(image: image)
   }
@@ -209,7 +210,7 @@ package final class Uploads: Sendable {
   package func file(of upload: Upload) -> String { folder.file(of: upload) }
 
   /// Keeps, before anything is built, which picture the upload becomes.
-  package func choose(_ image: String, for upload: Upload) throws(StorageError) {
+  package func choose(_ image: ImageID, for upload: Upload) throws(StorageError) {
     try record(upload, image: image, attempts: upload.state.attempts)
   }
 
@@ -223,7 +224,7 @@ package final class Uploads: Sendable {
     try record(upload, image: state.image, attempts: max(0, state.attempts + step))
   }
 
-  private func record(_ upload: Upload, image: String?, attempts: Int) throws(StorageError) {
+  private func record(_ upload: Upload, image: ImageID?, attempts: Int) throws(StorageError) {
     // Of what is private nothing lasts beyond the program.
     if upload.vault == nil {
       let result: Result<Void, StorageError> = upload.disk.withLock { _ in

@@ -1,4 +1,5 @@
 import CSQLite
+import Files
 import Foundation
 import TestSupport
 import Testing
@@ -14,7 +15,8 @@ import TileStorage
 
   private func open() throws -> Catalog { try Catalog(library: folder.path) }
 
-  static func entry(_ id: String, _ metadata: ImageMetadata = ImageMetadata(), inode: Int = 1) -> CatalogEntry
+  static func entry(_ id: ImageID, _ metadata: ImageMetadata = ImageMetadata(), inode: Int = 1)
+    -> CatalogEntry
   {
     var entry = CatalogEntry(unreadable: id, stamp: FileStamp(inode: inode, size: 2, modified: 3, sidecar: 4))
     entry.pyramid = Pyramid(imageSize: PixelSize(width: 300, height: 200)!, tileSize: 256)
@@ -22,7 +24,7 @@ import TileStorage
     return entry
   }
 
-  private func found(_ catalog: Catalog, _ text: String) throws -> [String] {
+  private func found(_ catalog: Catalog, _ text: String) throws -> [ImageID] {
     try catalog.search(text, after: nil, limit: 1000).entries.map(\.id)
   }
 
@@ -69,8 +71,8 @@ import TileStorage
       ("night NOT watch", []), ("NEAR(night watch)", []), ("'; DROP TABLE image --", []), ("\u{0}", []),
       ("\u{301}", []), ("💥", []), ("night \u{0} watch", ["a/night watch"]),
       ("\u{202e}night", ["a/night watch"]),
-    ] as [(String, [String])])
-  func searches(_ text: String, _ expected: [String]) throws {
+    ] as [(String, [ImageID])])
+  func searches(_ text: String, _ expected: [ImageID]) throws {
     let catalog = try open()
     try catalog.update(
       [
@@ -102,20 +104,20 @@ import TileStorage
   @Test(arguments: [1, 7, 100]) func pagesComeInOrderEachImageOnce(_ limit: Int) throws {
     let catalog = try open()
     // Rows in another order than ids.
-    let ids = (0..<5000).map { "\(($0 * 3677) % 5000)/x" }
+    let ids = (0..<5000).map { "\(($0 * 3677) % 5000)/x" as ImageID }
     let entries = ids.enumerated().map { number, id in
       Self.entry(id, ImageMetadata(title: number % 2 == 0 ? "even many" : number % 50 == 1 ? "few" : "many"))
     }
     try catalog.update(entries, removing: [])
     for word in limit == 1 ? ["few"] : ["few", "many"] {
       let expected = entries.filter { $0.metadata.title!.contains(word) }.map(\.id).sorted()
-      var (got, cursor): ([String], String?) = ([], nil)
+      var (got, cursor): ([ImageID], String?) = ([], nil)
       repeat {
         let page = try catalog.search(word, after: cursor, limit: limit)
         #expect(page.total == expected.count)
         #expect(page.entries.count <= limit)
         got += page.entries.map(\.id)
-        cursor = page.hasMore ? page.entries.last?.id : nil
+        cursor = page.hasMore ? page.entries.last?.id.text : nil
       } while cursor != nil
       #expect(got == expected)
     }
@@ -151,6 +153,23 @@ import TileStorage
     #expect(try found(catalog, "new") == ["new"])
   }
 
+  @Test func rowsOfAStrangersFileThatAreNoImagesAreNotToldOf() throws {
+    let catalog = try open()
+    try catalog.update([Self.entry("a"), Self.entry("b", ImageMetadata(title: "Quay"))], removing: [])
+    try catalog.write { (connection) throws(SQLiteError) in
+      try connection.run("UPDATE image SET id = '../b', item = '../b', digest = 'd' WHERE id = 'b'")
+    }
+    #expect(try found(catalog, "quay").isEmpty)
+    #expect(try catalog.entries(madeFrom: "d").isEmpty)
+    #expect(try catalog.items(from: 0, limit: 10).map(\.id) == ["a"])
+    // Whoever brings the catalog to what the folders hold meets it as the row has it, and removes it.
+    var ids: [String] = []
+    try catalog.forEachStamp { id, _ in ids.append(String(decoding: id, as: UTF8.self)) }
+    #expect(ids.sorted() == ["../b", "a"])
+    try catalog.update([], removing: ["../b"])
+    #expect(try catalog.itemCount() == 1)
+  }
+
   @Test func writersTakeTurns() async throws {
     let catalogs = [try open(), try open()]
     await withThrowingTaskGroup(of: Void.self) { group in
@@ -166,7 +185,7 @@ import TileStorage
     for catalog in catalogs {
       #expect(try catalog.search("0", after: nil, limit: 1).total > 0)
       for writer in 0...1 {
-        let expected = (50..<100).map { "\(writer) \($0)" }
+        let expected = (50..<100).map { "\(writer) \($0)" as ImageID }
         #expect(try catalog.entries(expected).count == 50)
       }
     }

@@ -73,7 +73,7 @@ import Glibc
   // How a cell can end, and what it is asked to prove.
   static let (crash, hog, spin, sleep, exit, read, files) =
     (kind(101), kind(102), kind(103), kind(104), kind(105), kind(106), kind(107))
-  static let (empty, trickle, hideAway) = (kind(108), kind(109), kind(110))
+  static let (empty, trickle, hideAway, linger) = (kind(108), kind(109), kind(110), kind(111))
   static func kind(_ number: UInt32) -> CellServer.Kind { CellServer.Kind(rawValue: number) }
 
   static func main() {
@@ -114,6 +114,11 @@ import Glibc
       close(3)
       while true { pause() }
     }
+    work[linger] = { _ in
+      close(3)
+      usleep(2_500_000)
+      _exit(3)
+    }
     work[files] = { session in
       // Standard streams and its channel: whatever else is open would be somebody's.
       session.send(UInt32((0..<256).filter { fcntl($0, F_GETFD) >= 0 }.count))
@@ -130,7 +135,8 @@ import Glibc
     print("exit: \(answer(server, exit))")
     print("a byte at a time: \(answer(server, trickle, seconds: 1))")
     print("deaf: \(answer(server, spin, seconds: 1, asking: [UInt8](repeating: 0, count: 4 << 20)))")
-    print("hidden: \(answer(server, hideAway, seconds: 20))")
+    print("hidden: \(answer(server, hideAway, seconds: 2))")
+    print("late: \(answer(server, linger))")
     print("files: \(answer(server, files))")
     print("given file: \(reading(server, "/etc/hostname", given: ["/etc/hostname"]))")
     print("other file: \(reading(server, "/etc/passwd", given: ["/etc/hostname"]))")

@@ -8,7 +8,7 @@ import TileStorage
 @testable import ImageLibrary
 
 @Suite struct LibraryTableTests {
-  private func entry(_ id: String) -> LibraryEntry {
+  private func entry(_ id: ImageID) -> LibraryEntry {
     LibraryEntry(id: id, path: "/\(id).szi", identity: FileIdentity(stat()))
   }
 
@@ -16,12 +16,12 @@ import TileStorage
   @Test(arguments: [1, 3, 100]) func holdsWhatADictionaryHolds(_ atOnce: Int) throws {
     let folder = try TemporaryFolder()
     var table = try LibraryTable(root: folder.path, previous: nil)
-    var expected: [String: LibraryEntry] = [:]
+    var expected: [ImageID: LibraryEntry] = [:]
     var random = SplitMix(UInt64(atOnce))
     // Few enough that most are met again, and stand in each other's places.
-    let ids = (0..<300).map { "\($0 % 7)/image \($0)" }
+    let ids = (0..<300).map { "\($0 % 7)/image \($0)" as ImageID }
     for round in 0..<(atOnce == 100 ? 100 : 2000) {
-      var changes: [String: LibraryEntry?] = [:]
+      var changes: [ImageID: LibraryEntry?] = [:]
       for _ in 0..<atOnce {
         let id = random.pick(ids)
         changes[id] = .some(random.below(5) < (round / 500 % 2 == 0 ? 3 : 2) ? entry(id) : nil)

@@ -83,7 +83,7 @@ import TileStorage
     for part in ["a|b", "exposure", "mine:note", "kept", "xmp_version"] { #expect(text.contains(part)) }
   }
 
-  @Test(arguments: ["de", "x-de)ault", "a b", ""])
+  @Test(arguments: ["de", "x-de)ault", "a b", "", "a&quot;b", "&quot;&quot; c&quot; "])
   func whatIsEditedIsReadWhateverLanguageWasThereBefore(_ language: String) throws {
     let other = """
       <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
@@ -101,10 +101,28 @@ import TileStorage
     if !bytes.isEmpty { #expect(try Sidecar.edited(bytes, edit("x")) == nil) }
   }
 
+  /// What such a body cost before grew with its depth times its length: 29 s of a processor for this one.
+  @Test func whatIsNestedIsRefusedAtOnce() throws {
+    let opened = String(repeating: "[", count: 505)
+    let many = String(repeating: "1,", count: 4000)
+    for value in [
+      "\(opened)\(many)1\(String(repeating: "]", count: 505))", "[\(many)1]", "{\"a\": [\(many)1]}",
+    ] {
+      let time = ContinuousClock().measure {
+        _ = #expect(throws: MetadataEdit.Refusal.self) {
+          try MetadataEdit(json: Array("{\"keywords\": \(value)}".utf8))
+        }
+      }
+      #expect(time < .seconds(5))
+    }
+  }
+
   @Test(arguments: [
     ("[]", "JSON object"), ("{", "JSON object"), ("{}", "nothing"), ("{\"id\": \"x\"}", "'id'"),
     ("{\"title\": 1}", "title takes a text"), ("{\"keywords\": \"x\"}", "list"),
-    ("{\"keywords\": [1]}", "a keyword takes"), ("{\"title\": \"a\\u0000b\"}", "control"),
+    ("{\"keywords\": [1]}", "a keyword takes"), ("{\"keywords\": [[\"x\"]]}", "a keyword takes"),
+    ("{\"keywords\": {\"x\": 1}}", "list"), ("{\"title\": [\"x\"]}", "title takes a text"),
+    ("{\"title\": \"a\\u0000b\"}", "control"),
     ("{\"title\": \"a\\nb\"}", "control"), ("{\"caption\": \"\\uffff\"}", "control"),
     ("{\"keywords\": [\"a\\u001bb\"]}", "control"),
   ]) func refusesWhatNoSidecarCanHold(_ json: String, _ words: String) throws {

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import TestSupport
 import Testing
@@ -6,6 +7,17 @@ import TileStorage
 @testable import PrivateSpaces
 
 @Suite struct PrivateSpaceTests {
+  @Test func whatALibraryWouldNotShowStaysInTheSpace() throws {
+    let space = try SmallSpace()
+    for id in [".a", "b/.c", "~/d"] as [ImageID] {
+      try space.write(id, version: 1)
+      let open = try space.open()
+      #expect(throws: StorageError.self) { try PictureMove(library: space.library.path).unseal(id, of: open) }
+      #expect(Reading(space, id, version: 1).right == Reading.pieces)
+    }
+    #expect(try space.open().ids().count == 3)
+  }
+
   @Test func nothingReadableIsOnTheDisk() throws {
     let space = try SmallSpace()
     try space.write("family/grandmother's letters", version: 1)
@@ -76,7 +88,7 @@ import TileStorage
     let (photos, scans) = (
       SourceRoot(path: "/photos", isBook: false), SourceRoot(path: "/photos", isBook: true)
     )
-    for id in ["one", "two", "three"] { try space.write(id, version: 1) }
+    for id in ["one", "two", "three"] as [ImageID] { try space.write(id, version: 1) }
     try space.open().claim(["one": photos, "two": photos, "three": scans, "none": photos])
     #expect(try space.open().images(from: [photos]) == ["one", "two"])
     #expect(try space.open().images(from: [photos, scans]) == ["one", "three", "two"])

@@ -30,7 +30,7 @@ import TileStorage
     let count = try sealed.finish()
 
     let archive = try #require(try space.open().archive(ofID: "a/b"))
-    let reference = try SZIArchive(path: path)
+    let reference = try TileArchive(path: path)
     #expect(archive.pyramid == reference.pyramid)
     #expect(archive.format == .webp)
     #expect(archive.byteCount == count)
@@ -39,6 +39,16 @@ import TileStorage
       let address = pyramid.address(at: index)!
       #expect(
         archive.tileIndex(level: address.level, column: address.column, row: address.row) == index)
+    }
+    // And as the server has it.
+    let served = try #require(try space.open().servedArchive(ofID: "a/b"))
+    for index in -1...pyramid.tileCount {
+      #expect(served.tile(index).map { Array($0) } == reference.tile(index).map { Array($0) })
+      #expect(served.stamp(ofTile: index) == reference.stamp(ofTile: index))
+      switch (served.awaited(index), reference.awaited(index)) {
+      case (.here, .here), (.notThere, .notThere), (.unreadable, .unreadable): break
+      case (let sealed, let plain): Issue.record("tile \(index) is \(sealed), not \(plain)")
+      }
     }
     #expect(archive.entryNames == ["scan-properties.xml"])
     #expect(archive.entry("scan-properties.xml") == Array("<xml/>".utf8))

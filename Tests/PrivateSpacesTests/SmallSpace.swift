@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import TestSupport
 import TileGeometry
@@ -45,7 +46,7 @@ struct SmallSpace {
   static func note(version: Int) -> [UInt8] { Array("Exif note of version \(version)".utf8) }
 
   @discardableResult
-  func write(_ id: String, version: Int, in space: PrivateSpace? = nil) throws -> Int {
+  func write(_ id: ImageID, version: Int, in space: PrivateSpace? = nil) throws -> Int {
     let pyramid = Self.pyramid
     let writer = try (space ?? open()).makeWriter(id: id, pyramid: pyramid, format: .jpeg)
     for index in (0..<pyramid.tileCount).reversed() {
@@ -56,8 +57,8 @@ struct SmallSpace {
   }
 
   /// The file of an image.
-  func file(of id: String) throws -> String {
-    try newest.index.entries[id]!.file
+  func file(of id: ImageID) throws -> String {
+    try newest.index.entries[id.text]!.file
   }
 
   func bytes(_ file: String) throws -> [UInt8] { try folder.read(file)! }
@@ -79,7 +80,7 @@ struct Reading {
   /// Tiles, an entry, and what lies behind them.
   static let pieces = SmallSpace.pyramid.tileCount + 2
 
-  init(_ space: SmallSpace, _ id: String, version: Int) {
+  init(_ space: SmallSpace, _ id: ImageID, version: Int) {
     guard let archive = try? space.open().archive(ofID: id), archive.pyramid == SmallSpace.pyramid else {
       refused = Self.pieces
       return

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import TestSupport
 import Testing
@@ -9,7 +10,7 @@ import TileStorage
   private let small: SmallSpace
   private let deletion: String
   private static let words = Array("<x:xmpmeta>grandmother</x:xmpmeta>".utf8)
-  private static let ids = ["a", "b", "c"]
+  private static let ids: [ImageID] = ["a", "b", "c"]
 
   init() throws {
     small = try SmallSpace()

@@ -1,4 +1,5 @@
 import CSodium
+import Files
 import Foundation
 import TestSupport
 import Testing
@@ -112,7 +113,7 @@ import TileStorage
 
   init() throws {
     let space = try SmallSpace()
-    for id in ["one", "two"] {
+    for id in ["one", "two"] as [ImageID] {
       try space.write(id, version: 1)
       try Self.cut(id, space)
     }
@@ -126,8 +127,8 @@ import TileStorage
   }
 
   /// Takes the padding out of an archive.
-  private static func cut(_ id: String, _ space: SmallSpace) throws {
-    let entry = try space.newest.index.entries[id]!
+  private static func cut(_ id: ImageID, _ space: SmallSpace) throws {
+    let entry = try space.newest.index.entries[id.text]!
     let whole = try space.bytes(entry.file)
     let seal = Seal(keys: space.keys, generation: whole.withUnsafeBytes { Generation($0) })
     let end = whole.count - ArchiveTrailer.sealedCount
@@ -141,7 +142,7 @@ import TileStorage
     }
     try space.put(content + sealed, into: entry.file)
     try space.open().change { index in
-      index.entries[id]!.bytes = trailer.fileCount
+      index.entries[id.text]!.bytes = trailer.fileCount
       return []
     }
   }
@@ -166,7 +167,7 @@ import TileStorage
   @Test func isReadAndLeftAsItIs() throws {
     let names = space.folder.names().sorted()
     #expect(names.count == 5, "an index, two archives, . and ..")
-    for id in ["one", "two"] { #expect(Reading(space, id, version: 1).right == Reading.pieces) }
+    for id in ["one", "two"] as [ImageID] { #expect(Reading(space, id, version: 1).right == Reading.pieces) }
     try space.open().prepare()
     #expect(space.folder.names().sorted() == names)
     #expect(try space.open().index().decoys == nil)
@@ -179,7 +180,9 @@ import TileStorage
     #expect(try space.newest.index.decoys?.isEmpty == false)
     #expect(space.folder.names().contains(SpaceFolder.coverName))
     for name in oldFiles { #expect(time(name) < 1_000_000_000) }
-    for id in ["one", "three", "two"] { #expect(Reading(space, id, version: 1).right == Reading.pieces) }
+    for id in ["one", "three", "two"] as [ImageID] {
+      #expect(Reading(space, id, version: 1).right == Reading.pieces)
+    }
     // Their size they get when they are written anew.
     let old = try space.bytes(oldFiles[0]).count
     try space.write("one", version: 2)

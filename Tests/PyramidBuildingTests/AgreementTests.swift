@@ -23,10 +23,10 @@ struct AgreementTests {
   }
 
   private static func build(_ source: String, _ options: BuildOptions, in folder: TemporaryFolder) throws
-    -> SZIArchive
+    -> TileArchive
   {
     _ = try PyramidBuilder(options: options, threads: 2).build(source, to: folder("ours.szi"), name: "ours")
-    return try SZIArchive(path: folder("ours.szi"))
+    return try TileArchive(path: folder("ours.szi"))
   }
 
   /// Builds a picture both ways and compares every tile.

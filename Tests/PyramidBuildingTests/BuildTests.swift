@@ -56,7 +56,7 @@ struct BuildTests {
     let report = try PyramidBuilder(options: Self.options(.png), threads: 2)
       .build(source, to: folder("night-watch.szi"), name: "night-watch")
     try Tool.check(["unzip", "-tqq", folder("night-watch.szi")])
-    let archive = try SZIArchive(path: folder("night-watch.szi"))
+    let archive = try TileArchive(path: folder("night-watch.szi"))
     #expect(report.byteCount == archive.byteCount)
     #expect(report.pyramid == archive.pyramid)
     #expect((archive.name, archive.format.fileExtension) == ("night-watch", "png"))
@@ -85,7 +85,7 @@ struct BuildTests {
       let report = try PyramidBuilder(options: Self.options(.jpeg, .lossless, tileSize: 128), threads: 2)
         .build(source, to: folder("a.szi"), name: "a")
       #expect(report.route.hasPrefix("lossless"))
-      let archive = try SZIArchive(path: folder("a.szi"))
+      let archive = try TileArchive(path: folder("a.szi"))
       let whole = try Picture(file: source)
       let built = try Picture(level: archive.pyramid.topLevel, of: archive)
       #expect((built.width, built.height, built.bands) == (whole.width, whole.height, whole.bands))
@@ -106,11 +106,11 @@ struct BuildTests {
     let whole = try Self.jpeg(folder, 300, 200, saving: "[Q=75]")
     let script = try folder.write("scans.txt", Array("0;\n1;\n2;\n".utf8))
     try Tool.check(["jpegtran", "-scans", script, "-outfile", folder("scans.jpg"), whole])
-    func build(_ source: String, _ fidelity: Fidelity) throws -> (String, SZIArchive) {
+    func build(_ source: String, _ fidelity: Fidelity) throws -> (String, TileArchive) {
       let path = folder("\(fidelity.name).szi")
       let report = try PyramidBuilder(options: Self.options(.jpeg, fidelity, tileSize: 128), threads: 2)
         .build(source, to: path, name: "a")
-      return (report.route, try SZIArchive(path: path))
+      return (report.route, try TileArchive(path: path))
     }
     let (route, archive) = try build(folder("scans.jpg"), .lossless)
     #expect(route.hasPrefix("planar") && route.contains("several scans"))
@@ -130,7 +130,7 @@ struct BuildTests {
     let stored = try Picture(file: folder.write("plain.jpg", plain))
     _ = try PyramidBuilder(options: Self.options(.png, tileSize: 128), threads: 2)
       .build(source, to: folder("a.szi"), name: "a")
-    let archive = try SZIArchive(path: folder("a.szi"))
+    let archive = try TileArchive(path: folder("a.szi"))
     let upright = try Picture(level: archive.pyramid.topLevel, of: archive)
     let isLying = orientation > 4
     #expect((upright.width, upright.height) == (isLying ? 200 : 300, isLying ? 300 : 200))

@@ -78,7 +78,7 @@ enum Photograph: String, CaseIterable {
 
 /// A built archive beside what dzsave makes of the same source.
 struct Comparison {
-  let archive: SZIArchive
+  let archive: TileArchive
   let route: String
   private let reference: String
   private let folder: ScratchFolder
@@ -88,7 +88,7 @@ struct Comparison {
     let path = folder.file("built.szi")
     let report = try PyramidBuilder(options: options, threads: threads).build(source, to: path, name: "built")
     route = report.route
-    archive = try SZIArchive(path: path)
+    archive = try TileArchive(path: path)
     let ending = suffix ?? ".\(options.format.fileExtension)[Q=\(options.quality)]"
     try Vips8.dzsave(source, to: folder.path, tileSize: options.tileSize, suffix: ending)
     reference = folder.file("reference_files")

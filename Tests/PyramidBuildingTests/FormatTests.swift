@@ -115,7 +115,7 @@ struct FormatTests {
     let report = try PyramidBuilder(options: options, threads: 2)
       .build(source, to: folder("a.szi"), name: "a")
     #expect(report.steps == kind.steps)
-    let archive = try SZIArchive(path: folder("a.szi"))
+    let archive = try TileArchive(path: folder("a.szi"))
     #expect(archive.buildRecord?.steps == kind.steps)
     let built = try Picture(level: archive.pyramid.topLevel, of: archive)
     #expect(built.difference(wanted) == 0, "\(built.bands) bands, \(wanted.bands) wanted")
@@ -135,7 +135,7 @@ struct FormatTests {
     let (least, greatest) = (base.pixels.min()!, base.pixels.max()!)
     let range = "\(Double(least) * 10 + 7)…\(Double(greatest) * 10 + 7)"
     #expect(report.steps == ["scaled from \(range) to 0…255"])
-    let archive = try SZIArchive(path: folder("a.szi"))
+    let archive = try TileArchive(path: folder("a.szi"))
     let built = try Picture(level: archive.pyramid.topLevel, of: archive)
     var wanted = base
     wanted.pixels = base.pixels.map {
@@ -157,7 +157,7 @@ struct FormatTests {
     var options = BuildOptions()
     (options.format, options.tileSize) = (.png, 64)
     _ = try PyramidBuilder(options: options, threads: 2).build(source, to: folder("a.szi"), name: "a")
-    let archive = try SZIArchive(path: folder("a.szi"))
+    let archive = try TileArchive(path: folder("a.szi"))
     let built = try Picture(level: archive.pyramid.topLevel, of: archive)
     #expect((built.width, built.height, built.bands) == (120, 80, 4))
     #expect(Array(built[10, 10]) == [0xc0, 0x30, 0x20, 255])
@@ -167,7 +167,7 @@ struct FormatTests {
     let report = try PyramidBuilder(options: options, threads: 2)
       .build(source, to: folder("b.szi"), name: "b")
     #expect(report.steps == ["laid over 0,0,255"])
-    let flat = try SZIArchive(path: folder("b.szi"))
+    let flat = try TileArchive(path: folder("b.szi"))
     let pixel = try Picture(level: flat.pyramid.topLevel, of: flat)[100, 70]
     #expect(pixel.first! < 8 && pixel.last! > 247)
   }
@@ -188,7 +188,7 @@ struct FormatTests {
       source, to: folder("moving.szi"), name: "moving")
     #expect(report.pyramid.imageSize == PixelSize(width: 60, height: 40))
     #expect(report.steps.first == "the first of 2 frames")
-    let top = try Picture(level: report.pyramid.topLevel, of: SZIArchive(path: folder("moving.szi")))
+    let top = try Picture(level: report.pyramid.topLevel, of: TileArchive(path: folder("moving.szi")))
     let pixel = Array(top.pixels[0..<3])
     #expect(pixel[0] > 230 && pixel[2] < 25)
   }

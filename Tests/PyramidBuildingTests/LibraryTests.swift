@@ -17,7 +17,7 @@ struct LibraryTests {
   private static func run(
     _ folder: TemporaryFolder, force: Bool = false, jobs: Int = 2, memoryLimit: Int = 1 << 30,
     isCancelled: @escaping @Sendable () -> Bool = { false }, quality: Int = 80
-  ) throws -> [String: String] {
+  ) throws -> [ImageID: String] {
     var options = BuildOptions()
     (options.tileSize, options.quality) = (64, quality)
     var builder = LibraryBuilder(
@@ -25,7 +25,7 @@ struct LibraryTests {
     builder.force = force
     try builder.prepare()
     let scan = SourceScan([folder("in")], library: folder("out"))
-    let outcomes = Mutex<[String: String]>([:])
+    let outcomes = Mutex<[ImageID: String]>([:])
     LibraryRun(builder, scan.sources, memoryLimit: memoryLimit) { source, outcome in
       let word =
         switch outcome {
@@ -46,14 +46,14 @@ struct LibraryTests {
     try Self.picture(folder, "in/sub/b.png")
     #expect(try Self.run(folder) == ["a": "built", "sub/b": "built"])
     #expect(folder.files(below: "out").filter { $0.hasSuffix(".szi") } == ["a.szi", "sub/b.szi"])
-    let before = try SZIArchive(path: folder("out/a.szi")).file.identity
+    let before = try TileArchive(path: folder("out/a.szi")).file?.identity
     // A newer date alone is no change.
     try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: folder("in/a.png"))
     #expect(try Self.run(folder) == ["a": "unchanged", "sub/b": "unchanged"])
-    #expect(try SZIArchive(path: folder("out/a.szi")).file.identity == before)
+    #expect(try TileArchive(path: folder("out/a.szi")).file?.identity == before)
     try Self.picture(folder, "in/sub/b.png", width: 91)
     #expect(try Self.run(folder) == ["a": "unchanged", "sub/b": "built"])
-    #expect(try SZIArchive(path: folder("out/sub/b.szi")).pyramid.imageSize.width == 91)
+    #expect(try TileArchive(path: folder("out/sub/b.szi")).pyramid.imageSize.width == 91)
     #expect(try Self.run(folder, quality: 81) == ["a": "built", "sub/b": "built"])
     #expect(try Self.run(folder, force: true, quality: 81) == ["a": "built", "sub/b": "built"])
   }

@@ -15,7 +15,7 @@ struct PNGSourceTests {
     (options.format, options.tileSize) = (.png, tileSize)
     let report = try PyramidBuilder(options: options, threads: 2).build(
       source, to: folder("a.szi"), name: "a")
-    let archive = try SZIArchive(path: folder("a.szi"))
+    let archive = try TileArchive(path: folder("a.szi"))
     return (try Picture(level: archive.pyramid.topLevel, of: archive), report.route)
   }
 

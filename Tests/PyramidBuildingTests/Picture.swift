@@ -48,7 +48,7 @@ struct Picture: Equatable {
   init(file path: String) throws { try self.init(Image(path: path, access: .random)) }
 
   /// A whole level, put together from its tiles.
-  init(level: Int, of archive: SZIArchive) throws {
+  init(level: Int, of archive: TileArchive) throws {
     let pyramid = archive.pyramid
     let size = pyramid.size(ofLevel: level)
     var whole: Picture?
@@ -77,7 +77,9 @@ struct Picture: Equatable {
 
   var image: Image {
     pixels.withUnsafeBufferPointer {
-      Image(copying: $0.baseAddress!, width: width, height: height, bands: bands, stride: width * bands)
+      Image(
+        copying: $0.baseAddress!, width: width, height: height, bands: PixelBands(rawValue: bands)!,
+        stride: width * bands)
     }
   }
 
@@ -98,13 +100,15 @@ struct Picture: Equatable {
   }
 }
 
-extension SZIArchive {
+extension TileArchive {
   /// The decoded tile.
   func picture(_ address: TileAddress) throws -> Picture {
-    guard let index = pyramid.index(of: address), let bytes = tile(index) else {
+    guard let index = pyramid.index(of: address), let place = pyramid.rectangle(of: address),
+      let bytes = tile(index)
+    else {
       throw Tool.Failure(description: "\(address) is not in \(name)")
     }
-    return try Picture(Image(encoded: bytes, mediaType: format.mediaType, subject: "\(address)"))
+    return try Picture(Image.tile(bytes, format, width: place.width, height: place.height))
   }
 
   func bytes(_ address: TileAddress) -> [UInt8]? {

@@ -29,7 +29,7 @@ struct PruneTests {
   private static func build(
     _ folder: TemporaryFolder, _ library: String, isDryRun: Bool = false, from sources: [String] = ["in"],
     asBooks: Bool = false
-  ) throws -> (ids: [String], pruned: [String]) {
+  ) throws -> (ids: [ImageID], pruned: [ImageID]) {
     let result = try judge(folder, library, isDryRun: isDryRun, from: sources, asBooks: asBooks)
     return (result.ids, result.pruning.ids)
   }
@@ -37,7 +37,7 @@ struct PruneTests {
   private static func judge(
     _ folder: TemporaryFolder, _ library: String, isDryRun: Bool = false, from: [String] = ["in"],
     asBooks: Bool = false, gone: Int = 0
-  ) throws -> (ids: [String], pruning: LibraryPruning) {
+  ) throws -> (ids: [ImageID], pruning: LibraryPruning) {
     var options = BuildOptions()
     options.tileSize = 64
     var builder = LibraryBuilder(library: folder(library), options: options, jobs: 2)
@@ -65,9 +65,9 @@ struct PruneTests {
   }
 
   /// Of the archives that are in the library.
-  private static func ids(_ folder: TemporaryFolder, _ library: String) -> [String] {
+  private static func ids(_ folder: TemporaryFolder, _ library: String) -> [ImageID] {
     folder.files(below: library).filter { $0.hasSuffix(".szi") && !$0.hasPrefix(".") }
-      .map { String($0.dropLast(4)) }
+      .map { "\($0.dropLast(4))" }
   }
 
   @Test("of an empty source nothing goes, also where another source is given")
@@ -120,7 +120,7 @@ struct PruneTests {
     #expect(try Self.build(folder, "out", from: ["in/deep"]).pruned == [])
     #expect(try Self.build(folder, "out", from: ["other"]).pruned == [])
     #expect(try Self.build(folder, "out", from: ["in"], asBooks: true).pruned == [])
-    let all = ["a", "b", "c", "d", "deep/1", "deep/2", "deep/b", "deep/c", "in/1"]
+    let all: [ImageID] = ["a", "b", "c", "d", "deep/1", "deep/2", "deep/b", "deep/c", "in/1"]
     #expect(Self.ids(folder, "out") == all)
     try FileManager.default.removeItem(atPath: folder("in/deep/c.tif"))
     #expect(try Self.build(folder, "out", from: ["in/"]).pruned == ["deep/c"])
@@ -164,11 +164,11 @@ struct PruneTests {
     #expect(Self.ids(folder, "out") == ["a", "c"])
     let trash = TrashFolder(library: folder("out"))
     #expect(!folder.files(below: "out").contains("b.xmp"))
-    let deletion = try #require(trash.deletions.first)
+    let deletion = try #require(trash.deletions(since: 0).first)
     #expect(deletion.images == ["b"])
     // As the listing is brought up to date after a build.
     try Catalog(library: folder("out")).update([], removing: ["b"])
-    _ = try trash.restore(deletion.name)
+    _ = try trash.restore(deletion.name, since: 0)
     #expect(try Self.build(folder, "out").pruned == [])
     #expect(Self.ids(folder, "out") == ["a", "b", "c"] && folder.files(below: "out").contains("b.xmp"))
   }
@@ -213,7 +213,7 @@ struct PruneTests {
     "pages that are no more go, and so does the image that became pages", arguments: [1, 2, 3, 5], [1, 2, 4])
   func pages(before: Int, after: Int) throws {
     let folder = try TemporaryFolder()
-    func ids(_ pages: Int) -> [String] { pages == 1 ? ["a"] : (1...pages).map { "a/\($0)" } }
+    func ids(_ pages: Int) -> [ImageID] { pages == 1 ? ["a"] : (1...pages).map { "a/\($0)" } }
     try folder.write("in/a.tif", Self.tiff(pages: before, shade: 1))
     #expect(try Self.build(folder, "out").ids == ids(before))
     try folder.write("in/a.tif", Self.tiff(pages: after, shade: 2))
@@ -242,7 +242,7 @@ struct PruneTests {
     for _ in 1...2 {
       let (ids, pruned) = try Self.build(folder, "out")
       #expect(ids == ["a/1", "a/2"] && pruned.isEmpty)
-      #expect(try SZIArchive(path: folder("out/a/2.szi")).buildRecord?.sourceName == "2.tif")
+      #expect(try TileArchive(path: folder("out/a/2.szi")).buildRecord?.sourceName == "2.tif")
     }
   }
 
@@ -265,7 +265,7 @@ struct PruneTests {
           try folder.write(path, random.sometimes(8) ? Array(content.prefix(12)) : content)
         }
       }
-      let wasThere = Set(Self.ids(folder, "out").map { $0[...] })
+      let wasThere = Set(Self.ids(folder, "out"))
       let dry = try Self.build(folder, "out", isDryRun: true).pruned
       let (ids, pruned) = try Self.build(folder, "out")
       let (fresh, _) = try Self.build(folder, "fresh\(step)")
@@ -274,10 +274,10 @@ struct PruneTests {
       let broken = Set(ids).subtracting(fresh)
       #expect(Set(fresh).isSubset(of: ids), "seed \(seed), step \(step)")
       for id in broken {
-        let places = [id, id.lastIndex(of: "/").map { String(id[..<$0]) } ?? id]
+        let places = [id, id.folder ?? id]
         let files = places.flatMap { place in [".tif", ".tiff", ""].map { folder("in/\(place)\($0)") } }
         #expect(
-          wasThere.contains(Substring(id))
+          wasThere.contains(id)
             && files.contains { (try? bytes(ofFile: $0))?.count == 12 },
           "seed \(seed), step \(step): \(id) stayed, beside \(folder.files(below: "in"))")
       }

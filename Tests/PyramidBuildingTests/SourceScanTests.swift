@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import Synchronization
 import TestSupport
@@ -7,7 +8,7 @@ import Testing
 
 /// Which images a build finds, and what they are called.
 struct SourceScanTests {
-  private static func ids(_ scan: SourceScan) -> [String: String] {
+  private static func ids(_ scan: SourceScan) -> [ImageID: String] {
     Dictionary(uniqueKeysWithValues: scan.sources.map { ($0.id, $0.path) })
   }
 
@@ -32,6 +33,21 @@ struct SourceScanTests {
     let folder = try Self.folder("in/a.jpg", "in/a.png", "in/b.png", "in/sub/a.jpg")
     let scan = SourceScan([folder("in")], library: folder("out"))
     #expect(scan.sources.map(\.id) == ["a.jpg", "a.png", "b", "sub/a"])
+  }
+
+  @Test("a file whose name leaves no image's is refused")
+  func nameless() throws {
+    let folder = try Self.folder("in/..jpg", "in/a.jpg")
+    let scan = SourceScan([folder("in/..jpg"), folder("in")], library: folder("out"))
+    #expect(scan.sources.map(\.id) == ["a"])
+    #expect(scan.failures.map(\.source) == [folder("in/..jpg")])
+  }
+
+  @Test("folders whose names differ in composition alone are not one book")
+  func composition() throws {
+    let folder = try Self.folder("in/caf\u{e9}/1.jpg", "in/cafe\u{301}/1.jpg")
+    let scan = SourceScan([folder("in")], library: folder("out"), asBooks: true)
+    #expect(scan.sources.count == 1 && scan.failures.count == 1)
   }
 
   @Test("two roots that hold the same name: the second is refused and named")

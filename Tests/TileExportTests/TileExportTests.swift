@@ -23,11 +23,11 @@ import TileStorage
     return path
   }
 
-  private func archive(_ source: String, tileSize: Int, format: TileFormat = .png) throws -> SZIArchive {
+  private func archive(_ source: String, tileSize: Int, format: TileFormat = .png) throws -> TileArchive {
     var options = BuildOptions()
     (options.tileSize, options.format, options.fidelity) = (tileSize, format, .exact)
     _ = try PyramidBuilder(options: options, threads: 2).build(source, to: folder("a.szi"), name: "a")
-    return try SZIArchive(path: folder("a.szi"))
+    return try TileArchive(path: folder("a.szi"))
   }
 
   private func dzsave(_ source: String, _ layout: String, _ tileSize: Int, _ overlap: Int, _ suffix: String)

@@ -59,13 +59,20 @@ struct ReadRequest {
   let request: TileRequest
   let path: [UInt8]
 
+  /// - Parameter path: with the query, if there is one.
   init?(_ path: String) {
     self.path = Array(path.utf8)
-    guard let request = self.path.withUnsafeBytes({ TileRequest(RawPath($0)) }) else { return nil }
+    guard let request = self.path.withUnsafeBytes({ TileRequest(Self.target($0)) }) else { return nil }
     self.request = request
   }
 
+  private static func target(_ bytes: UnsafeRawBufferPointer) -> RawPath {
+    RawPath(bytes, count: bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count)
+  }
+
   var id: String { String(decoding: path[request.id], as: UTF8.self) }
+
+  var endingLength: Int { path.withUnsafeBytes { request.endingLength(Self.target($0)) } }
 
   func place(in pyramid: Pyramid) -> TilePlace { request.place(in: pyramid, PictureLimits()) }
 
@@ -79,7 +86,7 @@ struct ReadRequest {
 
   func link(in pyramid: Pyramid) -> String? {
     path.withUnsafeBytes {
-      request.link(RawPath($0), to: place(in: pyramid), in: pyramid, PictureLimits())?.text(
+      request.link(Self.target($0), to: place(in: pyramid), in: pyramid, PictureLimits())?.text(
         base: "http://host")
     }
   }

@@ -70,14 +70,14 @@ struct RoundTripTests {
   /// Zoomify's grid is its own: each of its tiles is one stored tile, or a part of its level.
   private static func checkZoomify(_ pyramid: Pyramid) throws {
     let grid = ZoomifyGrid(pyramid)
-    for level in 0...grid.maximumLevel {
-      for y in 0..<grid.rows(ofLevel: level) {
-        for x in 0..<grid.columns(ofLevel: level) {
+    for level in 0..<grid.levels.levelCount {
+      for y in 0..<grid.levels.rows(ofLevel: level) {
+        for x in 0..<grid.levels.columns(ofLevel: level) {
           let tile = ZoomifyTile(
             group: try #require(grid.group(level: level, x: x, y: y)), level: level, x: x, y: y)
           let name = PathText.string { tile.write(&$0, .jpeg) }
           let request = try #require(ReadRequest(ZoomifyRequest.folder(ofID: "x", base: "") + name))
-          let stored = pyramid.topLevel - (grid.maximumLevel - level)
+          let stored = pyramid.topLevel - (grid.levels.levelCount - 1 - level)
           switch request.place(in: pyramid) {
           case .stored(let address):
             #expect(address == TileAddress(level: stored, column: x, row: y))

@@ -15,7 +15,7 @@ struct CancellationTests {
   }()
 
   private static func noise() -> PixelBuffer {
-    let buffer = PixelBuffer(PixelSize(width: 1500, height: 1000)!, .interleaved(bands: 3))
+    let buffer = PixelBuffer(PixelSize(width: 1500, height: 1000)!, .interleaved(.rgb))
     var random = SplitMix(7)
     for at in buffer.memory.indices { buffer.memory[at] = UInt8(random.below(256)) }
     return buffer
@@ -23,7 +23,7 @@ struct CancellationTests {
 
   @Test(
     "an encoder that has begun ends when nobody wants the picture",
-    arguments: [PictureFormat.jpg, .png, .webp, .tif, .gif, .avif])
+    arguments: PictureFormat.allCases)
   func encoders(_ format: PictureFormat) throws {
     let buffer = Self.noise()
     func encode(_ cancellation: Cancellation) throws(ImagingError) -> [UInt8] {
@@ -36,7 +36,8 @@ struct CancellationTests {
         case .webp: try image.webpBytes(quality: 80, isQuick: true)
         case .tif: try image.tiffBytes()
         case .gif: try image.gifBytes()
-        default: try image.avifBytes(quality: 80, isQuick: true)
+        case .avif: try image.avifBytes(quality: 80, isQuick: true)
+        case .jxl: try image.jxlBytes(quality: 80, isQuick: true)
         }
       }
     }

@@ -11,11 +11,11 @@ import TileStorage
 struct RenderRequestTests {
   /// Hands out an archive's tiles and counts them.
   private final class Keeper: Sendable {
-    let archive: SZIArchive
+    let archive: TileArchive
     let most: Int
     let given = Mutex<[[Int]]>([])
 
-    init(_ archive: SZIArchive, most: Int = .max) { (self.archive, self.most) = (archive, most) }
+    init(_ archive: TileArchive, most: Int = .max) { (self.archive, self.most) = (archive, most) }
 
     func tiles(_ numbers: [Int]) -> [GatheredTile] {
       let now = Array(numbers.prefix(most))
@@ -37,10 +37,13 @@ struct RenderRequestTests {
       region: PixelRect(x: 31, y: 17, width: 300, height: 200), size: PixelSize(width: 150, height: 99)!,
       format: .png)
     (turned.isMirrored, turned.rotation, turned.quality) = (true, 22.5, .gray)
+    var coarse = Picture(region: whole, size: size)
+    coarse.encodingQuality = 20
     return [
       .picture(Picture(region: whole, size: size)),
       .picture(Picture(region: whole, size: PixelSize(width: 200, height: 100)!, format: .webp)),
       .picture(turned),
+      .picture(coarse),
       .viewport(
         Viewport(
           width: 120, height: 90, scale: 0.6, x: -7.5, y: 12, turn: Turn(degrees: 40, isFlipped: true)),
@@ -66,6 +69,19 @@ struct RenderRequestTests {
       }
       #expect(here.cachedBytes == there.cachedBytes)
     }
+  }
+
+  @Test("a picture has the encoding quality that it names")
+  func quality() throws {
+    let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
+    let size = archive.pyramid.imageSize
+    func count(_ quality: UInt8?) throws -> Int {
+      var picture = Picture(region: PixelRect(x: 0, y: 0, width: size.width, height: size.height), size: size)
+      picture.encodingQuality = quality
+      return try TileRenderer().render(.picture(picture), of: archive).count
+    }
+    #expect(try count(20) * 2 < count(95))
+    #expect(try count(nil) == count(UInt8(TileRenderer.Options().quality)))
   }
 
   @Test("asks for each tile once, all that are known at once, and for none that is in memory")

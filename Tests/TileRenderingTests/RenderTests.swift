@@ -34,12 +34,12 @@ struct RenderTests {
   static func archive(
     _ folder: TemporaryFolder, _ width: Int = 701, _ height: Int = 463, format: TileFormat = .png,
     tileSize: Int = 128
-  ) throws -> SZIArchive {
+  ) throws -> TileArchive {
     var options = BuildOptions()
     (options.format, options.tileSize, options.quality) = (format, tileSize, 88)
     _ = try PyramidBuilder(options: options, threads: 1)
       .build(try source(folder, width, height), to: folder("a.szi"), name: "a")
-    return try SZIArchive(path: folder("a.szi"))
+    return try TileArchive(path: folder("a.szi"))
   }
 
   private static func pixels(_ bytes: [UInt8]) throws -> PixelBuffer {
@@ -134,14 +134,14 @@ struct RenderTests {
     let theirs = try Self.cut(
       folder,
       [["thumbnail", "175", "--height", "116", "--size", "force"], ["flip", "horizontal"], ["rot", "d90"]])
-    let color = ours.layout == .interleaved(bands: 4) ? try ours.withoutAlpha() : ours
-    // GIF has 256 colours.
-    #expect(Self.difference(color, theirs) <= (format == .gif ? 90 : 16))
+    let color = ours.layout == .interleaved(.rgba) ? try ours.withoutAlpha() : ours
+    // GIF has 256 colours; JPEG XL looks at what is seen, not at the worst pixel.
+    #expect(Self.difference(color, theirs) <= (format == .gif ? 90 : format == .jxl ? 48 : 16))
     for quality in [PictureQuality.gray, .bitonal] {
       picture.quality = quality
       let ours = try Self.pixels(try renderer.render(picture, of: archive))
       #expect(ours.size == PixelSize(width: 116, height: 175)!)
-      if [.jpg, .png, .tif].contains(format) { #expect(ours.layout == .interleaved(bands: 1)) }
+      if [.jpg, .png, .tif].contains(format) { #expect(ours.layout == .interleaved(.gray)) }
       if quality == .bitonal, format == .png { #expect(Set(ours.bytes) == [0, 255]) }
     }
   }
@@ -159,7 +159,7 @@ struct RenderTests {
     picture.rotation = 45
     let clear = try Self.pixels(try renderer.render(picture, of: archive))
     #expect(abs(clear.width - 141) <= 1 && abs(clear.height - 141) <= 1)
-    #expect(clear.layout == .interleaved(bands: 4))
+    #expect(clear.layout == .interleaved(.rgba))
     #expect(clear.bytes[3] == 0)
     #expect(clear.bytes[(clear.height / 2 * clear.width + clear.width / 2) * 4 + 3] == 255)
     picture.format = .jpg
@@ -206,9 +206,9 @@ struct RenderTests {
     var bytes = try bytes(ofFile: folder("a.szi"))
     let number = archive.tileIndex(level: archive.pyramid.topLevel, column: 1, row: 1)!
     let tile = archive.tile(number)!
-    let start = tile.baseAddress! - archive.file.bytes.baseAddress!
+    let start = tile.baseAddress! - archive.file!.bytes.baseAddress!
     for place in 0..<12 { bytes[start + place] = 0 }
-    let damaged = try SZIArchive(path: try folder.write("b.szi", bytes))
+    let damaged = try TileArchive(path: try folder.write("b.szi", bytes))
     let picture = Picture(
       region: PixelRect(x: 0, y: 0, width: 701, height: 463), size: PixelSize(width: 701, height: 463)!)
     let error = #expect(throws: RenderError.self) { try TileRenderer().render(picture, of: damaged) }

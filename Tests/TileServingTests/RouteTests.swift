@@ -1,10 +1,13 @@
 import Testing
+import TileProtocols
 
 @testable import TileServing
 
 /// What paths ask for.
 struct RouteTests {
-  private static func route(_ path: String) -> Route { Array(path.utf8).withUnsafeBytes { Route($0) } }
+  private static func route(_ path: String) -> Route {
+    Array(path.utf8).withUnsafeBytes { Route(RawPath($0)) }
+  }
 
   /// The route's name and, of those that have one, the part of the path that it names.
   private static func told(_ path: String) -> String {
@@ -65,7 +68,8 @@ struct RouteTests {
       ("/api/uploads/x/y", "upload -"), ("/api/uploadsx", "api"), ("/api/", "api"), ("/api", "page"),
       ("/view/a/b", "view a/b"), ("/view/", "view "), ("/view", "page"), ("/openapi.json", "openapi"),
       ("/openapi.json/", "page"), ("/healthz", "healthz"), ("/healthz/", "page"), ("/metrics", "metrics"),
-      ("/metricsx", "page"), ("/", "page"), ("", "page"), ("/index.html", "page"),
+      ("/iip", "tiles"), ("/iip/", "page"), ("/metricsx", "page"), ("/", "page"), ("", "page"),
+      ("/index.html", "page"),
     ])
   func readings(path: String, told: String) { #expect(Self.told(path) == told) }
 
@@ -73,7 +77,7 @@ struct RouteTests {
     "each is counted as what it is",
     arguments: [
       ("/dzi/a.dzi", "dzi"), ("/xyz/a", "xyz"), ("/zoomify/a", "zoomify"), ("/iiif/2/a", "iiif2"),
-      ("/iiif/3/a", "iiif3"), ("/iiif/presentation/3/a", "presentation"), ("/api/x", "api"),
+      ("/iiif/3/a", "iiif3"), ("/iip", "iip"), ("/iiif/presentation/3/a", "presentation"), ("/api/x", "api"),
       ("/nothing", "page"),
       ("/view/a", "page"), ("/healthz", "healthz"), ("/metrics", "metrics"),
     ])
@@ -99,6 +103,34 @@ struct RouteTests {
     ])
   func spelling(sent: String, spelled: String) throws {
     #expect(try PlainPath(Array(sent.utf8)).bytes == Array(spelled.utf8))
+  }
+
+  @Test(
+    "a query in one spelling",
+    arguments: [
+      ("a=1&b", "a=1&b"), ("a=%31%2C2+3", "a=1,2 3"), ("a=b%26c%2Bd%2fe%25", "a=b%26c%2Bd%2Fe%25"),
+      ("a=%zz+%", "a=%zz+%"), ("a=%ff", "a=%ff"),
+    ])
+  func query(sent: String, spelled: String) throws {
+    let path = try PlainPath(Array("/x%2Cy".utf8), query: Array(sent.utf8))
+    #expect(path.bytes == Array("/x,y?\(spelled)".utf8))
+    path.withRawPath {
+      #expect($0.count == 4)
+      #expect(Array($0.bytes($0.query)) == Array(spelled.utf8))
+    }
+  }
+
+  @Test("a query is what stands one byte behind the path")
+  func behind() {
+    Array("/a?b=c".utf8).withUnsafeBytes { all in
+      func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: all[range])
+      }
+      #expect(RawPath(part(0..<2), query: part(3..<6)).query == 3..<6)
+      #expect(RawPath(part(0..<2), query: part(2..<2)).query.isEmpty)
+      #expect(RawPath(part(0..<1), query: part(3..<6)).query.isEmpty)
+      #expect(RawPath(part(0..<2)).query.isEmpty)
+    }
   }
 
   @Test(

@@ -21,18 +21,16 @@ import Uploading
     func version() throws(StorageError) -> Int { 1 }
     func images() throws(StorageError) -> [SourceImage] { [] }
     func changeSidecar(
-      ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
+      ofID id: ImageID, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
     ) throws(StorageError) -> Bool { false }
     func delete(
-      _ ids: [String], at time: Int
-    ) throws(StorageError) -> (deletion: DeletedImages?, refused: [String]) { (nil, ids) }
-    func deletions(since oldest: Int) throws(StorageError) -> [DeletedImages] { [] }
-    func restore(
-      _ name: String, since oldest: Int
-    ) throws(StorageError) -> (restored: [String], taken: [String])? { nil }
-    func take(_ id: String, from library: String) throws(StorageError) {}
-    func give(_ id: String, to library: String) throws(StorageError) {}
-    func hand(_ id: String, to other: any OpenSpace) throws(StorageError) {}
+      _ ids: [ImageID], at time: Int
+    ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID]) { (nil, ids) }
+    func deletions(since oldest: Int) throws(StorageError) -> [Deletion] { [] }
+    func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration? { nil }
+    func take(_ id: ImageID, from library: String) throws(StorageError) {}
+    func give(_ id: ImageID, to library: String) throws(StorageError) {}
+    func hand(_ id: ImageID, to other: any OpenSpace) throws(StorageError) {}
     func purgeDeleted(until oldest: Int) throws(StorageError) {}
     func makeVault() throws(StorageError) -> any UploadVault { throw StorageError("keep", "nothing is kept") }
   }

@@ -36,12 +36,12 @@ import TileGeometry
   /// was written.
   private func examine(_ path: String, _ what: @autoclosure () -> String) {
     do {
-      let archive = try SZIArchive(path: path)
+      let archive = try TileArchive(path: path)
       let isSame = archive.pyramid == Self.pyramid && archive.hasEveryTile
       for index in 0..<archive.pyramid.tileCount {
         guard let tile = archive.tile(index) else { continue }
-        let start = tile.baseAddress! - archive.file.bytes.baseAddress!
-        #expect(start >= 0 && start + tile.count <= archive.byteCount, "\(what())")
+        let start = tile.baseAddress! - archive.file!.bytes.baseAddress!
+        #expect(start >= 0 && start + tile.count <= archive.byteCount!, "\(what())")
         // Reads every byte; a checksum that nobody looks at would not.
         let isWhole = TileStorage.checksum(tile) == archive.checksum(ofTile: index)
         if isSame, isWhole { #expect(Array(tile) == SmallArchive.tile(index), "\(what())") }
@@ -74,7 +74,7 @@ import TileGeometry
     let patient = try Patient(whole, in: folder)
     for count in (0..<whole.count).reversed() {
       patient.cut(to: count)
-      let error = refusal { _ = try SZIArchive(path: patient.path) }
+      let error = refusal { _ = try TileArchive(path: patient.path) }
       #expect(error != nil, "the first \(count) of \(whole.count) bytes were accepted")
     }
   }
@@ -101,7 +101,7 @@ import TileGeometry
         patient.heal(change)
       }
     }
-    #expect(try SZIArchive(path: patient.path).hasEveryTile)
+    #expect(try TileArchive(path: patient.path).hasEveryTile)
   }
 
   /// Several bytes at once, mostly where the numbers are: the directory and its end.
@@ -172,7 +172,7 @@ import TileGeometry
                 if entry.filename.endswith(".dzi"): data = data.replace(sys.argv[3].encode(), sys.argv[4].encode())
                 target.writestr(entry.filename, data)
         """)
-    let error = refusal { _ = try SZIArchive(path: folder("lie.szi")) }
+    let error = refusal { _ = try TileArchive(path: folder("lie.szi")) }
     #expect(error?.reason == "its descriptor names far more tiles than it holds")
   }
 
@@ -191,10 +191,10 @@ import TileGeometry
       ("text.szi", "no ZIP directory at its end: not an archive, or cut short"),
       ("end.szi", "it holds no NAME/NAME.dzi"),
     ] {
-      let error = refusal { _ = try SZIArchive(path: folder(name)) }
+      let error = refusal { _ = try TileArchive(path: folder(name)) }
       #expect(error?.description == "cannot open \(folder(name)): \(reason)")
     }
-    #expect(refusal { _ = try SZIArchive(path: "/dev/zero") }?.reason == "not a regular file")
+    #expect(refusal { _ = try TileArchive(path: "/dev/zero") }?.reason == "not a regular file")
   }
 
   private static func centralEntry(of name: String, in file: [UInt8]) -> Int? {
@@ -211,7 +211,7 @@ import TileGeometry
 
   /// Every entry with a ZIP64 field, and a ZIP64 end that the short one refers to.
   private static func zip64(_ path: String) throws -> [UInt8] {
-    let archive = try SZIArchive(path: path)
+    let archive = try TileArchive(path: path)
     var (file, directory): ([UInt8], [UInt8]) = ([], [])
     var entries = archive.entryNames.map { ("small/\($0)", Array(archive.entry($0)!)) }
     for index in 0..<archive.pyramid.tileCount {

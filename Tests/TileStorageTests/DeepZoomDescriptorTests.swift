@@ -104,7 +104,7 @@ import TileGeometry
   @Test(arguments: ["", "bmp", "jpg ", ".jpg", "jpg/../../x"])
   func `an unknown format is refused`(text: String) {
     let error = refusal { _ = try read(xml(format: text)) }
-    #expect(error?.reason == "Image.Format is '\(text)', not one of jpg, jpeg, png, webp, avif")
+    #expect(error?.reason == "Image.Format is '\(text)', not one of jpg, jpeg, png, webp, avif, jxl")
   }
 
   @Test(arguments: ["1", "512", "65536"])

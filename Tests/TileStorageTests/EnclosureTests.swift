@@ -58,9 +58,9 @@ import TileGeometry
     let elsewhere = try TemporaryFolder()
     try SmallArchive.write(to: elsewhere("a.szi"), SmallArchive.pyramid(9, 9, tileSize: 4))
     try files.createSymbolicLink(atPath: folder("a.szi"), withDestinationPath: elsewhere("a.szi"))
-    let error = refusal { _ = try SZIArchive(path: folder("a.szi"), within: Enclosure(folder.path)) }
+    let error = refusal { _ = try TileArchive(path: folder("a.szi"), within: Enclosure(folder.path)) }
     #expect(error?.description == "cannot open \(folder("a.szi")): a link leads out of the folder")
-    #expect(try SZIArchive(path: folder("a.szi")).hasEveryTile)
+    #expect(try TileArchive(path: folder("a.szi")).hasEveryTile)
 
     let descriptor = DeepZoomDescriptor(pyramid: SmallArchive.pyramid(9, 9, tileSize: 4), format: .jpeg)
     try folder.write("d.dzi", descriptor.xml.utf8)
@@ -77,7 +77,7 @@ import TileGeometry
     try files.createSymbolicLink(atPath: folder("d_files/2"), withDestinationPath: elsewhere("2"))
     // With a library around it and as a file of its own.
     for enclosure in [try Enclosure(folder.path), nil] {
-      let archive = try SZIArchive(path: folder("d.dzi"), within: enclosure)
+      let archive = try TileArchive(path: folder("d.dzi"), within: enclosure)
       func tile(_ level: Int, _ column: Int, _ row: Int) -> [UInt8]? {
         archive.tileIndex(level: level, column: column, row: row).flatMap { archive.copy($0) }
       }
@@ -86,7 +86,11 @@ import TileGeometry
       #expect(tile(4, 0, 0) == nil)
       #expect(tile(2, 0, 0) == nil)
       // It is there: that it is not read is a fault, and no tile that was left out.
-      #expect(!archive.lacks(try #require(archive.tileIndex(level: 4, column: 0, row: 0))))
+      let number = try #require(archive.tileIndex(level: 4, column: 0, row: 0))
+      guard case .unreadable = archive.stored(number) else {
+        Issue.record("\(archive.stored(number))")
+        continue
+      }
     }
   }
 }

@@ -15,7 +15,7 @@ import TileGeometry
     try Tool.check(
       ["vips", "dzsave", folder("noise.png"), folder("noise.szi"), "--container", "szi"] + layout)
     try Tool.check(["unzip", "-qq", folder("noise.szi"), "-d", folder("out")])
-    let archive = try SZIArchive(path: folder("noise.szi"))
+    let archive = try TileArchive(path: folder("noise.szi"))
     #expect(archive.name == "noise")
     #expect(archive.format == .png)
     #expect(archive.pyramid == SmallArchive.pyramid(width, height, tileSize: tileSize))
@@ -31,7 +31,7 @@ import TileGeometry
   }
 
   /// Repacks one of our archives by Python's `zipfile`; `body` sees `source`, `target` and `entries`.
-  private func repacked(_ folder: TemporaryFolder, _ body: String) throws -> SZIArchive {
+  private func repacked(_ folder: TemporaryFolder, _ body: String) throws -> TileArchive {
     let source = try SmallArchive.write(5, 3, tileSize: 2, in: folder)
     let script = """
       import sys, zipfile
@@ -41,7 +41,7 @@ import TileGeometry
 
       """
     try Tool.check(["python3", "-", source, folder("foreign.szi")], input: script + body)
-    return try SZIArchive(path: folder("foreign.szi"))
+    return try TileArchive(path: folder("foreign.szi"))
   }
 
   @Test(arguments: [
@@ -152,7 +152,7 @@ import TileGeometry
       file.replaceSubrange(start..<start + name.count, with: name)
     }
     try folder.write("b.szi", file)
-    let archive = try SZIArchive(path: folder("b.szi"))
+    let archive = try TileArchive(path: folder("b.szi"))
     #expect(archive.name == String(decoding: name, as: UTF8.self))
     for index in 0..<pyramid.tileCount { #expect(archive.copy(index) == SmallArchive.tile(index)) }
   }
@@ -166,7 +166,7 @@ import TileGeometry
           "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').writestr(sys.argv[2], b'x')",
           folder("a.szi"), name,
         ])
-      let error = refusal { _ = try SZIArchive(path: folder("a.szi")) }
+      let error = refusal { _ = try TileArchive(path: folder("a.szi")) }
       #expect(error?.description == "cannot open \(folder("a.szi")): it holds no NAME/NAME.dzi")
     }
   }

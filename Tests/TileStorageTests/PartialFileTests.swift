@@ -52,6 +52,28 @@ import TileGeometry
     #expect(CreationMask.mask(inStatus: text) == mask)
   }
 
+  /// What a process that turned hostile would keep of a file, to change it once it was checked and published.
+  @Test func `who could still write a file that was handed out is seen`() throws {
+    let folder = try TemporaryFolder()
+    let file = try PartialFile(destination: folder("a"), isHandedOut: true)
+    try write("content", to: file)
+    let kept = dup(file.descriptor)
+    let mapped = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, kept, 0)
+    #expect(mapped != MAP_FAILED)
+    // Nor can they have it taken for a leftover.
+    #expect(flock(kept, LOCK_UN) == 0)
+    #expect(PartialFile.removeLeftovers(in: folder.path) == 0)
+    #expect(file.takeBack() == .some)
+    close(kept)
+    #expect(file.takeBack() == .some)
+    munmap(mapped, 4096)
+    #expect(file.takeBack() == .none)
+    #expect(PartialFile.removeLeftovers(in: folder.path) == 0)
+    try file.publish()
+    #expect(try bytes(ofFile: folder("a")) == Array("content".utf8))
+    #expect(folder.files() == ["a"])
+  }
+
   @Test func `abandoned or forgotten, it leaves nothing`() throws {
     let folder = try TemporaryFolder()
     let file = try PartialFile(destination: folder("a"))

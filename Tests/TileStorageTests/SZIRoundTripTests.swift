@@ -14,7 +14,7 @@ import TileGeometry
     let pyramid = SmallArchive.pyramid(width, height, tileSize: tileSize)
     for format in TileFormat.allCases {
       let size = try SmallArchive.write(to: folder("a.szi"), name: "night watch", pyramid, format: format)
-      let archive = try SZIArchive(path: folder("a.szi"))
+      let archive = try TileArchive(path: folder("a.szi"))
       #expect(archive.name == "night watch")
       #expect(archive.pyramid == pyramid)
       #expect(archive.format == format)
@@ -35,7 +35,7 @@ import TileGeometry
 
   @Test func `what lies outside the pyramid is nil, not another tile`() throws {
     let folder = try TemporaryFolder()
-    let archive = try SZIArchive(path: SmallArchive.write(5, 3, tileSize: 2, in: folder))
+    let archive = try TileArchive(path: SmallArchive.write(5, 3, tileSize: 2, in: folder))
     let top = archive.pyramid.topLevel
     for (level, column, row) in [
       (-1, 0, 0), (top + 1, 0, 0), (top, 3, 0), (top, 0, 2), (top, -1, 0), (top, 0, -1), (0, 1, 0), (0, 0, 1),
@@ -56,7 +56,7 @@ import TileGeometry
   func `a root folder may have any name`(name: String) throws {
     let folder = try TemporaryFolder()
     try SmallArchive.write(to: folder("a.szi"), name: name, SmallArchive.pyramid(5, 3, tileSize: 2))
-    let archive = try SZIArchive(path: folder("a.szi"))
+    let archive = try TileArchive(path: folder("a.szi"))
     #expect(Array(archive.name.utf8) == Array(name.utf8))
     #expect(archive.hasEveryTile)
   }
@@ -66,7 +66,7 @@ import TileGeometry
     let pyramid = SmallArchive.pyramid(40, 30, tileSize: 4)
     try SmallArchive.write(to: folder("a.szi"), pyramid)
     try SmallArchive.write(to: folder("b.szi"), pyramid, order: Array((0..<pyramid.tileCount).reversed()))
-    let (a, b) = (try SZIArchive(path: folder("a.szi")), try SZIArchive(path: folder("b.szi")))
+    let (a, b) = (try TileArchive(path: folder("a.szi")), try TileArchive(path: folder("b.szi")))
     for index in 0..<pyramid.tileCount { #expect(a.copy(index) == b.copy(index)) }
     #expect(a.generation != b.generation)
   }
@@ -87,7 +87,7 @@ import TileGeometry
     try writer.append("scan-properties.xml", Array(ScanProperties(imageSize: pyramid.imageSize).xml.utf8))
     try writer.append("vendor/note", Array("a note".utf8))
     _ = try writer.finish()
-    let generations = try ["a", "b", "c"].map { try SZIArchive(path: folder($0 + ".szi")).generation }
+    let generations = try ["a", "b", "c"].map { try TileArchive(path: folder($0 + ".szi")).generation }
     #expect(generations[0] == generations[1])
     #expect(generations[0] != generations[2])
   }
@@ -103,7 +103,7 @@ import TileGeometry
       try tile.withUnsafeBytes { try writer.append(tile: index, $0, crc: checksum($0)) }
     }
     let size = try writer.finish()
-    let archive = try SZIArchive(path: folder("a.szi"))
+    let archive = try TileArchive(path: folder("a.szi"))
     #expect(archive.byteCount == size)
     for (index, tile) in tiles.enumerated() { #expect(archive.copy(index) == tile) }
     try Tool.check(["unzip", "-tqq", folder("a.szi")])

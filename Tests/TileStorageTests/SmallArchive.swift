@@ -39,7 +39,7 @@ enum SmallArchive {
   }
 }
 
-extension SZIArchive {
+extension TileArchive {
   /// The tile's bytes, copied.
   func copy(_ index: Int) -> [UInt8]? { tile(index).map { Array($0) } }
 

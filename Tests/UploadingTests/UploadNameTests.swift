@@ -6,7 +6,8 @@ import Uploading
     "a file's name loses whatever could lead elsewhere or deceive the eye",
     arguments: [
       ("photo.jpg", "photo.jpg"), ("../../etc/passwd", "passwd"), ("C:\\pictures\\a.png", "a.png"),
-      (".hidden.jpg", "hidden.jpg"), ("~/x.jpg", "x.jpg"), ("a\u{0}b.jpg", "ab.jpg"),
+      (".hidden.jpg", "hidden.jpg"), (".\u{301}x.jpg", "\u{301}x.jpg"), ("~/x.jpg", "x.jpg"),
+      ("a\u{0}b.jpg", "ab.jpg"),
       ("a\u{202e}gpj.exe", "agpj.exe"), ("", "picture"), ("...", "picture"), ("/", "picture"),
       ("e\u{301}.jpg", "\u{e9}.jpg"), ("  a b .jpg ", "a b .jpg"),
     ])
@@ -29,6 +30,9 @@ import Uploading
 
   @Test(
     "what no id may name is no folder",
-    arguments: ["/a", "a/", "a//b", "..", "a/../b", ".a", "~", "~/a", "a\\b", "a\u{0}", " a", "a/\u{202e}b"])
+    arguments: [
+      "/a", "a/", "a//b", "..", "a/../b", ".a", "a/.\u{301}", "~", "~/a", "a\\b", "a\u{0}", " a",
+      "a/\u{202e}b",
+    ])
   func badFolders(name: String) { #expect(UploadName.folder(name) == nil) }
 }

@@ -8,7 +8,7 @@ import Testing
     Option("quality", "80", help: ""),
     Option("jobs", "N", help: ""), Option("quiet", help: ""), Option("json", help: ""),
     Option("min-scale", "S", help: ""), Option("max-scale", "S", help: ""),
-    Option("name", "NAME", isList: true, help: ""),
+    Option("name", "NAME", isList: true, help: ""), Option("depth", "N", needs: "json", help: ""),
   ]
 
   private func parse(_ words: [String], _ environment: [String: String] = [:]) throws -> Arguments {
@@ -129,6 +129,14 @@ import Testing
     let set = try parse([], ["ZIGGURAT_QUALITY": text])
     let other = #expect(throws: UsageError.self) { try set.int("quality", in: 1...100) }
     #expect(other?.description == "ZIGGURAT_QUALITY \(reason)")
+  }
+
+  /// In the environment it waits for the command that has the other one.
+  @Test func `what means nothing alone is a mistake on the command line`() {
+    #expect(complaint(["--depth", "3"]) == "--depth has no meaning without --json")
+    #expect(complaint(["--depth", "3", "--json"]) == nil)
+    #expect(complaint(["--depth", "3"], ["ZIGGURAT_JSON": "1"]) == nil)
+    #expect(complaint([], ["ZIGGURAT_DEPTH": "3"]) == nil)
   }
 
   @Test func `what a command cannot do without`() throws {

@@ -29,11 +29,16 @@ def made(name: str, make) -> Path:
     return path
 
 
-def photographs() -> list[Path]:
-    """The wallpapers of 5120×2880, by name."""
+def wallpapers() -> list[Path]:
+    """The demo's photographs, by name: links to files of any size, JPEG and PNG."""
     folder = CACHE / "photographs"
     subprocess.run([ROOT / "Tests/scripts/wallpapers", folder], check=True, stderr=subprocess.DEVNULL)
-    return [path for path in sorted(folder.iterdir()) if "5120x2880" in os.readlink(path)]
+    return sorted(folder.iterdir())
+
+
+def photographs() -> list[Path]:
+    """The wallpapers of 5120×2880, by name."""
+    return [path for path in wallpapers() if "5120x2880" in os.readlink(path)]
 
 
 def links(ziggurat: Path, folder: Path, library: Path, names: Iterable[str]) -> Path:

@@ -3,8 +3,8 @@
     python Tests/scripts/python-tests Tests/browser            all of them
     python Tests/scripts/python-tests Tests/browser -k pinch   those with "pinch" in their name
 
-needs playwright, pillow and numpy from PyPI and Debian's chromium. ZIGGURAT names another executable,
-PHOTOS another folder of photographs, ZIGGURAT_URL a server that has the same images already.
+needs playwright, pillow and numpy from PyPI and Debian's chromium-headless-shell. CHROMIUM names another browser,
+ZIGGURAT another executable, PHOTOS another folder of photographs, ZIGGURAT_URL a server that has the same images.
 """
 
 import atexit
@@ -26,7 +26,7 @@ from playwright.sync_api import Error, sync_playwright
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat")).resolve()
 PHOTOS = Path(os.environ.get("PHOTOS", "/usr/share/wallpapers"))
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell")
 # What the library holds, by id: photographs of Debian's plasma-workspace-wallpapers.
 SOURCES = {
     "landscapes/SafeLanding": "SafeLanding/contents/images/5120x2880.jpg",

@@ -98,7 +98,8 @@ class Colour(unittest.TestCase):
         for ending, saving, options in (
                 ("png", {}, ("--format", "png")), ("png", {}, ("--format", "jpeg")), ("png", {}, ("--format", "webp")),
                 ("png", {}, ("--format", "avif")), ("jpg", {"quality": 90, "subsampling": 2}, ("--fidelity", "fast")),
-                ("jpg", {"quality": 75, "subsampling": 2}, ("--fidelity", "lossless")), ("tif", {}, ("--format", "webp"))):
+                ("jpg", {"quality": 75, "subsampling": 2}, ("--fidelity", "lossless")), ("png", {}, ("--format", "jxl")),
+                ("jpg", {"quality": 75, "subsampling": 2}, ("--fidelity", "lossless", "--format", "jxl")), ("tif", {}, ("--format", "webp"))):
             with self.subTest(f"{ending} {options}"):
                 source, base = folder("kept") / f"picture.{ending}", folder("library")
                 Image.fromarray(colours(3, 3)).save(source, icc_profile=profile, **saving)
@@ -108,7 +109,7 @@ class Colour(unittest.TestCase):
                 with zipfile.ZipFile(base / "picture.szi") as archive:
                     tiles = [name for name in archive.namelist() if "_files/" in name]
                     for name in tiles:
-                        # Pillow reads no AVIF; libvips reads all of them.
+                        # Pillow reads no AVIF and no JPEG XL; libvips reads all of them.
                         tile = base / f"tile{Path(name).suffix}"
                         tile.write_bytes(archive.read(name))
                         found = subprocess.run(["vipsheader", "-f", "icc-profile-data", tile], capture_output=True)

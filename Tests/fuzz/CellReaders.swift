@@ -42,8 +42,10 @@ private final class Conversation {
 
   private init() {
     let path = MemoryFile.shared.filled(with: [1, 2, 3])
-    guard let file = try? SourceFile(path: path, name: "photo.jpg") else { preconditionFailure("a source") }
-    work = CellBuilder.Work(source: SourceScan.Source(path: path, id: "photo"), file: file, digest: "0")
+    guard let file = try? SourceFile(path: path, name: "photo.jpg"), let id = ImageID("photo") else {
+      preconditionFailure("a source")
+    }
+    work = CellBuilder.Work(source: SourceScan.Source(path: path, id: id), file: file, digest: "0")
   }
 
   func hear(_ bytes: [UInt8]) {
@@ -57,7 +59,7 @@ private final class Conversation {
     defer { close(others) }
     let cell = Cell(channel: CellChannel(own, isInCell: false), status: CellStatus(status))
     let pool = WorkPool(pictures: 1, memoryLimit: 1 << 30)
-    var carried = CarriedBuild(work, cell, builder, pool, isAlone: false, isLast: false)
+    var carried = CarriedBuild(work, cell, builder, pool, isAlone: false)
     defer { carried.end() }
     do throws(CarriedBuild.Stop) {
       let order = BuildOrder(
@@ -87,15 +89,15 @@ private final class Conversation {
 /// Takes archives tile by tile, as private spaces do, and keeps nothing.
 private struct NoStore: ArchiveStore {
   func prepare() {}
-  func buildRecord(ofID id: String) -> BuildRecord? { nil }
+  func buildRecord(ofID id: ImageID) -> BuildRecord? { nil }
   func count() -> Int { 0 }
-  func trash(_ ids: [String]) -> TrashFolder.Failures { TrashFolder.Failures() }
+  func trash(_ ids: [ImageID]) -> TrashFolder.Failures { TrashFolder.Failures() }
   func purgeTrash(until oldest: Int) {}
 
   func makeWriter(
-    id: String, pyramid: Pyramid, format: TileFormat
+    id: ImageID, pyramid: Pyramid, format: TileFormat
   ) -> any ArchiveWriter {
-    SZIWriter(descriptor: Self.nowhere, name: id, pyramid: pyramid, format: format)
+    SZIWriter(descriptor: Self.nowhere, name: id.name, pyramid: pyramid, format: format)
   }
 
   private static let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)

@@ -18,6 +18,8 @@ enum FuzzTarget: String, CaseIterable {
   case tile
   /// What a cell answers, and what it is asked.
   case cell
+  /// A request's path and query.
+  case request
 
   /// That `ZIGGURAT_FUZZ` names.
   static let chosen: FuzzTarget = {
@@ -37,6 +39,7 @@ enum FuzzTarget: String, CaseIterable {
     case .profile: input.readProfile()
     case .tile: input.decodeTile()
     case .cell: input.hearCell()
+    case .request: input.readRequest()
     }
   }
 }

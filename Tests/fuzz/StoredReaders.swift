@@ -9,8 +9,8 @@ import TileGeometry
 extension FuzzInput {
   /// As the server and `verify` open and read one, whoever wrote it.
   func readArchive() {
-    let archive: SZIArchive
-    do throws(StorageError) { archive = try SZIArchive(path: path) } catch {
+    let archive: TileArchive
+    do throws(StorageError) { archive = try TileArchive(path: path) } catch {
       precondition(!error.reason.isEmpty, "a refusal has a reason")
       return
     }
@@ -34,7 +34,7 @@ extension FuzzInput {
         archive.tileIndex(level: address.level, column: address.column, row: address.row) == number,
         "a place has its tile")
     }
-    _ = (archive.lacks(archive.pyramid.tileCount), archive.tile(-1), sum)
+    _ = (archive.stored(archive.pyramid.tileCount), archive.tile(-1), sum)
   }
 
   /// Told, compared with sRGB, and gone by for pixels of RGB and of gray.
@@ -44,7 +44,7 @@ extension FuzzInput {
     _ = EmbeddedProfile.isSRGB(bytes)
     guard told?.colourSpace == "GRAY" else { return }
     let shades = (0...255).map { UInt8($0) }
-    let image = Image(copying: shades, width: 16, height: 16, bands: 1, stride: 16)
+    let image = Image(copying: shades, width: 16, height: 16, bands: .gray, stride: 16)
     image.setProfile(bytes)
     try? image.convertedFromEmbeddedProfile(intent: "relative").decodeAll()
   }
@@ -52,17 +52,19 @@ extension FuzzInput {
   func decodeTile() {
     let codec = TurboJPEG()
     bytes.withUnsafeBytes { tile in
-      // Its place would want this size.
+      // That of the first inputs is what its place wants.
       guard let format = TileFormat.allCases.first(where: { $0.signature == ImageSignature(tile) }),
-        let image = try? Image(encoded: tile, mediaType: format.mediaType, subject: "tile"),
-        let size = PixelSize(width: image.width, height: image.height), max(size.width, size.height) <= 2048
+        let size = PixelSize(width: 64, height: 48)
       else { return }
+      if let jpeg = Image.jpeg(inTile: tile, format, width: size.width, height: size.height) {
+        precondition(jpeg.starts(with: [0xff, 0xd8]), "what was a JPEG is one")
+      }
       for isPlanar in [true, false] {
         do throws(RenderError) {
           let pixels = try TileDecoder.decode(tile, as: format, size: size, planar: isPlanar, codec)
           precondition(pixels.width > 0 && pixels.height > 0, "a picture has pixels")
           let color = try codec.interleaved(pixels)
-          if color.layout == .interleaved(bands: 3) { _ = try codec.encode(color, quality: 80) }
+          if color.layout == .interleaved(.rgb) { _ = try codec.encode(color, quality: 80) }
         } catch {
           precondition(!error.description.isEmpty, "a refusal has a reason")
         }

@@ -4,6 +4,7 @@ import json
 import os
 import struct
 import subprocess
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -28,7 +29,7 @@ PICTURES = {
 ENDINGS = {"jpeg": "jpg", "png": "png", "tiff": "tif"}
 TILES = {"color.jpg": ("", "[Q=80]"), "full.jpg": ("", "[Q=95]"), "gray.jpg": ("gray", "[Q=80]"), "color.png": ("", ""),
          "alpha.png": ("alpha", ""), "color.webp": ("", "[Q=80]"), "alpha.webp": ("alpha", "[lossless]"),
-         "color.avif": ("", "[compression=av1,effort=0]"), "progressive.jpg": ("", "[Q=80,interlace]")}
+         "color.avif": ("", "[compression=av1,effort=0]"), "color.jxl": ("", "[Q=80]"), "alpha.jxl": ("alpha", "[lossless]"), "progressive.jpg": ("", "[Q=80,interlace]")}
 WORDS = ["-XMP-dc:Title=Night watch", "-XMP-dc:Description=Two\nlines", "-XMP-dc:Subject=a", "-XMP-dc:Subject=b",
          "-XMP-dc:Rights=CC0", "-XMP-photoshop:City=Delft", "-XMP-exif:DateTimeOriginal=2024:05:01 10:20:30"]
 MARKS = ["-EXIF:ImageDescription=Words", "-EXIF:Artist=Somebody", "-EXIF:DateTimeOriginal=2024:05:01 10:20:30",
@@ -108,6 +109,10 @@ def tiles(place: Path) -> None:
     for name, (kind, options) in TILES.items():
         call("vips", "copy", base(kind, 64, 48), f"{place / name}{f'{options[:-1]},strip]' if options else '[strip]'}")
     call("vips", "copy", base("", 64, 48), f"{place / 'profile.jpg'}[Q=60,profile={SRGB}]")
+    # A JPEG's coefficients, with what makes it that JPEG again.
+    call(ZIGGURAT, "build", place / "color.jpg", "--library", HERE / "library-jxl", "--format", "jxl", "--fidelity", "lossless", "--force")
+    with zipfile.ZipFile(HERE / "library-jxl/color.szi") as archive:
+        (place / "recompressed.jxl").write_bytes(archive.read("color/color_files/6/0_0.jxl"))
 
 
 def cells(place: Path) -> None:
@@ -142,9 +147,24 @@ def cells(place: Path) -> None:
         (place / f"render-{number}").write_bytes(b"\3" + struct.pack(f"<{8 + len(words) + 3}q", *start, *words, 3, 1, 9))
 
 
+REQUESTS = [
+    "/dzi/a.dzi", "/dzi/a_files/12/3_4.jpg", "/xyz/a/3/1/2.webp", "/xyz/a/tilejson.json", "/zoomify/a/ImageProperties.xml",
+    "/zoomify/a/TileGroup0/3-1-1.jpg", "/iiif/3/a%2Fb/info.json", "/iiif/3/a/full/max/0/default.jpg",
+    "/iiif/2/a/pct:10,10.5,20,30/!400,300/!90/gray.png", "/iiif/3/a/square/^pct:50/22.5/bitonal.tif",
+    "/iip?FIF=a&JTL=3,4", "/iip?FIF=a.tif&RGN=0.1,0.2,0.3,0.4&WID=500&HEI=400&QLT=70&ROT=!90&CVT=jpeg",
+    "/iip?FIF=a&OBJ=IIP,1.0&OBJ=Max-size&OBJ=Resolution-number", "/iip?DeepZoom=a.dzi", "/iip?Zoomify=a/TileGroup0/0-0-0.jpg",
+    "/iip?IIIF=a/full/!200,200/0/default.jpg", "/api/images/~%2Fa/viewport?width=640&height=480&fit=contain&rotation=30&margin=2",
+    "/api/images?q=a+b&limit=10&cursor=x", "/iiif/presentation/3/a/manifest", "/iiif/presentation/3/collection/2", "/view/a"]
+
+
+def requests(place: Path) -> None:
+    for number, text in enumerate(REQUESTS):
+        (place / f"{number}").write_text(text)
+
+
 TARGETS = {"jpeg": lambda place: pictures("jpeg", place), "png": lambda place: pictures("png", place),
            "tiff": lambda place: pictures("tiff", place), "metadata": metadata, "sidecar": sidecars, "archive": archives,
-           "profile": profiles, "tile": tiles, "cell": cells}
+           "profile": profiles, "tile": tiles, "cell": cells, "request": requests}
 
 
 def folder(target: str) -> Path:

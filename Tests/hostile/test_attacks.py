@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 from PIL import Image  # noqa: E402
 
 import processes  # noqa: E402
-from harness import BINARY, CRASH, ROOT, WALLPAPER, archive_faults, archives, folder, leftovers, photo, run  # noqa: E402
+from harness import BINARY, CRASH, ROOT, WALLPAPER, folder, photo, run  # noqa: E402
+from szi import archive_faults, archives, leftovers  # noqa: E402
 from upload_client import Client, rest_of, serve  # noqa: E402
 
 GOOD = int(os.environ.get("GOOD", 100))
@@ -32,7 +33,7 @@ MEGABYTE = 1 << 20
 LIMIT = 500  # MB that a build may take for pictures
 SPARE = 256  # MB beside those
 # Seconds that a picture may take in a build: some hang.
-TIMEOUT = 20
+TIMEOUT = 10
 
 
 def good_pictures() -> Path:

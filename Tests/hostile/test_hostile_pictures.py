@@ -8,7 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 
-from harness import CommandTest, ROOT, archives, folder, photo, run  # noqa: E402
+from harness import CommandTest, ROOT, folder, photo, run  # noqa: E402
+from szi import archives  # noqa: E402
 from upload_client import Client, serve  # noqa: E402
 
 PICTURES = ROOT / "Tests/Fixtures/hostile"

@@ -1,13 +1,9 @@
-"""IIIF over HTTP: grid tiles are the stored ones, everything else is rendered once, kept, and never of another archive."""
+"""IIIF over HTTP: grid tiles are the stored ones, everything else is made as it was asked for."""
 
-import concurrent.futures
 import json
 import re
-import select
-import socket
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
@@ -90,7 +86,7 @@ class Images(unittest.TestCase):
             "100,100,600,400/300,200/0/default.jpg": (300, 200, 3), "101,33,601,401/,100/90/default.png": (100, 150, 3),
             "square/64,64/!180/gray.jpg": (64, 64, 1), "full/170,/0/bitonal.png": (170, 110, 1),
             "full/!100,100/0/gray.webp": (100, 65, 3), "pct:10,10,20,20/max/0/default.tif": (340, 220, 3),
-            "full/200,/0/default.gif": (200, 129, 3), "full/85,55/0/default.avif": (85, 55, 3),
+            "full/200,/0/default.gif": (200, 129, 3), "full/85,55/0/default.avif": (85, 55, 3), "full/85,55/0/default.jxl": (85, 55, 3),
             "0,0,100,100/100,100/45/default.png": (141, 141, 4), "0,0,100,100/100,100/45/default.jpg": (141, 141, 3),
         }.items():
             for version in "23":
@@ -105,7 +101,7 @@ class Images(unittest.TestCase):
                     self.assertEqual(found[2], expected[2], url)
                 else:
                     self.assertEqual(found[:2], expected[:2], url)
-                    if not url.endswith((".webp", ".gif", ".avif")):
+                    if not url.endswith((".webp", ".gif", ".avif", ".jxl")):
                         self.assertEqual(found[2], expected[2], url)
                 self.assertIn(f'<http://iiif.io/api/image/{version}/level2.json>;rel="profile"', answer["link"])
                 self.assertIn('rel="canonical"', answer["link"])
@@ -187,140 +183,10 @@ class Images(unittest.TestCase):
         self.assertEqual(self.server.get("/api/images/a%2Fb%20c/viewport.bmp?width=5&height=5").status, 404)
 
     def test_tiles_in_other_formats(self):
-        for ending, loader in (("png", "png"), ("webp", "webp"), ("avif", "avif"), ("jpeg", "jpeg")):
+        for ending, loader in (("png", "png"), ("webp", "webp"), ("avif", "avif"), ("jxl", "jxl"), ("jpeg", "jpeg")):
             answer = self.server.get(f"/dzi/a%2Fb%20c_files/11/6_4.{ending}")
             self.assertEqual((answer.status, answer["content-type"]), (200, f"image/{loader}"))
             self.assertEqual(size(answer.body)[:2], (WIDTH - 6 * SIDE, HEIGHT - 4 * SIDE))
-
-
-class Rendering(unittest.TestCase):
-    def serve(self, *options) -> tuple[Server, Path, Path]:
-        photos, library = folder("photos"), folder("library")
-        photo(photos / "p.jpg", 2400, 1600)
-        self.assertEqual(run("build", photos, "--library", library).returncode, 0)
-        server = Server(library, *options)
-        self.addCleanup(server.stop)
-        return server, photos, library
-
-    def test_equal_requests_share_one_answer_and_a_full_queue_says_503(self):
-        server, _, _ = self.serve("--render-threads", 1, "--render-queue", 2)
-        slow = "/iiif/3/p/full/max/1.5/default.png"
-        with concurrent.futures.ThreadPoolExecutor(40) as pool:
-            same = [pool.submit(server.get, slow) for _ in range(12)]
-            time.sleep(0.5)
-            others = [pool.submit(server.get, f"/iiif/3/p/full/max/{angle}.5/default.png") for angle in range(2, 10)]
-            time.sleep(0.1)
-            self.assertEqual(server.get("/dzi/p_files/12/0_0.jpg").status, 200)
-            rendering = [one for one in same + others if not one.done()]
-            same, others = [one.result() for one in same], [one.result() for one in others]
-        self.assertEqual({answer.status for answer in same}, {200})
-        self.assertEqual(len({answer.body for answer in same}), 1)
-        counted = dict(line.split() for line in server.get("/metrics").body.decode().splitlines() if line[0] != "#")
-        rendered = 1 + sum(answer.status == 200 for answer in others)
-        self.assertEqual(int(counted["ziggurat_renders_total"]), rendered)
-        self.assertEqual(int(counted["ziggurat_renders_shared_total"]), 11)
-        self.assertEqual(int(counted["ziggurat_renders_refused_total"]), sum(answer.status == 503 for answer in others))
-        statuses = sorted(answer.status for answer in others)
-        self.assertEqual(set(statuses), {200, 503})
-        for answer in others:
-            if answer.status == 503:
-                self.assertTrue(answer["retry-after"].isdigit())
-        self.assertNotEqual(rendering, [], "the tile was answered while pictures were rendered")
-        self.assertEqual(server.get(slow).body, same[0].body)
-
-    def test_a_rebuilt_archive_never_serves_an_old_crop(self):
-        server, photos, library = self.serve()
-        url = "/iiif/3/p/100,100,500,300/250,150/0/default.jpg"
-        before = server.get(url)
-        self.assertEqual(server.get(url).body, before.body)
-        photo(photos / "p.jpg", 2400, 1600, left=0, top=0)
-        self.assertEqual(run("build", photos, "--library", library).returncode, 0)
-        deadline = time.monotonic() + 30
-        while (after := server.get(url))["etag"] == before["etag"]:
-            self.assertEqual(after.body, before.body)
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.1)
-        self.assertNotEqual(after.body, before.body)
-        self.assertEqual(server.get(url, If_None_Match=before["etag"]).status, 200)
-
-    def test_clients_that_leave_and_a_stop_while_rendering(self):
-        server, _, _ = self.serve("--render-threads", 1)
-        for angle in range(1, 8):
-            connection = server.connect()
-            connection.sendall(f"GET /iiif/3/p/full/max/{angle}.25/default.png HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-            time.sleep(0.02)
-            connection.close()
-        self.assertTrue(server.alive())
-        waiting = [server.connect() for _ in range(4)]
-        for number, connection in enumerate(waiting):
-            connection.sendall(f"GET /iiif/3/p/full/max/{number}.75/default.png HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        time.sleep(0.1)
-        self.assertEqual(server.stop(), 0)
-
-    def counted(self, server: Server, name: str) -> int:
-        return int(re.search(rf"^ziggurat_{name} (\d+)$", server.get("/metrics").body.decode(), re.MULTILINE)[1])
-
-    # Takes long: half a minute and more, were nobody to end it.
-    DEAR = "/iiif/3/p/full/^8000,6000/{}.5/default.png"
-
-    def ask(self, server: Server, path: str, address: str = "127.0.0.1") -> socket.socket:
-        connection = socket.create_connection(("127.0.0.1", server.port), timeout=120, source_address=(address, 0))
-        self.addCleanup(connection.close)
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        return connection
-
-    def test_the_last_client_that_leaves_ends_a_render(self):
-        server, _, _ = self.serve("--render-threads", 1)
-        first, second = (self.ask(server, self.DEAR.format(1)) for _ in range(2))
-        behind = self.ask(server, "/iiif/3/p/full/^4000,/0.5/default.png")
-        while self.counted(server, "renders_shared_total") < 1 or self.counted(server, "render_queue_length") != 1:
-            time.sleep(0.05)
-        first.close()
-        second.close()
-        self.assertIn(b" 200 ", behind.recv(100))
-        self.assertEqual((self.counted(server, "renders_abandoned_total"), self.counted(server, "renders_total")), (1, 1))
-
-    def test_what_is_not_ready_in_time_is_503_and_ends(self):
-        server, _, _ = self.serve("--render-threads", 1, "--render-timeout", 1)
-        answer = server.get(self.DEAR.format(1))
-        self.assertEqual((answer.status, answer["retry-after"]), (503, "30"))
-        self.assertEqual(self.counted(server, "renders_late_total"), 1)
-        self.assertEqual(server.get("/iiif/3/p/full/300,/0/default.jpg").status, 200)
-
-    def test_a_crowd_at_one_address_takes_nothing_from_another(self):
-        server, _, _ = self.serve("--render-threads", 1, "--render-queue", 4)
-        crowd = [self.ask(server, self.DEAR.format(number), "127.0.0.2") for number in range(1, 6)]
-        while self.counted(server, "render_queue_length") < 4:
-            time.sleep(0.05)
-        # No stored tile: those never wait.
-        single = self.ask(server, "/iiif/3/p/full/310,/0/default.jpg", "127.0.0.3")
-        self.assertIn(b" 200 ", single.recv(100))
-        # One of the crowd made room; one or two were before it.
-        answers = [one.recv(100).split()[1] for one in select.select(crowd, [], [], 60)[0]]
-        self.assertEqual(answers.count(b"503"), 1)
-        self.assertEqual(set(answers) - {b"503", b"200"}, set())
-
-    def test_formats_that_take_long_may_have_fewer_pixels(self):
-        server, _, _ = self.serve("--max-pixels", 1_000_000)
-        for ending, width, status in (("jpg", 1200, 200), ("png", 1200, 200), ("avif", 1200, 200), ("webp", 1200, 200),
-                                      ("tif", 1200, 400), ("tif", 900, 200), ("gif", 900, 400), ("gif", 700, 200)):
-            answer = server.get(f"/iiif/3/p/full/{width},/0/default.{ending}")
-            self.assertEqual(answer.status, status, (ending, width))
-            if status == 400:
-                self.assertIn("at most", answer.body.decode())
-
-    def test_a_damaged_tile_is_500_and_never_a_picture(self):
-        server, _, library = self.serve()
-        server.stop()
-        path = library / "p.szi"
-        data = bytearray(path.read_bytes())
-        start = data.index(b"p/p_files/12/1_1.jpg") + len("p/p_files/12/1_1.jpg")
-        data[start:start + 400] = bytes(400)
-        path.write_bytes(data)
-        again = Server(library)
-        self.addCleanup(again.stop)
-        self.assertEqual(again.get("/iiif/3/p/500,500,200,200/max/0/default.png").status, 500)
-        self.assertEqual(again.get("/iiif/3/p/0,0,200,200/max/0/default.png").status, 200)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ class Reference(ServerTest):
         return picture.rotate(-turn, expand=True)
 
     def test_random_requests(self):
-        chance, refused, exact, scaled = seed("IIIF"), 0, 0, 0
+        chance, refused, exact, scaled = seed("IIIF", 1), 0, 0, 0
         for number in range(400):
             version = chance.choice("23")
             mirrored, turn = chance.random() < 0.3, chance.choice([0, 0, 90, 180, 270])
@@ -133,8 +133,8 @@ class Reference(ServerTest):
                 elif quality == "gray":
                     self.assertEqual(seen.mode, "L")
                     if min(found) > 8:
-                        # Of a dozen pixels a side more than of many: 6.7 at 14, 2.4 at 100.
-                        self.assertLess(difference(seen, gray(picture)), 8)
+                        # Of a dozen pixels a side more than of many: 9.9 at 10, 6.7 at 14, 2.4 at 100.
+                        self.assertLess(difference(seen, gray(picture)), 8 if min(found) > 16 else 14)
                 elif found == area[2:]:
                     self.assertEqual(seen.convert("RGB").tobytes(), picture.tobytes())
                     exact += 1

@@ -16,22 +16,23 @@ import subprocess
 import tempfile
 import time
 import unittest
-import zipfile
 from pathlib import Path
-from xml.etree import ElementTree
+
+from szi import archive_faults
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat")).resolve()
 WALLPAPER = Path("/usr/share/wallpapers/Flow/contents/images/5120x2880.jpg")
-DZI = "{http://schemas.microsoft.com/deepzoom/2008}"
 
 # What a Swift or C crash leaves on stderr; one clear line never holds any of it.
 CRASH = re.compile(r"Fatal error|Precondition failed|Crash|Stack dump|\*\*\* |malloc|SIG[A-Z]{3,}|Thread \d")
 
 
-def seed(name: str) -> random.Random:
-    """A random source whose seed is printed, and taken from SEED to repeat a run."""
-    value = int(os.environ.get("SEED", time.time_ns() % 1_000_000_000))
+def seed(name: str, usual: int | None = None) -> random.Random:
+    """A random source whose seed is printed, and taken from SEED to repeat a run.
+
+    - usual: what it is otherwise, where others' programs are compared, which may differ in ways that are no fault."""
+    value = int(os.environ.get("SEED", usual or time.time_ns() % 1_000_000_000))
     print(f"[{name}: SEED={value}] ", end="", flush=True)
     return random.Random(value)
 
@@ -69,72 +70,6 @@ def photo(path: Path, width: int, height: int, *, left: int = 700, top: int = 30
         subprocess.run(["vips", "crop", WALLPAPER, path, *map(str, (left, top, width, height))],
                        check=True, capture_output=True)
     return path
-
-
-def archives(library: Path) -> list[Path]:
-    return sorted(path for path in library.rglob("*.szi") if ".ziggurat-trash" not in path.parts)
-
-
-def leftovers(library: Path) -> list[str]:
-    """Everything in a library that is neither an archive nor the catalog (nor SQLite's side files)."""
-    return sorted(str(path.relative_to(library)) for path in library.rglob("*")
-                  if path.is_file() and path.suffix != ".szi" and not path.name.startswith("catalog."))
-
-
-def levels(width: int, height: int) -> list[tuple[int, int]]:
-    """The sizes of all levels, from 1×1 to full resolution: each half of the next, rounded up."""
-    sizes = [(width, height)]
-    while sizes[0] != (1, 1):
-        sizes.insert(0, ((sizes[0][0] + 1) // 2, (sizes[0][1] + 1) // 2))
-    return sizes
-
-
-def jpeg_size(data: bytes) -> tuple[int, int]:
-    """Width and height from a JPEG's frame header."""
-    position = 2
-    while data[position] == 0xFF:
-        marker, length = data[position + 1], int.from_bytes(data[position + 2:position + 4], "big")
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            return (int.from_bytes(data[position + 7:position + 9], "big"),
-                    int.from_bytes(data[position + 5:position + 7], "big"))
-        position += 2 + length
-    raise ValueError("no frame header")
-
-
-def archive_faults(path: Path) -> list[str]:
-    """All that is wrong with an SZI archive of JPEG tiles, by the specification; empty when it is whole."""
-    tested = subprocess.run(["unzip", "-tqq", path], capture_output=True, text=True)
-    if tested.returncode != 0:
-        return [f"unzip -t: {tested.stdout.strip()} {tested.stderr.strip()}"]
-    faults = []
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        root = names[0].split("/")[0]
-        faults += [f"not stored: {entry.filename}" for entry in archive.infolist()
-                   if entry.compress_type != zipfile.ZIP_STORED]
-        faults += [f"outside {root}/: {name}" for name in names if not name.startswith(root + "/")]
-        faults += [f"twice: {name}" for name in names if names.count(name) > 1] if len(names) < 2000 else []
-        image = ElementTree.fromstring(archive.read(f"{root}/{root}.dzi"))
-        size, tile = image.find(f"{DZI}Size"), int(image.get("TileSize"))
-        extension = image.get("Format")
-        if image.get("Overlap") != "0":
-            faults.append(f"overlap {image.get('Overlap')}")
-        expected = {}
-        for level, (width, height) in enumerate(levels(int(size.get("Width")), int(size.get("Height")))):
-            for column in range(-(-width // tile)):
-                for row in range(-(-height // tile)):
-                    expected[f"{root}/{root}_files/{level}/{column}_{row}.{extension}"] = (
-                        min(tile, width - column * tile), min(tile, height - row * tile))
-        found = {name for name in names if name.startswith(f"{root}/{root}_files/") and name[-1] != "/"}
-        faults += [f"missing: {name}" for name in sorted(expected.keys() - found)]
-        faults += [f"spare: {name}" for name in sorted(found - expected.keys())]
-        if extension == "jpg":
-            faults += [f"{name}: {jpeg_size(archive.read(name))}, not {expected[name]}"
-                       for name in sorted(expected.keys() & found)
-                       if jpeg_size(archive.read(name)) != expected[name]]
-        if f"{root}/scan-properties.xml" not in names:
-            faults.append("no scan-properties.xml")
-    return faults
 
 
 def heard(connection: socket.socket, seconds: float = 0.5) -> bytes:
@@ -194,6 +129,13 @@ class Server:
         lines += [f"{name.replace('_', '-')}: {line}".encode() for name, value in headers.items()
                   for line in (value if isinstance(value, list) else [value])]
         return Answer(self.raw(b"\r\n".join(lines) + b"\r\n\r\n"), method)
+
+    def metrics(self) -> dict[str, float]:
+        """The samples of /metrics, by name and labels as they stand there, without "ziggurat_"."""
+        answer = self.get("/metrics")
+        assert answer.status == 200, answer
+        lines = [line for line in answer.body.decode().splitlines() if not line.startswith("#")]
+        return {name.removeprefix("ziggurat_"): float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
     def alive(self) -> bool:
         return self.process.poll() is None and self.get("/healthz").status == 200

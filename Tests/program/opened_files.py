@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-IN_OPEN, IN_NONBLOCK = 0x20, 0o4000
+IN_ACCESS, IN_CLOSE, IN_OPEN, IN_NONBLOCK = 0x1, 0x18, 0x20, 0o4000
 
 
 class OpenedFiles:
@@ -15,7 +15,9 @@ class OpenedFiles:
     def __init__(self, *folders: Path):
         self.descriptor = LIBC.inotify_init1(IN_NONBLOCK)
         for folder in folders:
-            if LIBC.inotify_add_watch(self.descriptor, os.fsencode(folder), IN_OPEN) < 0:
+            # The kernel tells the same event twice in a row once: what comes between two opens is told, too.
+            events = IN_OPEN | IN_ACCESS | IN_CLOSE
+            if LIBC.inotify_add_watch(self.descriptor, os.fsencode(folder), events) < 0:
                 raise OSError(ctypes.get_errno(), f"watch {folder}")
 
     def names(self, ending: str = ".szi") -> list[str]:
@@ -30,7 +32,8 @@ class OpenedFiles:
             while at < len(data):
                 _, mask, _, length = struct.unpack_from("iIII", data, at)
                 assert not mask & 0x4000, "more events than the kernel keeps"
-                names.append(os.fsdecode(data[at + 16:at + 16 + length].rstrip(b"\0")))
+                if mask & IN_OPEN:
+                    names.append(os.fsdecode(data[at + 16:at + 16 + length].rstrip(b"\0")))
                 at += 16 + length
 
     def __enter__(self):

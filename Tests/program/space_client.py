@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
@@ -99,6 +100,13 @@ class SpaceTest(unittest.TestCase):
         owner = self.visitor(server)
         self.assertEqual(owner.unlock(secret).status, 200)
         return owner
+
+    def until(self, condition, what) -> None:
+        """Waits until a condition holds, which a server sees to in its own time."""
+        deadline = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.05)
 
     def space(self, verb: str, library, *passwords: str, code: int = 0, options=()) -> subprocess.CompletedProcess:
         """Runs `space verb`, or another command with --space, with the passwords on stdin."""

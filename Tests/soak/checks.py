@@ -8,9 +8,10 @@ from collections import Counter
 from urllib.parse import quote
 
 import processes
-from harness import Server, archive_faults, run
+from harness import Server, run
 from library import Library, digest
 from records import Client, Records
+from szi import archive_faults
 from upload_client import serve
 from writers import Words, address
 

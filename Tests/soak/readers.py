@@ -66,7 +66,7 @@ class RenderReader(Actor):
                 left, top = self.chance.randrange(some.width - 100), self.chance.randrange(some.height - 100)
                 width, height = (min(self.chance.randint(90, 1200), side) for side in (some.width - left, some.height - top))
                 turn = self.chance.choice([0, 0, 0, 90, "!180", 33.5])
-                ending = self.chance.choice(["jpg"] * 6 + ["png", "webp", "gif", "tif", "avif"])
+                ending = self.chance.choice(["jpg"] * 6 + ["png", "webp", "gif", "tif", "avif", "jxl"])
                 # Version 3 enlarges where `^` says so.
                 version, larger = self.chance.choice([(2, ""), (3, "^")])
                 self.urls.append((image, f"/iiif/{version}/{part}/{left},{top},{width},{height}/"

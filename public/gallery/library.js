@@ -1,3 +1,5 @@
+import { tryFormats } from '../sources/formats.js'
+
 const PAGE = 200
 
 export class Library {
@@ -19,6 +21,7 @@ export class Library {
     if (this.cursor) query.set('cursor', this.cursor)
     if (this.query) query.set('q', this.query)
     const { images, next, total } = await this.read(`/api/images?${query}`, this.abort.signal)
+    await tryFormats(images.map((image) => image.format))
     this.images.push(...images)
     this.cursor = next ?? null
     this.isComplete = this.cursor === null

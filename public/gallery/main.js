@@ -1,7 +1,7 @@
 import { showGallery } from './page.js'
 import { session, takeToken } from './session.js'
 
-await takeToken()
+const isWelcome = await takeToken()
 const { grid, reload } = showGallery()
 const rights = await session()
 const { password, space, writable, spaceWritable } = rights
@@ -11,4 +11,8 @@ if (writable || spaceWritable) {
   const [{ showUploads }, { Selection }] = await Promise.all([import('./upload.js'), import('../editing/selection.js')])
   showUploads(header, reload, rights)
   new Selection(grid, header, reload, rights)
+}
+if (!isWelcome) {
+  const [{ toast }, { text }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])
+  toast(text.linkIsOver)
 }

@@ -13,9 +13,11 @@ export function logIn(credential) {
   })
 }
 
+/** Logs in by the token in the address, and takes it out of there; answers false where the server refused it. */
 export async function takeToken() {
   const token = /^#token=(.+)/.exec(location.hash)
-  if (!token) return
+  if (!token) return true
   history.replaceState(history.state, '', location.pathname)
-  await logIn({ token: token[1] })
+  const answer = await logIn({ token: token[1] }).catch(() => null)
+  return answer?.ok ?? false
 }

@@ -1,11 +1,13 @@
 import { Pyramid } from '../geometry/pyramid.js'
+import { askedFormat, tryFormats } from './formats.js'
 
-export function deepZoomSource(text, address) {
+export async function deepZoomSource(text, address) {
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement
   const size = root.querySelector('Size')
   const number = (element, name) => Number(element.getAttribute(name))
   const format = root.getAttribute('Format')
   if (root.localName !== 'Image' || !size || !format) throw new Error('not a Deep Zoom descriptor')
+  await tryFormats([format])
   const pyramid = new Pyramid(
     { width: number(size, 'Width'), height: number(size, 'Height') },
     number(root, 'TileSize'), number(root, 'Overlap'))
@@ -14,7 +16,7 @@ export function deepZoomSource(text, address) {
   return {
     pyramid,
     tileURL: (level, column, row) =>
-      new URL(`${folder}/${level}/${column}_${row}.${format}${address.search}`, address).href,
+      new URL(`${folder}/${level}/${column}_${row}.${askedFormat(format)}${address.search}`, address).href,
     title: name,
     details: { id: name, title: name, width: pyramid.imageSize.width, height: pyramid.imageSize.height },
   }

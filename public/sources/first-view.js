@@ -1,4 +1,5 @@
 import { tileKey } from '../tiles/plan.js'
+import { isShown, tryFormats } from './formats.js'
 import { zigguratSource } from './ziggurat.js'
 
 /** Parts behind their lengths: the coverage as JSON, then its tiles, each decoded as it comes. */
@@ -6,10 +7,17 @@ export async function firstView(address, query, signal) {
   const url = new URL(`${address.pathname}/viewport.tiles?${query}&overview=true&describe=true`, address)
   const answer = await fetch(url, { signal })
   if (answer.status !== 200 || !answer.body) return null
-  const parts = partsOf(answer.body.getReader())
+  const reader = answer.body.getReader()
+  const parts = partsOf(reader)
   const next = async () => (await parts.next()).value
   const { description, tiles } = JSON.parse(new TextDecoder().decode(await next()))
+  await tryFormats([description.format])
   const source = zigguratSource(description, address)
+  if (!isShown(description.format)) {
+    // Its tiles have to be asked for anew.
+    reader.cancel().catch(() => {})
+    return source
+  }
   source.coming = new Map(tiles.map((tile) => {
     const bitmap = next().then((part) => createImageBitmap(new Blob([part])))
     bitmap.catch(() => {})

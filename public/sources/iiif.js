@@ -1,6 +1,7 @@
 import { Pyramid } from '../geometry/pyramid.js'
+import { isShown } from './formats.js'
 
-/** Scale factors are powers of two, so the tiles are those of a pyramid. */
+/** Scale factors are powers of two, so the tiles are those of a pyramid; its formats have been tried. */
 export function iiifSource(info) {
   const base = String(info.id ?? info['@id'] ?? '').replace(/\/$/, '')
   const isThree = info.type === 'ImageService3'
@@ -8,7 +9,7 @@ export function iiifSource(info) {
   if (!base || !(width >= 1 && height >= 1)) throw new Error('the server described no image')
   const tileSize = info.tiles?.[0]?.width ?? 512
   const pyramid = new Pyramid({ width, height }, tileSize)
-  const format = info.preferredFormats?.[0] ?? 'jpg'
+  const format = info.preferredFormats?.find(isShown) ?? 'jpg'
   return {
     pyramid,
     tileURL: (level, column, row) => {

@@ -1,5 +1,6 @@
 import { deepZoomSource } from './deep-zoom.js'
 import { firstView } from './first-view.js'
+import { tryFormats } from './formats.js'
 import { iiifSource } from './iiif.js'
 import { zigguratSource } from './ziggurat.js'
 
@@ -14,6 +15,9 @@ export async function openSource(url, signal, look) {
   const text = await answer.text()
   if (text.trimStart().startsWith('<')) return deepZoomSource(text, address)
   const description = JSON.parse(text)
+  // Anybody's server may call anything so.
+  if (!Array.isArray(description.preferredFormats)) delete description.preferredFormats
+  await tryFormats(description.preferredFormats ?? [description.format])
   const isIIIF = description.protocol === 'http://iiif.io/api/image'
   return isIIIF ? iiifSource(description) : zigguratSource(description, address)
 }

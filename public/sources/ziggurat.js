@@ -1,6 +1,8 @@
 import { Pyramid } from '../geometry/pyramid.js'
 import { text } from '../text/english.js'
+import { askedFormat } from './formats.js'
 
+/** The image's format has been tried: see `tryFormats`. */
 export function zigguratSource(image, address) {
   if (!(image?.width >= 1 && image?.height >= 1 && image?.tileSize >= 1 && image?.urls?.dzi)) {
     throw new Error('the server described no image')
@@ -8,7 +10,7 @@ export function zigguratSource(image, address) {
   const pyramid = new Pyramid({ width: image.width, height: image.height }, image.tileSize, image.overlap ?? 0)
   const descriptor = new URL(image.urls.dzi, address)
   const folder = descriptor.pathname.replace(/\.dzi$/, '_files')
-  const extension = image.format === 'jpeg' ? 'jpg' : image.format
+  const extension = image.format === 'jpeg' ? 'jpg' : askedFormat(image.format)
   // Tiles of a generation never change.
   const pin = image.generation ? `?g=${image.generation}` : descriptor.search
   return {

@@ -10,6 +10,7 @@ export const text = {
   takePhoto: 'Take a photo',
   cancel: 'Cancel',
   cancelled: 'Cancelled.',
+  linkIsOver: 'This link lets nobody in any more. Ask for a new one.',
   queued: 'Waits for its turn.',
   sendingPart: (part) => `Sending: ${Math.floor(part * 100)} %`,
   waitingForServer: 'The server does not answer; trying again.',

@@ -2,6 +2,7 @@ import CMicroHTTPD
 import Glibc
 import HTTPMessages
 import Synchronization
+import Threads
 import TileServing
 
 /// The body of a request that may change something, and the answer to it.
@@ -29,7 +30,7 @@ final class IncomingBody: @unchecked Sendable {
   }
 
   private let connection: OpaquePointer
-  private let queue: WriteQueue
+  private let queue: WorkQueue
   private let sink: Sink
   private(set) var request: Request
   private let stage = Mutex(Stage.receiving)
@@ -38,7 +39,7 @@ final class IncomingBody: @unchecked Sendable {
   private var progress = 0
 
   /// Nil where the plan is to refuse.
-  init?(_ plan: BodyPlan, _ request: Request, _ connection: OpaquePointer, _ queue: WriteQueue) {
+  init?(_ plan: BodyPlan, _ request: Request, _ connection: OpaquePointer, _ queue: WorkQueue) {
     switch plan {
     case .refuse: return nil
     case .collect(let limit, let answer): sink = .memory(limit: limit, answer: answer)

@@ -23,11 +23,12 @@ private func body(of tile: TileReply, _ part: Range<Int>) -> OpaquePointer? {
   let bytes = UnsafeRawBufferPointer(rebasing: tile.bytes[part])
   if bytes.count > 32768 {
     let (copy, offset) = tile.archive._withUnsafeGuaranteedRef { archive in
+      // A tile that lies elsewhere has no place in a file.
+      guard let file = archive.file else { return (Int32(-1), 0) }
       // The daemon closes what it is given.
-      (
-        // A tile that is a file of its own does not lie in the archive's.
-        archive.isFolder ? -1 : fcntl(archive.file.descriptor, F_DUPFD_CLOEXEC, 0),
-        bytes.baseAddress.unsafelyUnwrapped - archive.file.bytes.baseAddress.unsafelyUnwrapped
+      return (
+        fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0),
+        bytes.baseAddress.unsafelyUnwrapped - file.bytes.baseAddress.unsafelyUnwrapped
       )
     }
     // Without a free descriptor the mapping serves.

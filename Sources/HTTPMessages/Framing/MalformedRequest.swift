@@ -10,23 +10,17 @@ package enum MalformedRequest: CaseIterable, Sendable {
   case encoding, chunkLine
   case longURL
 
-  package var status: Int {
+  package var status: Int { answer.status }
+
+  /// The status, also in words (RFC 9110, section 15).
+  private var answer: (status: Int, reason: StaticString) {
     switch self {
-    case .longURL: 414
-    case .lengthTooLarge: 413
+    case .longURL: (414, "URI Too Long")
+    case .lengthTooLarge: (413, "Content Too Large")
     case .requestLineHasSpareBytes, .requestLineHasSpareWords, .requestLineEnd, .headerName, .headerLine,
       .host, .noHost, .hosts, .sessionCookies, .lengths, .lengthBesideEncoding, .lengthNoNumber,
       .lengthOutOfRange, .encoding, .chunkLine:
-      400
-    }
-  }
-
-  /// The status in words (RFC 9110, section 15).
-  private var reason: StaticString {
-    switch status {
-    case 413: "Content Too Large"
-    case 414: "URI Too Long"
-    default: "Bad Request"
+      (400, "Bad Request")
     }
   }
 
@@ -65,7 +59,7 @@ package enum MalformedRequest: CaseIterable, Sendable {
   /// - Parameter time: now, seconds since 1970.
   package func message(at time: Int) -> [UInt8] {
     let head =
-      "HTTP/1.1 \(status) \(reason)\r\nDate: \(HTTPDate.text(time))\r\nConnection: close\r\n"
+      "HTTP/1.1 \(answer.status) \(answer.reason)\r\nDate: \(HTTPDate.text(time))\r\nConnection: close\r\n"
       + "Content-Type: \(Self.mediaType)\r\nContent-Length: \(text.utf8CodeUnitCount)\r\n\r\n"
     return Array("\(head)\(text)".utf8)
   }

@@ -11,6 +11,14 @@ package enum Answer: Sendable {
     }
   }
 
+  /// Has the answer made, and the waiter told.
+  package func give(to waiter: Later.Waiter) {
+    switch settled {
+    case .now(let response): waiter.take(response)
+    case .later(let later): later.begin(waiter)
+    }
+  }
+
   /// The same answer, now where what was to be waited for is there already.
   package var settled: Answer {
     guard case .later(let later) = self, let response = later.ready() else { return self }

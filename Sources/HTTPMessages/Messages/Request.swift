@@ -3,8 +3,8 @@ package struct Request: Sendable {
   package let method: String
   /// The path as it was sent, percent-encoding and all, without the query.
   package let rawPath: [UInt8]
-  /// Name and value of each query parameter, as sent, in order.
-  package let rawQuery: [(name: [UInt8], value: [UInt8])]
+  /// The query as it was sent, without the `?`.
+  package let query: [UInt8]
   /// Of a request that has one, whole.
   package var body: [UInt8]
   /// Where it comes from, by the word of trusted proxies too; nil where there is no address.
@@ -12,15 +12,27 @@ package struct Request: Sendable {
   private let header: @Sendable (String) -> String?
 
   package init(
-    method: String, rawPath: [UInt8], rawQuery: [(name: [UInt8], value: [UInt8])] = [], body: [UInt8] = [],
+    method: String, rawPath: [UInt8], query: [UInt8] = [], body: [UInt8] = [],
     origin: IPAddress? = nil,
     header: @escaping @Sendable (String) -> String? = { _ in nil }
   ) {
     self.method = method
     self.rawPath = rawPath
-    self.rawQuery = rawQuery
+    self.query = query
     (self.body, self.origin) = (body, origin)
     self.header = header
+  }
+
+  /// Name and value of each query parameter, in order, as sent, except that `+` is a space.
+  package var parameters: [(name: [UInt8], value: [UInt8])] {
+    query.split(separator: UInt8(ascii: "&")).map { part in
+      let end = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+      return (Self.spaced(part[..<end]), Self.spaced(part[end...].dropFirst()))
+    }
+  }
+
+  private static func spaced(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
   }
 
   /// Whose request it is, for whatever is limited or dealt by client.
@@ -44,7 +56,7 @@ package struct Request: Sendable {
       headers[name.lowercased()] = header(name)
     }
     return Request(
-      method: method, rawPath: rawPath, rawQuery: rawQuery, body: body, origin: origin
+      method: method, rawPath: rawPath, query: query, body: body, origin: origin
     ) { [headers] in headers[$0.lowercased()] }
   }
 }

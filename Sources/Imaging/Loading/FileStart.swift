@@ -9,16 +9,19 @@ struct FileStart {
 
   /// Of a file that cannot be read there are no bytes.
   init(ofFileAt path: String) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    self.init(of: descriptor, path: path)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// - Parameters:
+  ///   - descriptor: of the file, open for reading; left where it stands.
+  ///   - path: whose last part is the file's name.
+  init(of descriptor: Int32, path: String) {
     let name = path.split(separator: "/").last ?? ""
     ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      bytes = []
-      return
-    }
-    defer { close(descriptor) }
     bytes = [UInt8](unsafeUninitializedCapacity: 1024) { buffer, count in
-      count = max(read(descriptor, buffer.baseAddress, buffer.count), 0)
+      count = max(pread(descriptor, buffer.baseAddress, buffer.count, 0), 0)
     }
   }
 

@@ -31,24 +31,7 @@ extension Image {
     self.init(owning: operation.retained(), subject: path)
   }
 
-  /// An encoded image in memory, by the loader of its format and no other; damage is an error. Only the header is
-  /// read yet: its size can be looked at before any pixel is decoded.
-  ///
-  /// - Parameter mediaType: of JPEG, PNG, WebP or AVIF.
-  package convenience init(
-    encoded bytes: UnsafeRawBufferPointer, mediaType: String, subject: String
-  ) throws(ImagingError) {
-    let loaders = [
-      "image/jpeg": "jpegload_buffer", "image/png": "pngload_buffer", "image/webp": "webpload_buffer",
-      "image/avif": "heifload_buffer",
-    ]
-    guard let loader = loaders[mediaType] else {
-      throw ImagingError("decode", subject, message: "\(mediaType) is not decoded here")
-    }
-    try self.init(encoded: bytes, loader: loader, subject: subject)
-  }
-
-  /// The same by any of libvips' loaders of buffers.
+  /// An encoded image in memory, by any of libvips' loaders of buffers; damage is an error.
   convenience init(
     encoded bytes: UnsafeRawBufferPointer, loader: String, subject: String
   ) throws(ImagingError) {
@@ -79,29 +62,46 @@ extension Image {
 extension Image {
   /// An image of 8-bit sRGB, gray or either with alpha, of pixels that stay where they are, rows without gaps:
   /// the memory must outlive this image and all that is made from it.
-  package convenience init(borrowing pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int) {
-    precondition(pixels.count >= width * height * bands, "memory for every pixel")
+  package convenience init(
+    borrowing pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: PixelBands
+  ) {
+    precondition(pixels.count >= width * height * bands.count, "memory for every pixel")
     Vips.start()
     let image = vips_image_new_from_memory(
-      pixels.baseAddress, width * height * bands, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR
-    )!
-    image.pointee.Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
-    self.init(owning: image, subject: "pixels")
+      pixels.baseAddress, width * height * bands.count, Int32(width), Int32(height), Int32(bands.count),
+      VIPS_FORMAT_UCHAR)!
+    self.init(owning: image, of: bands, subject: "pixels")
   }
 
   /// An image of 8-bit sRGB, gray or either with alpha, of pixels that are copied.
   package convenience init(
-    copying pixels: UnsafePointer<UInt8>, width: Int, height: Int, bands: Int, stride: Int
+    copying pixels: UnsafePointer<UInt8>, width: Int, height: Int, bands: PixelBands, stride: Int
   ) {
-    Vips.start()
+    let rowSize = width * bands.count
     var packed = [UInt8]()
-    packed.reserveCapacity(width * height * bands)
+    packed.reserveCapacity(height * rowSize)
     for row in 0..<height {
-      packed.append(contentsOf: UnsafeBufferPointer(start: pixels + row * stride, count: width * bands))
+      packed.append(contentsOf: UnsafeBufferPointer(start: pixels + row * stride, count: rowSize))
     }
+    self.init(copying: packed, width: width, height: height, bands: bands)
+  }
+
+  /// The same of rows without gaps.
+  convenience init(
+    copying pixels: [UInt8], width: Int, height: Int, bands: PixelBands, subject: String = "pixels"
+  ) {
+    precondition(pixels.count == width * height * bands.count, "every pixel")
+    Vips.start()
     let image = vips_image_new_from_memory_copy(
-      packed, packed.count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR)!
-    image.pointee.Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
-    self.init(owning: image, subject: "pixels")
+      pixels, pixels.count, Int32(width), Int32(height), Int32(bands.count), VIPS_FORMAT_UCHAR)!
+    self.init(owning: image, of: bands, subject: subject)
+  }
+
+  /// Takes over the caller's reference to an image that nobody else has.
+  private convenience init(
+    owning image: UnsafeMutablePointer<VipsImage>, of bands: PixelBands, subject: String
+  ) {
+    image.pointee.Type = bands.isGray ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+    self.init(owning: image, subject: subject)
   }
 }

@@ -44,7 +44,38 @@ package enum ImageLoaders {
 
   /// The loader for a source, by the name of its class (`VipsForeignLoadJpegFile`); nil where there is none, or it
   /// may not be used.
+  ///
+  /// What was found is remembered of the last file, unless it was written since: to find it libvips opens the file
+  /// once for each of its loaders.
   static func find(forSourceAt path: String) -> String? {
+    let file = Version(path, isCommonOnly: state.withLock { $0.isCommonOnly })
+    if let known = last.withLock({ $0 }), known.file == file { return known.loader }
+    guard let loader = look(forSourceAt: path) else { return nil }
+    if let file { last.withLock { $0 = (file, loader) } }
+    return loader
+  }
+
+  /// One version of a file, for a process that may use these loaders.
+  private struct Version: Equatable {
+    let path: String
+    let isCommonOnly: Bool
+    let numbers: [Int]
+
+    /// Nil where there is none.
+    init?(_ path: String, isCommonOnly: Bool) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      (self.path, self.isCommonOnly) = (path, isCommonOnly)
+      numbers = [
+        Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), status.st_size,
+        status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+      ]
+    }
+  }
+
+  private static let last = Mutex<(file: Version, loader: String)?>(nil)
+
+  private static func look(forSourceAt path: String) -> String? {
     let start = FileStart(ofFileAt: path)
     let possible = start.uncommonKinds
     if possible.isEmpty, let loader = start.certainLoader, g_type_from_name(loader) != 0 { return loader }

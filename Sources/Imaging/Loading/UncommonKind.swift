@@ -9,8 +9,11 @@ package struct DecodingNeeds: Sendable {
   /// SVG and PDF write with the system's fonts.
   package let drawsText: Bool
 
-  package init(ofFileAt path: String) {
-    let kinds = FileStart(ofFileAt: path).uncommonKinds
+  /// - Parameters:
+  ///   - descriptor: of the file, open for reading; left where it stands.
+  ///   - path: whose last part is the file's name.
+  package init(of descriptor: Int32, path: String) {
+    let kinds = FileStart(of: descriptor, path: path).uncommonKinds
     warmth = kinds.contains(.magick) ? ImagingWarmth.magick : nil
     drawsText = !kinds.isDisjoint(with: [.svg, .pdf])
   }

@@ -4,7 +4,7 @@ import TileStorage
 
 /// Tiles of a sealed archive for a server: decrypted when they are asked for first, kept in memory until the
 /// archive is worn out, and wiped with it.
-final class DecryptedTiles: LooseTiles {
+final class DecryptedTiles: TileBacking {
   // Sendable: buffers are written before they are kept, and neither changed nor freed before this ends.
   private struct Kept: @unchecked Sendable {
     var tiles: [Int: UnsafeRawBufferPointer] = [:]
@@ -39,21 +39,24 @@ final class DecryptedTiles: LooseTiles {
 
   var isLocked: Bool { archive.isLocked }
 
-  func tile(_ number: Int) -> UnsafeRawBufferPointer? {
-    if isLocked { return nil }
-    if let bytes = kept.withLock({ $0.tiles[number] }) { return bytes }
-    guard let count = archive.byteCount(ofTile: number) else { return nil }
+  func tile(_ number: Int) -> StoredTile {
+    if isLocked { return .unreachable }
+    if let bytes = kept.withLock({ $0.tiles[number] }) { return .here(bytes, stamp: 0) }
+    guard let count = archive.byteCount(ofTile: number) else { return .unreadable }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
     guard archive.read(tile: number, into: buffer) else {
       buffer.deallocate()
-      return nil
+      return isLocked ? .unreachable : .unreadable
     }
-    return keep(UnsafeRawBufferPointer(buffer)) {
+    let bytes = keep(UnsafeRawBufferPointer(buffer)) {
       $0.tiles[number]
     } _: {
       $0.tiles[number] = $1
     }
+    return .here(bytes, stamp: 0)
   }
+
+  func stamp(ofTile number: Int) -> UInt64? { archive.byteCount(ofTile: number) == nil ? nil : 0 }
 
   func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
     if isLocked { return nil }

@@ -7,7 +7,8 @@ package import TileStorage
 ///
 /// It keeps the space's keys as long as it lives.
 package final class SealedArchive: CheckableArchive, Sendable {
-  package let id: String
+  /// The text of the image's id, as it was sealed.
+  let id: String
   package let pyramid: Pyramid
   package let format: TileFormat
   /// Differs from every other writing of every archive.
@@ -27,7 +28,9 @@ package final class SealedArchive: CheckableArchive, Sendable {
 
   private static let tablePlaceCount = 12
 
-  /// - Parameter entry: what the space's index says of the file.
+  /// - Parameters:
+  ///   - id: by which the space's index has it.
+  ///   - entry: what it says of the file.
   convenience init(
     id: String, entry: SpaceIndex.Entry, folder: SpaceFolder, keys: SpaceKeys
   ) throws(StorageError) {

@@ -42,8 +42,8 @@ enum SealedSidecar {
 
 extension PrivateSpace {
   /// The sidecar of an image; nil where it has none.
-  package func sidecar(ofID id: String) throws(StorageError) -> [UInt8]? {
-    guard let entry = try index().entries[id] else { return nil }
+  package func sidecar(ofID id: ImageID) throws(StorageError) -> [UInt8]? {
+    guard let entry = try index().entries[id.text] else { return nil }
     return try sidecar(of: entry)
   }
 
@@ -58,22 +58,26 @@ extension PrivateSpace {
   }
 
   /// The files with the sidecars of those images that have one.
-  package func sidecarFiles() throws(StorageError) -> [String: String] {
-    try index().entries.compactMapValues { $0.sidecar.map { folder.path($0.file) } }
+  package func sidecarFiles() throws(StorageError) -> [ImageID: String] {
+    var files: [ImageID: String] = [:]
+    for (text, entry) in try index().entries {
+      if let id = ImageID(text), let sidecar = entry.sidecar { files[id] = folder.path(sidecar.file) }
+    }
+    return files
   }
 
   /// Replaces an image's sidecar by what `body` makes of it, which is empty where there is none; nil leaves it.
   /// Nobody else changes the space meanwhile.
   /// - Returns: false where there is no such image.
   package func changeSidecar(
-    ofID id: String, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
+    ofID id: ImageID, _ body: ([UInt8]) throws(StorageError) -> [UInt8]?
   ) throws(StorageError) -> Bool {
     var isThere = false
     try change { (index) throws(StorageError) in
-      guard let entry = index.entries[id] else { return nil }
+      guard let entry = index.entries[id.text] else { return nil }
       isThere = true
       guard let text = try body(try sidecar(of: entry) ?? []) else { return nil }
-      index.entries[id]!.sidecar = try publish(sidecar: text)
+      index.entries[id.text]!.sidecar = try publish(sidecar: text)
       return entry.sidecar.map { [$0.file] } ?? []
     }
     return isThere

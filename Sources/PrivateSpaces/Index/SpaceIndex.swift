@@ -1,4 +1,5 @@
 import CSodium
+import Files
 import Foundation
 import TileStorage
 
@@ -36,7 +37,7 @@ struct SpaceIndex: Codable, Hashable, Sendable {
 
   /// Counts the index's own versions.
   var sequence = 1
-  /// By image id.
+  /// By the texts of image ids, of which JSON's coders hold one where `String` finds two equal.
   var entries: [String: Entry] = [:]
   /// By name; nil in an index from before there were any.
   var deletions: [String: Deletion]?
@@ -46,6 +47,9 @@ struct SpaceIndex: Codable, Hashable, Sendable {
   var nextKey: String?
   /// Files under the space's former key that are yet to be removed.
   var retired: [String]?
+
+  /// What images are called, sorted.
+  static func ids(_ entries: [String: Entry]) -> [ImageID] { entries.keys.compactMap(ImageID.init).sorted() }
 
   /// Of all that is there or can come back.
   var allEntries: [Entry] { Array(entries.values) + (deletions ?? [:]).values.flatMap { $0.entries.values } }

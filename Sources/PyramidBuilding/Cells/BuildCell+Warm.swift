@@ -9,8 +9,7 @@ extension BuildCell {
   /// Does what every first picture would have to wait for, in a process of one thread: two pictures of ours, of 16 by
   /// 16 pixels, are built into nothing.
   package static func warm(_ options: BuildOptions) {
-    // Encoded by way of libvips, which keeps threads; and AVIF takes so long that nothing is gained.
-    if options.format == .avif { return }
+    if options.format.startsThreads { return }
     for picture in pictures {
       let file = cell_memory_file()
       guard file >= 0, let bytes = Data(base64Encoded: picture) else { continue }

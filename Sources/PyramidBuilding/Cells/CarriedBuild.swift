@@ -20,7 +20,8 @@ struct CarriedBuild {
   private let builder: LibraryBuilder
   private let pool: WorkPool
   private let isAlone: Bool
-  private let isLast: Bool
+  /// Its cell was ended, for it might have written on what is published.
+  private(set) var hasEndedCell = false
   private var picture: CellPicture?
   private var reserved = 0
   private var plan: BuildPlan?
@@ -29,15 +30,12 @@ struct CarriedBuild {
   private var told: ToldParts?
   private var deadline: ContinuousClock.Instant
 
-  /// - Parameters:
-  ///   - isAlone: all the memory that there is for pictures is reserved for it.
-  ///   - isLast: the cell builds nothing after it.
+  /// - Parameter isAlone: all the memory that there is for pictures is reserved for it.
   init(
-    _ work: CellBuilder.Work, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool,
-    isLast: Bool
+    _ work: CellBuilder.Work, _ cell: Cell, _ builder: LibraryBuilder, _ pool: WorkPool, isAlone: Bool
   ) {
     (self.work, self.cell, self.builder, self.pool) = (work, cell, builder, pool)
-    (self.isAlone, self.isLast) = (isAlone, isLast)
+    self.isAlone = isAlone
     deadline = .now + .seconds(builder.imageTimeout)
   }
 
@@ -177,11 +175,16 @@ struct CarriedBuild {
   }
 
   /// Publishes the archive, if it is what was planned, of the source as it was.
-  private func finish(_ plan: BuildPlan, _ report: ToldReport) throws(Stop) -> PyramidBuilder.Report {
+  private mutating func finish(_ plan: BuildPlan, _ report: ToldReport) throws(Stop) -> PyramidBuilder.Report
+  {
     guard told?.isWhole != false else { throw .cell(.garbled) }
     try checkSource()
     // What is looked at and given its name is not changed any more by whoever wrote it.
-    if isLast { cell.endAndWait() }
+    if let file, file.takeBack() != .none {
+      hasEndedCell = true
+      cell.endAndWait()
+      guard file.takeBack() != .some else { throw .cell(.garbled) }
+    }
     var byteCount = 0
     try checked { (_) throws(StorageError) in
       if let file {

@@ -50,7 +50,7 @@ final class CellBuilder {
       do throws(CarriedBuild.Stop) {
         if isAlone { pool.reserve(pool.memoryLimit) }
         defer { if isAlone { pool.release(pool.memoryLimit) } }
-        if wasFresh || isAlone { try begin(work.source, isAlone ? [] : upcoming()) }
+        if wasFresh || isAlone { try begin(work, isAlone ? [] : upcoming()) }
         let answer = try ask(work, isAlone: isAlone)
         // Whose cell has nothing else to do; what has pages is asked for again.
         if isAlone || isLast(work), case .outcome = answer { end() }
@@ -84,16 +84,19 @@ final class CellBuilder {
   }
 
   private func begin(
-    _ source: SourceScan.Source, _ upcoming: ArraySlice<SourceScan.Source>
+    _ work: Work, _ upcoming: ArraySlice<SourceScan.Source>
   ) throws(CarriedBuild.Stop) {
     end()
-    let needs = SourceNeeds(path: source.path)
+    let source = work.source
+    let needs = SourceNeeds(work.file)
     var files = needs.openFiles()
     defer { for file in files { close(file) } }
     readable = [source.path]
     if !needs.isUncommon, Self.isSmall(source) {
       for next in upcoming where Self.isSmall(next) && files.count < Self.mostPictures {
-        let needs = SourceNeeds(path: next.path)
+        // What cannot be read is told when its turn comes.
+        guard let file = try? SourceFile(path: next.path) else { continue }
+        let needs = SourceNeeds(file)
         if needs.isUncommon { continue }
         files += needs.openFiles()
         readable.insert(next.path)
@@ -121,15 +124,16 @@ final class CellBuilder {
   private func ask(_ work: Work, isAlone: Bool) throws(CarriedBuild.Stop) -> Answer {
     guard let cell else { throw .cell(.unavailable(ECHILD)) }
     asked += 1
-    let id = work.source.id
     let order = BuildOrder(
       path: work.source.path, name: work.file.name,
-      root: id.split(separator: "/").last.map(String.init) ?? id,
-      page: work.page, bookPage: work.source.page, digest: work.digest,
+      root: work.source.id.name, page: work.page, bookPage: work.source.page, digest: work.digest,
       countsOnly: builder.isDryRun)
     if isAlone { cell.allow(memory: pool.memoryLimit) }
-    var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone, isLast: isLast(work))
-    defer { carried.end() }
+    var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone)
+    defer {
+      carried.end()
+      if carried.hasEndedCell { end() }
+    }
     let nameless = SourceNeeds.openNameless(work.source.path)
     defer { if let nameless { close(nameless) } }
     return try carried.run(order, nameless.map { [$0] } ?? [])

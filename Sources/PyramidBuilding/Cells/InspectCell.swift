@@ -35,11 +35,12 @@ package enum InspectCell {
 
   /// Has a source looked at; see `SourceInspection`.
   static func inspect(
-    _ path: String, _ server: CellServer, memory: Int, seconds: Int
+    _ file: SourceFile, _ server: CellServer, memory: Int, seconds: Int
   ) throws(BuildError) -> SourceInspection {
+    let path = file.path
     let answer: Answer
     do throws(CellEnd) {
-      answer = try ask(path, server, memory: memory, seconds: seconds)
+      answer = try ask(file, server, memory: memory, seconds: seconds)
     } catch {
       server.count(error)
       throw BuildError(path, error.description, isTemporary: error.isTemporary)
@@ -54,9 +55,9 @@ package enum InspectCell {
   }
 
   private static func ask(
-    _ path: String, _ server: CellServer, memory: Int, seconds: Int
+    _ file: SourceFile, _ server: CellServer, memory: Int, seconds: Int
   ) throws(CellEnd) -> Answer {
-    let needs = SourceNeeds(path: path)
+    let (needs, path) = (SourceNeeds(file), file.path)
     let nameless = SourceNeeds.openNameless(path).map { [$0] } ?? []
     let files = needs.openFiles()
     defer { for file in files + nameless { close(file) } }

@@ -8,9 +8,13 @@ import TileStorage
 /// What a source's cell must be able to read, as its first bytes and its name tell.
 struct SourceNeeds {
   let path: String
+  private let handle: SourceFile.Handle
   private let decoding: DecodingNeeds
 
-  init(path: String) { (self.path, decoding) = (path, DecodingNeeds(ofFileAt: path)) }
+  init(_ file: SourceFile) {
+    (path, handle) = (file.path, file.handle)
+    decoding = DecodingNeeds(of: handle.descriptor, path: path)
+  }
 
   /// More than the file itself, or more than the usual decoders.
   var isUncommon: Bool { decoding.drawsText || warmth != nil || !companions.isEmpty || !listedFiles.isEmpty }
@@ -21,10 +25,11 @@ struct SourceNeeds {
   /// The source, and what it needs beside itself: to be closed by the caller.
   func openFiles() -> [Int32] {
     guard !path.hasPrefix(Self.nameless) else { return [] }
-    let own = ([path] + companions + (decoding.drawsText ? Self.fonts : [])).compactMap { path in
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-      return descriptor < 0 ? nil : descriptor
+    let itself = fcntl(handle.descriptor, F_DUPFD_CLOEXEC, 0)
+    let others = (companions + (decoding.drawsText ? Self.fonts : [])).map { path in
+      open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     }
+    let own = ([itself] + others).filter { $0 >= 0 }
     return own + listedFiles.prefix(CellServer.mostFiles - own.count).compactMap(Self.openListed)
   }
 

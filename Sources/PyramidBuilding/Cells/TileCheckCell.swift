@@ -22,9 +22,9 @@ package enum TileCheckCell {
   }
 
   /// The cells for the tiles of one archive.
-  static func pool(_ pyramid: Pyramid) -> CellPool {
+  static func pool(_ pyramid: Pyramid, _ format: TileFormat) -> CellPool {
     let side = min(pyramid.tileSize + 2 * pyramid.overlap, 1 << 14)
-    let memory = 96 << 20 + 16 * side * side
+    let memory = 96 << 20 + 2 * format.bytesPerDecodedPixel * side * side
     return CellPool(
       kind, CellLimits(memory: memory, mostMemory: memory, processorSeconds: 3600), longestUse: 10_000)
   }
@@ -64,14 +64,15 @@ package enum TileCheckCell {
   private static func fault(
     ofTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ width: Int, _ height: Int
   ) -> String? {
-    if let fault = format.fault(ofTile: bytes, width: width, height: height) { return fault }
-    do {
-      let image = try Image(encoded: bytes, mediaType: format.mediaType, subject: "tile")
-      guard image.width == width, image.height == height else {
-        return "has \(image.width)×\(image.height) pixels, not \(width)×\(height)"
+    do throws(TileFault) {
+      let image = try Image.tile(bytes, format, width: width, height: height)
+      do throws(ImagingError) { try image.decodeAll() } catch { throw .damaged(error) }
+    } catch {
+      switch error {
+      case .misfit(let clause): return clause
+      case .damaged(let error): return "does not decode: \(error.message)"
       }
-      try image.decodeAll()
-    } catch { return "does not decode: \(error.message)" }
+    }
     return nil
   }
 }

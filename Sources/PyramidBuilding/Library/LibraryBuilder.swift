@@ -52,7 +52,7 @@ package struct LibraryBuilder: Sendable {
   ///
   /// - Parameter taken: the ids of all sources, none of which a page may have.
   func build(
-    _ source: SourceScan.Source, threads: Int, besides taken: Set<String>, offering pool: WorkPool? = nil,
+    _ source: SourceScan.Source, threads: Int, besides taken: Set<ImageID>, offering pool: WorkPool? = nil,
     report: (SourceScan.Source, Outcome) -> Void
   ) {
     do throws(BuildError) {
@@ -74,7 +74,7 @@ package struct LibraryBuilder: Sendable {
   /// - Parameter upcoming: what may be built in the same cell afterwards.
   func build(
     _ source: SourceScan.Source, in cells: CellBuilder, before upcoming: () -> ArraySlice<SourceScan.Source>,
-    besides taken: Set<String>, report: (SourceScan.Source, Outcome) -> Void
+    besides taken: Set<ImageID>, report: (SourceScan.Source, Outcome) -> Void
   ) {
     do throws(BuildError) {
       guard let work = try begin(source) else { return report(source, .unchanged) }
@@ -106,7 +106,7 @@ package struct LibraryBuilder: Sendable {
   }
 
   private func forPages(
-    _ count: Int, of work: CellBuilder.Work, besides taken: Set<String>,
+    _ count: Int, of work: CellBuilder.Work, besides taken: Set<ImageID>,
     report: (SourceScan.Source, Outcome) -> Void, _ build: (SourceScan.Source, Int) -> Outcome
   ) throws(BuildError) {
     let source = work.source
@@ -115,7 +115,7 @@ package struct LibraryBuilder: Sendable {
     }
     for page in 0..<count {
       let part = SourceScan.Source(
-        path: source.path, id: "\(source.id)/\(page + 1)", name: source.name, root: source.root)
+        path: source.path, id: source.id.page(page + 1), name: source.name, root: source.root)
       guard !taken.contains(part.id) else {
         let reason = "page \(page + 1) has the same id '\(part.id)' as another image"
         report(part, .refused(BuildError(source.path, reason)))

@@ -7,7 +7,7 @@ package import TileStorage
 /// read as a book where this is a run of pictures stays, and so does an image whose origin nobody knows.
 package struct LibraryPruning: Sendable {
   /// The ids of what would go, sorted.
-  package let ids: [String]
+  package let ids: [ImageID]
   /// Why nothing should go unasked; nil where nothing speaks against it.
   package let refusal: Refusal?
 
@@ -48,7 +48,7 @@ package struct LibraryPruning: Sendable {
   /// - Returns: those that went, sorted, and why others did not.
   package func run(
     in store: any ArchiveStore
-  ) throws(StorageError) -> (ids: [String], errors: [StorageError]) {
+  ) throws(StorageError) -> (ids: [ImageID], errors: [StorageError]) {
     guard !ids.isEmpty else { return ([], []) }
     let failures = try store.trash(ids)
     return (ids.filter { !failures.ids.contains($0) }, failures.errors)

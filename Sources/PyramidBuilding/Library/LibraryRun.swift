@@ -1,4 +1,5 @@
 import Cells
+import Files
 import Imaging
 import Threads
 
@@ -9,7 +10,7 @@ package final class LibraryRun: @unchecked Sendable {
   private let monitor = Monitor()
   private let builder: LibraryBuilder
   private let sources: [SourceScan.Source]
-  private let taken: Set<String>
+  private let taken: Set<ImageID>
   private let pool: WorkPool
   private let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   private var next = 0

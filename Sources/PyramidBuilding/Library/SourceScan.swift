@@ -1,4 +1,4 @@
-import Files
+package import Files
 import Foundation
 import Glibc
 package import TileStorage
@@ -9,7 +9,7 @@ package struct SourceScan: Sendable {
   package struct Source: Hashable, Sendable {
     package let path: String
     /// The path below the source root without its extension, `/` between parts.
-    package let id: String
+    package let id: ImageID
     /// Of a book that is a folder of page scans, counted from 1; its book's id is `id` without the last part.
     package var page: Int?
     /// Of a file whose path does not tell its name.
@@ -18,7 +18,7 @@ package struct SourceScan: Sendable {
     package var root: SourceRoot?
 
     package init(
-      path: String, id: String, page: Int? = nil, name: String? = nil, root: SourceRoot? = nil
+      path: String, id: ImageID, page: Int? = nil, name: String? = nil, root: SourceRoot? = nil
     ) {
       (self.path, self.id, self.page, self.name, self.root) = (path, id, page, name, root)
     }
@@ -139,7 +139,7 @@ package struct SourceScan: Sendable {
         failures.append(BuildError(folder, "holds a file whose name is not UTF-8"))
         continue
       }
-      if !name.hasPrefix(".") { names.append(name) }
+      if name.utf8.first != UInt8(ascii: ".") { names.append(name) }
     }
     for name in names.sorted() {
       if isCancelled() { return }
@@ -191,7 +191,8 @@ package struct SourceScan: Sendable {
     return name == "/" ? "book" : name
   }
 
-  /// Makes books of folders.
+  /// Makes books of folders. Names that differ in how their accents are composed are one here: to some file systems
+  /// they are.
   private mutating func bindFound() {
     var order: [String] = []
     var pages: [String: [Found]] = [:]
@@ -203,17 +204,21 @@ package struct SourceScan: Sendable {
       let folder = parentFolder(file.relative)
       let id = folder == "." ? root : folder
       if pages[id] == nil { order.append(id) }
-      if let first = pages[id]?.first, parentFolder(first.path) != parentFolder(file.path) {
+      // Of bytes: what stands in two folders is not one book.
+      if let first = pages[id]?.first,
+        !parentFolder(first.path).utf8.elementsEqual(parentFolder(file.path).utf8)
+      {
         failures.append(
           BuildError(file.path, "is of a book '\(id)', whose pages are in \(parentFolder(first.path))"))
       } else {
         pages[id, default: []].append(file)
       }
     }
-    for id in order {
-      let sorted = pages[id]!.sorted { $0.path.compare($1.path, options: [.numeric]) == .orderedAscending }
+    for name in order {
+      guard let id = id(name, of: pages[name]![0].path) else { continue }
+      let sorted = pages[name]!.sorted { $0.path.compare($1.path, options: [.numeric]) == .orderedAscending }
       for (number, file) in zip(1..., sorted) {
-        sources.append(Source(path: file.path, id: "\(id)/\(number)", page: number, root: file.origin))
+        sources.append(Source(path: file.path, id: id.page(number), page: number, root: file.origin))
       }
     }
     found = []
@@ -226,15 +231,22 @@ package struct SourceScan: Sendable {
     var owner: [String: String] = [:]
     for file in found {
       let stem = ImageFileName.stem(file.relative)
-      let id = count[stem]! > 1 ? file.relative : stem
-      if let other = owner[id] {
-        failures.append(BuildError(file.path, "has the same id '\(id)' as \(other)"))
-      } else {
-        owner[id] = file.path
+      let name = count[stem]! > 1 ? file.relative : stem
+      if let other = owner[name] {
+        failures.append(BuildError(file.path, "has the same id '\(name)' as \(other)"))
+      } else if let id = id(name, of: file.path) {
+        owner[name] = file.path
         sources.append(Source(path: file.path, id: id, root: file.origin))
       }
     }
     found = []
+  }
+
+  /// The id that a file's place makes; nil, and a failure, where it makes none, as that of `..jpg`.
+  private mutating func id(_ text: String, of path: String) -> ImageID? {
+    if let id = ImageID(text) { return id }
+    failures.append(BuildError(path, "would be called '\(text)', as no image can be"))
+    return nil
   }
 
   private static func glob(_ pattern: String) -> [String] {

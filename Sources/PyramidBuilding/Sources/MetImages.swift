@@ -1,14 +1,14 @@
-import Files
+package import Files
 package import TileStorage
 
 /// The ids under which a library's sources were met, image by image, while they were built: only a build
 /// knows which of a source's pages there are.
 package struct MetImages: Sendable {
   /// By the sources' paths.
-  private var ids: [String: Set<String>] = [:]
+  private var ids: [String: Set<ImageID>] = [:]
   /// Sources that failed before their pages were known.
   private var unknown: Set<String> = []
-  private var claims: [String: SourceRoot] = [:]
+  private var claims: [ImageID: SourceRoot] = [:]
 
   package init() {}
 
@@ -37,7 +37,7 @@ package struct MetImages: Sendable {
   }
 
   /// The images that are in the library now, by the source roots that they came from; each is told once.
-  package mutating func takeClaims() -> [String: SourceRoot] {
+  package mutating func takeClaims() -> [ImageID: SourceRoot] {
     defer { claims = [:] }
     return claims
   }
@@ -55,14 +55,14 @@ package struct MetImages: Sendable {
   }
 
   struct Kept {
-    var ids: Set<String> = []
+    var ids: Set<ImageID> = []
     /// The file names of sources whose pages are not known, by the sources' ids: what was built from them
     /// before stays.
-    var books: [String: String] = [:]
+    var books: [ImageID: String] = [:]
 
-    func holds(_ id: String, record: () -> BuildRecord?) -> Bool {
+    func holds(_ id: ImageID, record: () -> BuildRecord?) -> Bool {
       if ids.contains(id) { return true }
-      guard let name = books[parentFolder(id)], let record = record() else { return false }
+      guard let name = id.folder.flatMap({ books[$0] }), let record = record() else { return false }
       return record.page != nil && record.sourceName == name
     }
   }

@@ -3,11 +3,22 @@ import Files
 import Glibc
 import TileStorage
 
-/// A source as a file: whether it can be read, and the digest that tells its content from another's.
+/// A source as a file that is opened once: whether it can be read, and the digest that tells its content from
+/// another's.
 ///
 /// Read, not mapped: a file that is cut short under a mapping ends the process.
 struct SourceFile: Sendable {
+  /// Open for reading as long as somebody has it; read by place, for it is shared.
+  final class Handle: Sendable {
+    let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+  }
+
   let path: String
+  let handle: Handle
   /// The last part of the path, unless it was given another.
   let name: String
   let identity: FileIdentity
@@ -16,17 +27,18 @@ struct SourceFile: Sendable {
   init(path: String, name: String? = nil) throws(BuildError) {
     self.path = path
     self.name = name ?? path.split(separator: "/").last.map(String.init) ?? path
-    let descriptor = try Self.open(path)
-    defer { close(descriptor) }
-    identity = try Self.identity(descriptor, path)
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw Self.refused(path) }
+    handle = Handle(descriptor)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Self.refused(path) }
+    identity = try Self.identity(status, path)
   }
 
   /// XXH3-128 of the content, hexadecimal.
   ///
   /// - Parameter isCancelled: asked every so often.
   func digest(_ isCancelled: () -> Bool = { false }) throws(BuildError) -> String {
-    let descriptor = try Self.open(path)
-    defer { close(descriptor) }
     guard let state = XXH3_createState() else {
       throw BuildError(path, "no memory for a digest", isTemporary: true)
     }
@@ -34,13 +46,15 @@ struct SourceFile: Sendable {
     XXH3_128bits_reset(state)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
     defer { buffer.deallocate() }
+    var position = 0
     while true {
-      let count = read(descriptor, buffer.baseAddress, buffer.count)
+      let count = pread(handle.descriptor, buffer.baseAddress, buffer.count, position)
       if isCancelled() { throw .interrupted }
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw Self.refused(path) }
       if count == 0 { break }
       XXH3_128bits_update(state, buffer.baseAddress, count)
+      position += count
     }
     let hash = XXH3_128bits_digest(state)
     return [hash.high64, hash.low64].map { number in
@@ -51,13 +65,11 @@ struct SourceFile: Sendable {
 
   /// The whole content; for files that are small.
   func contents() throws(BuildError) -> [UInt8] {
-    let descriptor = try Self.open(path)
-    defer { close(descriptor) }
     var failed = false
     let bytes = [UInt8](unsafeUninitializedCapacity: identity.size) { buffer, count in
       count = 0
       while count < buffer.count {
-        let part = read(descriptor, buffer.baseAddress! + count, buffer.count - count)
+        let part = pread(handle.descriptor, buffer.baseAddress! + count, buffer.count - count, count)
         if part < 0, errno == EINTR { continue }
         failed = part < 0
         if part <= 0 { break }
@@ -68,18 +80,14 @@ struct SourceFile: Sendable {
     return bytes
   }
 
-  /// Whether the file is still the one that was opened first, unwritten.
-  func isUnchanged() throws(BuildError) -> Bool { try SourceFile(path: path).identity == identity }
-
-  private static func open(_ path: String) throws(BuildError) -> Int32 {
-    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw refused(path) }
-    return descriptor
+  /// Whether the path still leads to the file that was opened, unwritten.
+  func isUnchanged() throws(BuildError) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw Self.refused(path) }
+    return try Self.identity(status, path) == identity
   }
 
-  private static func identity(_ descriptor: Int32, _ path: String) throws(BuildError) -> FileIdentity {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw refused(path) }
+  private static func identity(_ status: stat, _ path: String) throws(BuildError) -> FileIdentity {
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
     case S_IFDIR: throw BuildError(path, "is a folder, not an image")

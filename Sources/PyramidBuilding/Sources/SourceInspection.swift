@@ -44,10 +44,10 @@ package struct SourceInspection: Sendable, Codable {
   ///   - options: of a build, which the route depends on; a cell's are those of the whole program.
   ///   - seconds: that it may take in a cell.
   package init(path: String, options: BuildOptions, seconds: Int = 120) throws(BuildError) {
-    _ = try SourceFile(path: path)
+    let file = try SourceFile(path: path)
     if let server = CellServer.running {
       let memory = Int(ProcessInfo.processInfo.physicalMemory / 4)
-      self = try InspectCell.inspect(path, server, memory: memory, seconds: seconds)
+      self = try InspectCell.inspect(file, server, memory: memory, seconds: seconds)
     } else {
       try self.init(reading: path, options: options)
     }

@@ -22,17 +22,22 @@ struct SourceRoute {
     } catch { throw .unopened(path, error) }
     var options = options
     if options.choosesFormat { options.format = image.hasAlpha ? .webp : .jpeg }
+    options.recompressesJPEG =
+      options.format == .jxl && options.fidelity == .lossless && Image.loader(ofPath: path) == "jpegload"
     self.options = options
     keptProfile = image.embeddedProfile.flatMap { profile in
       options.keepsProfile && EmbeddedProfile.canBeKept(image) && !EmbeddedProfile.isSRGB(profile)
         ? profile : nil
     }
+    var reason: String
     switch try Self.shortest(path, page, image, options) {
-    case .native(let source, let reason): (self.source, self.reason) = (source, reason)
+    case .native(let source, let words): (self.source, reason) = (source, words)
     case .libvips(let obstacle):
       source = try VipsSource(image, path: path, page: page, options: options)
       reason = "exact: read by libvips, for \(obstacle)"
     }
+    if options.recompressesJPEG { reason += "; the JPEG tiles are recompressed" }
+    self.reason = reason
     steps =
       source.steps + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
       + (keptProfile.map { [Self.words($0, image)] } ?? [])
@@ -52,21 +57,28 @@ struct SourceRoute {
     return "\(whose) kept, in every tile"
   }
 
+  /// What libvips would load with, of formats for which there is something shorter here.
+  private enum OwnLoader: String {
+    case jpeg = "jpegload"
+    case png = "pngload"
+    case tiff = "tiffload"
+  }
+
   private static func shortest(
     _ path: String, _ page: Int?, _ image: Image, _ options: BuildOptions
   ) throws(BuildError) -> Way {
     if let page { return .libvips("page \(page + 1) of a file of several") }
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.
     let loader = Image.loader(ofPath: path)
-    guard let loader, ["jpegload", "pngload", "tiffload"].contains(loader) else {
+    guard let own = loader.flatMap(OwnLoader.init) else {
       let format = loader.map { $0.hasSuffix("load") ? String($0.dropLast(4)) : $0 } ?? "unknown"
       return .libvips("its format (\(format))")
     }
     if let change = change(image, options) { return .libvips(change) }
-    switch loader {
-    case "jpegload": return try jpeg(path, options)
-    case "pngload": return try png(path, options)
-    default: return try tiff(path, options)
+    switch own {
+    case .jpeg: return try jpeg(path, options)
+    case .png: return try png(path, options)
+    case .tiff: return try tiff(path, options)
     }
   }
 
@@ -92,8 +104,9 @@ struct SourceRoute {
   private static func png(_ path: String, _ options: BuildOptions) throws(BuildError) -> Way {
     let file = try PNGFile(path: path)
     if let obstacle = file.obstacle { return .libvips(obstacle) }
-    let hasAlpha = file.bands == 2 || file.bands == 4
-    if hasAlpha, !options.keepsAlpha { return .libvips("its alpha, which the tiles have not") }
+    if file.bands?.hasAlpha == true, !options.keepsAlpha {
+      return .libvips("its alpha, which the tiles have not")
+    }
     return .native(PNGSource(file), "exact: PNG rows")
   }
 
@@ -111,7 +124,7 @@ struct SourceRoute {
     let pieces = file.isTiled ? "TIFF tiles" : "TIFF strips"
     if options.fidelity == .exact { return (.rows, "exact: as asked, \(pieces) decoded side by side") }
     if options.shrinksLinearly { return (.rows, "exact: \(pieces) decoded side by side, for linear light") }
-    guard file.isJPEG, options.format == .jpeg, options.tileSize % 16 == 0, ability.hasPlanes,
+    guard file.isJPEG, options.coding == .jpeg, options.tileSize % 16 == 0, ability.hasPlanes,
       options.subsampling != .none
     else {
       return (.rows, "exact: \(pieces) decoded side by side")
@@ -128,7 +141,7 @@ struct SourceRoute {
   }
 
   private static func way(_ file: JPEGFile, _ options: BuildOptions) -> (JPEGSource.Path, String) {
-    if options.format != .jpeg { return (.rows, "exact: the tiles are not JPEG") }
+    if options.coding != .jpeg { return (.rows, "exact: the tiles are not JPEG") }
     if options.fidelity == .exact { return (.rows, "exact: as asked") }
     if options.shrinksLinearly { return (.rows, "exact: linear light takes red, green and blue") }
     if options.tileSize % 16 != 0 { return (.rows, "exact: the tile size is no multiple of 16") }

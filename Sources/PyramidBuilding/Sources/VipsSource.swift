@@ -26,7 +26,7 @@ final class VipsSource: StripSource, StripDecoding {
     do {
       let (image, steps) = try Self.prepared(image, path, page, options)
       (width, height, hasAlpha) = (image.width, image.height, image.hasAlpha)
-      layout = .interleaved(bands: image.bands)
+      layout = .interleaved(image.pixelBands)
       self.steps = steps
       self.path = path
       reader = PixelReader(image)
@@ -70,8 +70,7 @@ final class VipsSource: StripSource, StripDecoding {
     if !image.isBytes { image = try inBytes(image, &steps, open) }
     if image.hasAlpha, !options.keepsAlpha {
       steps.append("laid over \(options.background.map(String.init).joined(separator: ","))")
-      let background = options.background.map(Double.init)
-      image = try image.flattened(over: image.bands < 3 ? [background.reduce(0, +) / 3] : background)
+      image = try image.flattened(over: options.background)
     }
     return (image, steps)
   }
@@ -181,5 +180,5 @@ extension VipsSource {
 }
 
 extension BuildOptions {
-  var keepsAlpha: Bool { format != .jpeg }
+  var keepsAlpha: Bool { coding.keepsAlpha }
 }

@@ -1,3 +1,5 @@
+import Imaging
+
 /// A few rows of pixels on their way from a decoder that gives whole rows to the tiles.
 final class RowBuffer {
   /// How many it holds.

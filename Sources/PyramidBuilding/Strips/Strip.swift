@@ -1,3 +1,5 @@
+import Imaging
+
 /// One row of tiles of one level while it fills and is worked on. Used again for another row.
 ///
 /// The pixels of each tile stand by themselves: in memory they are together as they are in work, and a

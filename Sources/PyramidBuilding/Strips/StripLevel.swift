@@ -1,3 +1,4 @@
+import Imaging
 import TileGeometry
 
 /// What all strips of one level have in common.

@@ -15,7 +15,7 @@ enum StripLimit {
     if threads == 1 { return 0 }
     // All threads decode, then all encode; only the last batches of each leave some without work.
     if isParallel { return min(level.columns, 8 * threads) }
-    let bytes = format == .jpeg ? bytesAhead : slowBytesAhead
+    let bytes = format.isSlow ? slowBytesAhead : bytesAhead
     let tiles = bytes * (threads / 2) / level.block.byteCount
     return min(level.columns, max(tiles, level.columns / 8))
   }

@@ -145,7 +145,7 @@ final class StripScheduler: @unchecked Sendable {
     topTilesInFlight == 0
       || topTilesInFlight
         <= StripLimit.tilesAhead(
-          levels[0], options.format, threads: threads + assistants, isParallel: source.isParallel)
+          levels[0], options.coding, threads: threads + assistants, isParallel: source.isParallel)
   }
 
   private func work(_ worker: TileWorker) throws(BuildError) {

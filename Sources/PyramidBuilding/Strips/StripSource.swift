@@ -1,3 +1,5 @@
+import Imaging
+
 /// Where a pyramid's full-resolution pixels come from, strip by strip.
 protocol StripSource: AnyObject {
   var width: Int { get }

@@ -6,6 +6,7 @@ struct TileWorker {
   let decoder: (any StripDecoding)?
   private let encoder: any TileEncoding
   private let profile: TileProfile?
+  private let recompression: JPEGRecompression?
   private let readyTiles: (any ReadyTiles)?
   private let hasAlpha: Bool
   private let shrinksLinearly: Bool
@@ -16,8 +17,9 @@ struct TileWorker {
   ) throws(BuildError) {
     encoder = try options.encoder(source.layout, profile: profile)
     self.profile = try profile.map { (bytes) throws(BuildError) in
-      try TileProfile(bytes, format: options.format)
+      try TileProfile(bytes, format: options.coding)
     }
+    recompression = options.recompressesJPEG ? JPEGRecompression() : nil
     readyTiles = try source.makeReadyTiles()
     decoder = decodes ? try source.makeDecoder() : nil
     (hasAlpha, shrinksLinearly) = (source.hasAlpha, options.shrinksLinearly)
@@ -35,6 +37,7 @@ struct TileWorker {
     tile.repeatOddEdges()
     var encoded = if let bytes { bytes } else { try encoder.encode(tile) }
     if let profile { encoded = try profile.inserted(into: encoded, width: tile.width, height: tile.height) }
+    if let recompression { encoded = try recompression.recompressed(encoded) }
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: encoded.count, alignment: 16)
     copy.copyMemory(from: encoded)
     strip.put(

@@ -2,12 +2,12 @@ import Imaging
 
 /// AVIF tiles by libvips: AV1 takes so long to encode that nothing around it counts.
 final class AVIFTileEncoder: TileEncoding {
-  private let bands: Int
+  private let bands: PixelBands
   private let quality: Int
   private let profile: [UInt8]?
   private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
-  init(bands: Int, quality: Int, profile: [UInt8]?) {
+  init(bands: PixelBands, quality: Int, profile: [UInt8]?) {
     (self.bands, self.quality, self.profile) = (bands, quality, profile)
   }
 

@@ -1,4 +1,5 @@
 import CTurboJPEG
+import Imaging
 
 /// JPEG tiles by libjpeg-turbo, with the settings of libvips' `jpegsave`: accurate DCT, standard
 /// Huffman tables, 4:2:0 below quality 90 and 4:4:4 from there on unless one is asked for.
@@ -15,13 +16,13 @@ final class JPEGTileEncoder: TileEncoding {
     _ layout: PixelLayout, quality: Int, subsampling: Subsampling = .auto, tileSize: Int
   ) throws(BuildError) {
     switch layout {
-    case .interleaved(bands: 1): (format, sampling) = (TJPF_GRAY, TJSAMP_GRAY)
-    case .interleaved(bands: 3):
+    case .interleaved(.gray): (format, sampling) = (TJPF_GRAY, TJSAMP_GRAY)
+    case .interleaved(.rgb):
       (format, sampling) = (
         TJPF_RGB, subsampling.halvesChroma(atQuality: quality) ? TJSAMP_420 : TJSAMP_444
       )
     case .planar420: (format, sampling) = (TJPF_RGB, TJSAMP_420)
-    default: preconditionFailure("JPEG tiles are gray, RGB or planar")
+    case .interleaved(.grayAlpha), .interleaved(.rgba): preconditionFailure("JPEG has no alpha")
     }
     self.quality = Int32(quality)
     capacity = tjBufSize(Int32(tileSize), Int32(tileSize), Int32(sampling.rawValue))

@@ -1,3 +1,4 @@
+import Imaging
 import TileStorage
 
 /// PNG tiles: rows predicted from the row above or the pixel to the left, then deflated.
@@ -6,7 +7,7 @@ import TileStorage
 /// a filter, which is what libvips writes. Drawings and smooth gradients, of which a filter makes no less,
 /// are deflated with more effort, or they would come out larger than libvips'.
 final class PNGTileEncoder: TileEncoding {
-  private let bands: Int
+  private let bands: PixelBands
   private let filtered: UnsafeMutablePointer<UInt8>
   private let output: UnsafeMutablePointer<UInt8>
   private let capacity: Int
@@ -21,12 +22,10 @@ final class PNGTileEncoder: TileEncoding {
   /// Of rows whose quickly deflated size is less than this share, a part is tried without a filter.
   private static let smooth = 0.35
 
-  /// - Parameters:
-  ///   - bands: 1 gray, 2 with alpha, 3 RGB, 4 with alpha.
-  ///   - tileSize: the largest width and height of a tile.
-  init(bands: Int, tileSize: Int) throws(BuildError) {
+  /// - Parameter tileSize: the largest width and height of a tile.
+  init(bands: PixelBands, tileSize: Int) throws(BuildError) {
     self.bands = bands
-    let raw = tileSize * (tileSize * bands + 1)
+    let raw = tileSize * (tileSize * bands.count + 1)
     filtered = .allocate(capacity: raw)
     plain = .allocate(capacity: raw)
     other = .allocate(capacity: raw)
@@ -58,18 +57,19 @@ final class PNGTileEncoder: TileEncoding {
   }
 
   private func filter(_ tile: TilePixels) {
-    let (plane, rowSize) = (tile.planes.0, tile.width * bands)
+    let (plane, rowSize) = (tile.planes.0, tile.width * bands.count)
     filtered[0] = 0
     (filtered + 1).update(from: plane.base, count: rowSize)
     for y in 1..<max(tile.height, 1) {
       let above = plane.base + (y - 1) * plane.stride
       PNGRowFilter.write(
-        above + plane.stride, above: above, count: rowSize, bands: bands, to: filtered + y * (rowSize + 1))
+        above + plane.stride, above: above, count: rowSize, bands: bands.count,
+        to: filtered + y * (rowSize + 1))
     }
   }
 
   private func copyPlain(_ tile: TilePixels, _ rows: Range<Int>) {
-    let (plane, rowSize) = (tile.planes.0, tile.width * bands)
+    let (plane, rowSize) = (tile.planes.0, tile.width * bands.count)
     for y in rows {
       let row = plain + y * (rowSize + 1)
       row[0] = 0
@@ -80,7 +80,7 @@ final class PNGTileEncoder: TileEncoding {
   private func deflate(
     _ tile: TilePixels, to data: UnsafeMutablePointer<UInt8>
   ) throws(BuildError) -> Int {
-    let stride = tile.width * bands + 1
+    let stride = tile.width * bands.count + 1
     let raw = tile.height * stride
     let size = try quick.deflate(filtered, count: raw, to: data, capacity: capacity)
     guard Double(size) < Self.smooth * Double(raw), tile.height > 1 else { return size }
@@ -118,20 +118,11 @@ struct PNGChunkWriter {
   mutating func signature() { bytes(0x8950_4e47, 0x0d0a_1a0a) }
 
   /// IHDR: 8 bits, not interlaced.
-  ///
-  /// - Parameter bands: 1 gray, 2 with alpha, 3 RGB, 4 with alpha.
-  mutating func header(width: Int, height: Int, bands: Int) {
-    let colourType: UInt8 =
-      switch bands {
-      case 1: 0
-      case 2: 4
-      case 3: 2
-      default: 6
-      }
+  mutating func header(width: Int, height: Int, bands: PixelBands) {
     let data = begin("IHDR")
     bytes(UInt32(width), UInt32(height))
     data[8] = 8
-    data[9] = colourType
+    data[9] = bands.pngColourType
     data[10] = 0
     data[11] = 0
     data[12] = 0

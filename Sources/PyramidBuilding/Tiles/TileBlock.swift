@@ -1,3 +1,5 @@
+import Imaging
+
 /// How the planes of one tile lie in a block of memory.
 struct TileBlock {
   let layout: PixelLayout

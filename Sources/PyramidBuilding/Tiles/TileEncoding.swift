@@ -1,3 +1,4 @@
+import Imaging
 import TileStorage
 
 /// Turns a rectangle of 8-bit pixels into one tile's bytes. One per thread; its memory is used again.
@@ -6,16 +7,47 @@ protocol TileEncoding: AnyObject {
   func encode(_ tile: TilePixels) throws(BuildError) -> UnsafeRawBufferPointer
 }
 
+extension TileFormat {
+  /// Whether its encoder takes several times longer than JPEG's.
+  var isSlow: Bool {
+    switch self {
+    case .jpeg: false
+    case .png, .webp, .avif, .jxl: true
+    }
+  }
+
+  /// Bytes that its encoder takes for each pixel of a tile, beyond the few that all take.
+  var encoderBytesPerPixel: Int {
+    switch self {
+    case .jpeg, .png, .webp, .avif: 0
+    case .jxl: 64
+    }
+  }
+
+  /// Whether its encoder starts threads, and keeps them: those of libvips do.
+  var startsThreads: Bool {
+    switch self {
+    case .jpeg, .png, .webp, .jxl: false
+    case .avif: true
+    }
+  }
+}
+
 extension BuildOptions {
+  /// How a tile's pixels are encoded. What comes of it is the tile, or what the tile is made of.
+  var coding: TileFormat { recompressesJPEG ? .jpeg : format }
+
   /// An encoder for tiles of that layout.
   ///
-  /// - Parameter profile: for AVIF, into whose boxes no other can write it; see `TileProfile`.
+  /// - Parameter profile: for AVIF and JPEG XL, into which no other can write it; see `TileProfile`.
   func encoder(_ layout: PixelLayout, profile: [UInt8]?) throws(BuildError) -> any TileEncoding {
-    switch format {
+    switch coding {
     case .jpeg: try JPEGTileEncoder(layout, quality: quality, subsampling: subsampling, tileSize: tileSize)
-    case .webp: try WebPTileEncoder(bands: layout.bandsPerPlane, quality: quality, tileSize: tileSize)
-    case .avif: AVIFTileEncoder(bands: layout.bandsPerPlane, quality: quality, profile: profile)
-    case .png: try PNGTileEncoder(bands: layout.bandsPerPlane, tileSize: tileSize)
+    case .webp: try WebPTileEncoder(bands: layout.bands, quality: quality, tileSize: tileSize)
+    case .avif: AVIFTileEncoder(bands: layout.bands, quality: quality, profile: profile)
+    case .jxl:
+      JPEGXLTileEncoder(bands: layout.bands, quality: quality, profile: profile, tileSize: tileSize)
+    case .png: try PNGTileEncoder(bands: layout.bands, tileSize: tileSize)
     }
   }
 }

@@ -8,7 +8,7 @@ final class TileProfile {
   private let block: [UInt8]
   private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
-  /// AVIF tiles get theirs from their encoder.
+  /// AVIF and JPEG XL tiles get theirs from their encoder.
   init(_ profile: [UInt8], format: TileFormat) throws(BuildError) {
     self.format = format
     block =
@@ -16,7 +16,7 @@ final class TileProfile {
       case .jpeg: try Self.segments(profile)
       case .png: try Self.pngChunk(profile)
       case .webp: Self.riffChunk(profile)
-      case .avif: []
+      case .avif, .jxl: []
       }
   }
 
@@ -33,7 +33,7 @@ final class TileProfile {
       return joined(tile, at: hasJFIF ? 4 + (Int(tile[4]) << 8 | Int(tile[5])) : 2, block)
     case .png: return joined(tile, at: 33, block)  // behind IHDR, which is always that long
     case .webp: return webp(tile, width, height)
-    case .avif: return tile
+    case .avif, .jxl: return tile
     }
   }
 

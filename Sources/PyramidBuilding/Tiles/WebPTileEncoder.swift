@@ -1,9 +1,10 @@
 import CWebP
+import Imaging
 
 /// WebP tiles by libwebp, with the settings of libvips' `webpsave`: lossy, method 4, alpha kept without
 /// loss.
 final class WebPTileEncoder: TileEncoding {
-  private let bands: Int
+  private let bands: PixelBands
   private var configuration = WebPConfig()
   /// Grows to the largest tile and is used again.
   private var output = WebPMemoryWriter()
@@ -11,11 +12,10 @@ final class WebPTileEncoder: TileEncoding {
   private let coloured: UnsafeMutablePointer<UInt8>?
   private let colouredStride: Int
 
-  /// - Parameter bands: 1 gray, 2 with alpha, 3 RGB, 4 with alpha.
-  init(bands: Int, quality: Int, tileSize: Int) throws(BuildError) {
+  init(bands: PixelBands, quality: Int, tileSize: Int) throws(BuildError) {
     self.bands = bands
-    colouredStride = tileSize * (bands + 2)
-    coloured = bands < 3 ? .allocate(capacity: colouredStride * tileSize) : nil
+    colouredStride = tileSize * (bands.count + 2)
+    coloured = bands.isGray ? .allocate(capacity: colouredStride * tileSize) : nil
     WebPMemoryWriterInit(&output)
     guard WebPConfigInit(&configuration) != 0 else {
       throw BuildError("tile", "libwebp is another version than the one built against")
@@ -40,7 +40,7 @@ final class WebPTileEncoder: TileEncoding {
     picture.height = Int32(tile.height)
     let (pixels, stride) = inColour(tile)
     let isImported =
-      bands % 2 == 0
+      bands.hasAlpha
       ? WebPPictureImportRGBA(&picture, pixels, Int32(stride))
       : WebPPictureImportRGB(&picture, pixels, Int32(stride))
     guard isImported != 0 else { throw BuildError("tile", "no memory for a WebP tile", isTemporary: true) }
@@ -59,12 +59,13 @@ final class WebPTileEncoder: TileEncoding {
   private func inColour(_ tile: TilePixels) -> (UnsafePointer<UInt8>, stride: Int) {
     let plane = tile.planes.0
     guard let coloured else { return (UnsafePointer(plane.base), plane.stride) }
+    let (bands, hasAlpha) = (bands.count, bands.hasAlpha)
     for y in 0..<tile.height {
       var from = plane.base + y * plane.stride
       var to = coloured + y * colouredStride
       for _ in 0..<tile.width {
         (to[0], to[1], to[2]) = (from[0], from[0], from[0])
-        if bands == 2 { to[3] = from[1] }
+        if hasAlpha { to[3] = from[1] }
         from += bands
         to += bands + 2
       }

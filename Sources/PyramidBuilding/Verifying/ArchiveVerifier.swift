@@ -16,8 +16,8 @@ package struct ArchiveVerifier {
   /// Opens the archive at `path` and checks that every tile of its pyramid is there, has the checksum that
   /// the directory states, decodes, and has the size that its place demands; other entries by checksum.
   package static func faults(ofArchive path: String) -> [Fault] {
-    let archive: SZIArchive
-    do { archive = try SZIArchive(path: path) } catch { return [Fault(path: path, what: error.reason)] }
+    let archive: TileArchive
+    do { archive = try TileArchive(path: path) } catch { return [Fault(path: path, what: error.reason)] }
     return faults(of: archive, path: path)
   }
 
@@ -26,7 +26,7 @@ package struct ArchiveVerifier {
   /// - Parameter path: what the faults call it.
   package static func faults(of archive: some CheckableArchive, path: String) -> [Fault] {
     var faults: [Fault] = []
-    let cells = TileCheckCell.pool(archive.pyramid)
+    let cells = TileCheckCell.pool(archive.pyramid, archive.format)
     archive.forEachTile { index in
       let address = archive.pyramid.address(at: index)!
       let size = archive.pyramid.rectangle(of: address)!

@@ -10,9 +10,9 @@ package enum LibraryVerifier {
     verify(archives, jobs: jobs, faults: { ArchiveVerifier.faults(ofArchive: $0) }, report: report)
   }
 
-  /// The same of archives that `faults` opens by their names.
-  package static func verify(
-    _ archives: [String], jobs: Int, faults: @escaping @Sendable (String) -> [ArchiveVerifier.Fault],
+  /// The same of archives that `faults` opens by whatever they are called.
+  package static func verify<Name: Sendable>(
+    _ archives: [Name], jobs: Int, faults: @escaping @Sendable (Name) -> [ArchiveVerifier.Fault],
     report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
   ) -> Int {
     let box = Shared()

@@ -2,18 +2,8 @@ package import TileGeometry
 package import TileStorage
 
 /// Deep Zoom: `/dzi/{id}.dzi` and `/dzi/{id}_files/{level}/{column}_{row}.{ending}`.
-package struct DeepZoomRequest: TileProtocol {
-  private enum Asked {
-    case descriptor
-    case tile(TileAddress)
-    /// Where tiles are, but no tile's name.
-    case misnamed
-    case nothing
-  }
-
-  private let asked: Asked
-  package let id: Range<Int>
-  package let format: PictureFormat?
+package struct DeepZoomRequest: FileProtocol {
+  package let file: AskedFile<TileAddress>
 
   package static let labels = ["dzi"]
 
@@ -26,38 +16,29 @@ package struct DeepZoomRequest: TileProtocol {
 
   package static func has(_ path: RawPath) -> Bool { path.starts(with: "/dzi/") }
 
-  package init(_ path: RawPath) {
-    let start = 5
-    if path.has(".dzi", before: path.count, from: start) {
-      (asked, id, format) = (.descriptor, start..<path.count - 4, nil)
+  package init(_ path: RawPath) { self.init(path, 5..<path.count) }
+
+  /// - Parameter part: the id and what follows it.
+  init(_ path: RawPath, _ part: Range<Int>) {
+    let (start, end) = (part.lowerBound, part.upperBound)
+    if path.has(".dzi", before: end, from: start) {
+      file = .document(ofID: start..<end - 4)
       return
     }
     // From the end, since an id may hold slashes.
-    guard let file = path.slash(before: path.count, from: start),
-      let level = path.slash(before: file, from: start), path.has("_files", before: level, from: start)
+    guard let name = path.slash(before: end, from: start),
+      let level = path.slash(before: name, from: start), path.has("_files", before: level, from: start)
     else {
-      (asked, id, format) = (.nothing, start..<start, nil)
+      file = .nothing(at: start)
       return
     }
-    id = start..<level - 6
-    var reader = PathReader(path, from: level + 1, to: path.count)
-    if let address = TileAddress(deepZoom: &reader) {
-      (asked, format) = (.tile(address), PictureFormat(tileEnding: reader.rest))
-    } else {
-      (asked, format) = (.misnamed, nil)
-    }
+    file = .tile(ofID: start..<level - 6, path, from: level + 1, to: end) { TileAddress(deepZoom: &$0) }
   }
 
-  package var subject: TileSubject {
-    switch asked {
-    case .descriptor: .document(hasWords: false)
-    case .tile, .misnamed: .tile
-    case .nothing: .nothing("there is no Deep Zoom file at this path")
-    }
-  }
+  package var subject: TileSubject { file.subject(hasWords: false, "Deep Zoom") }
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
-    guard case .tile(let address) = asked else {
+    guard let address = file.tile else {
       return .nowhere(TileRefusal("a tile is named LEVEL/COLUMN_ROW.FORMAT", status: 404))
     }
     return .stored(address)
@@ -72,20 +53,12 @@ package struct DeepZoomRequest: TileProtocol {
 /// A tile's name as Deep Zoom has it: `{level}/{column}_{row}.`, and the ending.
 extension TileAddress {
   init?(deepZoom reader: inout PathReader) {
-    guard let level = reader.number(), reader.skip(UInt8(ascii: "/")), let column = reader.number(),
-      reader.skip(UInt8(ascii: "_")), let row = reader.number(), reader.skip(UInt8(ascii: "."))
-    else { return nil }
+    guard let (level, column, row) = reader.tile(UInt8(ascii: "/"), UInt8(ascii: "_")) else { return nil }
     self.init(level: level, column: column, row: row)
   }
 
   /// Inverse of `init(deepZoom:)`.
   package func write(deepZoom text: inout PathText, _ format: TileFormat) {
-    text.put(level)
-    text.put("/")
-    text.put(column)
-    text.put("_")
-    text.put(row)
-    text.put(".")
-    text.put(format.ending)
+    text.put(tile: (level, column, row), UInt8(ascii: "/"), UInt8(ascii: "_"), format)
   }
 }

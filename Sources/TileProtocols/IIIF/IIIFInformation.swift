@@ -7,7 +7,7 @@ struct IIIFInformation {
   let version: IIIFVersion
   /// Absolute, without a slash at its end.
   let id: String
-  let archive: SZIArchive
+  let archive: TileArchive
   let limits: PictureLimits
 
   private static let features3 = [
@@ -82,9 +82,10 @@ struct IIIFInformation {
       writeTiles(pyramid, &text)
       if version == .three {
         text.key("preferredFormats")
-        write([archive.format.fileExtension], &text)
+        write(archive.format.preferred.map(\.fileExtension), &text)
         text.key("extraFormats")
-        write(["webp", "tif", "gif", "avif"], &text)
+        // Level 2 has the first two (3.0, section 4.5).
+        write(PictureFormat.allCases.filter { $0 != .jpg && $0 != .png }.map(\.fileExtension), &text)
         text.key("extraQualities")
         write(["color", "gray", "bitonal"], &text)
         text.key("extraFeatures")

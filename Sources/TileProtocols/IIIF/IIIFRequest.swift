@@ -13,8 +13,9 @@ package struct IIIFRequest: TileProtocol {
 
   private let asked: Asked
   private let version: IIIFVersion
-  package let id: Range<Int>
-  package let wholeID: Range<Int>?
+  private let idPart: PathPart
+  /// The id and what follows it.
+  private let part: PathPart
 
   package static let labels = ["iiif2", "iiif3"]
 
@@ -35,30 +36,44 @@ package struct IIIFRequest: TileProtocol {
   }
 
   package init(_ path: RawPath) {
-    version = path.has("3", at: 6) ? .three : .two
-    let (start, end) = (8, path.count)
+    self.init(path, 8..<path.count, path.has("3", at: 6) ? .three : .two)
+  }
+
+  /// - Parameter part: the id and what follows it.
+  init(_ path: RawPath, _ part: Range<Int>, _ version: IIIFVersion) {
+    (self.version, self.part) = (version, PathPart(part))
+    let (start, end) = (part.lowerBound, part.upperBound)
     // From the end, since an id may hold slashes.
     guard let file = path.slash(before: end, from: start) else {
-      (asked, id, wholeID) = (.base, start..<end, nil)
+      (asked, idPart) = (.base, PathPart(start..<end))
       return
     }
     if file == end - 1 || path.isPart("info.json", from: file + 1, to: end) {
-      (asked, id, wholeID) = (file == end - 1 ? .base : .information, start..<file, nil)
+      (asked, idPart) = (file == end - 1 ? .base : .information, PathPart(start..<file))
       return
     }
     guard let rotation = path.slash(before: file, from: start),
       let size = path.slash(before: rotation, from: start), let region = path.slash(before: size, from: start)
     else {
-      (asked, id, wholeID) = (.base, start..<end, nil)
+      (asked, idPart) = (.base, PathPart(start..<end))
       return
     }
-    (id, wholeID) = (start..<region, start..<end)
+    idPart = PathPart(start..<region)
     do throws(IIIFImageRequest.Part) {
       asked = .image(
         try IIIFImageRequest(
           version, region: path.bytes(region + 1..<size), size: path.bytes(size + 1..<rotation),
           rotation: path.bytes(rotation + 1..<file), file: path.bytes(file + 1..<end)))
     } catch { asked = .malformed(error) }
+  }
+
+  package var id: Range<Int> { idPart.range }
+
+  package var wholeID: Range<Int>? {
+    switch asked {
+    case .information, .base: nil
+    case .image, .malformed: part.range
+    }
   }
 
   package var label: Int { version == .two ? 0 : 1 }
@@ -101,13 +116,12 @@ package struct IIIFRequest: TileProtocol {
   }
 
   package func document(of image: DescribedImage) -> TileDocument {
-    IIIFInformation(
-      version: version, id: location(of: image), archive: image.archive, limits: image.limits
-    ).document
+    document(of: image, at: Self.folder(version, ofID: PercentEncoding.encode(image.id), base: image.base))
   }
 
-  private func location(of image: DescribedImage) -> String {
-    Self.folder(version, ofID: PercentEncoding.encode(image.id), base: image.base)
+  /// - Parameter location: the image's base URI.
+  func document(of image: DescribedImage, at location: String) -> TileDocument {
+    IIIFInformation(version: version, id: location, archive: image.archive, limits: image.limits).document
   }
 
   package func location(ofID id: String, base: String) -> String {

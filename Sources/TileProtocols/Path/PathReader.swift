@@ -35,6 +35,16 @@ struct PathReader {
     return number
   }
 
+  /// The three numbers of a tile's name, with a mark behind the first and the second, and the point in front of the
+  /// file's ending.
+  @inline(__always)
+  mutating func tile(_ mark: UInt8, _ otherMark: UInt8) -> (Int, Int, Int)? {
+    guard let first = number(), skip(mark), let second = number(), skip(otherMark), let third = number(),
+      skip(UInt8(ascii: "."))
+    else { return nil }
+    return (first, second, third)
+  }
+
   /// A number that may have leading zeros; nil, too, for one that no image has.
   mutating func digits(atMost most: Int = 15) -> Int? {
     var number = 0

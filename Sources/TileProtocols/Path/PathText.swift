@@ -1,3 +1,5 @@
+import TileStorage
+
 /// A part of a URL, written straight to memory: what needs no escape there.
 package struct PathText {
   private let buffer: UnsafeMutableRawBufferPointer
@@ -37,6 +39,19 @@ package struct PathText {
   @inline(__always) package mutating func put(_ text: StaticString) {
     if text.utf8CodeUnitCount == 1 { return put(text.utf8Start[0]) }
     put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Inverse of `PathReader.tile`, and the file's ending.
+  mutating func put(
+    tile numbers: (Int, Int, Int), _ mark: UInt8, _ otherMark: UInt8, _ format: TileFormat
+  ) {
+    put(numbers.0)
+    put(mark)
+    put(numbers.1)
+    put(otherMark)
+    put(numbers.2)
+    put(UInt8(ascii: "."))
+    put(format.ending)
   }
 
   /// Not of the same name as that for literals, which would be strings then.

@@ -1,12 +1,32 @@
 import Glibc
 
-/// A request's path as it was sent, percent-encoding and all, looked at without a copy.
+/// A request's path as it was sent, percent-encoding and all, and its query, looked at without a copy. Places in it
+/// are counted from the path's first byte.
 package struct RawPath {
-  package let bytes: UnsafeRawBufferPointer
+  /// The path, and of a request that has a query a mark and the query.
+  private let bytes: UnsafeRawBufferPointer
+  /// Bytes of the path alone.
+  package let count: Int
 
-  package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  /// A path without a query.
+  package init(_ path: UnsafeRawBufferPointer) { (bytes, count) = (path, path.count) }
 
-  package var count: Int { bytes.count }
+  /// - Parameters:
+  ///   - target: the path, one byte that neither of them has, and the query.
+  ///   - count: of the path.
+  package init(_ target: UnsafeRawBufferPointer, count: Int) { (bytes, self.count) = (target, count) }
+
+  /// - Parameter query: one byte behind the path, or there is none.
+  @inline(__always)
+  package init(_ path: UnsafeRawBufferPointer, query: UnsafeRawBufferPointer) {
+    // The path of an absolute URL that has none stands elsewhere.
+    let isBehind = path.baseAddress.map { $0 + path.count + 1 } == query.baseAddress
+    let length = isBehind ? path.count + 1 + query.count : path.count
+    (bytes, count) = (UnsafeRawBufferPointer(start: path.baseAddress, count: length), path.count)
+  }
+
+  /// Where the query stands; empty where there is none.
+  package var query: Range<Int> { min(count + 1, bytes.count)..<bytes.count }
 
   package func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[range])

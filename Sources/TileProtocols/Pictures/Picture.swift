@@ -12,6 +12,8 @@ package struct Picture: Hashable, Sendable {
   package var rotation = 0.0
   package var quality = PictureQuality.color
   package var format = PictureFormat.jpg
+  /// 1 to 100, of formats that have one; nil for the server's own.
+  package var encodingQuality: UInt8?
 
   package init(region: PixelRect, size: PixelSize, format: PictureFormat = .jpg) {
     (self.region, self.size, self.format) = (region, size, format)

@@ -2,7 +2,7 @@ package import TileStorage
 
 /// A file format that pictures are encoded in, known by the ending of its URLs.
 package enum PictureFormat: String, CaseIterable, Sendable {
-  case jpg, png, webp, tif, gif, avif
+  case jpg, png, webp, tif, gif, avif, jxl
 
   /// Nil for an ending that no format has, in lower case.
   package init?(fileExtension: String) { self.init(rawValue: fileExtension) }
@@ -24,6 +24,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     case 0x74_6966: self = .tif
     case 0x67_6966: self = .gif
     case 0x6176_6966: self = .avif
+    case 0x6a_786c: self = .jxl
     default: return nil
     }
   }
@@ -44,6 +45,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
       case .png: .png
       case .webp: .webp
       case .avif: .avif
+      case .jxl: .jxl
       }
   }
 
@@ -51,38 +53,23 @@ package enum PictureFormat: String, CaseIterable, Sendable {
   package var fileExtension: String { rawValue }
 
   /// The same as a literal, for those who write no strings.
-  var ending: StaticString {
-    switch self {
-    case .jpg: "jpg"
-    case .png: "png"
-    case .webp: "webp"
-    case .tif: "tif"
-    case .gif: "gif"
-    case .avif: "avif"
-    }
-  }
+  var ending: StaticString { facts.ending }
 
-  package var mediaType: String {
-    switch self {
-    case .jpg: "image/jpeg"
-    case .png: "image/png"
-    case .webp: "image/webp"
-    case .tif: "image/tiff"
-    case .gif: "image/gif"
-    case .avif: "image/avif"
-    }
-  }
+  package var mediaType: String { facts.mediaType.description }
 
   /// Whether a pixel can be transparent.
-  package var keepsAlpha: Bool {
-    switch self {
-    case .jpg: false
-    case .png, .webp, .tif, .gif, .avif: true
-    }
-  }
+  package var keepsAlpha: Bool { facts.keepsAlpha }
 }
 
 extension TileFormat {
   /// Its ending as a literal.
   var ending: StaticString { PictureFormat(self).ending }
+
+  /// In which formats clients should ask for its tiles, best first: JPEG where not every browser shows the stored one.
+  var preferred: [PictureFormat] {
+    switch self {
+    case .jpeg, .png, .webp, .avif: [PictureFormat(self)]
+    case .jxl: [.jxl, .jpg]
+    }
+  }
 }

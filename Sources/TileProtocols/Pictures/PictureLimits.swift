@@ -13,8 +13,6 @@ package struct PictureLimits: Hashable, Sendable {
     size.width <= Self.side && size.height <= Self.side && size.width * size.height <= area
   }
 
-  /// What WebP and AVIF can hold along a side.
-  package static func side(of format: PictureFormat) -> Int {
-    format == .webp || format == .avif ? 16_383 : 65_500
-  }
+  /// What a format can hold along a side.
+  package static func side(of format: PictureFormat) -> Int { format.facts.longestSide }
 }

@@ -11,7 +11,7 @@ struct TileURLs {
   private let head: [UInt8]
   private let tail: [UInt8]
 
-  init(_ scheme: TileScheme, id: String, archive: SZIArchive, base: String) {
+  init(_ scheme: TileScheme, id: String, archive: TileArchive, base: String) {
     self.scheme = scheme
     (pyramid, format) = (archive.pyramid, archive.format)
     head = JSONText.escaped(scheme.folder(ofID: PercentEncoding.encode(id), base: base))

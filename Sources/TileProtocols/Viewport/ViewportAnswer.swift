@@ -17,7 +17,7 @@ package struct ViewportAnswer {
 
   /// - Parameter base: in front of every URL, without a slash at its end; empty for root-relative ones.
   package init(
-    _ query: ViewportQuery, id: String, archive: SZIArchive, base: String = ""
+    _ query: ViewportQuery, id: String, archive: TileArchive, base: String = ""
   ) throws(ViewportQuery.Refusal) {
     self.query = query
     self.id = id

@@ -44,21 +44,13 @@ package struct XYZTile: Hashable, Sendable {
   package init(z: Int, x: Int, y: Int) { (self.z, self.x, self.y) = (z, x, y) }
 
   init?(_ reader: inout PathReader) {
-    guard let z = reader.number(), reader.skip(UInt8(ascii: "/")), let x = reader.number(),
-      reader.skip(UInt8(ascii: "/")), let y = reader.number(), reader.skip(UInt8(ascii: "."))
-    else { return nil }
+    guard let (z, x, y) = reader.tile(UInt8(ascii: "/"), UInt8(ascii: "/")) else { return nil }
     self.init(z: z, x: x, y: y)
   }
 
   /// Inverse of `init(_:)`.
   package func write(_ text: inout PathText, _ format: TileFormat) {
-    text.put(z)
-    text.put("/")
-    text.put(x)
-    text.put("/")
-    text.put(y)
-    text.put(".")
-    text.put(format.ending)
+    text.put(tile: (z, x, y), UInt8(ascii: "/"), UInt8(ascii: "/"), format)
   }
 
   /// The same for whoever puts the numbers in.

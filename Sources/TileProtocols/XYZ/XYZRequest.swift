@@ -2,18 +2,8 @@ import HTTPMessages
 package import TileGeometry
 
 /// XYZ: `/xyz/{id}/tilejson.json` and `/xyz/{id}/{z}/{x}/{y}.{ending}`.
-package struct XYZRequest: TileProtocol {
-  private enum Asked {
-    case tileJSON
-    case tile(XYZTile)
-    /// Where tiles are, but no tile's name.
-    case misnamed
-    case nothing
-  }
-
-  private let asked: Asked
-  package let id: Range<Int>
-  package let format: PictureFormat?
+package struct XYZRequest: FileProtocol {
+  package let file: AskedFile<XYZTile>
 
   package static let labels = ["xyz"]
 
@@ -30,37 +20,25 @@ package struct XYZRequest: TileProtocol {
   package init(_ path: RawPath) {
     let start = 5
     // From the end, since an id may hold slashes.
-    guard let file = path.slash(before: path.count, from: start) else {
-      (asked, id, format) = (.nothing, start..<start, nil)
+    guard let name = path.slash(before: path.count, from: start) else {
+      file = .nothing(at: start)
       return
     }
-    if path.isPart("tilejson.json", from: file + 1, to: path.count) {
-      (asked, id, format) = (.tileJSON, start..<file, nil)
+    if path.isPart("tilejson.json", from: name + 1, to: path.count) {
+      file = .document(ofID: start..<name)
       return
     }
-    guard let x = path.slash(before: file, from: start), let z = path.slash(before: x, from: start) else {
-      (asked, id, format) = (.nothing, start..<start, nil)
+    guard let x = path.slash(before: name, from: start), let z = path.slash(before: x, from: start) else {
+      file = .nothing(at: start)
       return
     }
-    id = start..<z
-    var reader = PathReader(path, from: z + 1, to: path.count)
-    if let tile = XYZTile(&reader) {
-      (asked, format) = (.tile(tile), PictureFormat(tileEnding: reader.rest))
-    } else {
-      (asked, format) = (.misnamed, nil)
-    }
+    file = .tile(ofID: start..<z, path, from: z + 1, to: path.count) { XYZTile(&$0) }
   }
 
-  package var subject: TileSubject {
-    switch asked {
-    case .tileJSON: .document(hasWords: true)
-    case .tile, .misnamed: .tile
-    case .nothing: .nothing("there is no XYZ file at this path")
-    }
-  }
+  package var subject: TileSubject { file.subject(hasWords: true, "XYZ") }
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
-    guard case .tile(let tile) = asked else {
+    guard let tile = file.tile else {
       return .nowhere(TileRefusal("a tile is named Z/X/Y.FORMAT", status: 404))
     }
     return XYZGrid(pyramid).place(of: tile)

@@ -1,50 +1,31 @@
 package import TileGeometry
 package import TileStorage
 
-/// An image's tiles as Zoomify counts them: 256 pixels along a side, level 0 fits one tile, and levels are
-/// halved rounding down, as Zoomify's own viewer and OpenSeadragon reckon.
+/// An image's tiles as Zoomify counts them: 256 pixels along a side, and levels are halved rounding down, as Zoomify's own
+/// viewer and OpenSeadragon reckon.
 ///
-/// Stored levels are rounded up: a tile is the same place of the stored level, less the last column or row
-/// of pixels where those differ.
+/// A tile is the same place of the stored level, less the last column or row of pixels where those differ.
 package struct ZoomifyGrid {
   package static let tileSize = 256
 
   private let pyramid: Pyramid
-  package let maximumLevel: Int
+  /// A side has no pixels where it was halved away.
+  package let levels: FlooredGrid
 
   package init(_ pyramid: Pyramid) {
     self.pyramid = pyramid
-    var (side, level) = (max(pyramid.imageSize.width, pyramid.imageSize.height), 0)
-    while side > Self.tileSize {
-      side >>= 1
-      level += 1
-    }
-    maximumLevel = level
+    levels = FlooredGrid(pyramid, tileSize: Self.tileSize, leastSide: 0)
   }
 
-  /// Level pixels, 0 along a side that was halved away.
-  func size(ofLevel level: Int) -> (width: Int, height: Int) {
-    let shift = maximumLevel - level
-    return (pyramid.imageSize.width >> shift, pyramid.imageSize.height >> shift)
-  }
-
-  package func columns(ofLevel level: Int) -> Int {
-    (size(ofLevel: level).width + Self.tileSize - 1) / Self.tileSize
-  }
-
-  package func rows(ofLevel level: Int) -> Int {
-    (size(ofLevel: level).height + Self.tileSize - 1) / Self.tileSize
-  }
-
-  var tileCount: Int { (0...maximumLevel).reduce(0) { $0 + columns(ofLevel: $1) * rows(ofLevel: $1) } }
+  var tileCount: Int { (0..<levels.levelCount).reduce(0) { $0 + levels.tileCount(ofLevel: $1) } }
 
   /// Which of the folders of 256 tiles a tile is in; nil outside the grid.
   package func group(level: Int, x: Int, y: Int) -> Int? {
-    guard level >= 0, level <= maximumLevel, x >= 0, x < columns(ofLevel: level), y >= 0,
-      y < rows(ofLevel: level)
+    guard level >= 0, level < levels.levelCount, x >= 0, x < levels.columns(ofLevel: level), y >= 0,
+      y < levels.rows(ofLevel: level)
     else { return nil }
-    var index = y * columns(ofLevel: level) + x
-    for lower in 0..<level { index += columns(ofLevel: lower) * rows(ofLevel: lower) }
+    var index = y * levels.columns(ofLevel: level) + x
+    for lower in 0..<level { index += levels.tileCount(ofLevel: lower) }
     return index / ZoomifyTile.groupSize
   }
 
@@ -53,12 +34,11 @@ package struct ZoomifyGrid {
     guard group == tile.group else {
       return .nowhere(TileRefusal("this tile is in TileGroup\(group)", status: 404))
     }
-    let (width, height) = size(ofLevel: tile.level)
+    let (width, height) = levels.size(ofLevel: tile.level)
     let (left, top) = (tile.x * Self.tileSize, tile.y * Self.tileSize)
     let rectangle = PixelRect(
       x: left, y: top, width: min(Self.tileSize, width - left), height: min(Self.tileSize, height - top))
-    // Of the same scale.
-    let level = pyramid.topLevel - (maximumLevel - tile.level)
+    let level = levels.storedLevel(ofLevel: tile.level)
     let address = TileAddress(level: level, column: tile.x, row: tile.y)
     if pyramid.tileSize == Self.tileSize, pyramid.overlap == 0, pyramid.rectangle(of: address) == rectangle {
       return .stored(address)
@@ -102,9 +82,7 @@ package struct ZoomifyTile: Hashable, Sendable {
       guard reader.part(before: UInt8(ascii: "/")) != nil else { return nil }
       group = -1
     }
-    guard let level = reader.number(), reader.skip(UInt8(ascii: "-")), let x = reader.number(),
-      reader.skip(UInt8(ascii: "-")), let y = reader.number(), reader.skip(UInt8(ascii: "."))
-    else { return nil }
+    guard let (level, x, y) = reader.tile(UInt8(ascii: "-"), UInt8(ascii: "-")) else { return nil }
     self.init(group: group, level: level, x: x, y: y)
   }
 
@@ -113,12 +91,6 @@ package struct ZoomifyTile: Hashable, Sendable {
     text.put("TileGroup")
     text.put(group)
     text.put("/")
-    text.put(level)
-    text.put("-")
-    text.put(x)
-    text.put("-")
-    text.put(y)
-    text.put(".")
-    text.put(format.ending)
+    text.put(tile: (level, x, y), UInt8(ascii: "-"), UInt8(ascii: "-"), format)
   }
 }

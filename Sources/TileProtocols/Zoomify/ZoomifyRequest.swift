@@ -1,18 +1,8 @@
 package import TileGeometry
 
 /// Zoomify: `/zoomify/{id}/ImageProperties.xml` and `/zoomify/{id}/TileGroup{n}/{level}-{x}-{y}.{ending}`.
-package struct ZoomifyRequest: TileProtocol {
-  private enum Asked {
-    case properties
-    case tile(ZoomifyTile)
-    /// Where tiles are, but no tile's name.
-    case misnamed
-    case nothing
-  }
-
-  private let asked: Asked
-  package let id: Range<Int>
-  package let format: PictureFormat?
+package struct ZoomifyRequest: FileProtocol {
+  package let file: AskedFile<ZoomifyTile>
 
   package static let labels = ["zoomify"]
 
@@ -25,40 +15,31 @@ package struct ZoomifyRequest: TileProtocol {
 
   package static func has(_ path: RawPath) -> Bool { path.starts(with: "/zoomify/") }
 
-  package init(_ path: RawPath) {
-    let start = 9
+  package init(_ path: RawPath) { self.init(path, 9..<path.count) }
+
+  /// - Parameter part: the id and what follows it.
+  init(_ path: RawPath, _ part: Range<Int>) {
+    let (start, end) = (part.lowerBound, part.upperBound)
     // From the end, since an id may hold slashes.
-    guard let file = path.slash(before: path.count, from: start) else {
-      (asked, id, format) = (.nothing, start..<start, nil)
+    guard let name = path.slash(before: end, from: start) else {
+      file = .nothing(at: start)
       return
     }
-    if path.isPart("ImageProperties.xml", from: file + 1, to: path.count) {
-      (asked, id, format) = (.properties, start..<file, nil)
+    if path.isPart("ImageProperties.xml", from: name + 1, to: end) {
+      file = .document(ofID: start..<name)
       return
     }
-    guard let group = path.slash(before: file, from: start), path.has("TileGroup", at: group + 1) else {
-      (asked, id, format) = (.nothing, start..<start, nil)
+    guard let group = path.slash(before: name, from: start), path.has("TileGroup", at: group + 1) else {
+      file = .nothing(at: start)
       return
     }
-    id = start..<group
-    var reader = PathReader(path, from: group + 1, to: path.count)
-    if let tile = ZoomifyTile(&reader) {
-      (asked, format) = (.tile(tile), PictureFormat(tileEnding: reader.rest))
-    } else {
-      (asked, format) = (.misnamed, nil)
-    }
+    file = .tile(ofID: start..<group, path, from: group + 1, to: end) { ZoomifyTile(&$0) }
   }
 
-  package var subject: TileSubject {
-    switch asked {
-    case .properties: .document(hasWords: false)
-    case .tile, .misnamed: .tile
-    case .nothing: .nothing("there is no Zoomify file at this path")
-    }
-  }
+  package var subject: TileSubject { file.subject(hasWords: false, "Zoomify") }
 
   package func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
-    guard case .tile(let tile) = asked else {
+    guard let tile = file.tile else {
       return .nowhere(TileRefusal("a tile is named TileGroup/LEVEL-X-Y.jpg", status: 404))
     }
     return ZoomifyGrid(pyramid).place(of: tile)

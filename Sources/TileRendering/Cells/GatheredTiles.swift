@@ -17,7 +17,7 @@ final class GatheredTiles: Sendable {
 
   private enum Tile {
     case stored(UnsafeMutableRawBufferPointer, stamp: UInt64)
-    case lacking, unreadable
+    case lacking, unreachable, unreadable
   }
 
   private let fetch: @Sendable ([Int]) -> [GatheredTile]
@@ -59,6 +59,9 @@ final class GatheredTiles: Sendable {
       case .lacking:
         state.tiles[number] = .lacking
         state.stamps[number] = .some(nil)
+      case .unreachable:
+        state.tiles[number] = .unreachable
+        state.stamps[number] = .some(nil)
       case .unreadable:
         state.tiles[number] = .unreadable
         state.stamps[number] = .some(nil)
@@ -69,16 +72,13 @@ final class GatheredTiles: Sendable {
   }
 }
 
-extension GatheredTiles: LooseTiles {
-  func tile(_ number: Int) -> UnsafeRawBufferPointer? {
-    if case .stored(let bytes, _) = found(number) { UnsafeRawBufferPointer(bytes) } else { nil }
-  }
-
-  func stampedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, stamp: UInt64)? {
-    if case .stored(let bytes, let stamp) = found(number) {
-      (UnsafeRawBufferPointer(bytes), stamp)
-    } else {
-      nil
+extension GatheredTiles: TileBacking {
+  func tile(_ number: Int) -> StoredTile {
+    switch found(number) {
+    case .stored(let bytes, let stamp): .here(UnsafeRawBufferPointer(bytes), stamp: stamp)
+    case .lacking: .notThere
+    case .unreachable: .unreachable
+    case .unreadable: .unreadable
     }
   }
 
@@ -86,12 +86,4 @@ extension GatheredTiles: LooseTiles {
     if let known = state.stamps[number] { return known }
     return if case .stored(_, let stamp) = found(number) { stamp } else { nil }
   }
-
-  func lacks(_ number: Int) -> Bool { if case .lacking = found(number) { true } else { false } }
-
-  func entry(_ relativeName: String) -> UnsafeRawBufferPointer? { nil }
-
-  var isWornOut: Bool { false }
-
-  var isLocked: Bool { false }
 }

@@ -12,7 +12,7 @@ package import TileStorage
 package final class RenderCells: Sendable {
   private struct Kept {
     let cell: Cell
-    weak var archive: SZIArchive?
+    weak var archive: TileArchive?
     var answers = 0
     var since = ContinuousClock.now
     var cachedBytes = 0
@@ -74,7 +74,7 @@ package final class RenderCells: Sendable {
   ///
   /// - Parameter cancellation: once it is asked for, the render fails soon.
   package func render(
-    _ task: RenderTask, of archive: SZIArchive, until cancellation: Cancellation = Cancellation()
+    _ task: RenderTask, of archive: TileArchive, until cancellation: Cancellation = Cancellation()
   ) throws(RenderError) -> [UInt8] {
     guard let server = CellServer.running else {
       return try own.render(task, of: archive, until: cancellation)
@@ -105,7 +105,7 @@ package final class RenderCells: Sendable {
     }
   }
 
-  private func begin(_ server: CellServer, _ archive: SZIArchive) throws(CellEnd) -> Kept {
+  private func begin(_ server: CellServer, _ archive: TileArchive) throws(CellEnd) -> Kept {
     let limits = CellLimits(
       memory: RenderNeed.base, mostMemory: RenderNeed.most, processorSeconds: timeout * Self.longestUse,
       niceness: Self.niceness)
@@ -113,7 +113,7 @@ package final class RenderCells: Sendable {
   }
 
   private func ask(
-    _ use: inout Kept, _ request: RenderRequest, _ need: RenderNeed, _ archive: SZIArchive,
+    _ use: inout Kept, _ request: RenderRequest, _ need: RenderNeed, _ archive: TileArchive,
     _ cancellation: Cancellation
   ) throws(CellEnd) -> Result<[UInt8], RenderError> {
     let memory = RenderNeed.base + options.cacheBytes + need.memory
@@ -154,7 +154,7 @@ package final class RenderCells: Sendable {
 
   /// The first of the tiles, as a message has them.
   private func give(
-    _ numbers: [Int], to use: inout Kept, of archive: SZIArchive
+    _ numbers: [Int], to use: inout Kept, of archive: TileArchive
   ) -> (numbers: [Int], tiles: [UInt8]) {
     let (tiles, count) = RenderMessage.tiles(numbers, of: archive)
     let given = Array(numbers.prefix(count))
@@ -163,7 +163,7 @@ package final class RenderCells: Sendable {
     return (given, tiles)
   }
 
-  private func take(_ archive: SZIArchive) -> Kept? {
+  private func take(_ archive: TileArchive) -> Kept? {
     kept.withLock { kept in
       Self.drop(&kept)
       return kept.lastIndex { $0.archive === archive }.map { kept.remove(at: $0) }
@@ -210,12 +210,13 @@ private struct RenderNeed {
   /// Bytes of a picture.
   private let longest: Int
 
-  init(_ task: RenderTask, of archive: SZIArchive) {
+  init(_ task: RenderTask, of archive: TileArchive) {
     let (decoded, encoded) = task.pixelCounts(in: archive)
-    // Decoded: planes, rows and the tile in work. Encoded: AV1's encoder has the most copies of it by far.
-    let each = task.format == .avif ? 64 : 16
+    // Decoded: planes, rows and the tile in work.
+    let each = task.format.bytesPerPixel
     let most = Self.most - Self.base
-    memory = min(most, 8 * min(decoded, most / 8) + each * min(encoded, most / each))
+    let ofDecoded = archive.format.bytesPerDecodedPixel
+    memory = min(most, ofDecoded * min(decoded, most / ofDecoded) + each * min(encoded, most / each))
     // No format takes much more than a picture's pixels.
     longest = min(Int(UInt32.max), (1 << 20) + 17 * min(encoded, most / 17) / 4)
   }
@@ -229,7 +230,7 @@ extension CellEnd {
   fileprivate var mayBeOfOthers: Bool {
     switch self {
     case .unavailable, .signal(SIGKILL): true
-    default: false
+    case .signal, .exit, .memory, .time, .cancelled, .garbled: false
     }
   }
 }

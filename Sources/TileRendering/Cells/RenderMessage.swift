@@ -12,7 +12,7 @@ enum RenderMessage {
   static let want: UInt32 = 11
   /// A file's bytes and an `Effort`.
   static let picture: UInt32 = 12
-  /// Two flags (out of reach, a fault of the archive's), the reason and an `Effort`.
+  /// Three flags (out of reach, a fault of the archive's, temporary), the reason and an `Effort`.
   static let failed: UInt32 = 13
 
   /// Bytes of tiles that are handed over at once, but for the first, which may be larger.
@@ -93,20 +93,23 @@ enum RenderMessage {
   }
 
   /// The first of the tiles, as many as fit, and how many these are.
-  static func tiles(_ numbers: [Int], of archive: SZIArchive) -> (bytes: [UInt8], count: Int) {
+  static func tiles(_ numbers: [Int], of archive: TileArchive) -> (bytes: [UInt8], count: Int) {
     var message: [UInt8] = []
     var count = 0
+    archive.expect(numbers)
     for number in numbers {
       if !message.isEmpty, message.count >= batch { break }
       count += 1
       func append(_ kind: UInt64, _ stamp: UInt64, _ size: Int) {
         for word in [kind, stamp, UInt64(size)] { withUnsafeBytes(of: word) { message += $0 } }
       }
-      if let (bytes, stamp) = archive.stampedTile(number) {
+      switch archive.awaited(number) {
+      case .here(let bytes, let stamp):
         append(0, stamp, bytes.count)
         message += bytes
-      } else {
-        append(archive.lacks(number) ? 1 : 2, 0, 0)
+      case .notThere: append(1, 0, 0)
+      case .unreadable: append(2, 0, 0)
+      case .notHereYet, .unreachable: append(3, 0, 0)
       }
     }
     return (message, count)
@@ -122,7 +125,9 @@ enum RenderMessage {
       switch kind {
       case 0: tiles.append(.stored(Array(bytes[at..<at + count]), stamp: stamp))
       case 1: tiles.append(.lacking)
-      default: tiles.append(.unreadable)
+      case 2: tiles.append(.unreadable)
+      // Said by the server, which says nothing else.
+      default: tiles.append(.unreachable)
       }
       at += count
     }
@@ -136,7 +141,8 @@ enum RenderMessage {
   }
 
   static func answer(_ effort: Effort, _ error: RenderError) -> [UInt8] {
-    answer(effort, [error.isOutOfReach ? 1 : 0, error.isFault ? 1 : 0] + error.description.utf8)
+    let flags = [error.isOutOfReach, error.isFault, error.isTemporary]
+    return answer(effort, flags.map { $0 ? 1 : 0 } + error.description.utf8)
   }
 
   /// Nil where the bytes are no answer.
@@ -155,8 +161,9 @@ enum RenderMessage {
 
   /// Nil where the rest of an answer is no error.
   static func error(_ rest: [UInt8]) -> RenderError? {
-    guard rest.count >= 2 else { return nil }
-    let reason = String(decoding: rest.dropFirst(2), as: UTF8.self).line
-    return RenderError(reason, isOutOfReach: rest[0] == 1, isFault: rest[1] == 1)
+    guard rest.count >= 3 else { return nil }
+    let reason = String(decoding: rest.dropFirst(3), as: UTF8.self).line
+    return RenderError(
+      reason, isOutOfReach: rest[0] == 1, isFault: rest[1] == 1, isTemporary: rest[2] == 1)
   }
 }

@@ -49,7 +49,7 @@ extension RenderTask {
       words += [0, format, region.x, region.y, region.width, region.height, size.width, size.height]
       words += [
         picture.isMirrored ? 1 : 0, bits(picture.rotation),
-        PictureQuality.allCases.firstIndex(of: picture.quality)!,
+        PictureQuality.allCases.firstIndex(of: picture.quality)!, Int(picture.encodingQuality ?? 0),
       ]
     case .viewport(let view, let ratio, _):
       words += [1, format, bits(view.width), bits(view.height), bits(view.scale), bits(view.x), bits(view.y)]
@@ -62,7 +62,7 @@ extension RenderTask {
 
   /// Takes a task's words off.
   fileprivate init?(_ words: inout ArraySlice<Int>) {
-    let counts = [11, 10, 9, 5]
+    let counts = [12, 10, 9, 5]
     guard let kind = words.first, counts.indices.contains(kind), words.count >= counts[kind] else {
       return nil
     }
@@ -77,11 +77,12 @@ extension RenderTask {
     switch kind {
     case 0:
       guard let size = PixelSize(width: own[6], height: own[7]),
-        PictureQuality.allCases.indices.contains(own[10])
+        PictureQuality.allCases.indices.contains(own[10]), (0...100).contains(own[11])
       else { return nil }
       var picture = Picture(region: rectangle(2), size: size, format: format)
       (picture.isMirrored, picture.rotation) = (own[8] == 1, number(9))
       picture.quality = PictureQuality.allCases[own[10]]
+      picture.encodingQuality = own[11] == 0 ? nil : UInt8(own[11])
       self = .picture(picture)
     case 1:
       guard number(2) > 0, number(3) > 0, number(4) > 0, number(7).isFinite else { return nil }
@@ -92,7 +93,8 @@ extension RenderTask {
     case 2:
       guard let size = PixelSize(width: own[7], height: own[8]) else { return nil }
       self = .cut(rectangle(2), level: own[6], paddedTo: size, format)
-    default: self = .tile(TileAddress(level: own[2], column: own[3], row: own[4]), format)
+    case 3: self = .tile(TileAddress(level: own[2], column: own[3], row: own[4]), format)
+    default: return nil
     }
   }
 }

@@ -1,4 +1,3 @@
-import Files
 import TileGeometry
 package import TileStorage
 
@@ -25,7 +24,7 @@ package struct RenderRequest: Hashable, Sendable {
   /// More than these are asked for as they are needed.
   private static let hintLimit = 4096
 
-  package init(_ task: RenderTask, of archive: SZIArchive) {
+  package init(_ task: RenderTask, of archive: TileArchive) {
     (self.task, pyramid, format) = (task, archive.pyramid, archive.format)
     (generation, coarsestLevel, hasStamps) = (archive.generation, archive.coarsestLevel, archive.hasStamps)
     var hints: [Hint] = []
@@ -62,9 +61,8 @@ package struct RenderRequest: Hashable, Sendable {
     fetching fetch: @escaping @Sendable ([Int]) -> [GatheredTile]
   ) throws(RenderError) -> [UInt8] {
     let tiles = GatheredTiles(hasStamps: hasStamps, levels: LevelSet(from: coarsestLevel), fetch: fetch)
-    let archive = SZIArchive(
-      name: "", pyramid: pyramid, format: format, fileExtension: format.fileExtension,
-      generation: generation, file: MappedFile(), loose: tiles)
+    let archive = TileArchive(
+      name: "", pyramid: pyramid, format: format, generation: generation, backing: tiles)
     for hint in hints { tiles.expect(hint.number, stamp: hint.stamp) }
     tiles.want(hints.map(\.number).filter { !renderer.hasDecoded($0, for: task, of: archive) })
     return try renderer.render(task, of: archive, until: cancellation)
@@ -76,14 +74,17 @@ package enum GatheredTile: Hashable, Sendable {
   case stored([UInt8], stamp: UInt64)
   /// Left out by whoever wrote the archive.
   case lacking
+  /// It cannot be had now.
+  case unreachable
   /// There ought to be one; it cannot be read.
   case unreadable
 
-  package init(_ number: Int, of archive: SZIArchive) {
-    if let (bytes, stamp) = archive.stampedTile(number) {
-      self = .stored(Array(bytes), stamp: stamp)
-    } else {
-      self = archive.lacks(number) ? .lacking : .unreadable
+  package init(_ number: Int, of archive: TileArchive) {
+    switch archive.awaited(number) {
+    case .here(let bytes, let stamp): self = .stored(Array(bytes), stamp: stamp)
+    case .notThere: self = .lacking
+    case .notHereYet, .unreachable: self = .unreachable
+    case .unreadable: self = .unreadable
     }
   }
 }

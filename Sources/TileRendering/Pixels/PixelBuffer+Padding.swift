@@ -9,9 +9,11 @@ extension PixelBuffer {
   /// - Precondition: the layout is interleaved.
   package func padded(to size: PixelSize, with color: [Int]) -> PixelBuffer {
     precondition(size.width >= width && size.height >= height, "padding makes nothing smaller")
-    guard case .interleaved(let bands) = layout else { preconditionFailure("planes are not padded") }
     let gray = color.reduce(0, +) / 3
-    let pixel = ((bands < 3 ? [gray] : color) + (bands % 2 == 0 ? [255] : [])).map { UInt8(clamping: $0) }
+    let pixel = ((layout.bands.isGray ? [gray] : color) + (layout.hasAlpha ? [255] : [])).map {
+      UInt8(clamping: $0)
+    }
+    let bands = pixel.count
     let result = PixelBuffer(size, layout)
     let stride = size.width * bands
     for row in 0..<size.height {

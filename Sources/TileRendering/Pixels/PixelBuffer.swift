@@ -1,18 +1,12 @@
+package import Imaging
 package import TileGeometry
 
 /// 8-bit pixels in memory, filled once by whoever makes them and read-only from then on.
 // Sendable: nobody writes once the buffer is given away.
 package final class PixelBuffer: @unchecked Sendable {
-  /// How pixels lie in memory.
-  package enum Layout: Hashable, Sendable {
-    /// Rows of pixels without gaps: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA.
-    case interleaved(bands: Int)
-    /// Y, then Cb, then Cr at half resolution, as JPEG 4:2:0 has them; sides rounded up to even ones.
-    case planar420
-  }
-
   package let size: PixelSize
-  package let layout: Layout
+  /// Rows without gaps, of planes one behind the other; sides of planes are rounded up to even ones.
+  package let layout: PixelLayout
   let memory: UnsafeMutableBufferPointer<UInt8>
 
   package var width: Int { size.width }
@@ -21,10 +15,10 @@ package final class PixelBuffer: @unchecked Sendable {
   /// The pixels as they lie.
   package var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(memory) }
 
-  init(_ size: PixelSize, _ layout: Layout) {
+  init(_ size: PixelSize, _ layout: PixelLayout) {
     (self.size, self.layout) = (size, layout)
     switch layout {
-    case .interleaved(let bands): memory = .allocate(capacity: size.width * size.height * bands)
+    case .interleaved(let bands): memory = .allocate(capacity: size.width * size.height * bands.count)
     case .planar420:
       let (columns, rows) = ((size.width + 1) / 2, (size.height + 1) / 2)
       memory = .allocate(capacity: columns * rows * 6)
@@ -42,13 +36,11 @@ package final class PixelBuffer: @unchecked Sendable {
     let step: Int
   }
 
-  var planeCount: Int { layout == .planar420 ? 3 : 1 }
-
   func plane(_ number: Int) -> Plane {
     let base = memory.baseAddress!
     switch layout {
     case .interleaved(let bands):
-      return Plane(base: base, stride: size.width * bands, rows: size.height, step: bands)
+      return Plane(base: base, stride: size.width * bands.count, rows: size.height, step: bands.count)
     case .planar420:
       let (columns, rows) = ((size.width + 1) / 2, (size.height + 1) / 2)
       if number == 0 { return Plane(base: base, stride: columns * 2, rows: rows * 2, step: 1) }

@@ -1,10 +1,11 @@
+import Imaging
 import TileGeometry
 import TileStorage
 
 /// Puts tiles together to the pixels of a rectangle of one level.
 struct TileComposer {
   let decoder: TileDecoder
-  let archive: SZIArchive
+  let archive: TileArchive
   let level: Int
   let codec: TurboJPEG
   let cancellation: Cancellation
@@ -28,14 +29,13 @@ struct TileComposer {
     var interleaved: [Part] = []
     for tile in tiles {
       let pixels = try codec.interleaved(tile.pixels)
-      guard case .interleaved(let count) = pixels.layout else { continue }
-      hasColor = hasColor || count > 2
-      hasAlpha = hasAlpha || count % 2 == 0
+      hasColor = hasColor || !pixels.layout.bands.isGray
+      hasAlpha = hasAlpha || pixels.layout.hasAlpha
       interleaved.append(Part(pixels: pixels, level: tile.level, inTile: tile.inTile))
     }
-    let bands = (hasColor ? 3 : 1) + (hasAlpha ? 1 : 0)
-    let result = PixelBuffer(size, .interleaved(bands: bands))
-    for part in interleaved { copy(part, to: result, bands, rectangle) }
+    let bands = PixelBands(isGray: !hasColor, hasAlpha: hasAlpha)
+    let result = PixelBuffer(size, .interleaved(bands))
+    for part in interleaved { copy(part, to: result, bands.count, rectangle) }
     return result
   }
 
@@ -114,7 +114,7 @@ struct TileComposer {
     let rows = (rectangle.y + rectangle.height - 1) / 2 - top + 1
     let isShifted = rectangle.x % 2 == 1 || rectangle.y % 2 == 1
     let between =
-      isShifted ? PixelBuffer(PixelSize(width: columns, height: rows)!, .interleaved(bands: 1)) : nil
+      isShifted ? PixelBuffer(PixelSize(width: columns, height: rows)!, .interleaved(.gray)) : nil
     for number in 1...2 {
       let target = result.plane(number)
       let aligned = between?.plane(0) ?? target

@@ -23,7 +23,7 @@ final class TileDecoder: Sendable {
 
   /// - Parameter planar: tiles of JPEG 4:2:0 stay Y, Cb, Cr.
   func pixels(
-    of archive: SZIArchive, _ address: TileAddress, planar: Bool, _ codec: TurboJPEG,
+    of archive: TileArchive, _ address: TileAddress, planar: Bool, _ codec: TurboJPEG,
     _ cancellation: Cancellation
   ) throws(RenderError) -> PixelBuffer {
     try cancellation.check()
@@ -38,16 +38,18 @@ final class TileDecoder: Sendable {
     let pixels: PixelBuffer
     if address.level < archive.coarsestLevel {
       pixels = try missing.shrunk(expected, level: address.level)
-    } else if let bytes = archive.tile(number), !bytes.isEmpty {
-      do throws(RenderError) {
-        pixels = try Self.decode(
-          bytes, as: archive.format, size: PixelSize(width: expected.width, height: expected.height)!,
-          planar: planar, codec)
-      } catch { throw RenderError("\(name): \(error)", isFault: true) }
-    } else if archive.lacks(number) {
-      pixels = try missing.blank(expected, level: address.level)
     } else {
-      throw RenderError("\(name) cannot be read from its archive", isFault: true)
+      switch archive.awaited(number) {
+      case .here(let bytes, _) where !bytes.isEmpty:
+        do throws(RenderError) {
+          pixels = try Self.decode(
+            bytes, as: archive.format, size: PixelSize(width: expected.width, height: expected.height)!,
+            planar: planar, codec)
+        } catch { throw RenderError("\(name): \(error)", isFault: true) }
+      case .notThere: pixels = try missing.blank(expected, level: address.level)
+      case .notHereYet, .unreachable: throw RenderError("\(name) cannot be had now", isTemporary: true)
+      case .here, .unreadable: throw RenderError("\(name) cannot be read from its archive", isFault: true)
+      }
     }
     cache.withLock { cache in
       // Asked here, so that nothing comes after `forget`.
@@ -56,8 +58,18 @@ final class TileDecoder: Sendable {
     return pixels
   }
 
+  /// The JPEG that the tile was made of; nil where it was made of none, or is not stored.
+  func jpeg(of archive: TileArchive, _ address: TileAddress) -> [UInt8]? {
+    guard
+      let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
+      let place = archive.pyramid.rectangle(of: address), address.level >= archive.coarsestLevel,
+      let bytes = archive.tile(number)
+    else { return nil }
+    return Image.jpeg(inTile: bytes, archive.format, width: place.width, height: place.height)
+  }
+
   /// Whether the tile is in memory, decoded.
-  func has(_ number: Int, of archive: SZIArchive, planar: Bool) -> Bool {
+  func has(_ number: Int, of archive: TileArchive, planar: Bool) -> Bool {
     guard let address = archive.pyramid.address(at: number),
       let expected = archive.pyramid.rectangle(of: address)
     else { return false }
@@ -66,7 +78,7 @@ final class TileDecoder: Sendable {
   }
 
   private static func key(
-    _ number: Int, _ address: TileAddress, _ expected: PixelRect, of archive: SZIArchive, planar: Bool
+    _ number: Int, _ address: TileAddress, _ expected: PixelRect, of archive: TileArchive, planar: Bool
   ) -> Key {
     Key(
       generation: archive.generation, tile: number,
@@ -79,19 +91,20 @@ final class TileDecoder: Sendable {
   static func decode(
     _ bytes: UnsafeRawBufferPointer, as format: TileFormat, size: PixelSize, planar: Bool, _ codec: TurboJPEG
   ) throws(RenderError) -> PixelBuffer {
-    if let fault = format.fault(ofTile: bytes, width: size.width, height: size.height) {
-      throw RenderError("it \(fault)")
-    }
-    if format == .jpeg, !carriesProfile(bytes),
+    if format == .jpeg, ImageSignature(bytes) == .jpeg, !carriesProfile(bytes),
       let pixels = try codec.decode(bytes, size: size, planar: planar)
     {
       return pixels
     }
     var image: Image
-    do throws(ImagingError) {
-      image = try Image(encoded: bytes, mediaType: format.mediaType, subject: "tile")
-    } catch { throw RenderError(error) }
-    _ = try size.checked(width: image.width, height: image.height)
+    do throws(TileFault) {
+      image = try .tile(bytes, format, width: size.width, height: size.height)
+    } catch {
+      switch error {
+      case .misfit(let clause): throw RenderError("it \(clause)")
+      case .damaged(let error): throw RenderError(error)
+      }
+    }
     do throws(ImagingError) {
       // Pictures are sRGB, whatever space their tiles are in; a profile that does not fit is passed over.
       if image.hasField("icc-profile-data"),
@@ -127,7 +140,7 @@ extension PixelBuffer {
   /// The pixels of an image of bytes.
   convenience init(_ image: Image) throws(ImagingError) {
     self.init(
-      PixelSize(width: image.width, height: image.height)!, .interleaved(bands: image.bands))
+      PixelSize(width: image.width, height: image.height)!, .interleaved(image.pixelBands))
     try PixelReader(image).read(rows: image.height, from: 0, to: memory.baseAddress!, stride: plane(0).stride)
   }
 
@@ -136,10 +149,9 @@ extension PixelBuffer {
   func withImage<Result>(
     until cancellation: Cancellation, _ work: (Image) throws(ImagingError) -> Result
   ) throws(ImagingError) -> Result {
-    guard case .interleaved(let bands) = layout else { preconditionFailure("planes are no image") }
     defer { withExtendedLifetime(self) {} }
     let image = Image(
-      borrowing: UnsafeRawBufferPointer(memory), width: width, height: height, bands: bands)
+      borrowing: UnsafeRawBufferPointer(memory), width: width, height: height, bands: layout.bands)
     image.end { cancellation.isAsked }
     return try work(image)
   }

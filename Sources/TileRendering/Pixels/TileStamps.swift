@@ -1,9 +1,9 @@
 import Dispatch
 import Files
-package import TileGeometry
-package import TileStorage
+import TileGeometry
+import TileStorage
 
-extension SZIArchive {
+extension TileArchive {
   private static let stampLimit = 10_000
 
   /// What tells the pixels of a rectangle from those that were there before under the same generation; 0 where
@@ -31,14 +31,5 @@ extension SZIArchive {
       }
     }
     return hash
-  }
-}
-
-extension SZIArchive {
-  /// Whether the tile, which is not stored, can be made from those that are.
-  package func canMake(_ address: TileAddress) -> Bool {
-    guard address.level >= coarsestLevel else { return true }
-    let number = tileIndex(level: address.level, column: address.column, row: address.row)
-    return number.map { lacks($0) } ?? false
   }
 }

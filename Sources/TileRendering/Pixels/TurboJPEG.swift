@@ -35,7 +35,7 @@ final class TurboJPEG {
     let result: PixelBuffer
     switch UInt32(space) {
     case TJCS_GRAY.rawValue:
-      result = PixelBuffer(size, .interleaved(bands: 1))
+      result = PixelBuffer(size, .interleaved(.gray))
       code = tjDecompress2(
         reader, source, count, result.memory.baseAddress, width, 0, height, Int32(TJPF_GRAY.rawValue),
         TJFLAG_ACCURATEDCT)
@@ -46,7 +46,7 @@ final class TurboJPEG {
       code = tjDecompressToYUVPlanes(
         reader, source, count, &planes, width, &strides, height, TJFLAG_ACCURATEDCT)
     case TJCS_YCbCr.rawValue, TJCS_RGB.rawValue:
-      result = PixelBuffer(size, .interleaved(bands: 3))
+      result = PixelBuffer(size, .interleaved(.rgb))
       code = tjDecompress2(
         reader, source, count, result.memory.baseAddress, width, 0, height, Int32(TJPF_RGB.rawValue),
         TJFLAG_ACCURATEDCT)
@@ -59,7 +59,7 @@ final class TurboJPEG {
   /// Planes of 4:2:0 as RGB.
   func interleaved(_ pixels: PixelBuffer) throws(RenderError) -> PixelBuffer {
     guard pixels.layout == .planar420 else { return pixels }
-    let result = PixelBuffer(pixels.size, .interleaved(bands: 3))
+    let result = PixelBuffer(pixels.size, .interleaved(.rgb))
     var planes: [UnsafePointer<UInt8>?] = (0..<3).map { UnsafePointer(pixels.plane($0).base) }
     var strides = (0..<3).map { Int32(pixels.plane($0).stride) }
     let code = tjDecodeYUVPlanes(
@@ -72,7 +72,7 @@ final class TurboJPEG {
   /// Gray, RGB or planes as JPEG.
   func encode(_ pixels: PixelBuffer, quality: Int) throws(RenderError) -> [UInt8] {
     let (width, height) = (Int32(pixels.width), Int32(pixels.height))
-    let isGray = pixels.layout == .interleaved(bands: 1)
+    let isGray = pixels.layout == .interleaved(.gray)
     let isPlanar = pixels.layout == .planar420
     let sampling = isGray ? TJSAMP_GRAY : isPlanar || quality < 90 ? TJSAMP_420 : TJSAMP_444
     var size = tjBufSize(width, height, Int32(sampling.rawValue))
@@ -91,7 +91,7 @@ final class TurboJPEG {
         writer, &planes, width, strides, height, Int32(sampling.rawValue), &buffer, &size, Int32(quality),
         flags)
     } else {
-      precondition(isGray || pixels.layout == .interleaved(bands: 3), "JPEG is gray or RGB")
+      precondition(isGray || pixels.layout == .interleaved(.rgb), "JPEG is gray or RGB")
       code = tjCompress2(
         writer, pixels.memory.baseAddress, width, 0, height,
         Int32((isGray ? TJPF_GRAY : TJPF_RGB).rawValue), &buffer, &size, Int32(sampling.rawValue),

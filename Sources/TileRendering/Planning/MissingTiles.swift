@@ -4,7 +4,7 @@ import TileStorage
 /// Makes the tiles that a pyramid of another program's making does not have from those that it has.
 struct MissingTiles {
   let decoder: TileDecoder
-  let archive: SZIArchive
+  let archive: TileArchive
   let codec: TurboJPEG
   let cancellation: Cancellation
 
@@ -20,7 +20,7 @@ struct MissingTiles {
     return try made(rectangle, level)
   }
 
-  static func checkReach(_ rectangle: PixelRect, level: Int, of archive: SZIArchive) throws(RenderError) {
+  static func checkReach(_ rectangle: PixelRect, level: Int, of archive: TileArchive) throws(RenderError) {
     let stored = archive.storedRectangle(rectangle, level: level)
     guard stored.height <= pixelLimit / stored.width else {
       throw RenderError("level \(level) is not stored, and too coarse to be made", isOutOfReach: true)
@@ -56,7 +56,7 @@ struct MissingTiles {
   func blank(_ rectangle: PixelRect, level: Int) throws(RenderError) -> PixelBuffer {
     let size = PixelSize(width: rectangle.width, height: rectangle.height)!
     guard level > archive.coarsestLevel else {
-      let white = PixelBuffer(size, .interleaved(bands: 3))
+      let white = PixelBuffer(size, .interleaved(.rgb))
       white.memory.initialize(repeating: 255)
       return white
     }
@@ -70,7 +70,7 @@ struct MissingTiles {
     // Its memory is read until the end.
     defer { withExtendedLifetime(pixels) {} }
     let source = pixels.plane(0)
-    let result = PixelBuffer(size, .interleaved(bands: source.step))
+    let result = PixelBuffer(size, pixels.layout)
     let target = result.plane(0)
     for row in 0..<size.height {
       let from = source.base + ((rectangle.y + row) >> 1 - y) * source.stride
@@ -84,7 +84,7 @@ struct MissingTiles {
   }
 }
 
-extension SZIArchive {
+extension TileArchive {
   /// What of the coarsest stored level makes up a rectangle of a level that may be coarser still.
   func storedRectangle(_ rectangle: PixelRect, level: Int) -> PixelRect {
     let shift = max(0, coarsestLevel - level)

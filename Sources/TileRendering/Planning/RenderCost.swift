@@ -19,13 +19,13 @@ package struct RenderCost: Hashable, Comparable, Sendable {
 
 extension RenderTask {
   /// Pixels decoded, and pixels encoded times the format's weight.
-  package func cost(in archive: SZIArchive) -> RenderCost {
+  package func cost(in archive: TileArchive) -> RenderCost {
     let (decoded, encoded) = pixelCounts(in: archive)
     return RenderCost(pixels: decoded + encoded * format.weight)
   }
 
   /// How many pixels are decoded, tiles being decoded whole, and how many encoded.
-  func pixelCounts(in archive: SZIArchive) -> (decoded: Int, encoded: Int) {
+  func pixelCounts(in archive: TileArchive) -> (decoded: Int, encoded: Int) {
     var decoded = 0
     if let (level, rectangle) = source(in: archive.pyramid) {
       let read = archive.storedRectangle(rectangle, level: level)
@@ -39,7 +39,7 @@ extension RenderTask {
     return (decoded, encodedPixels(in: archive))
   }
 
-  private func encodedPixels(in archive: SZIArchive) -> Int {
+  private func encodedPixels(in archive: TileArchive) -> Int {
     switch self {
     case .picture(let picture):
       let box = Turn(degrees: picture.rotation)

@@ -37,7 +37,7 @@ package enum RenderTask: Hashable, Sendable {
   }
 
   /// What a file's pixels depend on besides the archive's generation.
-  package func stamp(in archive: SZIArchive) -> UInt64 {
+  package func stamp(in archive: TileArchive) -> UInt64 {
     guard archive.hasStamps, let (level, rectangle) = source(in: archive.pyramid) else { return 0 }
     return archive.stamp(of: rectangle, level: level)
   }

@@ -1,3 +1,4 @@
+import Files
 import HTTPMessages
 import Uploading
 
@@ -13,9 +14,9 @@ enum AuditEvent {
   case logout
   /// The last session that had a space open is over.
   case lock
-  case edit(image: String)
-  case delete(images: [String], deletion: String)
-  case restore(images: [String], deletion: String)
+  case edit(image: ImageID)
+  case delete(images: [ImageID], deletion: String)
+  case restore(images: [ImageID], deletion: String)
   case move(to: String)
   /// An upload was begun.
   case upload(Upload)
@@ -48,7 +49,7 @@ enum AuditEvent {
     case .edit(let image): Self.write([image], to: &json)
     case .delete(let images, let deletion), .restore(let images, let deletion):
       Self.write(images, to: &json)
-      if !images.contains(where: Router.isPrivate) { json.member("deletion", deletion) }
+      if !images.contains(where: \.isPrivate) { json.member("deletion", deletion) }
     case .move(let place): json.member("to", place)
     case .upload(let upload), .cancel(let upload): Self.write(upload, to: &json)
     case .uploaded(let upload):
@@ -61,10 +62,10 @@ enum AuditEvent {
     }
   }
 
-  private static func write(_ images: [String], to json: inout JSONText) {
-    guard !images.contains(where: Router.isPrivate) else { return json.member("private", true) }
+  private static func write(_ images: [ImageID], to json: inout JSONText) {
+    guard !images.contains(where: \.isPrivate) else { return json.member("private", true) }
     json.key("images")
-    json.list { list in for image in images { list.value(image) } }
+    json.list { list in for image in images { list.value(image.text) } }
   }
 
   private static func write(_ upload: Upload, to json: inout JSONText) {

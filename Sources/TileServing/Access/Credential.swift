@@ -10,8 +10,8 @@ enum Credential: Hashable {
   /// `{"token": "…"}` or `{"password": "…"}` and nothing besides; 1 to 1024 bytes of UTF-8. Nil for anything
   /// else.
   init?(json: [UInt8]) {
-    guard let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any],
-      object.count == 1, let (name, value) = object.first, let text = value as? String,
+    guard let object = try? JSONDecoder().decode([String: String].self, from: Data(json)),
+      object.count == 1, let (name, text) = object.first,
       (1...Self.longest).contains(text.utf8.count)
     else { return nil }
     switch name {

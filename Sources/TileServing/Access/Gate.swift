@@ -47,7 +47,7 @@ package struct Gate: Sendable {
   /// To a request without the cookie: with the key in its query, the cookie and the way to the page;
   /// else a refusal, the same for every path.
   func answer(_ request: Request, base: String) -> Response {
-    let given = request.rawQuery.first { $0.name.elementsEqual("key".utf8) }?.value
+    let given = request.parameters.first { $0.name.elementsEqual("key".utf8) }?.value
     guard let given, SecretDigest(given) == digest else { return Self.refusal }
     return Response(
       303,

@@ -2,10 +2,10 @@ import Foundation
 import HTTPMessages
 
 extension Response {
-  static func json(_ value: some Encodable) -> Response {
+  static func json(_ value: some Encodable, as mediaType: String = "application/json") -> Response {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Only strings, numbers and lists of our own are encoded, which always succeeds.
-    return json(Array(try! encoder.encode(value)))
+    return json(Array(try! encoder.encode(value)), mediaType)
   }
 }

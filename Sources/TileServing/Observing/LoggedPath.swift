@@ -24,6 +24,11 @@ package struct LoggedPath {
     isWhole = true
   }
 
+  /// The same of an id that has no slash in front.
+  init(slashed id: some Collection<UInt8>) {
+    self = ([UInt8(ascii: "/")] + id).withUnsafeBytes { LoggedPath($0) }
+  }
+
   /// Where a `~`, escaped or not, ends; nil where there is none.
   private static func tilde(_ path: UnsafeRawBufferPointer, from start: Int) -> Int? {
     guard start < path.count else { return nil }

@@ -1,4 +1,5 @@
 import Catalog
+import Files
 import HTTPMessages
 import TileGeometry
 import TileProtocols
@@ -19,7 +20,7 @@ struct ImageDescription: Encodable {
     let url: String
   }
 
-  let id: String
+  let id: ImageID
   let title: String
   let caption: String?
   let creator: String?
@@ -51,7 +52,7 @@ struct ImageDescription: Encodable {
     guard let pyramid = entry.pyramid else { return nil }
     id = entry.id
     let metadata = entry.metadata
-    title = metadata.title ?? id.split(separator: "/").last.map(String.init) ?? id
+    title = metadata.title ?? id.name
     (caption, creator, date) = (metadata.caption, metadata.creator, metadata.date)
     (place, rights, keywords) = (metadata.place, metadata.rights, metadata.keywords)
     (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
@@ -69,7 +70,7 @@ struct ImageDescription: Encodable {
     micronsPerPixel = entry.micronsPerPixel
     bytes = entry.bytes
     generation = String(entry.generation, radix: 16)
-    let segment = PercentEncoding.encode(id)
+    let segment = PercentEncoding.encode(id.text)
     var urls = [
       "self": "\(base)/api/images/\(segment)", "view": "\(base)/view/\(segment)",
       "viewport": "\(base)/api/images/\(segment)/viewport",

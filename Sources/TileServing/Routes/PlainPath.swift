@@ -1,10 +1,15 @@
+import Files
 import HTTPMessages
 import TileProtocols
 
 /// A request's path in one spelling (RFC 3986, section 6.2.2.2): escaped is only what would be something else
-/// otherwise, a slash and a percent sign, so that an escaped slash stays part of an id.
+/// otherwise, a slash and a percent sign, so that an escaped slash stays part of an id. With the query behind it, where
+/// a plus is a space and an ampersand that is escaped stays so.
 struct PlainPath {
+  /// The path, and of a request that has a query a question mark and the query.
   let bytes: [UInt8]
+  /// Bytes of the path alone.
+  let count: Int
   /// What it asks for.
   let route: Route
 
@@ -16,12 +21,14 @@ struct PlainPath {
     init(_ status: Int, _ text: String) { (self.status, self.text) = (status, text) }
   }
 
-  /// - Parameter path: as sent.
-  init(_ path: [UInt8]) throws(Refusal) {
+  /// - Parameters:
+  ///   - path: as sent.
+  ///   - query: as sent, without the `?`; as it is where it is malformed.
+  init(_ path: [UInt8], query: [UInt8] = []) throws(Refusal) {
     guard path.first == UInt8(ascii: "/"), path.count <= 4096 else {
       throw Refusal(400, "the path is malformed or too long")
     }
-    guard let bytes = Self.spelled(path), String(validating: bytes, as: UTF8.self) != nil else {
+    guard var bytes = Self.spelled(path), String(validating: bytes, as: UTF8.self) != nil else {
       throw Refusal(400, "the path has a malformed escape or is no UTF-8")
     }
     // Browsers resolve these before they ask; what is left of them is an attempt.
@@ -30,8 +37,18 @@ struct PlainPath {
         throw Refusal(404, "there is nothing at this path")
       }
     }
-    self.bytes = bytes
-    route = bytes.withUnsafeBytes { Route($0) }
+    let count = bytes.count
+    if !query.isEmpty {
+      let words = Self.spelled(query, isQuery: true)
+      bytes.append(UInt8(ascii: "?"))
+      bytes += words.flatMap { String(validating: $0, as: UTF8.self) == nil ? nil : $0 } ?? query
+    }
+    (self.bytes, self.count) = (bytes, count)
+    route = bytes.withUnsafeBytes { Route(RawPath($0, count: count)) }
+  }
+
+  func withRawPath<Result>(_ use: (RawPath) -> Result) -> Result {
+    bytes.withUnsafeBytes { use(RawPath($0, count: count)) }
   }
 
   /// A part of the path, decoded.
@@ -40,16 +57,19 @@ struct PlainPath {
     PercentEncoding.decodedString(bytes[range]) ?? ""
   }
 
-  private static func spelled(_ path: [UInt8]) -> [UInt8]? {
-    let percent = UInt8(ascii: "%")
-    guard path.contains(percent) || path.contains(0) else { return path }
+  /// The image's id in a part of the path; nil where it is none.
+  func id(_ range: Range<Int>) -> ImageID? { ImageID(text(range)) }
+
+  private static func spelled(_ path: [UInt8], isQuery: Bool = false) -> [UInt8]? {
+    let (percent, plus) = (UInt8(ascii: "%"), UInt8(ascii: "+"))
+    guard path.contains(percent) || path.contains(0) || isQuery && path.contains(plus) else { return path }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(path.count)
     var rest = path.makeIterator()
     while let byte = rest.next() {
       guard byte == percent else {
         guard byte != 0 else { return nil }
-        bytes.append(byte)
+        bytes.append(isQuery && byte == plus ? UInt8(ascii: " ") : byte)
         continue
       }
       guard let high = rest.next().flatMap(PercentEncoding.hexDigit),
@@ -59,6 +79,8 @@ struct PlainPath {
       case 0: return nil
       case UInt8(ascii: "/"): bytes += "%2F".utf8
       case percent: bytes += "%25".utf8
+      case plus where isQuery: bytes += "%2B".utf8
+      case UInt8(ascii: "&") where isQuery: bytes += "%26".utf8
       case let byte: bytes.append(byte)
       }
     }

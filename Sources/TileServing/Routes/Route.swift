@@ -1,6 +1,6 @@
 package import TileProtocols
 
-/// What a path asks for, parsed once from its bytes.
+/// What a path and its query ask for, parsed once from their bytes.
 package enum Route: Sendable {
   case tiles(TileRequest)
   case presentation(PresentationRequest)
@@ -12,8 +12,7 @@ package enum Route: Sendable {
   case page
 
   /// - Parameter path: as sent, or in one spelling.
-  package init(_ path: UnsafeRawBufferPointer) {
-    let path = RawPath(path)
+  init(_ path: RawPath) {
     if let request = TileRequest(path) {
       self = .tiles(request)
     } else if let request = APIRequest(path) {
@@ -31,6 +30,13 @@ package enum Route: Sendable {
     } else {
       self = .page
     }
+  }
+
+  /// - Parameters:
+  ///   - path: as sent.
+  ///   - query: as sent, one byte behind the path.
+  package init(_ path: UnsafeRawBufferPointer, query: UnsafeRawBufferPointer) {
+    self.init(RawPath(path, query: query))
   }
 
   /// Whether only the catalog knows the answer: it may take its time, and an event loop has none.

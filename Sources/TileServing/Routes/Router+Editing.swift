@@ -21,18 +21,19 @@ extension Router {
 
   func plan(for image: ImageRequest) -> BodyPlan {
     let whole = path.text(image.whole)
-    if let question = image.question, !isImage(whole) {
+    let id = ImageID(whole)
+    if let question = image.question, !isImage(id) {
       switch question {
       case .viewport, .viewportTiles, .viewportPicture, .animation: return .refuse(.methodNotAllowed)
       case .move:
         guard request.method == "POST" || !site.access.isWritable else {
           return .refuse(.methodNotAllowed(besides: ["POST"]))
         }
-        return movePlan(path.text(image.id))
+        return movePlan(image.id)
       }
     }
     switch request.method {
-    case "PATCH": return plan(of: whole) { .now(self.edit(whole, $0)) }
+    case "PATCH": return plan(of: whole) { .now(self.edit(id, $0)) }
     case "DELETE": return plan(of: whole) { _ in .now(self.delete([whole], isOne: true)) }
     default:
       return .refuse(
@@ -40,8 +41,8 @@ extension Router {
     }
   }
 
-  private func isImage(_ id: String) -> Bool {
-    place(id).flatMap { $0.library.current.entry($0.id) } != nil
+  private func isImage(_ id: ImageID?) -> Bool {
+    id.flatMap(place).flatMap { $0.library.current.entry($0.id) } != nil
   }
 
   /// `/api/deleted`: what can be restored, for those alone who may.
@@ -51,17 +52,17 @@ extension Router {
       return refusal.madePrivate
     }
     do throws(StorageError) {
-      let own = visitor.mayWriteToSpace ? try visitor.space?.deletions(keeps: site.access.keepsDeleted) : nil
-      let open = visitor.mayWrite ? site.trash.deletions : []
+      let own = visitor.mayWriteToSpace ? try visitor.space.map { site.trash(of: $0) }?.deletions() : nil
+      let open = visitor.mayWrite ? try site.trash.deletions() : []
       return Response.json(["deleted": ((own ?? []) + open).sorted { $0.deleted > $1.deleted }]).madePrivate
     } catch { return Self.failure(error).madePrivate }
   }
 
-  /// - Parameter id: of what is to be changed; nil where the body tells, or the answer does.
+  /// - Parameter id: of what is to be changed, as the path has it; nil where the body tells, or the answer does.
   func plan(of id: String? = nil, _ answer: @escaping @Sendable (Request) -> Answer) -> BodyPlan {
     guard site.access.isWritable else { return .refuse(.methodNotAllowed) }
     let place: Visitor.Place =
-      switch id.map(Self.isPrivate) {
+      switch id.map({ ImageID.unmarked($0) != nil }) {
       // Of a space that is not open here there is no image, as the answer tells.
       case true: visitor.mayWrite && visitor.space == nil ? .library : .space
       case false: .library
@@ -72,14 +73,12 @@ extension Router {
     return .collect(limit: 1 << 20) { answer($0).map(\.madePrivate) }
   }
 
-  static func isPrivate(_ id: String) -> Bool { id.hasPrefix("\(SpaceLibrary.prefix)") }
-
   /// The space that an id is of, where the visitor may change it.
   private var space: SpaceLibrary? { visitor.mayWriteToSpace ? visitor.space : nil }
 
   static let unknownImage = Response.problem(404, "Not found", "there is no image of this id")
 
-  private func edit(_ id: String, _ request: Request) -> Response {
+  private func edit(_ id: ImageID?, _ request: Request) -> Response {
     let isCurrent = { () throws(WordsUnavailable) -> Bool in
       guard let wanted = request.header("If-Match") else { return true }
       let now = description(of: id)
@@ -93,14 +92,14 @@ extension Router {
     do {
       let edit = try MetadataEdit(json: request.body)
       var outcome = LibraryEditor.Outcome.notThere
-      if !Self.isPrivate(id) {
+      if let own = id?.unmarked {
+        if let space { outcome = try space.edit(own, edit, if: isCurrent) }
+      } else if let id {
         outcome = try site.editor.edit(id, edit, if: isCurrent)
-      } else if let space, let place = place(id) {
-        outcome = try space.edit(place.id, edit, if: isCurrent)
       }
       switch outcome {
       case .done:
-        note(.edit(image: id))
+        if let id { note(.edit(image: id)) }
         var response = description(of: id)
         response["ETag"] = nil
         return response
@@ -120,39 +119,44 @@ extension Router {
   }
 
   private func deleteMany(_ body: [UInt8]) -> Response {
-    let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
-    guard let object, object.count == 1, let ids = object["ids"] as? [String], (1...1000).contains(ids.count)
+    let object = try? JSONDecoder().decode([String: [String]].self, from: Data(body))
+    guard let object, object.count == 1, let ids = object["ids"], (1...1000).contains(ids.count)
     else { return .problem(400, "Bad list", "it takes {\"ids\": […]}, of 1 to 1000 ids") }
     return delete(ids, isOne: false)
   }
 
-  private func delete(_ ids: [String], isOne: Bool) -> Response {
-    let own = ids.filter(Self.isPrivate)
-    guard own.isEmpty || own.count == ids.count else {
+  /// - Parameter texts: what may be no ids; they are answered as they came.
+  private func delete(_ texts: [String], isOne: Bool) -> Response {
+    let own = texts.compactMap(ImageID.unmarked)
+    guard own.isEmpty || own.count == texts.count else {
       return .problem(400, "Bad list", "images of a private space are deleted by a request of their own")
     }
     struct Answer: Encodable {
-      let deleted: Trash.Deletion?
+      let deleted: Trash.Told?
       let refused: [String]
     }
     do throws(StorageError) {
-      var seen: Set<String> = []
-      let ids = ids.filter { seen.insert($0).inserted }
+      var seen: Set<[UInt8]> = []
+      let texts = texts.filter { seen.insert(Array($0.utf8)).inserted }
       guard own.isEmpty || space != nil else {
-        return isOne ? Self.unknownImage : .json(Answer(deleted: nil, refused: ids))
+        return isOne ? Self.unknownImage : .json(Answer(deleted: nil, refused: texts))
       }
       guard !own.isEmpty || visitor.mayWrite else {
         return .problem(403, "Forbidden", "this session may change its private space alone")
       }
+      let ids = texts.compactMap(ImageID.init)
       let (deletion, refused) =
         own.isEmpty
         ? try site.trash.delete(ids)
-        : try space!.delete(ids.map { place($0)!.id }, keeps: site.access.keepsDeleted)
+        : try site.trash(of: space!).delete(ids.compactMap(\.unmarked))
       if let deletion { note(.delete(images: deletion.images, deletion: deletion.id)) }
       guard isOne, deletion == nil else {
-        return .json(Answer(deleted: deletion, refused: refused))
+        let refused = Set(refused)
+        return .json(
+          Answer(
+            deleted: deletion, refused: texts.filter { ImageID($0).map(refused.contains) ?? true }))
       }
-      return !own.isEmpty || site.library.current.entry(ids[0]) == nil
+      return !own.isEmpty || ids.isEmpty || site.library.current.entry(ids[0]) == nil
         ? Self.unknownImage
         : .problem(409, "Conflict", "the tiles of this image are loose files, which are not deleted here")
     } catch { return Self.failure(error) }
@@ -160,23 +164,21 @@ extension Router {
 
   private func restore(_ name: String) -> Response {
     struct Answer: Encodable {
-      let restored: [String]
+      let restored: [ImageID]
       /// Another image has the place.
-      let taken: [String]
+      let taken: [ImageID]
     }
     do throws(StorageError) {
-      let isOwn = name.first == SpaceLibrary.deletionMark
+      let isOwn = Trash.isOfSpace(name)
       guard isOwn || visitor.mayWrite else {
         return .problem(403, "Forbidden", "this session may change its private space alone")
       }
-      let result =
-        isOwn
-        ? try space?.restore(name, keeps: site.access.keepsDeleted) : try site.trash.restore(name)
-      guard let (restored, taken) = result else {
+      let trash = isOwn ? space.map { site.trash(of: $0) } : site.trash
+      guard let result = try trash?.restore(name) else {
         return .problem(404, "Not found", "there is no such deletion, or its time is over")
       }
-      if !restored.isEmpty { note(.restore(images: restored, deletion: name)) }
-      return .json(Answer(restored: restored, taken: taken))
+      if !result.restored.isEmpty { note(.restore(images: result.restored, deletion: name)) }
+      return .json(Answer(restored: result.restored, taken: result.taken))
     } catch { return Self.failure(error) }
   }
 

@@ -33,7 +33,7 @@ extension Router {
     do throws(StorageError) {
       let listing = try visitor.list(
         site.library, after: values["cursor"], limit: limit, containing: values["q"])
-      var pages: [String: Int] = [:]
+      var pages: [ImageID: Int] = [:]
       for book in Set(listing.entries.compactMap(\.book)) { pages[book] = try pageCount(ofBook: book) }
       let images = listing.entries.compactMap {
         ImageDescription($0, pages: $0.book.flatMap { pages[$0] } ?? 1, base: site.base)
@@ -46,9 +46,9 @@ extension Router {
   }
 
   /// `/api/images/{id}`
-  func describe(_ id: String) -> Answer { waiting(for: id) ?? .now(description(of: id)) }
+  func describe(_ id: ImageID?) -> Answer { waiting(for: id) ?? .now(description(of: id)) }
 
-  func description(of id: String) -> Response {
+  func description(of id: ImageID?) -> Response {
     knownNow(id, problem: true) { entry, archive in
       let pages = entry.book.flatMap { try? pageCount(ofBook: $0) } ?? 1
       guard var description = ImageDescription(entry, pages: pages, base: site.base) else {
@@ -57,14 +57,16 @@ extension Router {
       description.animation = archive.buildRecord?.animation.map { animation in
         ImageDescription.Animation(
           frames: animation.frames, type: animation.mediaType,
-          url: "\(site.base)/api/images/\(PercentEncoding.encode(id))/animation?g=\(description.generation)")
+          url:
+            "\(site.base)/api/images/\(PercentEncoding.encode(entry.id.text))/animation?g=\(description.generation)"
+        )
       }
       return .json(description)
     }
   }
 
   /// The moving picture as it came.
-  func animation(_ archive: SZIArchive) -> Response {
+  func animation(_ archive: TileArchive) -> Response {
     guard let animation = archive.buildRecord?.animation else {
       return .problem(404, "Not found", "this image does not move")
     }
@@ -80,7 +82,7 @@ extension Router {
       ], .bytes(Array(bytes)))
   }
 
-  private func pageCount(ofBook id: String) throws(StorageError) -> Int {
+  private func pageCount(ofBook id: ImageID) throws(StorageError) -> Int {
     guard let place = place(id) else { return 1 }
     return try place.library.catalog.pageCount(ofBook: place.id)
   }

@@ -17,13 +17,13 @@ extension Router {
 
     /// `{"to": "space"}`, `{"to": "library"}`, or `{"to": "other-space", "password": "…"}`, of 1 to 1024 bytes.
     init?(json: [UInt8]) {
-      let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
-      guard let object, let name = object["to"] as? String else { return nil }
+      let object = try? JSONDecoder().decode([String: String].self, from: Data(json))
+      guard let object, let name = object["to"] else { return nil }
       switch (name, object.count) {
       case ("space", 1): self = .space
       case ("library", 1): self = .library
       case ("other-space", 2):
-        guard let password = object["password"] as? String, (1...1024).contains(password.utf8.count) else {
+        guard let password = object["password"], (1...1024).contains(password.utf8.count) else {
           return nil
         }
         self = .otherSpace(password: password)
@@ -32,15 +32,19 @@ extension Router {
     }
   }
 
-  func movePlan(_ id: String) -> BodyPlan { plan(of: id) { self.move(id, $0) } }
+  func movePlan(_ image: Range<Int>) -> BodyPlan {
+    let text = path.text(image)
+    return plan(of: text) { self.move(text, $0) }
+  }
 
-  private func move(_ id: String, _ request: Request) -> Answer {
+  private func move(_ text: String, _ request: Request) -> Answer {
     guard let target = MoveTarget(json: request.body) else {
       return .problem(
         400, "Bad target",
         "it takes {\"to\": \"space\"}, {\"to\": \"library\"} or {\"to\": \"other-space\", \"password\": …}")
     }
-    let isPrivate = Self.isPrivate(id)
+    let own = ImageID.unmarked(text)
+    let isPrivate = own != nil
     guard visitor.mayWriteToSpace, let space = visitor.space else {
       return isPrivate
         ? .now(Self.unknownImage) : .problem(403, "Forbidden", "no private space is open in this session")
@@ -49,20 +53,23 @@ extension Router {
     case (.space, true), (.library, false): return .problem(409, "Conflict", "the image is there already")
     case (.otherSpace, false):
       return .problem(409, "Conflict", "from the library an image moves into the space that is open")
-    case (.otherSpace(let password), true): return moveOn(id, from: space, password, request)
+    case (.otherSpace(let password), true):
+      return moveOn(own.flatMap(ImageID.init), from: space, password, request)
     case (.space, false), (.library, true):
       guard visitor.mayWrite else {
         return .problem(403, "Forbidden", "this changes what everybody sees, which takes the token too")
       }
       do throws(StorageError) {
+        guard let id = ImageID(own ?? text) else { return .now(Self.unknownImage) }
         return .now(isPrivate ? try open(id, of: space) : try close(id, into: space))
       } catch { return .now(Self.moveFailure(error)) }
     }
   }
 
   /// Into the space.
-  private func close(_ id: String, into space: SpaceLibrary) throws(StorageError) -> Response {
-    let (library, path) = (site.library, "\(site.library.root)/\(id).szi")
+  private func close(_ id: ImageID, into space: SpaceLibrary) throws(StorageError) -> Response {
+    let library = site.library
+    let path = id.archive(in: library.root)
     guard let entry = library.current.entry(id) else { return Self.unknownImage }
     guard entry.path == path else {
       return .problem(409, "Conflict", "the image is no archive of this library's own")
@@ -75,35 +82,33 @@ extension Router {
     space.refresh()
     note(.move(to: "space"))
     site.scrubCatalog()
-    return Self.moved("\(SpaceLibrary.prefix)\(id)")
+    return Self.moved(id.marked)
   }
 
   /// Out of the space.
-  private func open(_ id: String, of space: SpaceLibrary) throws(StorageError) -> Response {
-    let own = String(id.dropFirst(SpaceLibrary.prefix.utf8CodeUnitCount))
-    try space.space.give(own, to: site.library.root)
+  private func open(_ id: ImageID, of space: SpaceLibrary) throws(StorageError) -> Response {
+    try space.space.give(id, to: site.library.root)
     space.refresh()
     note(.move(to: "library"))
     if site.library.refresh() { try site.library.updateCatalog() }
-    return Self.moved(own)
+    return Self.moved(id)
   }
 
   /// Into the space that the password opens; tried one at a time and slowed down like every password.
   private func moveOn(
-    _ id: String, from space: SpaceLibrary, _ password: String, _ request: Request
+    _ id: ImageID?, from space: SpaceLibrary, _ password: String, _ request: Request
   ) -> Answer {
     let address = request.client
     if let refusal = site.refusal(toGuess: address) { return .now(refusal) }
-    let own = String(id.dropFirst(SpaceLibrary.prefix.utf8CodeUnitCount))
     return .later(
       site.unlocking.later(for: address, refused: { [site] in site.takeBack(address) }) {
-        .now(handOver(own, from: space, password, address))
+        .now(handOver(id, from: space, password, address))
       })
   }
 
   /// Takes half a second.
   private func handOver(
-    _ id: String, from space: SpaceLibrary, _ password: String, _ address: ClientAddress
+    _ id: ImageID?, from space: SpaceLibrary, _ password: String, _ address: ClientAddress
   ) -> Response {
     let found: (any OpenSpace)?
     do throws(StorageError) { found = try site.access.spaces?.open(password) } catch {
@@ -115,6 +120,7 @@ extension Router {
       return .refused("no space opens with this password")
     }
     site.guesses.withLock { $0.succeeded(address) }
+    guard let id else { return Self.unknownImage }
     do throws(StorageError) {
       let known = site.space(of: opened.identity)
       // Where a session has it open, its keys are in memory already.
@@ -128,8 +134,8 @@ extension Router {
   }
 
   /// - Parameter image: its id now, for who sees it there.
-  private static func moved(_ image: String?) -> Response {
-    struct Answer: Encodable { let image: String? }
+  private static func moved(_ image: ImageID?) -> Response {
+    struct Answer: Encodable { let image: ImageID? }
     return .json(Answer(image: image))
   }
 

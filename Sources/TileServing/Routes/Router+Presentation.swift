@@ -10,11 +10,11 @@ extension Router {
   func presentation(_ request: PresentationRequest) -> Answer {
     do throws(StorageError) {
       switch request {
-      case .manifest(let id): return try manifest(path.text(id))
+      case .manifest(let id): return try manifest(path.id(id))
       case .collection(let page):
-        let own = visitor.space.map { ("\(SpaceLibrary.prefix)", $0.library.catalog) }
+        let own = visitor.space.map { (isPrivate: true, $0.library.catalog) }
         let collection = PresentationCollection(
-          shelves: [own, ("", site.library.catalog)].compactMap { $0 }, base: absoluteBase)
+          shelves: [own, (isPrivate: false, site.library.catalog)].compactMap(\.self), base: absoluteBase)
         if let json = try collection.json(page: page) { return .now(linkedData(json)) }
       case .nothing: break
       }
@@ -24,23 +24,19 @@ extension Router {
     return .text(404, "there is no manifest or collection at this path")
   }
 
-  private func manifest(_ id: String) throws(StorageError) -> Answer {
-    let place = place(id)
-    var pages = try place?.library.catalog.pages(ofBook: place?.id ?? "") ?? []
-    if !pages.isEmpty {
-      let prefix = id.dropLast(place?.id.count ?? 0)
-      for at in pages.indices { pages[at].id = prefix + pages[at].id }
-      return .now(linkedData(PresentationManifest(id: id, pages: pages, base: absoluteBase).json))
+  private func manifest(_ id: ImageID?) throws(StorageError) -> Answer {
+    if let id, let place = place(id) {
+      var pages = try place.library.catalog.pages(ofBook: place.id)
+      if !pages.isEmpty {
+        if id.isPrivate { for at in pages.indices { pages[at].id = pages[at].id.marked } }
+        return .now(linkedData(PresentationManifest(id: id, pages: pages, base: absoluteBase).json))
+      }
     }
     return known(id, problem: false) { entry, _ in
-      linkedData(PresentationManifest(id: id, pages: [entry], base: absoluteBase).json)
+      linkedData(PresentationManifest(id: entry.id, pages: [entry], base: absoluteBase).json)
     }
   }
 
-  private func linkedData(_ json: [String: Any]) -> Response {
-    // Strings, numbers, lists and objects of them always serialise; `@context` sorts first.
-    let data = try! JSONSerialization.data(
-      withJSONObject: json, options: [.sortedKeys, .withoutEscapingSlashes])
-    return .json(Array(data), PresentationManifest.mediaType)
-  }
+  /// `@context` sorts first.
+  private func linkedData(_ json: JSONValue) -> Response { .json(json, as: PresentationManifest.mediaType) }
 }

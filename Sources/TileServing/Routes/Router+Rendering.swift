@@ -11,7 +11,7 @@ extension Router {
   ///   - name: what tells the picture from all others of the archive.
   ///   - failure: what is answered where it cannot be made.
   func rendering(
-    _ name: String, _ task: RenderTask, _ archive: SZIArchive, failure: Response
+    _ name: String, _ task: RenderTask, _ archive: TileArchive, failure: Response
   ) -> Answer {
     let renderer = site.renderer
     return rendering(
@@ -22,7 +22,7 @@ extension Router {
 
   /// - Parameter stamp: what its pixels depend on besides the archive's generation.
   func rendering(
-    _ name: String, stamp: UInt64, cost: RenderCost, mediaType: String, _ archive: SZIArchive,
+    _ name: String, stamp: UInt64, cost: RenderCost, mediaType: String, _ archive: TileArchive,
     failure: Response, _ work: @escaping @Sendable (Cancellation) throws(RenderError) -> [UInt8]
   ) -> Answer {
     var key =
@@ -48,15 +48,15 @@ extension Router {
   }
 
   /// The Cache-Control of an answer with the archive's pixels.
-  func lifetime(of archive: SZIArchive) -> String {
-    let asked = request.rawQuery.first { $0.name == [UInt8(ascii: "g")] }?.value
+  func lifetime(of archive: TileArchive) -> String {
+    let asked = request.parameters.first { $0.name == [UInt8(ascii: "g")] }?.value
     let lifetime = CacheLifetime(
       archive.generation, asked: asked.flatMap(CacheLifetime.hexadecimal), mayChange: archive.hasStamps)
     return "\(lifetime.text)"
   }
 
   /// The viewport itself, `viewport.jpg`.
-  func viewportPicture(_ ending: String, _ archive: SZIArchive) -> Answer {
+  func viewportPicture(_ ending: String, _ archive: TileArchive) -> Answer {
     guard let format = PictureFormat(fileExtension: ending), [.jpg, .png, .webp].contains(format) else {
       return .problem(404, "Not found", "a viewport's picture is .jpg, .png or .webp")
     }

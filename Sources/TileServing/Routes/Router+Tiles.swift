@@ -1,4 +1,6 @@
+import Files
 import HTTPMessages
+import ImageLibrary
 import TileGeometry
 import TileProtocols
 import TileRendering
@@ -8,34 +10,40 @@ import TileStorage
 extension Router {
   func tiles(_ request: TileRequest) -> Answer {
     // An id may hold slashes, and then look like more than an id.
-    if let whole = request.wholeID.map(path.text),
-      ((try? place(whole)?.library.archive(place(whole)?.id ?? "")) ?? nil) != nil
-    {
-      return .now(redirect(request, whole))
-    }
-    let id = path.text(request.id)
+    if let whole = request.wholeID.flatMap(path.id), isThere(whole) { return .now(redirect(request, whole)) }
+    var id = path.id(request.id)
+    let ending = path.withRawPath { request.endingLength($0) }
+    if ending > 0, let name = id, !isThere(name) { id = name.dropping(ending) }
     switch request.subject {
     case .nothing(let reason): return .text(404, reason)
-    case .redirect: return found(id, problem: false) { _ in .now(redirect(request, id)) }
+    case .malformed(let reason): return .text(400, reason)
+    case .redirect: return found(id, problem: false) { id, _ in .now(redirect(request, id)) }
     case .document(hasWords: false):
-      return found(id, problem: false) { .now(document(request, id, $0, $0.metadata)) }
+      return found(id, problem: false) { .now(document(request, $0, $1, $1.metadata)) }
     case .document(hasWords: true):
-      return known(id, problem: false) { document(request, id, $1, $0.metadata) }
-    case .tile: return found(id, problem: false) { tile(request, of: $0) }
+      return known(id, problem: false) { document(request, $0.id, $1, $0.metadata) }
+    case .tile: return found(id, problem: false) { tile(request, of: $1) }
     }
   }
 
-  private func redirect(_ request: TileRequest, _ id: String) -> Response {
-    let location = request.location(ofID: PercentEncoding.encode(id), base: absoluteBase)
+  /// Whether there is an image of this id, be it damaged.
+  private func isThere(_ id: ImageID) -> Bool {
+    guard let place = place(id) else { return false }
+    do throws(StorageError) { return try place.library.archive(place.id) != nil } catch { return true }
+  }
+
+  private func redirect(_ request: TileRequest, _ id: ImageID) -> Response {
+    let location = request.location(ofID: PercentEncoding.encode(id.text), base: absoluteBase)
     return Response(303, [("Location", location), Response.anyOrigin], .bytes([]))
   }
 
   private func document(
-    _ wanted: TileRequest, _ id: String, _ archive: SZIArchive, _ metadata: ImageMetadata
+    _ wanted: TileRequest, _ id: ImageID, _ archive: TileArchive, _ metadata: ImageMetadata
   ) -> Response {
     let document = wanted.document(
       of: DescribedImage(
-        id: id, base: absoluteBase, archive: archive, metadata: metadata, limits: site.rendering.limits))
+        id: id.text, base: absoluteBase, archive: archive, metadata: metadata,
+        limits: site.rendering.limits))
     var form = document.forms[0]
     if document.forms.count > 1 {
       let name = MediaRanges(request.header("Accept") ?? "*/*").best(of: document.forms.map(\.name))
@@ -47,7 +55,7 @@ extension Router {
     return response
   }
 
-  private func tile(_ wanted: TileRequest, of archive: SZIArchive) -> Answer {
+  private func tile(_ wanted: TileRequest, of archive: TileArchive) -> Answer {
     let place = wanted.place(in: archive.pyramid, site.rendering.limits)
     if case .nowhere(let refusal) = place { return .text(refusal.status, refusal.reason) }
     if case .stored(let address) = place, !archive.pyramid.contains(address) {
@@ -65,9 +73,8 @@ extension Router {
       answer = cut(rectangle, level: level, paddedTo: size, as: format, archive)
     case .picture(let picture): answer = rendered(picture, archive)
     }
-    let link = path.bytes.withUnsafeBytes { bytes in
-      wanted.link(RawPath(bytes), to: place, in: archive.pyramid, site.rendering.limits)?
-        .text(base: absoluteBase)
+    let link = path.withRawPath { path in
+      wanted.link(path, to: place, in: archive.pyramid, site.rendering.limits)?.text(base: absoluteBase)
     }
     guard let link else { return answer }
     return answer.map { response in
@@ -78,33 +85,40 @@ extension Router {
   }
 
   /// A tile of the pyramid; its own bytes where it is stored in the format.
-  private func stored(_ address: TileAddress, as format: PictureFormat, _ archive: SZIArchive) -> Answer {
+  private func stored(_ address: TileAddress, as format: PictureFormat, _ archive: TileArchive) -> Answer {
     guard format == PictureFormat(archive.format),
       let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
     else { return transcoded(address, format, archive) }
-    guard let (bytes, stamp) = archive.stampedTile(number) else {
-      if archive.canMake(address) { return transcoded(address, format, archive) }
-      // In the pyramid, but not readable: that is a fault, never an empty tile.
-      return .now(unreadableTile(address, archive))
-    }
-    let tag = TileTag(generation: archive.generation, tile: number, stamp: stamp)
-    return .now(
-      Response(
+    func response(_ stamp: UInt64, _ body: Response.Body) -> Response {
+      let tag = TileTag(generation: archive.generation, tile: number, stamp: stamp)
+      return Response(
         200,
         [
           ("Content-Type", archive.format.mediaType), ("ETag", EntityTag(tag).text),
           ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
-        ], .bytes(Array(bytes))))
+        ], body)
+    }
+    switch archive.stored(number) {
+    case .here(let bytes, let stamp): return .now(response(stamp, .bytes(Array(bytes))))
+    case .notThere: return transcoded(address, format, archive)
+    case .notHereYet(let arrival):
+      let promised = archive.stamp(ofTile: number).map { response($0, .omitted) }
+      return waiting(for: arrival, promised) { $0.stored(address, as: format, archive) }
+    case .unreachable: return .now(.heldUp)
+    case .unreadable:
+      // In the pyramid, but not readable: that is a fault, never an empty tile.
+      tellFault(address, archive)
+      return .text(500, "the tile cannot be read from its archive")
+    }
   }
 
-  func unreadableTile(_ address: TileAddress, _ archive: SZIArchive) -> Response {
+  func tellFault(_ address: TileAddress, _ archive: TileArchive) {
     site.library.tellFault(
       in: archive, "tile \(address.level)/\(address.column)_\(address.row) is not where the directory has it")
-    return archive.wasHeldUp ? .heldUp : .text(500, "the tile cannot be read from its archive")
   }
 
   private func transcoded(
-    _ address: TileAddress, _ format: PictureFormat, _ archive: SZIArchive
+    _ address: TileAddress, _ format: PictureFormat, _ archive: TileArchive
   ) -> Answer {
     rendering(
       "tile \(address.level)/\(address.column)_\(address.row).\(format.fileExtension)",
@@ -114,7 +128,7 @@ extension Router {
 
   private func cut(
     _ rectangle: PixelRect, level: Int, paddedTo size: PixelSize, as format: PictureFormat,
-    _ archive: SZIArchive
+    _ archive: TileArchive
   ) -> Answer {
     rendering(
       "cut \(level)/\(rectangle.x),\(rectangle.y),\(rectangle.width),\(rectangle.height)/"
@@ -123,10 +137,11 @@ extension Router {
       failure: .text(500, "the tile cannot be read from its archive"))
   }
 
-  private func rendered(_ picture: Picture, _ archive: SZIArchive) -> Answer {
+  private func rendered(_ picture: Picture, _ archive: TileArchive) -> Answer {
     let canonical = picture.iiif(of: archive.pyramid.imageSize, .two, site.rendering.limits)
+    let quality = picture.encodingQuality.map { ",q\($0)" } ?? ""
     return rendering(
-      "\(canonical)=\(picture.size.height)", .picture(picture), archive,
+      "\(canonical)=\(picture.size.height)\(quality)", .picture(picture), archive,
       failure: .text(500, "the picture cannot be made from the image's tiles"))
   }
 }

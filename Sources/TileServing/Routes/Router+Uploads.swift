@@ -75,7 +75,7 @@ extension Router {
     guard let uploads = site.uploads else { return nil }
     switch path.route {
     case .api(.uploads), .api(.upload): break
-    default: return nil
+    case .tiles, .presentation, .api, .view, .openAPI, .health, .metrics, .page: return nil
     }
     return Response(
       204,
@@ -141,8 +141,7 @@ extension Router {
   private func destination(
     _ folder: String
   ) throws(UploadError) -> (folder: String, vault: (any UploadVault)?) {
-    let prefix = "\(SpaceLibrary.prefix)"
-    guard folder.hasPrefix(prefix) else {
+    guard let own = ImageID.unmarked(folder) else {
       guard visitor.mayWrite else { throw UploadError(403, "this session may add to its space alone: ~/") }
       return (folder, nil)
     }
@@ -150,7 +149,7 @@ extension Router {
       throw UploadError(403, "no private space is open here")
     }
     do throws(StorageError) {
-      return (String(folder.dropFirst(prefix.count)), try space.space.makeVault())
+      return (own, try space.space.makeVault())
     } catch { throw UploadError(507, "the upload cannot be kept") }
   }
 

@@ -10,14 +10,16 @@ import TileStorage
 /// Finds what one request asks for.
 struct Router {
   let site: Site
-  let request: Request
+  private(set) var request: Request
   let path: PlainPath
   let visitor: Visitor
   /// Whether this is no event loop, which must not wait: it has tiles to send.
   let mayWait: Bool
+  /// How often tiles were waited for.
+  private var arrivals = 0
 
   init(site: Site, request: Request, visitor: Visitor, mayWait: Bool = true) throws(PlainPath.Refusal) {
-    path = try PlainPath(request.rawPath)
+    path = try PlainPath(request.rawPath, query: request.query)
     (self.site, self.request, self.visitor, self.mayWait) = (site, request, visitor, mayWait)
   }
 
@@ -26,19 +28,19 @@ struct Router {
     case .tiles(let request): tiles(request)
     case .presentation(let request): presentation(request)
     case .api(let request): api(request)
-    case .view(let id): .now(view(path.text(id)))
-    case .openAPI: .now(openAPI())
+    case .view(let id): .now(view(path.id(id)))
+    case .openAPI: .now(.json(site.apiDescription))
     case .health: .text(200, "ok")
     case .metrics: .now(metrics())
-    case .page: .now(page(path.text(1..<path.bytes.count)))
+    case .page: .now(page(path.text(1..<path.count)))
     }
   }
 
   /// The viewer's page; with 404 where there is no such image, which the page then says in its own words.
-  private func view(_ id: String) -> Response {
+  private func view(_ id: ImageID?) -> Response {
     var response = page("view.html", frames: site.access.frames)
-    let place = place(id)
-    if response.status == 200, (try? place?.library.archive(place?.id ?? "")) == nil {
+    let place = id.flatMap(place)
+    if response.status == 200, (try? place.flatMap({ try $0.library.archive($0.id) })) == nil {
       response.status = 404
       // It may be there for who unlocks a space next.
       response["Cache-Control"] = "no-store"
@@ -77,29 +79,30 @@ struct Router {
   }
 
   private func answer(_ image: ImageRequest) -> Answer {
-    let id = path.text(image.id)
+    let id = path.id(image.id)
     return switch image.question {
     case .viewport:
-      found(id, problem: true) { archive in viewport(id, archive) { .now(.json($0.json)) } }
+      found(id, problem: true) { id, archive in viewport(id, archive) { .now(.json($0.json)) } }
     case .viewportTiles:
-      found(id, problem: true) { archive in viewport(id, archive) { viewportTiles($0, archive) } }
+      found(id, problem: true) { id, archive in viewport(id, archive) { viewportTiles($0, archive) } }
     case .viewportPicture(let ending):
-      found(id, problem: true) { viewportPicture(path.text(ending), $0) }
-    case .animation: found(id, problem: true) { .now(animation($0)) }
+      found(id, problem: true) { viewportPicture(path.text(ending), $1) }
+    case .animation: found(id, problem: true) { .now(animation($1)) }
     // A question to nobody who only reads.
-    case .move, nil: describe(path.text(image.whole))
+    case .move, nil: describe(path.id(image.whole))
     }
   }
 
   private func viewport(
-    _ id: String, _ archive: SZIArchive, _ tell: (ViewportAnswer) -> Answer
+    _ id: ImageID, _ archive: TileArchive, _ tell: (ViewportAnswer) -> Answer
   ) -> Answer {
     guard let parameters = decodedQuery() else {
       return .problem(400, "Bad parameter", "the query has a malformed escape")
     }
     do throws(ViewportQuery.Refusal) {
       var answer = try ViewportAnswer(
-        ViewportQuery(parameters, sideLimit: site.viewportSide), id: id, archive: archive, base: site.base)
+        ViewportQuery(parameters, sideLimit: site.viewportSide), id: id.text, archive: archive,
+        base: site.base)
       guard answer.query.describe else { return tell(answer) }
       if let later = waiting(for: id) { return later }
       let description = description(of: id)
@@ -115,7 +118,7 @@ struct Router {
 
   func decodedQuery() -> [(name: String, value: String)]? {
     var result: [(name: String, value: String)] = []
-    for (name, value) in request.rawQuery {
+    for (name, value) in request.parameters {
       guard let name = PercentEncoding.decodedString(name), let value = PercentEncoding.decodedString(value)
       else { return nil }
       result.append((name, value))
@@ -125,23 +128,42 @@ struct Router {
 
   /// The library that has an image of this id for the visitor, and what the image is called there; nil for
   /// ids of a space that is not unlocked.
-  func place(_ id: String) -> (library: Library, id: String)? {
-    let prefix = "\(SpaceLibrary.prefix)"
-    guard id.hasPrefix(prefix) else { return (site.library, id) }
-    return visitor.space.map { ($0.library, String(id.dropFirst(prefix.count))) }
+  func place(_ id: ImageID) -> (library: Library, id: ImageID)? {
+    guard let own = id.unmarked else { return (site.library, id) }
+    return visitor.space.map { ($0.library, own) }
   }
 
-  func found(_ id: String, problem: Bool, _ answer: (SZIArchive) -> Answer) -> Answer {
-    switch find(id, problem, { (place) throws(StorageError) in try place.library.archive(place.id) }) {
-    case .success(let archive): answer(archive)
+  /// - Parameter id: nil where the request's is none, of which there is no image either.
+  func found(_ id: ImageID?, problem: Bool, _ answer: (ImageID, TileArchive) -> Answer) -> Answer {
+    let found = find(id, problem) { (id, place) throws(StorageError) in
+      try place.library.archive(place.id).map { (id, $0) }
+    }
+    return switch found {
+    case .success(let (id, archive)): answer(id, archive)
     case .failure(let refusal): .now(refusal.response)
     }
   }
 
+  /// The answer that is made once a tile can be asked for again.
+  /// - Parameter promised: without its body, where that is known before.
+  func waiting(
+    for arrival: TileArrival, _ promised: Response? = nil, _ answer: @escaping @Sendable (Router) -> Answer
+  ) -> Answer {
+    guard arrivals < TileArchive.patience else { return .now(.heldUp) }
+    var next = self
+    next.arrivals += 1
+    next.request = request.detached
+    let later = Later(promised: promised) { [next] waiter in
+      arrival.whenHere { if waiter.isThere() { answer(next).give(to: waiter) } else { waiter.take(.heldUp) } }
+    }
+    return .later(later)
+  }
+
   /// All of the answer, made by a thread that may wait, where words of the image are to be waited for; nil where
   /// they are not.
-  func waiting(for id: String) -> Answer? {
-    guard !mayWait, let place = place(id), place.library.current.entry(place.id)?.isQuick == false else {
+  func waiting(for id: ImageID?) -> Answer? {
+    guard !mayWait, let place = id.flatMap(place), place.library.current.entry(place.id)?.isQuick == false
+    else {
       return nil
     }
     return site.later(request, in: site.words)
@@ -149,16 +171,16 @@ struct Router {
 
   /// The same with what is known of the image, its sidecar's words among it.
   func known(
-    _ id: String, problem: Bool, _ answer: (CatalogEntry, SZIArchive) -> Response
+    _ id: ImageID?, problem: Bool, _ answer: (CatalogEntry, TileArchive) -> Response
   ) -> Answer {
     waiting(for: id) ?? .now(knownNow(id, problem: problem, answer))
   }
 
   /// The same on a thread that may wait.
   func knownNow(
-    _ id: String, problem: Bool, _ answer: (CatalogEntry, SZIArchive) -> Response
+    _ id: ImageID?, problem: Bool, _ answer: (CatalogEntry, TileArchive) -> Response
   ) -> Response {
-    let found = find(id, problem) { (place) throws(StorageError) in
+    let found = find(id, problem) { (id, place) throws(StorageError) in
       var found = try place.library.catalogEntry(place.id)
       found?.entry.id = id
       return found
@@ -179,15 +201,20 @@ struct Router {
   }
 
   private func find<Found>(
-    _ id: String, _ problem: Bool,
-    _ look: ((library: Library, id: String)) throws(StorageError) -> Found?
+    _ id: ImageID?, _ problem: Bool,
+    _ look: (ImageID, (library: Library, id: ImageID)) throws(StorageError) -> Found?
   ) -> Result<Found, Refusal> {
     do throws(StorageError) {
-      if let place = place(id), let found = try look(place) { return .success(found) }
+      if let id, let place = place(id), let found = try look(id, place) { return .success(found) }
     } catch {
       // The reason names host paths, which are not a client's business.
-      let text = "the archive of this image cannot be read"
-      return .failure(Refusal(problem ? .problem(500, "Unreadable", text) : .text(500, text)))
+      switch error.kind {
+      case .notThere: break
+      case .unreachable: return .failure(Refusal(.heldUp))
+      case .unreadable:
+        let text = "the archive of this image cannot be read"
+        return .failure(Refusal(problem ? .problem(500, "Unreadable", text) : .text(500, text)))
+      }
     }
     let text = "there is no image of this id"
     return .failure(Refusal(problem ? .problem(404, "Not found", text) : .text(404, text)))

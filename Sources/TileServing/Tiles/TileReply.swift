@@ -8,7 +8,7 @@ package import TileStorage
 package struct TileReply {
   package let bytes: UnsafeRawBufferPointer
   /// Retained once for whoever sends the bytes, and released by him afterwards.
-  package let archive: Unmanaged<SZIArchive>
+  package let archive: Unmanaged<TileArchive>
   let generation: UInt64
   /// Not 0 where the tile may change while the generation stays.
   let stamp: UInt64

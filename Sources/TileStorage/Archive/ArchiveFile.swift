@@ -3,7 +3,7 @@ import Glibc
 
 /// An archive that another process writes into an open file; it appears under its name once it was found whole.
 public final class ArchiveFile {
-  /// Open for writing at its start, without a name of its own that stays.
+  /// Open for writing at its start, without a name of its own that stays; for the other process alone.
   public var descriptor: Int32 { file.descriptor }
   /// The name of the archive's one root folder.
   public let name: String
@@ -14,34 +14,38 @@ public final class ArchiveFile {
   ///   - name: of the root folder: one path component.
   public init(destination: String, name: String) throws(StorageError) {
     self.name = name
-    file = try PartialFile(destination: destination)
+    file = try PartialFile(destination: destination, isHandedOut: true)
   }
+
+  /// Finds out whether the other process let go of the file, so that what is read of it now stays as it is. Nothing is
+  /// written by `descriptor` any more. May be asked again.
+  package func takeBack() -> PartialFile.Writers { file.takeBack() }
 
   /// Reads the archive's directory and gives the archive its name.
   ///
   /// - Parameter check: throws what is wrong with the archive, which then is not published.
   /// - Returns: the archive's size in bytes.
-  public func publish(_ check: (SZIArchive) throws(StorageError) -> Void) throws(StorageError) -> Int {
-    let archive = try SZIArchive(file: MappedFile(descriptor: file.descriptor, path: file.destination))
+  public func publish(_ check: (TileArchive) throws(StorageError) -> Void) throws(StorageError) -> Int {
+    let archive = try TileArchive(file: MappedFile(descriptor: file.readable, path: file.destination))
     guard archive.name == name, archive.isWhole else {
       throw StorageError("write \(file.destination)", "what was built is no whole archive")
     }
     try check(archive)
     try file.publish()
-    return archive.byteCount
+    return archive.byteCount ?? 0
   }
 
   /// How many there are so far.
   public var byteCount: Int {
     var status = stat()
-    return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    return fstat(file.readable, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// Leaves nothing behind; does nothing after `publish`.
   public func abandon() { file.abandon() }
 }
 
-extension SZIArchive {
+extension TileArchive {
   /// Whether the directory names every tile of the pyramid.
   var isWhole: Bool { (0..<pyramid.tileCount).allSatisfy { checksum(ofTile: $0) != nil } }
 }

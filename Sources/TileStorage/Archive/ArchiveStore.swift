@@ -27,14 +27,14 @@ package protocol ArchiveStore: Sendable {
   func prepare() throws(StorageError)
 
   /// What the archive was built from; nil where there is none or it tells nothing.
-  func buildRecord(ofID id: String) -> BuildRecord?
+  func buildRecord(ofID id: ImageID) -> BuildRecord?
 
   /// The same of an archive that looks whole, as far as that is seen at little cost.
-  func buildRecord(ofSoundID id: String) -> BuildRecord?
+  func buildRecord(ofSoundID id: ImageID) -> BuildRecord?
 
   /// A writer whose archive replaces the image's, if there is one, when it is finished.
   func makeWriter(
-    id: String, pyramid: Pyramid, format: TileFormat
+    id: ImageID, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter
 
   /// How many images there are, whoever built them.
@@ -42,11 +42,11 @@ package protocol ArchiveStore: Sendable {
 
   /// A file for another process to write the image's archive into; nil where archives are no plain files, so that
   /// their tiles have to come through `makeWriter`.
-  func makeFile(id: String) throws(StorageError) -> ArchiveFile?
+  func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile?
 
   /// Moves images to where they can come back from, with what was written about them, as one deletion.
   /// - Returns: what could not be moved, and is where it was.
-  func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures
+  func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures
 
   /// Removes for good what was moved there until then.
   /// - Parameter oldest: seconds since 1970.
@@ -54,9 +54,9 @@ package protocol ArchiveStore: Sendable {
 }
 
 extension ArchiveStore {
-  package func makeFile(id: String) throws(StorageError) -> ArchiveFile? { nil }
+  package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? { nil }
 
-  package func buildRecord(ofSoundID id: String) -> BuildRecord? { buildRecord(ofID: id) }
+  package func buildRecord(ofSoundID id: ImageID) -> BuildRecord? { buildRecord(ofID: id) }
 }
 
 extension SZIWriter: ArchiveWriter {}
@@ -72,32 +72,30 @@ package struct FolderStore: ArchiveStore {
     FolderTree.removeLeftovers(below: library)
   }
 
-  package func buildRecord(ofID id: String) -> BuildRecord? {
-    (try? SZIArchive(path: path(ofID: id)))?.buildRecord
+  package func buildRecord(ofID id: ImageID) -> BuildRecord? {
+    (try? TileArchive(path: id.archive(in: library)))?.buildRecord
   }
 
-  package func buildRecord(ofSoundID id: String) -> BuildRecord? {
-    guard let archive = try? SZIArchive(path: path(ofID: id)), archive.visibleFault == nil else { return nil }
+  package func buildRecord(ofSoundID id: ImageID) -> BuildRecord? {
+    guard let archive = try? TileArchive(path: id.archive(in: library)), archive.visibleFault == nil else {
+      return nil
+    }
     return archive.buildRecord
   }
 
   package func makeWriter(
-    id: String, pyramid: Pyramid, format: TileFormat
+    id: ImageID, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter {
-    let destination = path(ofID: id)
+    let destination = id.archive(in: library)
     try FolderTree.make(parentFolder(destination))
     return try SZIWriter(
-      destination: destination, name: Self.rootName(ofID: id), pyramid: pyramid, format: format)
+      destination: destination, name: id.name, pyramid: pyramid, format: format)
   }
 
-  package func makeFile(id: String) throws(StorageError) -> ArchiveFile? {
-    let destination = path(ofID: id)
+  package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? {
+    let destination = id.archive(in: library)
     try FolderTree.make(parentFolder(destination))
-    return try ArchiveFile(destination: destination, name: Self.rootName(ofID: id))
-  }
-
-  private static func rootName(ofID id: String) -> String {
-    id.split(separator: "/").last.map(String.init) ?? id
+    return try ArchiveFile(destination: destination, name: id.name)
   }
 
   package func count() throws(StorageError) -> Int {
@@ -106,13 +104,11 @@ package struct FolderStore: ArchiveStore {
     return try FolderTree.archives(at: library).count
   }
 
-  package func trash(_ ids: [String]) throws(StorageError) -> TrashFolder.Failures {
-    TrashFolder(library: library).take(ids.map(path)).failures
+  package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
+    TrashFolder(library: library).take(ids.map { $0.archive(in: library) }).failures
   }
 
   package func purgeTrash(until oldest: Int) throws(StorageError) {
     TrashFolder(library: library).purge(until: oldest)
   }
-
-  private func path(ofID id: String) -> String { "\(library)/\(id).szi" }
 }

@@ -27,31 +27,32 @@ extension CheckableArchive {
   package var otherFaults: [String] { [] }
 }
 
-extension SZIArchive: CheckableArchive {
+extension TileArchive: CheckableArchive {
   package func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
-    if isFolder {
-      // No directory states a checksum.
-      guard let bytes = tile(index) else { return "cannot be read" }
+    switch awaited(index) {
+    case .here(let bytes, _):
+      // No directory states a checksum of tiles that are files of their own.
+      if let stated = checksum(ofTile: index), TileStorage.checksum(bytes) != stated {
+        return "is damaged: its checksum differs"
+      }
       return check(bytes)
+    case .notThere: return nil
+    case .notHereYet, .unreachable: return "cannot be reached"
+    case .unreadable:
+      guard zip != nil else { return "cannot be read" }
+      return checksum(ofTile: index) == nil ? "is missing" : "cannot be read: its header is damaged"
     }
-    guard let stated = checksum(ofTile: index) else {
-      let isLeftOut = lacks(index) || pyramid.address(at: index).map { $0.level < coarsestLevel } ?? false
-      return isLeftOut ? nil : "is missing"
-    }
-    guard let bytes = tile(index) else { return "cannot be read: its header is damaged" }
-    guard TileStorage.checksum(bytes) == stated else { return "is damaged: its checksum differs" }
-    return check(bytes)
   }
 
   /// Of tiles that are files those that there are: a pyramid may have more places than anybody can look at, and those
   /// that are empty may have been left out.
   package func forEachTile(_ body: (_ index: Int) -> Void) {
-    guard let files = loose as? FolderTiles else { return (0..<pyramid.tileCount).forEach(body) }
-    files.forEachTile(body)
+    guard let numbers = backing?.numbersOfTiles() else { return (0..<pyramid.tileCount).forEach(body) }
+    numbers.forEach(body)
   }
 
   package var otherFaults: [String] {
-    guard isFolder else { return [] }
+    guard backing != nil else { return [] }
     let empty = (coarsestLevel..<pyramid.levelCount).filter { !hasTiles(ofLevel: $0) }
     return empty.map { "level \($0) has no tiles" }
   }

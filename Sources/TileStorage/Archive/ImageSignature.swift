@@ -1,10 +1,29 @@
 /// A file's kind by its first bytes, whatever it is called.
 public enum ImageSignature: String, CaseIterable, Sendable {
-  case jpeg, png, webp, tiff, gif, avif, heif, jxl, jp2
+  /// JPEG's start of image and the beginning of a marker (ITU-T T.81, annex B).
+  case jpeg
+  /// The PNG signature (PNG, section 5.2).
+  case png
+  /// RIFF of the form WEBP (RFC 9649, section 2.4).
+  case webp
+  /// TIFF of either byte order, classic or BigTIFF.
+  case tiff
+  /// GIF87a or GIF89a.
+  case gif
+  /// ISO media of the brand `avif` or `avis`.
+  case avif
+  /// ISO media of a brand of HEIF's.
+  case heif
+  /// JPEG XL, a bare codestream or a container (ISO/IEC 18181-2).
+  case jxl
+  /// JPEG 2000, a bare codestream or a container (ISO/IEC 15444-1, annex I).
+  case jp2
 
-  /// Bytes of a file that tell its kind.
+  /// How many of a file's first bytes tell its kind.
   public static let byteCount = 64
 
+  /// The kind of a file; nil where it begins like none of them.
+  ///
   /// - Parameter start: the file's first bytes, `byteCount` of them unless the file has fewer.
   public init?(_ start: some Collection<UInt8>) {
     let bytes = Array(start.prefix(Self.byteCount))

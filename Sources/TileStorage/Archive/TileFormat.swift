@@ -1,7 +1,15 @@
 /// An encoding of tiles, known by its media type and by the endings of its file names.
 public enum TileFormat: String, CaseIterable, Sendable {
+  /// JPEG (ITU-T T.81).
   case jpeg = "jpg"
-  case png, webp, avif
+  /// PNG (ISO/IEC 15948).
+  case png
+  /// WebP (RFC 9649).
+  case webp
+  /// AVIF (AV1 Image File Format).
+  case avif
+  /// JPEG XL (ISO/IEC 18181).
+  case jxl
 
   /// The format of files that end in `fileExtension` (no dot), or nil where none is known.
   public init?(fileExtension: String) {
@@ -14,28 +22,42 @@ public enum TileFormat: String, CaseIterable, Sendable {
   public var fileExtension: String { rawValue }
 
   /// The endings that are read as the same format: `jpeg`.
-  public var otherExtensions: [String] {
-    switch self {
-    case .jpeg: ["jpeg"]
-    case .png, .webp, .avif: []
-    }
-  }
+  public var otherExtensions: [String] { facts.otherExtension.map { ["\($0)"] } ?? [] }
 
+  /// All endings of its file names, without a dot, the one that is written first.
   public var extensions: [String] { [fileExtension] + otherExtensions }
 
-  public var mediaType: String { mediaTypeName.description }
+  /// What people call it, in lower case: `jpeg`. One of its endings.
+  package var name: String { otherExtensions.first ?? fileExtension }
+
+  /// Whether a pixel can be transparent.
+  package var keepsAlpha: Bool { facts.keepsAlpha }
+
+  /// The signature that files of this format begin with.
+  public var signature: ImageSignature { facts.signature }
+
+  /// The media type: `image/jpeg`.
+  public var mediaType: String { facts.mediaType.description }
 
   /// The media type as a C string that lives as long as the process.
   package var mediaTypeCharacters: UnsafePointer<CChar> {
-    UnsafeRawPointer(mediaTypeName.utf8Start).assumingMemoryBound(to: CChar.self)
+    UnsafeRawPointer(facts.mediaType.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
-  private var mediaTypeName: StaticString {
+  private struct Facts {
+    let mediaType: StaticString
+    let signature: ImageSignature
+    var otherExtension: StaticString?
+    var keepsAlpha = true
+  }
+
+  private var facts: Facts {
     switch self {
-    case .jpeg: "image/jpeg"
-    case .png: "image/png"
-    case .webp: "image/webp"
-    case .avif: "image/avif"
+    case .jpeg: Facts(mediaType: "image/jpeg", signature: .jpeg, otherExtension: "jpeg", keepsAlpha: false)
+    case .png: Facts(mediaType: "image/png", signature: .png)
+    case .webp: Facts(mediaType: "image/webp", signature: .webp)
+    case .avif: Facts(mediaType: "image/avif", signature: .avif)
+    case .jxl: Facts(mediaType: "image/jxl", signature: .jxl)
     }
   }
 }

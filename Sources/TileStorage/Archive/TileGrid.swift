@@ -10,6 +10,7 @@ public struct TileGrid: Sendable {
     let rows: Int
   }
 
+  /// The grid of a pyramid.
   public init(_ pyramid: Pyramid) {
     var levels: [Level] = []
     var first = 0

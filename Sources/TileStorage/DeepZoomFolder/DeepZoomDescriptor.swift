@@ -4,11 +4,14 @@ public import TileGeometry
 
 /// The `.dzi` file: `<Image>` with its `<Size>`, schema `http://schemas.microsoft.com/deepzoom/2008`.
 public struct DeepZoomDescriptor: Hashable, Sendable {
+  /// The image's levels and tiles.
   public let pyramid: Pyramid
+  /// The format that all tiles are encoded in.
   public let format: TileFormat
   /// The tiles' ending as the descriptor spells it, which is how their files are named.
   public let fileExtension: String
 
+  /// The descriptor of a pyramid whose tiles have the format's own ending.
   public init(pyramid: Pyramid, format: TileFormat) {
     self.pyramid = pyramid
     self.format = format
@@ -47,8 +50,8 @@ public struct DeepZoomDescriptor: Hashable, Sendable {
     let overlap = try number("Image.Overlap", 0...(tileSize - 1))
     guard let ending = values["Image.Format"] else { throw StorageError(action, "no Image.Format") }
     guard let format = TileFormat(fileExtension: ending) else {
-      throw StorageError(
-        action, "Image.Format is \(quoted(ending)), not one of jpg, jpeg, png, webp, avif")
+      let known = TileFormat.allCases.flatMap(\.extensions).joined(separator: ", ")
+      throw StorageError(action, "Image.Format is \(quoted(ending)), not one of \(known)")
     }
     // What is reckoned in pixels, a few times over, has to be a number.
     guard let size, size.width <= (1 << 60) / size.height,
@@ -59,6 +62,7 @@ public struct DeepZoomDescriptor: Hashable, Sendable {
     fileExtension = ending
   }
 
+  /// The descriptor as a file's content, UTF-8.
   public var xml: String {
     """
     <?xml version="1.0" encoding="UTF-8"?>

@@ -14,7 +14,7 @@ struct DeepZoomFolder {
 
   /// - Parameters:
   ///   - path: of the descriptor.
-  ///   - enclosure: as `SZIArchive` takes it.
+  ///   - enclosure: as `TileArchive` takes it.
   init(path: String, within enclosure: Enclosure?) throws(StorageError) {
     file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
     descriptor = try DeepZoomDescriptor(xml: Data(file.bytes.prefix(65_537)))

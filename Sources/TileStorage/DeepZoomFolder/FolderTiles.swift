@@ -25,10 +25,6 @@ final class FolderTiles: Sendable {
   private let changed: Int
   private let isUncertain: Bool
   private let mapped = Mutex(State())
-  /// When the process last had no memory or no descriptor for a tile, seconds of the monotonic clock.
-  private let heldUp = Atomic<Int>(.min)
-  /// Seconds that it counts for.
-  private static let memoryOfHoldUps = 10
   /// Files that are mapped for one archive, before it is opened anew.
   private static let most = 1024
   /// The same where the process has many: its answers that are not read hold all that their archives mapped.
@@ -75,15 +71,9 @@ final class FolderTiles: Sendable {
     return stat(path, &status) == 0 ? FileIdentity(status) : nil
   }
 
-  private static var now: Int {
-    var now = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return now.tv_sec
-  }
-
-  /// Calls `body` with the number of each tile that there is, in their order.
-  func forEachTile(_ body: (_ number: Int) -> Void) {
+  func numbersOfTiles() -> [Int]? {
     let grid = TileGrid(pyramid)
+    var all: [Int] = []
     for level in 0..<pyramid.levelCount {
       guard let directory = opendir("\(folder)/\(level - offset)") else { continue }
       defer { closedir(directory) }
@@ -97,8 +87,9 @@ final class FolderTiles: Sendable {
           numbers.append(number)
         }
       }
-      numbers.sorted().forEach(body)
+      all += numbers.sorted()
     }
+    return all
   }
 
   private var mappedCount: Int { mapped.withLock { $0.current.count + $0.former.count } }
@@ -109,16 +100,12 @@ final class FolderTiles: Sendable {
     }
   }
 
-  private func file(_ number: Int) -> MappedFile? {
-    guard let path = path(number), let identity = Self.identity(path) else { return nil }
+  private func file(_ number: Int, _ path: String) throws(StorageError) -> MappedFile {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw StorageError("open \(path)", errno: errno) }
+    let identity = FileIdentity(status)
     if let file = mapped.withLock({ $0.current[number] }), file.identity == identity { return file }
-    let file: MappedFile
-    do throws(StorageError) {
-      file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
-    } catch {
-      if [ENOMEM, EMFILE, ENFILE].contains(error.code) { heldUp.store(Self.now, ordering: .relaxed) }
-      return nil
-    }
+    let file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
     // Two threads may have mapped it: the first one's stays.
     return mapped.withLock { mapped in
       if let other = mapped.current[number] {
@@ -131,12 +118,25 @@ final class FolderTiles: Sendable {
   }
 }
 
-extension FolderTiles: LooseTiles {
-  /// Nil where there is no such file or it cannot be read.
-  func tile(_ number: Int) -> UnsafeRawBufferPointer? { file(number)?.bytes }
+extension FolderTiles: TileBacking {
+  func tile(_ number: Int) -> StoredTile {
+    guard let path = path(number) else { return .unreadable }
+    do throws(StorageError) {
+      let file = try file(number, path)
+      return .here(file.bytes, stamp: Self.stamp(file.identity))
+    } catch {
+      return switch error.kind {
+      case .notThere: isLeftOut(number) ? .notThere : .unreadable
+      case .unreachable: .unreachable
+      case .unreadable: .unreadable
+      }
+    }
+  }
 
-  func stampedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, stamp: UInt64)? {
-    file(number).map { ($0.bytes, Self.stamp($0.identity)) }
+  /// Whether a tile that is missing was left out by whoever wrote the others.
+  private func isLeftOut(_ number: Int) -> Bool {
+    guard let level = pyramid.address(at: number)?.level else { return false }
+    return levels.contains(level) || level < levels.coarsest
   }
 
   func stamp(ofTile number: Int) -> UInt64? { path(number).flatMap(Self.identity).map(Self.stamp) }
@@ -147,22 +147,7 @@ extension FolderTiles: LooseTiles {
     }
   }
 
-  func lacks(_ number: Int) -> Bool {
-    guard let level = pyramid.address(at: number)?.level, levels.contains(level), let path = path(number)
-    else { return false }
-    return access(path, F_OK) != 0 && errno == ENOENT
-  }
-
   var hasStamps: Bool { true }
-
-  func entry(_ relativeName: String) -> UnsafeRawBufferPointer? { nil }
-
-  var isLocked: Bool { false }
-
-  var wasHeldUp: Bool {
-    let last = heldUp.load(ordering: .relaxed)
-    return last != .min && Self.now - last < Self.memoryOfHoldUps
-  }
 
   /// Each mapped file takes a place in the process's map; and a level that came may make others mean other things.
   var isWornOut: Bool {

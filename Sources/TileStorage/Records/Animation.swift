@@ -3,8 +3,12 @@ public struct Animation: Codable, Hashable, Sendable {
   /// The formats that are kept to be played. A record that names another one is no record: what an archive of
   /// anybody's says becomes a media type.
   public enum Format: String, Codable, CaseIterable, Sendable {
-    case gif, webp
+    /// GIF.
+    case gif
+    /// Animated WebP.
+    case webp
 
+    /// What files of the format begin with.
     public var signature: ImageSignature {
       switch self {
       case .gif: .gif
@@ -13,16 +17,21 @@ public struct Animation: Codable, Hashable, Sendable {
     }
   }
 
+  /// How many pictures it shows one after the other.
   public let frames: Int
+  /// The format of its bytes.
   public let format: Format
 
+  /// An animation of an archive.
   public init(frames: Int, format: Format) { (self.frames, self.format) = (frames, format) }
 
+  /// The name of its entry, below the archive's root folder.
   public var entryName: String { "vendor/ziggurat/animation.\(format.rawValue)" }
+  /// Its media type.
   public var mediaType: String { "image/\(format.rawValue)" }
 }
 
-extension SZIArchive {
+extension TileArchive {
   /// The animation's bytes, or nil where the archive has none that begin as its format does.
   public func bytes(of animation: Animation) -> UnsafeRawBufferPointer? {
     guard let bytes = entry(animation.entryName), ImageSignature(bytes) == animation.format.signature else {

@@ -3,14 +3,16 @@ public import Foundation
 /// `vendor/ziggurat/build.json`: what an archive was built from and how, for whoever asks later and
 /// for the next build, which leaves alone what has not changed.
 public struct BuildRecord: Codable, Hashable, Sendable {
+  /// The name of its entry, below the archive's root folder.
   public static let entryName = "vendor/ziggurat/build.json"
 
   /// The source file's name, without its folder.
   public var sourceName: String
-  /// Of a book or a multi-page source, counted from 1; nil for an image by itself.
+  /// The page of a book or a multi-page source, counted from 1; nil for an image by itself.
   public var page: Int?
+  /// The source's size in bytes.
   public var sourceBytes: Int
-  /// XXH3-128 of the source's bytes, hexadecimal.
+  /// The XXH3-128 of the source's bytes, hexadecimal.
   public var sourceDigest: String
   /// The options that decide the archive's bytes, in one line.
   public var options: String
@@ -18,10 +20,12 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var route: String
   /// What was done to the pixels, in order.
   public var steps: [String]
-  /// Across and down, where the source tells them.
+  /// Microns per image pixel, across and down, where the source tells them.
   public var micronsPerPixel: [Double]?
+  /// The moving picture that the archive keeps, if any.
   public var animation: Animation?
 
+  /// A record without scale and animation.
   public init(
     sourceName: String, page: Int?, sourceBytes: Int, sourceDigest: String, options: String, route: String,
     steps: [String]
@@ -35,7 +39,7 @@ public struct BuildRecord: Codable, Hashable, Sendable {
     self.steps = steps
   }
 
-  /// Nil where the bytes are not a build record.
+  /// The record in an entry's bytes; nil where they are none.
   public init?(json: Data) {
     guard let record = try? JSONDecoder().decode(BuildRecord.self, from: json) else { return nil }
     self = record
@@ -50,7 +54,7 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   }
 }
 
-extension SZIArchive {
+extension TileArchive {
   /// What the archive was built from, where Ziggurat built it.
   public var buildRecord: BuildRecord? {
     entry(BuildRecord.entryName).flatMap { BuildRecord(json: Data($0)) }

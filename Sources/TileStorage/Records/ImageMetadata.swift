@@ -5,20 +5,26 @@ public import Foundation
 /// Every text is plain, trimmed and never empty. Coordinates are not among them: where a family's
 /// photographs were taken is not for every visitor.
 public struct ImageMetadata: Codable, Hashable, Sendable {
+  /// The name of its entry, below the archive's root folder.
   public static let entryName = "vendor/ziggurat/metadata.json"
 
+  /// What the picture is called, in one line.
   public var title: String?
+  /// What it shows, maybe in several lines.
   public var caption: String?
-  /// Several are separated by `; `.
+  /// Who made it; several are separated by `; `.
   public var creator: String?
   /// When the picture was taken, ISO 8601 as far as it is known: `2024`, `2024-05-01`,
   /// `2024-05-01T10:20:30`, with `+02:00` where the zone is known.
   public var date: String?
-  /// From the nearest to the farthest: `Jetty, Porto, Portugal`.
+  /// Where it was taken, from the nearest to the farthest: `Jetty, Porto, Portugal`.
   public var place: String?
+  /// Who has rights in it, or the address of a licence.
   public var rights: String?
+  /// Words that it is found by, in the order in which they were given.
   public var keywords: [String]
 
+  /// Fields as given; nothing is trimmed.
   public init(
     title: String? = nil, caption: String? = nil, creator: String? = nil, date: String? = nil,
     place: String? = nil, rights: String? = nil, keywords: [String] = []
@@ -45,7 +51,7 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
   }
 }
 
-extension SZIArchive {
+extension TileArchive {
   /// What the source said of itself when it was built; empty where it said nothing.
   public var metadata: ImageMetadata {
     entry(ImageMetadata.entryName).flatMap { ImageMetadata(json: Data($0)) } ?? ImageMetadata()

@@ -1,4 +1,4 @@
-public import Files
+package import Files
 
 /// Where sources were looked for: a folder, a file or a pattern of names, read as pictures or as books.
 ///
@@ -8,7 +8,11 @@ public struct SourceRoot: Hashable, Sendable {
   /// 16 hexadecimal digits, which tell one root from another and nobody where it is.
   public let text: String
 
-  /// - Parameter path: absolute, its last part as a person calls it.
+  /// The root of a build's source.
+  ///
+  /// - Parameters:
+  ///   - path: absolute, its last part as a person calls it.
+  ///   - isBook: whether its folders were read as books.
   public init(path: String, isBook: Bool) {
     let name = Array("\(isBook ? "book" : "picture")\0\(path)".utf8)
     let digits = String(name.withUnsafeBytes { Digest.of($0) }, radix: 16)
@@ -20,10 +24,10 @@ public struct SourceRoot: Hashable, Sendable {
 ///
 /// What is lost of it is learned again by the next build that meets the sources, unchanged ones too; an image of
 /// which nothing is known came from no root.
-public protocol OriginStore: Sendable {
+package protocol OriginStore: Sendable {
   /// - Parameter images: by their ids, as they are in the store now.
-  func claim(_ images: [String: SourceRoot]) throws(StorageError)
+  func claim(_ images: [ImageID: SourceRoot]) throws(StorageError)
 
   /// The images that came from these roots and are still what was claimed, sorted.
-  func images(from roots: Set<SourceRoot>) throws(StorageError) -> [String]
+  func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID]
 }

@@ -6,6 +6,7 @@ public import TileGeometry
 /// The order in which tiles are appended is the order of the bytes, so equal calls give equal files.
 /// Not for several threads at a time.
 public final class SZIWriter {
+  /// What the archive's `.dzi` says.
   public let descriptor: DeepZoomDescriptor
   private let name: String
   private let output: Output
@@ -37,9 +38,13 @@ public final class SZIWriter {
     }
   }
 
+  /// A writer of an archive that replaces what stands at `destination` once it is finished.
+  ///
   /// - Parameters:
   ///   - destination: where the archive will stand; its folder exists.
   ///   - name: of the root folder: one path component.
+  ///   - pyramid: the image's levels and tiles, without overlap.
+  ///   - format: the format that all tiles are encoded in.
   public convenience init(
     destination: String, name: String, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) {
@@ -61,8 +66,11 @@ public final class SZIWriter {
     buffer.reserveCapacity(Self.bufferSize + (1 << 18))
   }
 
+  /// Appends a tile; each is appended once.
+  ///
   /// - Parameters:
   ///   - index: the tile's, as `Pyramid.index(of:)` counts.
+  ///   - bytes: the encoded tile.
   ///   - crc: the CRC-32 of `bytes`.
   public func append(tile index: Int, _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
     precondition(tiles[index].offset < 0, "a tile is written once")

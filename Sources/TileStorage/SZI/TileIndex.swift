@@ -13,16 +13,9 @@ struct TileIndex: ~Copyable {
   let grid: TileGrid
 
   init(_ pyramid: Pyramid) {
-    self.init(pyramid, places: pyramid.tileCount)
-    places.initialize(repeating: Place(headerOffset: .max, size: 0, crc: 0))
-  }
-
-  /// Numbers alone, for tiles that do not lie in one file.
-  init(levelsOf pyramid: Pyramid) { self.init(pyramid, places: 0) }
-
-  private init(_ pyramid: Pyramid, places count: Int) {
-    places = .allocate(capacity: count)
+    places = .allocate(capacity: pyramid.tileCount)
     grid = TileGrid(pyramid)
+    places.initialize(repeating: Place(headerOffset: .max, size: 0, crc: 0))
   }
 
   deinit { places.deallocate() }

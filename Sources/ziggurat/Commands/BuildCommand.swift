@@ -19,7 +19,7 @@ enum BuildCommand: Command {
       PruneMode.options[0], PruneMode.options[1],
       Option("watch", help: "then stay, and build what is added or changed until Ctrl-C"),
       Option("space", help: "seal the archives into the private space that a password opens"),
-      PasswordPrompt.option,
+      PasswordPrompt.optionOfSpace,
       Option("dry-run", help: "tell what would be done and do nothing"),
       Option("json", help: "one JSON object a line per image on stdout"),
       Option("quiet", help: "say nothing but failures"),

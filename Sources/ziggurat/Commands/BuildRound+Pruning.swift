@@ -6,7 +6,7 @@ import TileStorage
 
 extension BuildRound {
   /// Remembers from where the images came that are in the library now.
-  mutating func claim(_ images: [String: SourceRoot]) {
+  mutating func claim(_ images: [ImageID: SourceRoot]) {
     guard !builder.isDryRun, !images.isEmpty else { return }
     do throws(StorageError) { try origins().claim(images) } catch {
       guard !hasToldOrigins else { return }

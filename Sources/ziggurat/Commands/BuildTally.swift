@@ -1,4 +1,6 @@
+import Files
 import Foundation
+import HTTPMessages
 import PyramidBuilding
 
 /// Tells how a build goes, image by image, and sums it up.
@@ -24,14 +26,16 @@ struct BuildTally {
   }
 
   /// - Parameter id: the image's, where it got as far as having one.
-  mutating func add(_ failure: BuildError, id: String? = nil) {
+  mutating func add(_ failure: BuildError, id: ImageID? = nil) {
     failures.append(failure)
     if id == nil { refused += 1 }
     let write = { Output.error(failure.description) }
     if let progress { progress.above(write) } else { write() }
     guard asJSON else { return }
-    var object = ["source": failure.source, "status": "failed", "reason": failure.reason]
-    object["id"] = id
+    var object: JSONValue = [
+      "source": .text(failure.source), "status": "failed", "reason": .text(failure.reason),
+    ]
+    object["id"] = id.map { .text($0.text) }
     Output.json(object)
   }
 
@@ -48,20 +52,26 @@ struct BuildTally {
       if !Interruption.isAsked { add(failure, id: source.id) }
     case .unchanged:
       unchanged += 1
-      if asJSON { Output.json(["source": source.path, "id": source.id, "status": "unchanged"]) }
+      if asJSON {
+        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "unchanged"])
+      }
       note("unchanged \(source.id)")
     case .wouldBuild:
       built += 1
-      if asJSON { Output.json(["source": source.path, "id": source.id, "status": "would build"]) }
+      if asJSON {
+        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "would build"])
+      }
       note("would build \(source.id)")
     case .built(let report):
       built += 1
       let (size, pyramid) = (report.pyramid.imageSize, report.pyramid)
       if asJSON {
         Output.json([
-          "source": source.path, "id": source.id, "status": "built", "width": size.width,
-          "height": size.height, "levels": pyramid.levelCount, "tiles": pyramid.tileCount,
-          "bytes": report.byteCount, "route": report.route, "steps": report.steps,
+          "source": .text(source.path), "id": .text(source.id.text), "status": "built",
+          "width": .integer(size.width), "height": .integer(size.height),
+          "levels": .integer(pyramid.levelCount), "tiles": .integer(pyramid.tileCount),
+          "bytes": .integer(report.byteCount), "route": .text(report.route),
+          "steps": .list(report.steps.map { .text($0) }),
         ])
       }
       note(
@@ -73,18 +83,18 @@ struct BuildTally {
   }
 
   /// Images that would have been pruned, and why none of them was.
-  mutating func addSpared(_ ids: [String], _ failure: BuildError) {
+  mutating func addSpared(_ ids: [ImageID], _ failure: BuildError) {
     for id in ids {
-      if asJSON { Output.json(["id": id, "status": "would prune"]) }
-      Output.note("would prune \(Output.oneLine(id))")
+      if asJSON { Output.json(["id": .text(id.text), "status": "would prune"]) }
+      Output.note("would prune \(Output.oneLine(id.text))")
     }
     add(failure)
   }
 
-  mutating func addPruned(_ ids: [String], isDryRun: Bool) {
+  mutating func addPruned(_ ids: [ImageID], isDryRun: Bool) {
     let status = isDryRun ? "would prune" : "pruned"
     for id in ids {
-      if asJSON { Output.json(["id": id, "status": status]) }
+      if asJSON { Output.json(["id": .text(id.text), "status": .text(status)]) }
       if !isQuiet { Output.note("\(status) \(id)") }
     }
   }

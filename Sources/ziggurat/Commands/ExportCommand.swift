@@ -12,7 +12,9 @@ enum ExportCommand: Command {
     Option("output", "DIR", help: "the folder to make; it appears when it is complete"),
     Option("tile-size", "N", help: "level pixels (default: the archive's; zoomify: 256)"),
     Option("overlap", "N", help: "level pixels that tiles reach into each other; dz only"),
-    Option("format", "jpeg|png|webp|avif", help: "of the tiles (default: the archive's)"),
+    Option(
+      "format", TileFormat.allCases.map(\.name).joined(separator: "|"),
+      help: "of the tiles (default: the archive's)"),
     Option("quality", "80", help: "of tiles that have to be encoded anew, 1 to 100"),
     Option("background", "R,G,B", help: "behind transparency and beyond the image's edge (255,255,255)"),
     Option("base-url", "URL", help: "where the folder will be seen: goes into info.json and tilejson.json"),
@@ -28,11 +30,11 @@ enum ExportCommand: Command {
     Interruption.listen()
     do {
       let exporter = try TileExporter(
-        SZIArchive(path: path), options: options, isCancelled: { Interruption.isAsked })
+        TileArchive(path: path), options: options, isCancelled: { Interruption.isAsked })
       let report = try exporter.export(to: output)
       if try !arguments.flag("quiet") {
         Output.note(
-          "\(output): \(Output.count(report.copied, "tile")) copied as stored, \(report.encoded) encoded anew, "
+          "\(output): \(Output.count(report.copied, "tile")) copied as stored, \(report.encoded) made anew, "
             + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file))
       }
       return .success
@@ -61,7 +63,8 @@ enum ExportCommand: Command {
     }
     if let name = arguments.string("format") {
       guard let format = TileFormat(fileExtension: name) else {
-        throw UsageError("\(arguments.spelled("format")) is '\(name)'; it takes jpeg, png, webp or avif")
+        throw UsageError(
+          "\(arguments.spelled("format")) is '\(name)'; it takes one of \(TileFormat.names)")
       }
       guard layout != .zoomify || format == .jpeg else {
         throw UsageError("\(arguments.spelled("format")) is '\(name)'; zoomify has jpeg only")

@@ -16,8 +16,8 @@ enum IndexCommand: Command {
     Interruption.listen()
     do throws(StorageError) {
       let library = try Library(root: folder)
-      guard !library.catalog.isInMemory else {
-        Output.error("cannot write \(folder)/\(Catalog.fileName)")
+      if let reason = library.catalog.memoryReason {
+        Output.error("cannot write \(folder)/\(Catalog.fileName): \(reason)")
         return .someFailed
       }
       var unreadable = 0

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessages
 import PyramidBuilding
 import TileStorage
 
@@ -20,7 +21,7 @@ enum InspectCommand: Command {
       return .someFailed
     }
     if try arguments.flag("json") {
-      Output.json(Dictionary(uniqueKeysWithValues: facts.map { ($0.key, $0.value) }))
+      Output.json(.object(Dictionary(uniqueKeysWithValues: facts.map { ($0.key, $0.value) })))
     } else {
       let width = facts.map(\.key.count).max()! + 2
       for fact in facts where !fact.text.isEmpty {
@@ -34,41 +35,53 @@ enum InspectCommand: Command {
   /// One thing to know: for programs by key and value, for people as text.
   private struct Fact {
     let key: String
-    let value: any Sendable
+    let value: JSONValue
     let text: String
 
-    init(_ key: String, _ value: any Sendable, _ text: String? = nil) {
-      (self.key, self.value) = (key, value)
-      self.text = text ?? "\(value)"
+    init(_ key: String, json value: JSONValue, _ text: String) {
+      (self.key, self.value, self.text) = (key, value, text)
+    }
+
+    init(_ key: String, _ value: String, _ text: String? = nil) {
+      self.init(key, json: .text(value), text ?? value)
+    }
+
+    init(_ key: String, _ value: Int, _ text: String? = nil) {
+      self.init(key, json: .integer(value), text ?? "\(value)")
+    }
+
+    init(_ key: String, _ values: [String], separator: String) {
+      self.init(key, json: .list(values.map { .text($0) }), values.joined(separator: separator))
     }
   }
 
   private static func archive(_ path: String) throws -> [Fact] {
-    let archive = try SZIArchive(path: path)
+    let archive = try TileArchive(path: path)
     let pyramid = archive.pyramid
     let levels = (0..<pyramid.levelCount).map { level in
       let size = pyramid.size(ofLevel: level)
-      return [
-        "width": size.width, "height": size.height, "columns": pyramid.columns(ofLevel: level),
-        "rows": pyramid.rows(ofLevel: level),
-      ]
+      return JSONValue.object([
+        "width": .integer(size.width), "height": .integer(size.height),
+        "columns": .integer(pyramid.columns(ofLevel: level)), "rows": .integer(pyramid.rows(ofLevel: level)),
+      ])
     }
     var facts = size(pyramid.imageSize.width, pyramid.imageSize.height)
     facts += [
-      Fact("levels", levels, "\(pyramid.levelCount)"), Fact("tiles", pyramid.tileCount),
+      Fact("levels", json: .list(levels), "\(pyramid.levelCount)"), Fact("tiles", pyramid.tileCount),
       Fact("tileSize", pyramid.tileSize), Fact("overlap", pyramid.overlap),
       Fact("format", archive.format.fileExtension),
-      Fact("bytes", archive.byteCount, bytes(archive.byteCount)),
-      Fact("generation", String(archive.generation, radix: 16)),
     ]
+    if let count = archive.byteCount { facts.append(Fact("bytes", count, bytes(count))) }
+    facts.append(Fact("generation", String(archive.generation, radix: 16)))
     if let record = archive.buildRecord {
       facts += [
         Fact("source", record.sourceName, "\(record.sourceName), \(bytes(record.sourceBytes))"),
         Fact("sourceDigest", record.sourceDigest), Fact("route", record.route),
-        Fact("steps", record.steps, record.steps.joined(separator: "; ")), Fact("options", record.options),
+        Fact("steps", record.steps, separator: "; "), Fact("options", record.options),
       ]
       if let microns = record.micronsPerPixel, microns.count == 2 {
-        facts.append(Fact("micronsPerPixel", microns, "\(microns[0]) × \(microns[1])"))
+        facts.append(
+          Fact("micronsPerPixel", json: .list(microns.map { .number($0) }), "\(microns[0]) × \(microns[1])"))
       }
     }
     return facts + words(archive.metadata)
@@ -81,7 +94,7 @@ enum InspectCommand: Command {
       ("date", metadata.date), ("place", metadata.place), ("rights", metadata.rights),
     ].compactMap { (key, text) in text.map { Fact(key, $0) } }
       + (metadata.keywords.isEmpty
-        ? [] : [Fact("keywords", metadata.keywords, metadata.keywords.joined(separator: ", "))])
+        ? [] : [Fact("keywords", metadata.keywords, separator: ", ")])
   }
 
   private static func source(_ path: String, _ options: BuildOptions) throws -> [Fact] {
@@ -92,9 +105,9 @@ enum InspectCommand: Command {
       Fact(
         "colour", source.colour, source.colour + (source.hasProfile ? ", with an ICC profile" : "") + marks),
       Fact("bands", source.bands, "\(source.bands)" + (source.hasAlpha ? ", the last is alpha" : "")),
-      Fact("profile", source.hasProfile, ""), Fact("alpha", source.hasAlpha, ""),
+      Fact("profile", json: .flag(source.hasProfile), ""), Fact("alpha", json: .flag(source.hasAlpha), ""),
       Fact("orientation", source.orientation), Fact("pages", source.pages), Fact("route", source.route),
-      Fact("steps", source.steps, source.steps.joined(separator: "; ")),
+      Fact("steps", source.steps, separator: "; "),
     ] + words(source.metadata)
   }
 

@@ -18,7 +18,7 @@ enum ServeCommand: Command {
       Option("host", "127.0.0.1", help: "addresses to listen on, with commas between; 0.0.0.0,:: for all"),
       Option("port", "8080", help: "0 picks a free one"),
       Option("space", help: "serve the private space that a password opens, on this machine alone"),
-      PasswordPrompt.option,
+      PasswordPrompt.optionOfSpace,
       Option(
         "spaces", "auto", help: "visitors may unlock private spaces: yes, no, or auto: if there are any"),
       Option("session-idle", "1800", help: "seconds until a session that is not used ends"),
@@ -75,6 +75,7 @@ enum ServeCommand: Command {
       throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
     }
     if let code = ProgramCells.start(builds: try arguments.flag("writable")) { return code }
+    HeapMemory.keepLittle()
     let isPrivate = try arguments.flag("space")
     var space: PrivateSpace?
     let gate = isPrivate ? Gate(isSecure: base.hasPrefix("https:")) : nil

@@ -1,11 +1,17 @@
 import Files
 import Foundation
+import HTTPMessages
 import ImageLibrary
 import Metadata
 import PrivateSpaces
 import TileStorage
 
 enum SpaceCommand: Command {
+  /// What is done with spaces, as the first operand says it.
+  private enum Verb: String, CaseIterable {
+    case create, passwd, rekey, list, move, lock
+  }
+
   static let name = "space"
   static let usage = "create|passwd|rekey|list|move|lock DIR [ID…]"
   static let summary = "Make a private space, change its password or key, list it, move pictures, lock all."
@@ -20,32 +26,31 @@ enum SpaceCommand: Command {
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    guard let verb = arguments.operands.first else {
+    guard let word = arguments.operands.first else {
       throw UsageError("what to do is missing: ziggurat space \(usage)")
     }
-    let verbs = ["create", "passwd", "rekey", "list", "move", "lock"]
-    guard verbs.contains(verb) else {
-      let near = nearest(verb, verbs).map { "; did you mean '\($0)'?" }
-      throw UsageError("unknown '\(verb)'" + (near ?? "; it takes create, passwd, rekey, list, move or lock"))
+    guard let verb = Verb(rawValue: word) else {
+      let near = nearest(word, Verb.allCases.map(\.rawValue)).map { "; did you mean '\($0)'?" }
+      throw UsageError("unknown '\(word)'" + (near ?? "; it takes create, passwd, rekey, list, move or lock"))
     }
     if let code = ProgramCells.start() { return code }
     guard arguments.operands.count > 1 else {
-      throw UsageError("the library's folder is missing: ziggurat space \(verb) DIR")
+      throw UsageError("the library's folder is missing: ziggurat space \(word) DIR")
     }
-    guard arguments.operands.count == 2 || verb == "move" else {
+    guard arguments.operands.count == 2 || verb == .move else {
       throw UsageError("unexpected '\(arguments.operands[2])' behind the library's folder")
     }
     let library = arguments.operands[1]
     let asJSON = try arguments.flag("json")
     do {
       switch verb {
-      case "create": try create(library, arguments)
-      case "passwd": try changePassword(library, arguments)
-      case "rekey": return try SpaceRekeying(arguments, library: library).run()
-      case "lock": try lock(library)
-      case "move":
+      case .create: try create(library, arguments)
+      case .passwd: try changePassword(library, arguments)
+      case .rekey: return try SpaceRekeying(arguments, library: library).run()
+      case .lock: try lock(library)
+      case .move:
         return try SpaceMove(arguments, library: library, ids: Array(arguments.operands.dropFirst(2))).run()
-      default: return try list(library, arguments, asJSON: asJSON)
+      case .list: return try list(library, arguments, asJSON: asJSON)
       }
       return .success
     } catch let told as SpaceDoor.Told {
@@ -101,7 +106,7 @@ enum SpaceCommand: Command {
         do {
           guard let archive = try space.archive(ofID: id) else { continue }
           let words = try space.sidecar(ofID: id).flatMap { try Sidecar($0, isPrivate: true) }
-          tell(archive, words?.applied(to: archive.metadata) ?? archive.metadata, asJSON: asJSON)
+          tell(id, archive, words?.applied(to: archive.metadata) ?? archive.metadata, asJSON: asJSON)
         } catch {
           isWhole = false
           Output.error("\(id): \(error)")
@@ -114,20 +119,21 @@ enum SpaceCommand: Command {
     return isWhole ? .success : .someFailed
   }
 
-  private static func tell(_ archive: SealedArchive, _ metadata: ImageMetadata, asJSON: Bool) {
+  private static func tell(_ id: ImageID, _ archive: SealedArchive, _ metadata: ImageMetadata, asJSON: Bool) {
     let (size, title) = (archive.pyramid.imageSize, metadata.title)
     if asJSON {
-      var object: [String: any Sendable] = [
-        "id": archive.id, "width": size.width, "height": size.height, "bytes": archive.byteCount,
-        "format": archive.format.fileExtension, "tiles": archive.pyramid.tileCount,
+      var object: JSONValue = [
+        "id": .text(id.text), "width": .integer(size.width), "height": .integer(size.height),
+        "bytes": .integer(archive.byteCount), "format": .text(archive.format.fileExtension),
+        "tiles": .integer(archive.pyramid.tileCount),
       ]
-      if let title { object["title"] = title }
+      object["title"] = title.map { .text($0) }
       Output.json(object)
     } else {
       let bytes = ByteCountFormatter.string(fromByteCount: Int64(archive.byteCount), countStyle: .file)
       Output.result(
         Output.oneLine(
-          "\(archive.id)  \(size.width) × \(size.height), \(bytes)" + (title.map { ", \($0)" } ?? ""))
+          "\(id)  \(size.width) × \(size.height), \(bytes)" + (title.map { ", \($0)" } ?? ""))
           + "\n")
     }
   }

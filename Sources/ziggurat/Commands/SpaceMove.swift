@@ -16,7 +16,7 @@ struct SpaceMove {
 
   private let arguments: Arguments
   private let library: String
-  private let ids: [String]
+  private let ids: [ImageID]
   private let target: Target
 
   init(_ arguments: Arguments, library: String, ids: [String]) throws(UsageError) {
@@ -29,21 +29,21 @@ struct SpaceMove {
     guard !ids.isEmpty else {
       throw UsageError("the pictures' ids are missing: ziggurat space move DIR ID…")
     }
-    // As the page has them, or as the space does.
-    self.ids = target == .space ? ids : ids.map { $0.hasPrefix("~/") ? String($0.dropFirst(2)) : $0 }
-    for id in self.ids {
-      let parts = id.split(separator: "/", omittingEmptySubsequences: false)
-      guard parts.allSatisfy({ !$0.isEmpty && !$0.hasPrefix(".") && !$0.utf8.contains(0) }) else {
-        throw UsageError("'\(id)' is no picture's id")
-      }
+    var images: [ImageID] = []
+    for text in ids {
+      // As the page has them, or as the space does.
+      let own = target == .space ? text : ImageID.unmarked(text) ?? text
+      guard let id = ImageID(own), !id.isHidden else { throw UsageError("'\(own)' is no picture's id") }
+      images.append(id)
     }
+    self.ids = images
   }
 
   func run() throws(SpaceDoor.Told) -> ExitCode {
     let space = try SpaceDoor.open(library, arguments)
     let other = target == .otherSpace ? try openOther() : nil
     let move = PictureMove(library: library)
-    var (moved, failed): ([String], Int) = ([], 0)
+    var (moved, failed): ([ImageID], Int) = ([], 0)
     for id in ids {
       do throws(StorageError) {
         switch target {
@@ -52,10 +52,10 @@ struct SpaceMove {
         case .otherSpace: try PictureMove.reseal(id, of: space, into: other!)
         }
         moved.append(id)
-        Output.note("moved \(Output.oneLine(id))")
+        Output.note("moved \(Output.oneLine(id.text))")
       } catch {
         failed += 1
-        Output.error("\(Output.oneLine(id)): \(error.reason)")
+        Output.error("\(Output.oneLine(id.text)): \(error.reason)")
       }
     }
     if target != .otherSpace { update(moved) }
@@ -73,7 +73,7 @@ struct SpaceMove {
   }
 
   /// The catalog lists what is in the library now, and its file holds nothing of what was.
-  private func update(_ moved: [String]) {
+  private func update(_ moved: [ImageID]) {
     CatalogUpdate.run(library)
     guard target == .space else { return }
     forgetUploads(moved)
@@ -83,7 +83,7 @@ struct SpaceMove {
   }
 
   /// A library remembers for some time which uploads became which pictures.
-  private func forgetUploads(_ moved: [String]) {
+  private func forgetUploads(_ moved: [ImageID]) {
     guard Uploads.areThere(in: library) else { return }
     do throws(StorageError) {
       let uploads = try Uploads(library: library)

@@ -26,9 +26,9 @@ enum TilesCommand: Command {
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let path = try arguments.onlyOperand("the archive")
     let query = try query(arguments)
-    let archive: SZIArchive
+    let archive: TileArchive
     do {
-      archive = try SZIArchive(path: path)
+      archive = try TileArchive(path: path)
     } catch {
       Output.error(error.description)
       return .someFailed

@@ -1,5 +1,7 @@
+import Catalog
 import Files
 import Foundation
+import HTTPMessages
 import ImageLibrary
 import PrivateSpaces
 import PyramidBuilding
@@ -11,7 +13,7 @@ enum VerifyCommand: Command {
   static let summary = "Read every tile back; one line per fault, exit code 1 where there is any."
   static let options = [
     Option("space", help: "of the private space that a password opens, instead of what lies open"),
-    PasswordPrompt.option,
+    PasswordPrompt.optionOfSpace,
     Option("jobs", "N", help: "threads (default: all cores)"),
     Option("json", help: "one JSON object a line per fault on stdout"),
     Option("quiet", help: "say nothing but faults"),
@@ -25,7 +27,7 @@ enum VerifyCommand: Command {
     if let code = ProgramCells.start() { return code }
     let report: @Sendable (ArchiveVerifier.Fault) -> Void = { fault in
       if asJSON {
-        Output.json(["archive": fault.path, "fault": fault.what])
+        Output.json(["archive": .text(fault.path), "fault": .text(fault.what)])
       } else {
         Output.result(Output.oneLine(fault.description) + "\n")
       }
@@ -40,6 +42,10 @@ enum VerifyCommand: Command {
       do throws(StorageError) {
         let archives = try FolderTree.archives(at: path)
         read = archives.count
+        if read == 0, !Catalog.exists(in: path), !PrivateSpaces(library: path).mayExist {
+          Output.error("\(path) is no library: neither an archive nor a catalog is in it")
+          return .someFailed
+        }
         faults = LibraryVerifier.verify(archives, jobs: jobs, report: report)
       } catch {
         Output.error(error.description)
@@ -62,7 +68,7 @@ enum VerifyCommand: Command {
   private static func verify(
     _ space: PrivateSpace, jobs: Int, _ report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
   ) throws(SpaceDoor.Told) -> (read: Int, faults: Int) {
-    let ids: [String]
+    let ids: [ImageID]
     do { ids = try space.ids() } catch {
       Output.error(error.description)
       throw SpaceDoor.Told(exitCode: .someFailed)
@@ -72,11 +78,11 @@ enum VerifyCommand: Command {
     return (ids.count, count)
   }
 
-  private static func faults(ofID id: String, in space: PrivateSpace) -> [ArchiveVerifier.Fault] {
+  private static func faults(ofID id: ImageID, in space: PrivateSpace) -> [ArchiveVerifier.Fault] {
     do throws(StorageError) {
       // An image that went away meanwhile is no fault.
       guard let archive = try space.archive(ofID: id) else { return [] }
-      return ArchiveVerifier.faults(of: archive, path: id)
-    } catch { return [ArchiveVerifier.Fault(path: id, what: error.reason)] }
+      return ArchiveVerifier.faults(of: archive, path: id.text)
+    } catch { return [ArchiveVerifier.Fault(path: id.text, what: error.reason)] }
   }
 }

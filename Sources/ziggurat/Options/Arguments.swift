@@ -46,6 +46,10 @@ struct Arguments {
         values[name] = "true"
       }
     }
+    for option in options where given.contains(option.name) {
+      guard let other = option.needs, values[other] == nil else { continue }
+      throw UsageError("--\(option.name) has no meaning without --\(other)")
+    }
     self.values = values
     self.operands = operands
     self.command = command

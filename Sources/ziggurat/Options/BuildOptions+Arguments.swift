@@ -1,15 +1,20 @@
 import PyramidBuilding
 import TileStorage
 
+extension TileFormat {
+  /// What the command line takes: `jpeg, png`.
+  static var names: String { allCases.map(\.name).joined(separator: ", ") }
+}
+
 extension BuildOptions {
   /// Those that decide by which way a source's pixels come to its tiles.
   static let arguments = [
     Option("tile-size", "512", help: "level pixels along a tile's side, even"),
     Option(
       "format", "jpeg",
-      help: "of the tiles: jpeg, png, webp, avif, or auto: webp for images with alpha, else jpeg"),
+      help: "of the tiles: \(TileFormat.names), or auto: webp for images with alpha, else jpeg"),
     Option("fidelity", "auto", help: "exact, fast, lossless or auto: how near to the source, see the README"),
-    Option("quality", "80", help: "of JPEG, WebP and AVIF tiles, 1 to 100"),
+    Option("quality", "80", help: "of lossy tiles, 1 to 100"),
     Option("subsampling", "auto", help: "of JPEG tiles: 420, 444, or auto: 444 from quality 90 on"),
     Option(
       "intent", "perceptual",
@@ -33,7 +38,7 @@ extension BuildOptions {
       if !self.choosesFormat {
         guard let format = TileFormat(fileExtension: name) else {
           throw UsageError(
-            "\(arguments.spelled("format")) is '\(name)'; it takes jpeg, png, webp, avif or auto")
+            "\(arguments.spelled("format")) is '\(name)'; it takes \(TileFormat.names) or auto")
         }
         self.format = format
       }

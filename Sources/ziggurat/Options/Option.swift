@@ -8,14 +8,17 @@ struct Option {
   let isList: Bool
   /// Whether it is a flag that may be given a value, as `--flag=value`.
   let isValueOptional: Bool
+  /// The option without which this one has no meaning; given alone on the command line it is a mistake.
+  let needs: String?
 
-  init(_ name: String, _ value: String? = nil, isList: Bool = false, help: String) {
+  init(_ name: String, _ value: String? = nil, isList: Bool = false, needs: String? = nil, help: String) {
     (self.name, self.value, self.help, self.isList) = (name, value, help, isList)
-    isValueOptional = false
+    (self.needs, isValueOptional) = (needs, false)
   }
 
   init(_ name: String, optional value: String, help: String) {
     (self.name, self.value, self.help, isList, isValueOptional) = (name, value, help, false, true)
+    needs = nil
   }
 
   /// As the help shows it.

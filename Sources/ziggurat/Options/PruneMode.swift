@@ -10,7 +10,8 @@ enum PruneMode {
       "prune", optional: "all",
       help: "move what came from these sources and is gone from them to the trash; all: also much at once"),
     Option(
-      "keep-deleted", "HOURS", help: "with --prune: empty the trash of what went longer ago (default: never)"),
+      "keep-deleted", "HOURS", needs: "prune",
+      help: "with --prune: empty the trash of what went longer ago (default: never)"),
   ]
 
   init(_ arguments: Arguments) throws(UsageError) {

@@ -5,15 +5,22 @@ import Uploading
 enum UploadOptions {
   static let options = [
     Option("uploads", "yes", help: "with --writable: take uploads: yes or no"),
-    Option("upload-size", "4096", help: "MB of one uploaded file"),
-    Option("upload-pixels", "2000", help: "megapixels of one uploaded picture, all its pages together"),
-    Option("upload-count", "1000", help: "uploads that may wait to be finished or tiled, in all"),
+    Option("upload-size", "4096", needs: "writable", help: "MB of one uploaded file"),
     Option(
-      "upload-types", "all", help: "of jpeg,png,webp,tiff,gif,avif,heif,jxl,jp2; told by content, not by name"
+      "upload-pixels", "2000", needs: "writable",
+      help: "megapixels of one uploaded picture, all its pages together"),
+    Option(
+      "upload-count", "1000", needs: "writable", help: "uploads that may wait to be finished or tiled, in all"
     ),
-    Option("upload-expiry", "86400", help: "seconds that an unfinished upload is kept"),
-    Option("upload-memory", "604800", help: "seconds that a client can ask how its upload ended"),
-    Option("keep-sources", help: "keep uploaded files beside their archives"),
+    Option(
+      "upload-types", "all", needs: "writable",
+      help: "of jpeg,png,webp,tiff,gif,avif,heif,jxl,jp2; told by content, not by name"
+    ),
+    Option("upload-expiry", "86400", needs: "writable", help: "seconds that an unfinished upload is kept"),
+    Option(
+      "upload-memory", "604800", needs: "writable", help: "seconds that a client can ask how its upload ended"
+    ),
+    Option("keep-sources", needs: "writable", help: "keep uploaded files beside their archives"),
   ]
 
   /// Nil where none are taken.

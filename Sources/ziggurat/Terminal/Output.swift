@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessages
 
 /// Results go to stdout, everything else to stderr, whole lines at a time.
 enum Output {
@@ -11,10 +12,11 @@ enum Output {
   }
 
   /// One JSON object on a line of its own.
-  static func json(_ object: [String: any Sendable]) {
-    // Strings, numbers, flags and lists of them always serialise.
-    let data = try! JSONSerialization.data(
-      withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+  static func json(_ object: JSONValue) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Strings, numbers, flags and lists of them always encode.
+    let data = try! encoder.encode(object)
     result(String(decoding: data, as: UTF8.self) + "\n")
   }
 

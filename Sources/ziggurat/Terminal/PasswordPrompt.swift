@@ -12,9 +12,16 @@ enum PasswordFailure: Error {
 /// Asks for passwords: from the terminal without echo, or a line each of a file or of stdin. Never from the
 /// command line or the environment, which other processes can read.
 struct PasswordPrompt {
-  static let option = Option(
-    "password-file", "FILE",
-    help: "its first line is the password; - is stdin (default: asks)")
+  /// For commands that are about spaces alone.
+  static let option = option(needs: nil)
+  /// For those that take `--space`.
+  static let optionOfSpace = option(needs: "space")
+
+  private static func option(needs: String?) -> Option {
+    Option(
+      "password-file", "FILE", needs: needs,
+      help: "its first line is the password; - is stdin (default: asks)")
+  }
 
   /// The path, `-` for stdin, or nil for the terminal, if stdin is one.
   private let file: String?

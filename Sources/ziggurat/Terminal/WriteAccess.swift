@@ -5,8 +5,10 @@ import TileServing
 enum WriteAccess {
   static let options = [
     Option("writable", help: "take changes and uploads from who has the token, printed at the start"),
-    Option("token-file", "FILE", help: "the token is this file's first line, 16 to 256 characters"),
-    Option("keep-deleted", "24", help: "hours that deleted images can be restored"),
+    Option(
+      "token-file", "FILE", needs: "writable",
+      help: "the token is this file's first line, 16 to 256 characters"),
+    Option("keep-deleted", "24", needs: "writable", help: "hours that deleted images can be restored"),
   ]
 
   /// Sets who may write.

@@ -5,7 +5,8 @@ import shutil
 import stat
 import unittest
 
-from harness import BINARY, CommandTest, Server, archives, folder, leftovers, photo, run, scratch
+from harness import BINARY, CommandTest, Server, folder, photo, run, scratch
+from szi import archives, leftovers
 
 NOBODY = 65534
 

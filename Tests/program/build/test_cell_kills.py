@@ -12,8 +12,9 @@ import threading
 import time
 import unittest
 
-from harness import BINARY, CRASH, archive_faults, archives, folder, leftovers, photo, run, seed
+from harness import BINARY, CRASH, folder, photo, run, seed
 from processes import CellKiller, cells, descendants, descriptors, name, zombies
+from szi import archive_faults, archives, leftovers
 from test_outputs import digests
 from upload_client import Client, rest_of, serve
 

@@ -8,7 +8,8 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import archives, folder, photo, run
+from harness import folder, photo, run
+from szi import archives
 from upload_client import Client, rest_of, serve
 
 UNLIMITED = resource.RLIM_INFINITY

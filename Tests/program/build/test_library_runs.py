@@ -11,7 +11,8 @@ import subprocess
 import termios
 import unittest
 
-from harness import BINARY, CommandTest, archives, folder, photo, run
+from harness import BINARY, CommandTest, folder, photo, run
+from szi import archives
 
 
 def ids(library):

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import time
 
-from harness import (BINARY, CRASH, CommandTest, archives, folder, leftovers, photo, run, seed)
+from harness import BINARY, CRASH, CommandTest, folder, photo, run, seed
+from szi import archives, leftovers
 
 # How many random moments the builder is killed at; the campaign takes 100 (`make test-kill`).
 KILLS = int(os.environ.get("KILLS", "8"))

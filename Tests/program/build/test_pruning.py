@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import unittest
 
-from harness import BINARY, CommandTest, Server, archives, folder, photo, run
+from harness import BINARY, CommandTest, Server, folder, photo, run
+from szi import archives
 
 
 def ids(library):

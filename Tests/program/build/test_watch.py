@@ -7,7 +7,8 @@ import subprocess
 import time
 import unittest
 
-from harness import BINARY, CommandTest, archives, folder, photo, run
+from harness import BINARY, CommandTest, folder, photo, run
+from szi import archives
 
 
 class Watched:

@@ -6,7 +6,8 @@ import socket
 import time
 from pathlib import Path
 
-from harness import BINARY, CommandTest, Server, archives, folder, photo, run, sample_library
+from harness import BINARY, CommandTest, Server, folder, photo, run, sample_library
+from szi import archives
 
 
 class Usage(CommandTest):
@@ -171,6 +172,22 @@ class Serving(CommandTest):
             for line in lines:
                 self.assertNotEqual(line["status"], 999)
                 self.assertEqual(set(line), {"time", "client", "method", "path", "query", "status", "bytes", "seconds"})
+
+    def test_nothing_to_verify_is_no_proof_that_all_is_well(self):
+        base = folder("elsewhere")
+        result = run("verify", base)
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, "no library")
+        run("build", base, "--library", base / "library")
+        run("index", base / "library")
+        self.assertEqual(run("verify", base / "library").returncode, 0, "a library without images is whole")
+
+    def test_a_catalog_that_cannot_be_written_is_told_with_the_reason(self):
+        base = folder("folder-in-its-place")
+        (base / "catalog.sqlite").mkdir()
+        result = run("index", base)
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, "catalog.sqlite: unable to open database file")
 
     def test_a_library_that_is_none(self):
         file = folder("f") / "file.txt"

@@ -22,7 +22,7 @@ TARGETS = ["/", "/healthz", "/api/images", "/iiif/presentation/3/collection", "/
     form.format(id) for id in IDS for form in (
         "/dzi/{}.dzi", "/dzi/{}_files/10/0_0.jpg", "/iiif/3/{}/info.json", "/iiif/3/{}/full/^800,/0/default.jpg",
         "/iiif/3/{}/full/%5E!800,800/!90/gray.png", "/iiif/2/{}/pct:10,10,50,50/200,/22.5/default.png", "/xyz/{}/0/0/0.jpg",
-        "/zoomify/{}/TileGroup0/0-0-0.jpg", "/iiif/presentation/3/{}/manifest", "/view/{}",
+        "/iip?FIF={}&JTL=0,0", "/iip?FIF={}&OBJ=IIP,1.0&OBJ=Max-size", "/zoomify/{}/TileGroup0/0-0-0.jpg", "/iiif/presentation/3/{}/manifest", "/view/{}",
         "/api/images/{}/viewport?width=300&height=200&x=-5", "/api/images/{}/viewport.tiles?width=300&height=200")]
 
 

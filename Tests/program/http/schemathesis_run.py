@@ -1,6 +1,7 @@
 """schemathesis (https://schemathesis.io) against a server: it asks what `/openapi.json` allows and more, and compares
 every answer with it."""
 
+import copy
 import json
 import os
 import subprocess
@@ -13,6 +14,13 @@ CHECKS = ("not_a_server_error,status_code_conformance,content_type_conformance,r
           "response_schema_conformance,unsupported_method")
 
 
+def resolved(document: dict, value: dict) -> dict:
+    """A parameter itself, where it stands as a reference."""
+    if "$ref" not in value:
+        return value
+    return copy.deepcopy(document["components"]["parameters"][value["$ref"].rsplit("/", 1)[1]])
+
+
 def check(server: Server, values: dict[str, list[str]], *options, checks: str = CHECKS, examples: int = 25) -> subprocess.CompletedProcess:
     """One run.
 
@@ -22,7 +30,9 @@ def check(server: Server, values: dict[str, list[str]], *options, checks: str = 
     document = json.loads(server.get("/openapi.json").body)
     for name, path in document["paths"].items():
         for way in path.values():
-            for parameter in way.get("parameters", []):
+            # What several operations take stands among the components; each has its own values here.
+            way["parameters"] = [resolved(document, parameter) for parameter in way.get("parameters", [])]
+            for parameter in way["parameters"]:
                 key = "upload" if name.startswith("/api/uploads") else parameter["name"]
                 enum = values.get(way["operationId"], values.get(key))
                 if parameter["in"] == "path" and enum:
@@ -32,6 +42,8 @@ def check(server: Server, values: dict[str, list[str]], *options, checks: str = 
         [Path(sys.executable).parent / "schemathesis", "run", base / "openapi.json",
          "--url", f"http://127.0.0.1:{server.port}", "--checks", checks,
          "--max-examples", os.environ.get("EXAMPLES", str(examples)), "--phases", "examples,coverage,fuzzing",
+         # The same questions each time, unless a campaign asks for others.
+         "--seed", os.environ.get("SEED", "1"),
          # The largest pictures take a busy machine some time.
          "--request-timeout", "60", "--no-color", *options],
         capture_output=True, text=True, timeout=300, cwd=base,

@@ -84,6 +84,17 @@ class AccessLog(unittest.TestCase):
                 self.assertEqual(queries[:8], ["*"] * 8)
                 self.assertEqual(queries[8:11], ["*&*&g=7&&*", "limit=3&*", "*"])
 
+    def test_an_image_that_a_query_names_is_told_as_one_that_a_path_names(self):
+        asked = ["/iip?FIF=photo&JTL=3,7", "/iip?fif=deep/er/leaf.tif&Obj=Max-size&_=5", f"/iip?FIF=photo&TOKEN={SECRET}&JTL=0,0"]
+        hidden = [f"/iip?{command}{tilde}%2F{SECRET}{rest}" for tilde in ("~", "%7e", "%7E", "/~")
+                  for command, rest in (("FIF=", "&JTL=0,0"), ("JTL=0,0&fif=", ""), ("DeepZoom=", ".dzi"),
+                                        ("IIIF=", "/info.json"))]
+        lines, _ = self.logged("json", asked + hidden)
+        queries = [json.loads(line)["query"] for line in lines]
+        self.assertEqual(queries[:3], ["FIF=photo&JTL=3,7", "fif=deep/er/leaf.tif&Obj=Max-size&*", "FIF=photo&*&JTL=0,0"])
+        self.assertEqual(len(queries), len(asked + hidden))
+        self.assertNotIn(SECRET, "\n".join(lines))
+
     def test_no_line_can_be_forged(self):
         asked = [b'GET /api/images?q=a"b\\c\x7f\x1b[2J HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
                  b"GET /api/images?q=%0d%0aGET%20/forged%20200 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",

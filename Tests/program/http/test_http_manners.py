@@ -3,7 +3,8 @@
 import json
 import zipfile
 
-from harness import SampleServerTest, archives, sample_library
+from harness import SampleServerTest, sample_library
+from szi import archives
 
 TILE = "/dzi/photo_files/12/0_0.jpg"
 

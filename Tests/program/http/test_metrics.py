@@ -17,6 +17,8 @@ REQUESTS = [
     ("dzi", "GET", "/dzi/photo_files/12/0_0.jpg", {"Range": "bytes=99999999-"}),
     ("dzi", "GET", "/dzi/photo_files/12/0_0.jpg", {"If_None_Match": "*"}), ("dzi", "GET", "/dzi/nobody.dzi", {}),
     ("dzi", "GET", "/dzi/photo_files/12/2_2.png", {}), ("xyz", "GET", "/xyz/photo/1/0/0.jpg", {}),
+    ("iip", "GET", "/iip?FIF=photo&JTL=3,7", {}), ("iip", "GET", "/iip?FIF=photo.tif&OBJ=Max-size", {}),
+    ("iip", "GET", "/iip?FIF=photo&WID=90&CVT=jpeg", {}), ("iip", "GET", "/iip", {}),
     ("xyz", "GET", "/xyz/photo/tilejson.json", {}), ("zoomify", "GET", "/zoomify/photo/ImageProperties.xml", {}),
     ("zoomify", "GET", "/zoomify/photo/TileGroup0/1-0-0.jpg", {}), ("iiif2", "GET", "/iiif/2/photo/info.json", {}),
     ("iiif3", "GET", "/iiif/3/photo", {}), ("iiif3", "GET", "/iiif/3/photo/9,9,300,300/50,/0/default.jpg", {}),

@@ -20,9 +20,9 @@ class Description(unittest.TestCase):
             document = json.loads(server.get("/openapi.json").body)
         self.assertEqual((document["openapi"], document["servers"]), ("3.1.0", [{"url": "https://example.org/images"}]))
         self.assertEqual(document["components"]["securitySchemes"]["session"]["name"], "__Host-ziggurat-session")
-        width = next(parameter for parameter in document["paths"]["/api/images/{id}/viewport"]["get"]["parameters"]
-                     if parameter["name"] == "width")
-        self.assertEqual(width["schema"]["maximum"], 1234)
+        taken = document["paths"]["/api/images/{id}/viewport"]["get"]["parameters"]
+        self.assertIn({"$ref": "#/components/parameters/width"}, taken)
+        self.assertEqual(document["components"]["parameters"]["width"]["schema"]["maximum"], 1234)
         told = set(re.findall(r"`(/api/images[^`?]*)", (ROOT / "README.md").read_text()))
         # A path of the description may stand for several: viewport.{format}.
         known = [re.compile(re.sub(r"\\{(?!id)\w+\\}", r"\\w+", re.escape(path))) for path in document["paths"]]

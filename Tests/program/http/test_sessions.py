@@ -1,39 +1,20 @@
 """Private spaces unlocked in a running server: who sees what, for how long, and what is told to nobody."""
 
 import json
-import subprocess
-import threading
 import time
 import unittest
-from pathlib import Path
 
-import upload_client
 from harness import CRASH, Answer, Server, folder, photo, run, seed
-from space_client import Browser, password
+from space_client import Browser
+from two_spaces import ONE, TWO, library
 
-ONE, TWO = "the first of the passwords", "the second of the passwords"
 ID = "~%2Ffamily%2Fgrandmother"
 PATHS = ["api/images/{}", "api/images/{}/viewport?width=300&height=200", "api/images/{}/viewport.tiles?width=300&height=200",
          "api/images/{}/viewport.jpg?width=300&height=200", "dzi/{}.dzi", "dzi/{}_files/9/0_0.jpg", "dzi/{}_files/9/0_0.png",
          "iiif/3/{}", "iiif/3/{}/info.json", "iiif/2/{}/info.json", "iiif/2/{}/0,0,512,512/512,/0/default.jpg",
          "iiif/3/{}/full/max/0/default.jpg", "iiif/presentation/3/{}/manifest", "zoomify/{}/ImageProperties.xml",
+         "iip?FIF={}&OBJ=Max-size", "iip?FIF={}.tif&JTL=0,0", "iip?FIF={}&WID=90&CVT=jpeg", "iip?DeepZoom={}.dzi",
          "zoomify/{}/TileGroup0/0-0-0.jpg", "xyz/{}/tilejson.json", "xyz/{}/1/0/0.jpg", "view/{}"]
-
-
-def library() -> Path:
-    """A public picture, and two spaces with a picture each; both are called the same."""
-    made = folder("library")
-    photos = {ONE: folder("one"), TWO: folder("two")}
-    for number, (secret, photographs) in enumerate(photos.items()):
-        path = photo(photographs / "family/grandmother.jpg", 1400, 900, left=900 * number)
-        subprocess.run(["exiftool", "-q", "-overwrite_original", f"-Title=Lighthouse {number}", path], check=True)
-        for words in (["space", "create", made], ["build", photographs, "--library", made, "--space", "--quiet"]):
-            result = run(*words, "--password-file", password(secret))
-            assert result.returncode == 0, result.stderr
-    public = folder("public")
-    photo(public / "harbour.jpg", 1400, 900, left=2500)
-    assert run("build", public, "--library", made, "--quiet").returncode == 0
-    return made
 
 
 class Sessions(unittest.TestCase):
@@ -155,9 +136,14 @@ class Sessions(unittest.TestCase):
             browser.unlock(ONE)
             ended = time.monotonic() + 30
             if options[0] == "--session-idle":
+                used = time.monotonic()
                 for _ in range(6):
                     time.sleep(1)
-                    self.assertEqual(browser.ask(f"dzi/{ID}.dzi").status, 200, "used every second")
+                    status = browser.ask(f"dzi/{ID}.dzi").status
+                    # A machine that stood still so long has let it be idle.
+                    if time.monotonic() - used < 4:
+                        self.assertEqual(status, 200, "used every second")
+                    used = time.monotonic()
                 # To be looked at is no use.
                 for _ in range(4):
                     time.sleep(1.2)
@@ -197,90 +183,13 @@ class Sessions(unittest.TestCase):
                     metrics = browser.ask("metrics").body
                     time.sleep(0.5)
                     text = log.read_bytes()
-            self.assertGreater(text.count(b"/~"), 3 * len(PATHS) - 1)
+            self.assertGreater(text.count(b"/~") + text.count(b"=~"), 3 * len(PATHS) - 1)
             for secret in (b"grandmother", b"family", b"ighthouse", ONE.encode(), b"ziggurat-session"):
                 self.assertNotIn(secret, text)
                 self.assertNotIn(secret, metrics)
                 for path in self.library.glob("catalog*"):
                     self.assertNotIn(secret, path.read_bytes(), path)
             self.assertLessEqual({path.name for path in self.library.rglob("*")}, before)
-
-    def test_guesses_are_slowed_down_by_address(self):
-        server = self.serve()
-        browser = Browser(server)
-        # Tokens, which take no time: on a busy machine half a dozen passwords take longer than the first wait.
-        statuses = [browser.log_in({"token": f"guess {number}"}).status for number in range(5)]
-        self.assertEqual(statuses, [401] * 5)
-        told = browser.unlock("the sixth")
-        self.assertEqual(told.status, 429)
-        self.assertGreaterEqual(int(told["retry-after"]), 1)
-        # Also the right one waits, and wrong tokens count as well.
-        self.assertEqual(browser.unlock(ONE).status, 429)
-        self.assertEqual(browser.log_in({"token": "x" * 40}).status, 429)
-        time.sleep(int(told["retry-after"]) + 0.2)
-        self.assertEqual(browser.unlock(ONE).status, 200)
-
-    def test_the_right_token_is_never_refused(self):
-        server = self.enterContext(upload_client.serve(self.library, "--base-url", "http://example.org"))
-        browser, proxy = Browser(server), {"X_Forwarded_For": "203.0.113.9"}
-        statuses = [browser.log_in({"token": f"guess {number}"}, **proxy).status for number in range(30)]
-        self.assertOneClient(statuses)
-        self.assertEqual(browser.log_in({"token": upload_client.TOKEN}, **proxy).status, 200)
-        self.assertTrue(browser.state()["writable"])
-        # Nobody else waits for that address, nor for thirty others.
-        for number in range(30):
-            self.assertEqual(Browser(server).log_in({"token": "guess"}, X_Forwarded_For=f"2001:db8:{number:x}::1").status, 401)
-        self.assertEqual(Browser(server).log_in({"password": ONE}, X_Forwarded_For="203.0.113.10").status, 200)
-
-    def test_who_is_refused_for_others_has_made_no_guess(self):
-        server = self.serve("--trusted-proxy", "127.0.0.1")
-        crowd = [threading.Thread(target=Browser(server).log_in, args=({"password": "a guess"},),
-                                  kwargs={"X_Forwarded_For": f"203.0.113.{number}"}) for number in range(8)]
-        for one in crowd:
-            one.start()
-        time.sleep(0.3)
-        statuses = [Browser(server).log_in({"password": ONE}, X_Forwarded_For="198.51.100.7").status for _ in range(12)]
-        for one in crowd:
-            one.join()
-        self.assertIn(503, statuses)
-        self.assertEqual(set(statuses) - {200, 503}, set(), statuses)
-        self.assertEqual(Browser(server).log_in({"password": ONE}, X_Forwarded_For="198.51.100.7").status, 200)
-
-    def guesses_of_one_client(self, server: Server, addresses: list[str]) -> bool:
-        """Whether guesses whose requests are said to come from these addresses count as one client's."""
-        statuses = [Browser(server).log_in({"token": "guess"}, X_Forwarded_For=address).status for address in addresses]
-        if set(statuses) != {401}:
-            self.assertOneClient(statuses)
-        return 429 in statuses
-
-    def assertOneClient(self, statuses: list[int]):
-        """Five guesses are free; on a slow machine the wait for one more may be over when it comes."""
-        self.assertEqual((statuses[:5], set(statuses[5:]) | {401}), ([401] * 5, {401, 429}))
-
-    def test_trusted_proxies_tell_the_address(self):
-        for options, addresses, isOne in (
-            # With a base URL there is a proxy on this machine: its own word is the last.
-            (["--base-url", "http://example.org"], [f"198.51.100.{number}, 203.0.113.9" for number in range(10)], True),
-            (["--base-url", "http://example.org"], [f"203.0.113.{number}" for number in range(10)], False),
-            # Else the header is anybody's word.
-            ([], [f"203.0.113.{number}" for number in range(10)], True),
-            (["--base-url", "http://example.org", "--trusted-proxy", "none"], [f"203.0.113.{n}" for n in range(10)], True),
-            (["--trusted-proxy", "10.0.0.0/8"], [f"203.0.113.{number}" for number in range(10)], True),
-            (["--trusted-proxy", "127.0.0.0/8"], [f"203.0.113.{number}" for number in range(10)], False),
-            # A row of proxies, and one more that is not known.
-            (["--trusted-proxy", "127.0.0.1", "--trusted-proxy", "192.0.2.0/24,2001:db8:ffff::/48"],
-             [f"203.0.113.{number}, 192.0.2.{number}, 2001:db8:ffff::{number}" for number in range(10)], False),
-            (["--trusted-proxy", "127.0.0.1"], [f"203.0.113.{number}, 192.0.2.1" for number in range(10)], True),
-            # A network of IPv6 is one.
-            (["--trusted-proxy", "127.0.0.1"], [f"2001:db8:1:2::{number}" for number in range(10)], True),
-            (["--trusted-proxy", "127.0.0.1"], [f"2001:db8:1:{number}::1" for number in range(10)], False),
-        ):
-            with self.subTest(options=options, addresses=addresses[0]):
-                self.assertEqual(self.guesses_of_one_client(self.serve(*options), addresses), isOne)
-        for bad in ("10.0.0.0/33", "10.1.0.0/8", "proxy", "none,127.0.0.1", ""):
-            result = run("serve", self.library, "--trusted-proxy", bad)
-            self.assertEqual(result.returncode, 2)
-            self.assertRegex(result.stderr, r"^ziggurat: --trusted-proxy is '.*'; it takes .*\n$")
 
     def test_whatever_is_sent_is_answered(self):
         chance = seed("session JSON")

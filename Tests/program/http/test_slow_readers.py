@@ -34,10 +34,6 @@ def memory(server: Server) -> int:
     return int(re.search(r"RssAnon:\s+(\d+) kB", text)[1]) << 10
 
 
-def gauge(server: Server, name: str) -> int:
-    return int(re.search(rf"^ziggurat_{name} (\d+)$", server.get("/metrics").body.decode(), re.M)[1])
-
-
 class SlowReadersOfPictures(unittest.TestCase):
     MB = 1 << 20
     # The most of either: four times the cache, twice the bytes of a picture's pixels.
@@ -77,7 +73,7 @@ class SlowReadersOfPictures(unittest.TestCase):
         self.assertEqual(self.server.get("/iiif/3/noise/0,0,500,500/300,/0/default.jpg").status, 200)
         before = memory(self.server)
         statuses = self.crowd(60)
-        held = gauge(self.server, "render_unsent_bytes")
+        held = self.server.metrics()["render_unsent_bytes"]
         self.assertIn(503, statuses)
         self.assertEqual(set(statuses), {200, 503})
         # Half of the limit, and the one that reached it; those that were being rendered meanwhile count as well.
@@ -98,7 +94,7 @@ class SlowReadersOfPictures(unittest.TestCase):
         for connection in self.connections:
             connection.close()
         deadline = time.monotonic() + 20
-        while gauge(self.server, "render_unsent_bytes") > 0:
+        while self.server.metrics()["render_unsent_bytes"] > 0:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.1)
         with ask(self.server, "/iiif/3/noise/98,0,1800,1900/max/0/gray.png", SLOW, room=1 << 20) as again:
@@ -106,7 +102,7 @@ class SlowReadersOfPictures(unittest.TestCase):
 
     def test_one_picture_for_many_counts_once(self):
         self.assertEqual(set(self.crowd(40, same=True)), {200})
-        self.assertLess(gauge(self.server, "render_unsent_bytes"), 5 * self.MB)
+        self.assertLess(self.server.metrics()["render_unsent_bytes"], 5 * self.MB)
 
     def test_what_was_asked_for_before_it_was_too_much_waits_its_turn(self):
         """All at once: no more are begun than there is room for, and what is read makes room for the rest."""
@@ -185,10 +181,10 @@ class SlowReadersOfFolders(unittest.TestCase):
             for connection in connections:
                 connection.close()
             deadline = time.monotonic() + 20
-            while gauge(server, "unsent_mapped_tiles") > 0:
+            while server.metrics()["unsent_mapped_tiles"] > 0:
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.1)
-            self.assertEqual(gauge(server, "faulty_archives_total"), 0)
+            self.assertEqual(server.metrics()["faulty_archives_total"], 0)
             self.assertEqual(server.errors(), "")
             answer = server.get(self.WHOLE)
             self.assertEqual(answer.status, 200)
@@ -210,7 +206,7 @@ class SlowReadersOfFolders(unittest.TestCase):
                     self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), target)
                 resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, before)
                 self.assertEqual(told("/dzi/folder_files/13/50_50.jpeg").status, 200)
-            self.assertEqual(gauge(server, "faulty_archives_total"), 0)
+            self.assertEqual(server.metrics()["faulty_archives_total"], 0)
             self.assertEqual(server.errors(), "")
 
 

@@ -7,7 +7,8 @@ import zipfile
 import xml.etree.ElementTree as ElementTree
 from urllib.parse import quote
 
-from harness import Server, ServerTest, archives, folder, heard, photo, run
+from harness import Server, ServerTest, folder, heard, photo, run
+from szi import archives
 from upload_client import Client, serve
 
 # Each is HTML from its first character to its last, which IIIF's viewers and maps would show as HTML.

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from harness import Server, ServerTest, folder, levels, photo, run
+from harness import Server, ServerTest, folder, photo, run
+from szi import levels
 
 WIDTH, HEIGHT = 1300, 900
 

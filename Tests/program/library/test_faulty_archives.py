@@ -1,13 +1,12 @@
 """Archives that are withdrawn or damaged while they are served: what clients, the log, /metrics and a build tell."""
 
 import json
-import re
 import shutil
 import time
 import unittest
 import zipfile
 
-from harness import CommandTest, Server, archives, folder, photo, run
+from harness import CommandTest, Server, folder, photo, run
 
 WAYS = ["/api/images/{}", "/api/images/{}/viewport?width=300&height=200", "/api/images/{}/viewport.jpg?width=300&height=200",
         "/dzi/{}.dzi", "/dzi/{}_files/9/0_0.jpg", "/dzi/{}_files/9/0_0.png", "/iiif/3/{}/info.json",

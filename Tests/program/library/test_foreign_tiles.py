@@ -2,7 +2,6 @@
 the size that its place has or not at all."""
 
 import os
-import shutil
 import struct
 import subprocess
 import unittest
@@ -10,7 +9,9 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from harness import CRASH, ROOT, CommandTest, Server, archives, folder, photo, run
+from harness import CRASH, ROOT, CommandTest, Server, folder, photo, run
+from preload import preloaded
+from szi import archives
 
 WIDTH, HEIGHT, LEVEL = 300, 200, 9
 FIXTURES = ROOT / "Tests/Fixtures/hostile"
@@ -35,12 +36,9 @@ class ForeignTiles(CommandTest):
     @classmethod
     def setUpClass(cls):
         cls.base = folder("foreign")
-        compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))))
-        cls.watcher = cls.base / "uncommon.so"
-        subprocess.run([compiler, "-shared", "-fPIC", "-o", cls.watcher, Path(__file__).with_name("uncommon.c"), "-ldl"], check=True)
         cls.source = photo(cls.base / "photo.png", WIDTH, HEIGHT)
         cls.calls = cls.base / "calls"
-        cls.watched = {"LD_PRELOAD": str(cls.watcher), "CALLS": str(cls.calls)}
+        cls.watched = {"LD_PRELOAD": preloaded(Path(__file__).with_name("uncommon.c")), "CALLS": str(cls.calls)}
 
     def archive(self, library: Path, name: str, tile: bytes, ending: str = "jpg"):
         """As `vips dzsave` writes it, with another tile of full resolution."""
@@ -115,9 +113,9 @@ class ForeignTiles(CommandTest):
 
     def test_a_picture_of_another_format_is_told(self):
         library = folder("library")
-        others = {"gif": made("x.gif"), "tiff": made("x.tif"), "heic": made("x.heic"), **{e: made(f"x.{e}") for e in ("jpg", "png", "webp", "avif")}}
+        others = {"gif": made("x.gif"), "tiff": made("x.tif"), "heic": made("x.heic"), **{e: made(f"x.{e}") for e in ("jpg", "png", "webp", "avif", "jxl")}}
         for kind, data in others.items():
-            for ending in ("jpg", "png", "webp", "avif"):
+            for ending in ("jpg", "png", "webp", "avif", "jxl"):
                 self.archive(library, f"{kind}-{ending}", data, ending)
         with Server(library) as server:
             for path in archives(library):
@@ -127,9 +125,9 @@ class ForeignTiles(CommandTest):
         result = run("verify", library)
         self.assertEqual(result.returncode, 1)
         faults = [line for line in result.stdout.splitlines() if " tile 9/0_0" in line]
-        self.assertEqual(len(faults), 7 * 4 - 4, result.stdout)
+        self.assertEqual(len(faults), 8 * 5 - 5, result.stdout)
         for line in faults:
-            self.assertRegex(line, r"tile 9/0_0\.(jpg is no image/jpeg|png is no image/png|webp is no image/webp|avif is no image/avif)$")
+            self.assertRegex(line, r"tile 9/0_0\.(jpg is no image/jpeg|png is no image/png|webp is no image/webp|avif is no image/avif|jxl is no image/jxl)$")
 
     def large(self) -> dict[str, tuple[bytes, str, str]]:
         """Tiles of some kilobytes, whole or not, that say they are vast; each with its ending and its size."""
@@ -145,6 +143,7 @@ class ForeignTiles(CommandTest):
             "png": (png[:12] + header + struct.pack(">I", zlib.crc32(header)) + png[33:], "png", "20000×20000"),
             "webp": ((FIXTURES / "bomb-256mp.webp").read_bytes(), "webp", "16000×16000"),
             "avif": (bomb, "avif", "10000×10000"),
+            "jxl": ((FIXTURES / "bomb-100mp.jxl").read_bytes(), "jxl", "10000×10000"),
             "stated": (patched(avif, avif.index(b"ispe") + 8, struct.pack(">II", 12000, 12000)), "avif", "12000×12000"),
             # Its boxes say what its place wants; its data is what is decoded.
             "lying": (patched(bomb, bomb.index(b"ispe") + 8, struct.pack(">II", WIDTH, HEIGHT)), "avif", "10000×10000"),
@@ -173,6 +172,20 @@ class ForeignTiles(CommandTest):
         result = run("export", library / "jpeg.szi", "--layout", "xyz", "--output", self.base / "large")
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "20000×20000 pixels", f"not {WIDTH}×{HEIGHT}")
+
+    def test_a_jpeg_xl_of_layers_is_none(self):
+        """One of them may be larger than what they are put together to; nor has one part of a tile two sizes."""
+        library = folder("library")
+        layer, good = (FIXTURES / "layer-100mp.jxl").read_bytes(), made("x.jxl")
+        for name, tile in {"layer": layer, "cut": good[:len(good) // 2], "good": good}.items():
+            self.archive(library, name, tile, "jxl")
+        with Server(library) as server:
+            for path in archives(library):
+                self.assertEqual(self.asked(server, path.stem), [200 if path.stem == "good" else 500] * len(ASKED), path.stem)
+        result = run("verify", library)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"layer\.szi: tile 9/0_0\.jxl does not decode: it is more than one frame of its size")
+        self.assertRegex(result.stdout, r"cut\.szi: tile 9/0_0\.jxl does not decode: it is damaged or cut short")
 
     def test_an_avif_of_several_pictures_is_none(self):
         """What a grid puts together has another size than its header tells."""

@@ -3,7 +3,8 @@
 import json
 import unittest
 
-from harness import archives, folder, photo, run
+from harness import folder, photo, run
+from szi import archives
 from upload_client import Client, TOKEN, serve
 
 FOREIGN = [{}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "http://127.0.0.1.evil.example"},

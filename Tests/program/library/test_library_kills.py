@@ -11,7 +11,8 @@ import threading
 import time
 import unittest
 
-from harness import BINARY, archive_faults, folder, photo, run, seed
+from harness import BINARY, folder, photo, run, seed
+from szi import archive_faults
 from test_editing import ask, ids, image, writable
 
 KILLS = int(os.environ.get("KILLS", 8))

@@ -148,7 +148,8 @@ class Outages(CommandTest):
                     for _ in range(10):
                         began = time.monotonic()
                         self.assertEqual(server.get(f"/dzi/{quote(other)}_files/8/0_0.jpg").status, 200)
-                        self.assertLess(time.monotonic() - began, 1)
+                        # As long as the cell is stopped it would wait for ever.
+                        self.assertLess(time.monotonic() - began, 10)
                         time.sleep(0.05)
                     self.assertFalse(answer.done(), "it waits for words")
                 status, told, headers = answer.result()

@@ -8,8 +8,9 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import archives, folder, photo, run
+from harness import folder, photo, run
 from opened_files import OpenedFiles
+from szi import archives
 from upload_client import Client, serve
 
 

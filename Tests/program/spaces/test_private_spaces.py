@@ -14,7 +14,7 @@ from pathlib import Path
 from harness import BINARY, folder, photo, run, seed
 from space_client import REFUSED, SpaceTest, plain_text
 
-KILLS = int(os.environ.get("KILLS", 12))
+KILLS = int(os.environ.get("KILLS", 6))
 
 
 def ask(library: Path, verb: str, *answers: str, options=()) -> tuple[int, str]:
@@ -164,7 +164,11 @@ class Disk(SpaceTest):
                                         "--quiet", "--password-file", password])
             time.sleep(moments.uniform(0.2 * seconds, seconds))
             process.send_signal(signal.SIGKILL)
-            hits += process.wait(20) == -signal.SIGKILL
+            if process.wait(20) == -signal.SIGKILL:
+                hits += 1
+            else:
+                # The machine has less to do than it had.
+                seconds *= 0.5
             self.assertEqual(plain_text(library), [])
             self.space("verify", library, "correct horse")
             # Sizes differ by nothing, since the same pictures give the same tiles.

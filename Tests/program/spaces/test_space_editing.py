@@ -256,8 +256,7 @@ class SpaceEditing(SpaceTest):
         subprocess.run([*move, "--to", "other-space", "--new-password-file", self.file(TWO)], check=True, capture_output=True)
         self.assertEqual(self.words(self.owner(server, TWO), "~%2Fopen"), changed)
         subprocess.run([*move[:-1], self.file(TWO), "--to", "library"], check=True, capture_output=True)
-        time.sleep(1.5)
-        self.assertEqual(self.words(writer, "open"), changed)
+        self.until(lambda: writer.ask("api/images/open").status == 200 and self.words(writer, "open") == changed, "its words")
         self.assertIn("changed inside", (self.library / "open.xmp").read_text())
 
 

@@ -136,7 +136,7 @@ class Exchange(SpaceTest):
         other = folder("other")
         photo(other / "family/grandmother.jpg", 500, 400, left=3000)
         run("build", other, "--library", self.library, "--quiet", check=True)
-        time.sleep(1.5)
+        self.until(lambda: "family/grandmother" in both.ids(), "listed")
         self.move(both, PUBLIC, "space", 409)
         self.move(both, PRIVATE, "library", 409)
         self.assertEqual({image["id"]: image["width"] for image in json.loads(both.ask("api/images").body)["images"]},

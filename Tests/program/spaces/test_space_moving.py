@@ -11,7 +11,7 @@ import zipfile
 from harness import BINARY, CRASH, folder, photo, run, seed
 from space_client import SpaceTest, plain_text
 
-KILLS = int(os.environ.get("KILLS", 12))
+KILLS = int(os.environ.get("KILLS", 4))
 
 
 class Moving(SpaceTest):
@@ -77,6 +77,15 @@ class Moving(SpaceTest):
             self.assertEqual(sidecar.read_bytes() if sidecar.exists() else b"", second or b"")
             sidecar.unlink(missing_ok=True)
 
+    def test_a_sidecar_that_leads_out_of_the_library_is_not_sealed(self):
+        words = folder("elsewhere") / "words.xmp"
+        words.write_text("not the library's")
+        link = self.library / "family/grandmother.xmp"
+        link.symlink_to(words)
+        self.assertIn("a link leads out", self.move("family/grandmother", code=1))
+        self.assertTrue(link.is_symlink() and link.with_suffix(".szi").exists())
+        self.assertEqual(self.listed("the first one"), [])
+
     def test_what_cannot_be_moved_stays(self):
         self.assertIn("none", self.move("none", code=1))
         self.assertIn("no such picture", self.move("none", code=1, to="library"))
@@ -101,10 +110,15 @@ class Moving(SpaceTest):
         seconds = time.monotonic() - began
         for _ in range(KILLS):
             for target in ("library", "space"):
+                began = time.monotonic()
                 process = subprocess.Popen([*words, "--to", target], stderr=subprocess.DEVNULL)
                 time.sleep(moments.uniform(0.5 * seconds, seconds))
                 process.send_signal(signal.SIGKILL)
-                hits += process.wait(20) == -signal.SIGKILL
+                if process.wait(20) == -signal.SIGKILL:
+                    hits += 1
+                else:
+                    # The machine has less to do than it had.
+                    seconds = 0.9 * min(seconds, time.monotonic() - began)
                 self.assertTrue((self.library / "family/grandmother.szi").exists()
                                 or "family/grandmother" in self.listed("the first one"))
                 # The same call again ends what was begun, or finds it done.

@@ -51,6 +51,7 @@ class Serving(SpaceTest):
     PATHS = ["", f"view/{ID}", "api/images", f"api/images/{ID}", f"api/images/{ID}/viewport?width=300&height=200",
              f"api/images/{ID}/viewport.jpg?width=300&height=200", f"dzi/{ID}.dzi", f"dzi/{ID}_files/9/0_0.jpg",
              f"iiif/3/{ID}/info.json", f"iiif/2/{ID}/0,0,512,512/512,/0/default.jpg", f"iiif/3/{ID}/full/max/0/default.jpg",
+             f"iip?FIF={ID}&JTL=0,0", f"iip?FIF={ID}&OBJ=Max-size",
              f"iiif/presentation/3/{ID}/manifest", f"zoomify/{ID}/ImageProperties.xml", f"xyz/{ID}/tilejson.json",
              f"xyz/{ID}/1/0/0.jpg", "none"]
 

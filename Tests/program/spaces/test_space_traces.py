@@ -1,7 +1,6 @@
 """What a running server keeps of a private space, and tells of it: while it is open, and after it is locked."""
 
 import json
-import re
 import subprocess
 import threading
 import time
@@ -18,10 +17,10 @@ RENDERED = [f"dzi/{ID}_files/10/0_0.png", f"api/images/{ID}/viewport.jpg?width=5
             f"iiif/3/{ID}/7,9,611,503/300,/0/default.jpg", f"iiif/2/{ID}/full/200,/90/default.png"]
 
 
-def cached(server: Server) -> tuple[int, int]:
+def cached(server: Server) -> tuple[float, float]:
     """Bytes of rendered pictures and of decoded tiles that the server keeps."""
-    text = server.get("/metrics").body.decode()
-    return tuple(int(re.search(rf"^\w*{name} (\d+)", text, re.M)[1]) for name in ("render_cache_bytes", "tile_cache_bytes"))
+    found = server.metrics()
+    return found["render_cache_bytes"], found["tile_cache_bytes"]
 
 
 class Traces(SpaceTest):
@@ -111,6 +110,7 @@ class Traces(SpaceTest):
             "api/uploads", "api/session", "api/events-none", f"dzi/{ID}.dzi", f"dzi/{ID}_files/10/0_0.jpg",
             f"dzi/{ID}_files/99/0_0.jpg", f"iiif/3/{ID}/info.json", f"iiif/presentation/3/{ID}/manifest",
             "iiif/presentation/3/collection", f"xyz/{ID}/tilejson.json", f"zoomify/{ID}/ImageProperties.xml", *RENDERED,
+            f"iip?FIF={ID}&JTL=0,0", f"iip?FIF={ID}.tif&OBJ=Max-size", f"iip?FIF={ID}&JTL=99,0",
             f"api/images/{ID}/viewport?width=0", f"api/images/{ID}?g=1")]
         asked += [("HEAD", path, None) for path in (f"dzi/{ID}_files/10/0_0.jpg", RENDERED[1])]
         asked += [("PATCH", f"api/images/{ID}", body), ("PATCH", f"api/images/{ID}", b"{"), ("PATCH", "api/images/~%2Fnone", body),

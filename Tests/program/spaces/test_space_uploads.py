@@ -185,12 +185,11 @@ class SpaceUploads(SpaceTest):
                 self.assertEqual(sender.ask("api/session", "DELETE").status, 204)
             elif end == "lock":
                 run("space", "lock", self.library, check=True)
-                time.sleep(2.5)
+                self.until(lambda: not sender.state()["space"], "locked")
             else:
                 self.assertEqual(sender.unlock(TWO).status, 200)
-                time.sleep(1.5)
             self.assertEqual(sender.unlock(ONE).status, 200)
-            self.assertEqual((sender.offset(path), sender.uploads()), (404, []), end)
+            self.until(lambda: (sender.offset(path), sender.uploads()) == (404, []), end)
         path = sender.begin(self.data, 100_000, filename="grandmother.jpg", folder="~/")
         self.assertEqual(server.stop(signal.SIGKILL), -signal.SIGKILL)
         self.assertNothingKept()

@@ -2,13 +2,13 @@
 in operations, which no busy machine changes."""
 
 import os
-import shutil
 import subprocess
 import time
 import unittest
 from pathlib import Path
 
 from harness import Server, folder, photo, run
+from preload import preloaded
 from space_client import Browser, SpaceTest
 
 SLOTS = 8192
@@ -17,11 +17,7 @@ SLOTS = 8192
 class Work(SpaceTest):
     @classmethod
     def setUpClass(cls):
-        compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-        assert compiler, "a C compiler is needed to count"
-        cls.counter = folder("counter") / "counting.so"
-        subprocess.run([compiler, "-shared", "-fPIC", "-o", cls.counter, Path(__file__).with_name("counting.c"), "-ldl"],
-                       check=True)
+        cls.counter = preloaded(Path(__file__).with_name("counting.c"))
         photos = folder("photos")
         photo(photos / "grandmother.jpg", 700, 500)
         none = folder("library")
@@ -41,7 +37,7 @@ class Work(SpaceTest):
     def counted(self, *words, code: int) -> tuple[int, int, int]:
         """Key derivations, slots and other pieces tried, and files of spaces opened, of one command."""
         counts = folder("counts") / "counts"
-        result = run(*words, environment={"LD_PRELOAD": str(self.counter), "COUNTS": str(counts)})
+        result = run(*words, environment={"LD_PRELOAD": self.counter, "COUNTS": str(counts)})
         self.assertEqual(result.returncode, code, result.stderr)
         return self.read(counts)
 
@@ -66,7 +62,7 @@ class Work(SpaceTest):
     def test_wrong_password_costs_a_server_the_same_whatever_there_is(self):
         for count, library in self.libraries.items():
             counts = folder("counts") / "counts"
-            os.environ.update({"LD_PRELOAD": str(self.counter), "COUNTS": str(counts)})
+            os.environ.update({"LD_PRELOAD": self.counter, "COUNTS": str(counts)})
             try:
                 server = Server(library, "--spaces", "yes")
             finally:

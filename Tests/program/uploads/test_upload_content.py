@@ -8,7 +8,8 @@ import unittest
 import zlib
 from pathlib import Path
 
-from harness import archives, folder, photo, seed
+from harness import folder, photo, seed
+from szi import archives
 from upload_client import Client, rest_of, serve
 
 

@@ -7,7 +7,8 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import archives, folder, photo, run, seed
+from harness import folder, photo, run, seed
+from szi import archives
 from upload_client import Client, TOKEN, TYPE, rest_of, serve, tiles, token_file
 
 

@@ -1,4 +1,5 @@
 import CJPEGStream
+import Imaging
 
 /// A JPEG file read strip by strip through libjpeg: as RGB or gray rows, as its own 4:2:0 planes, or as
 /// its own DCT coefficients.
@@ -29,18 +30,18 @@ final class JPEGSource: StripSource, StripDecoding {
     (self.file, self.path, self.tileSize) = (file, path, tileSize)
     (width, height) = (file.width, file.height)
     switch path {
-    case _ where file.isGray: layout = .interleaved(bands: 1)
-    case .rows: layout = .interleaved(bands: 3)
+    case _ where file.isGray: layout = .interleaved(.gray)
+    case .rows: layout = .interleaved(.rgb)
     case .planes, .coefficients: layout = .planar420
     }
     steps = []
-    rows = RowBuffer(layout, width: file.width, rows: path == .coefficients ? 0 : path == .rows ? 8 : 16)
-    let mode =
+    let (mode, rowCount) =
       switch path {
-      case .rows: JS_ROWS
-      case .planes: JS_PLANES
-      case .coefficients: JS_COEFFICIENTS
+      case .rows: (JS_ROWS, 8)
+      case .planes: (JS_PLANES, 16)
+      case .coefficients: (JS_COEFFICIENTS, 0)
       }
+    rows = RowBuffer(layout, width: file.width, rows: rowCount)
     try check { js_start(reader, Int32(mode), $0) }
   }
 
@@ -64,19 +65,27 @@ final class JPEGSource: StripSource, StripDecoding {
   }
 
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
-    if path == .coefficients {
+    switch path {
+    case .coefficients:
       let rows = (strip.height + mcuSize - 1) / mcuSize
-      return try check { js_read_coefficients(reader, strip.coefficients, blockStride, Int32(rows), $0) }
+      try check { js_read_coefficients(reader, strip.coefficients, blockStride, Int32(rows), $0) }
+    case .rows:
+      try move(to: strip) { (count) throws(BuildError) in
+        try check { js_read_rows(reader, rows.bases.0, rows.strides.0, count, $0) }
+      }
+    case .planes:
+      let bases = [rows.bases.0, rows.bases.1, rows.bases.2].map { Optional($0) }
+      let strides = [rows.strides.0, rows.strides.1, rows.strides.2]
+      try move(to: strip) { (count) throws(BuildError) in
+        try check { js_read_planes(reader, bases, strides, count, $0) }
+      }
     }
+  }
+
+  private func move(to strip: Strip, _ read: (Int32) throws(BuildError) -> Void) throws(BuildError) {
     for y in stride(from: 0, to: strip.height, by: rows.count) {
       let count = min(rows.count, strip.height - y)
-      switch path {
-      case .rows: try check { js_read_rows(reader, rows.bases.0, rows.strides.0, Int32(count), $0) }
-      default:
-        let bases = [rows.bases.0, rows.bases.1, rows.bases.2].map { Optional($0) }
-        let strides = [rows.strides.0, rows.strides.1, rows.strides.2]
-        try check { js_read_planes(reader, bases, strides, Int32(count), $0) }
-      }
+      try read(Int32(count))
       rows.move(count, to: strip, y: y)
     }
   }

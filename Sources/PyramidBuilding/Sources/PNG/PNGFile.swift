@@ -1,9 +1,28 @@
+import Imaging
+
+extension PixelBands {
+  /// IHDR's colour type (PNG, section 11.2.1). Inverse of `pngColourType`; nil for a palette and for what is none.
+  init?(pngColourType: UInt8) {
+    guard let bands = Self.allCases.first(where: { $0.pngColourType == pngColourType }) else { return nil }
+    self = bands
+  }
+
+  var pngColourType: UInt8 {
+    switch self {
+    case .gray: 0
+    case .rgb: 2
+    case .grayAlpha: 4
+    case .rgba: 6
+    }
+  }
+}
+
 /// An open PNG file, read up to its pixel data.
 final class PNGFile {
   let width: Int
   let height: Int
-  /// 1 gray, 2 with alpha, 3 RGB, 4 with alpha.
-  let bands: Int
+  /// Those of a pixel; nil of a palette's, and of a kind that is unknown.
+  let bands: PixelBands?
   /// Why pixels cannot be taken as they stand, which are 8 bits a channel, not interlaced, without palette
   /// or transparent colour; nil where they can.
   let obstacle: String?
@@ -27,7 +46,7 @@ final class PNGFile {
       throw chunks.refused("says that it is \(width) × \(height) pixels; each side is 1 to 2147483647")
     }
     let (depth, colourType) = (header[8], header[9])
-    bands = [0: 1, 4: 2, 2: 3, 6: 4][colourType] ?? 0
+    bands = PixelBands(pngColourType: colourType)
     var colours = PNGColours()
     var hasTransparentColour = false
     while try chunks.next() != PNGChunk.data {
@@ -50,6 +69,7 @@ final class PNGFile {
       }
     }
     self.colours = colours
+    let samples = bands?.count ?? 1
     obstacle =
       if colourType == 3 {
         "its palette"
@@ -59,14 +79,13 @@ final class PNGFile {
         "its interlacing"
       } else if hasTransparentColour {
         "its transparent colour"
-      } else if bands == 0 || header[10] != 0 || header[11] != 0 {
+      } else if bands == nil || header[10] != 0 || header[11] != 0 {
         "its unknown kind"
-      } else if width > Self.longestRow / bands {
+      } else if width > Self.longestRow / samples {
         "the length of its rows"
       } else {
         nil
       }
-    let samples = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colourType] ?? 1
     let rowSize = (width * samples * Int(depth) + 7) / 8 + 1
     guard rowSize <= chunks.fileSize * Self.largestExpansion / height else {
       throw chunks.refused("says that it is \(width) × \(height) pixels, more than its file can hold")

@@ -1,4 +1,5 @@
 import CISAL
+import Imaging
 
 /// A PNG file read strip by strip: its chunks checked, inflated by ISA-L as they stream, unfiltered in
 /// place. Memory does not grow with the image's height.
@@ -9,6 +10,7 @@ final class PNGSource: StripSource, StripDecoding {
   let hasAlpha: Bool
   let steps: [String] = []
   private let file: PNGFile
+  private let bands: PixelBands
   private let state: UnsafeMutablePointer<inflate_state>
   /// Filtered rows, each with its filter's number in front.
   private let inflated: UnsafeMutablePointer<UInt8>
@@ -29,12 +31,14 @@ final class PNGSource: StripSource, StripDecoding {
 
   /// - Parameter file: a plain one.
   init(_ file: PNGFile) {
-    precondition(file.obstacle == nil, "only pixels that need no conversion are read here")
-    self.file = file
+    guard file.obstacle == nil, let bands = file.bands else {
+      preconditionFailure("only pixels that need no conversion are read here")
+    }
+    (self.file, self.bands) = (file, bands)
     (width, height) = (file.width, file.height)
-    layout = .interleaved(bands: file.bands)
-    hasAlpha = file.bands == 2 || file.bands == 4
-    let rowSize = file.width * file.bands
+    layout = .interleaved(bands)
+    hasAlpha = bands.hasAlpha
+    let rowSize = file.width * bands.count
     rowsAtOnce = min(file.height, max(1, Self.inflatedSize / (rowSize + 1)))
     rowsLeft = file.height
     inflated = .allocate(capacity: rowsAtOnce * (rowSize + 1) + Self.slack)
@@ -55,7 +59,7 @@ final class PNGSource: StripSource, StripDecoding {
     state.deallocate()
   }
 
-  private var rowSize: Int { width * file.bands }
+  private var rowSize: Int { width * bands.count }
 
   var memory: Int { rowsAtOnce * (rowSize + 1) + 2 * rowSize + (1 << 20) }
 
@@ -70,7 +74,7 @@ final class PNGSource: StripSource, StripDecoding {
       } else {
         guard
           PNGUnfilter.undo(
-            filtered[0], filtered + 1, above: above, to: free, count: rowSize, bands: file.bands)
+            filtered[0], filtered + 1, above: above, to: free, count: rowSize, bands: bands)
         else {
           throw file.chunks.refused("row \(height - rowsLeft) has filter \(filtered[0]); there are 0 to 4")
         }

@@ -1,3 +1,5 @@
+import Imaging
+
 /// Undoes the filters of PNG rows (PNG 9.2).
 enum PNGUnfilter {
   /// - Parameters:
@@ -8,22 +10,22 @@ enum PNGUnfilter {
   /// - Returns: false for a filter that does not exist.
   static func undo(
     _ filter: UInt8, _ row: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>,
-    to out: UnsafeMutablePointer<UInt8>, count: Int, bands: Int
+    to out: UnsafeMutablePointer<UInt8>, count: Int, bands: PixelBands
   ) -> Bool {
     switch (filter, bands) {
-    case (1, 1): sub(row, out, count, 1)
-    case (1, 2): sub(row, out, count, 2)
-    case (1, 3): sub(row, out, count, 3)
-    case (1, _): sub(row, out, count, 4)
+    case (1, .gray): sub(row, out, count, 1)
+    case (1, .grayAlpha): sub(row, out, count, 2)
+    case (1, .rgb): sub(row, out, count, 3)
+    case (1, .rgba): sub(row, out, count, 4)
     case (2, _): for i in 0..<count { out[i] = row[i] &+ above[i] }
-    case (3, 1): average(row, above, out, count, 1)
-    case (3, 2): average(row, above, out, count, 2)
-    case (3, 3): average(row, above, out, count, 3)
-    case (3, _): average(row, above, out, count, 4)
-    case (4, 1): paeth(row, above, out, count, 1)
-    case (4, 2): paeth(row, above, out, count, 2)
-    case (4, 3): paeth(row, above, out, count, 3)
-    case (4, _): paeth(row, above, out, count, 4)
+    case (3, .gray): average(row, above, out, count, 1)
+    case (3, .grayAlpha): average(row, above, out, count, 2)
+    case (3, .rgb): average(row, above, out, count, 3)
+    case (3, .rgba): average(row, above, out, count, 4)
+    case (4, .gray): paeth(row, above, out, count, 1)
+    case (4, .grayAlpha): paeth(row, above, out, count, 2)
+    case (4, .rgb): paeth(row, above, out, count, 3)
+    case (4, .rgba): paeth(row, above, out, count, 4)
     default: return false
     }
     return true

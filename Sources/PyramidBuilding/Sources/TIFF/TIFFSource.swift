@@ -1,4 +1,5 @@
 import CTurboJPEG
+import Imaging
 
 /// A TIFF file of which tiles or strips are decoded side by side.
 final class TIFFSource: StripSource {
@@ -28,7 +29,8 @@ final class TIFFSource: StripSource {
   /// - Parameter path: one that the file allows, see `TIFFAbility`.
   init(_ file: TIFFFile, _ path: Path, tileSize: Int) {
     (self.file, self.path, self.tileSize) = (file, path, tileSize)
-    layout = path == .rows || file.bands == 1 ? .interleaved(bands: file.bands) : .planar420
+    let isGray = file.bands == 1
+    layout = path == .rows || isGray ? .interleaved(PixelBands(isGray: isGray, hasAlpha: false)) : .planar420
     isAligned = file.isTiled && tileSize % file.unitWidth == 0 && tileSize % file.unitHeight == 0
     unitsPerPiece = max(1, Self.pieceSize / (file.unitWidth * file.unitHeight))
   }

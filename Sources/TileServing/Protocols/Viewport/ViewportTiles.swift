@@ -10,7 +10,7 @@ import TileStorage
 extension Router {
   static let framed = "application/vnd.ziggurat.viewport-tiles"
 
-  func viewportTiles(_ answer: ViewportAnswer, _ archive: SZIArchive) -> Answer {
+  func viewportTiles(_ answer: ViewportAnswer, _ archive: TileArchive) -> Answer {
     let tiles = answer.tiles
     let crowded = Response.problem(503, "Busy", "too many tiles wait to be sent; try again")
     // Tiles that are files of their own stay mapped until the answer is sent, and only so many can be.
@@ -24,18 +24,25 @@ extension Router {
     var parts: [UnsafeRawBufferPointer] = []
     parts.reserveCapacity(tiles.count)
     var stamps: UInt64 = 0
+    var arrivals: [TileArrival] = []
     for tile in tiles {
       let address = tile.address
-      guard let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
-        let (bytes, stamp) = archive.stampedTile(number)
-      else {
-        let isMade = archive.canMake(address)
-        if isMade { return made(tiles.map(\.address), json, archive, failure) }
-        _ = unreadableTile(address, archive)
-        return .now(archive.wasHeldUp ? crowded : failure)
+      guard let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
+      else { return .now(failure) }
+      switch archive.stored(number) {
+      case .here(let bytes, let stamp):
+        stamps = Digest.step(stamps, stamp)
+        parts.append(bytes)
+      case .notHereYet(let arrival): arrivals.append(arrival)
+      case .notThere: return made(tiles.map(\.address), json, archive, failure)
+      case .unreachable: return .now(crowded)
+      case .unreadable:
+        tellFault(address, archive)
+        return .now(failure)
       }
-      stamps = Digest.step(stamps, stamp)
-      parts.append(bytes)
+    }
+    if let arrival = TileArrival.last(of: arrivals) {
+      return waiting(for: arrival) { $0.viewportTiles(answer, archive) }
     }
     // The JSON names the archive's generation in every tile's URL, so its tag stands for the tiles, too.
     var response = Response.json(json, Self.framed)
@@ -49,7 +56,7 @@ extension Router {
 
   /// The same where some of the tiles are not stored: these are made first.
   private func made(
-    _ tiles: [TileAddress], _ json: [UInt8], _ archive: SZIArchive, _ failure: Response
+    _ tiles: [TileAddress], _ json: [UInt8], _ archive: TileArchive, _ failure: Response
   ) -> Answer {
     let renderer = site.renderer
     let format = PictureFormat(archive.format)
@@ -72,7 +79,7 @@ extension Router {
       append(json)
       for address in tiles {
         let number = archive.tileIndex(level: address.level, column: address.column, row: address.row)
-        if let stored = number.flatMap({ archive.tile($0) }) {
+        if case .here(let stored, _)? = number.map({ archive.awaited($0) }) {
           append(stored)
         } else {
           append(try renderer.render(.tile(address, format), of: archive, until: cancellation))

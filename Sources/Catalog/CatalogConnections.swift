@@ -1,0 +1,87 @@
+import CSQLite
+import Glibc
+import Synchronization
+
+/// A catalog's open databases: of its file, or in memory where that cannot be written.
+///
+/// Reading goes on while another process holds up the writer.
+struct CatalogConnections {
+  var reader: SQLiteConnection
+  var writer: SQLiteConnection
+  /// Of its own: a search takes longer than anything else and must hold up nobody.
+  var searcher: SQLiteConnection
+  /// Why the listing is in memory alone; nil where it has its file.
+  var memoryReason: String?
+
+  static func open(_ path: String) throws(SQLiteError) -> CatalogConnections {
+    do throws(SQLiteError) {
+      return try openFile(path)
+    } catch {
+      if error.isCorruption {
+        removeFiles(path)
+        if let connections = try? openFile(path) { return connections }
+      }
+      // A read-only folder, a full disk, a file system without locks.
+      return try openMemory(startingFrom: error.isCorruption ? nil : path, since: error.message)
+    }
+  }
+
+  private static func openFile(_ path: String) throws(SQLiteError) -> CatalogConnections {
+    let writer = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    try writer.run("PRAGMA journal_mode = WAL")
+    // Losing the last moments to a power cut costs reading those archives again.
+    try writer.run("PRAGMA synchronous = NORMAL")
+    try prepare(writer)
+    let reader = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
+    try reader.run("SELECT id FROM image LIMIT 1")
+    let searcher = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
+    return CatalogConnections(reader: reader, writer: writer, searcher: searcher)
+  }
+
+  private static let memoryNumber = Atomic<Int>(0)
+
+  /// - Parameter path: a catalog whose rows are taken over where it can be read.
+  static func openMemory(
+    startingFrom path: String? = nil, since reason: String = "it is not asked for"
+  ) throws(SQLiteError) -> CatalogConnections {
+    let number = memoryNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    let name = "file:ziggurat-catalog-\(number)?mode=memory"
+    let connection = try SQLiteConnection(name, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    // Large sorts would go through files else.
+    try connection.run("PRAGMA temp_store = MEMORY")
+    try prepare(connection)
+    if let path {
+      // Immutable: a file in a read-only folder could not be locked. What is stale in it is noticed by the
+      // archives' stamps.
+      try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?mode=ro&immutable=1")])
+      var version = 0
+      try? connection.run("PRAGMA old.user_version") { version = $0.integer(0) }
+      if version == CatalogSchema.version { try? connection.run(CatalogSchema.takeOver) }
+      try? connection.run(CatalogSchema.takeOverOrigins)
+      try? connection.run("DETACH old")
+    }
+    return CatalogConnections(
+      reader: connection, writer: connection, searcher: connection, memoryReason: reason)
+  }
+
+  /// For a `file:` URI: what would end its path is percent-encoded.
+  private static func escaped(_ path: String) -> String {
+    path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+  }
+
+  /// Makes the tables where there are none of this version.
+  private static func prepare(_ connection: SQLiteConnection) throws(SQLiteError) {
+    try connection.transaction { () throws(SQLiteError) in
+      for statement in CatalogSchema.origin { try connection.run(statement) }
+      var version = 0
+      try connection.run("PRAGMA user_version") { version = $0.integer(0) }
+      guard version != CatalogSchema.version else { return }
+      for statement in CatalogSchema.drop + CatalogSchema.create { try connection.run(statement) }
+      try connection.run("PRAGMA user_version = \(CatalogSchema.version)")
+    }
+  }
+
+  static func removeFiles(_ path: String) {
+    for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
+  }
+}

@@ -1,0 +1,146 @@
+import Glibc
+
+/// What a library or a private space calls an image, or a book whose pages are images: the path of its archive below
+/// the library's folder, without its ending.
+///
+/// Its parts, between slashes, could each be a file's name: none is empty, `.` or `..`, and none holds NUL. So no path
+/// that is made of an id leaves the library, whoever wrote the text. Two ids are the same where their bytes are, as two
+/// files' names are, and stand in the order of their bytes, as in the catalog: `String` takes an é for an e with an
+/// accent behind it, which is another file.
+package struct ImageID: Sendable {
+  package let text: String
+
+  /// Nil where the text is no image's id.
+  package init?(_ text: String) {
+    guard Self.isSound(text) else { return nil }
+    self.init(sound: text)
+  }
+
+  private init(sound text: String) { self.text = text }
+
+  /// The id of an archive by its path, whose ending is one of four bytes; nil where it has none.
+  package init?(archive path: String, below folder: String) {
+    let below = path.utf8.dropFirst(folder.utf8.count + 1)
+    guard let text = String(below.dropLast(4)) else { return nil }
+    self.init(text)
+  }
+
+  private static let slash = UInt8(ascii: "/")
+  private static let dot = UInt8(ascii: ".")
+
+  private static func isSound(_ text: String) -> Bool {
+    var (length, dots) = (0, 0)
+    for byte in text.utf8 {
+      switch byte {
+      case 0: return false
+      case slash:
+        guard isName(length, dots) else { return false }
+        (length, dots) = (0, 0)
+      default:
+        length += 1
+        if byte == dot { dots += 1 }
+      }
+    }
+    return isName(length, dots)
+  }
+
+  private static func isName(_ length: Int, _ dots: Int) -> Bool { length > 2 || dots < length }
+
+  /// The last part: what a person calls the image.
+  package var name: String { lastSlash.map { String(text[text.utf8.index(after: $0)...]) } ?? text }
+
+  /// All but the last part: of a page its book; nil of an image of the library's own folder.
+  package var folder: ImageID? { lastSlash.map { ImageID(sound: String(text[..<$0])) } }
+
+  private var lastSlash: String.Index? { text.utf8.lastIndex(of: Self.slash) }
+
+  /// The id without so many bytes at its end; nil where that leaves none.
+  package func dropping(_ count: Int) -> ImageID? { String(text.utf8.dropLast(count)).flatMap(ImageID.init) }
+
+  /// A book's page.
+  package func page(_ number: Int) -> ImageID { ImageID(sound: "\(text)/\(number)") }
+
+  /// Whether no library shows an image of the id: it has a part that begins with a dot, or would be taken for a
+  /// private one.
+  package var isHidden: Bool {
+    isPrivate || text.utf8.split(separator: Self.slash).contains { $0.first == Self.dot }
+  }
+
+  /// Whether it is of the folder, at any depth.
+  package func isBelow(_ folder: ImageID) -> Bool {
+    let rest = text.utf8.dropFirst(folder.text.utf8.count)
+    return rest.first == Self.slash && text.utf8.starts(with: folder.text.utf8)
+  }
+
+  /// The path of the image's archive in a library's folder.
+  package func archive(in library: String) -> String { "\(library)/\(text).szi" }
+
+  /// The id's UTF-8.
+  package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    // No string comes from elsewhere here than from UTF-8.
+    text.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }!
+  }
+
+  /// Whether the id comes after a text that need not be one.
+  package func follows(_ text: String) -> Bool {
+    text.utf8.lexicographicallyPrecedes(self.text.utf8)
+  }
+}
+
+extension ImageID: Hashable, Comparable {
+  package static func == (one: ImageID, other: ImageID) -> Bool { one.compared(other) == 0 }
+
+  package static func < (one: ImageID, other: ImageID) -> Bool { one.compared(other) < 0 }
+
+  package func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: $0) } }
+
+  private func compared(_ other: ImageID) -> Int {
+    withBytes { one in
+      other.withBytes { other in
+        let order = memcmp(one.baseAddress!, other.baseAddress!, min(one.count, other.count))
+        return order == 0 ? one.count - other.count : Int(order)
+      }
+    }
+  }
+}
+
+extension ImageID: CustomStringConvertible {
+  package var description: String { text }
+}
+
+/// A string in whatever is written.
+extension ImageID: Codable {
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let id = ImageID(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no image's id")
+    }
+    self = id
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+  }
+}
+
+/// To visitors the images of the private space that they have open are called by a mark and their ids in the space, so
+/// that no public URL ever means a private image. The text of both together is sound as an id is.
+extension ImageID {
+  /// In front of ids: what a URL must have for a private image to be looked for at all.
+  package static let privateMark: StaticString = "~/"
+
+  /// What stands behind the mark of a text, be it an id or not; nil where it has none.
+  package static func unmarked(_ text: String) -> String? {
+    guard privateMark.withUTF8Buffer(text.utf8.starts) else { return nil }
+    return String(text.utf8.dropFirst(privateMark.utf8CodeUnitCount))
+  }
+
+  package var isPrivate: Bool { Self.unmarked(text) != nil }
+
+  /// What visitors call the image of this id in a space.
+  package var marked: ImageID { ImageID(sound: "\(Self.privateMark)\(text)") }
+
+  /// What the space calls an image that is marked; nil for any other.
+  package var unmarked: ImageID? { Self.unmarked(text).map(ImageID.init(sound:)) }
+}

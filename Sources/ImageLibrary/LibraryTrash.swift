@@ -1,0 +1,53 @@
+import Files
+import Synchronization
+import TileStorage
+
+/// The trash of a library that is served, whose table sees at once what goes and comes back.
+final class LibraryTrash: DeletionPlace {
+  private let library: Library
+  private let folder: TrashFolder
+  private let turn = Mutex<Void>(())
+
+  init(_ library: Library) {
+    self.library = library
+    folder = TrashFolder(library: library.root)
+  }
+
+  /// Durable. Refuses also images whose tiles are loose files. Where none could be moved it throws.
+  func delete(
+    _ ids: [ImageID], at time: Int
+  ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID]) {
+    try alone { () throws(StorageError) in
+      let table = library.current
+      let entries = ids.map { ($0, table.entry($0)) }
+      let found = entries.compactMap(\.1).filter { !$0.path.hasSuffix(".dzi") }
+      let refused = entries.filter { _, entry in entry.map { $0.path.hasSuffix(".dzi") } ?? true }.map(\.0)
+      guard !found.isEmpty else { return (nil, refused) }
+      let (deletion, failures) = folder.take(found.map(\.path), at: time)
+      try library.renew(found.map { ($0.id, $0.path) })
+      if deletion == nil, let error = failures.errors.first { throw error }
+      return (deletion, refused + failures.ids.sorted())
+    }
+  }
+
+  func deletions(since oldest: Int) -> [Deletion] { folder.deletions(since: oldest) }
+
+  func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration? {
+    try alone { () throws(StorageError) in
+      guard let (restored, taken) = try folder.restore(name, since: oldest) else { return nil }
+      // Also those whose words came back and whose place another has.
+      try library.renew((restored + taken).map { ($0.id, $0.path) })
+      return Deletion.Restoration(restored: restored.map(\.id), taken: taken.map(\.id))
+    }
+  }
+
+  /// Also what a killed program was removing.
+  func purgeDeleted(until oldest: Int) { folder.purge(until: oldest) }
+
+  private func alone<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    let result: Swift.Result<Result, StorageError> = turn.withLock { _ in
+      do throws(StorageError) { return .success(try body()) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}

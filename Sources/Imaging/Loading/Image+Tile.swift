@@ -1,0 +1,66 @@
+package import TileStorage
+
+extension Image {
+  /// Opens a tile by the decoder of its format and no other, whatever its bytes are. No memory is taken for pixels
+  /// before its header says what its place demands.
+  ///
+  /// - Parameters:
+  ///   - width: that its place demands, pixels.
+  ///   - height: the same.
+  package static func tile(
+    _ bytes: UnsafeRawBufferPointer, _ format: TileFormat, width: Int, height: Int
+  ) throws(TileFault) -> Image {
+    if let fault = format.fault(ofTile: bytes, width: width, height: height) { throw .misfit(fault) }
+    let image: Image
+    do throws(ImagingError) {
+      image = try opened(bytes, format, width, height)
+    } catch { throw .damaged(error) }
+    guard image.width == width, image.height == height else {
+      throw .misfit("has \(image.width)×\(image.height) pixels, not \(width)×\(height)")
+    }
+    return image
+  }
+
+  private static func opened(
+    _ bytes: UnsafeRawBufferPointer, _ format: TileFormat, _ width: Int, _ height: Int
+  ) throws(ImagingError) -> Image {
+    switch format {
+    case .jpeg: try Image(encoded: bytes, loader: "jpegload_buffer", subject: "tile")
+    case .png: try Image(encoded: bytes, loader: "pngload_buffer", subject: "tile")
+    case .webp: try Image(encoded: bytes, loader: "webpload_buffer", subject: "tile")
+    case .avif: try Image(encoded: bytes, loader: "heifload_buffer", subject: "tile")
+    case .jxl: try JPEGXL.decode(bytes, width: width, height: height)
+    }
+  }
+
+  /// The JPEG that a tile was made of and gives back byte for byte; nil where there is none.
+  package static func jpeg(
+    inTile bytes: UnsafeRawBufferPointer, _ format: TileFormat, width: Int, height: Int
+  ) -> [UInt8]? {
+    switch format {
+    case .jpeg, .png, .webp, .avif: return nil
+    case .jxl:
+      guard format.fault(ofTile: bytes, width: width, height: height) == nil else { return nil }
+      return JPEGXL.jpeg(in: bytes, width: width, height: height)
+    }
+  }
+}
+
+/// Why a tile is no picture for its place.
+package enum TileFault: Error, Hashable {
+  /// It is another one than its place demands, as a clause without a subject: `is no image/jpeg`.
+  case misfit(String)
+  /// What its decoder said.
+  case damaged(ImagingError)
+}
+
+extension TileFormat {
+  /// Bytes that decoding a tile takes for each of its pixels, and turning it into another picture's.
+  package var bytesPerDecodedPixel: Int {
+    switch self {
+    case .jpeg, .png, .webp, .avif: 8
+    // Its decoder keeps all numbers of a lossless frame, or all coefficients of a JPEG.
+    case .jxl: 40
+    }
+  }
+}

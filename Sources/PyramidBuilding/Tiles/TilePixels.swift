@@ -1,0 +1,45 @@
+import Imaging
+
+/// One plane of pixels in memory.
+struct Plane {
+  var base: UnsafeMutablePointer<UInt8>
+  /// Bytes from one row to the next.
+  var stride: Int
+}
+
+/// The pixels of one tile: as many planes as the layout has. The columns and rows behind the last ones
+/// may be written to, up to the next even count.
+struct TilePixels {
+  var planes: (Plane, Plane, Plane)
+  let layout: PixelLayout
+  let width: Int
+  let height: Int
+
+  init(_ layout: PixelLayout, width: Int, height: Int, planes: (Plane, Plane, Plane)) {
+    (self.layout, self.width, self.height, self.planes) = (layout, width, height, planes)
+  }
+
+  subscript(plane: Int) -> Plane {
+    plane == 0 ? planes.0 : plane == 1 ? planes.1 : planes.2
+  }
+
+  /// Repeats an odd last column or row, which `vips dzsave` does before it shrinks and chroma of half
+  /// resolution needs before it is encoded.
+  func repeatOddEdges() {
+    for plane in 0..<layout.planeCount {
+      let step = layout.subsampling(ofPlane: plane)
+      let (columns, rows) = ((width + step - 1) / step, (height + step - 1) / step)
+      let (base, stride, bands) = (self[plane].base, self[plane].stride, layout.bandsPerPlane)
+      if columns % 2 == 1 {
+        for y in 0..<rows {
+          let end = base + y * stride + columns * bands
+          end.update(from: end - bands, count: bands)
+        }
+      }
+      if rows % 2 == 1 {
+        let end = base + rows * stride
+        end.update(from: end - stride, count: (columns + columns % 2) * bands)
+      }
+    }
+  }
+}

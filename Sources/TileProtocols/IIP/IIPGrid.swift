@@ -1,0 +1,31 @@
+package import TileGeometry
+
+/// An image's tiles as IIP counts them: each resolution is half the next, rounded down, as iipsrv's pyramids are and its
+/// clients reckon; tiles are counted row by row.
+///
+/// A tile is the stored one of its place, which at the right and lower edges may show one column or row of pixels more
+/// than the resolution has.
+package struct IIPGrid {
+  private let pyramid: Pyramid
+  /// A level for each resolution; a side has one pixel at least.
+  package let resolutions: FlooredGrid
+
+  package init(_ pyramid: Pyramid) {
+    self.pyramid = pyramid
+    resolutions = FlooredGrid(pyramid, tileSize: pyramid.tileSize, leastSide: 1)
+  }
+
+  func place(resolution: Int, tile: Int) -> TilePlace {
+    guard resolution < resolutions.levelCount else { return .nowhere(.noSuchTile) }
+    let (row, column) = tile.quotientAndRemainder(dividingBy: resolutions.columns(ofLevel: resolution))
+    guard row < resolutions.rows(ofLevel: resolution) else { return .nowhere(.noSuchTile) }
+    let level = resolutions.storedLevel(ofLevel: resolution)
+    if pyramid.overlap == 0 { return .stored(TileAddress(level: level, column: column, row: row)) }
+    let (stored, side) = (pyramid.size(ofLevel: level), pyramid.tileSize)
+    let (x, y) = (column * side, row * side)
+    let (width, height) = (min(side, stored.width - x), min(side, stored.height - y))
+    return .cut(
+      PixelRect(x: x, y: y, width: width, height: height), level: level,
+      paddedTo: PixelSize(width: width, height: height)!)
+  }
+}

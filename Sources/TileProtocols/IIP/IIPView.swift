@@ -1,0 +1,58 @@
+import TileGeometry
+
+/// A picture as CVT asks for it: a region, the box that it is to fill, and how it is made a file.
+struct IIPView {
+  /// Parts of the image's sides.
+  var region: (x: Double, y: Double, width: Double, height: Double)?
+  /// Pixels of the picture; 0 where it follows from the other.
+  var (width, height) = (0, 0)
+  /// Degrees clockwise, 0..<360.
+  var rotation = 0.0
+  var isMirrored = false
+  /// 1 to 100; nil for the server's own.
+  var encodingQuality: UInt8?
+  var format: PictureFormat?
+
+  func place(in pyramid: Pyramid, _ limits: PictureLimits) -> TilePlace {
+    guard let format else { return .nowhere(.noSuchTile) }
+    let image = pyramid.imageSize
+    let (x, y) = (region?.x ?? 0, region?.y ?? 0)
+    let (across, down) = (min(region?.width ?? 1, 1 - x), min(region?.height ?? 1, 1 - y))
+    let (imageWidth, imageHeight) = (Double(image.width), Double(image.height))
+    let (left, top) = (Int((x * imageWidth).rounded()), Int((y * imageHeight).rounded()))
+    guard left < image.width, top < image.height else {
+      return .nowhere(TileRefusal("RGN is outside the image"))
+    }
+    let rectangle = PixelRect(
+      x: left, y: top, width: min(max(1, Int((across * imageWidth).rounded())), image.width - left),
+      height: min(max(1, Int((down * imageHeight).rounded())), image.height - top))
+    let size = size(across * imageWidth, down * imageHeight, of: image, as: format, limits)
+    let isPlain = rotation == 0 && !isMirrored && encodingQuality == nil
+    if isPlain, let tile = IIIFGrid.tile(pyramid, rectangle, width: size.width, height: size.height) {
+      return .stored(tile)
+    }
+    var picture = Picture(region: rectangle, size: size, format: format)
+    (picture.isMirrored, picture.rotation) = (isMirrored, rotation)
+    picture.encodingQuality = encodingQuality
+    return .picture(picture)
+  }
+
+  /// As large as the box allows with the region's proportions, and the limits. Without a box that of the image is
+  /// meant, so that a region is as large as the image would be.
+  private func size(
+    _ across: Double, _ down: Double, of image: PixelSize, as format: PictureFormat, _ limits: PictureLimits
+  ) -> PixelSize {
+    let isOpen = width == 0 && height == 0
+    let wide = isOpen ? Double(image.width) : width == 0 ? Double.infinity : Double(width)
+    let high = isOpen ? Double(image.height) : height == 0 ? Double.infinity : Double(height)
+    let scale = min(wide / across, high / down)
+    let (fullWidth, fullHeight) = (max(1, (across * scale).rounded()), max(1, (down * scale).rounded()))
+    // A turned one is half as large again along a side.
+    let side = Double(min(PictureLimits.side, PictureLimits.side(of: format))) / (rotation == 0 ? 1 : 2)
+    let area = Double(format.limit(limits.area))
+    let factor = min(
+      1, side / fullWidth, side / fullHeight, (area / fullWidth / fullHeight).squareRoot())
+    return PixelSize(
+      width: max(1, Int(fullWidth * factor)), height: max(1, Int(fullHeight * factor)))!
+  }
+}

@@ -1,0 +1,83 @@
+import Files
+import HTTPMessages
+import ImageLibrary
+import TileProtocols
+import TileRendering
+import TileStorage
+
+/// The way of a stored tile, which touches no string and no object.
+extension Site {
+  /// Looks a stored tile up by its path and query alone, as sent.
+  /// - Parameters:
+  ///   - route: of the two.
+  ///   - cookies: the Cookie header, asked for where the path names a private image.
+  package func tile(
+    _ route: Route, _ path: UnsafeRawBufferPointer, query: UnsafeRawBufferPointer,
+    cookies: () -> UnsafePointer<CChar>?
+  ) -> TileLookup {
+    guard case .tiles(let request) = route else { return .other }
+    if let gate, !gate.admits(cookies()) { return .other }
+    let path = RawPath(path, query: query)
+    let rawID = path.bytes(request.id)
+    return withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
+      // An id that is damaged or unknown, and every failure, is told by the way with words.
+      guard var id = Self.unescape(rawID, into: buffer), !id.isEmpty else { return .other }
+      var library = self.library
+      let isPrivate = RawPath(id).starts(with: ImageID.privateMark)
+      if isPrivate {
+        guard let cookies = cookies(), let space = sessions.space(cookies: cookies) else { return .other }
+        library = space.library
+        id = UnsafeRawBufferPointer(rebasing: id[ImageID.privateMark.utf8CodeUnitCount...])
+      }
+      let limits = rendering.limits
+      guard let archive = Self.archive(id, of: request, path, in: library),
+        case let place = request.place(in: archive.pyramid, limits), case .stored(let address) = place,
+        let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
+        request.format == PictureFormat(archive.format),
+        let (bytes, stamp) = archive.stampedTile(number)
+      else { return .other }
+      return .found(
+        TileReply(
+          bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
+          stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
+          link: request.link(path, to: place, in: archive.pyramid, limits),
+          isPrivate: isPrivate || gate != nil))
+    }
+  }
+
+  /// Nil, too, where it cannot be read.
+  @inline(__always)
+  private static func archive(
+    _ id: UnsafeRawBufferPointer, of request: TileRequest, _ path: RawPath, in library: Library
+  ) -> TileArchive? {
+    do throws(StorageError) {
+      if let archive = try library.archive(id) { return archive }
+      // Endings of files' names have no escapes.
+      let length = request.endingLength(path)
+      guard length > 0, length < id.count else { return nil }
+      return try library.archive(UnsafeRawBufferPointer(rebasing: id.dropLast(length)))
+    } catch { return nil }
+  }
+
+  /// Percent-decodes into `buffer`; nil where an escape is malformed or stands for NUL.
+  private static func unescape(
+    _ text: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
+    var (at, count) = (0, 0)
+    while at < text.count {
+      var byte = text[at]
+      at += 1
+      if byte == UInt8(ascii: "%") {
+        guard at + 1 < text.count, let high = PercentEncoding.hexDigit(text[at]),
+          let low = PercentEncoding.hexDigit(text[at + 1])
+        else { return nil }
+        byte = high << 4 | low
+        at += 2
+      }
+      guard byte != 0 else { return nil }
+      buffer[count] = byte
+      count += 1
+    }
+    return UnsafeRawBufferPointer(rebasing: buffer[..<count])
+  }
+}

@@ -1,0 +1,30 @@
+import Synchronization
+import Testing
+
+@testable import Threads
+
+@Suite struct ObservationTests {
+  @Test func `the latest observer alone is told`() {
+    let observation = Observation<Int>()
+    let told = Mutex<[Int]>([])
+    observation.tell(1)
+    observation.observe { event in told.withLock { $0.append(event) } }
+    observation.tell(2)
+    observation.observe { event in told.withLock { $0.append(10 * event) } }
+    observation.tell(3)
+    #expect(told.withLock { $0 } == [2, 30])
+  }
+
+  /// A server tells of events for months.
+  @Test func `telling takes no more of the stack the more was told`() {
+    let observation = Observation<Int>()
+    let places = Mutex<Set<UInt>>([])
+    observation.observe { _ in
+      var local = 0
+      let place = withUnsafeMutablePointer(to: &local) { UInt(bitPattern: $0) }
+      places.withLock { _ = $0.insert(place) }
+    }
+    for event in 0..<1000 { observation.tell(event) }
+    #expect(places.withLock { $0.count } == 1)
+  }
+}

@@ -1,0 +1,61 @@
+import Synchronization
+import TileGeometry
+import TileStorage
+
+/// Tiles of a storage that takes its time: each comes when the test says so.
+final class LateTiles: TileBacking {
+  private struct State {
+    var come: [Int: Outcome] = [:]
+    var asked: Set<Int> = []
+    var waiting: [(number: Int, body: @Sendable () -> Void)] = []
+  }
+
+  /// What became of a tile.
+  enum Outcome: Sendable { case here, unreachable, unreadable, stillNotHere }
+
+  private let archive: TileArchive
+  private let state = Mutex(State())
+
+  /// - Parameter archive: whose tiles come.
+  init(_ archive: TileArchive) { self.archive = archive }
+
+  var mayBeLate: Bool { true }
+
+  /// The tiles that somebody wanted.
+  var asked: Set<Int> { state.withLock { $0.asked } }
+
+  var waiting: Int { state.withLock { $0.waiting.count } }
+
+  func tile(_ number: Int) -> StoredTile {
+    let outcome = state.withLock { state in
+      state.asked.insert(number)
+      return state.come[number]
+    }
+    switch outcome {
+    case .here?: return archive.stored(number)
+    case .unreachable?: return .unreachable
+    case .unreadable?: return .unreadable
+    case .stillNotHere?, nil: return .notHereYet(TileArrival { [self] in observe(number, $0) })
+    }
+  }
+
+  func stamp(ofTile number: Int) -> UInt64? { archive.stamp(ofTile: number) }
+
+  private func observe(_ number: Int, _ body: @escaping @Sendable () -> Void) {
+    let isHere = state.withLock { state in
+      if state.come[number] != nil { return true }
+      state.waiting.append((number, body))
+      return false
+    }
+    if isHere { body() }
+  }
+
+  func come(_ number: Int, _ outcome: Outcome = .here) {
+    let told = state.withLock { state in
+      state.come[number] = outcome
+      defer { state.waiting.removeAll { $0.number == number } }
+      return state.waiting.filter { $0.number == number }
+    }
+    for waiter in told { waiter.body() }
+  }
+}

@@ -1,0 +1,103 @@
+import Files
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct ImageIDTests {
+  /// Every text of up to `length` of the pieces.
+  private static func texts(_ pieces: [String], length: Int) -> [String] {
+    var (all, last) = ([""], [""])
+    for _ in 0..<length {
+      last = last.flatMap { text in pieces.map { text + $0 } }
+      all += last
+    }
+    return all
+  }
+
+  /// What no id may be, said in another way: Foundation's, which takes paths apart itself.
+  private static func isSound(_ text: String) -> Bool {
+    let names = Array(text.unicodeScalars).split(separator: "/", omittingEmptySubsequences: false)
+    return names.allSatisfy {
+      !$0.isEmpty && !$0.contains("\0") && Array($0) != ["."] && Array($0) != [".", "."]
+    }
+  }
+
+  @Test("every text over what paths are made of is an id or none, and none leads out of the library")
+  func everyText() {
+    var ids = 0
+    for text in Self.texts([".", "/", "a", "~", "\0", "\u{301}"], length: 6) {
+      let id = ImageID(text)
+      #expect((id != nil) == Self.isSound(text), "\(text.debugDescription)")
+      guard let id else { continue }
+      ids += 1
+      #expect(id.text.utf8.elementsEqual(text.utf8))
+      let path = id.archive(in: "/library")
+      #expect(path.utf8.starts(with: "/library/".utf8))
+      // The kernel's reading: a part `..` alone leads up.
+      #expect(!path.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) })
+      #expect(ImageID(archive: path, below: "/library") == id)
+      #expect(id.marked.isPrivate && id.marked.unmarked == id)
+      #expect(id.isPrivate == text.utf8.starts(with: "~/".utf8))
+      #expect((id.folder.map { $0.text + "/" } ?? "") + id.name == text)
+      #expect(id.page(2).folder == id && id.page(2).name == "2" && id.page(2).isBelow(id))
+      #expect(ImageID(id.page(2).text) == id.page(2) && ImageID(id.marked.text) == id.marked)
+      if let folder = id.folder { #expect(id.isBelow(folder) && ImageID(folder.text) == folder) }
+      #expect(!id.isBelow(id))
+    }
+    #expect(ids > 10_000)
+  }
+
+  @Test("an id is its bytes: composed and not, it is another file, and so it is another id")
+  func bytes() {
+    let (composed, apart): (ImageID, ImageID) = ("caf\u{e9}", "cafe\u{301}")
+    #expect(composed.text == apart.text)
+    #expect(composed != apart && Set([composed, apart]).count == 2)
+    // As SQLite has them.
+    #expect(apart < composed && !(composed < apart))
+  }
+
+  @Test func orderIsOfBytes() {
+    let ids = Self.texts(["a", "b", "/", "\u{e9}", "e\u{301}", "\u{1f600}"], length: 3).compactMap(
+      ImageID.init)
+    let sorted = ids.sorted()
+    for (one, next) in zip(sorted, sorted.dropFirst()) {
+      #expect(one.text.utf8.lexicographicallyPrecedes(next.text.utf8))
+      #expect(next.follows(one.text) && !one.follows(next.text) && !one.follows(one.text))
+    }
+    #expect(ids.allSatisfy { $0.follows("") })
+  }
+
+  @Test("what no library shows", arguments: [".a", "a/.b/c", "..a", "~/a", ".\u{301}/a", "~/\u{301}"])
+  func hidden(text: String) throws { #expect(try #require(ImageID(text)).isHidden) }
+
+  @Test("what a library shows", arguments: ["a.b", "a/b.", "~", "a/~/b", "~a/b", "a/~"])
+  func shown(text: String) throws { #expect(try #require(ImageID(text)).isHidden == false) }
+
+  @Test func inJSONItIsAString() throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .withoutEscapingSlashes
+    let ids: [ImageID] = ["a/b", "caf\u{e9}"]
+    #expect(String(decoding: try encoder.encode(ids), as: UTF8.self) == "[\"a/b\",\"caf\u{e9}\"]")
+    #expect(try JSONDecoder().decode([ImageID].self, from: encoder.encode(ids)) == ids)
+    for text in ["..", "", "a//b", "a/../b"] {
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode([ImageID].self, from: encoder.encode([text]))
+      }
+    }
+  }
+
+  @Test func marksAreOfTextsThatAreNoIDs() {
+    #expect(ImageID.unmarked("~/") == "" && ImageID.unmarked("~//a") == "/a")
+    #expect(ImageID.unmarked("~") == nil && ImageID.unmarked("a~/") == nil && ImageID.unmarked("") == nil)
+    // An accent behind the slash makes it no other slash.
+    #expect(ImageID.unmarked("~/\u{301}")?.unicodeScalars.elementsEqual(["\u{301}"]) == true)
+  }
+
+  @Test func pathsOfArchivesHaveEndings() {
+    #expect(ImageID(archive: "/l/.szi", below: "/l") == nil)
+    #expect(ImageID(archive: "/l/szi", below: "/l") == nil)
+    #expect(ImageID(archive: "/l", below: "/l") == nil)
+    #expect(ImageID(archive: "/l/a/../b.szi", below: "/l") == nil)
+    #expect(ImageID(archive: "/l/\u{301}.szi", below: "/l")?.text.utf8.count == 2)
+  }
+}

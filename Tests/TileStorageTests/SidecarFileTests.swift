@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Files
+
+@Suite struct SidecarFileTests {
+  private let folder = try! TemporaryFolder()
+  private var archive: String { folder("photo.szi") }
+
+  @Test func theOneWithoutTheArchivesEndingComesFirst() throws {
+    #expect(SidecarFile(ofArchive: archive) == nil && SidecarFile.all(ofArchive: archive).isEmpty)
+    try folder.write("photo.szi.xmp", [1])
+    #expect(SidecarFile(ofArchive: archive)?.path == folder("photo.szi.xmp"))
+    try folder.write("photo.xmp", [])
+    let all = SidecarFile.all(ofArchive: archive)
+    #expect(
+      all.map(\.path) == SidecarFile.paths(ofArchive: archive) && SidecarFile(ofArchive: archive) == all[0])
+    #expect(try all.map { (file) throws(StorageError) in try file.contents(within: nil) } == [[], [1]])
+    // What a reading of the folder did not see is not looked for.
+    #expect(SidecarFile(ofArchive: archive) { $0.hasSuffix(".szi.xmp") } == all[1])
+    try all[0].remove()
+    try all[0].remove()
+    #expect(SidecarFile(ofArchive: archive) == all[1])
+  }
+
+  @Test func onlyAFileIsOne() throws {
+    try FileManager.default.createDirectory(atPath: folder("photo.xmp"), withIntermediateDirectories: false)
+    #expect(SidecarFile(ofArchive: archive) == nil)
+  }
+
+  @Test func wordsAreReadUpToALimitAndMovedWhole() throws {
+    for count in [0, SidecarFile.longest, SidecarFile.longest + 1] {
+      let bytes = [UInt8](repeating: 32, count: count)
+      try SidecarFile.publish(bytes, to: folder("photo.xmp"))
+      let file = try #require(SidecarFile(ofArchive: archive))
+      #expect(file.bytes(within: nil) == (count <= SidecarFile.longest ? bytes : nil))
+      #expect(try file.contents(within: nil) == bytes)
+    }
+  }
+
+  @Test func aLinkOutOfTheLibraryIsNotFollowed() throws {
+    try folder.write("secret", [1])
+    try folder.write("library/other.szi", [])
+    try FileManager.default.createSymbolicLink(
+      atPath: folder("library/photo.xmp"), withDestinationPath: "../secret")
+    let file = try #require(SidecarFile(ofArchive: folder("library/photo.szi")))
+    let library = try Enclosure(folder("library"))
+    #expect(file.bytes(within: library) == nil && file.bytes(within: nil) == [1])
+    #expect(throws: StorageError.self) { try file.contents(within: library) }
+  }
+}

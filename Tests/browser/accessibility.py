@@ -1,0 +1,13 @@
+"""What the page's tests ask of axe."""
+
+from axe_playwright_python.sync_playwright import Axe
+from browser import Visit
+
+# axe itself asks for an inline style, which the page's policy refuses it.
+AXE_OWN = ["Applying inline style"]
+
+
+def axe_faults(visit: Visit) -> list[str]:
+    """The faults that axe knows on the page, each with the elements that have it."""
+    results = Axe().run(visit.page, options={"resultTypes": ["violations"]})
+    return [f"{fault['id']}: {[node['html'][:200] for node in fault['nodes']]}" for fault in results.response["violations"]]

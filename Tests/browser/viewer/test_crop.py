@@ -1,0 +1,228 @@
+"""Crop and turn: the frame, its handles, its limits, and the address of the result."""
+
+import io
+import re
+import unittest
+import urllib.request
+
+import numpy
+from accessibility import AXE_OWN, axe_faults
+from browser import HEIGHT, PHOTO, WIDTH, PageTest, source
+from PIL import Image
+
+
+class Crop(PageTest):
+    def open(self, view="", **options):
+        visit = self.visit(**options)
+        visit.photo(view=view)
+        visit.page.get_by_role("button", name="More").click()
+        visit.page.get_by_role("menuitem", name="Crop and turn").click()
+        visit.until("return viewer.viewport.height < innerHeight", "the picture above the bar")
+        return visit
+
+    def address(self, visit):
+        address = visit.run("return viewer.shadowRoot.querySelector('.address').value")
+        found = re.search(r"/iiif/3/landscapes%2FSafeLanding/(?:(full)|(\d+),(\d+),(\d+),(\d+))/max/(!?[\d.]+)/default\.(\w+)$", address)
+        self.assertTrue(found, address)
+        region = (0, 0, WIDTH, HEIGHT) if found[1] else tuple(int(found[index]) for index in range(2, 6))
+        return region, found[6], found[7]
+
+    def frame(self, visit):
+        return visit.run("""const box = viewer.shadowRoot.querySelector('.frame').getBoundingClientRect()
+            return [box.left, box.top, box.right, box.bottom]""")
+
+    def drag(self, visit, name, dx, dy, steps=4):
+        box = visit.page.get_by_role("button", name=name, exact=True).bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        visit.page.mouse.move(x, y)
+        visit.page.mouse.down()
+        visit.page.mouse.move(x + dx, y + dy, steps=steps)
+        return visit.page.mouse
+
+    def test_each_handle_moves_its_edges_and_no_other(self):
+        visit = self.open()
+        edges = {"Top left": (0, 1), "Top": (1,), "Top right": (1, 2), "Right": (2,), "Bottom right": (2, 3),
+                 "Bottom": (3,), "Bottom left": (0, 3), "Left": (0,)}
+        for name, moved in edges.items():
+            with self.subTest(name):
+                before = self.frame(visit)
+                self.drag(visit, name, 14, 10).up()
+                after = self.frame(visit)
+                for edge in range(4):
+                    self.assertAlmostEqual(after[edge] - before[edge], (14, 10)[edge % 2] if edge in moved else 0, delta=0.6)
+
+    def test_the_middle_moves_the_frame_as_a_whole_inside_the_image(self):
+        visit = self.open()
+        (_, _, width, height), *_ = self.address(visit)
+        self.drag(visit, "Move the frame", -900, -900).up()
+        self.assertEqual(self.address(visit)[0], (0, 0, width, height))
+        self.drag(visit, "Move the frame", 2000, 2000).up()
+        self.assertEqual(self.address(visit)[0], (WIDTH - width, HEIGHT - height, width, height))
+
+    def test_it_is_held_inside_the_image_and_above_its_least_size(self):
+        visit = self.open()
+        self.drag(visit, "Bottom right", 3000, 3000).up()
+        x, y, width, height = self.address(visit)[0]
+        self.assertEqual((x + width, y + height), (WIDTH, HEIGHT))
+        self.drag(visit, "Bottom right", -3000, -3000).up()
+        left, top, right, bottom = self.frame(visit)
+        self.assertAlmostEqual(right - left, 48, delta=1)
+        self.assertAlmostEqual(bottom - top, 48, delta=1)
+
+    def test_a_locked_ratio_is_kept(self):
+        visit = self.open()
+        visit.page.get_by_label("Ratio").select_option("3 : 2")
+        for name, dx, dy in (("Bottom right", -120, 10), ("Left", 50, 0), ("Top", 0, 40), ("Top right", 300, -300)):
+            self.drag(visit, name, dx, dy).up()
+            left, top, right, bottom = self.frame(visit)
+            self.assertAlmostEqual((right - left) / (bottom - top), 1.5, delta=0.01)
+
+    def test_outside_it_is_dim_except_while_a_handle_moves(self):
+        visit = self.open()
+        shade = "return getComputedStyle(viewer.shadowRoot.querySelector('.frame')).boxShadow.includes('9999px')"
+        visit.until(shade, "dim")
+        mouse = self.drag(visit, "Top left", 30, 30)
+        visit.until(shade.replace("return ", "return !"), "clear")
+        mouse.up()
+        visit.until(shade, "dim again")
+
+    def test_the_picture_pans_and_zooms_beneath_the_frame(self):
+        visit = self.open(view="scale=0.6&x=900&y=500")
+        frame, region = self.frame(visit), self.address(visit)[0]
+        visit.page.mouse.move(400, 300)
+        visit.page.mouse.wheel(0, -240)
+        visit.page.wait_for_timeout(600)
+        visit.sharp()
+        for before, after in zip(frame, self.frame(visit)):
+            self.assertAlmostEqual(before, after, delta=0.6)
+        smaller = self.address(visit)[0]
+        self.assertLess(smaller[2], region[2])
+        view = visit.view()
+        self.assertAlmostEqual(smaller[0], (view["x"] + frame[0]) / view["scale"], delta=2)
+        self.assertAlmostEqual(smaller[2], (frame[2] - frame[0]) / view["scale"], delta=2)
+
+    def test_a_picture_pulled_too_far_and_let_go_leaves_the_frame_where_it_was(self):
+        visit = self.open()
+        self.drag(visit, "Move the frame", 2000, 0).up()
+        before = self.address(visit), self.frame(visit)
+        visit.page.mouse.move(40, 400)
+        visit.page.mouse.down()
+        visit.page.mouse.move(-400, 380, steps=6)
+        visit.page.wait_for_timeout(50)
+        self.assertLess(self.frame(visit)[2], before[1][2] - 50, "held inside the picture")
+        visit.page.mouse.up()
+        visit.page.wait_for_timeout(900)
+        self.assertEqual((self.address(visit), self.frame(visit)), before)
+
+    def test_quarter_turns_keep_the_part_and_turn_the_result(self):
+        visit = self.open()
+        region = self.address(visit)[0]
+        for name, rotation in (("Turn right", "90"), ("Turn right", "180"), ("Turn left", "90"), ("Turn left", "0")):
+            visit.page.get_by_role("button", name=name).click()
+            visit.page.wait_for_timeout(150)
+            self.assertEqual(self.address(visit)[:2], (region, rotation))
+
+    def test_the_result_is_offered_in_three_formats_and_copied(self):
+        visit = self.open(permissions=["clipboard-read", "clipboard-write"])
+        for words, ending in (("JPEG", "jpg"), ("PNG", "png"), ("WebP", "webp")):
+            visit.page.get_by_label("Format").select_option(words)
+            self.assertEqual(self.address(visit)[2], ending)
+        visit.page.get_by_role("button", name="Copy address").click()
+        visit.page.wait_for_timeout(100)
+        copied = visit.run("return navigator.clipboard.readText()")
+        self.assertEqual(copied, visit.run("return viewer.shadowRoot.querySelector('.address').value"))
+        self.assertEqual(copied, visit.run("return viewer.shadowRoot.querySelector('.cropbar a').href"))
+
+    def test_the_result_is_the_part_at_full_resolution_the_way_it_is_turned(self):
+        visit = self.open()
+        self.drag(visit, "Top left", 90, 60).up()
+        self.drag(visit, "Bottom right", -140, -90).up()
+        visit.page.get_by_label("Format").select_option("PNG")
+        whole = Image.open(source(PHOTO)).convert("RGB")
+        turns = {"0": None, "90": Image.Transpose.ROTATE_270, "180": Image.Transpose.ROTATE_180, "270": Image.Transpose.ROTATE_90}
+        for _ in turns:
+            visit.page.wait_for_timeout(150)
+            (x, y, width, height), rotation, _ = self.address(visit)
+            wanted = whole.crop((x, y, x + width, y + height))
+            if turns[rotation] is not None:
+                wanted = wanted.transpose(turns[rotation])
+            with urllib.request.urlopen(visit.run("return viewer.shadowRoot.querySelector('.address').value")) as answer:
+                got = Image.open(io.BytesIO(answer.read())).convert("RGB")
+            self.assertEqual(got.size, wanted.size, rotation)
+            difference = numpy.abs(numpy.asarray(got, dtype=int) - numpy.asarray(wanted, dtype=int))
+            # Neither the tiles nor the crop lose anything.
+            self.assertEqual(difference.max(), 0, rotation)
+            visit.page.get_by_role("button", name="Turn right").click()
+
+    def test_no_handle_gets_behind_the_bar_however_the_picture_is_turned_and_the_window_sized(self):
+        for width, height, touch in ((1280, 800, False), (390, 844, True), (844, 390, True), (700, 500, False)):
+            with self.subTest(width=width, height=height):
+                visit = self.open(width=width, height=height, touch=touch)
+
+                def clear():
+                    visit.page.wait_for_timeout(200)
+                    bar, grip = visit.run("return ['.cropbar', '.frame .grip:nth-child(5)'].map((name) => "
+                                          "viewer.shadowRoot.querySelector(name).getBoundingClientRect().toJSON())")
+                    self.assertLess(grip["bottom"], bar["top"] + 2)
+                self.drag(visit, "Bottom right", 3000, 3000).up()
+                clear()
+                for _ in range(2):
+                    visit.page.get_by_role("button", name="Turn right").click()
+                    visit.page.wait_for_timeout(100)
+                    self.drag(visit, "Bottom right", 3000, 3000).up()
+                    clear()
+                visit.page.set_viewport_size({"width": 600, "height": 480})
+                clear()
+                visit.page.get_by_role("button", name="Done").click()
+                visit.page.wait_for_timeout(200)
+                self.assertEqual(visit.view()["height"], 480, "the picture has the window again")
+
+    def test_neither_a_swipe_nor_a_tap_nor_a_key_loses_the_frame(self):
+        visit = self.open(width=390, height=844, touch=True)
+        visit.until("return viewer.images.length > 1")
+        self.drag(visit, "Right", -150, 0).up()
+        before = self.address(visit), visit.run("return viewer.index")
+        fingers = visit.touches()
+        fingers.down((350, 300))
+        for x in range(330, 40, -30):
+            fingers.move((x, 300))
+        fingers.up()
+        visit.page.wait_for_timeout(600)
+        fingers.tap(350, 300)
+        visit.page.wait_for_timeout(500)
+        self.assertEqual(visit.run("return viewer.hasAttribute('quiet')"), False)
+        visit.page.keyboard.press("PageDown")
+        fingers.down((350, 300))
+        visit.page.wait_for_timeout(700)
+        fingers.up()
+        visit.page.wait_for_timeout(400)
+        self.assertEqual((self.address(visit), visit.run("return viewer.index")), before)
+        self.assertEqual(visit.run("return viewer.shadowRoot.querySelectorAll('.menu').length"), 0)
+        visit.run("viewer.focus()")
+        visit.page.keyboard.press("Escape")
+        visit.page.wait_for_timeout(300)
+        self.assertEqual(visit.run("return [location.pathname, viewer.hasAttribute('cropping')]"),
+                         ["/view/landscapes%2FSafeLanding", False])
+        fingers.down((350, 300))
+        for x in range(330, 40, -30):
+            fingers.move((x, 300))
+        fingers.up()
+        visit.until(f"return viewer.index === {before[1] + 1}", "after it a swipe turns the page")
+
+    def test_keys_move_a_handle_and_escape_ends_it(self):
+        visit = self.open()
+        before = self.frame(visit)
+        visit.page.get_by_role("button", name="Right", exact=True).focus()
+        visit.page.keyboard.press("ArrowLeft")
+        self.assertAlmostEqual(before[2] - self.frame(visit)[2], 8, delta=0.6)
+        visit.page.keyboard.press("Escape")
+        self.assertTrue(visit.run("return !viewer.shadowRoot.querySelector('.crop') && !viewer.hasAttribute('cropping')"))
+
+    def test_axe_finds_nothing_on_crop(self):
+        visit = self.open(faults=AXE_OWN)
+        visit.page.wait_for_timeout(300)
+        self.assertEqual(axe_faults(visit), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

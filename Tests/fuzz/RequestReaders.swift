@@ -1,0 +1,61 @@
+import Foundation
+import HTTPMessages
+import TileGeometry
+import TileProtocols
+
+@testable import TileServing
+
+extension FuzzInput {
+  /// Small and large, square tiles and tiles with an overlap, one that is a line.
+  private static let pyramids = [
+    (3001, 1703, 512, 0), (1 << 30, 1 << 30, 256, 0), (1, 1 << 30, 254, 1), (1, 1, 256, 0), (700, 500, 1, 0),
+  ].map { width, height, tileSize, overlap in
+    Pyramid(imageSize: PixelSize(width: width, height: height)!, tileSize: tileSize, overlap: overlap)!
+  }
+
+  /// A path and its query, as sent and in one spelling, which come to places inside the image or to none.
+  func readRequest() {
+    let parts = bytes.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+    let (path, query) = (Array(parts[0]), parts.count > 1 ? Array(parts[1]) : [])
+    bytes.withUnsafeBytes { target in
+      place(Route(RawPath(target, count: path.count)), RawPath(target, count: path.count))
+    }
+    query.withUnsafeBytes { _ = LoggedQuery($0, showsWords: true).text }
+    path.withUnsafeBytes { _ = LoggedPath($0).text }
+    guard let plain = try? PlainPath(path, query: query) else { return }
+    plain.withRawPath { place(plain.route, $0) }
+    let parameters = query.split(separator: UInt8(ascii: "&")).map { String(decoding: $0, as: UTF8.self) }.map
+    { part in
+      let end = part.firstIndex(of: "=") ?? part.endIndex
+      return (name: String(part[..<end]), value: String(part[end...].dropFirst()))
+    }
+    guard let viewport = try? ViewportQuery(parameters, sideLimit: 32_768) else { return }
+    for pyramid in Self.pyramids { _ = viewport.viewport(on: pyramid.imageSize) }
+  }
+
+  private func place(_ route: Route, _ path: RawPath) {
+    guard case .tiles(let request) = route else { return }
+    _ = (request.endingLength(path), request.format, request.subject, path.bytes(request.id).count)
+    if let whole = request.wholeID { _ = path.bytes(whole) }
+    guard request.subject == .tile else { return }
+    let limits = PictureLimits()
+    for pyramid in Self.pyramids {
+      let place = request.place(in: pyramid, limits)
+      _ = request.link(path, to: place, in: pyramid, limits)?.text(base: "")
+      switch place {
+      case .stored, .nowhere: break
+      case .cut(let rectangle, let level, _):
+        precondition(rectangle.isInside(pyramid.size(ofLevel: level)), "a cut is inside its level")
+      case .picture(let picture):
+        precondition(picture.region.isInside(pyramid.imageSize), "a region is inside the image")
+        precondition(limits.allow(picture.size), "a picture is no larger than is allowed")
+      }
+    }
+  }
+}
+
+extension PixelRect {
+  fileprivate func isInside(_ size: PixelSize) -> Bool {
+    x >= 0 && y >= 0 && width > 0 && height > 0 && x + width <= size.width && y + height <= size.height
+  }
+}

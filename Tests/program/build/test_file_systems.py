@@ -1,0 +1,40 @@
+"""Builds where files cannot be locked as on a local disk: each told in one line, and none goes round for ever."""
+
+from pathlib import Path
+
+from harness import CommandTest, folder, photo, run
+from preload import preloaded
+from szi import archives, leftovers
+
+
+class Locking(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.photos, cls.preloaded = folder("photos"), preloaded(Path(__file__).with_name("locking.c"))
+        for number in range(3):
+            photo(cls.photos / f"{number}.jpg", 300, 200, left=100 * number)
+
+    def build(self, fault: str):
+        library = folder("library")
+        result = run("build", self.photos, "--library", library, timeout=60,
+                     environment={"LD_PRELOAD": self.preloaded, "FAULT": fault})
+        self.assertEqual(leftovers(library), [], result.stderr)
+        return result, archives(library)
+
+    def test_a_server_that_gives_no_leases_is_no_reason_to_refuse_a_picture(self):
+        result, built = self.build("nfs")
+        self.assertEqual((result.returncode, len(built)), (0, 3), result.stderr)
+        for path in built:
+            self.assertWhole(path)
+
+    def test_a_file_that_somebody_may_still_write_is_not_published(self):
+        result, built = self.build("leases")
+        self.assertEqual((result.returncode, built), (1, []), result.stderr)
+
+    def test_what_cannot_be_locked_is_told(self):
+        for fault, reason in (("flock", "No locks available"), ("open", "Too many open files")):
+            with self.subTest(fault):
+                result, built = self.build(fault)
+                self.assertIn(result.returncode, (1, 75), result.stderr)
+                self.assertIn(reason, result.stderr)
+                self.assertEqual(built, [])

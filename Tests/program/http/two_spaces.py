@@ -1,0 +1,27 @@
+"""A library with a public picture and two spaces, which tests of sessions and of guesses share."""
+
+import functools
+import subprocess
+from pathlib import Path
+
+from harness import folder, photo, run
+from space_client import password
+
+ONE, TWO = "the first of the passwords", "the second of the passwords"
+
+
+@functools.cache
+def library() -> Path:
+    """A public picture, and two spaces with a picture each; both are called the same."""
+    made = folder("library")
+    photos = {ONE: folder("one"), TWO: folder("two")}
+    for number, (secret, photographs) in enumerate(photos.items()):
+        path = photo(photographs / "family/grandmother.jpg", 1400, 900, left=900 * number)
+        subprocess.run(["exiftool", "-q", "-overwrite_original", f"-Title=Lighthouse {number}", path], check=True)
+        for words in (["space", "create", made], ["build", photographs, "--library", made, "--space", "--quiet"]):
+            result = run(*words, "--password-file", password(secret))
+            assert result.returncode == 0, result.stderr
+    public = folder("public")
+    photo(public / "harbour.jpg", 1400, 900, left=2500)
+    assert run("build", public, "--library", made, "--quiet").returncode == 0
+    return made

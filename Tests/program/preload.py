@@ -1,0 +1,15 @@
+"""Libraries that stand in front of the C libraries (LD_PRELOAD): to count what a program asks for, or to answer with faults."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from harness import folder
+
+
+def preloaded(source: Path) -> str:
+    """Compiles a file of C; what LD_PRELOAD takes."""
+    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))))
+    library = folder("preload") / f"{source.stem}.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return str(library)

@@ -1,0 +1,20 @@
+/** Formats that not every browser shows, each with a picture of one pixel in it. */
+const SAMPLES = { jxl: '/woAEBAJCAIBADQASxLFgoUkkicY/gBMAg==' }
+const shown = new Map()
+
+/** Finds out which of the formats this browser shows, as far as that is in question. */
+export async function tryFormats(formats) {
+  const open = new Set(formats.filter((format) => format in SAMPLES && !shown.has(format)))
+  await Promise.all([...open].map(async (format) => {
+    const bytes = Uint8Array.from(atob(SAMPLES[format]), (character) => character.charCodeAt(0))
+    const bitmap = await createImageBitmap(new Blob([bytes])).catch(() => null)
+    shown.set(format, bitmap !== null)
+    bitmap?.close()
+  }))
+}
+
+/** Whether this browser shows the format, as far as it was tried. */
+export function isShown(format) { return !(format in SAMPLES) || shown.get(format) === true }
+
+/** In which format tiles are asked for that are stored in this one: JPEG where the browser does not show it. */
+export function askedFormat(format) { return isShown(format) ? format : 'jpg' }
