@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 CELL, NURSERY = "ziggurat-cell", "ziggurat-cells"
@@ -43,6 +44,20 @@ def name(pid: int) -> str:
 
 def cells(pid: int) -> list[int]:
     return [each for each in descendants(pid) if name(each) == CELL]
+
+
+@contextmanager
+def stopped(pid: int, *names: str):
+    """Whatever it started does nothing meanwhile: all of it, or what has one of the names."""
+    found = [each for each in descendants(pid) if not names or name(each) in names]
+    assert found, "it has started a process"
+    for each in found:
+        os.kill(each, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for each in found:
+            os.kill(each, signal.SIGCONT)
 
 
 def zombies(pid: int) -> list[int]:

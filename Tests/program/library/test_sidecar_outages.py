@@ -1,18 +1,15 @@
 """Sidecars while cells fail: nothing lasts of an outage, an edit is told to wait, and no tile waits for words."""
 
 import json
-import os
-import signal
 import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 from harness import CommandTest, Server, folder, photo, run
-from processes import NURSERY, descendants, kill, name
+from processes import NURSERY, descendants, kill, name, stopped
 from test_editing import TOKEN, ask, ids, image
 
 NAMES = [f"picture {number}" for number in range(20)]
@@ -45,20 +42,6 @@ def nurseries(server: Server) -> list[int]:
     return [each for each in descendants(server.process.pid) if name(each) == NURSERY]
 
 
-@contextmanager
-def stopped(server: Server):
-    """Whatever makes cells does nothing meanwhile."""
-    found = nurseries(server)
-    assert found, "a server has a process that makes cells"
-    for each in found:
-        os.kill(each, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for each in found:
-            os.kill(each, signal.SIGCONT)
-
-
 class Outages(CommandTest):
     def wait(self, seconds: float, what) -> None:
         until = time.monotonic() + seconds
@@ -70,7 +53,7 @@ class Outages(CommandTest):
         place = library(NAMES[:3])
         lost, other = NAMES[0], NAMES[1]
         with serve(place) as server:
-            with stopped(server):
+            with stopped(server.process.pid, NURSERY):
                 write_sidecar(place, lost, "Lighthouse")
                 # The image is there without them, for nobody's cache, until they can be had.
                 self.wait(30, lambda: ask(server, "GET", image(lost))[2]["Cache-Control"] == "no-store")
@@ -96,7 +79,7 @@ class Outages(CommandTest):
     def test_what_a_server_could_not_read_the_next_one_does(self):
         place = library(NAMES[:2])
         server = serve(place)
-        with stopped(server):
+        with stopped(server.process.pid, NURSERY):
             write_sidecar(place, NAMES[0], "Lighthouse")
             self.wait(30, lambda: ask(server, "GET", image(NAMES[0]))[2]["Cache-Control"] == "no-store")
             # The row is written by now, or never will be.
@@ -142,7 +125,7 @@ class Outages(CommandTest):
         # One event loop for all; the catalog has the words, so that nobody has asked for them yet.
         for path in (image(slow), f"{image(slow)}/viewport?width=64&height=64&describe=1", f"/xyz/{quote(slow)}/tilejson.json"):
             with self.subTest(path), serve(place, "--threads", "1") as server, ThreadPoolExecutor(1) as pool:
-                with stopped(server):
+                with stopped(server.process.pid, NURSERY):
                     answer = pool.submit(ask, server, "GET", path)
                     time.sleep(0.5)
                     for _ in range(10):
