@@ -48,6 +48,7 @@ let package = Package(
     c("CJXL", "libjxl", "libjxl-dev"),
     c("CLCMS", "lcms2", "liblcms2-dev"),
     c("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
+    c("CPoppler", "poppler-glib", "libpoppler-glib-dev"),
     c("CQREncode", "libqrencode", "libqrencode-dev"),
     c("CSQLite", "sqlite3", "libsqlite3-dev"),
     c("CSeccomp", "libseccomp", "libseccomp-dev"),
@@ -67,7 +68,7 @@ let package = Package(
     library("TileProtocols", ["HTTPMessages", "TileStorage", "TileGeometry"]),
     library(
       "PrivateSpaces", ["Files", "CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
-    library("Imaging", ["Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL"]),
+    library("Imaging", ["Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "CPoppler"]),
     library("Metadata", ["Files", "Cells", "TileStorage", "CGExiv2"]),
     library(
       "PyramidBuilding",

@@ -70,6 +70,25 @@ extension Image {
       "extract_band", subject, ["in": .image(self), "band": .int(first), "n": .int(count)])
   }
 
+  /// Those bands in that order, counted from 0: one as gray, three as red, green and blue.
+  package func picked(bands picked: [Int]) throws(ImagingError) -> Image {
+    var image = try bands(from: picked[0], count: 1)
+    if picked.count > 1 {
+      var others: [Image] = []
+      for band in picked.dropFirst() { others.append(try bands(from: band, count: 1)) }
+      for other in others {
+        image = try Operation.run("bandjoin", subject, ["in": .images([image, other])])
+      }
+    }
+    let depth = sampleType == .byte ? 0 : 1
+    return try image.said(toBe: picked.count == 1 ? ["b-w", "grey16"][depth] : ["srgb", "rgb16"][depth])
+  }
+
+  /// The same numbers in another colour space, which is said of them.
+  func said(toBe interpretation: String) throws(ImagingError) -> Image {
+    try Operation.run("copy", subject, ["in": .image(self), "interpretation": .name(interpretation)])
+  }
+
   /// Encoded as PNG without metadata.
   package func pngBytes() throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer("pngsave_buffer", subject, ["in": .image(self), "strip": .bool(true)])

@@ -8,7 +8,7 @@ package struct ImagingError: Error, Hashable, CustomStringConvertible {
   /// libvips' message, on one line, without its "VipsForeignLoad:" style prefixes.
   package let message: String
 
-  init(_ operation: String, _ subject: String, message: String) {
+  package init(_ operation: String, _ subject: String, message: String) {
     self.operation = operation
     self.subject = subject
     self.message = message

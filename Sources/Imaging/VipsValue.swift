@@ -9,6 +9,7 @@ enum VipsValue {
   /// A member of an enumeration by its short name: `sequential`.
   case name(String)
   case image(Image)
+  case images([Image])
   case doubles([Double])
   case ints([Int32])
   /// Encoded bytes, copied.
@@ -39,6 +40,10 @@ enum VipsValue {
         g_value_set_enum(&value, number)
       }
     case .image(let image): g_value_set_object(&value, image.pointer)
+    case .images(let images):
+      vips_value_set_array_image(&value, Int32(images.count))
+      let places = vips_value_get_array_image(&value, nil)
+      for (index, image) in images.enumerated() { places?[index] = image.retained() }
     case .blob(let bytes):
       let blob = vips_blob_copy(bytes.baseAddress, bytes.count)
       g_value_set_boxed(&value, blob)

@@ -28,6 +28,17 @@ public struct BuildOptions: Hashable, Sendable {
   /// Whether pixels of RGB and gray stay in the space of their embedded profile, which every tile then carries.
   public var keepsProfile = false
 
+  /// Pixels per inch that a PDF or SVG is drawn with; nil for the resolution of a PDF's pictures, or 300, and for an
+  /// SVG's own size.
+  package var resolution: Int?
+  /// Pixels along the longer side of an SVG; nil for its own size.
+  package var vectorSide: Int?
+  /// Of samples of more than 8 bits; nil for all values where a picture uses the upper half of them, else those that
+  /// it has.
+  package var window: SampleWindow?
+  /// The bands that are taken, one for gray or three for red, green and blue, counted from 1; nil for all.
+  package var bands: [Int]?
+
   /// The options that `ziggurat build` has by default.
   public init() {}
 

@@ -78,14 +78,15 @@ public struct PyramidBuilder: Sendable {
       host?.begin(scheduler, memory: memory, source)
       defer { host?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
-      let microns = PhysicalScale.microns(path: source, page: page)
+      let microns = PhysicalScale.microns(route.picture)
       try writer.append(
         "scan-properties.xml", Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))
       var steps = route.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
       let animation = try SourceAnimation.read(file, &steps)
       var record = BuildRecord(
         sourceName: file.name, page: bookPage ?? page.map { $0 + 1 }, sourceBytes: file.identity.size,
-        sourceDigest: digest, options: self.options.summary, route: route.reason, steps: steps)
+        sourceDigest: digest, options: self.options.summary(ofSource: file.name), route: route.reason,
+        steps: steps)
       record.micronsPerPixel = microns.map { [$0.x, $0.y] }
       record.animation = animation?.0
       if let (animation, bytes) = animation { try writer.append(animation.entryName, bytes) }
@@ -109,11 +110,16 @@ public struct PyramidBuilder: Sendable {
 extension BuildOptions {
   /// One line that differs wherever the archive's bytes would. The number in front counts the builder's
   /// own changes of what it writes.
-  var summary: String {
+  ///
+  /// - Parameter name: of the source's file: what was drawn before resolutions were looked for is made again.
+  func summary(ofSource name: String) -> String {
     "5 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ",")) intent=\(intent.name)"
       + (shrinksLinearly ? " linear" : "")
       + (subsampling == .auto ? "" : " subsampling=\(subsampling.name)")
       + (keepsProfile ? " profile=keep" : "")
+      + (resolution.map { " dpi=\($0)" } ?? (name.lowercased().hasSuffix(".pdf") ? " dpi=auto" : ""))
+      + (vectorSide.map { " size=\($0)" } ?? "") + (window.map { " window=\($0.name)" } ?? "")
+      + (bands.map { " bands=\($0.map(String.init).joined(separator: ","))" } ?? "")
   }
 }

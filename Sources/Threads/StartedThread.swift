@@ -40,9 +40,13 @@ package struct StartedThread {
     return true
   }
 
-  /// The same, of what the program cannot do without: it ends where the system gives no thread.
+  /// The same, of what the program cannot do without: where the system gives no thread it says so and ends with
+  /// sysexits' "try again later".
   package static func needed(_ work: @escaping @Sendable () -> Void) {
-    guard detached(work) else { fatalError("the system gives no thread") }
+    guard !detached(work) else { return }
+    let words = "ziggurat: the system gives no thread\n"
+    _ = write(STDERR_FILENO, words, words.utf8.count)
+    exit(EX_TEMPFAIL)
   }
 
   /// Runs `body` on `count` threads, the caller's being the first, and returns when all have.

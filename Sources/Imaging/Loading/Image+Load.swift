@@ -12,8 +12,12 @@ extension Image {
 
   /// Opens a source by its content, whatever its name; damage that the loader notices is an error.
   ///
-  /// - Parameter page: of a multi-page file, counted from 0; nil is the loader's own choice, the first.
-  package convenience init(path: String, access: Access, page: Int? = nil) throws(ImagingError) {
+  /// - Parameters:
+  ///   - page: of a multi-page file, counted from 0; nil is the loader's own choice, the first.
+  ///   - scale: how large a PDF or SVG is drawn: pixels for each 72nd of an inch, or for each of its units.
+  package convenience init(
+    path: String, access: Access, page: Int? = nil, scale: Double? = nil
+  ) throws(ImagingError) {
     Vips.start()
     _ = VipsLog.take()
     guard let nick = Self.loader(ofPath: path) else {
@@ -23,6 +27,7 @@ extension Image {
       ("filename", .string(path)), ("access", .name(access.nick)), ("fail-on", .name("truncated")),
     ]
     if let page { arguments.append(("page", .int(page))) }
+    if let scale { arguments.append(("scale", .double(scale))) }
     let operation = try Operation.run(nick, path, arguments)
     // A size that does not fit libvips' header is only warned of; the image would be another one.
     if let warning = VipsLog.takeBadProperty() {

@@ -146,6 +146,6 @@ package struct LibraryBuilder: Sendable {
 
   private func isBuilt(_ source: SourceScan.Source, _ digest: String) -> Bool {
     guard let record = store.buildRecord(ofSoundID: source.id) else { return false }
-    return record.sourceDigest == digest && record.options == options.summary
+    return record.sourceDigest == digest && record.options == options.summary(ofSource: record.sourceName)
   }
 }

@@ -56,8 +56,10 @@ struct ColourMarks {
 
 extension Image {
   /// Opens a source; what its marks say of its colours it then has as its profile.
-  static func source(path: String, access: Access, page: Int? = nil) throws(ImagingError) -> Image {
-    let image = try Image(path: path, access: access, page: page)
+  static func source(
+    path: String, access: Access, page: Int? = nil, scale: Double? = nil
+  ) throws(ImagingError) -> Image {
+    let image = try Image(path: path, access: access, page: page, scale: scale)
     let marks = ColourMarks.of(image, path: path)
     if let profile = marks.profile { image.setProfile(profile) }
     if let words = marks.words { image.setString(ColourMarks.field, words) }

@@ -7,16 +7,14 @@ enum PhysicalScale {
   private static let coarsest = 10.0
 
   /// Microns per pixel as the slide's scanner or the TIFF's resolution tells them, or nil.
-  static func microns(path: String, page: Int?) -> Point? {
-    guard let image = try? Image(path: path, access: .sequential, page: page), image.orientation < 5 else {
-      return nil
-    }
+  static func microns(_ picture: SourcePicture) -> Point? {
+    guard let image = try? picture.open(.sequential), image.orientation < 5 else { return nil }
     if let x = image.string("openslide.mpp-x").flatMap({ Double($0) }),
       let y = image.string("openslide.mpp-y").flatMap({ Double($0) }), isUsable(x), isUsable(y)
     {
       return Point(x: x, y: y)
     }
-    guard Image.loader(ofPath: path) == "tiffload" else { return nil }
+    guard Image.loader(ofPath: picture.path) == "tiffload" else { return nil }
     let resolution = image.pixelsPerMillimetre
     // The file's tag is a 32-bit float: digits beyond are not its.
     let (x, y) = (rounded(1000 / resolution.x), rounded(1000 / resolution.y))

@@ -56,22 +56,21 @@ package struct SourceInspection: Sendable, Codable {
   /// Looks at a source in this process.
   init(reading path: String, options: BuildOptions) throws(BuildError) {
     _ = try SourceFile(path: path)
-    do {
-      let image = try Image.source(path: path, access: .sequential)
-      guard let size = PixelSize(width: image.width, height: image.height) else {
-        throw BuildError(path, "the image has no pixels")
-      }
-      (width, height) = (size.width, size.height)
-      (bands, hasAlpha, orientation) = (image.bands, image.hasAlpha, image.orientation)
-      let loader = image.string("vips-loader") ?? "unknown"
-      format = loader.hasSuffix("load") ? String(loader.dropLast(4)) : loader
-      colour = image.interpretation
-      colourMarks = image.followedMarks ?? image.unfollowedMarks
-      hasProfile = image.hasField("icc-profile-data") && image.followedMarks == nil
-      pages = image.int("n-pages") ?? 1
-    } catch { throw BuildError(path, error) }
     let route = try SourceRoute(
-      path: path, page: (try SourcePages.count(path: path)) > 1 ? 0 : nil, options: options)
+      path: path, page: SourcePages.count(path: path) > 1 ? 0 : nil, options: options)
+    let image: Image
+    do { image = try route.picture.open(.sequential) } catch { throw .unopened(path, error) }
+    guard let size = PixelSize(width: image.width, height: image.height) else {
+      throw BuildError(path, "the image has no pixels")
+    }
+    (width, height) = (size.width, size.height)
+    (bands, hasAlpha, orientation) = (image.bands, image.hasAlpha, image.orientation)
+    let loader = image.string("vips-loader") ?? "unknown"
+    format = loader.hasSuffix("load") ? String(loader.dropLast(4)) : loader
+    colour = image.interpretation
+    colourMarks = image.followedMarks ?? image.unfollowedMarks
+    hasProfile = image.hasField("icc-profile-data") && image.followedMarks == nil
+    pages = image.int("n-pages") ?? 1
     (self.route, steps) = (route.reason, route.steps)
     metadata = ImageMetadata(embeddedInFileAt: path)
   }

@@ -3,6 +3,7 @@ import TileStorage
 
 /// By which way an image's pixels come to its tiles, and why; part of every report.
 struct SourceRoute {
+  let picture: SourcePicture
   let source: any StripSource
   /// `lossless`, `planar`, `exact`, with the reason.
   let reason: String
@@ -16,10 +17,12 @@ struct SourceRoute {
   /// Opens the source by the shortest way that `options.fidelity` and the file itself allow.
   /// - Parameter page: of a multi-page source, counted from 0; nil where it has but one.
   init(path: String, page: Int? = nil, options: BuildOptions) throws(BuildError) {
+    let picture = try SourcePicture(path: path, page: page, options: options)
     let image: Image
     do {
-      image = try .source(path: path, access: .sequential, page: page)
+      image = try picture.open(.sequential)
     } catch { throw .unopened(path, error) }
+    self.picture = picture
     var options = options
     if options.choosesFormat { options.format = image.hasAlpha ? .webp : .jpeg }
     options.recompressesJPEG =
@@ -30,16 +33,17 @@ struct SourceRoute {
         ? profile : nil
     }
     var reason: String
-    switch try Self.shortest(path, page, image, options) {
+    switch try Self.shortest(picture, image, options) {
     case .native(let source, let words): (self.source, reason) = (source, words)
     case .libvips(let obstacle):
-      source = try VipsSource(image, path: path, page: page, options: options)
+      source = try VipsSource(image, of: picture, options: options)
       reason = "exact: read by libvips, for \(obstacle)"
     }
     if options.recompressesJPEG { reason += "; the JPEG tiles are recompressed" }
     self.reason = reason
     steps =
-      source.steps + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
+      picture.steps + source.steps
+      + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
       + (keptProfile.map { [Self.words($0, image)] } ?? [])
   }
 
@@ -65,15 +69,17 @@ struct SourceRoute {
   }
 
   private static func shortest(
-    _ path: String, _ page: Int?, _ image: Image, _ options: BuildOptions
+    _ picture: SourcePicture, _ image: Image, _ options: BuildOptions
   ) throws(BuildError) -> Way {
-    if let page { return .libvips("page \(page + 1) of a file of several") }
+    let path = picture.path
+    if let page = picture.page { return .libvips("page \(page + 1) of a file of several") }
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.
     let loader = Image.loader(ofPath: path)
     guard let own = loader.flatMap(OwnLoader.init) else {
       let format = loader.map { $0.hasSuffix("load") ? String($0.dropLast(4)) : $0 } ?? "unknown"
       return .libvips("its format (\(format))")
     }
+    if options.bands != nil { return .libvips("the bands that were chosen") }
     if let change = change(image, options) { return .libvips(change) }
     switch own {
     case .jpeg: return try jpeg(path, options)

@@ -20,19 +20,21 @@ final class VipsSource: StripSource, StripDecoding {
 
   var memory: Int { Self.rowsInFlight * sourceRowSize + Self.rowsSize + (16 << 20) }
 
-  /// - Parameter image: opened for sequential access.
-  init(_ image: Image, path: String, page: Int? = nil, options: BuildOptions) throws(BuildError) {
+  /// - Parameters:
+  ///   - image: opened for sequential access.
+  ///   - picture: it, to be opened again.
+  init(_ image: Image, of picture: SourcePicture, options: BuildOptions) throws(BuildError) {
     sourceRowSize = image.rowSize
     do {
-      let (image, steps) = try Self.prepared(image, path, page, options)
+      let (image, steps) = try Self.prepared(image, picture, options)
       (width, height, hasAlpha) = (image.width, image.height, image.hasAlpha)
       layout = .interleaved(image.pixelBands)
       self.steps = steps
-      self.path = path
+      path = picture.path
       reader = PixelReader(image)
       rows = RowBuffer(
         layout, width: image.width, rows: min(64, max(1, Self.rowsSize / (image.width * image.bands))))
-    } catch { throw BuildError(path, error) }
+    } catch { throw BuildError(picture.path, error) }
   }
 
   func makeDecoder() -> any StripDecoding { self }
@@ -49,12 +51,12 @@ final class VipsSource: StripSource, StripDecoding {
   }
 
   private static func prepared(
-    _ source: Image, _ path: String, _ page: Int?, _ options: BuildOptions
+    _ source: Image, _ picture: SourcePicture, _ options: BuildOptions
   ) throws(ImagingError) -> (Image, [String]) {
     var steps: [String] = []
     var image = source
     if let frames = image.int("n-pages"), frames > 1,
-      ["gifload", "webpload"].contains(Image.loader(ofPath: path))
+      ["gifload", "webpload"].contains(Image.loader(ofPath: picture.path))
     {
       steps.append("the first of \(frames) frames")
     }
@@ -62,10 +64,11 @@ final class VipsSource: StripSource, StripDecoding {
       steps.append("turned upright from EXIF orientation \(image.orientation)")
       // Rows of a turned image are columns of the file, or come bottom first; only a left-to-right
       // mirror can be read as it streams.
-      if image.orientation != 2 { image = try .source(path: path, access: .random, page: page) }
+      if image.orientation != 2 { image = try picture.open(.random) }
       image = try image.autorotated()
     }
-    let open = { () throws(ImagingError) in try Image.source(path: path, access: .sequential, page: page) }
+    let open = { () throws(ImagingError) in try picture.open(.sequential) }
+    image = try windowed(image, options, &steps, open)
     image = try inSRGB(image, options, &steps, open)
     if !image.isBytes { image = try inBytes(image, &steps, open) }
     if image.hasAlpha, !options.keepsAlpha {

@@ -22,6 +22,17 @@ extension BuildOptions {
     Option(
       "profile", "srgb", help: "srgb converts; keep leaves RGB and gray as they are, with it in every tile"),
     Option("linear", help: "shrink in linear light: fine bright detail keeps its brightness"),
+    Option(
+      "dpi", "auto",
+      help: "that PDF and SVG are drawn with; auto: of a PDF the resolution of its pictures, or 300"),
+    Option("size", "N", help: "pixels along the longer side of SVG (default: as large as it says)"),
+    Option(
+      "window", "LOW,HIGH",
+      help:
+        "of samples of 16 bits: what becomes black and white; full, or auto: what the picture has (default: auto "
+        + "where the top bits are unused)"),
+    Option(
+      "bands", "R,G,B", help: "which of a picture's bands are shown, counted from 1: three, or one as gray"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
   ]
 
@@ -75,6 +86,32 @@ extension BuildOptions {
     if self.shrinksLinearly, self.keepsProfile {
       throw UsageError("--linear and --profile keep do not go together: only sRGB's curve is known")
     }
+    try setDrawing(arguments)
     if let colour = try arguments.colour("background") { self.background = colour }
+  }
+}
+
+extension BuildOptions {
+  /// Those that decide what a source's pixels are.
+  private mutating func setDrawing(_ arguments: Arguments) throws(UsageError) {
+    if arguments.string("dpi") != "auto" { resolution = try arguments.int("dpi", in: 1...10_000) }
+    vectorSide = try arguments.int("size", in: 1...1_000_000)
+    if resolution != nil, vectorSide != nil { throw UsageError("--dpi and --size do not go together") }
+    if let name = arguments.string("window") {
+      guard let window = SampleWindow(name: name) else {
+        throw UsageError(
+          "\(arguments.spelled("window")) is '\(name)'; it takes auto, full or two numbers, low,high")
+      }
+      self.window = window
+    }
+    if let text = arguments.string("bands") {
+      let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+      let bands = parts.compactMap { $0 }.filter { (1...1000).contains($0) }
+      guard parts.count == bands.count, [1, 3].contains(bands.count) else {
+        throw UsageError(
+          "\(arguments.spelled("bands")) is '\(text)'; it takes one number or three, counted from 1")
+      }
+      self.bands = bands
+    }
   }
 }

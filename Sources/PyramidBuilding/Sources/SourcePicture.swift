@@ -1,0 +1,81 @@
+import Imaging
+
+/// Which picture of a source's file is meant, and as what it is read: how finely it is drawn where it has no pixels of
+/// its own, and which of its bands are taken.
+struct SourcePicture {
+  let path: String
+  /// Of a multi-page file, counted from 0; nil where it has but one.
+  let page: Int?
+  /// What was decided on, a clause each.
+  let steps: [String]
+  private let scale: Double?
+  private let bands: [Int]?
+
+  /// - Parameter page: of a multi-page file, counted from 0; nil where it has but one.
+  init(path: String, page: Int?, options: BuildOptions) throws(BuildError) {
+    (self.path, self.page, bands) = (path, page, options.bands)
+    let drawing: Drawing?
+    do throws(ImagingError) {
+      drawing = try Drawing(path, page, options)
+    } catch { throw .unopened(path, error) }
+    scale = drawing?.scale
+    steps =
+      (drawing.map { ["drawn \($0.words)"] } ?? [])
+      + (options.bands.map { ["bands \($0.map(String.init).joined(separator: ", ")) taken"] } ?? [])
+  }
+
+  /// Opens the picture; what its marks say of its colours it then has as its profile.
+  func open(_ access: Image.Access) throws(ImagingError) -> Image {
+    let image = try Image.source(path: path, access: access, page: page, scale: scale)
+    guard let bands else {
+      let most = image.interpretation == "cmyk" ? 5 : 4
+      guard image.bands <= most else {
+        throw ImagingError(
+          "open", path,
+          message: "has \(image.bands) bands; choose which are red, green and blue, as --bands 3,2,1, or one")
+      }
+      return image
+    }
+    guard let greatest = bands.max(), greatest <= image.bands else {
+      throw ImagingError(
+        "open", path,
+        message: "has \(image.bands) \(image.bands == 1 ? "band" : "bands"), and no band \(bands.max() ?? 0)")
+    }
+    return try image.picked(bands: bands.map { $0 - 1 })
+  }
+}
+
+/// How finely a picture without pixels of its own is drawn.
+private struct Drawing {
+  /// Pixels for each 72nd of an inch, or for each unit of an SVG.
+  let scale: Double
+  let words: String
+
+  private static let usual = 300
+
+  /// Nil where the file's own pixels are read, or an SVG as large as it says.
+  init?(_ path: String, _ page: Int?, _ options: BuildOptions) throws(ImagingError) {
+    switch Image.loader(ofPath: path) {
+    case "pdfload":
+      if let dpi = options.resolution {
+        (scale, words) = (Double(dpi) / 72, "at \(dpi) dpi")
+      } else if let own = PDFPage.resolution(path: path, page: page ?? 0) {
+        (scale, words) = (own / 72, "at \((own * 10).rounded() / 10) dpi, its picture's own")
+      } else {
+        (scale, words) = (Double(Self.usual) / 72, "at \(Self.usual) dpi")
+      }
+    case "svgload":
+      if let dpi = options.resolution {
+        (scale, words) = (Double(dpi) / 72, "at \(dpi) dpi")
+      } else if let side = options.vectorSide {
+        let own = try Image(path: path, access: .sequential)
+        (scale, words) = (
+          Double(side) / Double(max(own.width, own.height)), "with \(side) pixels along its longer side"
+        )
+      } else {
+        return nil
+      }
+    default: return nil
+    }
+  }
+}

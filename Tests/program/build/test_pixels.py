@@ -1,0 +1,277 @@
+"""What a source's pixels are, where that is to be decided: PDF and SVG that are drawn, samples of 16 bits, many bands."""
+
+import io
+import json
+import struct
+import unittest
+import zipfile
+from pathlib import Path
+
+import numpy
+from harness import CommandTest, folder, run
+from PIL import Image
+
+
+def tiff(path: Path, pixels: numpy.ndarray, photometric: int = 1) -> Path:
+    """A TIFF of one strip: rows, columns and, where there is more than one, bands of any integer or float type."""
+    rows, columns = pixels.shape[:2]
+    bands = pixels.shape[2] if pixels.ndim == 3 else 1
+    kind = {"u": 1, "i": 2, "f": 3}[pixels.dtype.kind]
+    bits = pixels.dtype.itemsize * 8
+    data = pixels.astype(pixels.dtype.newbyteorder("<")).tobytes()
+    extra = bands - (3 if photometric == 2 else 1)
+    tags = [(256, 4, [columns]), (257, 4, [rows]), (258, 3, [bits] * bands), (259, 3, [1]), (262, 3, [photometric]),
+            (273, 4, [8]), (277, 3, [bands]), (278, 4, [rows]), (279, 4, [len(data)]), (284, 3, [1])]
+    tags += [(338, 3, [0] * extra)] if extra else []
+    tags += [(339, 3, [kind] * bands)]
+    after = 8 + len(data) + 2 + 12 * len(tags) + 4
+    entries, tail = b"", b""
+    for tag, size, values in tags:
+        packed = b"".join(struct.pack("<H" if size == 3 else "<I", value) for value in values)
+        if len(packed) > 4:
+            value = struct.pack("<I", after + len(tail))
+            tail += packed
+        else:
+            value = packed.ljust(4, b"\0")
+        entries += struct.pack("<HHI", tag, size, len(values)) + value
+    path.write_bytes(b"II*\0" + struct.pack("<I", 8 + len(data)) + data + struct.pack("<H", len(tags)) + entries
+                     + bytes(4) + tail)
+    return path
+
+
+def pdf(path: Path, pages: list[tuple[tuple[float, float], str, list[bytes]]]) -> Path:
+    """A PDF: of each page its size in points with what else its dictionary says, its operators, and its JPEGs, which
+    the operators call /I0, /I1, …"""
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    kids = []
+    for (width, height), (operators, more), jpegs in [(page[0], (page[1] + "|").split("|")[:2], page[2]) for page in pages]:
+        names = []
+        for number, jpeg in enumerate(jpegs):
+            columns, rows = Image.open(io.BytesIO(jpeg)).size
+            objects.append(b"<< /Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceRGB "
+                           b"/BitsPerComponent 8 /Filter /DCTDecode /Length %d >>\nstream\n" % (columns, rows, len(jpeg))
+                           + jpeg + b"\nendstream")
+            names.append(f"/I{number} {len(objects)} 0 R")
+        objects.append(f"<< /Length {len(operators)} >>\nstream\n{operators}\nendstream".encode())
+        objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] {more} /Contents {len(objects)} 0 R "
+                       f"/Resources << /Font << /F 3 0 R >> /XObject << {' '.join(names)} >> >> >>".encode())
+        kids.append(f"{len(objects)} 0 R")
+    objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(kids)}] >>".encode()
+    data, places = b"%PDF-1.4\n", []
+    for number, each in enumerate(objects):
+        places.append(len(data))
+        data += b"%d 0 obj\n" % (number + 1) + each + b"\nendobj\n"
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    data += (b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + table
+             + b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(data)))
+    path.write_bytes(data)
+    return path
+
+
+def jpeg(width: int, height: int) -> bytes:
+    """Black and white columns of one pixel each: no drawing but one pixel for a pixel keeps them."""
+    pixels = numpy.zeros((height, width, 3), numpy.uint8)
+    pixels[:, ::2] = 255
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "JPEG", quality=95)
+    return out.getvalue()
+
+
+WORDS = "BT /F 24 Tf 40 40 Td (Words) Tj ET"
+
+
+class Pixels(CommandTest):
+    def built(self, source: Path, *options) -> tuple[dict, Path]:
+        """What the build tells of its one image, and the archive."""
+        library = folder("library")
+        result = run("build", source, "--library", library, "--json", "--quiet", *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        told = json.loads(result.stdout.splitlines()[0])
+        return told, library / f"{told['id']}.szi"
+
+    def pixels(self, archive: Path) -> numpy.ndarray:
+        """The first tile of full resolution."""
+        with zipfile.ZipFile(archive) as szi:
+            names = [name for name in szi.namelist() if "_files/" in name and "/0_0." in name]
+            top = max(names, key=lambda name: int(name.split("/")[-2]))
+            return numpy.array(Image.open(io.BytesIO(szi.read(top))))
+
+    def refused(self, source: Path, *options) -> str:
+        result = run("build", source, "--library", folder("library"), "--quiet", *options)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        return result.stderr
+
+
+class Drawn(Pixels):
+    def size(self, told: dict) -> tuple[int, int]:
+        return told["width"], told["height"]
+
+    def test_a_scan_has_its_own_pixels(self):
+        page = (210 / 25.4 * 72, 297 / 25.4 * 72)
+        place = folder("scan") / "scan.pdf"
+        for width, height in ((1240, 1754), (2480, 3508), (827, 1169)):
+            cover = f"q {page[0]} 0 0 {page[1]} 0 0 cm /I0 Do Q"
+            told, archive = self.built(pdf(place, [(page, cover, [jpeg(width, height)])]), "--format", "png")
+            self.assertLessEqual(abs(told["width"] - width), 1)
+            self.assertLessEqual(abs(told["height"] - height), 1)
+            self.assertRegex(told["steps"][0], r"^drawn at \d+(\.\d)? dpi, its picture's own$")
+            # The picture's own columns, not blended with their neighbours.
+            row = self.pixels(archive)[100, :200].reshape(200, -1)[:, 0].astype(int)
+            self.assertGreater(numpy.abs(numpy.diff(row)).mean(), 200)
+
+    def test_a_scan_on_its_side_and_under_found_words(self):
+        page, place = (595, 842), folder("scan") / "scan.pdf"
+        for cover, more, picture, wanted in (
+                # The page is turned as it is shown.
+                ("q 595 0 0 842 0 0 cm /I0 Do Q", "/Rotate 90", (1654, 2339), (2339, 1654)),
+                # The picture is turned on the page.
+                ("q 0 842 -595 0 595 0 cm /I0 Do Q", "", (2339, 1654), (1654, 2339)),
+                # Invisible words, as text recognition lays them over a scan.
+                ("q 595 0 0 842 0 0 cm /I0 Do Q BT 3 Tr /F 24 Tf 40 40 Td (Words) Tj ET", "", (1654, 2339), (1654, 2339)),
+                # With margins.
+                ("q 555 0 0 802 20 20 cm /I0 Do Q", "", (1131, 1600), (1213, 1716))):
+            with self.subTest(cover + more):
+                told, _ = self.built(pdf(place, [(page, f"{cover}|{more}", [jpeg(*picture)])]))
+                for side, want in zip(self.size(told), wanted):
+                    self.assertLess(abs(side - want) / want, 0.01, (self.size(told), wanted))
+
+    def test_what_is_no_scan_is_drawn_at_300(self):
+        page, place = (72 * 4, 72 * 5), folder("words") / "words.pdf"
+        for operators, pictures in (
+                (WORDS, []),
+                # A small picture, and a coarse background.
+                (f"{WORDS} q 100 0 0 100 90 200 cm /I0 Do Q", [jpeg(1000, 1000)]),
+                (f"q 288 0 0 360 0 0 cm /I0 Do Q {WORDS}", [jpeg(288, 360)])):
+            told, _ = self.built(pdf(place, [(page, operators, pictures)]))
+            self.assertEqual((self.size(told), told["steps"][0]), ((1200, 1500), "drawn at 300 dpi"))
+        told, _ = self.built(place, "--dpi", 100)
+        self.assertEqual((self.size(told), told["steps"][0]), ((400, 500), "drawn at 100 dpi"))
+        told, _ = self.built(place, "--dpi", "auto")
+        self.assertEqual(self.size(told), (1200, 1500))
+
+    def test_each_page_has_its_own_resolution(self):
+        page = (300, 400)
+        cover = "q 300 0 0 400 0 0 cm /I0 Do Q"
+        source = pdf(folder("pages") / "pages.pdf", [
+            (page, cover, [jpeg(600, 800)]), (page, cover, [jpeg(900, 1200)]), (page, WORDS, [])])
+        library = folder("library")
+        result = run("build", source, "--library", library, "--json", "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        told = {line["id"]: self.size(line) for line in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(told, {"pages/1": (600, 800), "pages/2": (900, 1200), "pages/3": (1250, 1667)})
+        inspected = json.loads(run("inspect", source, "--json").stdout)
+        self.assertEqual((inspected["width"], inspected["height"]), (600, 800))
+        self.assertIn("drawn at 144.0 dpi, its picture's own", inspected["steps"])
+        self.assertIn("unchanged", run("build", source, "--library", library).stderr)
+
+    def test_svg_is_drawn_as_large_as_asked(self):
+        source = folder("svg") / "plan.svg"
+        source.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100">'
+                          '<path d="M0 0h200v100z" fill="navy"/></svg>')
+        for options, size in (((), (200, 100)), (("--dpi", 144), (400, 200)), (("--size", 3000), (3000, 1500))):
+            told, _ = self.built(source, *options)
+            self.assertEqual(self.size(told), size)
+        self.assertIn("drawn with 3000 pixels along its longer side", told["steps"])
+        self.assertUsageError(run("build", source, "--library", "x", "--size", 10, "--dpi", 10), "--dpi", "--size")
+        self.assertUsageError(run("build", source, "--library", "x", "--dpi", 0), "--dpi")
+
+
+class Samples(Pixels):
+    def ramp(self, kind: type, low: int, high: int, bands: int = 1) -> numpy.ndarray:
+        values = numpy.linspace(low, high, 256 * 200).round().astype(kind).reshape(200, 256)
+        return values if bands == 1 else numpy.stack([values] * bands, axis=2)
+
+    def levels(self, source: Path, *options) -> tuple[numpy.ndarray, list[str]]:
+        told, archive = self.built(source, "--format", "png", *options)
+        return numpy.unique(numpy.atleast_3d(self.pixels(archive))[..., 0]), told["steps"]
+
+    def test_cameras_of_10_12_and_14_bits_are_seen(self):
+        place = folder("depth")
+        for bits in (9, 10, 12, 14, 15):
+            for bands in (1, 3):
+                pixels = self.ramp(numpy.uint16, 0, (1 << bits) - 1, bands)
+                found, steps = self.levels(tiff(place / "camera.tif", pixels, 2 if bands == 3 else 1))
+                self.assertGreaterEqual(len(found), 250, (bits, bands))
+                self.assertEqual((found[0], found[-1]), (0, 255))
+                self.assertIn(f"values from 0 to {(1 << bits) - 1} spread from black to white", steps)
+
+    def test_one_value_in_the_upper_half_and_nothing_is_moved(self):
+        pixels = self.ramp(numpy.uint16, 0, 4095)
+        pixels[-1, -1] = 40_000
+        found, steps = self.levels(tiff(folder("depth") / "full.tif", pixels))
+        self.assertEqual(found[:-1].tolist(), [*range(17)])
+        self.assertIn(found[-1], (155, 156))
+        self.assertFalse([step for step in steps if "spread" in step])
+
+    def test_the_window_that_was_asked_for(self):
+        source = tiff(folder("depth") / "window.tif", self.ramp(numpy.uint16, 0, 4095))
+        found, _ = self.levels(source, "--window", "full")
+        self.assertEqual(found.tolist(), list(range(17)))
+        found, steps = self.levels(source, "--window", "1000,2000")
+        self.assertEqual(len(found), 256)
+        self.assertIn("values from 1000 to 2000 spread from black to white", steps)
+        told, archive = self.built(source, "--format", "png", "--window", "1000,2000")
+        shown = self.pixels(archive).astype(float)
+        exact = numpy.clip((self.ramp(numpy.uint16, 0, 4095).astype(float) - 1000) / 1000, 0, 1) * 255
+        self.assertLessEqual(numpy.abs(shown - exact).max(), 1)
+        full = tiff(folder("depth") / "wide.tif", self.ramp(numpy.uint16, 20_000, 60_000))
+        self.assertEqual(len(self.levels(full, "--window", "auto")[0]), 256)
+        for wrong in ("bogus", "5", "5,5", "6,5", "1,2,3", "nan,1", ""):
+            self.assertUsageError(run("build", source, "--library", "x", "--window", wrong), "--window")
+
+    def test_signed_and_longer_integers(self):
+        place = folder("signed")
+        for kind, low, high, told in (
+                (numpy.int8, -128, 127, "-128 to 127"), (numpy.int8, -20, 20, "-20 to 20"),
+                (numpy.int16, 0, 3000, "0 to 3000"), (numpy.int16, -30_000, 30_000, "-32768 to 32767"),
+                (numpy.uint32, 0, 100_000, "0 to 100000")):
+            with self.subTest(kind=kind, high=high):
+                found, steps = self.levels(tiff(place / "a.tif", self.ramp(kind, low, high)))
+                self.assertGreater(len(found), min(200, high - low - 1))
+                self.assertIn(f"values from {told} spread from black to white", steps)
+
+    def test_alpha_stays_what_it_is(self):
+        pixels = self.ramp(numpy.uint16, 0, 4095, 4)
+        pixels[..., 3] = 65535
+        pixels[0, 0, 3] = 0
+        path = folder("alpha") / "alpha.tif"
+        data = bytearray(tiff(path, pixels, 2).read_bytes())
+        # The fourth band is alpha (ExtraSamples 2).
+        at = data.index(struct.pack("<HHI", 338, 3, 1))
+        data[at + 8] = 2
+        path.write_bytes(data)
+        _, archive = self.built(path, "--format", "png")
+        shown = self.pixels(archive)
+        self.assertEqual((shown[0, 0, 3], shown[0, 1, 3], shown[-1, -1].tolist()), (0, 255, [255] * 4))
+
+
+class Bands(Pixels):
+    def test_more_bands_than_a_picture_has_are_refused_and_chosen(self):
+        pixels = numpy.stack([numpy.full((60, 80), 30 * band, numpy.uint8) for band in range(1, 7)], axis=2)
+        source = tiff(folder("bands") / "six.tif", pixels)
+        self.assertIn("has 6 bands", self.refused(source))
+        self.assertIn("--bands", self.refused(source))
+        for bands, wanted in (("4,2,6", [120, 60, 180]), ("1,1,1", [30, 30, 30])):
+            told, archive = self.built(source, "--format", "png", "--bands", bands)
+            self.assertEqual(self.pixels(archive)[5, 5].tolist(), wanted)
+            self.assertIn(f"bands {bands.replace(',', ', ')} taken", told["steps"])
+        _, archive = self.built(source, "--format", "png", "--bands", 5)
+        self.assertEqual(self.pixels(archive)[5, 5], 150)
+        self.assertIn("no band 7", self.refused(source, "--bands", "1,2,7"))
+        for wrong in ("1,2", "0", "a", "1,2,3,4", ""):
+            self.assertUsageError(run("build", source, "--library", "x", "--bands", wrong), "--bands")
+
+    def test_bands_of_16_bits_and_of_a_photograph(self):
+        base = folder("bands")
+        deep = numpy.stack([numpy.full((60, 80), 1000 * band, numpy.uint16) for band in range(1, 9)], axis=2)
+        _, archive = self.built(tiff(base / "eight.tif", deep), "--format", "png", "--bands", "8,1,4", "--window", "0,8000")
+        shown = self.pixels(archive)[5, 5].astype(int)
+        self.assertLessEqual(numpy.abs(shown - [255, 32, 128]).max(), 1)
+        Image.fromarray(numpy.full((20, 20, 3), (10, 20, 30), numpy.uint8)).save(base / "photo.png")
+        _, archive = self.built(base / "photo.png", "--format", "png", "--bands", "3,2,1")
+        self.assertEqual(self.pixels(archive)[0, 0].tolist(), [30, 20, 10])
+
+
+if __name__ == "__main__":
+    unittest.main()
