@@ -26,11 +26,7 @@ extension BuildOptions {
       "dpi", "auto",
       help: "that PDF and SVG are drawn with; auto: of a PDF the resolution of its pictures, or 300"),
     Option("size", "N", help: "pixels along the longer side of SVG (default: as large as it says)"),
-    Option(
-      "window", "LOW,HIGH",
-      help:
-        "of samples of 16 bits: what becomes black and white; full, or auto: what the picture has (default: auto "
-        + "where the top bits are unused)"),
+    Option("window", "LOW,HIGH", help: "of 16 bits: what is black and what white; or auto, or full"),
     Option(
       "bands", "R,G,B", help: "which of a picture's bands are shown, counted from 1: three, or one as gray"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
