@@ -50,7 +50,8 @@ package struct CatalogEntry: Hashable, Sendable {
   var searchText: String {
     let m = metadata
     return SearchWords.spaced(
-      ([id.text, m.title, m.caption, m.creator, m.date, m.place].compactMap { $0 } + m.keywords)
+      ([id.text, m.title, m.caption, m.creator, m.date, m.place, m.identifier, m.source, m.credit]
+        .compactMap { $0 } + m.titles.values.sorted() + m.keywords)
         .joined(separator: "\n"))
   }
 }

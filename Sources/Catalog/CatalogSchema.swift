@@ -6,7 +6,7 @@ import TileStorage
 /// The table of images with its full-text index, and the way between its rows and entries.
 enum CatalogSchema {
   /// Raised with every change of the tables: a catalog of another version is made anew.
-  static let version = 7
+  static let version = 8
 
   private static let image = """
     CREATE TABLE image (
@@ -14,7 +14,7 @@ enum CatalogSchema {
       inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL, sidecar INTEGER NOT NULL,
       width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, stored_bytes INTEGER, format TEXT, generation INTEGER,
       title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT, microns REAL,
-      page INTEGER, digest TEXT, book TEXT, item TEXT NOT NULL, search TEXT
+      page INTEGER, digest TEXT, words TEXT, book TEXT, item TEXT NOT NULL, search TEXT
     )
     """
   /// Reads its text from the table; `prefix` for what is found as it is typed.
@@ -57,7 +57,7 @@ enum CatalogSchema {
 
   static let columns =
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
-    + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar, digest"
+    + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar, digest, words"
   private static let allColumns = columns + ", book, item, search"
   /// Not `INSERT OR REPLACE`, which would remove a row without its trigger.
   static let insert: String = {
@@ -92,9 +92,18 @@ enum CatalogSchema {
       SQLiteValue(m.creator), SQLiteValue(m.date), SQLiteValue(m.place), SQLiteValue(m.rights),
       .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.bytes),
       SQLiteValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLiteValue(entry.sourceDigest),
-      SQLiteValue(entry.book?.text),
+      SQLiteValue(furtherWords(m)), SQLiteValue(entry.book?.text),
       .text((entry.book ?? entry.id).text), SQLiteValue(entry.pyramid == nil ? nil : entry.searchText),
     ]
+  }
+
+  /// All words as JSON where they are more than the other columns hold; few pictures have more, and JSON takes time.
+  private static func furtherWords(_ metadata: ImageMetadata) -> String? {
+    let held = ImageMetadata(
+      title: metadata.title, caption: metadata.caption,
+      creators: metadata.creator.map { [$0] } ?? [], date: metadata.date, place: metadata.place,
+      rights: metadata.rights, keywords: metadata.keywords)
+    return held == metadata ? nil : String(decoding: metadata.json, as: UTF8.self)
   }
 
   /// The entry of a row with `columns`; nil where somebody has written one that has no image's id.
@@ -109,9 +118,12 @@ enum CatalogSchema {
     entry.format = row.text(8) ?? ""
     entry.generation = UInt64(bitPattern: Int64(row.integer(9)))
     let keywords = row.text(16).flatMap { try? JSONDecoder().decode([String].self, from: Data($0.utf8)) }
-    entry.metadata = ImageMetadata(
-      title: row.text(10), caption: row.text(11), creator: row.text(12), date: row.text(13),
-      place: row.text(14), rights: row.text(15), keywords: keywords ?? [])
+    let words = row.text(22).flatMap { ImageMetadata(json: Data($0.utf8)) }
+    entry.metadata =
+      words
+      ?? ImageMetadata(
+        title: row.text(10), caption: row.text(11), creators: row.text(12).map { [$0] } ?? [],
+        date: row.text(13), place: row.text(14), rights: row.text(15), keywords: keywords ?? [])
     entry.page = row.optionalInteger(17)
     entry.bytes = row.optionalInteger(18)
     entry.micronsPerPixel = row.optionalReal(19)

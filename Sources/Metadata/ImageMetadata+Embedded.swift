@@ -15,22 +15,24 @@ extension ImageMetadata {
   /// - Parameter isSidecar: all that is said is XMP; Exiv2 makes EXIF of it, whose dates always have a time.
   init(_ file: MetadataFile, isSidecar: Bool = false) {
     self.init()
+    // What a program filled in nobody has written; what is beside a picture somebody has.
+    func written(_ text: String?) -> String? { isSidecar ? text : Self.words(text) }
     title =
-      file.alternative("Xmp.dc.title") ?? file.text("Iptc.Application2.ObjectName")
-      ?? file.text("Xmp.photoshop.Headline") ?? file.text("Iptc.Application2.Headline")
-      ?? file.text("Exif.Image.XPTitle")
+      written(file.alternative("Xmp.dc.title")) ?? written(file.text("Iptc.Application2.ObjectName"))
+      ?? written(file.text("Xmp.photoshop.Headline")) ?? written(file.text("Iptc.Application2.Headline"))
+      ?? Self.words(file.text("Exif.Image.XPTitle"))
+    titles = file.alternatives("Xmp.dc.title").filter { written($0.value) != nil }
     caption =
-      file.alternative("Xmp.dc.description") ?? file.text("Iptc.Application2.Caption")
+      written(file.alternative("Xmp.dc.description")) ?? written(file.text("Iptc.Application2.Caption"))
       ?? Self.words(file.text("Exif.Image.ImageDescription"))
-      ?? Self.comment(file.text("Exif.Photo.UserComment"))
-      ?? file.text("Exif.Image.XPComment")
-    creator =
+      ?? Self.words(Self.comment(file.text("Exif.Photo.UserComment")))
+      ?? Self.words(file.text("Exif.Image.XPComment"))
+    creators = Self.unique(
       Self.first([
-        file.texts("Xmp.dc.creator"), file.texts("Iptc.Application2.Byline"), file.texts("Exif.Image.Artist"),
-      ]).joined(separator: "; ").nilIfEmpty
-    rights =
-      file.alternative("Xmp.dc.rights") ?? file.text("Iptc.Application2.Copyright")
-      ?? file.text("Exif.Image.Copyright")
+        file.texts("Xmp.dc.creator"), file.texts("Iptc.Application2.Byline"),
+        Self.artists(file.text("Exif.Image.Artist")),
+      ]))
+    readRights(file)
     date = (isSidecar ? nil : Self.cameraDate(of: file)) ?? Self.date(of: file)
     place =
       Self.first([
@@ -77,12 +79,15 @@ extension ImageMetadata {
       .asciiOnlyDigits()
   }
 
-  /// What cameras fill the description with unasked is nobody's caption.
+  /// What cameras, microscopes and programs fill in unasked is nobody's caption.
   private static func words(_ text: String?) -> String? {
-    let fillers = [
-      "OLYMPUS DIGITAL CAMERA", "SONY DSC", "KONICA MINOLTA DIGITAL CAMERA", "MINOLTA DIGITAL CAMERA",
-    ]
-    return text.flatMap { fillers.contains($0) ? nil : $0 }
+    text.flatMap { MachineText.isSuspected($0) ? nil : $0 }
+  }
+
+  /// EXIF has all of them in one text (EXIF 2.32, section 4.6.5.6.2; Metadata Working Group's guidelines, 2.0).
+  private static func artists(_ text: String?) -> [String] {
+    (text ?? "").split(separator: ";").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+      .filter { !$0.isEmpty }
   }
 
   /// Exiv2 tells of a comment how it was coded, `charset=Ascii` in front of the words; many have none.
@@ -90,14 +95,14 @@ extension ImageMetadata {
     text?.replacing(#/^charset="?\w+"?\s*/#, with: "").nilIfEmpty
   }
 
-  private static func first(_ lists: [[String]]) -> [String] { lists.first { !$0.isEmpty } ?? [] }
+  static func first(_ lists: [[String]]) -> [String] { lists.first { !$0.isEmpty } ?? [] }
 
-  private static func unique(_ texts: [String]) -> [String] {
+  static func unique(_ texts: [String]) -> [String] {
     var seen: Set<String> = []
     return texts.filter { seen.insert($0).inserted }
   }
 }
 
 extension String {
-  fileprivate var nilIfEmpty: String? { isEmpty ? nil : self }
+  var nilIfEmpty: String? { isEmpty ? nil : self }
 }

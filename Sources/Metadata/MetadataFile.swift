@@ -1,5 +1,6 @@
 import CGExiv2
 import Foundation
+import TileStorage
 
 /// The EXIF, IPTC and XMP fields of one file, by Exiv2's names (`Xmp.dc.title`).
 final class MetadataFile {
@@ -76,6 +77,28 @@ final class MetadataFile {
     return trimmed.isEmpty ? nil : trimmed
   }
 
+  /// Of XMP's alternatives those whose language is named, by its tag (BCP 47).
+  func alternatives(_ tag: String) -> [String: String] {
+    guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0,
+      let bytes = gexiv2_metadata_try_get_tag_string(pointer, tag, nil)
+    else { return [:] }
+    defer { g_free(bytes) }
+    let text = Self.text(bytes)
+    let marks = text.matches(of: #/(?:^|, )lang="([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,8})" /#)
+      .prefix(Self.mostLanguages)
+    var result: [String: String] = [:]
+    for (number, mark) in marks.enumerated() where mark.output.1 != "x-default" {
+      let end = number + 1 < marks.count ? marks[number + 1].range.lowerBound : text.endIndex
+      let words = Self.trimmed(String(text[mark.range.upperBound..<end]))
+      if !words.isEmpty {
+        result[String(mark.output.1)] = ImageMetadata.cut(words, MetadataEdit.longestTitle)
+      }
+    }
+    return result
+  }
+
+  private static let mostLanguages = 100
+
   // MARK: Writing
 
   /// The XMP packet with every field, as a sidecar holds it.
@@ -127,5 +150,6 @@ final class MetadataFile {
     gexiv2_log_set_level(GEXIV2_LOG_LEVEL_MUTE)
     return gexiv2_initialize() != 0
       && gexiv2_metadata_try_register_xmp_namespace("https://ziggurat.invalid/xmp/1.0/", "ziggurat", nil) != 0
+      && gexiv2_metadata_try_register_xmp_namespace("http://creativecommons.org/ns#", "cc", nil) != 0
   }()
 }

@@ -26,7 +26,9 @@ package struct Sidecar: Sendable, Codable {
         let removed = Self.removed(file)
         var metadata = ImageMetadata(file, isSidecar: true)
         // Other fields than Dublin Core's do not stand for what was emptied.
-        if removed.contains("title"), file.alternative("Xmp.dc.title") == nil { metadata.title = nil }
+        if removed.contains("title"), file.alternative("Xmp.dc.title") == nil {
+          (metadata.title, metadata.titles) = (nil, [:])
+        }
         return (metadata, removed)
       }
     }
@@ -37,13 +39,27 @@ package struct Sidecar: Sendable, Codable {
   /// What is known of a picture that said `own` when it was built.
   package func applied(to own: ImageMetadata) -> ImageMetadata {
     var result = own
-    result.title = metadata.title ?? (removed.contains("title") ? nil : own.title)
+    // Titles of two authors are no translations of each other.
+    if metadata.title != nil || !metadata.titles.isEmpty || removed.contains("title") {
+      (result.title, result.titles) = (metadata.title, metadata.titles)
+    }
     result.caption = metadata.caption ?? (removed.contains("caption") ? nil : own.caption)
     if !metadata.keywords.isEmpty || removed.contains("keywords") { result.keywords = metadata.keywords }
-    result.creator = metadata.creator ?? own.creator
+    if !metadata.creators.isEmpty { result.creators = metadata.creators }
     result.date = metadata.date ?? own.date
     result.place = metadata.place ?? own.place
     result.rights = metadata.rights ?? own.rights
+    result.usageTerms = metadata.usageTerms ?? own.usageTerms
+    // Who names a licence anew takes back the one before, whichever field named it.
+    if metadata.license != nil || metadata.webStatement != nil
+      || metadata.rights.flatMap(ImageMetadata.address) != nil
+    {
+      (result.license, result.webStatement) = (metadata.license, metadata.webStatement)
+      if metadata.rights == nil, own.rights.flatMap(ImageMetadata.address) != nil { result.rights = nil }
+    }
+    result.identifier = metadata.identifier ?? own.identifier
+    result.source = metadata.source ?? own.source
+    result.credit = metadata.credit ?? own.credit
     return result
   }
 

@@ -30,12 +30,16 @@ import TileStorage
 
   @Test func givesBackWhatItWasGiven() throws {
     let metadata = ImageMetadata(
-      title: "Tïtle", caption: "two\nlines", creator: "A; B", date: "2024-05-01", place: "Porto",
+      title: "Tïtle", caption: "two\nlines", creators: ["A; B"], date: "2024-05-01", place: "Porto",
       rights: "©", keywords: ["a, b", "\"", ""])
     var entry = Self.entry("some/image/2", metadata)
     (entry.page, entry.micronsPerPixel, entry.sourceDigest) = (2, 0.25, "digest")
     let catalog = try open()
     try catalog.update([entry, CatalogEntry(unreadable: "broken", stamp: entry.stamp)], removing: [])
+    #expect(try catalog.entries(["some/image/2", "none"]) == [entry])
+    entry.metadata.titles = ["de": "Titel"]
+    (entry.metadata.creators, entry.metadata.license) = (["A", "B"], "https://example.org/by")
+    try catalog.update([entry], removing: [])
     #expect(try catalog.entries(["some/image/2", "none"]) == [entry])
     #expect(try catalog.entries(["broken"]).map(\.pyramid) == [nil])
     #expect(try catalog.unreadableCount() == 1)
@@ -78,7 +82,7 @@ import TileStorage
       [
         Self.entry("a/night watch", ImageMetadata(title: "De Nachtwacht")),
         Self.entry(
-          "b", ImageMetadata(caption: "Hase, 1502", creator: "Albrecht Dürer", place: "Nuremberg")),
+          "b", ImageMetadata(caption: "Hase, 1502", creators: ["Albrecht Dürer"], place: "Nuremberg")),
         Self.entry("c", ImageMetadata(keywords: ["太鼓木橋", "a-b"])),
       ], removing: [])
     #expect(try found(catalog, text) == expected)

@@ -22,11 +22,12 @@ import TileStorage
   @Test(arguments: awkward) func whatIsWrittenIsRead(_ text: String) throws {
     let bytes = try #require(
       try Sidecar.edited([], edit(text, "\(text)\n\n\(text)", [text, "second", text + "!"])))
-    let read = try #require(try Sidecar(bytes)).applied(to: ImageMetadata(title: "own", creator: "C"))
+    let read = try #require(try Sidecar(bytes)).applied(to: ImageMetadata(title: "own", creators: ["C"]))
     #expect(
       read
         == ImageMetadata(
-          title: text, caption: "\(text)\n\n\(text)", creator: "C", keywords: [text, "second", text + "!"]))
+          title: text, caption: "\(text)\n\n\(text)", creators: ["C"], keywords: [text, "second", text + "!"])
+    )
   }
 
   @Test func whatCouldNotBeReadAgainIsNotWritten() throws {
@@ -65,9 +66,8 @@ import TileStorage
       <darktable:history><rdf:Seq><rdf:li darktable:num="0" darktable:operation="exposure"/></rdf:Seq></darktable:history>
       </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>
       """
-    #expect(
-      try #require(try Sidecar(Array(other.utf8))).applied(to: ImageMetadata()) == ImageMetadata(title: "Old")
-    )
+    let before = try #require(try Sidecar(Array(other.utf8))).applied(to: ImageMetadata())
+    #expect((before.title, before.titles) == ("Old", ["de": "Alt"]))
     let bytes = try #require(try Sidecar.edited(Array(other.utf8), edit("New", "Words", ["one"])))
     let path = try folder.write("image.xmp", bytes)
     func tag(_ name: String) throws -> String {

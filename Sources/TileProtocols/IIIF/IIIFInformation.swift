@@ -90,12 +90,24 @@ struct IIIFInformation {
         write(["color", "gray", "bitonal"], &text)
         text.key("extraFeatures")
         write(Self.features3, &text)
-        if let rights = archive.metadata.rights.flatMap(RightsAddress.init)?.text {
-          text.member("rights", rights)
-        }
+        if let rights = RightsAddress(archive.metadata)?.text { text.member("rights", rights) }
+      } else {
+        writeRights2(&text)
       }
     }
     return text.bytes
+  }
+
+  /// Version 2.1, section 5.4, where viewers show the attribution as HTML.
+  private func writeRights2(_ text: inout JSONText) {
+    let metadata = archive.metadata
+    let license = RightsAddress(metadata)?.text
+    let rights = metadata.rights.flatMap { license != nil && RightsAddress($0)?.text == license ? nil : $0 }
+    let attribution = [rights, metadata.usageTerms, metadata.credit].compactMap(\.self)
+    if !attribution.isEmpty {
+      text.member("attribution", HTMLText.escaped(attribution.joined(separator: "\n")))
+    }
+    if let address = license ?? metadata.license ?? metadata.webStatement { text.member("license", address) }
   }
 
   private func write(_ words: [String], _ text: inout JSONText) {

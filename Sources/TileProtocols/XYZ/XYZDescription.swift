@@ -28,9 +28,7 @@ package struct XYZDescription: Encodable {
     self.name = name
     description = metadata?.caption
     // Maps show it as HTML (TileJSON 3.0, section 3.4), and it is anybody's text.
-    attribution = metadata?.rights.map {
-      $0.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-    }
+    attribution = (metadata?.rights ?? metadata?.credit).map(HTMLText.escaped)
     self.tiles = [tiles]
     maxzoom = grid.maximumZ
     tileSize = pyramid.tileSize

@@ -22,12 +22,23 @@ struct ImageDescription: Encodable {
 
   let id: ImageID
   let title: String
+  /// By the tags of their languages, where these are named.
+  let titles: [String: String]?
   let caption: String?
+  /// All in one line.
   let creator: String?
+  let creators: [String]?
   /// ISO 8601, as far as it is known.
   let date: String?
   let place: String?
   let rights: String?
+  /// Addresses, http or https.
+  let license: String?
+  let webStatement: String?
+  let usageTerms: String?
+  let identifier: String?
+  let source: String?
+  let credit: String?
   let keywords: [String]
   let width: Int
   let height: Int
@@ -53,7 +64,12 @@ struct ImageDescription: Encodable {
     id = entry.id
     let metadata = entry.metadata
     title = metadata.title ?? id.name
+    titles = metadata.titles.isEmpty ? nil : metadata.titles
     (caption, creator, date) = (metadata.caption, metadata.creator, metadata.date)
+    creators = metadata.creators.isEmpty ? nil : metadata.creators
+    (license, webStatement) = (metadata.license, metadata.webStatement)
+    (usageTerms, identifier) = (metadata.usageTerms, metadata.identifier)
+    (source, credit) = (metadata.source, metadata.credit)
     (place, rights, keywords) = (metadata.place, metadata.rights, metadata.keywords)
     (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
     tileSize = pyramid.tileSize

@@ -4,6 +4,7 @@ import Foundation
 import HTTPMessages
 import TileGeometry
 import TileProtocols
+import TileStorage
 
 /// IIIF Presentation 3.0 of one image, or of a book with its pages as canvases.
 struct PresentationManifest {
@@ -26,7 +27,7 @@ struct PresentationManifest {
     let isBook = first.id != id
     var result: JSONValue = [
       "@context": .text(Self.context), "id": .text(Self.url(ofID: id, base: base)), "type": "Manifest",
-      "label": Self.text((isBook ? commonTitle : first.metadata.title) ?? id.name),
+      "label": label(first.metadata, isCommon: !isBook || hasCommonTitle),
       "items": .list(pages.enumerated().map { canvas($1, number: $0 + 1) }), "thumbnail": [thumbnail(first)],
       "homepage": [
         [
@@ -42,33 +43,46 @@ struct PresentationManifest {
   }
 
   /// Of a book all of whose pages say the same, as those of one file do.
-  private var commonTitle: String? {
+  private var hasCommonTitle: Bool {
     let title = pages[0].metadata.title
-    return pages.allSatisfy { $0.metadata.title == title } ? title : nil
+    return pages.allSatisfy { $0.metadata.title == title }
+  }
+
+  /// The title in every language that it is known in.
+  private func label(_ metadata: ImageMetadata, isCommon: Bool) -> JSONValue {
+    guard isCommon else { return Self.text(id.name) }
+    var languages = metadata.titles.mapValues { JSONValue.list([.text(Self.plain($0))]) }
+    if let title = metadata.title, !metadata.titles.values.contains(title) {
+      languages["none"] = [.text(Self.plain(title))]
+    }
+    return languages.isEmpty ? Self.text(id.name) : .object(languages)
   }
 
   private func describe(_ entry: CatalogEntry, _ result: inout JSONValue) {
     let metadata = entry.metadata
     if let caption = metadata.caption { result["summary"] = Self.text(caption) }
+    let license = RightsAddress(metadata)
+    // What is told as `rights` needs no line of its own.
+    func unlessTold(_ text: String?) -> String? {
+      text.flatMap { license != nil && RightsAddress($0)?.text == license?.text ? nil : $0 }
+    }
     var fields: [JSONValue] = []
-    for (label, value) in [
-      ("Creator", metadata.creator.map { [$0] }), ("Date", metadata.date.map { [$0] }),
-      ("Place", metadata.place.map { [$0] }),
-      ("Keywords", metadata.keywords.isEmpty ? nil : metadata.keywords),
-    ] {
-      if let value {
-        fields.append([
-          "label": ["en": [.text(label)]], "value": ["none": .list(value.map { .text(Self.plain($0)) })],
-        ])
-      }
+    for (label, values) in [
+      ("Creator", metadata.creators), ("Date", Self.list(metadata.date)),
+      ("Place", Self.list(metadata.place)), ("Keywords", metadata.keywords),
+      ("Identifier", Self.list(metadata.identifier)), ("Source", Self.list(metadata.source)),
+      ("License", Self.list(unlessTold(metadata.license))),
+      ("Rights statement", Self.list(unlessTold(metadata.webStatement))),
+    ] where !values.isEmpty {
+      fields.append(["label": ["en": [.text(label)]], "value": Self.texts(values)])
     }
     if !fields.isEmpty { result["metadata"] = .list(fields) }
-    guard let rights = metadata.rights else { return }
-    if let license = RightsAddress(rights) {
-      result["rights"] = .text(license.text)
-    } else {
-      result["requiredStatement"] = ["label": ["en": ["Rights"]], "value": Self.text(rights)]
-    }
+    if let license { result["rights"] = .text(license.text) }
+    let rights = unlessTold(metadata.rights)
+    let required = [rights, metadata.usageTerms, metadata.credit].compactMap(\.self)
+    guard !required.isEmpty else { return }
+    let label = rights != nil || metadata.usageTerms != nil ? "Rights" : "Credit"
+    result["requiredStatement"] = ["label": ["en": [.text(label)]], "value": Self.texts(required)]
   }
 
   private func canvas(_ entry: CatalogEntry, number: Int) -> JSONValue {
@@ -118,7 +132,13 @@ struct PresentationManifest {
 
   static func title(_ entry: CatalogEntry) -> String { entry.metadata.title ?? entry.id.name }
 
-  static func text(_ text: String) -> JSONValue { ["none": [.text(plain(text))]] }
+  static func text(_ text: String) -> JSONValue { texts([text]) }
+
+  private static func texts(_ texts: [String]) -> JSONValue {
+    ["none": .list(texts.map { .text(plain($0)) })]
+  }
+
+  private static func list(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
   /// A viewer takes a value from `<` to `>` for HTML, unless white space follows (Presentation 3.0, section
   /// 4.5): nobody's words are.

@@ -10,10 +10,12 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
 
   /// What the picture is called, in one line.
   public var title: String?
+  /// The title in languages that are named, by their tags (BCP 47); the one without a tag is `title` alone.
+  public var titles: [String: String] = [:]
   /// What it shows, maybe in several lines.
   public var caption: String?
-  /// Who made it; several are separated by `; `.
-  public var creator: String?
+  /// Who made it, each by themselves.
+  public var creators: [String]
   /// When the picture was taken, ISO 8601 as far as it is known: `2024`, `2024-05-01`,
   /// `2024-05-01T10:20:30`, with `+02:00` where the zone is known.
   public var date: String?
@@ -21,17 +23,32 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
   public var place: String?
   /// Who has rights in it, or the address of a licence.
   public var rights: String?
+  /// The address of its licence: http or https, ASCII.
+  public var license: String?
+  /// The address of a page about the rights in it: http or https, ASCII.
+  public var webStatement: String?
+  /// What may be done with it, in words.
+  public var usageTerms: String?
+  /// What its keepers call it: a shelf mark, an inventory number.
+  public var identifier: String?
+  /// Whom it came from: the owner of the rights, or of the original.
+  public var source: String?
+  /// Who is to be named when it is shown.
+  public var credit: String?
   /// Words that it is found by, in the order in which they were given.
   public var keywords: [String]
 
   /// Fields as given; nothing is trimmed.
   public init(
-    title: String? = nil, caption: String? = nil, creator: String? = nil, date: String? = nil,
+    title: String? = nil, caption: String? = nil, creators: [String] = [], date: String? = nil,
     place: String? = nil, rights: String? = nil, keywords: [String] = []
   ) {
-    (self.title, self.caption, self.creator, self.date) = (title, caption, creator, date)
+    (self.title, self.caption, self.creators, self.date) = (title, caption, creators, date)
     (self.place, self.rights, self.keywords) = (place, rights, keywords)
   }
+
+  /// All who made it in one line, separated by `; `; nil where nobody is named.
+  public var creator: String? { creators.isEmpty ? nil : creators.joined(separator: "; ") }
 
   /// Nil where the bytes are not such a record.
   public init?(json: Data) {
@@ -48,6 +65,44 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
     // Strings always encode.
     return Array(try! encoder.encode(self)) + [0x0a]
+  }
+}
+
+extension ImageMetadata {
+  private enum Key: String, CodingKey {
+    case title, titles, caption, creator, creators, date, place, rights, license, webStatement, usageTerms
+    case identifier, source, credit, keywords
+  }
+
+  /// Of an archive that an earlier version built, too: it names all creators in one text, and has fewer fields.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: Key.self)
+    func text(_ key: Key) throws -> String? { try fields.decodeIfPresent(String.self, forKey: key) }
+    self.init(
+      title: try text(.title), caption: try text(.caption),
+      creators: try fields.decodeIfPresent([String].self, forKey: .creators)
+        ?? text(.creator).map { [$0] } ?? [],
+      date: try text(.date), place: try text(.place), rights: try text(.rights),
+      keywords: try fields.decode([String].self, forKey: .keywords))
+    titles = try fields.decodeIfPresent([String: String].self, forKey: .titles) ?? [:]
+    (license, webStatement) = (try text(.license), try text(.webStatement))
+    (usageTerms, identifier) = (try text(.usageTerms), try text(.identifier))
+    (source, credit) = (try text(.source), try text(.credit))
+  }
+
+  /// What an earlier version reads as well: `creator` is there beside `creators`.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: Key.self)
+    for (key, text) in [
+      (.title, title), (.caption, caption), (.creator, creator), (.date, date), (.place, place),
+      (.rights, rights), (.license, license), (.webStatement, webStatement), (.usageTerms, usageTerms),
+      (.identifier, identifier), (.source, source), (.credit, credit),
+    ] as [(Key, String?)] {
+      try fields.encodeIfPresent(text, forKey: key)
+    }
+    if creators.count > 1 { try fields.encode(creators, forKey: .creators) }
+    if !titles.isEmpty { try fields.encode(titles, forKey: .titles) }
+    try fields.encode(keywords, forKey: .keywords)
   }
 }
 

@@ -92,7 +92,11 @@ enum InspectCommand: Command {
     [
       ("title", metadata.title), ("caption", metadata.caption), ("creator", metadata.creator),
       ("date", metadata.date), ("place", metadata.place), ("rights", metadata.rights),
+      ("license", metadata.license), ("webStatement", metadata.webStatement),
+      ("usageTerms", metadata.usageTerms), ("identifier", metadata.identifier),
+      ("credit", metadata.credit), ("creditSource", metadata.source),
     ].compactMap { (key, text) in text.map { Fact(key, $0) } }
+      + metadata.titles.sorted { $0.key < $1.key }.map { Fact("title-\($0.key)", $0.value) }
       + (metadata.keywords.isEmpty
         ? [] : [Fact("keywords", metadata.keywords, separator: ", ")])
   }

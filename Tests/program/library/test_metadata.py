@@ -48,7 +48,7 @@ def write(path, *options: str):
 
 def of_manifest(manifest: dict) -> dict:
     """The six as a manifest shows them."""
-    fields = {field["label"]["en"][0].lower(): field["value"]["none"][0] for field in manifest.get("metadata", [])}
+    fields = {field["label"]["en"][0].lower(): "; ".join(field["value"]["none"]) for field in manifest.get("metadata", [])}
     told = {"title": manifest["label"]["none"][0], "caption": manifest.get("summary", {}).get("none", [None])[0],
             "rights": manifest.get("requiredStatement", {}).get("value", {}).get("none", [manifest.get("rights")])[0],
             **{name: fields.get(name) for name in ("date", "place", "creator")}}
