@@ -85,7 +85,8 @@ private func answerRequest(
   context._withUnsafeGuaranteedRef { context in
     // From the connection's beginning to its end there is one.
     guard let known = deadline(connection) else { return .NO }
-    let target = RequestTarget(url, known._withUnsafeGuaranteedRef { $0.hidden })
+    let target = RequestTarget(
+      url, known._withUnsafeGuaranteedRef { $0.hidden }, below: context.site.basePath)
     if state.pointee == nil {
       state.pointee = headersSeen
       context.requestsInFlight.wrappingAdd(1, ordering: .relaxed)

@@ -8,7 +8,7 @@ import TileServing
 /// hundred used it up, and the connection ended without an answer. So the query is hidden from it: before
 /// the daemon reads it, its first byte becomes NUL, which is put right again for the handler.
 struct RequestTarget {
-  /// Without the query.
+  /// Without the query, and without what `--base-url` has in front.
   let path: UnsafeRawBufferPointer
   /// Without the `?`.
   let query: UnsafeRawBufferPointer
@@ -20,10 +20,11 @@ struct RequestTarget {
   /// - Parameters:
   ///   - url: of the daemon, which ended it by a NUL in place of the `?`.
   ///   - hidden: what `hide` gave for this request.
-  init(_ url: UnsafePointer<CChar>, _ hidden: CChar?) {
+  ///   - base: what the path may have in front.
+  init(_ url: UnsafePointer<CChar>, _ hidden: CChar?, below base: BasePath) {
     let count = strlen(url)
     let whole = UnsafeRawBufferPointer(start: url, count: count)
-    path = Self.pathOfAbsolute(whole) ?? whole
+    path = base.removed(from: Self.pathOfAbsolute(whole) ?? whole)
     start = url
     if let hidden {
       // The text stands in the connection's own memory, which is written by this thread alone.

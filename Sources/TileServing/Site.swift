@@ -19,6 +19,8 @@ package final class Site: Sendable {
   let files: StaticFiles?
   /// In front of every URL in an answer, without a slash at its end; empty for root-relative URLs.
   let base: String
+  /// The path of `base`, which requests may have in front of theirs.
+  package let basePath: BasePath
   let rendering: RenderOptions
   let renderer: RenderCells
   /// Where answers that have to be rendered are made.
@@ -73,7 +75,7 @@ package final class Site: Sendable {
       cells.sweep()
     }
     sessions = SessionTable(
-      limits: access.sessions, cookie: SessionCookie(isSecure: baseURL.hasPrefix("https:")),
+      limits: access.sessions, cookie: SessionCookie(of: baseURL),
       now: access.clock,
       locked: { [renders, renderer] in
         // What was made of private pictures is not kept longer than their keys.
@@ -82,7 +84,11 @@ package final class Site: Sendable {
         access.audit?.add(.lock, client: nil, visitor: nil)
       }, ended: { [events] in events.endWithSessions() })
     (editor, trash) = (LibraryEditor(library), Trash(library, keeps: access.keepsDeleted))
-    files = try publicFolder.map { (folder) throws(StorageError) in try StaticFiles(root: folder) }
+    let basePath = BasePath(of: baseURL)
+    files = try publicFolder.map { (folder) throws(StorageError) in
+      try StaticFiles(root: folder, below: basePath)
+    }
+    self.basePath = basePath
     base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
     uploads?.observe { [events] upload in
       events.tell(upload)

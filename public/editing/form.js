@@ -1,3 +1,4 @@
+import { place } from '../place.js'
 import { text } from '../text/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
@@ -6,7 +7,7 @@ import { ask } from './ask.js'
 const NAMES = ['title', 'caption', 'keywords']
 
 export async function editImage(root, id, saved) {
-  const url = `/api/images/${encodeURIComponent(id)}`
+  const url = place(`api/images/${encodeURIComponent(id)}`)
   let image = await ask('GET', url)
   const fault = make('p', { role: 'alert' })
   const form = make('form', { className: 'edit' })

@@ -1,6 +1,7 @@
 import { text } from '../text/writing.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from '../gallery/icons.js'
+import { place } from '../place.js'
 import { ask, isOwn } from './ask.js'
 import { editImage } from './form.js'
 import { speak, toast } from './toast.js'
@@ -183,7 +184,7 @@ export class Selection {
     const ids = [...this.chosen]
     this.leave()
     try {
-      for (const id of ids) await ask('POST', `/api/images/${encodeURIComponent(id)}/move`, { to })
+      for (const id of ids) await ask('POST', place(`api/images/${encodeURIComponent(id)}/move`), { to })
       toast(text.moved(ids.length))
     } catch (error) {
       toast(error.message)

@@ -1,3 +1,4 @@
+import { place } from '../place.js'
 import { text } from '../text/writing.js'
 import { ask, isOwn } from './ask.js'
 import { toast } from './toast.js'
@@ -10,7 +11,7 @@ export async function deleteImages(ids) {
   for (const own of [true, false]) {
     const part = ids.filter((id) => isOwn(id) === own)
     while (part.length) {
-      const { deleted } = await ask('POST', '/api/deleted', { ids: part.splice(0, MOST) })
+      const { deleted } = await ask('POST', place('api/deleted'), { ids: part.splice(0, MOST) })
       if (!deleted) continue
       result.deletions.push(deleted.id)
       for (const id of deleted.images) result.ids.add(id)
@@ -25,7 +26,7 @@ export function offerUndo({ ids, deletions }, wanted, restored) {
   toast(words.join(' '), text.undo, deletions.length && (async () => {
     try {
       let count = 0
-      for (const id of deletions) count += (await ask('POST', `/api/deleted/${id}/restore`)).restored.length
+      for (const id of deletions) count += (await ask('POST', place(`api/deleted/${id}/restore`))).restored.length
       restored(count === ids.size)
       toast(text.restored(count))
     } catch (error) {

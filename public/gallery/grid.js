@@ -1,3 +1,4 @@
+import { place } from '../place.js'
 import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
 import { make } from '../viewer/element.js'
 import { Rows } from './rows.js'
@@ -129,7 +130,7 @@ export class Grid {
   make(index) {
     const image = this.images[index]
     const link = make('a', {
-      className: 'picture', href: `/view/${encodeURIComponent(image.id)}`, tabIndex: index === this.focused ? 0 : -1,
+      className: 'picture', href: place(`view/${encodeURIComponent(image.id)}`), tabIndex: index === this.focused ? 0 : -1,
       onclick: () => this.opened(Number(link.dataset.index)),
     }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index

@@ -1,3 +1,4 @@
+import { place } from '../place.js'
 import { tryFormats } from '../sources/formats.js'
 
 const PAGE = 200
@@ -20,7 +21,7 @@ export class Library {
     const query = new URLSearchParams({ limit: String(PAGE) })
     if (this.cursor) query.set('cursor', this.cursor)
     if (this.query) query.set('q', this.query)
-    const { images, next, total } = await this.read(`/api/images?${query}`, this.abort.signal)
+    const { images, next, total } = await this.read(place(`api/images?${query}`), this.abort.signal)
     await tryFormats(images.map((image) => image.format))
     this.images.push(...images)
     this.cursor = next ?? null

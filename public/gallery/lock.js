@@ -1,3 +1,4 @@
+import { place } from '../place.js'
 import { text } from '../text/english.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
@@ -40,12 +41,12 @@ function leave(isTold) {
   document.body.hidden = true
   sessionStorage.clear()
   if (isTold) sessionStorage.setItem(NOTE, 1)
-  if (location.pathname === '/') location.reload()
-  else location.replace('/')
+  if (location.pathname === place('')) location.reload()
+  else location.replace(place(''))
 }
 
 async function lock() {
-  const { ok } = await fetch('/api/session', { method: 'DELETE' })
+  const { ok } = await fetch(place('api/session'), { method: 'DELETE' })
   if (ok) leave()
 }
 

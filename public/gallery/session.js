@@ -1,14 +1,16 @@
+import { place } from '../place.js'
+
 let asked
 
 /** Asked once a page; `expires` is in seconds. */
 export function session(again = false) {
-  if (again || !asked) asked = fetch('/api/session').then((answer) => answer.json()).catch(() => ({}))
+  if (again || !asked) asked = fetch(place('api/session')).then((answer) => answer.json()).catch(() => ({}))
   return asked
 }
 
 export function logIn(credential) {
   asked = null
-  return fetch('/api/session', {
+  return fetch(place('api/session'), {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(credential),
   })
 }

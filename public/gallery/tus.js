@@ -1,4 +1,6 @@
-const root = '/api/uploads'
+import { place } from '../place.js'
+
+const root = place('api/uploads')
 const PIECE = 8 << 20 // bytes
 const base64 = (words) => btoa(String.fromCharCode(...new TextEncoder().encode(words)))
 const memory = (file) => `upload ${file.name} ${file.size} ${file.lastModified}`

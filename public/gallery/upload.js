@@ -1,3 +1,4 @@
+import { place } from '../place.js'
 import { text } from '../text/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
@@ -63,7 +64,7 @@ class Panel {
   }
 
   async showPhone() {
-    const answer = await fetch('/api/qr.svg')
+    const answer = await fetch(place('api/qr.svg'))
     if (answer.status !== 200) return
     const src = URL.createObjectURL(await answer.blob())
     this.phone.replaceChildren(make('img', { alt: text.phoneCode, width: 164, height: 164, src }),
@@ -73,7 +74,7 @@ class Panel {
 
   listen() {
     if (this.events) return
-    this.events = new EventSource('/api/events')
+    this.events = new EventSource(place('api/events'))
     this.unfinished = new Map()
     this.events.addEventListener('upload', ({ data }) => {
       const upload = JSON.parse(data)
@@ -137,7 +138,7 @@ class Row {
         started: (id) => this.panel.started(this.id = id, this),
         waiting: () => this.show(this.bar.value, text.waitingForServer),
       })
-      const answer = await fetch(`/api/uploads/${this.id}`)
+      const answer = await fetch(place(`api/uploads/${this.id}`))
       if (answer.ok) this.tell(await answer.json())
     } catch (error) {
       if (!this.abort.signal.aborted) this.end('failed', error.refusal ?? text.tryAgain)
@@ -157,7 +158,7 @@ class Row {
     if (stage === 'failed') this.end(stage, reason)
     if (stage === 'done') {
       this.end(stage, duplicate ? text.thereAlready : text.added)
-      this.name.href = `/view/${encodeURIComponent(image)}`
+      this.name.href = place(`view/${encodeURIComponent(image)}`)
       if (!duplicate) this.panel.reload()
     }
   }

@@ -1,5 +1,6 @@
 import { session } from '../gallery/session.js'
 import { OPEN, foundAlbum, libraryAlbum } from '../paging/album.js'
+import { place } from '../place.js'
 import { text } from '../text/english.js'
 import { linkHash, linkedViewport } from './link.js'
 
@@ -12,7 +13,7 @@ export function pathId(path) {
   }
 }
 
-function apiURL(id) { return `/api/images/${encodeURIComponent(id)}` }
+function apiURL(id) { return place(`api/images/${encodeURIComponent(id)}`) }
 
 export function showPage() {
   const find = (id) => document.getElementById(id)
@@ -80,7 +81,7 @@ function showAlbum(viewer, album, find) {
   counter.hidden = false
   viewer.addEventListener('page', () => {
     const id = album.ids[viewer.index]
-    history.replaceState(history.state, '', `/view/${encodeURIComponent(id)}`)
+    history.replaceState(history.state, '', place(`view/${encodeURIComponent(id)}`))
     show()
     sessionStorage[OPEN] = id
   })

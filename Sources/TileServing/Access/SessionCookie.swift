@@ -16,6 +16,13 @@ struct SessionCookie: Sendable {
     attributes = "; HttpOnly; SameSite=Strict; Path=/" + (isSecure ? "; Secure" : "")
   }
 
+  /// - Parameter base: `--base-url`. Of several servers below one host each has a cookie of another name; a path of
+  ///   its own would cost it `__Host-`.
+  init(of base: String) {
+    let place = BasePath(of: base).text.replacing(/[^A-Za-z0-9]+/, with: "-")
+    self.init(isSecure: base.hasPrefix("https:"), name: "ziggurat-session" + place)
+  }
+
   /// What a `Cookie` header says is the id; nil where there is none or more than one.
   func id(in cookies: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
     CookieHeader(cookies).values(nameBytes).onlyOne

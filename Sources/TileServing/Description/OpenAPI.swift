@@ -43,7 +43,7 @@ struct OpenAPI {
     case "version": .text(version)
     case "base": .text(base.isEmpty ? "/" : base)
     case "viewportSide": .integer(viewportSide)
-    case "sessionCookie": .text(SessionCookie(isSecure: base.hasPrefix("https:")).name)
+    case "sessionCookie": .text(SessionCookie(of: base).name)
     case "tileFormats": .list(TileFormat.allCases.map { .text($0.fileExtension) })
     case "tileSchemes": .list(TileScheme.allCases.map { .text($0.rawValue) })
     default: preconditionFailure("openapi.json asks for '\(name)'")

@@ -16,12 +16,14 @@ final class StaticFiles: Sendable {
 
   private let root: String
   private let enclosure: Enclosure
+  private let base: BasePath
   private let pages = Mutex<[String: Page]>([:])
   /// No page or picture of the viewer comes near this.
   private static let largest = 16 << 20
 
-  init(root: String) throws(StorageError) {
-    self.root = root
+  /// - Parameter base: in front of the paths that pages name from the root.
+  init(root: String, below base: BasePath = BasePath(of: "")) throws(StorageError) {
+    (self.root, self.base) = (root, base)
     enclosure = try Enclosure(root)
   }
 
@@ -80,6 +82,7 @@ final class StaticFiles: Sendable {
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
     guard count == bytes.count else { return .unreadable }
+    if Self.ending(path) == "html" { bytes = base.put(inFrontOfPathsIn: bytes) }
     let page = Page(
       identity: identity, plain: bytes, compressed: Self.isText(path) ? Response.gzip(bytes, level: 9) : nil,
       tag: EntityTag(of: bytes))

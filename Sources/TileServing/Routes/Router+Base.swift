@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// What stands in front of URLs that must be absolute.
 extension Router {
   /// `--base-url`, or else what the client itself called the server; root-relative where it did not say.
@@ -6,6 +8,15 @@ extension Router {
       return site.base
     }
     return "http://" + host
+  }
+
+  /// Whether the path is the base's own, without the slash by which a page's relative links are below it.
+  var isBase: Bool { path.text(0..<path.count) == site.basePath.text }
+
+  var toTheGallery: Response {
+    let query = request.query.isEmpty ? "" : "?" + String(decoding: request.query, as: UTF8.self)
+    return Response(
+      308, [("Location", site.basePath.text + "/" + query), ("Cache-Control", "no-store")], .bytes([]))
   }
 }
 

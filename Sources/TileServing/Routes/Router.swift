@@ -32,7 +32,7 @@ struct Router {
     case .openAPI: .now(.json(site.apiDescription))
     case .health: .text(200, "ok")
     case .metrics: .now(metrics())
-    case .page: .now(page(path.text(1..<path.count)))
+    case .page: .now(isBase ? toTheGallery : page(path.text(1..<path.count)))
     }
   }
 

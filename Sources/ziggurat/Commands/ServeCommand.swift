@@ -259,7 +259,9 @@ enum ServeCommand: Command {
 
   private static func baseURL(_ arguments: Arguments) throws(UsageError) -> String {
     guard let text = arguments.string("base-url") else { return "" }
-    guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil else {
+    guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil,
+      url.query == nil, url.fragment == nil, BasePath(of: text).isPlain
+    else {
       throw UsageError(
         "\(arguments.spelled("base-url")) is '\(text)'; it takes a URL such as https://example.org/images")
     }

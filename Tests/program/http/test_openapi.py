@@ -19,7 +19,7 @@ class Description(unittest.TestCase):
         with Server(sample_library(), "--base-url", "https://example.org/images", "--max-viewport", 1234) as server:
             document = json.loads(server.get("/openapi.json").body)
         self.assertEqual((document["openapi"], document["servers"]), ("3.1.0", [{"url": "https://example.org/images"}]))
-        self.assertEqual(document["components"]["securitySchemes"]["session"]["name"], "__Host-ziggurat-session")
+        self.assertEqual(document["components"]["securitySchemes"]["session"]["name"], "__Host-ziggurat-session-images")
         taken = document["paths"]["/api/images/{id}/viewport"]["get"]["parameters"]
         self.assertIn({"$ref": "#/components/parameters/width"}, taken)
         self.assertEqual(document["components"]["parameters"]["width"]["schema"]["maximum"], 1234)

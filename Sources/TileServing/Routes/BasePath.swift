@@ -1,0 +1,74 @@
+import Foundation
+import TileProtocols
+
+/// The path of `--base-url`, below which visitors see the server.
+///
+/// A proxy in front may strip it from requests or not: both are answered.
+package struct BasePath: Sendable {
+  /// Begins with a slash and does not end in one; empty where the server is at its host's root.
+  let text: String
+  private let bytes: [UInt8]
+  /// Whether a path below it may be one of the server's own, as `/iiif/3/…` is below `https://example.org/iiif`.
+  private let isAmbiguous: Bool
+
+  /// - Parameter url: `--base-url`, with or without a slash at its end; empty for none.
+  package init(of url: String) {
+    var text = ""
+    if let authority = url.range(of: "://")?.upperBound, let slash = url[authority...].firstIndex(of: "/") {
+      text = String(url[slash...])
+    }
+    while text.hasSuffix("/") { text.removeLast() }
+    (self.text, bytes) = (text, Array(text.utf8))
+    let first = text.split(separator: "/").first.map(String.init) ?? ""
+    isAmbiguous =
+      ["view", "embed", "api", "iiif", "iip"].contains(first) || TileRequest.labels.contains(first)
+  }
+
+  /// Whether its characters are such that it is the same in a URL, in a request and in a page's attribute.
+  package var isPlain: Bool {
+    let segments = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    return segments.allSatisfy { segment in
+      !segment.isEmpty && segment != "." && segment != ".."
+        && segment.utf8.allSatisfy {
+          switch $0 {
+          case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x25, 0x2d, 0x2e, 0x5f, 0x7e: true
+          default: false
+          }
+        }
+    }
+  }
+
+  /// The path without the base in front of it; as it is where it does not begin with the base, and of `/metrics`, which
+  /// is for those alone who reach the server itself.
+  /// - Parameter path: as sent.
+  package func removed(from path: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let count = bytes.count
+    guard count > 0, path.count > count, path[count] == UInt8(ascii: "/"),
+      bytes.withUnsafeBytes({ memcmp($0.baseAddress!, path.baseAddress!, count) == 0 })
+    else { return path }
+    let rest = UnsafeRawBufferPointer(rebasing: path[count...])
+    // Else a proxy that closes the one path and strips the base would have it open below the base twice.
+    if Self.isMetrics(rest) { return path }
+    guard isAmbiguous else { return rest }
+    return Self.isPage(rest) && !Self.isPage(path) ? path : rest
+  }
+
+  /// A page whose attributes lead below the base where they led to paths from the root.
+  func put(inFrontOfPathsIn bytes: [UInt8]) -> [UInt8] {
+    guard !text.isEmpty, let page = String(validating: bytes, as: UTF8.self) else { return bytes }
+    return Array(page.replacing("=\"/", with: "=\"\(text)/").utf8)
+  }
+
+  /// In any spelling.
+  private static func isMetrics(_ path: UnsafeRawBufferPointer) -> Bool {
+    guard path.count <= 3 * "/metrics".utf8.count, !path.dropFirst().contains(UInt8(ascii: "/")) else {
+      return false
+    }
+    if case .metrics = try? PlainPath(Array(path)).route { return true }
+    return false
+  }
+
+  private static func isPage(_ path: UnsafeRawBufferPointer) -> Bool {
+    if case .page = Route(path, query: UnsafeRawBufferPointer(start: nil, count: 0)) { true } else { false }
+  }
+}
