@@ -50,14 +50,15 @@ public struct PyramidBuilder: Sendable {
   /// - Throws: `BuildError`, after which nothing of the archive is left and an older one stands as it was.
   public func build(_ source: String, to destination: String, name: String) throws(BuildError) -> Report {
     let file = try SourceFile(path: source)
-    return try build(file, digest: file.digest()) { (pyramid, format) throws(StorageError) in
+    let words = try SourceSidecar(ofSourceAt: source)?.words() ?? .none
+    return try build(file, digest: file.digest(), words: words) { (pyramid, format) throws(StorageError) in
       try SZIWriter(destination: destination, name: name, pyramid: pyramid, format: format)
     }
   }
 
   func build(
     _ file: SourceFile, page: Int? = nil, bookPage: Int? = nil, digest: String,
-    for host: (any BuildHost)? = nil,
+    words: SourceWords, for host: (any BuildHost)? = nil,
     into makeWriter: (Pyramid, TileFormat) throws(StorageError) -> any ArchiveWriter
   ) throws(BuildError) -> Report {
     let source = file.path
@@ -90,9 +91,7 @@ public struct PyramidBuilder: Sendable {
       record.micronsPerPixel = microns.map { [$0.x, $0.y] }
       record.animation = animation?.0
       if let (animation, bytes) = animation { try writer.append(animation.entryName, bytes) }
-      try writer.append(BuildRecord.entryName, record.json)
-      let metadata = ImageMetadata(embeddedInFileAt: source)
-      if !metadata.isEmpty { try writer.append(ImageMetadata.entryName, metadata.json) }
+      try words.words(record, own: ImageMetadata(embeddedInFileAt: source)).append(to: writer)
       // A source that was written to while it was read gives neither its old nor its new picture.
       guard try file.isUnchanged() else {
         throw BuildError(source, "the file changed while it was read", isTemporary: true)

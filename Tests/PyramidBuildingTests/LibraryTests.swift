@@ -32,6 +32,7 @@ struct LibraryTests {
         case .built: "built"
         case .unchanged: "unchanged"
         case .failed(let error), .refused(let error): error.reason
+        case .reworded: "reworded"
         case .wouldBuild: "would build"
         }
       outcomes.withLock { $0[source.id] = ($0[source.id].map { $0 + ", " } ?? "") + word }

@@ -45,7 +45,8 @@ private final class Conversation {
     guard let file = try? SourceFile(path: path, name: "photo.jpg"), let id = ImageID("photo") else {
       preconditionFailure("a source")
     }
-    work = CellBuilder.Work(source: SourceScan.Source(path: path, id: id), file: file, digest: "0")
+    work = CellBuilder.Work(
+      source: SourceScan.Source(path: path, id: id), file: file, digest: "0", words: .none)
   }
 
   func hear(_ bytes: [UInt8]) {
@@ -64,7 +65,7 @@ private final class Conversation {
     do throws(CarriedBuild.Stop) {
       let order = BuildOrder(
         path: work.source.path, name: "photo.jpg", root: "photo", bookPage: nil, digest: work.digest,
-        countsOnly: false)
+        words: .none, countsOnly: false)
       switch try carried.run(order, []) {
       case .pages(let count): precondition(count > 1)
       case .outcome(.failed(let error)):

@@ -21,7 +21,7 @@ extension BuildCell {
         (try? SourcePages.count(path: path)) == 1
       else { continue }
       let report = try? PyramidBuilder(options: options, threads: 1)
-        .build(source, digest: "", for: nil) { (pyramid, format) in
+        .build(source, digest: "", words: .none, for: nil) { (pyramid, format) in
           warmMessages(BuildPlan(pyramid: pyramid, format: format, memory: 1))
           return NoArchive()
         }
@@ -31,7 +31,8 @@ extension BuildCell {
 
   private static func warmMessages(_ plan: BuildPlan) {
     let order = BuildOrder(
-      path: "", name: "", root: "", page: nil, bookPage: nil, digest: "", countsOnly: false)
+      path: "", name: "", root: "", page: nil, bookPage: nil, digest: "", words: .none,
+      countsOnly: false)
     let message = CellMessage(kind: 0, bytes: BuildMessage.encode(order))
     _ = try? BuildMessage.decode(BuildOrder.self, message)
     _ = BuildMessage.encode(ToldPlan(plan))

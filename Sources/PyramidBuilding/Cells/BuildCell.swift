@@ -39,7 +39,10 @@ package enum BuildCell {
         }
       }
       let report = try PyramidBuilder(options: options, threads: 1)
-        .build(file, page: order.page, bookPage: order.bookPage, digest: order.digest, for: host) {
+        .build(
+          file, page: order.page, bookPage: order.bookPage, digest: order.digest, words: order.words,
+          for: host
+        ) {
           (pyramid, format) throws(StorageError) in
           guard let descriptor = host.takeFile() else { return ToldArchive(session) }
           return GivenArchive(

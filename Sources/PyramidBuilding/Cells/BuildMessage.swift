@@ -55,6 +55,8 @@ struct BuildOrder: Codable {
   /// Of a book that is a folder, counted from 1.
   let bookPage: Int?
   let digest: String
+  /// What stands beside the source.
+  let words: SourceWords
   /// Only how many pages there are is asked for.
   let countsOnly: Bool
 }

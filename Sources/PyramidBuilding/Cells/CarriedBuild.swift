@@ -191,6 +191,7 @@ struct CarriedBuild {
         byteCount = try file.publish { (archive) throws(StorageError) in
           guard archive.pyramid == plan.pyramid, archive.format == plan.format,
             let record = archive.buildRecord, record.sourceDigest == work.digest,
+            record.sidecarDigest == work.words.digest,
             record.options == builder.options.summary(ofSource: record.sourceName)
           else { throw StorageError("write \(work.source.id)", "what was built is not what was asked for") }
         }

@@ -11,6 +11,7 @@ final class CellBuilder {
     let source: SourceScan.Source
     let file: SourceFile
     let digest: String
+    let words: SourceWords
     /// Counted from 0, of a source of several pages.
     var page: Int?
   }
@@ -127,7 +128,7 @@ final class CellBuilder {
     let order = BuildOrder(
       path: work.source.path, name: work.file.name,
       root: work.source.id.name, page: work.page, bookPage: work.source.page, digest: work.digest,
-      countsOnly: builder.isDryRun)
+      words: work.words, countsOnly: builder.isDryRun)
     if isAlone { cell.allow(memory: pool.memoryLimit) }
     var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone)
     defer {

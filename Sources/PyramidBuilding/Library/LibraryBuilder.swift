@@ -35,6 +35,8 @@ package struct LibraryBuilder: Sendable {
     case built(PyramidBuilder.Report)
     /// The archive there was built from the same bytes with the same options.
     case unchanged
+    /// The words beside the source have changed and are in the archive now, or would be; its tiles are as they were.
+    case reworded
     /// A dry run's word for an image that is new or has changed.
     case wouldBuild
     case failed(BuildError)
@@ -56,13 +58,12 @@ package struct LibraryBuilder: Sendable {
     report: (SourceScan.Source, Outcome) -> Void
   ) {
     do throws(BuildError) {
-      guard let work = try begin(source) else { return report(source, .unchanged) }
+      let beginning = try begin(source)
+      guard case .work(let work) = beginning else { return report(source, beginning.outcome) }
       let pages = try SourcePages.count(path: source.path)
-      if pages == 1 {
-        return report(source, build(source, page: nil, work.file, work.digest, threads, pool))
-      }
+      if pages == 1 { return report(source, build(source, page: nil, work, threads, pool)) }
       try forPages(pages, of: work, besides: taken, report: report) { part, page in
-        build(part, page: page, work.file, work.digest, threads, pool)
+        build(part, page: page, work, threads, pool)
       }
     } catch {
       report(source, .failed(error))
@@ -77,16 +78,18 @@ package struct LibraryBuilder: Sendable {
     besides taken: Set<ImageID>, report: (SourceScan.Source, Outcome) -> Void
   ) {
     do throws(BuildError) {
-      guard let work = try begin(source) else { return report(source, .unchanged) }
+      let beginning = try begin(source)
+      guard case .work(let work) = beginning else { return report(source, beginning.outcome) }
       switch cells.build(work, before: upcoming) {
       case .outcome(let outcome): report(source, outcome)
       case .pages(1): report(source, .wouldBuild)
       case .pages(let count):
         try forPages(count, of: work, besides: taken, report: report) { part, page in
           if isCancelled() { return .failed(.interrupted) }
-          if !force, isBuilt(part, work.digest) { return .unchanged }
+          if let outcome = settled(part, work) { return outcome }
           if isDryRun { return .wouldBuild }
-          let one = CellBuilder.Work(source: part, file: work.file, digest: work.digest, page: page)
+          var one = CellBuilder.Work(source: part, file: work.file, digest: work.digest, words: work.words)
+          one.page = page
           guard case .outcome(let outcome) = cells.build(one, before: { [] }) else {
             return .failed(BuildError(part.path, "a page of it is several pages"))
           }
@@ -96,13 +99,39 @@ package struct LibraryBuilder: Sendable {
     } catch { report(source, .failed(error)) }
   }
 
-  /// The source open and digested; nil where its archive is what would be built again.
-  private func begin(_ source: SourceScan.Source) throws(BuildError) -> CellBuilder.Work? {
+  /// What a look at a source and its archive comes to.
+  private enum Beginning {
+    case settled(Outcome)
+    case work(CellBuilder.Work)
+
+    var outcome: Outcome {
+      if case .settled(let outcome) = self { return outcome }
+      preconditionFailure("work has no outcome yet")
+    }
+  }
+
+  /// The source open and digested, unless its archive is what would be built again, or needs other words alone.
+  private func begin(_ source: SourceScan.Source) throws(BuildError) -> Beginning {
     if isCancelled() { throw .interrupted }
     let file = try SourceFile(path: source.path, name: source.name)
     let digest = try file.digest(isCancelled)
-    if !force, isBuilt(source, digest) { return nil }
-    return CellBuilder.Work(source: source, file: file, digest: digest)
+    let beside = try SourceSidecar(of: source)
+    if !force, let record = record(of: source, digest), record.sidecarDigest == beside?.digest {
+      return .settled(.unchanged)
+    }
+    let words = try beside?.words() ?? .none
+    let work = CellBuilder.Work(source: source, file: file, digest: digest, words: words)
+    return settled(source, work).map { .settled($0) } ?? .work(work)
+  }
+
+  /// How it came out without tiling; nil where it has to be tiled.
+  private func settled(_ source: SourceScan.Source, _ work: CellBuilder.Work) -> Outcome? {
+    guard !force, let record = record(of: source, work.digest) else { return nil }
+    if record.sidecarDigest == work.words.digest { return .unchanged }
+    if isDryRun { return .reworded }
+    do throws(StorageError) {
+      return try store.rewrite(id: source.id, work.words.words(_:own:)) ? .reworded : nil
+    } catch { return .failed(BuildError(source.path, error)) }
   }
 
   private func forPages(
@@ -126,16 +155,17 @@ package struct LibraryBuilder: Sendable {
   }
 
   private func build(
-    _ source: SourceScan.Source, page: Int?, _ file: SourceFile, _ digest: String, _ threads: Int,
-    _ pool: WorkPool?
+    _ source: SourceScan.Source, page: Int?, _ work: CellBuilder.Work, _ threads: Int, _ pool: WorkPool?
   ) -> Outcome {
     do throws(BuildError) {
       if isCancelled() { throw .interrupted }
-      if !force, page != nil, isBuilt(source, digest) { return .unchanged }
+      if page != nil, let outcome = settled(source, work) { return outcome }
       if isDryRun { return .wouldBuild }
       return .built(
         try PyramidBuilder(options: options, threads: threads, isCancelled: isCancelled)
-          .build(file, page: page, bookPage: source.page, digest: digest, for: pool) {
+          .build(
+            work.file, page: page, bookPage: source.page, digest: work.digest, words: work.words, for: pool
+          ) {
             (pyramid, format) throws(StorageError) in
             try store.makeWriter(id: source.id, pyramid: pyramid, format: format)
           })
@@ -144,8 +174,10 @@ package struct LibraryBuilder: Sendable {
     }
   }
 
-  private func isBuilt(_ source: SourceScan.Source, _ digest: String) -> Bool {
-    guard let record = store.buildRecord(ofSoundID: source.id) else { return false }
+  /// Of an archive whose tiles are those that would be built again.
+  private func record(of source: SourceScan.Source, _ digest: String) -> BuildRecord? {
+    guard let record = store.buildRecord(ofSoundID: source.id) else { return nil }
     return record.sourceDigest == digest && record.options == options.summary(ofSource: record.sourceName)
+      ? record : nil
   }
 }

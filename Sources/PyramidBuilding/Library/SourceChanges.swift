@@ -6,9 +6,15 @@ import TileStorage
 ///
 /// A source is its path and its id together: a file that gets another id is another image.
 package struct SourceChanges {
-  /// A file as it was at a look, and since when it has been so.
+  /// A source's file and the sidecar beside it.
+  private struct Files: Equatable {
+    let picture: FileIdentity
+    let sidecar: FileIdentity?
+  }
+
+  /// Files as they were at a look, and since when they have been so.
   private struct Sight {
-    let file: FileIdentity
+    let file: Files
     let since: ContinuousClock.Instant
   }
 
@@ -34,7 +40,7 @@ package struct SourceChanges {
     var moving: [SourceScan.Source: Sight] = [:]
     var waiting: [SourceScan.Source: Sight] = [:]
     let ready = sources.filter { source in
-      guard let file = Self.identity(source.path), file != built[source]?.file else { return false }
+      guard let file = Self.files(source), file != built[source]?.file else { return false }
       if let sight = postponed[source], sight.file == file {
         if now - sight.since >= Self.stillness {
           unsettled[source] = sight
@@ -58,7 +64,7 @@ package struct SourceChanges {
   package mutating func remember(_ sources: [SourceScan.Source], now: ContinuousClock.Instant = .now) {
     for source in sources {
       let sight = unsettled.removeValue(forKey: source)
-      built[source] = Self.identity(source.path).map { file in
+      built[source] = Self.files(source).map { file in
         guard let sight else { return Sight(file: file, since: now - Self.age(source.path)) }
         return sight.file == file ? sight : Sight(file: file, since: now)
       }
@@ -67,7 +73,7 @@ package struct SourceChanges {
 
   /// Whether the source may still be being written: it has changed since `remember`, or only just before.
   package func isFresh(_ source: SourceScan.Source, now: ContinuousClock.Instant = .now) -> Bool {
-    guard let sight = built[source], sight.file == Self.identity(source.path) else { return true }
+    guard let sight = built[source], sight.file == Self.files(source) else { return true }
     return now - sight.since < Self.stillness
   }
 
@@ -79,9 +85,10 @@ package struct SourceChanges {
   /// The source's next look finds it changed: a fault that may have passed by then kept it from being built.
   package mutating func forget(_ source: SourceScan.Source) { built[source] = nil }
 
-  private static func identity(_ path: String) -> FileIdentity? {
+  private static func files(_ source: SourceScan.Source) -> Files? {
     var status = stat()
-    return stat(path, &status) == 0 ? FileIdentity(status) : nil
+    guard stat(source.path, &status) == 0 else { return nil }
+    return Files(picture: FileIdentity(status), sidecar: SourceSidecar.file(of: source)?.identity)
   }
 
   /// Since the file was last touched, at most `stillness`. Not the time of its content, which a copy may

@@ -153,7 +153,7 @@ package struct SourceScan: Sendable {
         search(path, below: inner, of: root, above.union([key]), library)
       } else if ImageFileName.isKnown(name) {
         addFile(path, relative: inner, of: root, status)
-      } else {
+      } else if !name.lowercased().hasSuffix(SidecarFile.ending) {
         passedOver += 1
       }
     }

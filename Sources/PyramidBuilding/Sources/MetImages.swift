@@ -26,13 +26,13 @@ package struct MetImages: Sendable {
     _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of source: SourceScan.Source
   ) {
     switch outcome {
-    case .built, .unchanged: claims[image.id] = source.root
+    case .built, .reworded, .unchanged: claims[image.id] = source.root
     case .wouldBuild, .failed, .refused: break
     }
     switch outcome {
     case .refused: ids[source.path, default: []].formUnion([])
     case .failed where image.id == source.id: unknown.insert(source.path)
-    case .failed, .built, .unchanged, .wouldBuild: ids[source.path, default: []].insert(image.id)
+    case .failed, .built, .reworded, .unchanged, .wouldBuild: ids[source.path, default: []].insert(image.id)
     }
   }
 

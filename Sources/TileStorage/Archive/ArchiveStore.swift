@@ -37,6 +37,12 @@ package protocol ArchiveStore: Sendable {
     id: ImageID, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter
 
+  /// Writes the image's words anew and leaves its tiles as they are; see `ArchiveWords.rewrite`.
+  /// - Returns: false where that cannot be done, so that the image is to be built.
+  func rewrite(
+    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
+  ) throws(StorageError) -> Bool
+
   /// How many images there are, whoever built them.
   func count() throws(StorageError) -> Int
 
@@ -55,6 +61,10 @@ package protocol ArchiveStore: Sendable {
 
 extension ArchiveStore {
   package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? { nil }
+
+  package func rewrite(
+    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
+  ) throws(StorageError) -> Bool { false }
 
   package func buildRecord(ofSoundID id: ImageID) -> BuildRecord? { buildRecord(ofID: id) }
 }
@@ -96,6 +106,12 @@ package struct FolderStore: ArchiveStore {
     let destination = id.archive(in: library)
     try FolderTree.make(parentFolder(destination))
     return try ArchiveFile(destination: destination, name: id.name)
+  }
+
+  package func rewrite(
+    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
+  ) throws(StorageError) -> Bool {
+    try ArchiveWords.rewrite(archiveAt: id.archive(in: library), words)
   }
 
   package func count() throws(StorageError) -> Int {

@@ -8,6 +8,9 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
   /// The name of its entry, below the archive's root folder.
   public static let entryName = "vendor/ziggurat/metadata.json"
 
+  /// The name of the entry with what the picture itself said, where a sidecar beside it said something else.
+  static let ownEntryName = "vendor/ziggurat/own-metadata.json"
+
   /// What the picture is called, in one line.
   public var title: String?
   /// The title in languages that are named, by their tags (BCP 47); the one without a tag is `title` alone.
@@ -107,8 +110,13 @@ extension ImageMetadata {
 }
 
 extension TileArchive {
-  /// What the source said of itself when it was built; empty where it said nothing.
+  /// What the source and the sidecar beside it said when it was built; empty where they said nothing.
   public var metadata: ImageMetadata {
     entry(ImageMetadata.entryName).flatMap { ImageMetadata(json: Data($0)) } ?? ImageMetadata()
+  }
+
+  /// The same without the sidecar.
+  var ownMetadata: ImageMetadata {
+    entry(ImageMetadata.ownEntryName).flatMap { ImageMetadata(json: Data($0)) } ?? metadata
   }
 }

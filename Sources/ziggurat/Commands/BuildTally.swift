@@ -11,6 +11,7 @@ struct BuildTally {
   private var done = 0
   private var built = 0
   private var unchanged = 0
+  private var reworded = 0
   private var failures: [BuildError] = []
   /// Of them, what was asked for and is no image.
   private var refused = 0
@@ -56,6 +57,12 @@ struct BuildTally {
         Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "unchanged"])
       }
       note("unchanged \(source.id)")
+    case .reworded:
+      reworded += 1
+      if asJSON {
+        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "reworded"])
+      }
+      note("new words for \(source.id)")
     case .wouldBuild:
       built += 1
       if asJSON {
@@ -108,6 +115,7 @@ struct BuildTally {
       for failure in failures { Output.note("  " + Output.oneLine(failure.description)) }
     }
     var parts = ["\(built) built"]
+    if reworded > 0 { parts.append("\(reworded) with new words") }
     if unchanged > 0 { parts.append("\(unchanged) unchanged") }
     if !failures.isEmpty { parts.append("\(failures.count) failed") }
     if passedOver > 0 { parts.append("\(passedOver) passed over, no images by their names") }

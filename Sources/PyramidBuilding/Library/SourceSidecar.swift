@@ -1,0 +1,79 @@
+import Files
+import Foundation
+import Metadata
+import TileStorage
+
+/// The XMP sidecar beside a source: `photo.jpg.xmp`, as darktable and digiKam call it, or else `photo.xmp`.
+struct SourceSidecar {
+  private let file: SidecarFile
+  private let bytes: [UInt8]
+  /// Differs with its content.
+  let digest: String
+
+  /// The one that counts; nil where there is none, or the source's path does not tell its name.
+  static func file(of source: SourceScan.Source) -> SidecarFile? {
+    source.name == nil ? file(ofSourceAt: source.path) : nil
+  }
+
+  private static func file(ofSourceAt path: String) -> SidecarFile? {
+    for path in [path, ImageFileName.stem(path)] {
+      for ending in [SidecarFile.ending, SidecarFile.ending.uppercased()] {
+        if let file = SidecarFile(path: path + ending) { return file }
+      }
+    }
+    return nil
+  }
+
+  /// Reads it; nil where there is none.
+  init?(of source: SourceScan.Source) throws(BuildError) {
+    guard source.name == nil else { return nil }
+    try self.init(ofSourceAt: source.path)
+  }
+
+  /// Of a source whose path tells its name.
+  init?(ofSourceAt path: String) throws(BuildError) {
+    guard let file = Self.file(ofSourceAt: path) else { return nil }
+    do throws(StorageError) {
+      self.file = file
+      bytes = try file.contents(atMost: SidecarFile.longest + 1, within: nil)
+    } catch {
+      throw BuildError(file.path, error)
+    }
+    digest = String(bytes.withUnsafeBytes { Digest.of($0) }, radix: 16)
+  }
+
+  /// What it says, asked in a cell. What is no XMP, or too much, says nothing.
+  func words() throws(BuildError) -> SourceWords {
+    guard bytes.count <= SidecarFile.longest else { return SourceWords(digest: digest, sidecar: nil) }
+    do throws(WordsUnavailable) {
+      return SourceWords(digest: digest, sidecar: try Sidecar(bytes))
+    } catch {
+      throw BuildError(file.path, error.description, isTemporary: true)
+    }
+  }
+}
+
+/// What stands beside a source, as a cell that builds it is told.
+struct SourceWords: Codable, Sendable {
+  /// Of the sidecar; nil where there is none.
+  private(set) var digest: String?
+  private var sidecar: Sidecar?
+
+  static let none = SourceWords(digest: nil, sidecar: nil)
+
+  /// Bytes that a build's orders may have for them.
+  private static let longest = 1 << 20
+
+  init(digest: String?, sidecar: Sidecar?) {
+    self.digest = digest
+    self.sidecar = sidecar
+    if BuildMessage.encode(self).count > Self.longest { self.sidecar = nil }
+  }
+
+  /// The words for an archive of the build that `record` tells of.
+  func words(_ record: BuildRecord, own: ImageMetadata) -> ArchiveWords {
+    var record = record
+    record.sidecarDigest = digest
+    return ArchiveWords(record, own: own, told: sidecar?.applied(to: own) ?? own)
+  }
+}

@@ -1,0 +1,64 @@
+package import Files
+
+/// The words of an archive: what its picture says itself, and what is told of it, as entries.
+package struct ArchiveWords: Sendable {
+  private let record: BuildRecord
+  private let own: ImageMetadata
+  private let told: ImageMetadata
+
+  /// - Parameters:
+  ///   - record: of the build that they go with.
+  ///   - own: what the picture itself says.
+  ///   - told: the same with what stands beside it.
+  package init(_ record: BuildRecord, own: ImageMetadata, told: ImageMetadata) {
+    (self.record, self.own, self.told) = (record, own, told)
+  }
+
+  /// In the order in which they are written.
+  private var entries: [(name: String, bytes: [UInt8])] {
+    var entries = [(BuildRecord.entryName, record.json)]
+    if told != own { entries.append((ImageMetadata.ownEntryName, own.json)) }
+    if !told.isEmpty { entries.append((ImageMetadata.entryName, told.json)) }
+    return entries
+  }
+
+  package func append(to writer: any ArchiveWriter) throws(StorageError) {
+    for entry in entries { try writer.append(entry.name, entry.bytes) }
+  }
+
+  /// Writes an archive anew, tiles as they are, with other words; it takes the old one's place once it is whole.
+  ///
+  /// - Parameter words: what it says, by its record and what its picture says itself.
+  /// - Returns: false where the archive is none of ours or not whole: nothing is written.
+  package static func rewrite(
+    archiveAt path: String, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
+  ) throws(StorageError) -> Bool {
+    let archive = try TileArchive(path: path)
+    guard let record = archive.buildRecord, archive.file != nil, archive.visibleFault == nil,
+      archive.pyramid.overlap == 0, archive.fileExtension == archive.format.fileExtension
+    else { return false }
+    var tiles: [(number: Int, bytes: UnsafeRawBufferPointer, crc: UInt32)] = []
+    tiles.reserveCapacity(archive.pyramid.tileCount)
+    for number in 0..<archive.pyramid.tileCount {
+      guard let bytes = archive.tile(number), let crc = archive.checksum(ofTile: number) else { return false }
+      tiles.append((number, bytes, crc))
+    }
+    let changed = [BuildRecord.entryName, ImageMetadata.ownEntryName, ImageMetadata.entryName]
+    var others: [(name: String, bytes: UnsafeRawBufferPointer)] = []
+    for name in archive.entryNames where !changed.contains(name) && name != "\(archive.name).dzi" {
+      guard archive.isIntact(name), let bytes = archive.entry(name) else { return false }
+      others.append((name, bytes))
+    }
+    // As they lie: a build with these words gives the same bytes.
+    tiles.sort { $0.bytes.baseAddress! < $1.bytes.baseAddress! }
+    others.sort { $0.bytes.baseAddress! < $1.bytes.baseAddress! }
+    let writer = try SZIWriter(
+      destination: path, name: archive.name, pyramid: archive.pyramid, format: archive.format)
+    defer { writer.abandon() }
+    for tile in tiles { try writer.append(tile: tile.number, tile.bytes, crc: tile.crc) }
+    for other in others { try writer.append(other.name, Array(other.bytes)) }
+    try words(record, archive.ownMetadata).append(to: writer)
+    _ = try writer.finish()
+    return true
+  }
+}

@@ -1,0 +1,207 @@
+"""XMP sidecars beside the sources: their words are in the archive, and a changed word tiles nothing again."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import zipfile
+
+from harness import BINARY, CommandTest, Server, folder, photo, run
+from szi import leftovers
+from test_watch import Watched
+
+
+def write(path, *options: str):
+    subprocess.run(["exiftool", "-q", "-m", "-overwrite_original", *options, path], check=True, capture_output=True)
+
+
+def parts(archive) -> tuple[dict, dict]:
+    """What an archive says, and its tiles with what else is no word, in their order."""
+    with zipfile.ZipFile(archive) as file:
+        words = next((name for name in file.namelist() if name.endswith("/metadata.json")), None)
+        rest = {info.filename: (info.header_offset, info.CRC) for info in file.infolist()
+                if not info.filename.endswith((".json", ".dzi"))}
+        return json.loads(file.read(words)) if words else {}, rest
+
+
+class Sidecars(CommandTest):
+    def setUp(self):
+        self.base = folder("source sidecars")
+        self.library = self.base / "library"
+        self.source = photo(self.base / "photos/INV-0091.jpg", 700, 500)
+        write(self.source, "-XMP-dc:Title=own", "-XMP-dc:Creator=own", "-XMP-dc:Identifier=1")
+
+    def build(self, *options, status="built", id="INV-0091") -> dict:
+        """What the archive says after a build that came out so."""
+        result = run("build", self.base / "photos", "--library", self.library, "--json", *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        told = {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(told[id], status, result.stderr)
+        self.assertNotIn("passed over", result.stderr)
+        self.assertWhole(self.library / f"{id}.szi")
+        return parts(self.library / f"{id}.szi")[0]
+
+    def test_its_words_stand_before_the_embedded_ones(self):
+        write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside", "-XMP-xmpRights:UsageTerms=ask")
+        words = self.build()
+        self.assertEqual((words["title"], words["creator"], words["usageTerms"], words["identifier"]), ("beside", "own", "ask", "1"))
+        self.build(status="unchanged")
+        with Server(self.library) as server:
+            image = json.loads(server.get("/api/images/INV-0091").body)
+            self.assertEqual((image["title"], image["usageTerms"]), ("beside", "ask"))
+            # The archive's own sidecar is the nearer one.
+            write(self.library / "INV-0091.xmp", "-XMP-dc:Title=nearer")
+        with Server(self.library) as server:
+            image = json.loads(server.get("/api/images/INV-0091").body)
+            self.assertEqual((image["title"], image["usageTerms"]), ("nearer", "ask"))
+
+    def test_of_two_the_one_with_the_whole_name_counts(self):
+        write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=short")
+        self.assertEqual(self.build()["title"], "short")
+        write(self.base / "photos/INV-0091.jpg.xmp", "-XMP-dc:Title=long")
+        self.assertEqual(self.build(status="reworded")["title"], "long")
+        os.rename(self.base / "photos/INV-0091.jpg.xmp", self.base / "photos/INV-0091.jpg.XMP")
+        (self.base / "photos/INV-0091.xmp").unlink()
+        self.assertEqual(self.build(status="unchanged")["title"], "long")
+
+    def test_a_changed_word_tiles_nothing_again(self):
+        self.build()
+        archive = self.library / "INV-0091.szi"
+        plain, (_, tiles) = archive.read_bytes(), parts(archive)
+        sidecar = self.base / "photos/INV-0091.xmp"
+        for title in ("first", "second"):
+            write(sidecar, f"-XMP-dc:Title={title}")
+            words = self.build(status="reworded")
+            self.assertEqual((words["title"], words["creator"]), (title, "own"))
+            self.assertEqual(parts(archive)[1], tiles)
+            self.build(status="unchanged")
+        # A build with the same words gives the same bytes.
+        reworded = archive.read_bytes()
+        self.build("--force")
+        self.assertEqual(archive.read_bytes(), reworded)
+        # Whose sidecar is gone says what the picture says.
+        sidecar.unlink()
+        self.assertEqual(self.build(status="reworded")["title"], "own")
+        self.assertEqual(archive.read_bytes(), plain)
+        self.assertEqual(leftovers(self.library), [])
+
+    def test_a_picture_that_said_nothing_says_nothing_again(self):
+        write(self.source, "-all=")
+        write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside")
+        self.assertEqual(self.build()["title"], "beside")
+        (self.base / "photos/INV-0091.xmp").unlink()
+        self.assertEqual(self.build(status="reworded"), {})
+
+    def test_other_pixels_are_tiled_with_the_words(self):
+        write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside")
+        self.build()
+        photo(self.source, 600, 400)
+        words = self.build()
+        self.assertEqual((words["title"], words.get("creator")), ("beside", None))
+
+    def test_every_page_has_them(self):
+        self.source.unlink()
+        pages = self.base / "photos/codex.tif"
+        subprocess.run(["vips", "copy", photo(self.base / "roll.png", 60, 120), f"{pages}[page-height=40]"], check=True)
+        write(self.base / "photos/codex.tif.xmp", "-XMP-dc:Title=Kodex")
+        for number in (1, 2, 3):
+            self.assertEqual(self.build(id=f"codex/{number}", status="built" if number == 1 else "unchanged")["title"], "Kodex")
+        write(self.base / "photos/codex.tif.xmp", "-XMP-dc:Title=Codex")
+        self.assertEqual(self.build(id="codex/3", status="reworded")["title"], "Codex")
+        self.assertEqual(parts(self.library / "codex/1.szi")[0]["title"], "Codex")
+
+    def test_pages_of_a_book_have_each_its_own(self):
+        second = photo(self.base / "photos/page2.jpg", 60, 40)
+        write(second.with_suffix(".xmp"), "-XMP-dc:Title=verso")
+        built = run("build", self.base / "photos", "--library", self.library, "--book", "--quiet")
+        self.assertEqual(built.returncode, 0, built.stderr)
+        titles = sorted(parts(path)[0].get("title") for path in self.library.glob("photos/*.szi"))
+        self.assertEqual(titles, ["own", "verso"])
+
+    def test_what_is_no_sidecar_says_nothing_and_stops_nothing(self):
+        sidecar = self.base / "photos/INV-0091.xmp"
+        status = "built"
+        for bytes in (b"", b"no xmp", b"<x:xmpmeta", b"<x:xmpmeta xmlns:x='adobe:ns:meta/'>" + b" " * (5 << 20), b"\0" * 100):
+            sidecar.write_bytes(bytes)
+            self.assertEqual(self.build(status=status)["title"], "own")
+            status = "reworded"
+        sidecar.unlink()
+        os.mkfifo(sidecar)
+        self.assertEqual(self.build(status="reworded")["title"], "own")
+        sidecar.unlink()
+        sidecar.mkdir()
+        self.assertEqual(self.build(status="unchanged")["title"], "own")
+
+    def test_a_damaged_archive_is_built_and_not_reworded(self):
+        self.build()
+        archive = self.library / "INV-0091.szi"
+        bytes = bytearray(archive.read_bytes())
+        # The header of the first tile.
+        bytes[:4] = b"\0\0\0\0"
+        archive.write_bytes(bytes)
+        write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside")
+        self.assertEqual(self.build()["title"], "beside")
+        self.assertEqual(run("verify", self.library).returncode, 0)
+
+    def test_killed_while_it_rewrites_leaves_the_old_or_the_new(self):
+        photo(self.source, 5000, 2800)
+        self.build("--quiet", "--format", "png")
+        archive = self.library / "INV-0091.szi"
+        for number in range(12):
+            write(self.base / "photos/INV-0091.xmp", f"-XMP-dc:Title={number}")
+            builder = subprocess.Popen([str(BINARY), "build", str(self.base / "photos"), "--library", str(self.library), "--quiet",
+                                        "--format", "png"], stderr=subprocess.DEVNULL)
+            time.sleep(0.02 * number)
+            builder.send_signal(signal.SIGKILL)
+            builder.wait()
+            with zipfile.ZipFile(archive) as file:
+                self.assertIsNone(file.testzip())
+            self.assertIn(parts(archive)[0].get("title"), [None, *map(str, range(number + 1))])
+        words = self.build("--quiet", "--format", "png", status="reworded" if parts(archive)[0].get("title") != "11" else "unchanged")
+        self.assertEqual(words["title"], "11")
+        self.assertEqual(leftovers(self.library), [])
+
+    def test_a_private_space_has_the_words_too(self):
+        write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside")
+        password = self.base / "password"
+        password.write_text("correct horse battery staple")
+        password.chmod(0o600)
+        secret = ("--password-file", password)
+        created = run("space", "create", self.library, *secret)
+        self.assertEqual(created.returncode, 0, created.stderr)
+
+        def title():
+            built = run("build", self.base / "photos", "--library", self.library, "--space", "--quiet", *secret)
+            self.assertEqual(built.returncode, 0, built.stderr)
+            return json.loads(run("space", "list", self.library, "--json", *secret).stdout)["title"]
+        self.assertEqual(title(), "beside")
+        write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=other")
+        self.assertEqual(title(), "other")
+
+
+class Watching(CommandTest):
+    def test_a_sidecar_that_comes_changes_and_goes_is_followed(self):
+        base = folder("watch sidecars")
+        write(photo(base / "photos/a.jpg", 300, 200), "-XMP-dc:Title=own")
+        watched = Watched(base)
+        self.addCleanup(lambda: watched.process.poll() is None and watched.process.kill())
+        watched.until(lambda: "watching" in watched.text(), "began to watch")
+
+        def follow(title):
+            watched.until(lambda: parts(watched.library / "a.szi")[0].get("title") == title, f"had the title {title}")
+        write(base / "a.xmp", "-XMP-dc:Title=beside")
+        shutil.move(base / "a.xmp", base / "photos/a.xmp")
+        follow("beside")
+        write(base / "photos/a.xmp", "-XMP-dc:Title=changed")
+        follow("changed")
+        (base / "photos/a.xmp").unlink()
+        follow("own")
+        self.assertEqual(watched.text().count("built a:"), 1)
+        self.assertEqual(watched.end(), 130)
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
