@@ -20,6 +20,7 @@ prepare = $(scripts)/swift-toolchain --there; $(scripts)/install-packages
 # Not in Package.swift: a package with unsafe flags could not be anyone's dependency.
 strict := -Xswiftc -warnings-as-errors
 ziggurat := .build/release/ziggurat
+standalone := .build/standalone/release/ziggurat
 
 .PHONY: help
 help: ## this list
@@ -29,6 +30,20 @@ help: ## this list
 release: ## the optimized executable, .build/release/ziggurat
 	@$(prepare) build
 	@$(use_swift); swift build -c release --product ziggurat $(RELEASE_FLAGS)
+
+.PHONY: standalone
+standalone: ## the executable that needs no toolchain to run, .build/standalone/release/ziggurat
+	@$(prepare) build
+	@$(use_swift); swift build -c release --product ziggurat --scratch-path .build/standalone --static-swift-stdlib
+
+.PHONY: deb
+deb: standalone ## the Debian package, .build/ziggurat_VERSION_ARCHITECTURE.deb
+	@$(scripts)/install-packages package
+	@packaging/build-deb $(standalone)
+
+.PHONY: test-package
+test-package: deb test-tools ## the package in a fresh Debian 12 without a toolchain (as root; minutes)
+	@PACKAGE=$$(ls -t .build/ziggurat_*.deb | head -n 1) .cache/venv/bin/python $(scripts)/python-tests Tests/package
 
 .PHONY: demo
 demo: release ## tile PHOTOS=dir (default: Debian's wallpapers) and serve them on PORT=8080
@@ -130,9 +145,9 @@ bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios pr
 DESTDIR ?=
 PREFIX ?= /usr/local
 .PHONY: install
-install: ## executable, page and systemd unit below PREFIX=/usr/local (run `make release` first)
-	@[ -x $(ziggurat) ] || { echo "There is no $(ziggurat) yet: make release, as yourself, comes first." >&2; exit 1; }
-	install -D -m 755 $(ziggurat) '$(DESTDIR)$(PREFIX)/bin/ziggurat'
+install: ## executable, page and systemd unit below PREFIX=/usr/local (run `make standalone` first)
+	@[ -x $(standalone) ] || { echo "There is no $(standalone) yet: make standalone, as yourself, comes first." >&2; exit 1; }
+	install -D -m 755 $(standalone) '$(DESTDIR)$(PREFIX)/bin/ziggurat'
 	mkdir -p '$(DESTDIR)$(PREFIX)/share/ziggurat'
 	cp -R public README.md '$(DESTDIR)$(PREFIX)/share/ziggurat/'
 	mkdir -p '$(DESTDIR)$(PREFIX)/lib/systemd/system'

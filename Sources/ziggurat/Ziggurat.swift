@@ -6,7 +6,7 @@ enum Ziggurat {
   static var commands: [any Command.Type] {
     [
       BuildCommand.self, ServeCommand.self, TilesCommand.self, InspectCommand.self, VerifyCommand.self,
-      ExportCommand.self, IndexCommand.self, SpaceCommand.self,
+      ExportCommand.self, IndexCommand.self, SpaceCommand.self, ManCommand.self, CompletionsCommand.self,
     ]
   }
 
@@ -45,7 +45,7 @@ enum Ziggurat {
     }
   }
 
-  private static func command(_ name: String) throws(UsageError) -> any Command.Type {
+  static func command(_ name: String) throws(UsageError) -> any Command.Type {
     if let command = commands.first(where: { $0.name == name }) { return command }
     let near = nearest(name, commands.map { $0.name }).map { "; did you mean '\($0)'?" }
     throw UsageError("unknown command '\(name)'" + (near ?? "; see 'ziggurat --help'"))

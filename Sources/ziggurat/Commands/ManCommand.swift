@@ -1,0 +1,33 @@
+/// What packages put into `man1`; `ziggurat man build | man -l -` shows it without one.
+enum ManCommand: Command {
+  static let name = "man"
+  static let usage = "[COMMAND]"
+  static let summary = "A manual page for `man -l -`: of a command, or of all."
+  static let options: [Option] = []
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    guard let name = arguments.operands.first else {
+      Output.result(ManualPage.overview())
+      return .success
+    }
+    Output.result(ManualPage.page(of: try Ziggurat.command(name)))
+    return .success
+  }
+}
+
+/// What packages put where shells look for it; `source <(ziggurat completions bash)` does without one.
+enum CompletionsCommand: Command {
+  static let name = "completions"
+  static let usage = "bash|zsh|fish"
+  static let summary = "A script by which a shell completes commands and options."
+  static let options: [Option] = []
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    let name = try arguments.onlyOperand("the shell")
+    guard let shell = Completions(rawValue: name) else {
+      throw UsageError("there are no completions for '\(name)'; there are for bash, zsh and fish")
+    }
+    Output.result(shell.script)
+    return .success
+  }
+}
