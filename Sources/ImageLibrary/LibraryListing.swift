@@ -15,7 +15,31 @@ package struct LibraryListing {
   }
 }
 
+/// What of a library is listed, and in which order.
+package struct LibrarySelection: Sendable {
+  /// Words that images are to have; nil for all images.
+  package var text: String?
+  package var folder: ImageID?
+  package var order = ListOrder.standard
+
+  package init() {}
+
+  var words: String? { text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } }
+}
+
 extension Library {
+  /// A page of what was selected, at most `limit` images after `cursor`.
+  package func list(
+    _ selection: LibrarySelection, after cursor: String?, limit: Int
+  ) throws(StorageError) -> LibraryListing {
+    guard selection.folder != nil || selection.order != .standard else {
+      return try list(after: cursor, limit: limit, containing: selection.text)
+    }
+    let found = try catalog.list(
+      by: selection.order, after: cursor, limit: limit, below: selection.folder, containing: selection.words)
+    return LibraryListing(entries: present(found.entries), total: found.total, next: found.next)
+  }
+
   /// Images after `cursor` by id, at most `limit`; with `text`, those that have words beginning with each
   /// of its words.
   package func list(after cursor: String?, limit: Int, containing text: String?) throws(StorageError)
@@ -30,15 +54,19 @@ extension Library {
   {
     var found = try catalog.search(text, after: cursor, limit: limit)
     let last = found.entries.last?.id
-    // What is gone since may be in the catalog still.
+    found.entries = present(found.entries)
+    return LibraryListing(entries: found.entries, total: found.total, next: found.hasMore ? last?.text : nil)
+  }
+
+  /// What the catalog knows as it is now: without what is gone since, which may be in the catalog still.
+  private func present(_ entries: [CatalogEntry]) -> [CatalogEntry] {
     let table = current
     var patience = WordPatience(failures: 1)
-    found.entries = found.entries.compactMap { known in
+    return entries.compactMap { known in
       guard let entry = table.entry(known.id) else { return nil }
       guard known.stamp != entry.stamp else { return known }
       return (try? open.archive(entry)).map { patience.catalogEntry(entry, $0) }
     }
-    return LibraryListing(entries: found.entries, total: found.total, next: found.hasMore ? last?.text : nil)
   }
 
   /// By the folders' own names, so that it is whole also while the catalog is being made.

@@ -5,16 +5,20 @@ import TileStorage
 
 extension Visitor {
   /// What the visitor sees of the library: first the images of the space that is unlocked, then everybody's,
-  /// each by id. Cursors are ids, so that a space's own tell themselves apart.
+  /// each in the order that is asked for. A space's own cursors and folders tell themselves apart as its ids do.
   func list(
-    _ library: Library, after cursor: String?, limit: Int, containing text: String?
+    _ library: Library, _ selection: LibrarySelection, after cursor: String?, limit: Int
   ) throws(StorageError) -> LibraryListing {
-    guard let space else {
-      return try library.list(after: cursor, limit: limit, containing: text)
-    }
+    guard let space else { return try library.list(selection, after: cursor, limit: limit) }
     let spaceCursor = cursor.flatMap(ImageID.unmarked)
     let inSpace = cursor == nil || spaceCursor != nil
-    let own = try space.library.list(after: spaceCursor, limit: limit, containing: text)
+    var ownSelection = selection
+    let (isOfSpace, isOfLibrary) = (selection.folder?.isPrivate != false, selection.folder?.isPrivate != true)
+    ownSelection.folder = selection.folder?.unmarked
+    let own =
+      try isOfSpace
+      ? space.library.list(ownSelection, after: spaceCursor, limit: limit)
+      : LibraryListing(entries: [], total: 0, next: nil)
     var entries: [CatalogEntry] = []
     if inSpace {
       entries = own.entries.map { entry in
@@ -23,14 +27,15 @@ extension Visitor {
         return entry
       }
       if let next = own.next {
-        let total = try library.list(after: nil, limit: 1, containing: text).total
+        let total = try isOfLibrary ? library.list(selection, after: nil, limit: 1).total : 0
         return LibraryListing(
           entries: entries, total: own.total + total, next: "\(ImageID.privateMark)\(next)")
       }
     }
+    guard isOfLibrary else { return LibraryListing(entries: entries, total: own.total, next: nil) }
     // One at least, so that the answer has a cursor to go on with.
     let room = max(limit - entries.count, 1)
-    let open = try library.list(after: inSpace ? nil : cursor, limit: room, containing: text)
+    let open = try library.list(selection, after: inSpace ? nil : cursor, limit: room)
     return LibraryListing(entries: entries + open.entries, total: own.total + open.total, next: open.next)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessages
 
 @main
 enum Ziggurat {
@@ -40,6 +41,7 @@ enum Ziggurat {
         Output.result(command.help)
         return .success
       }
+      for line in misspelt(environment) { Output.note(line) }
       return try command.run(
         Arguments(rest, command: first, options: command.options, environment: environment))
     }
@@ -49,6 +51,15 @@ enum Ziggurat {
     if let command = commands.first(where: { $0.name == name }) { return command }
     let near = nearest(name, commands.map { $0.name }).map { "; did you mean '\($0)'?" }
     throw UsageError("unknown command '\(name)'" + (near ?? "; see 'ziggurat --help'"))
+  }
+
+  /// A line for each variable that begins as options' do and is none of them, of whatever command.
+  static func misspelt(_ environment: [String: String]) -> [String] {
+    let known = commands.flatMap { $0.options.map(\.environmentName) }
+    return environment.keys.filter { $0.hasPrefix("ZIGGURAT_") && !known.contains($0) }.sorted().map {
+      "the environment's \($0) is no option"
+        + (nearest($0, known).map { "; did you mean \($0)?" } ?? " of any command")
+    }
   }
 
   private static var overview: String {

@@ -1,3 +1,4 @@
+import HTTPMessages
 package import TileGeometry
 
 /// A viewport query from outside: `width=1280&height=800&scale=0.25&x=300&y=200`, checked once.
@@ -32,15 +33,20 @@ package struct ViewportQuery: Hashable, Sendable {
     package let value: String?
     package let allowed: String
 
+    /// Of a parameter that there is not.
+    fileprivate static func unknown(_ name: String) -> Refusal {
+      Refusal(parameter: name, value: nil, allowed: UnknownParameter(name, besides: Values.known).description)
+    }
+
     package var description: String {
+      if value == nil, !Values.known.contains(parameter) { return allowed }
       if let value { return "\(parameter) is '\(value)'; it takes \(allowed)" }
       return "\(parameter) is missing; it takes \(allowed)"
     }
   }
 
   /// - Parameters:
-  ///   - parameters: decoded names and values in order; unknown names are passed over, a known one may come
-  ///     once.
+  ///   - parameters: decoded names and values in order, each at most once; `g`, which is the cache's, is passed over.
   ///   - sideLimit: CSS pixels that width and height may have.
   package init(
     _ parameters: [(name: String, value: String)], sideLimit: Int = 32768
@@ -120,7 +126,10 @@ extension ViewportQuery {
     private var values: [(name: String, value: String)] = []
 
     mutating func add(_ name: String, _ value: String) throws(Refusal) {
-      guard Self.known.contains(name) else { return }
+      guard Self.known.contains(name) else {
+        guard name == "g" else { throw .unknown(name) }
+        return
+      }
       guard self[name] == nil else {
         throw Refusal(parameter: name, value: value, allowed: "one value, but it is given twice")
       }

@@ -6,37 +6,28 @@ import TileStorage
 
 /// The library, paged and searchable, and one image of it.
 extension Router {
-  /// `/api/images?limit=&cursor=&q=`
+  /// `/api/images?limit=&cursor=&q=&sort=&folder=&fields=`
   func list() -> Response {
     guard let parameters = decodedQuery() else {
       return .problem(400, "Bad parameter", "the query has a malformed escape")
     }
-    var values: [String: String] = [:]
-    for (name, value) in parameters where ["limit", "cursor", "q"].contains(name) {
-      guard values.updateValue(value, forKey: name) == nil else {
-        return .problem(400, "Bad parameter", "\(name) is given twice")
-      }
-    }
-    var limit = 100
-    if let text = values["limit"] {
-      guard let number = Self.number(text), (1...1000).contains(number) else {
-        return .problem(
-          400, "Bad parameter", "limit is '\(text.prefix(40))'; it takes a whole number from 1 to 1000")
-      }
-      limit = number
+    let query: ListQuery
+    do throws(ListQuery.Refusal) { query = try ListQuery(parameters) } catch {
+      return .problem(400, "Bad parameter", error.description)
     }
     struct Page: Encodable {
-      let images: [ImageDescription]
+      let images: [ListedImage]
       let total: Int
       let next: String?
     }
     do throws(StorageError) {
       let listing = try visitor.list(
-        site.library, after: values["cursor"], limit: limit, containing: values["q"])
+        site.library, query.selection, after: query.cursor, limit: query.limit)
       var pages: [ImageID: Int] = [:]
       for book in Set(listing.entries.compactMap(\.book)) { pages[book] = try pageCount(ofBook: book) }
-      let images = listing.entries.compactMap {
-        ImageDescription($0, pages: $0.book.flatMap { pages[$0] } ?? 1, base: site.base)
+      let images = listing.entries.compactMap { entry in
+        ImageDescription(entry, pages: entry.book.flatMap { pages[$0] } ?? 1, base: site.base)
+          .map { ListedImage($0, query.fields) }
       }
       let page = Response.json(Page(images: images, total: listing.total, next: listing.next))
       return listing.entries.contains(where: \.isWordless) ? page.forNow : page

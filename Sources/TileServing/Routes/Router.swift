@@ -65,7 +65,8 @@ struct Router {
   // MARK: API
 
   private func api(_ request: APIRequest) -> Answer {
-    switch request {
+    if let refusal = refusal(besides: request.parameters) { return .now(refusal) }
+    return switch request {
     case .images: .now(list())
     case .image(let image): answer(image)
     case .uploads: .now(uploads())
@@ -114,16 +115,6 @@ struct Router {
     } catch {
       return .problem(400, "Bad parameter", error.description)
     }
-  }
-
-  func decodedQuery() -> [(name: String, value: String)]? {
-    var result: [(name: String, value: String)] = []
-    for (name, value) in request.parameters {
-      guard let name = PercentEncoding.decodedString(name), let value = PercentEncoding.decodedString(value)
-      else { return nil }
-      result.append((name, value))
-    }
-    return result
   }
 
   /// The library that has an image of this id for the visitor, and what the image is called there; nil for

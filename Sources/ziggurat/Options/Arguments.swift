@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// A command's options and operands, parsed once; the command line wins over the environment.
 struct Arguments {
   let operands: [String]
@@ -118,26 +120,4 @@ struct Arguments {
     }
     return UsageError("unknown option '\(word)'; see 'ziggurat help \(command)'")
   }
-}
-
-/// The word that is fewest edits away from `word`, if it is near enough to be what was meant.
-func nearest(_ word: String, _ candidates: [String]) -> String? {
-  let best = candidates.map { (distance: editDistance(word, $0), word: $0) }.min { $0.distance < $1.distance }
-  guard let best, best.distance <= max(1, word.count / 3) else { return nil }
-  return best.word
-}
-
-/// Insertions, deletions, changes and swaps of neighbours between two words, hyphens not counted.
-private func editDistance(_ a: String, _ b: String) -> Int {
-  let (a, b) = (Array(a.filter { $0 != "-" }), Array(b.filter { $0 != "-" }))
-  var rows = Array(repeating: Array(0...b.count), count: a.count + 1)
-  for i in a.indices {
-    rows[i + 1][0] = i + 1
-    for j in b.indices {
-      var best = min(rows[i][j] + (a[i] == b[j] ? 0 : 1), rows[i][j + 1] + 1, rows[i + 1][j] + 1)
-      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, rows[i - 1][j - 1] + 1) }
-      rows[i + 1][j + 1] = best
-    }
-  }
-  return rows[a.count][b.count]
 }

@@ -73,7 +73,7 @@ class Editing(CommandTest):
             self.assertEqual(status, 200, told)
             self.assertEqual({name: told[name] for name in words}, words)
             self.assertEqual(ask(server, "GET", image("deep/three"), token=None)[1], told)
-            listed = ask(server, "GET", "/api/images?q=zeilen", token=None)[1]
+            listed = ask(server, "GET", "/api/images?q=zeilen&fields=all", token=None)[1]
             self.assertEqual(listed["images"], [told])
             manifest = json.dumps(ask(server, "GET", "/iiif/presentation/3/deep%2Fthree/manifest", token=None)[1])
             self.assertIn("Zwei\\nZeilen", manifest)

@@ -79,7 +79,7 @@ class Metadata(ServerTest):
         """The image alone, the list, a search, and the manifest say the same."""
         image = self.read(f"/api/images/{quote(id, safe='')}", server)
         self.assertEqual({name: image[name] for name in SIX if image.get(name)}, wanted)
-        listed = {each["id"]: each for each in self.read("/api/images?limit=1000", server)["images"]}
+        listed = {each["id"]: each for each in self.read("/api/images?limit=1000&fields=all", server)["images"]}
         self.assertEqual(listed[id], image)
         manifest = self.read(f"/iiif/presentation/3/{quote(id, safe='')}/manifest", server)
         self.assertEqual(of_manifest(manifest), wanted)

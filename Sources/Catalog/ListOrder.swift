@@ -1,0 +1,65 @@
+/// What a listing goes by.
+package struct ListOrder: Hashable, Sendable {
+  package enum Key: String, CaseIterable, Sendable {
+    /// The id.
+    case name
+    /// Of the picture; without one it comes last.
+    case date
+    /// When the archive came, or was built anew.
+    case added
+    /// In pixels.
+    case size
+  }
+
+  package var key: Key
+  package var isDescending: Bool
+
+  package static let standard = ListOrder(key: .name, isDescending: false)
+
+  package init(key: Key, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
+
+  /// `date`, or `-date` for the last one first.
+  package init?(_ text: String) {
+    let isDescending = text.hasPrefix("-")
+    guard let key = Key(rawValue: isDescending ? String(text.dropFirst()) : text) else { return nil }
+    self.init(key: key, isDescending: isDescending)
+  }
+
+  package static var names: [String] { Key.allCases.map(\.rawValue) }
+
+  /// As SQL has it.
+  var expression: String {
+    switch key {
+    case .name: "id"
+    case .date: "date"
+    case .added: "modified"
+    case .size: "width * height"
+    }
+  }
+}
+
+/// Where a page of a listing ended: what its last image is sorted by, and its id.
+///
+/// As text the key's length, a colon, the key and the id: nothing in either can be taken for what stands between.
+struct ListCursor {
+  /// Nil where the image has none.
+  let key: String?
+  let id: String
+
+  init(key: String?, id: String) { (self.key, self.id) = (key, id) }
+
+  init?(_ text: String) {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let rest = text[colon...].dropFirst()
+    if text[..<colon] == "-" {
+      self.init(key: nil, id: String(rest))
+      return
+    }
+    guard let count = Int(text[..<colon]), count >= 0, rest.unicodeScalars.count >= count else { return nil }
+    self.init(
+      key: String(String.UnicodeScalarView(rest.unicodeScalars.prefix(count))),
+      id: String(String.UnicodeScalarView(rest.unicodeScalars.dropFirst(count))))
+  }
+
+  var text: String { key.map { "\($0.unicodeScalars.count):\($0)\(id)" } ?? "-:\(id)" }
+}

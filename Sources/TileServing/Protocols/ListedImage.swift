@@ -1,0 +1,60 @@
+import Foundation
+import HTTPMessages
+import ImageLibrary
+
+/// One image of a listing, with as much as is asked for.
+struct ListedImage: Encodable {
+  /// Which of an image's members a listing has.
+  enum Fields: Hashable {
+    /// What a gallery needs.
+    case usual
+    /// As of one image alone.
+    case all
+    /// These, and the id.
+    case some(Set<String>)
+
+    /// By the description of the API.
+    static let names: [String] = {
+      let file = try? JSONDecoder().decode(JSONValue.self, from: Data(PackageResources.openapi_json))
+      let image = file?["components"]?["schemas"]?["Image"]?["properties"]?.members ?? [:]
+      return image.keys.sorted()
+    }()
+  }
+
+  private let image: ImageDescription
+  private let fields: Fields
+
+  init(_ image: ImageDescription, _ fields: Fields) { (self.image, self.fields) = (image, fields) }
+
+  /// Some 200 bytes: its picture can be laid out and its tiles asked for.
+  private struct Usual: Encodable {
+    let id: String
+    let title: String
+    let width: Int
+    let height: Int
+    let tileSize: Int
+    let overlap: Int
+    let format: String
+    let generation: String
+    let pages: Int
+    let page: Int?
+    let urls: [String: String]
+
+    init(_ image: ImageDescription) {
+      (id, title, width, height) = (image.id.text, image.title, image.width, image.height)
+      (tileSize, overlap, format) = (image.tileSize, image.overlap, image.format)
+      (generation, pages, page) = (image.generation, image.pages, image.page)
+      urls = image.urls.filter { $0.key == "dzi" }
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    switch fields {
+    case .usual: try Usual(image).encode(to: encoder)
+    case .all: try image.encode(to: encoder)
+    case .some(let names):
+      let whole = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(image)).members ?? [:]
+      try whole.filter { $0.key == "id" || names.contains($0.key) }.encode(to: encoder)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+"""The listing in other orders, below a folder, with other fields; and parameters and variables that there are not."""
+
+import functools
+import itertools
+import json
+import os
+import subprocess
+import unittest
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from harness import CommandTest, Server, ServerTest, folder, photo, run
+
+# By id: size, date, and when it came, seconds.
+IMAGES = {
+    "attic": ((300, 200), "1999-05-01", 50),
+    "barn/door": ((900, 700), None, 10),
+    "barn/inner/roof": ((200, 100), "2020-01-02", 40),
+    "barn-owl": ((500, 400), "2020-01-02", 20),
+    "barn0": ((640, 480), "1850", 30),
+    "zoo/ü?#%": ((250, 250), None, 60),
+}
+
+
+@functools.cache
+def library() -> Path:
+    base = folder("listing")
+    for name, ((width, height), date, _) in IMAGES.items():
+        path = photo(base / f"photos/{name}.jpg", width, height)
+        if date:
+            subprocess.run(["exiftool", "-q", "-overwrite_original", f"-XMP-photoshop:DateCreated={date}", path], check=True)
+    result = run("build", base / "photos", "--library", base / "library", "--quiet")
+    assert result.returncode == 0, result.stderr
+    for name, (_, _, seconds) in IMAGES.items():
+        os.utime(base / f"library/{name}.szi", (1_700_000_000 + seconds, 1_700_000_000 + seconds))
+    return base / "library"
+
+
+class Listing(ServerTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(library())
+
+    def page(self, status=200, **parameters) -> dict:
+        answer = self.server.get(f"/api/images?{urlencode(parameters)}")
+        self.assertEqual(answer.status, status, (parameters, answer))
+        return json.loads(answer.body)
+
+    def ids(self, **parameters) -> list[str]:
+        """Of all pages, which together are as many as each page says."""
+        ids, cursor = [], {}
+        for _ in range(20):
+            page = self.page(**parameters, **cursor)
+            ids += [image["id"] for image in page["images"]]
+            if "next" not in page:
+                self.assertEqual(len(ids), page["total"])
+                return ids
+            cursor = {"cursor": page["next"]}
+        self.fail("the listing does not end")
+
+    def expected(self, order: str, chosen=lambda name: True) -> list[str]:
+        names = sorted(filter(chosen, IMAGES), key=str.encode)
+        key = {"name": lambda name: name.encode(), "size": lambda name: IMAGES[name][0][0] * IMAGES[name][0][1],
+               "added": lambda name: IMAGES[name][2], "date": lambda name: IMAGES[name][1] or ""}[order.lstrip("-")]
+        known = [name for name in names if order.lstrip("-") != "date" or IMAGES[name][1]]
+        # Of one key by id, whichever way; without one last.
+        ordered = [name for _, group in itertools.groupby(sorted(known, key=key), key) for name in [sorted(group, key=str.encode)]]
+        if order.startswith("-"):
+            ordered.reverse()
+        return [name for group in ordered for name in group] + [name for name in names if name not in known]
+
+    def test_every_order_by_pages_of_every_length(self):
+        for order in ("name", "-name", "date", "-date", "added", "-added", "size", "-size"):
+            for limit in (1, 2, 3, 100):
+                with self.subTest(order=order, limit=limit):
+                    self.assertEqual(self.ids(sort=order, limit=limit), self.expected(order))
+        self.assertEqual(self.ids(), self.expected("name"))
+
+    def test_below_a_folder(self):
+        for name in ("barn", "barn/", "barn/inner", "zoo", "nowhere", "attic"):
+            for order in ("name", "-size", "date"):
+                with self.subTest(name=name, order=order):
+                    below = lambda id: id.startswith(name.rstrip("/") + "/")
+                    self.assertEqual(self.ids(folder=name, sort=order, limit=1), self.expected(order, below))
+        self.assertEqual(self.ids(folder="barn", q="roof"), ["barn/inner/roof"])
+        self.assertEqual(self.ids(q="barn", sort="-added", limit=2),
+                         self.expected("-added", lambda name: name.startswith("barn")))
+
+    def test_fields(self):
+        for image in self.page(fields="all")["images"]:
+            self.assertEqual(image, json.loads(self.server.get(f"/api/images/{quote(image['id'], safe='')}").body))
+            chosen = self.page(fields="date,urls,width")["images"]
+            [same] = [each for each in chosen if each["id"] == image["id"]]
+            self.assertEqual(same, {name: image[name] for name in ("id", "date", "urls", "width") if name in image})
+        for image in self.page()["images"]:
+            self.assertLess(len(json.dumps(image, separators=(",", ":"), ensure_ascii=False).encode()), 300)
+            self.assertLess({"id", "title", "width", "height", "tileSize", "format", "generation", "urls"}, set(image))
+            self.assertEqual(self.server.get(image["urls"]["dzi"]).status, 200)
+
+    def test_what_there_is_not_is_told_with_what_was_meant(self):
+        for target, words in {
+            "/api/images?Limit=3": "unknown parameter 'Limit'; did you mean 'limit'?",
+            "/api/images?sorted=name": "unknown parameter 'sorted'; did you mean 'sort'?",
+            "/api/images?%66oo=1": "unknown parameter 'foo'; there are limit, cursor, q, sort, folder, fields",
+            "/api/images?sort=dat": "sort is 'dat'; it takes name, date, added, size",
+            "/api/images?fields=tilte": "fields has 'tilte'; did you mean 'title'?",
+            "/api/images?fields=": "fields has ''",
+            "/api/images?folder=a/../b": "folder is 'a/../b'",
+            "/api/images?folder=": "folder is ''",
+            "/api/images?sort=name&sort=date": "sort is given twice",
+            "/api/images/attic?x=1": "unknown parameter 'x'; there are g",
+            "/api/images/attic/viewport?width=300&height=200&Scale=0.5": "unknown parameter 'Scale'; did you mean 'scale'?",
+            "/api/images/attic/viewport.tiles?width=300&hieght=200": "unknown parameter 'hieght'; did you mean 'height'?",
+            "/api/images/attic/viewport.jpg?widht=300&height=200": "unknown parameter 'widht'; did you mean 'width'?",
+            "/api/uploads?q=1": "unknown parameter 'q'; there are none here",
+            "/api/images?" + "y" * 3000 + "=1": "unknown parameter '" + "y" * 57 + "…'",
+        }.items():
+            with self.subTest(target[:80]):
+                answer = self.server.get(target)
+                self.assertEqual((answer.status, answer["content-type"]), (400, "application/problem+json"))
+                self.assertIn(words, json.loads(answer.body)["detail"])
+        # What pins a version, and what viewers copy from one URL to the next, is no mistake.
+        for target in ("/api/images/attic?g=12", "/api/images/attic/viewport?width=30&height=20&g=12", "/dzi/attic.dzi?Scale=1",
+                       "/dzi/attic_files/0/0_0.jpg?token=x&y", "/iiif/3/attic/info.json?v=2", "/xyz/attic/tilejson.json?foo=1", "/?x", "/view/attic?x"):
+            self.assertEqual(self.server.get(target).status, 200, target)
+
+    def test_no_answer_says_twice_what_it_varies_by(self):
+        for target in ("/", "/theme.css", "/api/images", "/api/images/attic", "/iiif/3/attic/info.json", "/dzi/attic.dzi", "/view/attic",
+                       "/iiif/presentation/3/collection", "/openapi.json", "/metrics", "/nothing", "/api/nothing"):
+            for method in ("GET", "HEAD"):
+                words = self.server.get(target, method, Accept_Encoding="gzip")["vary"].split(", ")
+                self.assertEqual(len(words), len(set(words)), (target, words))
+
+
+class Environment(CommandTest):
+    def test_a_misspelt_variable_is_told_in_one_line(self):
+        told = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_PROT": "1", "ZIGGURAT_LIBRARY": "x"})
+        self.assertEqual((told.returncode, told.stderr), (0, "the environment's ZIGGURAT_PROT is no option; did you mean ZIGGURAT_PORT?\n"))
+        told = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_GALACTIC_PEACE": "1"})
+        self.assertEqual(told.stderr, "the environment's ZIGGURAT_GALACTIC_PEACE is no option of any command\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
