@@ -143,7 +143,8 @@ let package = Package(
     tests(
       "TileExportTests",
       ["Files", "TileExport", "PyramidBuilding", "Imaging", "TileStorage", "TileGeometry", "TestSupport"]),
-    tests("ZigguratTests", ["Files", "ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
+    tests(
+      "ZigguratTests", ["Files", "HTTPMessages", "ziggurat", "TileStorage", "TileGeometry", "TestSupport"]),
     tests(
       "TileRenderingTests",
       [

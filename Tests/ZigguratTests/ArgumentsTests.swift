@@ -1,3 +1,4 @@
+import HTTPMessages
 import Testing
 
 @testable import ziggurat
@@ -158,7 +159,7 @@ import Testing
   @Test(
     arguments: [
       ("biuld", "build"), ("serv", "serve"), ("tile", "tiles"), ("inspekt", "inspect"), ("verfy", "verify"),
-      ("SERVE", nil), ("x", nil), ("", nil), ("delete", nil),
+      ("SERVE", "serve"), ("x", nil), ("", nil), ("delete", nil),
     ] as [(String, String?)])
   func `the nearest word, where one is near`(word: String, near: String?) {
     #expect(nearest(word, Ziggurat.commands.map { $0.name }) == near)
