@@ -2,9 +2,9 @@ import Foundation
 
 /// Text that programs write where people look for a caption: what a scanner, a microscope or a camera says there tells
 /// readers nothing, and may name who sat at it.
-enum MachineText {
+package enum MachineText {
   /// Whether it looks like it: a list of settings, a document, or what cameras put there unasked.
-  static func isSuspected(_ text: String) -> Bool {
+  package static func isSuspected(_ text: String) -> Bool {
     isFiller(text) || isDocument(text) || isListOfSettings(text)
   }
 

@@ -33,6 +33,7 @@ struct LibraryTests {
         case .unchanged: "unchanged"
         case .failed(let error), .refused(let error): error.reason
         case .reworded: "reworded"
+        case .wouldReword: "would reword"
         case .wouldBuild: "would build"
         }
       outcomes.withLock { $0[source.id] = ($0[source.id].map { $0 + ", " } ?? "") + word }

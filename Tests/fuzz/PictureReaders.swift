@@ -6,6 +6,9 @@ import TileGeometry
 extension FuzzInput {
   func readPicture(_ target: FuzzTarget) {
     do throws(BuildError) {
+      // Told in the builder's own process, of whatever bytes.
+      let digests = try SourceFile(path: path).digests { false }
+      precondition(digests.content == (try SourceFile(path: path).digest()), "one content, one digest")
       switch target {
       case .png: try png(FuzzInput(bytes: withPNGChecksums).path)
       case .tiff: try tiff(path)

@@ -35,8 +35,10 @@ package struct LibraryBuilder: Sendable {
     case built(PyramidBuilder.Report)
     /// The archive there was built from the same bytes with the same options.
     case unchanged
-    /// The words beside the source have changed and are in the archive now, or would be; its tiles are as they were.
+    /// The source's words have changed, or those beside it, and are in the archive now; its tiles are as they were.
     case reworded
+    /// A dry run's word for that.
+    case wouldReword
     /// A dry run's word for an image that is new or has changed.
     case wouldBuild
     case failed(BuildError)
@@ -114,23 +116,43 @@ package struct LibraryBuilder: Sendable {
   private func begin(_ source: SourceScan.Source) throws(BuildError) -> Beginning {
     if isCancelled() { throw .interrupted }
     let file = try SourceFile(path: source.path, name: source.name)
-    let digest = try file.digest(isCancelled)
+    let (digest, pixelDigest) = try file.digests(isCancelled)
     let beside = try SourceSidecar(of: source)
-    if !force, let record = record(of: source, digest), record.sidecarDigest == beside?.digest {
+    if !force, let record = record(of: source), record.sourceDigest == digest,
+      record.sidecarDigest == beside?.digest
+    {
       return .settled(.unchanged)
     }
-    let words = try beside?.words() ?? .none
+    var words = try beside?.words() ?? .none
+    words.pixelDigest = pixelDigest
     let work = CellBuilder.Work(source: source, file: file, digest: digest, words: words)
     return settled(source, work).map { .settled($0) } ?? .work(work)
   }
 
   /// How it came out without tiling; nil where it has to be tiled.
   private func settled(_ source: SourceScan.Source, _ work: CellBuilder.Work) -> Outcome? {
-    guard !force, let record = record(of: source, work.digest) else { return nil }
-    if record.sidecarDigest == work.words.digest { return .unchanged }
-    if isDryRun { return .reworded }
+    guard !force, let record = record(of: source) else { return nil }
+    let hasSameWords = record.sourceDigest == work.digest
+    let hasSamePixels = record.pixelDigest != nil && record.pixelDigest == work.words.pixelDigest
+    guard hasSameWords || hasSamePixels else { return nil }
+    if hasSameWords, record.sidecarDigest == work.words.digest { return .unchanged }
+    if isDryRun { return .wouldReword }
+    var words: ImageMetadata?
+    if !hasSameWords {
+      // What fails here may succeed as a build, or fail with the reason.
+      guard
+        let found = try? SourceInspection(path: source.path, options: options, seconds: imageTimeout),
+        (try? work.file.isUnchanged()) == true
+      else { return nil }
+      words = found.metadata
+    }
     do throws(StorageError) {
-      return try store.rewrite(id: source.id, work.words.words(_:own:)) ? .reworded : nil
+      let isWritten = try store.rewrite(id: source.id) { record, own in
+        var record = record
+        (record.sourceDigest, record.sourceBytes) = (work.digest, work.file.identity.size)
+        return work.words.words(record, own: words ?? own)
+      }
+      return isWritten ? .reworded : nil
     } catch { return .failed(BuildError(source.path, error)) }
   }
 
@@ -174,10 +196,9 @@ package struct LibraryBuilder: Sendable {
     }
   }
 
-  /// Of an archive whose tiles are those that would be built again.
-  private func record(of source: SourceScan.Source, _ digest: String) -> BuildRecord? {
+  /// Of an archive that is there, built with the same options.
+  private func record(of source: SourceScan.Source) -> BuildRecord? {
     guard let record = store.buildRecord(ofSoundID: source.id) else { return nil }
-    return record.sourceDigest == digest && record.options == options.summary(ofSource: record.sourceName)
-      ? record : nil
+    return record.options == options.summary(ofSource: record.sourceName) ? record : nil
   }
 }

@@ -57,6 +57,8 @@ struct SourceSidecar {
 struct SourceWords: Codable, Sendable {
   /// Of the sidecar; nil where there is none.
   private(set) var digest: String?
+  /// Of the source without its own words, where these can be told from it.
+  var pixelDigest: String?
   private var sidecar: Sidecar?
 
   static let none = SourceWords(digest: nil, sidecar: nil)
@@ -73,7 +75,7 @@ struct SourceWords: Codable, Sendable {
   /// The words for an archive of the build that `record` tells of.
   func words(_ record: BuildRecord, own: ImageMetadata) -> ArchiveWords {
     var record = record
-    record.sidecarDigest = digest
+    (record.sidecarDigest, record.pixelDigest) = (digest, pixelDigest)
     return ArchiveWords(record, own: own, told: sidecar?.applied(to: own) ?? own)
   }
 }

@@ -27,12 +27,13 @@ package struct MetImages: Sendable {
   ) {
     switch outcome {
     case .built, .reworded, .unchanged: claims[image.id] = source.root
-    case .wouldBuild, .failed, .refused: break
+    case .wouldBuild, .wouldReword, .failed, .refused: break
     }
     switch outcome {
     case .refused: ids[source.path, default: []].formUnion([])
     case .failed where image.id == source.id: unknown.insert(source.path)
-    case .failed, .built, .reworded, .unchanged, .wouldBuild: ids[source.path, default: []].insert(image.id)
+    case .failed, .built, .reworded, .unchanged, .wouldBuild, .wouldReword:
+      ids[source.path, default: []].insert(image.id)
     }
   }
 

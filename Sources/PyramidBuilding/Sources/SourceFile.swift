@@ -36,14 +36,63 @@ struct SourceFile: Sendable {
   }
 
   /// XXH3-128 of the content, hexadecimal.
+  func digest() throws(BuildError) -> String {
+    guard let content = Hash() else { throw noMemory }
+    try read({ false }, { bytes, _ in content.add(bytes) })
+    return content.text
+  }
+
+  /// The same, and that of what decides the pixels, where that can be told; see `PixelContent`.
   ///
   /// - Parameter isCancelled: asked every so often.
-  func digest(_ isCancelled: () -> Bool = { false }) throws(BuildError) -> String {
-    guard let state = XXH3_createState() else {
-      throw BuildError(path, "no memory for a digest", isTemporary: true)
+  func digests(_ isCancelled: () -> Bool) throws(BuildError) -> (content: String, pixels: String?) {
+    guard let content = Hash(), let pixels = Hash() else { throw noMemory }
+    let parts = PixelContent(self)
+    var kept = (parts?.kept ?? [])[...]
+    try read(isCancelled) { bytes, position in
+      content.add(bytes)
+      while let range = kept.first, range.lowerBound < position + bytes.count {
+        let part = range.clamped(to: position..<position + bytes.count)
+        pixels.add(
+          UnsafeRawBufferPointer(rebasing: bytes[part.lowerBound - position..<part.upperBound - position]))
+        if range.upperBound > position + bytes.count { break }
+        kept.removeFirst()
+      }
     }
-    defer { XXH3_freeState(state) }
-    XXH3_128bits_reset(state)
+    guard let parts, kept.isEmpty else { return (content.text, nil) }
+    (parts.further + withUnsafeBytes(of: UInt64(parts.further.count).littleEndian, Array.init))
+      .withUnsafeBytes { pixels.add($0) }
+    return (content.text, pixels.text)
+  }
+
+  private var noMemory: BuildError { BuildError(path, "no memory for a digest", isTemporary: true) }
+
+  /// XXH3-128 as it goes.
+  private final class Hash {
+    private let state: OpaquePointer
+
+    init?() {
+      guard let state = XXH3_createState() else { return nil }
+      self.state = state
+      XXH3_128bits_reset(state)
+    }
+
+    deinit { XXH3_freeState(state) }
+
+    func add(_ bytes: UnsafeRawBufferPointer) { XXH3_128bits_update(state, bytes.baseAddress, bytes.count) }
+
+    var text: String {
+      let hash = XXH3_128bits_digest(state)
+      return [hash.high64, hash.low64].map { number in
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+      }.joined()
+    }
+  }
+
+  private func read(
+    _ isCancelled: () -> Bool, _ body: (_ bytes: UnsafeRawBufferPointer, _ position: Int) -> Void
+  ) throws(BuildError) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
     defer { buffer.deallocate() }
     var position = 0
@@ -52,15 +101,10 @@ struct SourceFile: Sendable {
       if isCancelled() { throw .interrupted }
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw Self.refused(path) }
-      if count == 0 { break }
-      XXH3_128bits_update(state, buffer.baseAddress, count)
+      if count == 0 { return }
+      body(UnsafeRawBufferPointer(rebasing: buffer[..<count]), position)
       position += count
     }
-    let hash = XXH3_128bits_digest(state)
-    return [hash.high64, hash.low64].map { number in
-      let digits = String(number, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
   }
 
   /// The whole content; for files that are small.

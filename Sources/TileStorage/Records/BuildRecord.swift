@@ -14,6 +14,8 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var sourceBytes: Int
   /// The XXH3-128 of the source's bytes, hexadecimal.
   public var sourceDigest: String
+  /// The XXH3-128 of what in the source decides its pixels, hexadecimal; nil where that cannot be told from its words.
+  public var pixelDigest: String?
   /// A digest of the XMP sidecar beside the source, hexadecimal; nil where there is none.
   public var sidecarDigest: String?
   /// The options that decide the archive's bytes, in one line.

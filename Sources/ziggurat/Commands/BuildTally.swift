@@ -57,12 +57,14 @@ struct BuildTally {
         Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "unchanged"])
       }
       note("unchanged \(source.id)")
-    case .reworded:
+    case .reworded, .wouldReword:
       reworded += 1
+      let isDone = if case .reworded = outcome { true } else { false }
       if asJSON {
-        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "reworded"])
+        let status: JSONValue = isDone ? "reworded" : "would reword"
+        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": status])
       }
-      note("new words for \(source.id)")
+      note("\(isDone ? "reworded" : "would reword") \(source.id)")
     case .wouldBuild:
       built += 1
       if asJSON {
@@ -115,7 +117,7 @@ struct BuildTally {
       for failure in failures { Output.note("  " + Output.oneLine(failure.description)) }
     }
     var parts = ["\(built) built"]
-    if reworded > 0 { parts.append("\(reworded) with new words") }
+    if reworded > 0 { parts.append("\(reworded) reworded") }
     if unchanged > 0 { parts.append("\(unchanged) unchanged") }
     if !failures.isEmpty { parts.append("\(failures.count) failed") }
     if passedOver > 0 { parts.append("\(passedOver) passed over, no images by their names") }

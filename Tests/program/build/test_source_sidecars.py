@@ -73,6 +73,7 @@ class Sidecars(CommandTest):
         sidecar = self.base / "photos/INV-0091.xmp"
         for title in ("first", "second"):
             write(sidecar, f"-XMP-dc:Title={title}")
+            self.build("--dry-run", status="would reword")
             words = self.build(status="reworded")
             self.assertEqual((words["title"], words["creator"]), (title, "own"))
             self.assertEqual(parts(archive)[1], tiles)

@@ -135,7 +135,7 @@ class Words(unittest.TestCase):
             write(photo(base / f"photos/{number}.tif", 60, 40), f"-EXIF:ImageDescription={text}", "-EXIF:XPTitle=Slide")
         self.build(base / "photos", base / "library")
         with Server(base / "library") as server:
-            told = {image["id"]: image for image in json.loads(server.get("/api/images?limit=1000").body)["images"]}
+            told = {image["id"]: image for image in json.loads(server.get("/api/images?limit=1000&fields=all").body)["images"]}
             for number, text in enumerate(MACHINES):
                 with self.subTest(text):
                     self.assertEqual((told[str(number)].get("caption"), told[str(number)]["title"]), (None, "Slide"))

@@ -1,0 +1,136 @@
+import CXXHash
+import Files
+import Glibc
+
+/// Which parts of a file its pixels are made of, and what else in it decides how they look: a file in which words alone
+/// have changed has the same. Of JPEG, PNG and TIFF; of anything that is built otherwise than usual nothing is told.
+struct PixelContent {
+  /// Sorted, apart from each other.
+  private(set) var kept: [Range<Int>] = []
+  /// What is told of the rest, in a form that does not depend on where it lies.
+  private(set) var further: [UInt8] = []
+
+  /// Parts that are looked at, at most: what has more is no usual picture.
+  static let mostParts = 1 << 21
+
+  init?(_ file: SourceFile) {
+    let reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
+    guard let start = reader.bytes(0, 8) else { return nil }
+    switch (start[0], start[1], start[2], start[3]) {
+    case (0xff, 0xd8, 0xff, _): guard readJPEG(reader) else { return nil }
+    case (0x89, 0x50, 0x4e, 0x47): guard readPNG(reader) else { return nil }
+    case (0x49, 0x49, 42, 0), (0x4d, 0x4d, 0, 42): guard readTIFF(reader) else { return nil }
+    default: return nil
+    }
+  }
+
+  private mutating func keep(_ range: Range<Int>) {
+    guard !range.isEmpty else { return }
+    if let last = kept.last, last.upperBound == range.lowerBound {
+      kept[kept.count - 1] = last.lowerBound..<range.upperBound
+    } else {
+      kept.append(range)
+    }
+  }
+
+  /// Segments before the first scan (ITU-T T.81, annex B); what follows is kept, whatever it is.
+  private mutating func readJPEG(_ reader: PlacedReader) -> Bool {
+    keep(0..<2)
+    var at = 2
+    for _ in 0..<Self.mostParts {
+      guard let head = reader.bytes(at, 4), head[0] == 0xff, head[1] >= 0xc0, !(0xd0...0xd9 ~= head[1])
+      else { return false }
+      if head[1] == 0xda {
+        keep(at..<reader.size)
+        return true
+      }
+      let length = Int(head[2]) << 8 | Int(head[3])
+      guard length >= 2, let body = reader.bytes(at + 4, length - 2) else { return false }
+      switch head[1] {
+      case 0xfe: break
+      case 0xe1 where Self.begins(body, "http://ns.adobe.com/"): break
+      case 0xed where Self.begins(body, "Photoshop 3.0\0"): break
+      case 0xe1 where Self.begins(body, "Exif\0\0"):
+        guard let facts = TIFFFacts(exif: Array(body.dropFirst(6))) else { return false }
+        further += facts.told
+      default: keep(at..<at + 2 + length)
+      }
+      at += 2 + length
+    }
+    return false
+  }
+
+  /// Chunks (PNG 1.2, section 3).
+  private mutating func readPNG(_ reader: PlacedReader) -> Bool {
+    keep(0..<8)
+    var at = 8
+    for _ in 0..<Self.mostParts {
+      guard let head = reader.bytes(at, 8) else { return false }
+      let length = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+      guard length < 1 << 31, at + 12 + length <= reader.size else { return false }
+      let isWords: Bool
+      switch String(decoding: head[4...], as: UTF8.self) {
+      case "tIME": isWords = true
+      case "iTXt", "tEXt", "zTXt":
+        guard let start = reader.bytes(at + 8, min(length, 40)) else { return false }
+        isWords = Self.words.contains { Self.begins(start, $0 + "\0") }
+      case "eXIf":
+        guard length < 1 << 24, let body = reader.bytes(at + 8, length), let facts = TIFFFacts(exif: body)
+        else { return false }
+        further += facts.told
+        isWords = true
+      case "IEND":
+        keep(at..<reader.size)
+        return true
+      default: isWords = false
+      }
+      if !isWords { keep(at..<at + 12 + length) }
+      at += 12 + length
+    }
+    return false
+  }
+
+  /// Keywords of PNG's texts that say nothing of pixels.
+  private static let words = [
+    "XML:com.adobe.xmp", "Title", "Author", "Description", "Copyright", "Creation Time", "Software",
+    "Comment", "Source", "Disclaimer", "Warning",
+  ]
+
+  /// The data of all its pictures, wherever it lies, and what its directories say.
+  private mutating func readTIFF(_ reader: PlacedReader) -> Bool {
+    guard let facts = TIFFFacts(reader) else { return false }
+    further = facts.told
+    var end = 0
+    for range in facts.data.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+      guard range.lowerBound >= end, range.upperBound <= reader.size else { return false }
+      end = range.upperBound
+      keep(range)
+    }
+    return true
+  }
+
+  private static func begins(_ bytes: [UInt8], _ text: String) -> Bool { bytes.starts(with: text.utf8) }
+}
+
+/// Reads parts of a file by their places.
+struct PlacedReader {
+  let descriptor: Int32
+  let size: Int
+
+  /// Nil where the file has no such part.
+  func bytes(_ offset: Int, _ count: Int) -> [UInt8]? {
+    guard offset >= 0, count >= 0, count <= size, offset <= size - count else { return nil }
+    var isWhole = true
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+      done = 0
+      while done < count {
+        let part = pread(descriptor, buffer.baseAddress! + done, count - done, offset + done)
+        if part < 0, errno == EINTR { continue }
+        guard part > 0 else { break }
+        done += part
+      }
+      isWhole = done == count
+    }
+    return isWhole ? bytes : nil
+  }
+}

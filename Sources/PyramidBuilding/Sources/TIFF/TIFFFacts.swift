@@ -1,0 +1,154 @@
+import Metadata
+
+/// What the directories of a TIFF file say (TIFF 6.0, section 2), or those of EXIF, without the words in them, and
+/// without where it lies.
+struct TIFFFacts {
+  private(set) var told: [UInt8] = []
+  /// The pictures' data.
+  private(set) var data: [Range<Int>] = []
+  private let bytes: (Int, Int) -> [UInt8]?
+  private let isLittle: Bool
+  private var directories = 0
+  /// Fields that may yet come, and bytes of their values.
+  private var (fieldsLeft, bytesLeft) = (1 << 20, 64 << 20)
+
+  /// Of a TIFF file.
+  init?(_ reader: PlacedReader) { self.init(isFile: true) { reader.bytes($0, $1) } }
+
+  /// Of what follows `Exif\0\0`.
+  init?(exif body: [UInt8]) {
+    self.init(isFile: false) { offset, count in
+      guard offset >= 0, count >= 0, count <= body.count, offset <= body.count - count else { return nil }
+      return Array(body[offset..<offset + count])
+    }
+  }
+
+  private init?(isFile: Bool, _ bytes: @escaping (Int, Int) -> [UInt8]?) {
+    self.bytes = bytes
+    guard let head = bytes(0, 8), head[0] == head[1], head[0] == 0x49 || head[0] == 0x4d else { return nil }
+    isLittle = head[0] == 0x49
+    guard number(Array(head[2..<4])) == 42 else { return nil }
+    told.append(head[0])
+    var next = number(Array(head[4..<8]))
+    // Of EXIF the second directory is a thumbnail's.
+    repeat {
+      guard let following = read(next, .picture) else { return nil }
+      next = following
+    } while next != 0 && isFile
+    // Which picture has which data, in the order in which it lies.
+    let order = data.indices.sorted { data[$0].lowerBound < data[$1].lowerBound }
+    for index in order { tell(index) }
+  }
+
+  private enum Kind: Int {
+    case picture = 1
+    case exif, interoperability
+  }
+
+  private func number(_ bytes: [UInt8]) -> Int {
+    (isLittle ? bytes.reversed() : bytes).reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  private mutating func tell(_ number: Int) {
+    withUnsafeBytes(of: UInt64(number).littleEndian) { told += $0 }
+  }
+
+  /// Bytes of a value, by its type.
+  private static let sizes = [
+    1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4,
+  ]
+
+  private struct Field {
+    let tag, type, count: Int
+    let value: [UInt8]
+  }
+
+  /// - Returns: where the next directory is; 0 for none, nil where it is none of the usual ones.
+  private mutating func read(_ offset: Int, _ kind: Kind, depth: Int = 0) -> Int? {
+    directories += 1
+    guard directories < 10_000, depth < 4, let head = bytes(offset, 2) else { return nil }
+    let count = number(head)
+    fieldsLeft -= count
+    guard fieldsLeft >= 0, let entries = bytes(offset + 2, 12 * count + 4) else { return nil }
+    var fields: [Field] = []
+    for entry in 0..<count {
+      let bytes = Array(entries[12 * entry..<12 * entry + 12])
+      let (tag, type) = (number(Array(bytes[0..<2])), number(Array(bytes[2..<4])))
+      let values = number(Array(bytes[4..<8]))
+      guard let size = Self.sizes[type], values <= PixelContent.mostParts * 8 else { return nil }
+      if isWords(tag, kind) { continue }
+      let length = size * values
+      bytesLeft -= length
+      guard bytesLeft >= 0 else { return nil }
+      let value =
+        length <= 4 ? Array(bytes[8..<8 + length]) : self.bytes(number(Array(bytes[8..<12])), length)
+      guard let value else { return nil }
+      // Of what a program wrote there builders may read a scale, of a scanner's XMP even the format.
+      if tag == 270, !MachineText.isSuspected(Self.text(value)) { continue }
+      if tag == 700, Self.text(value).contains("rdf:RDF") { continue }
+      fields.append(Field(tag: tag, type: type, count: values, value: value))
+    }
+    tell(kind.rawValue)
+    guard addData(fields) else { return nil }
+    for field in fields {
+      switch (field.tag, kind) {
+      case (273, .picture), (324, .picture): continue
+      case (0x8769, .picture): guard follow(field, .exif, depth) else { return nil }
+      case (0xa005, .exif): guard follow(field, .interoperability, depth) else { return nil }
+      case (330, .picture): guard follow(field, .picture, depth) else { return nil }
+      // Data that lies elsewhere: JPEG of TIFF's first manner, and strips that are free.
+      case (513, .picture), (288, .picture): return nil
+      default:
+        for number in [field.tag, field.type, field.count] { tell(number) }
+        told += field.value
+      }
+    }
+    return number(Array(entries.suffix(4)))
+  }
+
+  private static func text(_ value: [UInt8]) -> String {
+    String(decoding: value.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  private mutating func follow(_ field: Field, _ kind: Kind, _ depth: Int) -> Bool {
+    guard let offsets = numbers(field) else { return false }
+    tell(field.tag)
+    for offset in offsets { guard read(offset, kind, depth: depth + 1) != nil else { return false } }
+    return true
+  }
+
+  private func numbers(_ field: Field) -> [Int]? {
+    guard [3, 4, 13].contains(field.type) else { return nil }
+    let size = Self.sizes[field.type]!
+    return (0..<field.count).map { number(Array(field.value[$0 * size..<($0 + 1) * size])) }
+  }
+
+  private mutating func addData(_ fields: [Field]) -> Bool {
+    for (places, lengths) in [(273, 279), (324, 325)] {
+      guard let place = fields.first(where: { $0.tag == places }) else { continue }
+      guard let length = fields.first(where: { $0.tag == lengths }), let starts = numbers(place),
+        let counts = numbers(length), starts.count == counts.count,
+        data.count + starts.count <= PixelContent.mostParts
+      else { return false }
+      for (start, count) in zip(starts, counts) { data.append(start..<start + count) }
+    }
+    return true
+  }
+
+  /// What people and their programs say of a picture, and what says nothing of its pixels: who, when, where, with what.
+  private func isWords(_ tag: Int, _ kind: Kind) -> Bool {
+    switch kind {
+    case .picture:
+      [
+        0x010d, 0x011d, 0x0132, 0x013b, 0x4746, 0x4749, 0x83bb, 0x8298, 0x8649, 0x8825, 0x9c9b, 0x9c9c,
+        0x9c9d, 0x9c9e, 0x9c9f, 0xea1c,
+      ].contains(tag)
+    case .exif:
+      [
+        0x9003, 0x9004, 0x9010, 0x9011, 0x9012, 0x927c, 0x9286, 0x9290, 0x9291, 0x9292, 0xa420, 0xa430,
+        0xa431, 0xa432, 0xa433, 0xa434, 0xa435, 0xea1c,
+      ].contains(tag)
+    case .interoperability: false
+    }
+  }
+}

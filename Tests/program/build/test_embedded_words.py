@@ -1,0 +1,121 @@
+"""Words that change in a picture itself tile nothing again, where it is certain that nothing but words has changed."""
+
+import json
+import unittest
+
+from harness import CommandTest, folder, photo, run, seed
+from test_source_sidecars import parts, write
+
+# All that people's programs write, with as many segments, chunks and tags as ExifTool makes of it.
+EVERY = ["-XMP-dc:Title={}", "-XMP-dc:Description={}", "-XMP-dc:Creator={}", "-EXIF:ImageDescription={}", "-EXIF:Artist={}",
+         "-EXIF:Copyright={}", "-EXIF:XPTitle={}", "-EXIF:UserComment={}", "-EXIF:DateTimeOriginal=2001:02:03 04:05:06",
+         "-GPSLatitude=5", "-GPSLatitudeRef=N"]
+IPTC = ["-IPTC:ObjectName={}", "-IPTC:Caption-Abstract={}", "-IPTC:Keywords={}"]
+ENDINGS = ("jpg", "png", "tif")
+
+
+class Embedded(CommandTest):
+    def setUp(self):
+        self.base = folder("embedded words")
+        self.library = self.base / "library"
+
+    def build(self, *options, library=None) -> dict:
+        result = run("build", self.base / "photos", "--library", library or self.library, "--json", "--quiet", *options, timeout=300)
+        return {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
+
+    def say(self, path, options, text):
+        write(path, *(option.replace("{}", text) for option in options))
+
+    def test_words_alone_are_written_anew(self):
+        for ending in ENDINGS:
+            source = photo(self.base / f"photos/{ending}.{ending}", 700, 500)
+            # The first words bring directories along that say more than words.
+            self.say(source, EVERY, "one")
+        self.assertEqual(set(self.build().values()), {"built"})
+        before = {ending: parts(self.library / f"{ending}.szi") for ending in ENDINGS}
+        for text, options in (("two", EVERY), ("a much longer text, " * 50, EVERY), ("three", EVERY[:3])):
+            for ending in ENDINGS:
+                self.say(self.base / f"photos/{ending}.{ending}", options, text)
+            self.assertEqual(self.build("--dry-run"), dict.fromkeys(ENDINGS, "would reword"))
+            self.assertEqual(self.build(), dict.fromkeys(ENDINGS, "reworded"))
+            self.assertEqual(self.build(), dict.fromkeys(ENDINGS, "unchanged"))
+            for ending in ENDINGS:
+                archive = self.library / f"{ending}.szi"
+                self.assertWhole(archive)
+                words, tiles = parts(archive)
+                self.assertEqual((words["title"], words["creator"]), (text.strip(), text.strip()))
+                self.assertEqual(tiles, before[ending][1])
+        fresh = self.base / "fresh"
+        self.build(library=fresh)
+        for ending in ENDINGS:
+            self.assertEqual((fresh / f"{ending}.szi").read_bytes(), (self.library / f"{ending}.szi").read_bytes(), ending)
+
+    def test_iptc_too(self):
+        for ending in ("jpg", "tif"):
+            self.say(photo(self.base / f"photos/{ending}.{ending}", 300, 200), IPTC, "one")
+        self.build()
+        for ending in ("jpg", "tif"):
+            self.say(self.base / f"photos/{ending}.{ending}", IPTC, "two")
+        self.assertEqual(self.build(), {"jpg": "reworded", "tif": "reworded"})
+        self.assertEqual(parts(self.library / "jpg.szi")[0]["title"], "two")
+
+    def test_a_sidecar_still_stands_before_them(self):
+        source = photo(self.base / "photos/a.jpg", 300, 200)
+        self.say(source, EVERY, "one")
+        write(self.base / "photos/a.xmp", "-XMP-dc:Title=beside")
+        self.build()
+        self.say(source, EVERY, "two")
+        self.assertEqual(self.build(), {"a": "reworded"})
+        words = parts(self.library / "a.szi")[0]
+        self.assertEqual((words["title"], words["creator"]), ("beside", "two"))
+        (self.base / "photos/a.xmp").unlink()
+        self.assertEqual(self.build(), {"a": "reworded"})
+        self.assertEqual(parts(self.library / "a.szi")[0]["title"], "two")
+
+    def test_what_is_more_than_words_is_tiled(self):
+        changes = {"turned": ["-EXIF:Orientation#=6"], "scale": ["-EXIF:XResolution=1200"], "space": ["-EXIF:ColorSpace#=2"],
+                   "profile": ["-ICC_Profile:all="]}
+        for ending in ENDINGS:
+            for name in changes:
+                source = photo(self.base / f"photos/{ending} {name}.{ending}", 60, 40)
+                self.say(source, EVERY, "one")
+                write(source, "-EXIF:XResolution=300", "-EXIF:Orientation#=1", "-ICC_Profile<=/usr/share/color/icc/colord/AdobeRGB1998.icc")
+        ids = set(self.build())
+        for ending in ENDINGS:
+            for name, options in changes.items():
+                write(self.base / f"photos/{ending} {name}.{ending}", "-XMP-dc:Title=two", *options)
+        self.assertEqual(self.build(), dict.fromkeys(ids, "built"))
+        # A program's description may tell a scale.
+        source = photo(self.base / "photos/jpg turned.jpg", 60, 40)
+        for text, status in (("Aperio Image|MPP = 0.5|AppMag = 20", "built"), ("Aperio Image|MPP = 0.25|AppMag = 20", "built"),
+                             ("People's words", "built"), ("People's other words", "reworded")):
+            write(source, f"-EXIF:ImageDescription={text}")
+            self.assertEqual(self.build()["jpg turned"], status, text)
+
+    def test_whatever_byte_changes_the_archive_is_that_of_a_fresh_build(self):
+        chosen = seed("embedded words")
+        count = 60
+        for ending in ENDINGS:
+            source = photo(self.base / f"one.{ending}", 90, 60)
+            self.say(source, EVERY, "one")
+            for number in range(count):
+                target = self.base / f"photos/{ending}{number}.{ending}"
+                target.parent.mkdir(exist_ok=True)
+                target.write_bytes(source.read_bytes())
+        self.assertEqual(set(self.build().values()), {"built"})
+        for path in (self.base / "photos").iterdir():
+            bytes = bytearray(path.read_bytes())
+            # Words lie at either end, and most of a file is pixels.
+            at = chosen.randrange(min(len(bytes), 3000)) if chosen.random() < 0.5 else len(bytes) - 1 - chosen.randrange(min(len(bytes), 3000))
+            bytes[at] ^= 1 << chosen.randrange(8)
+            path.write_bytes(bytes)
+        told, fresh = self.build(), self.base / "fresh"
+        self.build(library=fresh)
+        reworded = [id for id, status in told.items() if status == "reworded"]
+        self.assertGreater(len(reworded), count // 4)
+        for id in reworded:
+            self.assertEqual((self.library / f"{id}.szi").read_bytes(), (fresh / f"{id}.szi").read_bytes(), id)
+
+
+if __name__ == "__main__":
+    unittest.main()
