@@ -3,7 +3,7 @@ import Synchronization
 import Threads
 import TileServing
 
-/// One line per answer on stderr, gathered and written a few times a second.
+/// One line per answer on stderr or in a file, gathered and written a few times a second.
 package final class AccessLog: Sendable {
   /// How a line looks.
   package enum Style: String, Sendable, CaseIterable {
@@ -17,10 +17,38 @@ package final class AccessLog: Sendable {
   private let style: Style
   private let pending = Mutex<[UInt8]>([])
 
+  private let path: String?
+  /// stderr, or the file.
+  private let descriptor: Mutex<Int32>
+
   /// Nil where nothing is to be logged.
-  init?(_ style: Style) {
+  /// - Parameter path: of a file that lines are added to; nil for stderr.
+  init?(_ style: Style, to path: String?) throws(HTTPListener.StartError) {
     guard style != .none else { return nil }
-    self.style = style
+    (self.style, self.path) = (style, path)
+    descriptor = Mutex(
+      try path.map { (path) throws(HTTPListener.StartError) in try Self.open(path) } ?? STDERR_FILENO)
+  }
+
+  /// Lets go of a file that was moved away, and makes one of its name; where that fails the old one is written on.
+  func reopen() throws(HTTPListener.StartError) {
+    guard let path else { return }
+    flush()
+    let fresh = try Self.open(path)
+    descriptor.withLock { descriptor in
+      close(descriptor)
+      descriptor = fresh
+    }
+  }
+
+  private static func open(_ path: String) throws(HTTPListener.StartError) -> Int32 {
+    // Not for everybody: it has addresses of people.
+    let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o640)
+    guard descriptor >= 0 else {
+      throw HTTPListener.StartError(
+        description: "cannot open the log \(path): \(String(cString: strerror(errno)).lowercased())")
+    }
+    return descriptor
   }
 
   func start() {
@@ -39,6 +67,8 @@ package final class AccessLog: Sendable {
     let target: (path: String, query: String)
     let status: Int
     let bytes: Int
+    /// Of a 5xx.
+    let reason: String?
   }
 
   /// - Parameter microseconds: from the request's headers to the end of its answer.
@@ -56,11 +86,12 @@ package final class AccessLog: Sendable {
     case .text:
       line =
         "\(time) \(client) \(method) \(path)\(query.isEmpty ? "" : "?\(query)") \(status) \(bytes) \(seconds)"
+        + (entry.reason.map { " \"\(Self.escaped($0))\"" } ?? "")
     case .json:
       line =
         "{\"time\":\"\(time)\",\"client\":\"\(client)\",\"method\":\"\(method)\","
         + "\"path\":\"\(path)\",\"query\":\"\(query)\",\"status\":\(status),\"bytes\":\(bytes),"
-        + "\"seconds\":\(seconds)}"
+        + "\"seconds\":\(seconds)" + (entry.reason.map { ",\"reason\":\"\(Self.escaped($0))\"" } ?? "") + "}"
     }
     line.append("\n")
     pending.withLock { $0.append(contentsOf: line.utf8) }
@@ -71,11 +102,17 @@ package final class AccessLog: Sendable {
       defer { pending = [] }
       return pending
     }
+    // Held while it is written to: `reopen` closes it.
+    descriptor.withLock { write(bytes, to: $0) }
+  }
+
+  private func write(_ bytes: [UInt8], to descriptor: Int32) {
     // Not by FileHandle, which ends the process where nobody reads any more.
     bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
       while !rest.isEmpty {
-        let count = write(STDERR_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        let count = Foundation.write(
+          descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         if count < 0, errno == EINTR { continue }
         // The lines are lost, the answers are not.
         guard count > 0 else { return }

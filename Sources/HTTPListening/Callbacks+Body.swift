@@ -81,6 +81,6 @@ private func detachedRequest(
   }
   return Request(
     method: String(cString: method), rawPath: Array(target.path), query: Array(target.query),
-    origin: context.origin(of: connection),
+    origin: context.origin(of: connection), isMonitor: context.isMonitor(connection),
     header: { [headers] name in headers[name.lowercased()] })
 }

@@ -127,7 +127,8 @@ private func answerRequest(
       return send(pending.response, String(cString: method), context, connection, target)
     }
     context.deadlines.requestIsWhole(known)
-    if method[0] != 0x4f,
+    let isMonitor = known._withUnsafeGuaranteedRef { $0.isMonitor }
+    if method[0] != 0x4f, !isMonitor,
       case .found(let tile) = context.site.tile(
         known._withUnsafeGuaranteedRef({ $0.route }), target.path, query: target.query,
         cookies: { header(connection, "Cookie") })
@@ -165,11 +166,12 @@ private func answer(
 /// What the log is told of the answer once it is sent.
 private func note(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
-  _ status: Int, _ bytes: Int
+  _ status: Int, _ bytes: Int, _ reason: String? = nil
 ) {
+  let told = target.logged(showsWords: context.site.logsWords)
   let entry = AccessLog.Entry(
-    client: context.origin(of: connection)?.description ?? "-", method: method,
-    target: target.logged(showsWords: context.site.logsWords), status: status, bytes: bytes)
+    client: context.origin(of: connection)?.description ?? "-", method: method, target: told.target,
+    status: status, bytes: bytes, reason: told.isWhole ? reason : nil)
   deadline(connection)?._withUnsafeGuaranteedRef { $0.logged = entry }
 }
 
@@ -246,7 +248,10 @@ private func send(
 ) -> MHD_Result {
   let bytes = method == "HEAD" ? 0 : response.length ?? 0
   deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(response.status, bytes) }
-  if context.log != nil { note(context, connection, method, target, response.status, bytes) }
+  if context.log != nil {
+    let reason = response.status >= 500 ? response.reason : nil
+    note(context, connection, method, target, response.status, bytes, reason)
+  }
   return send(response, connection)
 }
 
@@ -282,6 +287,7 @@ private func request(
   return Request(
     method: String(cString: method), rawPath: Array(target.path), query: Array(target.query),
     origin: context.origin(of: connection),
+    isMonitor: context.isMonitor(connection),
     header: { name in
       MHD_lookup_connection_value(connection, .HEADER_KIND, name).map {
         ListHeaders.isList(name)

@@ -32,6 +32,9 @@ package final class HTTPListener {
   package let port: Int
   /// One for each address of the host.
   private let sockets: [Int32]
+  private let paths: [String]
+  /// Where monitors ask.
+  package let monitorPort: Int?
   private let context: ListenerContext
   private let acceptor: ConnectionAcceptor
 
@@ -40,12 +43,29 @@ package final class HTTPListener {
   /// - Parameters:
   ///   - hosts: names or addresses, each listened on at all its addresses.
   ///   - port: 0 picks a free one.
+  ///   - paths: sockets of the file system that are listened on, too.
+  ///   - monitors: where `/metrics` is asked for, and `/healthz`, and nothing else is answered.
+  ///   - logFile: what lines of the log are added to; nil for stderr.
   package init(
-    site: Site, hosts: [String], port: Int, threads: Int, limits: Limits = Limits(),
-    log: AccessLog.Style = .none
+    site: Site, hosts: [String], port: Int, paths: [String] = [], monitors: (host: String, port: Int)? = nil,
+    threads: Int, limits: Limits = Limits(), log: AccessLog.Style = .none, logFile: String? = nil
   ) throws(StartError) {
-    (sockets, self.port) = try ListeningSocket.open(hosts, port)
-    context = ListenerContext(site: site, limits: limits, log: AccessLog(log))
+    let log = try AccessLog(log, to: logFile)
+    var sockets: [Int32] = []
+    do throws(StartError) {
+      (sockets, self.port) = try hosts.isEmpty ? ([], 0) : ListeningSocket.open(hosts, port)
+      for path in paths { sockets.append(try ListeningSocket.open(path: path)) }
+      let monitoring = try monitors.map { (place) throws(StartError) in
+        try ListeningSocket.open([place.host], place.port)
+      }
+      sockets += monitoring?.sockets ?? []
+      monitorPort = monitoring?.port
+    } catch {
+      for socket in sockets { close(socket) }
+      throw error
+    }
+    (self.sockets, self.paths) = (sockets, paths)
+    context = ListenerContext(site: site, limits: limits, log: log, monitorPort: monitorPort)
     acceptor = ConnectionAcceptor(context, sockets, threads: threads)
     guard acceptor.start() else {
       for socket in sockets { close(socket) }
@@ -70,5 +90,9 @@ package final class HTTPListener {
     acceptor.stopLoops()
     context.log?.flush()
     for socket in sockets { close(socket) }
+    for path in paths { unlink(path) }
   }
+
+  /// Opens the log's file anew, after it was moved away.
+  package func reopenLog() throws(StartError) { try context.log?.reopen() }
 }

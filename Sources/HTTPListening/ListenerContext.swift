@@ -10,14 +10,16 @@ final class ListenerContext: Sendable {
   let deadlines: ConnectionDeadlines
   let log: AccessLog?
   let limits: HTTPListener.Limits
+  /// Where monitors ask; nil where they ask at the same port as everybody.
+  private let monitorPort: Int?
   /// Connections by client; those of trusted proxies are not counted.
   private let connections: AddressCounts
   /// Requests that come through trusted proxies, by client.
   private let proxied: AddressCounts
   let requestsInFlight = Atomic<Int>(0)
 
-  init(site: Site, limits: HTTPListener.Limits, log: AccessLog?) {
-    self.log = log
+  init(site: Site, limits: HTTPListener.Limits, log: AccessLog?, monitorPort: Int? = nil) {
+    (self.log, self.monitorPort) = (log, monitorPort)
     self.site = site
     self.limits = limits
     connections = AddressCounts(limit: limits.connectionsPerAddress)
@@ -44,8 +46,10 @@ final class ListenerContext: Sendable {
   /// A connection began. The result is retained once, for `end`.
   func begin(_ connection: OpaquePointer) -> Unmanaged<ConnectionDeadlines.Connection> {
     let peer = zg_client_address(connection).flatMap { IPAddress($0) }
+    let socket = zg_connection_socket(connection)
+    let isMonitor = monitorPort.map { ListeningSocket.localPort(socket) == $0 } ?? false
     return deadlines.begin(
-      socket: zg_connection_socket(connection), peer: peer, isProxy: site.proxies.trusts(peer))
+      socket: socket, peer: peer, isProxy: site.proxies.trusts(peer), isMonitor: isMonitor)
   }
 
   /// A connection ends; its socket is still open.
@@ -79,6 +83,11 @@ final class ListenerContext: Sendable {
   /// Where the connection's request comes from.
   func origin(of connection: OpaquePointer) -> IPAddress? {
     deadline(connection)?._withUnsafeGuaranteedRef { $0.isProxy ? $0.origin : $0.peer }
+  }
+
+  /// Whether the connection came in where monitors ask.
+  func isMonitor(_ connection: OpaquePointer) -> Bool {
+    deadline(connection)?._withUnsafeGuaranteedRef { $0.isMonitor } ?? false
   }
 
   /// Whether the server goes by the request's Host where its connection came in.

@@ -79,8 +79,9 @@ struct RequestTarget {
   }
 
   /// Path and query as text, for the log: of what is in a private space no more than that.
-  func logged(showsWords: Bool) -> (path: String, query: String) {
+  /// - Returns: with whether nothing was left out.
+  func logged(showsWords: Bool) -> (target: (path: String, query: String), isWhole: Bool) {
     let path = LoggedPath(path)
-    return (path.text, path.isWhole ? LoggedQuery(query, showsWords: showsWords).text : "")
+    return ((path.text, path.isWhole ? LoggedQuery(query, showsWords: showsWords).text : ""), path.isWhole)
   }
 }

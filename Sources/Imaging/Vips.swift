@@ -16,6 +16,11 @@ package enum Vips {
     return true
   }()
 
+  /// Of the library that runs, which need not be the one that was compiled against.
+  package static var version: String {
+    [0, 1, 2].map { "\(vips_version(Int32($0)))" }.joined(separator: ".")
+  }
+
   /// To be called before there are other threads: the start changes the process's environment, which
   /// another thread may be reading, as libjpeg does with every decoder. Later calls do nothing.
   package static func start() {

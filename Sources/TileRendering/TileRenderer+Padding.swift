@@ -3,7 +3,8 @@ package import TileProtocols
 package import TileStorage
 
 extension TileRenderer {
-  /// A rectangle of a level at the top left of a larger picture, the rest in the background's colour.
+  /// A rectangle of a level at the top left of a larger picture; the rest is transparent, or in formats without alpha in
+  /// the background's colour.
   /// - Parameters:
   ///   - rectangle: level space, inside the level.
   ///   - size: of the picture; at least that of the rectangle.
@@ -13,7 +14,14 @@ extension TileRenderer {
   ) throws(RenderError) -> [UInt8] {
     let pixels = try pixels(of: rectangle, level: level, of: archive, until: cancellation)
     guard pixels.size != size else { return try encode(pixels, as: format, until: cancellation) }
-    let padded = pixels.padded(to: size, with: options.background)
+    let padded = padded(pixels, to: size, isClear: format.keepsAlpha)
     return try encode(padded, as: format, until: cancellation)
+  }
+
+  private func padded(
+    _ pixels: PixelBuffer, to size: PixelSize, isClear: Bool
+  ) -> PixelBuffer {
+    guard isClear else { return pixels.padded(to: size, with: options.background) }
+    return pixels.withAlpha.padded(to: size, with: options.background, alpha: 0)
   }
 }

@@ -21,7 +21,10 @@ package final class TileRenderer: Sendable {
   }
 
   /// Counts up whenever the same picture gets other bytes, so that no cache takes the old ones for the new.
-  package static let revision = 3
+  package static let revision = 4
+
+  /// The version of libvips that makes them.
+  package static var libvips: String { Vips.version }
 
   package let options: Options
   private let decoder: TileDecoder

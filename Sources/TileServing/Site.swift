@@ -22,6 +22,7 @@ package final class Site: Sendable {
   /// The path of `base`, which requests may have in front of theirs.
   package let basePath: BasePath
   let rendering: RenderOptions
+  let cacheWords: CacheWords
   let renderer: RenderCells
   /// Where answers that have to be rendered are made.
   package let renders: RenderQueue
@@ -63,6 +64,7 @@ package final class Site: Sendable {
     (self.gate, self.access) = (gate, access)
     (self.library, self.uploads) = (library, uploads)
     self.rendering = rendering
+    cacheWords = CacheWords(maxAge: access.tileMaxAge)
     (self.viewportSide, self.version) = (viewportSide, version)
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
@@ -153,6 +155,7 @@ package final class Site: Sendable {
 
   /// What is wanted of the body of a POST, PUT, PATCH or DELETE, by its headers.
   package func bodyPlan(for request: Request) -> BodyPlan {
+    if request.isMonitor { return .refuse(.methodNotAllowed) }
     if let gate {
       let isAdmitted = gate.admits(cookies: request.header("Cookie"))
       return .refuse((isAdmitted ? .methodNotAllowed : gate.answer(request, base: base)).madePrivate)
@@ -200,7 +203,14 @@ package final class Site: Sendable {
     sessions.lockSpaces()
   }
 
+  private func isForMonitors(_ request: Request) -> Bool {
+    (try? PlainPath(request.rawPath))?.route.isForMonitors ?? false
+  }
+
   private func openResponse(to request: Request, mayWait: Bool) -> Answer {
+    if request.isMonitor, !isForMonitors(request) {
+      return .text(404, "here are /metrics and /healthz alone")
+    }
     if request.rawPath == Self.sessionPath { return sessionAnswer(request) }
     switch request.method {
     case "OPTIONS":

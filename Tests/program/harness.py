@@ -104,8 +104,9 @@ class Server:
         return self.process.stdout.readline().decode() if ready else ""
 
     def errors(self) -> str:
+        """What it wrote to stderr, but for the line that it starts with."""
         self.log.seek(0)
-        return self.log.read().decode(errors="replace")
+        return re.sub(r"^serving \d+ images? of .*\n", "", self.log.read().decode(errors="replace"), flags=re.MULTILINE)
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=20)

@@ -17,6 +17,8 @@ final class ConnectionDeadlines: Sendable {
     let peer: IPAddress?
     /// Whether it is a trusted proxy's: its requests have origins of their own.
     let isProxy: Bool
+    /// Whether it came in where monitors ask.
+    let isMonitor: Bool
     /// The request's body comes in chunks: it is the last of its connection.
     var isChunked = false
     /// A Host that its requests may have, as sent: most have the one before them.
@@ -37,8 +39,8 @@ final class ConnectionDeadlines: Sendable {
     /// Of the answer that is being sent, where it is logged.
     var logged: AccessLog.Entry?
 
-    init(socket: Int32, peer: IPAddress?, isProxy: Bool, deadline: UInt64) {
-      (self.socket, self.peer, self.isProxy) = (socket, peer, isProxy)
+    init(socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool, deadline: UInt64) {
+      (self.socket, self.peer, self.isProxy, self.isMonitor) = (socket, peer, isProxy, isMonitor)
       self.deadline = Atomic(deadline)
     }
 
@@ -88,9 +90,9 @@ final class ConnectionDeadlines: Sendable {
   func stop() { isStopping.store(true, ordering: .relaxed) }
 
   /// A connection began. The result is retained once, for `end`.
-  func begin(socket: Int32, peer: IPAddress?, isProxy: Bool) -> Unmanaged<Connection> {
+  func begin(socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool) -> Unmanaged<Connection> {
     let connection = Connection(
-      socket: socket, peer: peer, isProxy: isProxy, deadline: Self.now() + milliseconds)
+      socket: socket, peer: peer, isProxy: isProxy, isMonitor: isMonitor, deadline: Self.now() + milliseconds)
     connections.withLock { $0[ObjectIdentifier(connection)] = connection }
     return Unmanaged.passRetained(connection)
   }

@@ -94,8 +94,49 @@ enum ListeningSocket {
     return socket
   }
 
-  private static func localPort(_ socket: Int32) -> Int {
-    withName(of: socket) { Int(UInt16(bigEndian: UnsafeRawPointer($0).load(as: sockaddr_in.self).sin_port)) }
+  /// A socket of the file system. One that nobody listens on any more is taken away; who may reach it is a matter of
+  /// its folder, as with a port of this machine.
+  static func open(path: String) throws(HTTPListener.StartError) -> Int32 {
+    func failure(_ code: Int32) -> HTTPListener.StartError {
+      HTTPListener.StartError(
+        description: "cannot listen on unix:\(path): \(String(cString: strerror(code)).lowercased())")
+    }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let capacity = MemoryLayout.size(ofValue: address.sun_path)
+    guard path.utf8.count < capacity else { throw failure(ENAMETOOLONG) }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    func with(_ socket: Int32, _ call: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+      withUnsafePointer(to: address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          call(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+      }
+    }
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    var status = stat()
+    if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK {
+      let probe = Glibc.socket(AF_UNIX, type, 0)
+      defer { close(probe) }
+      if with(probe, Glibc.connect) == 0 { throw failure(EADDRINUSE) }
+      unlink(path)
+    }
+    let socket = Glibc.socket(AF_UNIX, type, 0)
+    guard socket >= 0 else { throw failure(errno) }
+    guard with(socket, Glibc.bind) == 0, chmod(path, 0o666) == 0, listen(socket, 1024) == 0 else {
+      let code = errno
+      close(socket)
+      throw failure(code)
+    }
+    return socket
+  }
+
+  /// 0 where it has none.
+  static func localPort(_ socket: Int32) -> Int {
+    withName(of: socket) {
+      guard [AF_INET, AF_INET6].contains(Int32($0.pointee.sa_family)) else { return 0 }
+      return Int(UInt16(bigEndian: UnsafeRawPointer($0).load(as: sockaddr_in.self).sin_port))
+    }
   }
 
   /// Which of this machine's addresses a connection was made to; nil where it has none.

@@ -9,17 +9,19 @@ package struct Request: Sendable {
   package var body: [UInt8]
   /// Where it comes from, by the word of trusted proxies too; nil where there is no address.
   package let origin: IPAddress?
+  /// Whether it came in where monitors ask.
+  package let isMonitor: Bool
   private let header: @Sendable (String) -> String?
 
   package init(
     method: String, rawPath: [UInt8], query: [UInt8] = [], body: [UInt8] = [],
-    origin: IPAddress? = nil,
+    origin: IPAddress? = nil, isMonitor: Bool = false,
     header: @escaping @Sendable (String) -> String? = { _ in nil }
   ) {
     self.method = method
     self.rawPath = rawPath
     self.query = query
-    (self.body, self.origin) = (body, origin)
+    (self.body, self.origin, self.isMonitor) = (body, origin, isMonitor)
     self.header = header
   }
 
@@ -56,7 +58,7 @@ package struct Request: Sendable {
       headers[name.lowercased()] = header(name)
     }
     return Request(
-      method: method, rawPath: rawPath, query: query, body: body, origin: origin
+      method: method, rawPath: rawPath, query: query, body: body, origin: origin, isMonitor: isMonitor
     ) { [headers] in headers[$0.lowercased()] }
   }
 }

@@ -1,9 +1,11 @@
 /// Answers of one kind.
 extension Response {
   package static func text(_ status: Int, _ text: String) -> Response {
-    Response(
+    var response = Response(
       status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"), anyOrigin],
       .bytes(Array((text + "\n").utf8)))
+    if status >= 500 { response.reason = text }
+    return response
   }
 
   /// What everybody may read and keep for a while.
@@ -31,6 +33,7 @@ extension Response {
     var response = Response(
       status, [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"), anyOrigin],
       .bytes(json.bytes))
+    if status >= 500 { response.reason = detail }
     // RFC 9110, section 10.2.3. A disk that is full is looked at as often as for uploads that wait for room.
     if let seconds = [503: 1, 507: 20][status] { response["Retry-After"] = "\(seconds)" }
     return response

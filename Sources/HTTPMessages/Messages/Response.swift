@@ -5,6 +5,8 @@ package struct Response: Sendable {
   package var status: Int
   package var headers: [Field]
   package var body: Body
+  /// Why it is a 5xx, for the log.
+  package var reason: String?
 
   /// What follows the headers.
   package enum Body: Sendable {
@@ -19,6 +21,13 @@ package struct Response: Sendable {
 
   package init(_ status: Int, _ headers: [Field], _ body: Body) {
     (self.status, self.headers, self.body) = (status, headers, body)
+  }
+
+  /// The same answer, of which the log says more than clients are told.
+  package func because(_ error: some CustomStringConvertible) -> Response {
+    var answer = self
+    answer.reason = (reason.map { $0 + ": " } ?? "") + error.description
+    return answer
   }
 
   /// A body's length, in bytes; nil where nobody knows it.

@@ -2,7 +2,7 @@ package import TileGeometry
 package import TileStorage
 
 /// An image's tiles as XYZ counts them: z 0 is the finest level that one tile holds, every tile is full
-/// size, those at the right and lower edges padded with the background.
+/// size, those at the right and lower edges padded: transparent, or in formats without alpha in the background's colour.
 package struct XYZGrid {
   package let pyramid: Pyramid
   /// The pyramid's level that is z 0.

@@ -1,16 +1,32 @@
 package import TileGeometry
 
 extension PixelBuffer {
-  /// The pixels at the top left of a larger area that is otherwise `color`, opaque.
+  /// The same pixels with alpha, opaque where they had none.
+  ///
+  /// - Precondition: the layout is interleaved.
+  var withAlpha: PixelBuffer {
+    guard case .interleaved(let bands) = layout, !layout.hasAlpha else { return self }
+    let count = bands.count
+    let result = PixelBuffer(size, .interleaved(layout.bands.isGray ? .grayAlpha : .rgba))
+    let (from, to) = (memory.baseAddress!, result.memory.baseAddress!)
+    for pixel in 0..<size.width * size.height {
+      for band in 0..<count { to[pixel * (count + 1) + band] = from[pixel * count + band] }
+      to[pixel * (count + 1) + count] = 255
+    }
+    return result
+  }
+
+  /// The pixels at the top left of a larger area that is otherwise `color`.
   ///
   /// - Parameters:
   ///   - size: at least this size.
   ///   - color: red, green, blue.
+  ///   - alpha: of the area, where the layout has any; under transparent pixels the colour is what lossy encoders see.
   /// - Precondition: the layout is interleaved.
-  package func padded(to size: PixelSize, with color: [Int]) -> PixelBuffer {
+  package func padded(to size: PixelSize, with color: [Int], alpha: Int = 255) -> PixelBuffer {
     precondition(size.width >= width && size.height >= height, "padding makes nothing smaller")
     let gray = color.reduce(0, +) / 3
-    let pixel = ((layout.bands.isGray ? [gray] : color) + (layout.hasAlpha ? [255] : [])).map {
+    let pixel = ((layout.bands.isGray ? [gray] : color) + (layout.hasAlpha ? [alpha] : [])).map {
       UInt8(clamping: $0)
     }
     let bands = pixel.count

@@ -21,6 +21,11 @@ package struct Access: Sendable {
   /// Who may frame a picture's page.
   package var frames = FrameAncestors.own
 
+  /// Seconds that tiles may be kept without asking again, whose URLs name no generation.
+  package var tileMaxAge = 0
+  /// Whether `/metrics` is answered by listeners for monitors alone.
+  package var hidesMetrics = false
+
   /// Where it is written down who changed what; nil where it is not.
   package var audit: AuditLog?
 

@@ -1,5 +1,6 @@
 import Glibc
 package import Synchronization
+import TileRendering
 
 /// What was answered, counted by threads that do not wait for each other: each adds to counters of its own
 /// cache lines, which are summed when somebody asks.
@@ -65,9 +66,15 @@ package final class Metrics: Sendable {
   }
 
   /// In Prometheus' text format 0.0.4.
-  /// - Parameter gauges: what is told besides: name, help, value, and whether it only grows.
-  func text(_ gauges: [(name: String, help: String, value: Int, isCounter: Bool)]) -> String {
-    var text = Self.head("ziggurat_requests_total", "counter", "Answers by route and status.")
+  /// - Parameters:
+  ///   - gauges: what is told besides: name, help, value, and whether it only grows.
+  ///   - version: of the program.
+  func text(
+    _ gauges: [(name: String, help: String, value: Int, isCounter: Bool)], version: String
+  ) -> String {
+    var text = Self.head("ziggurat_build_info", "gauge", "1, labelled with what runs.")
+    text += "ziggurat_build_info{version=\"\(version)\",libvips=\"\(TileRenderer.libvips)\"} 1\n"
+    text += Self.head("ziggurat_requests_total", "counter", "Answers by route and status.")
     for (route, name) in Route.labels.enumerated() {
       for at in 0...Self.statuses.count {
         let value = sum(route, at)

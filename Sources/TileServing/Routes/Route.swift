@@ -47,6 +47,14 @@ package enum Route: Sendable {
     }
   }
 
+  /// Whether it is answered where monitors ask, and nothing else is.
+  package var isForMonitors: Bool {
+    switch self {
+    case .health, .metrics: true
+    case .tiles, .presentation, .api, .view, .openAPI, .page: false
+    }
+  }
+
   /// What requests are counted as.
   static let labels = TileRequest.labels + ["presentation", "api", "page", "healthz", "metrics"]
 

@@ -32,7 +32,7 @@ extension Router {
       let page = Response.json(Page(images: images, total: listing.total, next: listing.next))
       return listing.entries.contains(where: \.isWordless) ? page.forNow : page
     } catch {
-      return .problem(500, "Unreadable", "the library's catalog cannot be read")
+      return .problem(500, "Unreadable", "the library's catalog cannot be read").because(error)
     }
   }
 

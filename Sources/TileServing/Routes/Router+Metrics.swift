@@ -9,49 +9,53 @@ extension Router {
   func metrics() -> Response {
     let renders = site.renders.counts
     let cells = CellServer.running?.counts ?? CellServer.Counts()
-    let text = site.metrics.text([
-      ("connections", "Open connections.", site.metrics.connections.load(ordering: .relaxed), false),
-      ("images", "Images in the library.", site.library.count, false),
-      ("open_archives", "Archives that are open.", site.library.open.count, false),
-      (
-        "faulty_archives_total", "Archives that could not be read, each version once.",
-        site.library.faults.count, true
-      ),
-      ("render_queue_length", "Pictures that wait to be rendered.", renders.waiting, false),
-      ("renders_total", "Pictures that were rendered.", renders.rendered, true),
-      (
-        "renders_shared_total", "Requests that shared the render of an equal one in flight.", renders.shared,
-        true
-      ),
-      (
-        "renders_refused_total",
-        "Requests that found no place in the queue, or lost it to a client with fewer.", renders.refused, true
-      ),
-      ("renders_abandoned_total", "Renders whose clients had gone.", renders.abandoned, true),
-      ("renders_late_total", "Requests whose picture was not ready in time.", renders.late, true),
-      ("render_cache_hits_total", "Rendered answers from the cache.", renders.cacheHits, true),
-      ("render_cache_bytes", "Bytes of pictures in the cache.", renders.cachedBytes, false),
-      (
-        "render_unsent_bytes", "Bytes of finished pictures that are being sent, or wait for it.",
-        renders.unsentBytes, false
-      ),
-      ("cells_total", "Processes of their own that were begun to decode something.", cells.begun, true),
-      ("cells_crashed_total", "Of them, those that crashed.", cells.crashed, true),
-      (
-        "cells_over_memory_total", "Of them, those that wanted more memory than they may.", cells.overMemory,
-        true
-      ),
-      ("cells_over_time_total", "Of them, those that took longer than they may.", cells.overTime, true),
-      (
-        "cells_confined", "1 where the kernel has all that confines a cell: Landlock and seccomp.",
-        CellServer.running?.lack == nil ? 1 : 0, false
-      ),
-      (
-        "unsent_mapped_tiles", "Tiles that are files of their own, in answers that are being sent.",
-        site.mappedTiles.total, false
-      ),
-      ("tile_cache_bytes", "Bytes of decoded tiles in the cache.", site.renderer.cachedBytes, false),
-    ])
+    let text = site.metrics.text(
+      [
+        ("connections", "Open connections.", site.metrics.connections.load(ordering: .relaxed), false),
+        ("images", "Images in the library.", site.library.count, false),
+        ("open_archives", "Archives that are open.", site.library.open.count, false),
+        (
+          "faulty_archives_total", "Archives that could not be read, each version once.",
+          site.library.faults.count, true
+        ),
+        ("render_queue_length", "Pictures that wait to be rendered.", renders.waiting, false),
+        ("renders_total", "Pictures that were rendered.", renders.rendered, true),
+        (
+          "renders_shared_total", "Requests that shared the render of an equal one in flight.",
+          renders.shared,
+          true
+        ),
+        (
+          "renders_refused_total",
+          "Requests that found no place in the queue, or lost it to a client with fewer.", renders.refused,
+          true
+        ),
+        ("renders_abandoned_total", "Renders whose clients had gone.", renders.abandoned, true),
+        ("renders_late_total", "Requests whose picture was not ready in time.", renders.late, true),
+        ("render_cache_hits_total", "Rendered answers from the cache.", renders.cacheHits, true),
+        ("render_cache_bytes", "Bytes of pictures in the cache.", renders.cachedBytes, false),
+        (
+          "render_unsent_bytes", "Bytes of finished pictures that are being sent, or wait for it.",
+          renders.unsentBytes, false
+        ),
+        ("cells_total", "Processes of their own that were begun to decode something.", cells.begun, true),
+        ("cells_crashed_total", "Of them, those that crashed.", cells.crashed, true),
+        (
+          "cells_over_memory_total", "Of them, those that wanted more memory than they may.",
+          cells.overMemory,
+          true
+        ),
+        ("cells_over_time_total", "Of them, those that took longer than they may.", cells.overTime, true),
+        (
+          "cells_confined", "1 where the kernel has all that confines a cell: Landlock and seccomp.",
+          CellServer.running?.lack == nil ? 1 : 0, false
+        ),
+        (
+          "unsent_mapped_tiles", "Tiles that are files of their own, in answers that are being sent.",
+          site.mappedTiles.total, false
+        ),
+        ("tile_cache_bytes", "Bytes of decoded tiles in the cache.", site.renderer.cachedBytes, false),
+      ], version: site.version)
     return Response(
       200,
       [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")],

@@ -19,7 +19,7 @@ extension Router {
       case .nothing: break
       }
     } catch {
-      return .text(500, "the library's catalog cannot be read")
+      return .now(Response.text(500, "the library's catalog cannot be read").because(error))
     }
     return .text(404, "there is no manifest or collection at this path")
   }

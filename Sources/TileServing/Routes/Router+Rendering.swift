@@ -52,7 +52,7 @@ extension Router {
     let asked = request.parameters.first { $0.name == [UInt8(ascii: "g")] }?.value
     let lifetime = CacheLifetime(
       archive.generation, asked: asked.flatMap(CacheLifetime.hexadecimal), mayChange: archive.hasStamps)
-    return "\(lifetime.text)"
+    return site.cacheWords.with(lifetime) { String(cString: $0) }
   }
 
   /// The viewport itself, `viewport.jpg`.

@@ -31,10 +31,12 @@ struct Router {
     case .view(let id): .now(view(path.id(id)))
     case .openAPI: .now(.json(site.apiDescription))
     case .health: .text(200, "ok")
-    case .metrics: .now(metrics())
+    case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .now(metrics())
     case .page: .now(isBase ? toTheGallery : page(path.text(1..<path.count)))
     }
   }
+
+  private var hidesMetrics: Bool { site.access.hidesMetrics && !request.isMonitor }
 
   /// The viewer's page; with 404 where there is no such image, which the page then says in its own words.
   private func view(_ id: ImageID?) -> Response {
@@ -204,7 +206,8 @@ struct Router {
       case .unreachable: return .failure(Refusal(.heldUp))
       case .unreadable:
         let text = "the archive of this image cannot be read"
-        return .failure(Refusal(problem ? .problem(500, "Unreadable", text) : .text(500, text)))
+        let response: Response = problem ? .problem(500, "Unreadable", text) : .text(500, text)
+        return .failure(Refusal(response.because(error)))
       }
     }
     let text = "there is no image of this id"

@@ -1,17 +1,28 @@
+/// What Cache-Control says of answers with pixels.
+struct CacheWords: Sendable {
+  private static let pinned: StaticString = "public, max-age=31536000, immutable"
+  private let unpinned: [CChar]
+
+  /// - Parameter maxAge: seconds that pixels may be kept whose URL does not pin them.
+  init(maxAge: Int) {
+    unpinned = Array((maxAge == 0 ? "public, no-cache" : "public, max-age=\(maxAge)").utf8CString)
+  }
+
+  /// The header's value, with a NUL behind it.
+  func with<Result>(_ lifetime: CacheLifetime, _ use: (UnsafePointer<CChar>) -> Result) -> Result {
+    switch lifetime {
+    case .pinned: use(UnsafeRawPointer(Self.pinned.utf8Start).assumingMemoryBound(to: CChar.self))
+    case .revalidated: unpinned.withUnsafeBufferPointer { use($0.baseAddress!) }
+    }
+  }
+}
+
 /// For how long an answer with an archive's pixels may be kept.
 enum CacheLifetime {
   /// For ever: the URL names the generation, and that stands for every pixel.
   case pinned
-  /// Until the next request asks again.
+  /// As long as `--tile-max-age` says; without it until the next request asks again.
   case revalidated
-
-  /// The Cache-Control header; a NUL follows it.
-  var text: StaticString {
-    switch self {
-    case .pinned: "public, max-age=31536000, immutable"
-    case .revalidated: "public, no-cache"
-    }
-  }
 
   /// - Parameters:
   ///   - asked: the generation that the URL names.

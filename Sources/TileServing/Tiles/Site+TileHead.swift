@@ -76,7 +76,7 @@ extension Site {
     if isKept {
       let lifetime = CacheLifetime(
         tile.generation, asked: CacheLifetime.generation(in: query), mayChange: tile.stamp != 0)
-      add("Cache-Control", UnsafeRawPointer(lifetime.text.utf8Start).assumingMemoryBound(to: CChar.self))
+      cacheWords.with(lifetime) { add("Cache-Control", $0) }
     } else {
       add("Cache-Control", "no-store")
     }

@@ -11,7 +11,7 @@ import Uploading
 
 enum ServeCommand: Command {
   static let name = "serve"
-  static let usage = "DIR"
+  static let usage = "DIR|ARCHIVE"
   static let summary = "Serve a library over HTTP, to viewers and to programs."
   static let options =
     [
@@ -50,10 +50,14 @@ enum ServeCommand: Command {
       Option("request-timeout", "20", help: "seconds until a request must be whole"),
       Option("answer-timeout", "300", help: "seconds until its answer must be taken"),
       Option("idle-timeout", "15", help: "seconds that a connection may be idle"),
-    ] + DoorOptions.options + UploadOptions.options
+    ] + ListenOptions.options + DoorOptions.options + UploadOptions.options
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let folder = try arguments.onlyOperand("the library's folder")
+    if try arguments.flag("writable"), SingleArchive(path: folder) != nil {
+      throw UsageError(
+        "'\(folder)' is one archive, which is not \(arguments.spelled("writable")); a library's folder is")
+    }
     let hosts = try hosts(arguments)
     let port = try arguments.int("port", in: 0...65535) ?? 8080
     let cores = ProcessInfo.processInfo.activeProcessorCount
@@ -92,6 +96,7 @@ enum ServeCommand: Command {
     access.sessions.absolute =
       try arguments.int("session-longest", in: 1...604_800) ?? access.sessions.absolute
     try DoorOptions.read(arguments, base: base, listening: hosts, into: &access)
+    let places = try ListenOptions(arguments, hosts: hosts, into: &access)
     let spaces = PrivateSpaces(library: folder)
     if try takesPasswords(arguments, spaces) {
       if isPrivate { throw UsageError("--space and --spaces do not go together") }
@@ -125,6 +130,11 @@ enum ServeCommand: Command {
     do {
       library =
         try space.map { try Library(SpaceSource(space: $0), name: "private space", openLimit: openLimit) }
+        ?? SingleArchive(path: folder).map { (archive) throws(StorageError) in
+          // What cannot be read is told now.
+          _ = try archive.images().first?.open()
+          return try Library(archive, name: folder, openLimit: openLimit)
+        }
         ?? Library(root: folder, openLimit: openLimit, watches: true)
       uploads = try uploadLimits.map { try Uploads(library: folder, limits: $0) }
       site = try Site(
@@ -132,7 +142,8 @@ enum ServeCommand: Command {
         rendering: rendering, viewportSide: viewportSide, gate: gate, access: access,
         uploads: uploads, version: Ziggurat.version)
       listener = try HTTPListener(
-        site: site, hosts: hosts, port: port, threads: threads, limits: limits, log: log)
+        site: site, hosts: places.hosts, port: port, paths: places.paths, monitors: places.monitors,
+        threads: threads, limits: limits, log: log, logFile: places.logFile)
     } catch let error as StorageError {
       Output.error(error.description)
       return .someFailed
@@ -174,17 +185,29 @@ enum ServeCommand: Command {
     }
     // A library of some size can be searched from the first request on; a vast one is not waited for.
     catalogued.wait(upTo: 0.3)
-    let names = hosts.map { $0.contains(":") ? "[\($0)]" : $0 }
-    let outside = hosts.lazy.compactMap { LocalAddress.find(host: $0) }.first
+    let names = places.hosts.map { $0.contains(":") ? "[\($0)]" : $0 }
+    let outside = places.hosts.lazy.compactMap { LocalAddress.find(host: $0) }.first
     let address = base.isEmpty ? outside.map { "http://\($0):\(listener.port)" } : base
     site.localAddress.withLock { $0 = address.map { $0.hasSuffix("/") ? $0 : $0 + "/" } }
     let query = gate?.query ?? ""
-    Output.result(names.map { "listening on http://\($0):\(listener.port)/\(query)\n" }.joined())
-    if let token { Output.note("write with http://\(names[0]):\(listener.port)/#token=\(token)") }
-    if !isPrivate { tellWhatIsMissing(library, folder, takesUploads: uploads != nil, viewer: viewer) }
+    let addresses = names.map { "http://\($0):\(listener.port)/" }
+    Output.result(
+      (addresses.map { $0 + query } + places.paths.map { "unix:\($0)" }).map { "listening on \($0)\n" }
+        .joined())
+    if let token { Output.note("write with \(addresses.first ?? base + "/")#token=\(token)") }
+    if let place = places.monitors, let port = listener.monitorPort {
+      Output.note(
+        "metrics on http://\(place.host.contains(":") ? "[\(place.host)]" : place.host):\(port)/metrics")
+    }
+    if !isPrivate {
+      // Among lines for programs stands none for people.
+      let isForPeople = log != .json || places.logFile != nil
+      ServeStart.tell(
+        library, folder, takesUploads: uploads != nil, viewer: viewer, tellsCount: isForPeople)
+    }
     while signals.wait() == .renew {
-      // Lines of `--log` go to stderr, whose file is not ours to open.
       access.audit?.reopen()
+      do { try listener.reopenLog() } catch { Output.error(error.description) }
       Output.note("SIGHUP: the library's folders are read again")
       library.readAgain()
     }
@@ -193,20 +216,6 @@ enum ServeCommand: Command {
     tiling?.stop()
     space?.wipeKeys()
     return .success
-  }
-
-  /// What would otherwise be an empty page without a word.
-  private static func tellWhatIsMissing(
-    _ library: Library, _ folder: String, takesUploads: Bool, viewer: String?
-  ) {
-    if library.count == 0, !takesUploads {
-      Output.note(
-        "no image was found in \(folder): it serves .szi, .dzi and .zip pyramids; "
-          + "pictures become some by 'ziggurat build PICTURES --library DIR'")
-    }
-    if viewer == nil {
-      Output.note("the viewer's files are not beside the program: there is no page at / without --public DIR")
-    }
   }
 
   private static func takesPasswords(

@@ -8,9 +8,10 @@ import socket
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 import upload_client
-from harness import BINARY, CommandTest, Server, folder, photo, sample_library
+from harness import BINARY, ROOT, CommandTest, Server, folder, photo, run, sample_library
 
 TILE = "/dzi/photo_files/12/0_0.jpg"
 
@@ -124,6 +125,26 @@ class Nothing(CommandTest):
         # One that is about to get some is as it should be.
         with upload_client.serve(folder("library")) as server:
             self.assertEqual(server.errors(), "")
+
+    def test_it_says_how_many_images_it_has_and_where_its_page_is_from(self):
+        for options, isTold in ([], True), (["--log", "text"], True), (["--log", "json"], False):
+            with open(folder("start") / "log", "w+b") as log, Server(sample_library(), *options, log=log):
+                told = Path(log.name).read_text()
+                self.assertEqual(told, f"serving 5 images of {sample_library()}; the page is from {ROOT / 'public'}\n" if isTold else "")
+
+    def test_one_archive_is_served_by_itself(self):
+        with Server(sample_library() / "photo.szi") as server:
+            page = json.loads(server.get("/api/images").body)
+            self.assertEqual(([image["id"] for image in page["images"]], page["total"]), (["photo"], 1))
+            self.assertEqual(server.get("/dzi/photo_files/12/0_0.jpg").status, 200)
+            self.assertEqual(server.get("/view/photo").status, 200)
+            self.assertEqual(server.errors(), "")
+        self.assertOneLine(run("serve", sample_library() / "photo.szi", "--writable", "--port", "0"), "one archive")
+        broken = folder("broken") / "a.szi"
+        broken.write_bytes(b"no archive")
+        result = run("serve", broken, "--port", "0")
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, str(broken))
 
     def test_a_program_without_its_page_says_so(self):
         place = folder("elsewhere")

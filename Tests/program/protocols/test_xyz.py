@@ -58,6 +58,11 @@ class XYZ(ServerTest):
         for box in [(width, 0, SIDE, SIDE), (0, height, SIDE, SIDE)]:
             if box[0] < SIDE and box[1] < SIDE:
                 self.assertEqual(set(padded.crop(box).getdata()), {(255, 255, 255)})
+                for ending in ("png", "webp"):
+                    clear = Image.open(io.BytesIO(self.server.get(f"/xyz/{name}/{z}/{x}/{y}.{ending}").body))
+                    self.assertEqual(clear.mode, "RGBA")
+                    self.assertEqual(set(clear.crop(box).getchannel("A").getdata()), {0}, "the page shows beside the picture")
+                    self.assertEqual(set(clear.crop((0, 0, width, height)).getchannel("A").getdata()), {255})
 
     def test_what_the_grid_does_not_have_is_refused(self):
         for path in ["large/4/0/0.jpg", "large/0/1/0.jpg", "large/3/6/0.jpg", "large/3/0/5.jpg", "large/00/0/0.jpg",

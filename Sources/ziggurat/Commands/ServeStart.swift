@@ -1,0 +1,31 @@
+import Files
+import Foundation
+import ImageLibrary
+
+/// What a server says when it starts, to people.
+enum ServeStart {
+  /// - Parameters:
+  ///   - folder: as it was given.
+  ///   - takesUploads: so that nothing yet is as it should be.
+  ///   - viewer: the folder of the viewer's files.
+  ///   - tellsCount: where nobody takes each line for one of the log.
+  static func tell(
+    _ library: Library, _ folder: String, takesUploads: Bool, viewer: String?, tellsCount: Bool
+  ) {
+    if library.count == 0, !takesUploads { Output.note(nothing(in: folder)) }
+    let noPage = "the viewer's files are not beside the program: there is no page at / without --public DIR"
+    if tellsCount, library.count > 0 || takesUploads {
+      let page = viewer.map { "the page is from \($0)" } ?? noPage
+      Output.note("serving \(Output.count(library.count, "image")) of \(Output.oneLine(folder)); \(page)")
+    } else if viewer == nil {
+      Output.note(noPage)
+    }
+  }
+
+  /// What would otherwise be an empty page without a word.
+  private static func nothing(in folder: String) -> String {
+    let folder = Output.oneLine(folder)
+    return "no image was found in \(folder): it serves .szi, .dzi and .zip pyramids; "
+      + "pictures become some by 'ziggurat build PICTURES --library DIR'"
+  }
+}

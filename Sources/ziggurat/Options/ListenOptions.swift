@@ -1,0 +1,66 @@
+import HTTPListening
+import TileServing
+
+/// Where a server listens besides its host and port, and where it writes what it answered.
+struct ListenOptions {
+  static let options = [
+    Option(
+      "listen", "unix:PATH", isList: true,
+      help: "sockets of the file system, in place of --host and --port unless these are given"),
+    Option(
+      "metrics-listen", "ADDRESS:PORT",
+      help: "answer /metrics there alone, and not where everybody asks"),
+    Option("log-file", "FILE", help: "write the lines of --log there; SIGHUP opens it anew"),
+    Option(
+      "tile-max-age", "0", help: "seconds that a tile may be kept unasked, whose URL names no generation"),
+  ]
+
+  /// Empty where sockets of the file system stand in their place.
+  let hosts: [String]
+  let paths: [String]
+  let monitors: (host: String, port: Int)?
+  let logFile: String?
+
+  init(_ arguments: Arguments, hosts: [String], into access: inout Access) throws(UsageError) {
+    var paths: [String] = []
+    if let text = arguments.string("listen") {
+      for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+        guard word.hasPrefix("unix:"), word.count > 5 else {
+          throw UsageError(
+            "\(arguments.spelled("listen")) is '\(text)'; it takes unix:PATH, with commas between")
+        }
+        paths.append(String(word.dropFirst(5)))
+      }
+    }
+    self.paths = paths
+    let isAlone = !paths.isEmpty && arguments.string("host") == nil && arguments.string("port") == nil
+    self.hosts = isAlone ? [] : hosts
+    monitors = try Self.monitors(arguments)
+    access.hidesMetrics = monitors != nil
+    access.tileMaxAge = try arguments.int("tile-max-age", in: 0...31_536_000) ?? 0
+    logFile = arguments.string("log-file")
+    if logFile != nil, arguments.string("log") ?? "none" == "none" {
+      throw UsageError("--log-file has no meaning without --log text or --log json")
+    }
+    // Who has a socket of the file system has it for a proxy.
+    if isAlone, arguments.string("trusted-proxy") == nil, arguments.string("base-url") == nil {
+      access.proxies = TrustedProxies("unix") ?? .none
+    }
+  }
+
+  private static func monitors(
+    _ arguments: Arguments
+  ) throws(UsageError) -> (host: String, port: Int)? {
+    guard let text = arguments.string("metrics-listen") else { return nil }
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    let host = parts.dropLast().joined(separator: ":")
+    let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    guard !bare.isEmpty, bare == host ? !bare.contains(":") : true, let port = Int(parts.last ?? ""),
+      (0...65535).contains(port)
+    else {
+      throw UsageError(
+        "\(arguments.spelled("metrics-listen")) is '\(text)'; it takes ADDRESS:PORT, such as 127.0.0.1:9100")
+    }
+    return (bare, port)
+  }
+}

@@ -1,0 +1,135 @@
+"""Other places to listen at and to log to: sockets of the file system, an address for monitors, a file that is rotated."""
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import time
+import unittest
+
+from harness import BINARY, Answer, CommandTest, Server, folder, heard, run, sample_library
+
+TILE = "/dzi/photo_files/12/0_0.jpg"
+
+
+class Listening(CommandTest):
+    def start(self, *options, lines=1) -> tuple[subprocess.Popen, list[str]]:
+        process = subprocess.Popen([BINARY, "serve", sample_library(), *map(str, options)], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+        def end():
+            process.terminate()
+            process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 0)
+
+        self.addCleanup(end)
+        return process, [process.stdout.readline() for _ in range(lines)]
+
+    def ask(self, path, target: str, *fields: str) -> Answer:
+        with socket.socket(socket.AF_UNIX) as one:
+            one.connect(str(path))
+            one.sendall("\r\n".join([f"GET {target} HTTP/1.1", "Host: pictures.example", "Connection: close", *fields, "", ""]).encode())
+            return Answer(heard(one, 20))
+
+    def test_a_socket_of_the_file_system(self):
+        path = folder("sockets") / "z.sock"
+        log = path.parent / "log"
+        _, told = self.start("--listen", f"unix:{path}", "--log", "json", "--log-file", log)
+        self.assertEqual(told, [f"listening on unix:{path}\n"])
+        self.assertTrue(stat.S_ISSOCK(path.stat().st_mode))
+        for target in (TILE, "/api/images", "/", "/healthz"):
+            self.assertEqual(self.ask(path, target, "X-Forwarded-For: 192.0.2.7").status, 200, target)
+        deadline = time.monotonic() + 20
+        while log.read_text().count("\n") < 4 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        # Who is behind the socket is a proxy, whose word counts.
+        self.assertEqual({json.loads(line)["client"] for line in log.read_text().splitlines()}, {"192.0.2.7"})
+        self.assertOneLine(run("serve", sample_library(), "--listen", f"unix:{path}"), "cannot listen on unix:", "in use")
+
+    def test_a_socket_that_was_left_behind_is_taken_over_and_taken_away(self):
+        path = folder("sockets") / "z.sock"
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(str(path))
+        server = Server(sample_library(), "--listen", f"unix:{path}")
+        self.assertEqual(self.ask(path, "/healthz").status, 200)
+        self.assertEqual(server.get("/healthz").status, 200, "a port that is asked for is there, too")
+        self.assertEqual(server.stop(), 0)
+        self.assertFalse(path.exists())
+        path.write_text("a file")
+        self.assertOneLine(run("serve", sample_library(), "--listen", f"unix:{path}"), "cannot listen on unix:")
+        self.assertEqual(path.read_text(), "a file")
+        self.assertOneLine(run("serve", sample_library(), "--listen", "unix:/" + "x" * 200), "cannot listen on unix:", "too long")
+
+    def test_metrics_have_an_address_of_their_own(self):
+        process, _ = self.start("--port", 0, "--metrics-listen", "127.0.0.1:0", lines=0)
+        public = int(re.search(r":(\d+)/", process.stdout.readline())[1])
+        monitor = int(re.fullmatch(r"metrics on http://127\.0\.0\.1:(\d+)/metrics\n", process.stderr.readline())[1])
+
+        def status(port, target, method="GET"):
+            with socket.create_connection(("127.0.0.1", port)) as one:
+                one.sendall(f"{method} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+                return Answer(heard(one, 20)).status
+
+        for target, everybody, monitors in ((TILE, 200, 404), ("/", 200, 404), ("/metrics", 404, 200), ("/%6detrics", 404, 200), ("/healthz", 200, 200),
+                                            ("/api/images", 200, 404), ("/api/session", 200, 404), ("/view/photo", 200, 404)):
+            with self.subTest(target):
+                self.assertEqual((status(public, target), status(monitor, target)), (everybody, monitors))
+        for wrong in ("9100", "127.0.0.1", "::1:9100", ":9100", "127.0.0.1:x", "127.0.0.1:70000"):
+            self.assertOneLine(run("serve", sample_library(), "--metrics-listen", wrong), "--metrics-listen is", wrong)
+
+    def test_a_log_that_is_moved_away_is_followed_by_a_new_one(self):
+        log = folder("log") / "access.log"
+        server = Server(sample_library(), "--log", "text", "--log-file", log)
+        server.get(TILE)
+        server.get("/api/images")
+        moved = log.rename(log.with_suffix(".1"))
+        os.kill(server.process.pid, signal.SIGHUP)
+        deadline = time.monotonic() + 20
+        while not log.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        server.get("/healthz")
+        self.assertEqual(server.stop(), 0)
+        paths = lambda file: [line.split(" ")[3] for line in file.read_text().splitlines()]
+        self.assertEqual((paths(moved), paths(log)), ([TILE, "/api/images"], ["/healthz"]))
+        self.assertOneLine(run("serve", sample_library(), "--log-file", log), "--log text")
+        self.assertOneLine(run("serve", sample_library(), "--log", "text", "--log-file", log.parent), "cannot open the log")
+
+    def test_what_runs_is_told(self):
+        with Server(sample_library()) as server:
+            version = run("--version").stdout.split()[1]
+            self.assertRegex(server.get("/metrics").body.decode(), rf'ziggurat_build_info\{{version="{re.escape(version)}",libvips="\d+\.\d+\.\d+"\}} 1\n')
+
+    def test_every_5xx_has_its_reason_in_the_log(self):
+        library = folder("damaged")
+        (library / "broken.szi").write_bytes(b"PK no archive")
+        for style in ("json", "text"):
+            log = folder("log") / "log"
+            with Server(library, "--log", style, "--log-file", log) as server:
+                for target in ("/dzi/broken.dzi", "/api/images/broken", "/dzi/broken_files/3/0_0.jpg"):
+                    self.assertEqual(server.get(target).status, 500, target)
+                self.assertEqual(server.get("/dzi/none.dzi").status, 404)
+            lines = log.read_text().splitlines()
+            if style == "json":
+                reasons = [json.loads(line).get("reason", "") for line in lines]
+                self.assertEqual(reasons[3], "")
+            else:
+                reasons = [(re.search(r' "(.*)"$', line) or [0, ""])[1] for line in lines]
+            for reason in reasons[:3]:
+                self.assertIn("cannot be read", reason)
+                self.assertIn("broken.szi", reason)
+
+    def test_how_long_tiles_may_be_kept(self):
+        with Server(sample_library(), "--tile-max-age", 600) as server:
+            generation = json.loads(server.get("/api/images/photo").body)["generation"]
+            for target in (TILE, "/dzi/photo_files/12/0_0.webp", "/iiif/3/photo/0,0,512,512/256,/0/default.jpg"):
+                self.assertEqual(server.get(target)["cache-control"], "public, max-age=600", target)
+                self.assertIn("immutable", server.get(f"{target}?g={generation}")["cache-control"])
+        with Server(sample_library()) as server:
+            self.assertEqual(server.get(TILE)["cache-control"], "public, no-cache")
+
+
+if __name__ == "__main__":
+    unittest.main()
