@@ -15,6 +15,12 @@ enum PhysicalScale {
       return Point(x: x, y: y)
     }
     guard Image.loader(ofPath: picture.path) == "tiffload" else { return nil }
+    // A microscope's own words stand above the tag, which its programs leave at what it happens to be.
+    if let told = image.string("image-description").flatMap(OMEScale.microns),
+      isUsable(told.x), isUsable(told.y)
+    {
+      return Point(x: rounded(told.x), y: rounded(told.y))
+    }
     let resolution = image.pixelsPerMillimetre
     // The file's tag is a 32-bit float: digits beyond are not its.
     let (x, y) = (rounded(1000 / resolution.x), rounded(1000 / resolution.y))

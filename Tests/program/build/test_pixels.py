@@ -12,7 +12,7 @@ from harness import CommandTest, folder, run
 from PIL import Image
 
 
-def tiff(path: Path, pixels: numpy.ndarray, photometric: int = 1) -> Path:
+def tiff(path: Path, pixels: numpy.ndarray, photometric: int = 1, description: str = "") -> Path:
     """A TIFF of one strip: rows, columns and, where there is more than one, bands of any integer or float type."""
     rows, columns = pixels.shape[:2]
     bands = pixels.shape[2] if pixels.ndim == 3 else 1
@@ -24,10 +24,13 @@ def tiff(path: Path, pixels: numpy.ndarray, photometric: int = 1) -> Path:
             (273, 4, [8]), (277, 3, [bands]), (278, 4, [rows]), (279, 4, [len(data)]), (284, 3, [1])]
     tags += [(338, 3, [0] * extra)] if extra else []
     tags += [(339, 3, [kind] * bands)]
+    if description:
+        tags.append((270, 2, [*description.encode(), 0]))
+    tags.sort()
     after = 8 + len(data) + 2 + 12 * len(tags) + 4
     entries, tail = b"", b""
     for tag, size, values in tags:
-        packed = b"".join(struct.pack("<H" if size == 3 else "<I", value) for value in values)
+        packed = b"".join(struct.pack({2: "<B", 3: "<H", 4: "<I"}[size], value) for value in values)
         if len(packed) > 4:
             value = struct.pack("<I", after + len(tail))
             tail += packed
@@ -244,6 +247,16 @@ class Samples(Pixels):
         _, archive = self.built(path, "--format", "png")
         shown = self.pixels(archive)
         self.assertEqual((shown[0, 0, 3], shown[0, 1, 3], shown[-1, -1].tolist()), (0, 255, [255] * 4))
+
+
+class Scale(Pixels):
+    def test_a_microscope_says_how_large_a_pixel_is(self):
+        source = tiff(folder("scale") / "cells.ome.tif", numpy.zeros((50, 60), numpy.uint8), description=(
+            '<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0">'
+            '<Pixels ID="Pixels:0" SizeX="60" SizeY="50" PhysicalSizeX="325" PhysicalSizeXUnit="nm" PhysicalSizeY="0.5" '
+            'Type="uint8"><Channel/></Pixels></Image></OME>'))
+        _, archive = self.built(source)
+        self.assertEqual(json.loads(run("inspect", archive, "--json").stdout)["micronsPerPixel"], [0.325, 0.5])
 
 
 class Bands(Pixels):
