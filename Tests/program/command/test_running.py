@@ -129,7 +129,10 @@ class Nothing(CommandTest):
     def test_it_says_how_many_images_it_has_and_where_its_page_is_from(self):
         for options, isTold in ([], True), (["--log", "text"], True), (["--log", "json"], False):
             with open(folder("start") / "log", "w+b") as log, Server(sample_library(), *options, log=log):
-                told = Path(log.name).read_text()
+                # Told once it listens; what asks for something comes later.
+                deadline = time.monotonic() + (20 if isTold else 0.5)
+                while not (told := Path(log.name).read_text()) and time.monotonic() < deadline:
+                    time.sleep(0.02)
                 self.assertEqual(told, f"serving 5 images of {sample_library()}; the page is from {ROOT / 'public'}\n" if isTold else "")
 
     def test_one_archive_is_served_by_itself(self):
