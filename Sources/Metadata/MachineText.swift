@@ -5,7 +5,8 @@ import Foundation
 package enum MachineText {
   /// Whether it looks like it: a list of settings, a document, or what cameras put there unasked.
   package static func isSuspected(_ text: String) -> Bool {
-    isFiller(text) || isDocument(text) || isListOfSettings(text)
+    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    return isFiller(text) || isDocument(text) || isListOfSettings(text)
   }
 
   /// What makers of cameras and programs fill in, in lower case.
