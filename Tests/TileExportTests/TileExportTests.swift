@@ -39,14 +39,15 @@ import TileStorage
     ])
   }
 
-  /// Size and sRGB pixels, whatever the encoder made of a gray tile.
+  /// Size and sRGB pixels, whatever the encoder made of a gray tile; laid over dzsave's white where they are clear.
   private struct Pixels: Equatable {
     let width: Int
     let height: Int
     var bytes: [UInt8]
 
     init(_ path: String) throws {
-      let image = try Image(path: path, access: .random).converted(to: "srgb")
+      let opened = try Image(path: path, access: .random).converted(to: "srgb")
+      let image = opened.hasAlpha ? try opened.flattened(over: [255, 255, 255]) : opened
       (width, height) = (image.width, image.height)
       bytes = [UInt8](repeating: 0, count: width * height * image.bands)
       let stride = width * image.bands
