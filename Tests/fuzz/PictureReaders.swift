@@ -8,7 +8,8 @@ extension FuzzInput {
     do throws(BuildError) {
       // Told in the builder's own process, of whatever bytes.
       let digests = try SourceFile(path: path).digests { false }
-      precondition(digests.content == (try SourceFile(path: path).digest()), "one content, one digest")
+      let digest = try SourceFile(path: path).digest()
+      precondition(digests.content == digest, "one content, one digest")
       switch target {
       case .png: try png(FuzzInput(bytes: withPNGChecksums).path)
       case .tiff: try tiff(path)
