@@ -55,8 +55,10 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
 def counted(executable: Path, library: Path, path: str, tiles: int) -> int:
     """Instructions of a server from its start to its end."""
     with tempfile.TemporaryDirectory() as folder:
+        # valgrind does not read all that the compiler writes for debuggers.
+        subprocess.run(["strip", "--strip-debug", "-o", f"{folder}/ziggurat", executable], check=True)
         server = subprocess.Popen(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p", executable, "serve", library, "--port", "0",
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p", f"{folder}/ziggurat", "serve", library, "--port", "0",
              "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         port = int(re.search(r":(\d+)/", server.stdout.readline())[1])
         # What is done once after the start is the same in both.
