@@ -9,8 +9,9 @@ struct TIFFFacts {
   private let bytes: (Int, Int) -> [UInt8]?
   private let isLittle: Bool
   private var directories = 0
-  /// Fields that may yet come, and bytes of their values.
-  private var (fieldsLeft, bytesLeft) = (1 << 20, 64 << 20)
+  /// Fields that may yet come, and bytes of their values: they are held in the memory of who builds, not of a cell,
+  /// several times over. Of a million tiles places and lengths have 8 MB.
+  private var (fieldsLeft, bytesLeft) = (1 << 18, 16 << 20)
 
   /// Of a TIFF file.
   init?(_ reader: PlacedReader) { self.init(isFile: true) { reader.bytes($0, $1) } }
