@@ -21,6 +21,8 @@ prepare = $(scripts)/swift-toolchain --there; $(scripts)/install-packages
 strict := -Xswiftc -warnings-as-errors
 ziggurat := .build/release/ziggurat
 standalone := .build/standalone/release/ziggurat
+# What visitors load: public/, bundled.
+pages := .build/public
 
 .PHONY: help
 help: ## this list
@@ -31,8 +33,15 @@ release: ## the optimized executable, .build/release/ziggurat
 	@$(prepare) build
 	@$(use_swift); swift build -c release --product ziggurat $(RELEASE_FLAGS)
 
+$(pages)/index.html: packaging/bundle-pages $(shell find public -type f)
+	@$(prepare) build
+	@packaging/bundle-pages $(pages)
+
+.PHONY: pages
+pages: $(pages)/index.html ## the pages as visitors load them, .build/public: bundled, minified, compressed
+
 .PHONY: standalone
-standalone: ## the executable that needs no toolchain to run, .build/standalone/release/ziggurat
+standalone: $(pages)/index.html ## the executable that needs no toolchain to run, .build/standalone/release/ziggurat
 	@$(prepare) build
 	@$(use_swift); swift build -c release --product ziggurat --scratch-path .build/standalone --static-swift-stdlib
 
@@ -46,11 +55,11 @@ test-package: deb test-tools ## the package in a fresh Debian 12 without a toolc
 	@PACKAGE=$$(ls -t .build/ziggurat_*.deb | head -n 1) .cache/venv/bin/python $(scripts)/python-tests Tests/package
 
 .PHONY: demo
-demo: release ## tile PHOTOS=dir (default: Debian's wallpapers) and serve them on PORT=8080
+demo: release $(pages)/index.html ## tile PHOTOS=dir (default: Debian's wallpapers) and serve them on PORT=8080
 	@[ '$(PHOTOS)' != .cache/photos ] || { $(scripts)/install-packages demo; $(scripts)/wallpapers .cache/photos; }
 	@# Exit code 1: some inputs are no images, each named; the others are worth serving.
 	@$(ziggurat) build '$(PHOTOS)' --library '$(LIBRARY)' || [ $$? -eq 1 ]
-	@exec $(ziggurat) serve '$(LIBRARY)' --host $(HOST) --port $(PORT) --public public
+	@exec $(ziggurat) serve '$(LIBRARY)' --host $(HOST) --port $(PORT) --public $(pages)
 
 .PHONY: test
 test: test-tools ## install what tests need, run everything; the last line is "N passed, N failed"
@@ -79,7 +88,7 @@ test-agreement: release test-tools ## exact, fast and lossless against vips dzsa
 
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
-fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff metadata sidecar archive profile tile cell request"
+fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff metadata ome sidecar book archive profile tile cell request"
 	@$(prepare) build test
 	@$(use_swift); ZIGGURAT_FUZZ=1 swift build -c release --scratch-path .build/fuzz --product reader-fuzz --sanitize address \
 	  -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link
@@ -138,7 +147,7 @@ docs: ## the library products' documentation, .build/docs/PRODUCT.doccarchive; e
 	done
 
 .PHONY: bench
-bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view pan space search fair jxl", QUICK=1: a smoke run; BENCH="cells instructions": against the build AGAINST=revision or file
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan space search fair jxl slides", QUICK=1: a smoke run; BENCH="cells instructions": against the build AGAINST=revision or file
 	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif)
 	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
 
@@ -149,8 +158,9 @@ install: ## executable, page and systemd unit below PREFIX=/usr/local (run `make
 	@[ -x $(standalone) ] || { echo "There is no $(standalone) yet: make standalone, as yourself, comes first." >&2; exit 1; }
 	install -D -m 755 $(standalone) '$(DESTDIR)$(PREFIX)/bin/ziggurat'
 	mkdir -p '$(DESTDIR)$(PREFIX)/share/ziggurat'
-	cp -R public README.md '$(DESTDIR)$(PREFIX)/share/ziggurat/'
+	cp -R $(pages) README.md '$(DESTDIR)$(PREFIX)/share/ziggurat/'
 	mkdir -p '$(DESTDIR)$(PREFIX)/lib/systemd/system'
+	install -m 644 packaging/ziggurat.socket '$(DESTDIR)$(PREFIX)/lib/systemd/system/ziggurat.socket'
 	sed 's|/usr/local|$(PREFIX)|g' packaging/ziggurat.service > '$(DESTDIR)$(PREFIX)/lib/systemd/system/ziggurat.service'
 
 .PHONY: clean

@@ -1,6 +1,45 @@
 package import Files
 import TileStorage
 
+/// Which images a listing has.
+package enum ListScope: Hashable, Sendable {
+  /// Single images and books, of which each is one, by its cover.
+  case items
+  /// Of these the ones below a folder, at any depth.
+  case folder(ImageID)
+  /// A book's pages.
+  case book(ImageID)
+
+  /// The folder or book.
+  package var place: ImageID? {
+    get {
+      switch self {
+      case .items: nil
+      case .folder(let id), .book(let id): id
+      }
+    }
+    set {
+      switch (self, newValue) {
+      case (.folder, let id?): self = .folder(id)
+      case (.book, let id?): self = .book(id)
+      default: self = .items
+      }
+    }
+  }
+}
+
+/// How many rows were listed in a state of a database.
+struct ListedCount {
+  let connection: ObjectIdentifier
+  let writes: Int
+  var version: Int
+  var count: Int
+
+  func isOf(_ state: ListedCount) -> Bool {
+    connection == state.connection && writes == state.writes && version == state.version
+  }
+}
+
 extension Catalog {
   /// One page of a listing in an order.
   package struct Ordered: Sendable {
@@ -11,34 +50,41 @@ extension Catalog {
     package var next: String?
   }
 
-  /// Images in an order, those of one key by id, at most `limit`.
+  /// Images in an order, those of one key by id, at most `limit`; names the other way round altogether.
   /// - Parameters:
   ///   - cursor: what the page before gave; what is none of its kind begins anew.
-  ///   - folder: only images below it, at any depth.
-  ///   - text: only images that a search for it finds.
+  ///   - text: only images that a search for it finds, and books of which it finds a page.
   package func list(
-    by order: ListOrder, after cursor: String?, limit: Int, below folder: ImageID?, containing text: String?
+    _ scope: ListScope = .items, by order: ListOrder = .standard, after cursor: String?, limit: Int,
+    containing text: String? = nil
   ) throws(StorageError) -> Ordered {
-    var (condition, values): (String, [SQLiteValue]) = ("width IS NOT NULL", [])
-    if let folder {
-      // All that begins with the folder and a slash, of which "0" is the next byte.
-      condition += " AND id > ? AND id < ?"
-      values += [.text("\(folder)/"), .text("\(folder)0")]
-    }
+    var (condition, values) = Self.condition(scope)
     if let text {
       guard let query = SearchWords(text).query else { return Ordered() }
-      condition += " AND number IN (SELECT rowid FROM words WHERE words MATCH ?)"
+      let found = "SELECT rowid FROM words WHERE words MATCH ?"
+      switch scope {
+      case .book: condition += " AND number IN (\(found))"
+      case .items, .folder:
+        condition += " AND number IN (SELECT ifnull(cover, number) FROM image WHERE number IN (\(found)))"
+      }
       values.append(.text(query))
     }
-    let (place, more) = Self.place(behind: cursor.flatMap(ListCursor.init), order)
-    let key = order.expression
+    let key = order.expression(in: scope)
+    let (place, more) = Self.place(behind: cursor.flatMap(ListCursor.init), order, key)
     let way = order.isDescending ? "DESC" : "ASC"
+    let sorting =
+      order.key == .name ? "\(key) \(way), id \(way)" : "\(key) IS NULL, \(key) \(way), natural, id"
     let (all, behind) = (values, values + more)
+    let isWhole = scope == .items && text == nil
     var result = Ordered()
-    try read(isSearch: true) { (connection) throws(SQLiteError) in
+    try read(isSearch: !isWhole || order != .standard) { (connection) throws(SQLiteError) in
       result = Ordered()
-      try connection.run("SELECT count(*) FROM image WHERE \(condition)", all) {
-        result.total = $0.integer(0)
+      if isWhole {
+        result.total = try countListed(connection)
+      } else {
+        try connection.run("SELECT count(*) FROM image WHERE \(condition)", all) {
+          result.total = $0.integer(0)
+        }
       }
       var last: ListCursor?
       var count = 0
@@ -46,7 +92,7 @@ extension Catalog {
       let width = Int32(CatalogSchema.columns.split(separator: ",").count)
       try connection.run(
         "SELECT \(CatalogSchema.columns), CAST(\(key) AS TEXT) FROM image WHERE \(condition)\(place) "
-          + "ORDER BY \(key) IS NULL, \(key) \(way), id LIMIT ?", behind + [.integer(limit + 1)]
+          + "ORDER BY \(sorting) LIMIT ?", behind + [.integer(limit + 1)]
       ) { row in
         count += 1
         guard count <= limit else { return }
@@ -58,21 +104,56 @@ extension Catalog {
     return result
   }
 
+  /// How much is listed in all: an index is read through for it, but only when something has changed.
+  private func countListed(_ connection: SQLiteConnection) throws(SQLiteError) -> Int {
+    var state = ListedCount(
+      connection: ObjectIdentifier(connection), writes: writes.load(ordering: .acquiring), version: 0,
+      count: 0)
+    // Differs when others have written (SQLite's PRAGMA data_version).
+    try connection.run("PRAGMA data_version") { state.version = $0.integer(0) }
+    if let known = listed.withLock({ $0 }), known.isOf(state) { return known.count }
+    try connection.run("SELECT count(*) FROM image WHERE shelf IS NOT NULL") { state.count = $0.integer(0) }
+    listed.withLock { [state] in $0 = state }
+    return state.count
+  }
+
+  static func condition(_ scope: ListScope) -> (String, [SQLiteValue]) {
+    switch scope {
+    case .items: return ("shelf IS NOT NULL", [])
+    case .book(let book): return ("book = ? AND width IS NOT NULL", [.text(book.text)])
+    case .folder(let folder):
+      // All that begins with the folder and a slash, of which "0" is the next byte; by the index of shelves, where
+      // folders that differ by leading zeros alone stand together.
+      let key = NaturalOrder.key("\(folder)/")
+      return (
+        "shelf > ? AND shelf < ? AND item > ? AND item < ?",
+        [
+          .text(key), .text("\(key.dropLast())0"), .text("\(folder)/"), .text("\(folder)0"),
+        ]
+      )
+    }
+  }
+
   /// What is behind a cursor, as a condition.
-  private static func place(behind cursor: ListCursor?, _ order: ListOrder) -> (String, [SQLiteValue]) {
+  private static func place(
+    behind cursor: ListCursor?, _ order: ListOrder, _ key: String
+  ) -> (String, [SQLiteValue]) {
     guard let cursor else { return ("", []) }
-    let key = order.expression
-    guard let last = cursor.key else { return (" AND \(key) IS NULL AND id > ?", [.text(cursor.id)]) }
-    // What is a number is compared as one.
-    let value: SQLiteValue =
-      switch order.key {
-      case .name, .date: .text(last)
-      case .added, .size: .integer(Int(last) ?? 0)
-      }
+    let (id, natural) = (SQLiteValue.text(cursor.id), SQLiteValue.text(NaturalOrder.key(cursor.id)))
+    guard let last = cursor.key else {
+      return (" AND \(key) IS NULL AND (natural, id) > (?, ?)", [natural, id])
+    }
     let sign = order.isDescending ? "<" : ">"
+    // What is a number is compared as one.
+    let value: SQLiteValue
+    switch order.key {
+    case .name: return (" AND (\(key), id) \(sign) (?, ?)", [.text(last), id])
+    case .date: value = .text(last)
+    case .added, .size: value = .integer(Int(last) ?? 0)
+    }
     return (
-      " AND (\(key) IS NULL OR \(key) \(sign) ? OR (\(key) = ? AND id > ?))",
-      [value, value, .text(cursor.id)]
+      " AND (\(key) IS NULL OR \(key) \(sign) ? OR (\(key) = ? AND (natural, id) > (?, ?)))",
+      [value, value, natural, id]
     )
   }
 }

@@ -13,9 +13,23 @@ package struct LibraryOrigins: OriginStore {
   package init(library: String, catalog: Catalog) { (self.library, self.catalog) = (library, catalog) }
 
   package func claim(_ images: [ImageID: SourceRoot]) throws(StorageError) {
-    try catalog.claim(
-      images.compactMap { id, root in identity(id).map { Catalog.Origin(id: id, root: root.text, file: $0) } }
-    )
+    let known = try catalog.knownOrigins(of: images.count > 500 ? nil : Array(images.keys))
+    var claims: [Catalog.Origin] = []
+    var sources: [Catalog.BuiltSource] = []
+    for (id, root) in images {
+      guard let file = identity(id) else { continue }
+      let claim = Catalog.Origin(id: id, root: root.text, file: file)
+      guard known[id] != claim else { continue }
+      claims.append(claim)
+      guard let record = FolderStore(library: library).buildRecord(ofID: id) else { continue }
+      sources.append(Catalog.BuiltSource(id: id, digest: record.sourceDigest, options: record.options))
+    }
+    try catalog.claim(claims, sources)
+  }
+
+  /// Remembers where the roots' pictures lie.
+  package func remember(_ places: [SourceRoot: SourcePlace]) throws(StorageError) {
+    try catalog.remember(places)
   }
 
   package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID] {
@@ -33,7 +47,7 @@ package struct LibraryOrigins: OriginStore {
 
 extension Catalog {
   /// An archive's claimed origin.
-  struct Origin {
+  struct Origin: Hashable {
     let id: ImageID
     let root: String
     let size: Int
@@ -48,8 +62,11 @@ extension Catalog {
     }
   }
 
-  func claim(_ origins: [Origin]) throws(StorageError) {
+  func claim(_ origins: [Origin], _ sources: [BuiltSource]) throws(StorageError) {
+    guard !origins.isEmpty else { return }
     try write { (connection) throws(SQLiteError) in
+      try connection.runEach(
+        CatalogSchema.learnSource, sources.map { [.text($0.id.text), .text($0.digest), .text($0.options)] })
       try connection.runEach(
         CatalogSchema.claim,
         origins.map {

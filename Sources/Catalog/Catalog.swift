@@ -14,6 +14,10 @@ package final class Catalog: Sendable {
   private let path: String
   private let keepsOffDisk: Bool
   private let connections: Mutex<CatalogConnections>
+  /// All that is listed, as a connection last counted it.
+  let listed = Mutex<ListedCount?>(nil)
+  /// How often rows were written by this object.
+  let writes = Atomic<Int>(0)
   /// How often it was made anew, and of which making all archives were seen.
   private let made = Atomic<Int>(0)
   private let completed = Atomic<Int>(-1)
@@ -70,56 +74,16 @@ package final class Catalog: Sendable {
     return try entries("WHERE id IN (\(places))", ids.map { .text($0.text) })
   }
 
+  /// How many archives it knows, readable or not.
+  package func count() throws(StorageError) -> Int { try count("", []) }
+
   /// How many archives cannot be read.
   package func unreadableCount() throws(StorageError) -> Int { try count("WHERE width IS NULL", []) }
-
-  /// The pages of a book in order.
-  package func pages(ofBook id: ImageID) throws(StorageError) -> [CatalogEntry] {
-    try entries("WHERE book = ? AND width IS NOT NULL ORDER BY page", [.text(id.text)])
-  }
-
-  package func pageCount(ofBook id: ImageID) throws(StorageError) -> Int {
-    try count("WHERE book = ? AND width IS NOT NULL", [.text(id.text)])
-  }
 
   /// The images that were made from such a file, by id.
   /// - Parameter digest: of the file's content, as build records have it.
   package func entries(madeFrom digest: String) throws(StorageError) -> [CatalogEntry] {
     try entries("WHERE digest = ? ORDER BY id", [.text(digest)])
-  }
-
-  /// A single image or a book, as a collection lists it.
-  package struct Item: Hashable, Sendable {
-    package var id: ImageID
-    /// Of the image, or of all of a book's pages.
-    package let title: String?
-    package let images: Int
-  }
-
-  /// Images and books by id, a book once for all its pages.
-  package func items(from first: Int, limit: Int) throws(StorageError) -> [Item] {
-    var found: [Item] = []
-    try read { (connection) throws(SQLiteError) in
-      found = []
-      try connection.run(
-        "SELECT item, CASE WHEN count(title) = count(*) AND min(title) = max(title) THEN min(title) END, count(*) "
-          + "FROM image WHERE width IS NOT NULL GROUP BY item ORDER BY item LIMIT ? OFFSET ?",
-        [.integer(limit), .integer(first)]
-      ) { row in
-        if let id = row.id(0) { found.append(Item(id: id, title: row.text(1), images: row.integer(2))) }
-      }
-    }
-    return found
-  }
-
-  package func itemCount() throws(StorageError) -> Int {
-    var count = 0
-    try read { (connection) throws(SQLiteError) in
-      try connection.run("SELECT count(DISTINCT item) FROM image WHERE width IS NOT NULL") {
-        count = $0.integer(0)
-      }
-    }
-    return count
   }
 
   /// Gives every id (UTF-8, valid during the call) with its archive's stamp.
@@ -145,7 +109,7 @@ package final class Catalog: Sendable {
     return found
   }
 
-  private func count(_ condition: String, _ values: [SQLiteValue]) throws(StorageError) -> Int {
+  func count(_ condition: String, _ values: [SQLiteValue]) throws(StorageError) -> Int {
     var count = 0
     try read { (connection) throws(SQLiteError) in
       try connection.run("SELECT count(*) FROM image \(condition)", values) { count = $0.integer(0) }
@@ -159,15 +123,25 @@ package final class Catalog: Sendable {
   /// - Parameter gone: ids as rows have them, where they may be none.
   package func update(_ entries: [CatalogEntry], removing gone: [String]) throws(StorageError) {
     try write { (connection) throws(SQLiteError) in
+      var books = Set(entries.compactMap(\.book))
+      for id in gone + entries.map(\.id.text) {
+        try connection.run("SELECT book FROM image WHERE id = ?", [.text(id)]) {
+          if let book = $0.id(0) { books.insert(book) }
+        }
+      }
       let gone = gone.map { [SQLiteValue.text($0)] }
       try connection.runEach("DELETE FROM image WHERE id = ?", gone)
       try connection.runEach("DELETE FROM origin WHERE id = ?", gone)
+      try connection.runEach("DELETE FROM source WHERE id = ?", gone)
       try connection.runEach(CatalogSchema.insert, entries.map(CatalogSchema.values))
+      for book in books { try Self.bind(book, connection) }
     }
   }
 
   /// Runs `body` in a transaction.
   func write(_ body: (SQLiteConnection) throws(SQLiteError) -> Void) throws(StorageError) {
+    // Whoever counts meanwhile counts again.
+    defer { writes.add(1, ordering: .releasing) }
     func write(_ connection: SQLiteConnection) throws(SQLiteError) {
       try connection.transaction { () throws(SQLiteError) in try body(connection) }
     }
@@ -186,6 +160,7 @@ package final class Catalog: Sendable {
     let current = connections.withLock { $0 }
     do throws(SQLiteError) {
       try current.writer.run("DELETE FROM origin WHERE id NOT IN (SELECT id FROM image)")
+      try current.writer.run("DELETE FROM source WHERE id NOT IN (SELECT id FROM image)")
       try CatalogSchema.optimize(current.writer)
       try current.writer.run("VACUUM")
       try current.writer.run("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -13,8 +13,14 @@ package struct CatalogEntry: Hashable, Sendable {
   package var format: String
   package var generation: UInt64
   package var metadata: ImageMetadata
-  /// Of a multi-page source, counted from 1; its book's id is the image's without the last part.
+  /// Of a multi-page source, counted from 1.
   package var page: Int?
+  /// The id of the pages' common source, for a page.
+  package var book: ImageID?
+  /// What the page is called in its book, where that is no number.
+  package var label: String?
+  /// Of a book's first page as the catalog lists it.
+  package var cover: Cover?
   /// Of the archive; nil where the tiles are files of their own.
   package var bytes: Int?
   /// Across, where the source tells it and its pixels are square to within 1%: what a scale bar needs.
@@ -28,23 +34,38 @@ package struct CatalogEntry: Hashable, Sendable {
     metadata = archive.metadata
     let record = archive.buildRecord
     (page, sourceDigest) = (record?.page, record?.sourceDigest)
-    micronsPerPixel = record?.micronsPerPixel.flatMap { microns in
-      microns.count == 2 && abs(microns[0] - microns[1]) <= microns[0] / 100 ? microns[0] : nil
-    }
+    micronsPerPixel = record?.squareMicronsPerPixel
+    (book, label) = (record?.book(ofPage: id), record?.pageLabel)
     bytes = archive.byteCount
   }
 
   /// Of an archive that cannot be read, so that it is not opened again and again.
   package init(unreadable id: ImageID, stamp: FileStamp) {
     (self.id, self.stamp) = (id, stamp)
-    (pyramid, format, generation, metadata, page) = (nil, "", 0, ImageMetadata(), nil)
+    (pyramid, format, generation, metadata) = (nil, "", 0, ImageMetadata())
   }
 
   /// Whether the sidecar's words are missing, since they could not be read: it has no stamp then.
   package var isWordless: Bool { stamp == .unset }
 
-  /// The id of the pages' common source, for a page.
-  package var book: ImageID? { page == nil ? nil : id.folder }
+  /// What a book's first page tells of it.
+  package struct Cover: Hashable, Sendable {
+    package var pages: Int
+    /// Of all its pages, where they have the same.
+    package var title: String?
+
+    package init(pages: Int, title: String?) { (self.pages, self.title) = (pages, title) }
+  }
+
+  /// As visitors call an image of the space that they have open.
+  package var marked: CatalogEntry {
+    var entry = self
+    (entry.id, entry.book) = (id.marked, book?.marked)
+    return entry
+  }
+
+  /// What a collection lists it as: the book of a page, or the image itself.
+  package var item: ImageID { book ?? id }
 
   /// All that a search looks in, as the index splits it into words.
   var searchText: String {

@@ -6,7 +6,7 @@ import TileStorage
 /// The table of images with its full-text index, and the way between its rows and entries.
 enum CatalogSchema {
   /// Raised with every change of the tables: a catalog of another version is made anew.
-  static let version = 8
+  static let version = 11
 
   private static let image = """
     CREATE TABLE image (
@@ -14,7 +14,8 @@ enum CatalogSchema {
       inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL, sidecar INTEGER NOT NULL,
       width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, stored_bytes INTEGER, format TEXT, generation INTEGER,
       title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT, microns REAL,
-      page INTEGER, digest TEXT, words TEXT, book TEXT, item TEXT NOT NULL, search TEXT
+      page INTEGER, digest TEXT, words TEXT, book TEXT, label TEXT, pages INTEGER, common TEXT,
+      item TEXT NOT NULL, folder TEXT NOT NULL, search TEXT, natural TEXT NOT NULL, shelf TEXT, cover INTEGER
     )
     """
   /// Reads its text from the table; `prefix` for what is found as it is typed.
@@ -33,12 +34,17 @@ enum CatalogSchema {
     image, words,
     "CREATE TRIGGER image_added AFTER INSERT ON image BEGIN \(learn) END",
     "CREATE TRIGGER image_removed AFTER DELETE ON image BEGIN \(forget) END",
-    "CREATE TRIGGER image_changed AFTER UPDATE ON image BEGIN \(forget) \(learn) END",
-    "CREATE INDEX image_book ON image (book, page) WHERE book IS NOT NULL",
+    "CREATE TRIGGER image_changed AFTER UPDATE OF search ON image BEGIN \(forget) \(learn) END",
+    // A book's pages in order, with all that its cover tells of them.
+    "CREATE INDEX image_book ON image (book, natural, id, title, cover) "
+      + "WHERE book IS NOT NULL AND width IS NOT NULL",
     "CREATE INDEX image_unreadable ON image (id) WHERE width IS NULL",
     "CREATE INDEX image_digest ON image (digest) WHERE digest IS NOT NULL",
-    // What a collection lists: a book once, whatever its pages. It holds all that the listing asks for.
-    "CREATE INDEX image_item ON image (item, title) WHERE width IS NOT NULL",
+    // What is listed: single images and the covers of books.
+    "CREATE INDEX image_shelf ON image (shelf, id) WHERE shelf IS NOT NULL",
+    "CREATE INDEX image_cover ON image (cover) WHERE cover IS NOT NULL",
+    // What a folder's collection lists.
+    "CREATE INDEX image_folder ON image (folder, shelf, id) WHERE shelf IS NOT NULL",
   ]
 
   /// Which source root an archive came from. It outlives a change of the other tables, since no archive tells it.
@@ -49,7 +55,20 @@ enum CatalogSchema {
     ) WITHOUT ROWID
     """,
     "CREATE INDEX IF NOT EXISTS origin_root ON origin (root)",
+    // From what and how the archive was built, as it says itself as long as it can be read.
+    "CREATE TABLE IF NOT EXISTS source (id TEXT PRIMARY KEY, digest TEXT NOT NULL, options TEXT NOT NULL) WITHOUT ROWID",
+    // Where a root's pictures lie.
+    """
+    CREATE TABLE IF NOT EXISTS place (
+      root TEXT PRIMARY KEY, path TEXT NOT NULL, book INTEGER NOT NULL, prefix TEXT
+    ) WITHOUT ROWID
+    """,
   ]
+  static let learnSource =
+    "INSERT INTO source (id, digest, options) VALUES (?, ?, ?) "
+    + "ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, options = excluded.options"
+  static let learnPlace =
+    "INSERT INTO place (root, path, book, prefix) VALUES (?, ?, ?, ?) ON CONFLICT (root) DO NOTHING"
   static let claim =
     "INSERT INTO origin (id, root, bytes, modified) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
     + "root = excluded.root, bytes = excluded.bytes, modified = excluded.modified "
@@ -57,8 +76,9 @@ enum CatalogSchema {
 
   static let columns =
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
-    + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar, digest, words"
-  private static let allColumns = columns + ", book, item, search"
+    + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar, digest, words, book, "
+    + "label, pages, common"
+  private static let allColumns = columns + ", item, folder, search, natural, shelf"
   /// Not `INSERT OR REPLACE`, which would remove a row without its trigger.
   static let insert: String = {
     let names = allColumns.split(separator: ", ")
@@ -68,7 +88,8 @@ enum CatalogSchema {
   }()
   /// Takes over what an attached catalog `old` has.
   static let takeOverOrigins = "INSERT INTO origin SELECT * FROM old.origin"
-  static let takeOver = "INSERT INTO image (\(allColumns)) SELECT \(allColumns) FROM old.image"
+  static let takeOver =
+    "INSERT INTO image (number, cover, \(allColumns)) SELECT number, cover, \(allColumns) FROM old.image"
 
   /// Has indexes let go of what was deleted.
   static func optimize(_ connection: SQLiteConnection) throws(SQLiteError) {
@@ -81,6 +102,7 @@ enum CatalogSchema {
 
   static func values(_ entry: CatalogEntry) -> [SQLiteValue] {
     let (pyramid, m) = (entry.pyramid, entry.metadata)
+    let isSingle = entry.book == nil && pyramid != nil
     // Lists of strings always encode.
     let keywords = String(decoding: try! JSONEncoder().encode(m.keywords), as: UTF8.self)
     return [
@@ -92,8 +114,12 @@ enum CatalogSchema {
       SQLiteValue(m.creator), SQLiteValue(m.date), SQLiteValue(m.place), SQLiteValue(m.rights),
       .text(keywords), SQLiteValue(entry.page), SQLiteValue(entry.bytes),
       SQLiteValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLiteValue(entry.sourceDigest),
-      SQLiteValue(furtherWords(m)), SQLiteValue(entry.book?.text),
-      .text((entry.book ?? entry.id).text), SQLiteValue(entry.pyramid == nil ? nil : entry.searchText),
+      SQLiteValue(furtherWords(m)), SQLiteValue(entry.book?.text), SQLiteValue(entry.label),
+      // What a cover tells of its book is known once all of its pages are written.
+      .null, .null, .text(entry.item.text),
+      .text(entry.item.folder.map { "\($0)/" } ?? ""),
+      SQLiteValue(entry.pyramid == nil ? nil : entry.searchText), .text(NaturalOrder.key(entry.id.text)),
+      SQLiteValue(isSingle ? NaturalOrder.key(entry.id.text) : nil),
     ]
   }
 
@@ -128,6 +154,10 @@ enum CatalogSchema {
     entry.bytes = row.optionalInteger(18)
     entry.micronsPerPixel = row.optionalReal(19)
     entry.sourceDigest = row.text(21)
+    (entry.book, entry.label) = (row.id(23), row.text(24))
+    if let pages = row.optionalInteger(25) {
+      entry.cover = CatalogEntry.Cover(pages: pages, title: row.text(26))
+    }
     return entry
   }
 }

@@ -1,7 +1,9 @@
+import Files
+
 /// What a listing goes by.
 package struct ListOrder: Hashable, Sendable {
   package enum Key: String, CaseIterable, Sendable {
-    /// The id.
+    /// The id, in natural order.
     case name
     /// Of the picture; without one it comes last.
     case date
@@ -27,10 +29,10 @@ package struct ListOrder: Hashable, Sendable {
 
   package static var names: [String] { Key.allCases.map(\.rawValue) }
 
-  /// As SQL has it.
-  var expression: String {
+  /// As SQL has it: a book stands where its id would, its pages by theirs.
+  func expression(in scope: ListScope) -> String {
     switch key {
-    case .name: "id"
+    case .name: if case .book = scope { "natural" } else { "shelf" }
     case .date: "date"
     case .added: "modified"
     case .size: "width * height"
@@ -41,14 +43,19 @@ package struct ListOrder: Hashable, Sendable {
 /// Where a page of a listing ended: what its last image is sorted by, and its id.
 ///
 /// As text the key's length, a colon, the key and the id: nothing in either can be taken for what stands between.
-struct ListCursor {
+package struct ListCursor {
   /// Nil where the image has none.
   let key: String?
-  let id: String
+  package let id: String
 
   init(key: String?, id: String) { (self.key, self.id) = (key, id) }
 
-  init?(_ text: String) {
+  /// Behind an image or a book's cover in natural order.
+  package init(behind entry: CatalogEntry) {
+    self.init(key: NaturalOrder.key(entry.item.text), id: entry.id.text)
+  }
+
+  package init?(_ text: String) {
     guard let colon = text.firstIndex(of: ":") else { return nil }
     let rest = text[colon...].dropFirst()
     if text[..<colon] == "-" {
@@ -61,5 +68,5 @@ struct ListCursor {
       id: String(String.UnicodeScalarView(rest.unicodeScalars.dropFirst(count))))
   }
 
-  var text: String { key.map { "\($0.unicodeScalars.count):\($0)\(id)" } ?? "-:\(id)" }
+  package var text: String { key.map { "\($0.unicodeScalars.count):\($0)\(id)" } ?? "-:\(id)" }
 }

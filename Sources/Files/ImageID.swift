@@ -5,8 +5,8 @@ import Glibc
 ///
 /// Its parts, between slashes, could each be a file's name: none is empty, `.` or `..`, and none holds NUL. So no path
 /// that is made of an id leaves the library, whoever wrote the text. Two ids are the same where their bytes are, as two
-/// files' names are, and stand in the order of their bytes, as in the catalog: `String` takes an é for an e with an
-/// accent behind it, which is another file.
+/// files' names are: `String` takes an é for an e with an accent behind it, which is another file. They stand in
+/// `NaturalOrder`, as in the catalog.
 package struct ImageID: Sendable {
   package let text: String
 
@@ -82,26 +82,21 @@ package struct ImageID: Sendable {
   }
 
   /// Whether the id comes after a text that need not be one.
-  package func follows(_ text: String) -> Bool {
-    text.utf8.lexicographicallyPrecedes(self.text.utf8)
-  }
+  package func follows(_ text: String) -> Bool { NaturalOrder.precedes(text, self.text) }
 }
 
 extension ImageID: Hashable, Comparable {
-  package static func == (one: ImageID, other: ImageID) -> Bool { one.compared(other) == 0 }
-
-  package static func < (one: ImageID, other: ImageID) -> Bool { one.compared(other) < 0 }
-
-  package func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: $0) } }
-
-  private func compared(_ other: ImageID) -> Int {
-    withBytes { one in
-      other.withBytes { other in
-        let order = memcmp(one.baseAddress!, other.baseAddress!, min(one.count, other.count))
-        return order == 0 ? one.count - other.count : Int(order)
-      }
+  package static func == (one: ImageID, other: ImageID) -> Bool {
+    one.withBytes { one in
+      other.withBytes { one.count == $0.count && memcmp(one.baseAddress!, $0.baseAddress!, one.count) == 0 }
     }
   }
+
+  package static func < (one: ImageID, other: ImageID) -> Bool {
+    one.withBytes { one in other.withBytes { NaturalOrder.compare(one, $0) < 0 } }
+  }
+
+  package func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: $0) } }
 }
 
 extension ImageID: CustomStringConvertible {

@@ -26,6 +26,10 @@ package final class PartialFolder: Sendable {
     guard fills || replacing || access(destination, F_OK) != 0 else {
       throw StorageError("write \(destination)", "something of that name is there")
     }
+    // Whoever replaces a folder means one of the same kind.
+    if replacing, let archive = try? FolderTree.archives(at: destination).first, archive != destination {
+      throw StorageError("write \(destination)", "an archive is in it: \(archive)")
+    }
     let parent = fills ? destination : parentFolder(destination)
     var template = Array("\(parent)/\(PartialFile.prefix)folder-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw StorageError("write into \(parent)", errno: errno) }

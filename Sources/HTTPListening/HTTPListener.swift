@@ -32,6 +32,7 @@ package final class HTTPListener {
   package let port: Int
   /// One for each address of the host.
   private let sockets: [Int32]
+  private let handed: [Int32]
   private let paths: [String]
   /// Where monitors ask.
   package let monitorPort: Int?
@@ -44,11 +45,13 @@ package final class HTTPListener {
   ///   - hosts: names or addresses, each listened on at all its addresses.
   ///   - port: 0 picks a free one.
   ///   - paths: sockets of the file system that are listened on, too.
+  ///   - handed: sockets that listen already.
   ///   - monitors: where `/metrics` is asked for, and `/healthz`, and nothing else is answered.
   ///   - logFile: what lines of the log are added to; nil for stderr.
   package init(
-    site: Site, hosts: [String], port: Int, paths: [String] = [], monitors: (host: String, port: Int)? = nil,
-    threads: Int, limits: Limits = Limits(), log: AccessLog.Style = .none, logFile: String? = nil
+    site: Site, hosts: [String], port: Int, paths: [String] = [], handed: [HandedSocket] = [],
+    monitors: (host: String, port: Int)? = nil, threads: Int, limits: Limits = Limits(),
+    log: AccessLog.Style = .none, logFile: String? = nil
   ) throws(StartError) {
     let log = try AccessLog(log, to: logFile)
     var sockets: [Int32] = []
@@ -64,9 +67,9 @@ package final class HTTPListener {
       for socket in sockets { close(socket) }
       throw error
     }
-    (self.sockets, self.paths) = (sockets, paths)
+    (self.sockets, self.paths, self.handed) = (sockets, paths, handed.map(\.descriptor))
     context = ListenerContext(site: site, limits: limits, log: log, monitorPort: monitorPort)
-    acceptor = ConnectionAcceptor(context, sockets, threads: threads)
+    acceptor = ConnectionAcceptor(context, sockets, shared: self.handed, threads: threads)
     guard acceptor.start() else {
       for socket in sockets { close(socket) }
       throw StartError(description: "cannot start the HTTP daemon on port \(port)")
@@ -89,7 +92,7 @@ package final class HTTPListener {
     context.deadlines.stop()
     acceptor.stopLoops()
     context.log?.flush()
-    for socket in sockets { close(socket) }
+    for socket in sockets + handed { close(socket) }
     for path in paths { unlink(path) }
   }
 

@@ -14,4 +14,12 @@ extension Library {
     let twin = try catalog.entries(madeFrom: digest).first { table.entry($0.id)?.stamp == $0.stamp }
     return twin.map { $0.book ?? $0.id }
   }
+
+  /// What the image, or book, is called now that had the id before its source was renamed; nil where none had, or it is
+  /// there no more.
+  package func id(ofMoved old: ImageID) -> ImageID? {
+    guard source == nil else { return nil }
+    let table = current
+    return MovedImages(library: root).id(old) { table.entry($0) != nil || table.hasImages(below: $0) }
+  }
 }

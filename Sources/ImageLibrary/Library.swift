@@ -21,7 +21,7 @@ package final class Library: Sendable {
   private let reading = Mutex<Void>(())
   /// Images in the catalog without their sidecars' words, which could not be read.
   private let wordless = Mutex<Set<ImageID>>([])
-  private let source: (any LibrarySource)?
+  let source: (any LibrarySource)?
   private let watches: Bool
 
   /// Reads the folder's names; archives are not opened yet.

@@ -19,43 +19,43 @@ package struct LibraryListing {
 package struct LibrarySelection: Sendable {
   /// Words that images are to have; nil for all images.
   package var text: String?
-  package var folder: ImageID?
+  package var scope = ListScope.items
   package var order = ListOrder.standard
 
   package init() {}
+
+  /// Whether all images are meant.
+  package var isWhole: Bool { scope == .items && words == nil }
 
   var words: String? { text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } }
 }
 
 extension Library {
-  /// A page of what was selected, at most `limit` images after `cursor`.
+  /// A page of what was selected, at most `limit` images after `cursor`; of a book its cover, unless its pages are asked
+  /// for.
   package func list(
     _ selection: LibrarySelection, after cursor: String?, limit: Int
   ) throws(StorageError) -> LibraryListing {
-    guard selection.folder != nil || selection.order != .standard else {
-      return try list(after: cursor, limit: limit, containing: selection.text)
+    if selection.scope == .items, selection.order == .standard {
+      if let words = selection.words { return try search(words, cursor, limit) }
+      if try isListedLate { return try page(cursor, limit) }
     }
     let found = try catalog.list(
-      by: selection.order, after: cursor, limit: limit, below: selection.folder, containing: selection.words)
+      selection.scope, by: selection.order, after: cursor, limit: limit, containing: selection.words)
     return LibraryListing(entries: present(found.entries), total: found.total, next: found.next)
   }
 
-  /// Images after `cursor` by id, at most `limit`; with `text`, those that have words beginning with each
-  /// of its words.
-  package func list(after cursor: String?, limit: Int, containing text: String?) throws(StorageError)
-    -> LibraryListing
-  {
-    let words = text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
-    guard let words else { return try page(cursor, limit) }
-    return try search(words, cursor, limit)
+  /// Whether the catalog is being made and does not know all images yet.
+  private var isListedLate: Bool {
+    get throws(StorageError) { catalog.needsUpdate ? try catalog.count() != current.ids.count : false }
   }
 
   private func search(_ text: String, _ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing
   {
-    var found = try catalog.search(text, after: cursor, limit: limit)
-    let last = found.entries.last?.id
+    var found = try catalog.search(text, after: cursor.flatMap(ListCursor.init), limit: limit)
+    let next = found.hasMore ? found.entries.last.map { ListCursor(behind: $0).text } : nil
     found.entries = present(found.entries)
-    return LibraryListing(entries: found.entries, total: found.total, next: found.hasMore ? last?.text : nil)
+    return LibraryListing(entries: found.entries, total: found.total, next: next)
   }
 
   /// What the catalog knows as it is now: without what is gone since, which may be in the catalog still.
@@ -65,19 +65,50 @@ extension Library {
     return entries.compactMap { known in
       guard let entry = table.entry(known.id) else { return nil }
       guard known.stamp != entry.stamp else { return known }
-      return (try? open.archive(entry)).map { patience.catalogEntry(entry, $0) }
+      return (try? open.archive(entry)).map { archive in
+        var fresh = patience.catalogEntry(entry, archive)
+        fresh.cover = known.cover
+        return fresh
+      }
     }
   }
 
-  /// By the folders' own names, so that it is whole also while the catalog is being made.
+  /// By the folders' own names, so that it is whole also while the catalog is being made: only the total counts pages
+  /// for what they are.
   private func page(_ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing {
     let table = current
-    let start = cursor.map { cursor in table.ids.partitioningIndex { $0.follows(cursor) } } ?? 0
-    let end = min(table.ids.count, start + limit)
-    let known = try catalog.entries(Array(table.ids[start..<end]))
+    let cursor = cursor.flatMap(ListCursor.init)
+    var at = cursor.map { cursor in table.ids.partitioningIndex { $0.follows(cursor.id) } } ?? 0
+    // Of the books that were met the covers are told already.
+    var books: Set<ImageID> = []
+    if at > 0, cursor != nil, let book = try known(at - 1..<at, of: table).first?.book { books.insert(book) }
+    var items: [CatalogEntry] = []
+    while at < table.ids.count, items.count < limit {
+      for var entry in try known(at..<min(at + max(limit, 50), table.ids.count), of: table)
+      where items.count < limit {
+        at += 1
+        // An archive that cannot be read is told of where it is asked for; it must not hide the others.
+        if entry.pyramid == nil { continue }
+        if let book = entry.book {
+          guard books.insert(book).inserted else { continue }
+          let first = table.ids.partitioningIndex { $0.follows("\(book)/") }
+          let pages = table.ids[first...].prefix { $0.isBelow(book) }.count
+          entry.cover = CatalogEntry.Cover(pages: pages, title: entry.metadata.title)
+        }
+        items.append(entry)
+      }
+    }
+    return LibraryListing(
+      entries: items, total: table.ids.count - (try catalog.unreadableCount()),
+      next: at < table.ids.count ? items.last.map { ListCursor(behind: $0).text } : nil)
+  }
+
+  /// Images of the table as the catalog has them, or else their archives.
+  private func known(_ range: Range<Int>, of table: LibraryTable) throws(StorageError) -> [CatalogEntry] {
+    let known = try catalog.entries(Array(table.ids[range]))
     let byID = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
     var patience = WordPatience(failures: 1)
-    let entries = table.entries[start..<end].map { entry -> CatalogEntry in
+    return table.entries[range].map { entry -> CatalogEntry in
       let stamp = entry.stamp
       if let known = byID[entry.id], known.stamp == stamp { return known }
       guard let archive = try? open.archive(entry) else {
@@ -85,11 +116,6 @@ extension Library {
       }
       return patience.catalogEntry(entry, archive)
     }
-    // An archive that cannot be read is told of where it is asked for; it must not hide the others.
-    return LibraryListing(
-      entries: entries.filter { $0.pyramid != nil },
-      total: table.ids.count - (try catalog.unreadableCount()),
-      next: end < table.ids.count ? table.ids[end - 1].text : nil)
   }
 }
 

@@ -16,7 +16,7 @@ package struct LibraryTable: Sendable {
   }
 
   /// Sorted.
-  private(set) var ids: [ImageID] = []
+  package private(set) var ids: [ImageID] = []
   private(set) var entries: [LibraryEntry] = []
   /// Open addressing over the ids' hashes; -1 is free.
   private var slots: [Int32] = []
@@ -78,6 +78,12 @@ package struct LibraryTable: Sendable {
     LibraryEntry(id: id, path: path, identity: identity, sidecar: sidecar, within: enclosure)
   }
 
+  /// Of a file in the library's folders, out of which no link leads; nil where it cannot be read, and of a source.
+  package func bytes(ofFile path: String, atMost most: Int) -> [UInt8]? {
+    guard let enclosure else { return nil }
+    return try? SidecarFile(path: path)?.contents(atMost: most, within: enclosure)
+  }
+
   package func entry(_ id: ImageID) -> LibraryEntry? { id.withBytes { entry($0) } }
 
   /// By the bytes that a request has: what is no id is not in the table, so that a tile costs no string to ask.
@@ -93,6 +99,13 @@ package struct LibraryTable: Sendable {
       slot = (slot + 1) & mask
     }
     return nil
+  }
+
+  /// Whether there are images of the folder, at any depth, or pages of the book.
+  package func hasImages(below id: ImageID) -> Bool {
+    let folder = id.text + "/"
+    let at = ids.partitioningIndex { $0.follows(folder) }
+    return at < ids.count && ids[at].isBelow(id)
   }
 
   /// Whether a folder, or the source, has changed since it was read.

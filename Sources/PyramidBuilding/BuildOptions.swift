@@ -39,6 +39,11 @@ public struct BuildOptions: Hashable, Sendable {
   /// The bands that are taken, one for gray or three for red, green and blue, counted from 1; nil for all.
   package var bands: [Int]?
 
+  /// The channels of an OME-TIFF that are shown, by their numbers, counted from 1, or names; nil for all.
+  package var channels: [String]?
+  /// Whether of slides also label, macro and thumbnail are built.
+  package var keepsAssociated = false
+
   /// The options that `ziggurat build` has by default.
   public init() {}
 

@@ -57,13 +57,14 @@ public struct PyramidBuilder: Sendable {
   }
 
   func build(
-    _ file: SourceFile, page: Int? = nil, bookPage: Int? = nil, digest: String,
+    _ file: SourceFile, page: Int? = nil, folio: String? = nil, associated: AssociatedImage? = nil,
+    digest: String,
     words: SourceWords, for host: (any BuildHost)? = nil,
     into makeWriter: (Pyramid, TileFormat) throws(StorageError) -> any ArchiveWriter
   ) throws(BuildError) -> Report {
     let source = file.path
     do {
-      let route = try SourceRoute(path: source, page: page, options: options)
+      let route = try SourceRoute(path: source, page: page, associated: associated, options: options)
       let (pixels, options) = (route.source, route.options)
       guard let size = PixelSize(width: pixels.width, height: pixels.height),
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
@@ -85,13 +86,19 @@ public struct PyramidBuilder: Sendable {
       var steps = route.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
       let animation = try SourceAnimation.read(file, &steps)
       var record = BuildRecord(
-        sourceName: file.name, page: bookPage ?? page.map { $0 + 1 }, sourceBytes: file.identity.size,
+        sourceName: file.name, page: page.map { $0 + 1 }, sourceBytes: file.identity.size,
         sourceDigest: digest, options: self.options.summary(ofSource: file.name), route: route.reason,
         steps: steps)
       record.micronsPerPixel = microns.map { [$0.x, $0.y] }
       record.animation = animation?.0
+      record.folio = folio
+      record.label = page.flatMap { PDFPage.label(path: source, page: $0) }
+      record.dimensions = route.picture.stack?.dimensions
+      record.associatedAs = associated?.rawValue
+      record.associatedImages = try SourceAssociates.append(of: route, to: writer)
       if let (animation, bytes) = animation { try writer.append(animation.entryName, bytes) }
-      try words.words(record, own: ImageMetadata(embeddedInFileAt: source)).append(to: writer)
+      try words.words(record, own: associated == nil ? ImageMetadata(embeddedInFileAt: source) : .init())
+        .append(to: writer)
       // A source that was written to while it was read gives neither its old nor its new picture.
       guard try file.isUnchanged() else {
         throw BuildError(source, "the file changed while it was read", isTemporary: true)
@@ -119,6 +126,15 @@ extension BuildOptions {
       + (keepsProfile ? " profile=keep" : "")
       + (resolution.map { " dpi=\($0)" } ?? (name.lowercased().hasSuffix(".pdf") ? " dpi=auto" : ""))
       + (vectorSide.map { " size=\($0)" } ?? "") + (window.map { " window=\($0.name)" } ?? "")
+      + (ImageFileName.mayBeStack(name)
+        ? channels.map { " channels=\($0.joined(separator: ","))" } ?? "" : "")
+      + (keepsAssociated && ImageFileName.mayBeSlide(name) ? " associated" : "")
       + (bands.map { " bands=\($0.map(String.init).joined(separator: ","))" } ?? "")
+  }
+
+  /// Of a record's line what somebody has asked for: without the number that is another where the program builds
+  /// otherwise, and without what it says unasked of some sources.
+  static func asked(_ summary: String) -> [Substring] {
+    summary.split(separator: " ").dropFirst().filter { $0 != "dpi=auto" }
   }
 }

@@ -11,6 +11,7 @@ struct IIIFLayout: StaticLayout {
   let format: TileFormat
   /// Where the folder will stand, without a slash at its end.
   let id: String
+  let scale: PhysicalDimensions?
   var firstLevel: Int { 0 }
 
   func names(of tile: TileAddress) -> [String] {
@@ -50,6 +51,7 @@ struct IIIFLayout: StaticLayout {
       json["preferredFormats"] = [.text(format.fileExtension)]
       json["extraFormats"] = [.text(format.fileExtension)]
     }
+    if let scale { json["service"] = [scale.service(of: id)] }
     return [("info.json", text(of: json))]
   }
 }

@@ -49,10 +49,14 @@ package struct TileExporter: Sendable {
     layout =
       switch options.layout {
       case .zoomify: ZoomifyLayout(pyramid: pyramid)
-      case .xyz: XYZLayout(pyramid: pyramid, name: name, format: format, baseURL: options.baseURL)
+      case .xyz:
+        XYZLayout(
+          pyramid: pyramid, name: name, format: format, baseURL: options.baseURL,
+          background: options.background)
       case .iiif3:
         IIIFLayout(
-          pyramid: pyramid, format: format, id: options.baseURL ?? "https://example.com/iiif/\(name)")
+          pyramid: pyramid, format: format, id: options.baseURL ?? "https://example.com/iiif/\(name)",
+          scale: PhysicalDimensions(archive))
       case .deepZoom: DeepZoomLayout(pyramid: pyramid, name: name, format: format)
       }
     var rendering = TileRenderer.Options()

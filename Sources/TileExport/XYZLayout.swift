@@ -10,6 +10,8 @@ struct XYZLayout: StaticLayout {
   let format: TileFormat
   /// Where the folder will stand, without a slash at its end; nil leaves the tiles' URLs relative.
   let baseURL: String?
+  /// Beyond the image's edge, in formats without alpha: red, green, blue.
+  let background: [Int]
   var padsEdges: Bool { true }
 
   func names(of tile: TileAddress) -> [String] {
@@ -19,7 +21,8 @@ struct XYZLayout: StaticLayout {
   var documents: [(name: String, text: String)] {
     let template = XYZTile.template(ending: format.fileExtension)
     let description = XYZDescription(
-      name: name, metadata: nil, pyramid, tiles: (baseURL.map { $0 + "/" } ?? "") + template)
+      name: name, metadata: nil, pyramid, tiles: (baseURL.map { $0 + "/" } ?? "") + template,
+      format: format, background: background)
     return [("tilejson.json", description.text)]
   }
 }

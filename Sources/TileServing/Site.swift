@@ -42,6 +42,7 @@ package final class Site: Sendable {
   let viewportSide: Int
   /// Of the program.
   let version: String
+  let identity: SiteIdentity
   /// What was answered.
   package let metrics = Metrics()
 
@@ -59,10 +60,10 @@ package final class Site: Sendable {
   package init(
     library: Library, publicFolder: String?, baseURL: String = "", rendering: RenderOptions = RenderOptions(),
     viewportSide: Int = 32768, gate: Gate? = nil, access: Access = Access(), uploads: Uploads? = nil,
-    version: String = "0"
+    version: String = "0", identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
     (self.gate, self.access) = (gate, access)
-    (self.library, self.uploads) = (library, uploads)
+    (self.library, self.uploads, self.identity) = (library, uploads, identity)
     self.rendering = rendering
     cacheWords = CacheWords(maxAge: access.tileMaxAge)
     (self.viewportSide, self.version) = (viewportSide, version)
@@ -88,7 +89,7 @@ package final class Site: Sendable {
     (editor, trash) = (LibraryEditor(library), Trash(library, keeps: access.keepsDeleted))
     let basePath = BasePath(of: baseURL)
     files = try publicFolder.map { (folder) throws(StorageError) in
-      try StaticFiles(root: folder, below: basePath)
+      try StaticFiles(root: folder, below: basePath, of: identity)
     }
     self.basePath = basePath
     base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL

@@ -13,19 +13,16 @@ extension Visitor {
     let spaceCursor = cursor.flatMap(ImageID.unmarked)
     let inSpace = cursor == nil || spaceCursor != nil
     var ownSelection = selection
-    let (isOfSpace, isOfLibrary) = (selection.folder?.isPrivate != false, selection.folder?.isPrivate != true)
-    ownSelection.folder = selection.folder?.unmarked
+    let place = selection.scope.place
+    let (isOfSpace, isOfLibrary) = (place?.isPrivate != false, place?.isPrivate != true)
+    if let own = place?.unmarked { ownSelection.scope.place = own }
     let own =
       try isOfSpace
       ? space.library.list(ownSelection, after: spaceCursor, limit: limit)
       : LibraryListing(entries: [], total: 0, next: nil)
     var entries: [CatalogEntry] = []
     if inSpace {
-      entries = own.entries.map { entry in
-        var entry = entry
-        entry.id = entry.id.marked
-        return entry
-      }
+      entries = own.entries.map(\.marked)
       if let next = own.next {
         let total = try isOfLibrary ? library.list(selection, after: nil, limit: 1).total : 0
         return LibraryListing(

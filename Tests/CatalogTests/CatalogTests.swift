@@ -34,6 +34,8 @@ import TileStorage
       rights: "©", keywords: ["a, b", "\"", ""])
     var entry = Self.entry("some/image/2", metadata)
     (entry.page, entry.micronsPerPixel, entry.sourceDigest) = (2, 0.25, "digest")
+    (entry.book, entry.label) = ("some/image", "ii")
+    entry.cover = CatalogEntry.Cover(pages: 1, title: "Tïtle")
     let catalog = try open()
     try catalog.update([entry, CatalogEntry(unreadable: "broken", stamp: entry.stamp)], removing: [])
     #expect(try catalog.entries(["some/image/2", "none"]) == [entry])
@@ -115,13 +117,13 @@ import TileStorage
     try catalog.update(entries, removing: [])
     for word in limit == 1 ? ["few"] : ["few", "many"] {
       let expected = entries.filter { $0.metadata.title!.contains(word) }.map(\.id).sorted()
-      var (got, cursor): ([ImageID], String?) = ([], nil)
+      var (got, cursor): ([ImageID], ListCursor?) = ([], nil)
       repeat {
         let page = try catalog.search(word, after: cursor, limit: limit)
         #expect(page.total == expected.count)
         #expect(page.entries.count <= limit)
         got += page.entries.map(\.id)
-        cursor = page.hasMore ? page.entries.last?.id.text : nil
+        cursor = page.hasMore ? page.entries.last.map(ListCursor.init(behind:)) : nil
       } while cursor != nil
       #expect(got == expected)
     }
@@ -161,17 +163,49 @@ import TileStorage
     let catalog = try open()
     try catalog.update([Self.entry("a"), Self.entry("b", ImageMetadata(title: "Quay"))], removing: [])
     try catalog.write { (connection) throws(SQLiteError) in
-      try connection.run("UPDATE image SET id = '../b', item = '../b', digest = 'd' WHERE id = 'b'")
+      try connection.run(
+        "UPDATE image SET id = '../b', item = '../b', shelf = '../b', digest = 'd' WHERE id = 'b'")
     }
     #expect(try found(catalog, "quay").isEmpty)
     #expect(try catalog.entries(madeFrom: "d").isEmpty)
-    #expect(try catalog.items(from: 0, limit: 10).map(\.id) == ["a"])
+    #expect(try catalog.items(in: nil, from: 0, limit: 10).map(\.id) == ["a"])
     // Whoever brings the catalog to what the folders hold meets it as the row has it, and removes it.
     var ids: [String] = []
     try catalog.forEachStamp { id, _ in ids.append(String(decoding: id, as: UTF8.self)) }
     #expect(ids.sorted() == ["../b", "a"])
     try catalog.update([], removing: ["../b"])
-    #expect(try catalog.itemCount() == 1)
+    #expect(try catalog.itemCount(in: nil) == 1)
+  }
+
+  @Test func folders() throws {
+    let catalog = try open()
+    let ids: [ImageID] = [
+      "a", "a/b", "a/c/d", "a/c/e/f", "a-b/x", "a0/y", "z/y/x/w", "ü/q", "book/1", "book/2", "a/roll/1",
+    ]
+    var entries = ids.map { Self.entry($0, ImageMetadata(title: $0.text == "book/2" ? "Other" : "Same")) }
+    for at in entries.indices where ["1", "2"].contains(entries[at].id.name) {
+      entries[at].page = Int(entries[at].id.name)
+      entries[at].book = entries[at].id.folder
+    }
+    try catalog.update(
+      entries + [CatalogEntry(unreadable: "broken/one", stamp: entries[0].stamp)], removing: [])
+    #expect(try catalog.folders(in: nil) == ["a", "a-b", "a0", "z", "ü"])
+    #expect(try catalog.folders(in: "a") == ["a/c"])
+    #expect(try catalog.folders(in: "z") == ["z/y"])
+    #expect(try catalog.folders(in: "ü").isEmpty)
+    #expect(try catalog.folders(in: "b").isEmpty)
+    let items = try catalog.items(in: nil, from: 0, limit: 10)
+    #expect(items.map(\.id) == ["a", "book"])
+    #expect(items.map(\.first.id) == ["a", "book/1"])
+    #expect(items.map(\.title) == ["Same", nil])
+    #expect(try catalog.items(in: nil, from: 1, limit: 10).map(\.id) == ["book"])
+    #expect(try catalog.items(in: "a", from: 0, limit: 10).map(\.id) == ["a/b", "a/roll"])
+    #expect(try catalog.items(in: "a", from: 0, limit: 1).map(\.id) == ["a/b"])
+    #expect(try catalog.items(in: "a", from: 1, limit: 10).map(\.title) == ["Same"])
+    #expect(try catalog.itemCount(in: "a") == 2 && catalog.itemCount(in: nil) == 2)
+    #expect(try catalog.itemCount(in: "broken") == 0 && catalog.first(below: "broken") == nil)
+    #expect(try catalog.first(below: "z")?.id == "z/y/x/w" && catalog.first(below: nil)?.id == "a")
+    #expect(try catalog.first(below: "q") == nil)
   }
 
   @Test func writersTakeTurns() async throws {

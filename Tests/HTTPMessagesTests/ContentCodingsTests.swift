@@ -14,4 +14,12 @@ struct ContentCodingsTests {
       ("gzip;q=0.0001", false), ("gzip;q=-1", false), ("gzip;q=1e3", false), ("gzip;q=nan", false),
     ])
   func gzip(header: String, isTaken: Bool) { #expect(ContentCodings(header).takeGzip == isTaken) }
+
+  @Test(
+    "Brotli is taken by name alone",
+    arguments: [
+      ("br", true), ("gzip, deflate, BR", true), ("br;q=0.1, gzip", true), ("br;q=0, gzip", false),
+      ("*", false), ("gzip", false), ("", false), ("brotli", false), ("br;q=x", false),
+    ])
+  func brotli(header: String, isTaken: Bool) { #expect(ContentCodings(header).takeBrotli == isTaken) }
 }

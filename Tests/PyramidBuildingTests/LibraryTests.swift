@@ -31,9 +31,12 @@ struct LibraryTests {
         switch outcome {
         case .built: "built"
         case .unchanged: "unchanged"
+        case .kept: "kept"
         case .failed(let error), .refused(let error): error.reason
         case .reworded: "reworded"
         case .wouldReword: "would reword"
+        case .moved(let former): "moved from \(former)"
+        case .wouldMove(let former): "would move from \(former)"
         case .wouldBuild: "would build"
         }
       outcomes.withLock { $0[source.id] = ($0[source.id].map { $0 + ", " } ?? "") + word }

@@ -120,14 +120,15 @@ struct PruneTests {
     #expect(try Self.build(folder, "out", from: ["in/deep"]).pruned == [])
     #expect(try Self.build(folder, "out", from: ["other"]).pruned == [])
     #expect(try Self.build(folder, "out", from: ["in"], asBooks: true).pruned == [])
-    let all: [ImageID] = ["a", "b", "c", "d", "deep/1", "deep/2", "deep/b", "deep/c", "in/1"]
+    let all: [ImageID] = ["a", "b", "c", "d", "deep/b", "deep/c", "in/a"]
     #expect(Self.ids(folder, "out") == all)
     try FileManager.default.removeItem(atPath: folder("in/deep/c.tif"))
-    #expect(try Self.build(folder, "out", from: ["in/"]).pruned == ["deep/c"])
+    // It is a book's page by now.
+    #expect(try Self.build(folder, "out", from: ["in/"]).pruned == [])
     #expect(try Self.build(folder, "out", from: ["in/deep"]).pruned == ["c"])
-    #expect(try Self.build(folder, "out", asBooks: true).pruned == ["deep/2"])
+    #expect(try Self.build(folder, "out", asBooks: true).pruned == ["deep/c"])
     #expect(try Self.build(folder, "out", from: ["in/a.tif"]).pruned == [])
-    #expect(Self.ids(folder, "out") == all.filter { !["c", "deep/2", "deep/c"].contains($0) })
+    #expect(Self.ids(folder, "out") == all.filter { !["c", "deep/c"].contains($0) })
   }
 
   @Test("a pattern judges what it matched before, a link what it led to before")

@@ -172,12 +172,38 @@ struct SourceScanTests {
       "in/vol/a/1000.tif", "in/vol/empty/notes.txt")
     let scan = SourceScan([folder("in")], library: folder("out"), asBooks: true)
     #expect(
-      scan.sources.map(\.id) == ["in/1", "in/2", "in/3", "vol/a/1", "vol/a/2", "vol/a/3"])
-    #expect(scan.sources.map(\.page) == [1, 2, 3, 1, 2, 3])
+      scan.sources.map(\.id)
+        == ["in/page1", "in/page2", "in/page10", "vol/a/003", "vol/a/21", "vol/a/1000"])
+    #expect(scan.sources.map(\.folio) == ["page1", "page2", "page10", "003", "21", "1000"])
     #expect(
       scan.sources.map { $0.path.split(separator: "/").last! }
         == ["page1.png", "page2.jpg", "page10.jpg", "003.tif", "21.tif", "1000.tif"])
-    #expect(scan.failures.isEmpty && scan.passedOver == 2)
+    #expect(scan.failures.isEmpty && scan.passedOver == 2 && scan.books.isEmpty)
+  }
+
+  @Test("below a folder that describes a book all is that book's, but what is below another one")
+  func describedBooks() throws {
+    let folder = try Self.folder(
+      "in/hours/book.json", "in/hours/cover.jpg", "in/hours/a front/f2r.jpg", "in/hours/a front/f10r.jpg",
+      "in/hours/b/c/f1.jpg", "in/hours/b/c/f1.tif", "in/hours/loose/book.xmp", "in/hours/loose/1.jpg",
+      "in/album/book.xmp", "in/album/book.jpg", "in/album/sub/1.jpg")
+    let scan = SourceScan([folder("in")], library: folder("out"), asBooks: true)
+    #expect(
+      scan.sources.map(\.id) == [
+        "album/book", "album/sub/1", "hours/a front/f2r", "hours/a front/f10r", "hours/b/c/f1.jpg",
+        "hours/b/c/f1.tif", "hours/cover", "hours/loose/1",
+      ])
+    #expect(
+      scan.sources.map(\.folio)
+        == ["book", "1", "a front/f2r", "a front/f10r", "b/c/f1.jpg", "b/c/f1.tif", "cover", "1"])
+    // The XMP is of the picture of that name.
+    #expect(scan.books == ["hours": folder("in/hours"), "hours/loose": folder("in/hours/loose")])
+    #expect(scan.failures.isEmpty && scan.passedOver == 0)
+    // Pictures know nothing of it.
+    let plain = SourceScan([folder("in/hours")], library: folder("out"))
+    #expect(plain.sources.allSatisfy { $0.folio == nil } && plain.passedOver == 1 && plain.books.isEmpty)
+    let named = SourceScan([folder("in/hours/")], library: folder("out"), asBooks: true)
+    #expect(named.sources.map(\.id).first == "hours/a front/f2r" && named.books["hours"] != nil)
   }
 
   @Test("a book is a folder, and two books of one id do not mix")

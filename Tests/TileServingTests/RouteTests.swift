@@ -15,7 +15,8 @@ struct RouteTests {
     return switch route(path) {
     case .tiles: "tiles"
     case .presentation(.manifest(let id)): "manifest \(part(id))"
-    case .presentation(.collection(let page)): "collection \(page.map(String.init) ?? "-")"
+    case .presentation(.collection(let folder, let page)):
+      "collection \(folder.map(part) ?? "-") \(page.map(String.init) ?? "-")"
     case .presentation(.nothing): "presentation"
     case .api(.session): "session"
     case .api(.images): "images"
@@ -47,8 +48,17 @@ struct RouteTests {
     "every path has one reading",
     arguments: [
       ("/dzi/a.dzi", "tiles"), ("/iiif/3/a", "tiles"), ("/iiif/presentation/3/a/b/manifest", "manifest a/b"),
-      ("/iiif/presentation/3/collection", "collection -"),
-      ("/iiif/presentation/3/collection/2", "collection 2"),
+      ("/iiif/presentation/3/collection", "collection - -"),
+      ("/iiif/presentation/3/collection/2", "collection - 2"),
+      ("/iiif/presentation/3/a%2Fb/collection", "collection a%2Fb -"),
+      ("/iiif/presentation/3/a/b/collection/12", "collection a/b 12"),
+      ("/iiif/presentation/3/collection/collection", "collection collection -"),
+      ("/iiif/presentation/3/collection/collection/3", "collection collection 3"),
+      ("/iiif/presentation/3/2/collection", "collection 2 -"),
+      ("/iiif/presentation/3/~/collection", "collection ~ -"),
+      ("/iiif/presentation/3//collection", "collection  -"),
+      ("/iiif/presentation/3/a/collections", "presentation"),
+      ("/iiif/presentation/3/a/collection/1/2", "presentation"),
       ("/iiif/presentation/3/collection/02", "presentation"),
       ("/iiif/presentation/3/collection/", "presentation"),
       ("/iiif/presentation/3/collection/manifest", "manifest collection"),

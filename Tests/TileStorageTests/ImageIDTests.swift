@@ -52,16 +52,32 @@ import Testing
     let (composed, apart): (ImageID, ImageID) = ("caf\u{e9}", "cafe\u{301}")
     #expect(composed.text == apart.text)
     #expect(composed != apart && Set([composed, apart]).count == 2)
-    // As SQLite has them.
+    // As SQLite has their keys.
     #expect(apart < composed && !(composed < apart))
   }
 
-  @Test func orderIsOfBytes() {
-    let ids = Self.texts(["a", "b", "/", "\u{e9}", "e\u{301}", "\u{1f600}"], length: 3).compactMap(
-      ImageID.init)
+  @Test("pages are in order as people count, all else by bytes, and the catalog's keys say the same")
+  func order() {
+    let counted: [ImageID] = [
+      "1/2", "01/10", "1/10", "9", "10", "a", "a-1", "a/f1r", "a/f1v", "a/f2r", "a/f010r", "a/page 0",
+      "a/page 00",
+      "a/page 9", "a/page 12345678", "a/page 123456789", "a/page 1234567890", "a0", "b",
+    ]
+    #expect(counted.shuffled().sorted() == counted)
+    func numbers(_ text: String) -> [String] {
+      text.utf8.split { !(0x30...0x39 ~= $0) }.map { String(Substring($0.drop { $0 == 0x30 })) }
+    }
+    let pieces = ["a", "/", "0", "1", "10", "9", "\u{e9}", "e\u{301}", "\u{1f600}", ":", "-", "000000001"]
+    let ids = Self.texts(pieces, length: 4).compactMap(ImageID.init)
     let sorted = ids.sorted()
-    for (one, next) in zip(sorted, sorted.dropFirst()) {
-      #expect(one.text.utf8.lexicographicallyPrecedes(next.text.utf8))
+    for (one, next) in zip(sorted, sorted.dropFirst()) where one != next {
+      let (key, nextKey) = (NaturalOrder.key(one.text), NaturalOrder.key(next.text))
+      let isSame = key.utf8.elementsEqual(nextKey.utf8)
+      #expect(
+        isSame
+          ? one.text.utf8.lexicographicallyPrecedes(next.text.utf8)
+          : key.utf8.lexicographicallyPrecedes(nextKey.utf8), "\(one), \(next)")
+      if isSame { #expect(numbers(one.text) == numbers(next.text)) }
       #expect(next.follows(one.text) && !one.follows(next.text) && !one.follows(one.text))
     }
     #expect(ids.allSatisfy { $0.follows("") })

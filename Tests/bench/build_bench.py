@@ -60,15 +60,15 @@ CASES = [
     *both("75 MP JPEG to WebP tiles", "jpeg-75mp", (Way("default", (), None, 1.2),), suffix=".webp[Q=80]", format="webp"),
     Case("300 MP progressive JPEG, 256 px", "progressive-300mp", (Way("default"),)),
 ]
+# libvips reads them by OpenSlide.
+SLIDES = both("300 MP slide of 240 px JPEG tiles", "svs-300mp", (Way("exact", EXACT), Way("default", (), 3.0)))
 QUICK = [Case("75 MP JPEG, 512 px, quick", "jpeg-75mp", (Way("exact", EXACT), Way("default")), tile=512)]
 PHOTOS = (Way("exact", EXACT, 2.3), Way("default", (), 3.0))
 
 
 class Bench:
-    def __init__(self, ziggurat: Path, quick: bool, only: str | None):
-        self.ziggurat, self.rounds = ziggurat, 3
-        self.cases = [case for case in (QUICK if quick else CASES) if not only or only in case.name]
-        self.photos = not quick and (not only or only in "100 photos")
+    def __init__(self, ziggurat: Path, cases: list[Case], photos: bool, rounds: int = 3):
+        self.ziggurat, self.cases, self.photos, self.rounds = ziggurat, cases, photos, rounds
         self.folder = Path(tempfile.mkdtemp(prefix="build-", dir=self.cache()))
         self.numbers = itertools.count()
 
@@ -176,4 +176,9 @@ class Bench:
 
 
 def main(ziggurat: Path, quick: bool, only: str | None) -> str:
-    return Bench(ziggurat, quick, only).run()
+    cases = [case for case in (QUICK if quick else CASES) if not only or only in case.name]
+    return Bench(ziggurat, cases, not quick and (not only or only in "100 photos")).run()
+
+
+def slides(ziggurat: Path, quick: bool, only: str | None) -> str:
+    return Bench(ziggurat, SLIDES[1:] if quick else SLIDES, False, 1 if quick else 3).run()

@@ -6,11 +6,13 @@ renamed, so that an interrupted run leaves nothing that looks finished.
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ziggurat-bench"
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "Tests/program"))
 
 
 def vips(*arguments) -> None:
@@ -113,6 +115,24 @@ def saved(name: str, source, *options) -> Path:
     return made(name, lambda partial: vips("copy", source(), f"{partial}[{','.join(options)}]"))
 
 
+def slide(quality: int) -> Path:
+    """What an Aperio scanner would write of the mosaic: tiles of 240 px, a label and the glass as a whole."""
+
+    def make(partial: Path) -> None:
+        # Pillow, which only this needs.
+        import slides
+        from PIL import Image
+
+        tiled = slides.read(saved(f"300mp-jpeg-q{quality}-tiles-240.tif", mosaic, "compression=jpeg", f"Q={quality}", "tile",
+                                  "tile_width=240", "tile_height=240"))
+        tiled.description = slides.APERIO.format(tiled.width, tiled.height, tiled.tile)
+        slides.write(partial, [tiled, slides.strip(Image.new("RGB", (1024, 768)), "Aperio\n20000x15000 -> 1024x768"),
+                               slides.strip(Image.new("RGB", (400, 460)), "Aperio\nlabel 400x460", 1),
+                               slides.strip(Image.new("RGB", (1280, 430)), "Aperio\nmacro 1280x430", 9)])
+
+    return made(f"300mp-q{quality}.svs", make)
+
+
 # "subsample_mode=on": vips writes 4:4:4 from quality 90 on, which no camera does.
 SOURCES = {
     "jpeg-300mp": lambda: saved("300mp-q90.jpg", mosaic, "Q=90", "subsample_mode=on"),
@@ -124,6 +144,7 @@ SOURCES = {
                                          "tile_width=512", "tile_height=512"),
     "tiff-deflate-300mp": lambda: saved("300mp-deflate.tif", mosaic, "compression=deflate", "predictor=horizontal",
                                         "tile", "tile_width=256", "tile_height=256"),
+    "svs-300mp": lambda: slide(75),
     "png-300mp": lambda: saved("300mp.png", mosaic, "compression=6"),
     "photographs-66mp": lambda: saved("66mp-photographs.jpg", lambda: joined(TAKEN, 4), "Q=90", "subsample_mode=on"),
     "jpeg-75mp": lambda: saved("75mp-q90.jpg", part_75mp, "Q=90", "subsample_mode=on"),

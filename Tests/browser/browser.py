@@ -4,7 +4,8 @@
     python Tests/scripts/python-tests Tests/browser -k pinch   those with "pinch" in their name
 
 needs playwright, pillow and numpy from PyPI and Debian's chromium-headless-shell. CHROMIUM names another browser,
-ZIGGURAT another executable, PHOTOS another folder of photographs, ZIGGURAT_URL a server that has the same images.
+ZIGGURAT another executable, PHOTOS another folder of photographs, ZIGGURAT_URL a server that has the same images,
+PUBLIC=.build/public the pages as they are delivered, where the sources are tried otherwise.
 """
 
 import atexit
@@ -37,8 +38,10 @@ SOURCES = {
 }
 PHOTO = "landscapes/SafeLanding"
 # SLOWER=4: pages as on a machine four times as slow, to find tests that are races.
+PUBLIC = ROOT / os.environ.get("PUBLIC", "public")
 SLOWER = float(os.environ.get("SLOWER", 1))
 WIDTH, HEIGHT = 5120, 2880
+CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
 
 
 def source(image: str) -> Path:
@@ -61,14 +64,13 @@ def base_url() -> str:
     return served(folder / "photos", "--format", "png")
 
 
-def served(photos: Path, *options: str) -> str:
+def served(photos: Path, *options: str, pages: Path = PUBLIC, serve: tuple[str, ...] = ("--port", "0")) -> str:
     """The address of a server, ending in a slash, that shows what is built of a folder until the tests end."""
     library = photos.parent / "library"
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
     subprocess.run([BINARY, "build", photos, "--library", library, *options],
-                   check=True, env=clean, timeout=600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--public", ROOT / "public"],
-                              env=clean, stdout=subprocess.PIPE, text=True)
+                   check=True, env=CLEAN, timeout=600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen([BINARY, "serve", library, "--public", pages, *serve],
+                              env=CLEAN, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(10)))
     line = server.stdout.readline()
     found = re.match(r"listening on (http://\S+)", line)
@@ -79,12 +81,11 @@ def served(photos: Path, *options: str) -> str:
 TOKEN = "token-of-the-browser-tests"
 
 
-def writable(library: Path, *options: str) -> str:
+def writable(library: Path, *options: str, pages: Path = PUBLIC) -> str:
     """The address of a server of a library, ending in a slash, that lets who has the token write."""
     (library.parent / "token").write_text(TOKEN)
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
-    server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--public", ROOT / "public", "--writable",
-                               "--token-file", library.parent / "token", *options], env=clean, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--public", pages, "--writable",
+                               "--token-file", library.parent / "token", *options], env=CLEAN, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(20)))
     line = server.stdout.readline()
     found = re.match(r"listening on http://\S+:(\d+)/", line)
@@ -139,8 +140,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
 
     def failed(self, request):
-        aborts = self.aborted if request.failure == "net::ERR_ABORTED" else self.faults
-        aborts.append(request.url)
+        (self.aborted if request.failure == "net::ERR_ABORTED" else self.faults).append(request.url)
 
     def open(self, path="", wait=True):
         self.page.goto(self.host + path)

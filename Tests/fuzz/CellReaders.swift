@@ -64,10 +64,11 @@ private final class Conversation {
     defer { carried.end() }
     do throws(CarriedBuild.Stop) {
       let order = BuildOrder(
-        path: work.source.path, name: "photo.jpg", root: "photo", bookPage: nil, digest: work.digest,
+        path: work.source.path, name: "photo.jpg", root: "photo", folio: nil, associated: nil,
+        digest: work.digest,
         words: .none, countsOnly: false)
       switch try carried.run(order, []) {
-      case .pages(let count): precondition(count > 1)
+      case .pages(let count, _): precondition(count > 1)
       case .outcome(.failed(let error)):
         let isLine = !error.reason.isEmpty && !error.reason.contains { $0.isNewline }
         precondition(isLine && error.reason.count <= 1000, "a failure is told in a line")

@@ -8,8 +8,12 @@ enum FuzzTarget: String, CaseIterable {
   case jpeg, png, tiff
   /// EXIF, IPTC and XMP inside a picture.
   case metadata
+  /// The OME-XML in a TIFF's description.
+  case ome
   /// An XMP file beside an archive, read and edited.
   case sidecar
+  /// What describes a book.
+  case book
   /// An archive, opened and read to the last tile.
   case archive
   /// An ICC profile.
@@ -34,7 +38,9 @@ enum FuzzTarget: String, CaseIterable {
     switch self {
     case .jpeg, .png, .tiff: input.readPicture(self)
     case .metadata: input.readMetadata()
+    case .ome: input.readOME()
     case .sidecar: input.readSidecar()
+    case .book: input.readBook()
     case .archive: input.readArchive()
     case .profile: input.readProfile()
     case .tile: input.decodeTile()

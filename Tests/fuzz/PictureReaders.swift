@@ -65,10 +65,14 @@ private func tiff(_ path: String) throws(BuildError) {
     let ability = try TIFFAbility(file)
   else { return }
   try drain(TIFFSource(file, .rows, tileSize: tileSize))
-  guard ability.hasPlanes else { return }
-  try drain(TIFFSource(file, .planes, tileSize: tileSize))
-  guard ability.hasSequentialTiles, file.unitWidth == tileSize, file.unitHeight == tileSize else { return }
-  try drain(TIFFSource(file, .copies, tileSize: tileSize))
+  let keepsPlanes = ability.hasPlanes
+  if keepsPlanes { try drain(TIFFSource(file, .planes, tileSize: tileSize)) }
+  guard ability.hasSequentialTiles else { return }
+  if file.unitWidth == tileSize, file.unitHeight == tileSize {
+    try drain(TIFFSource(file, .copies, tileSize: tileSize, keepsPlanes: keepsPlanes))
+  }
+  guard let mcu = try TIFFTileSurvey(file).mcu else { return }
+  try drain(TIFFSource(file, .coefficients(mcu), tileSize: tileSize, keepsPlanes: keepsPlanes))
 }
 
 /// Decodes every strip as the scheduler does, with one thread.

@@ -2,12 +2,36 @@ import Foundation
 import Metadata
 import TileStorage
 
+@testable import PyramidBuilding
+
 extension FuzzInput {
   func readMetadata() {
     let metadata = ImageMetadata(embeddedInFileAt: path)
     precondition(metadata.title != "", "a title that is empty is none")
     // It goes into the archive as JSON and comes back from there.
     precondition(ImageMetadata(json: Data(metadata.json)) == metadata, "what was read can be kept")
+  }
+
+  /// What was understood is written so that it is understood again.
+  func readBook() {
+    guard let book = try? BookDescription(json: bytes), book.json.count <= BookDescription.longest else {
+      return
+    }
+    precondition((try? BookDescription(json: book.json)) == book, "what was read can be kept")
+  }
+
+  func readOME() {
+    let text = String(decoding: bytes, as: UTF8.self)
+    if let microns = OMEScale.microns(text) {
+      precondition(microns.x > 0 && microns.y > 0, "a pixel has a size")
+    }
+    guard let pixels = OMEPixels(text) else { return }
+    precondition(
+      1...64 ~= pixels.channels.count && pixels.planeCount <= 1 << 20, "what is counted is bounded")
+    for channel in pixels.channels.indices {
+      let page = pixels.page(channel: channel, z: pixels.sizeZ / 2, t: 0)
+      precondition(page.map { $0 >= 0 } ?? true, "a page is none or counted from 0")
+    }
   }
 
   /// What is edited is read back with the edit in it, or was no sidecar before.

@@ -75,6 +75,22 @@ def metadata(place: Path) -> None:
         call("exiftool", "-q", "-overwrite_original", *NAMES, path)
 
 
+def books(place: Path) -> None:
+    chapters = [{"title": "One", "page": 1}, {"title": "Two", "page": "f1r", "level": 1}]
+    for number, book in enumerate(({"title": {"en": "Hours", "none": "H"}, "creators": ["A", "B"], "license": "https://a/b", "built": True},
+                                   {"title": "H", "creator": "A", "behavior": ["paged"], "viewingDirection": "right-to-left"},
+                                   {"chapters": chapters, "description": "x", "keywords": "k"})):
+        (place / str(number)).write_text(json.dumps(book))
+
+
+def ome(place: Path) -> None:
+    for number, inside in enumerate(('<Channel Name="DAPI" Color="-16776961"/>', '<Channel SamplesPerPixel="3"/>',
+                                     '<TiffData IFD="1" FirstC="1" FirstZ="0" PlaneCount="2"><UUID FileName="a.tif"/></TiffData>')):
+        (place / f"{number}.xml").write_text(
+            f'<?xml version="1.0"?><!-- x --><OME><Image Name="a &amp; b"><Pixels DimensionOrder="XYZCT" SizeC="3" SizeZ="4" '
+            f'SizeT="2" PhysicalSizeX="0.5" PhysicalSizeXUnit="nm">{inside}</Pixels></Image></OME>')
+
+
 def sidecars(place: Path) -> None:
     for number, words in enumerate((WORDS, WORDS[:1], ["-XMP-dc:Title-de=Nachtwache", "-XMP-dc:Title=Night", "-XMP-xmp:Rating=4"],
                                     ["-XMP-crs:Exposure2012=1", "-XMP-dc:Description=x"])):
@@ -163,7 +179,8 @@ def requests(place: Path) -> None:
 
 
 TARGETS = {"jpeg": lambda place: pictures("jpeg", place), "png": lambda place: pictures("png", place),
-           "tiff": lambda place: pictures("tiff", place), "metadata": metadata, "sidecar": sidecars, "archive": archives,
+           "tiff": lambda place: pictures("tiff", place), "metadata": metadata, "ome": ome,
+           "sidecar": sidecars, "book": books, "archive": archives,
            "profile": profiles, "tile": tiles, "cell": cells, "request": requests}
 
 

@@ -88,7 +88,7 @@ class Package(unittest.TestCase):
 
     def test_3_what_it_brings(self):
         files = inside("dpkg", "-L", "ziggurat").stdout.split()
-        for each in ("/lib/systemd/system/ziggurat.service", "/lib/systemd/system/ziggurat-build.timer",
+        for each in ("/lib/systemd/system/ziggurat.service", "/lib/systemd/system/ziggurat.socket", "/lib/systemd/system/ziggurat-build.timer",
                      "/usr/share/man/man1/ziggurat-build.1.gz", "/usr/share/bash-completion/completions/ziggurat",
                      "/usr/share/doc/ziggurat/copyright", "/etc/default/ziggurat"):
             self.assertTrue(any(name == each for name in files) or (SYSTEM / each[1:]).exists(), each)

@@ -52,7 +52,7 @@ class Docs(unittest.TestCase):
                     self.assertIn(kind, KINDS)
                     if kind == "sh":
                         # Whoever reads it waits until the server listens.
-                        script += re.sub(r"^(ziggurat serve .*) &$", r"\1 > ready &\nuntil grep -q listening ready; do sleep 0.05; done",
+                        script += re.sub(r"^(ziggurat serve .*) &$", r"rm -f ready; \1 > ready &\nuntil grep -qs listening ready; do sleep 0.05; done",
                                          text, flags=re.MULTILINE)
                     if kind == "python":
                         script += f"python3 - <<'PYTHON'\n{text}PYTHON\n"
@@ -65,8 +65,9 @@ class Docs(unittest.TestCase):
 
     def test_what_root_does_is_what_the_package_brings(self):
         text = "".join(text for page in PAGES for kind, text in blocks(page) if kind == "sh as-root")
-        units = set(re.findall(r"\bziggurat(?:-build)?\b(?:\.timer)?", " ".join(re.findall(r"systemctl .*", text))))
-        self.assertEqual(units, {"ziggurat", "ziggurat-build.timer", "ziggurat-build"})
+        units = set(re.findall(r"\bziggurat(?:-build)?\b(?:\.timer|\.socket|\.service)?", " ".join(re.findall(r"systemctl .*", text))))
+        self.assertEqual(units, {"ziggurat", "ziggurat-build.timer", "ziggurat-build", "ziggurat.service", "ziggurat.socket"})
+        self.assertTrue((ROOT / "packaging/ziggurat.socket").exists())
         for unit in ("ziggurat-build.service", "ziggurat-build.timer"):
             self.assertTrue((ROOT / "packaging/debian" / unit).exists())
         self.assertIn("$SOURCES", (ROOT / "packaging/debian/ziggurat-build.service").read_text())

@@ -1,6 +1,7 @@
 import { text } from '../text/writing.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from '../gallery/icons.js'
+import { Library } from '../gallery/library.js'
 import { place } from '../place.js'
 import { ask, isOwn } from './ask.js'
 import { editImage } from './form.js'
@@ -150,13 +151,27 @@ export class Selection {
     this.start.ariaPressed = this.isOn
     this.bar.hidden = !this.isOn
     this.count.textContent = size ? text.selected(size) : text.select
-    this.edit.disabled = size !== 1
+    this.edit.disabled = size !== 1 || this.books.length > 0
     this.delete.disabled = size === 0
     const own = [...this.chosen].filter(isOwn).length
     this.moveIn.hidden = !this.canMove || !size || own > 0
     this.moveOut.hidden = !this.canMove || !size || own < size
     speak(this.isOn ? this.count.textContent : '')
     for (const link of this.grid.shown.values()) this.mark(link)
+  }
+
+  /** Those among what is chosen that are books. */
+  get books() { return this.grid.images.filter(({ id, book }) => book && this.chosen.has(id)).map(({ id }) => id) }
+
+  /** The ids of what is chosen: of a book all of its pages. */
+  async images() {
+    const ids = new Set(this.chosen)
+    for (const book of this.books) {
+      ids.delete(book)
+      const pages = new Library('', undefined, book)
+      while (!pages.isComplete) for (const { id } of await pages.more()) ids.add(id)
+    }
+    return [...ids]
   }
 
   mark(link) {
@@ -181,9 +196,10 @@ export class Selection {
   }
 
   async move(to) {
-    const ids = [...this.chosen]
-    this.leave()
+    let ids = []
     try {
+      ids = await this.images()
+      this.leave()
       for (const id of ids) await ask('POST', place(`api/images/${encodeURIComponent(id)}/move`), { to })
       toast(text.moved(ids.length))
     } catch (error) {
@@ -194,19 +210,20 @@ export class Selection {
 
   async remove() {
     const { grid } = this
-    const wanted = [...this.chosen]
-    if (!wanted.length || this.delete.disabled) return
+    if (!this.chosen.size || this.delete.disabled) return
     this.delete.disabled = true
     try {
+      const hasBooks = this.books.length > 0
+      const wanted = await this.images()
       const result = await deleteImages(wanted)
       const before = grid.images
       const after = before.filter(({ id }) => !result.ids.has(id))
-      if (after.length) grid.replace(after)
+      if (after.length && !hasBooks) grid.replace(after)
       else this.reload()
       grid.focused = Math.max(Math.min(this.anchor, after.length - 1), 0)
       this.leave()
       offerUndo(result, wanted.length, (isAll) => {
-        if (isAll && grid.images === after) grid.replace(before)
+        if (isAll && !hasBooks && grid.images === after) grid.replace(before)
         else this.reload()
       })
     } catch (error) {

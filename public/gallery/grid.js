@@ -130,7 +130,7 @@ export class Grid {
   make(index) {
     const image = this.images[index]
     const link = make('a', {
-      className: 'picture', href: place(`view/${encodeURIComponent(image.id)}`), tabIndex: index === this.focused ? 0 : -1,
+      className: image.book ? 'picture book' : 'picture', href: place(`view/${encodeURIComponent(image.cover ?? image.id)}`), tabIndex: index === this.focused ? 0 : -1,
       onclick: () => this.opened(Number(link.dataset.index)),
     }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index

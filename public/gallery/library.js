@@ -3,9 +3,10 @@ import { tryFormats } from '../sources/formats.js'
 
 const PAGE = 200
 
+/** The images that a query finds, of a book its cover; or the pages of one book. */
 export class Library {
-  constructor(query, read = readJSON) {
-    Object.assign(this, { query, read, images: [], cursor: null, isComplete: false, reading: null })
+  constructor(query, read = readJSON, book = null) {
+    Object.assign(this, { query, read, book, images: [], cursor: null, isComplete: false, reading: null })
     this.abort = new AbortController()
   }
 
@@ -21,12 +22,14 @@ export class Library {
     const query = new URLSearchParams({ limit: String(PAGE) })
     if (this.cursor) query.set('cursor', this.cursor)
     if (this.query) query.set('q', this.query)
-    const { images, next, total } = await this.read(place(`api/images?${query}`), this.abort.signal)
+    if (this.book) query.set('in', this.book)
+    const { images, next, total, hint } = await this.read(place(`api/images?${query}`), this.abort.signal)
     await tryFormats(images.map((image) => image.format))
     this.images.push(...images)
     this.cursor = next ?? null
     this.isComplete = this.cursor === null
     this.total = total
+    this.isToBeBuilt = Boolean(hint)
     return images
   }
 }

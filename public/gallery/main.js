@@ -1,18 +1,23 @@
 import { showGallery } from './page.js'
 import { session, takeToken } from './session.js'
 
-const isWelcome = await takeToken()
-const { grid, reload } = showGallery()
-const rights = await session()
-const { password, space, writable, spaceWritable } = rights
-const header = document.querySelector('header')
-if (password || space) (await import('./lock.js')).showLock(header)
-if (writable || spaceWritable) {
-  const [{ showUploads }, { Selection }] = await Promise.all([import('./upload.js'), import('../editing/selection.js')])
-  showUploads(header, reload, rights)
-  new Selection(grid, header, reload, rights)
-}
-if (!isWelcome) {
-  const [{ toast }, { text }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])
-  toast(text.linkIsOver)
+start()
+
+// No await of the module's own: what it imports when it is needed imports what it has already, and would wait for it.
+async function start() {
+  const isWelcome = await takeToken()
+  const { grid, reload } = showGallery()
+  const rights = await session()
+  const { password, space, writable, spaceWritable } = rights
+  const header = document.querySelector('header')
+  if (password || space) (await import('./lock.js')).showLock(header)
+  if (writable || spaceWritable) {
+    const [{ showUploads }, { Selection }] = await Promise.all([import('./upload.js'), import('../editing/selection.js')])
+    showUploads(header, reload, rights)
+    new Selection(grid, header, reload, rights)
+  }
+  if (!isWelcome) {
+    const [{ toast }, { text }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])
+    toast(text.linkIsOver)
+  }
 }

@@ -33,7 +33,8 @@ export function showGallery() {
       if (current !== library) return
       grid.append(images)
       comeBack()
-      say(grid.images.length > 0 ? '' : current.query ? text.nothingFound(current.query) : text.noImages)
+      say(grid.images.length > 0 ? '' : current.query ? text.nothingFound(current.query)
+        : current.isToBeBuilt ? text.toBeBuilt : text.noImages)
     } catch (error) {
       if (current === library && !current.abort.signal.aborted) say(text.libraryUnreachable, true)
     }
@@ -45,7 +46,7 @@ export function showGallery() {
     if (grid.images.length < count && !library.isComplete) return read()
     place = null
     scrollTo(0, top)
-    const index = grid.images.findIndex(({ id }) => id === open)
+    const index = grid.images.findIndex(({ id, cover = id }) => id === open || cover === open)
     if (index >= 0) grid.focus(index, wasSeen)
     ring = null
     leave()

@@ -1,11 +1,12 @@
 import { tileKey } from '../tiles/plan.js'
+import { firstViewURL, takeAhead } from './ahead.js'
 import { isShown, tryFormats } from './formats.js'
 import { zigguratSource } from './ziggurat.js'
 
 /** Parts behind their lengths: the coverage as JSON, then its tiles, each decoded as it comes. */
 export async function firstView(address, query, signal) {
-  const url = new URL(`${address.pathname}/viewport.tiles?${query}&overview=true&describe=true`, address)
-  const answer = await fetch(url, { signal })
+  const url = firstViewURL(address, query)
+  const answer = await (takeAhead(url) ?? fetch(url, { signal }))
   if (answer.status !== 200 || !answer.body) return null
   const reader = answer.body.getReader()
   const parts = partsOf(reader)

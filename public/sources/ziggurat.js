@@ -23,9 +23,12 @@ export function zigguratSource(image, address) {
   }
 }
 
-/** A page without a title of its own is one of its book's. */
-export function imageTitle({ id = '', title, page }) {
+/** A page without a title of its own is one of its book's; a book tells how many it has. */
+export function imageTitle({ id = '', title, page, label, book, bookTitle, pages, in: of }) {
   const names = id.split('/')
   const name = names.pop()
-  return page ? text.pageOf(title === name ? names.pop() ?? name : title, page) : title || id
+  if (book) return text.bookOf(title || id, pages)
+  if (!page) return title || id
+  const named = title === name ? bookTitle ?? of?.split('/').pop() ?? names.pop() ?? name : title
+  return label ? `${named}, ${label}` : text.pageOf(named, page)
 }

@@ -17,6 +17,7 @@ export const text = {
   ofCount: (count) => `/ ${number(count)}`,
   page: (title, index, count) => `${title}, image ${number(index)} of ${number(count)}`,
   pageOf: (title, page) => `${title}, page ${number(page)}`,
+  bookOf: (title, pages) => `${title}, ${number(pages)} ${pages === 1 ? 'page' : 'pages'}`,
   spoken: (scale, across, down) =>
     `${percent(scale)} percent, ${Math.round(across * 100)} percent across, ${Math.round(down * 100)} percent down`,
 
@@ -67,6 +68,7 @@ export const text = {
   searchImages: 'Search images',
   loading: 'Loading…',
   noImages: 'No images yet.',
+  toBeBuilt: 'No images yet: pictures become some by “ziggurat build PICTURES --library DIR”.',
   nothingFound: (query) => `Nothing found for “${query}”.`,
   libraryUnreachable: 'The list of images could not be read.',
   tryAgain: 'Try again',

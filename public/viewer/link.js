@@ -34,4 +34,25 @@ export function linkedViewport(hash, window) {
   return viewport.with({ x: x + (made.width - window.width) / 2, y: y + (made.height - window.height) / 2 })
 }
 
+/** The id of the picture that a page's path names: all behind its first `/view/`. */
+export function pathId(path) {
+  const rest = path.replace(/^.*?\/view\//, '').replace(/\/$/, '')
+  try {
+    return decodeURIComponent(rest)
+  } catch {
+    return rest
+  }
+}
+
+/**
+ * What the server is asked of a view.
+ * @param {string} hash the link's, or none for the whole image
+ * @param {{ width: number, height: number }} window CSS pixels
+ * @param {number} ratio device pixels a CSS pixel
+ */
+export function viewQuery(hash, window, ratio) {
+  const linked = linkedViewport(hash, window)
+  return `${linked ? linkHash(linked).slice(1) : `width=${window.width}&height=${window.height}`}&dpr=${ratio}`
+}
+
 function round(value) { return Math.round(value * 100) / 100 }

@@ -1,6 +1,7 @@
 import { Controls } from './controls.js'
 import { make } from './element.js'
 import { Navigator } from './navigator.js'
+import { styled } from './style.js'
 
 export class Shell {
   constructor(root, { run, goTo }) {
@@ -13,13 +14,11 @@ export class Shell {
     this.progress = make('div', { className: 'progress', ariaHidden: true })
     this.controls = new Controls(run)
     this.navigator = new Navigator(goTo)
-    const sheet = make('link', { rel: 'stylesheet', href: new URL('./viewer.css', import.meta.url) })
-    // Before the sheet is there nothing has its place or size.
     this.controls.bar.hidden = true
-    this.styled = new Promise((done) => { sheet.onload = sheet.onerror = done })
+    this.styled = styled(root)
     this.styled.then(() => { this.controls.bar.hidden = false })
     root.append(
-      sheet, this.surface, this.progress, this.navigator.element, this.notice, this.spoken, this.controls.ruler,
+      this.surface, this.progress, this.navigator.element, this.notice, this.spoken, this.controls.ruler,
       this.controls.bar)
   }
 

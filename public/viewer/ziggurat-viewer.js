@@ -6,7 +6,7 @@ import { text } from '../text/english.js'
 import { commands, keyCommand } from './commands.js'
 import { make } from './element.js'
 import { gestures } from './handling.js'
-import { linkHash, linkedViewport } from './link.js'
+import { linkedViewport, viewQuery } from './link.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
 import { scaleBar } from './words.js'
@@ -177,8 +177,7 @@ export class ZigguratViewer extends HTMLElement {
     await this.#size
     setTimeout(() => this.#stage.warm())
     const { window, ratio } = this.#stage
-    const linked = linkedViewport(view, window)
-    return `${linked ? linkHash(linked).slice(1) : `width=${window.width}&height=${window.height}`}&dpr=${ratio}`
+    return viewQuery(view, window, ratio)
   }
 
   goTo(index) {

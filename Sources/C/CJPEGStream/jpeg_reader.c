@@ -15,6 +15,29 @@ struct js_reader {
   int is_created;
 };
 
+static void describe(struct jpeg_decompress_struct *jpeg, js_info *info) {
+  memset(info, 0, sizeof *info);
+  info->width = (int)jpeg->image_width;
+  info->height = (int)jpeg->image_height;
+  info->components = jpeg->num_components;
+  info->has_several_scans = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
+  info->is_arithmetic = jpeg->arith_code;
+  for (int i = 0; i < jpeg->num_components && i < 4; i++) {
+    info->h[i] = jpeg->comp_info[i].h_samp_factor;
+    info->v[i] = jpeg->comp_info[i].v_samp_factor;
+    JQUANT_TBL *table = jpeg->quant_tbl_ptrs[jpeg->comp_info[i].quant_tbl_no & 3];
+    if (i < 3 && table) memcpy(info->quantisation[i], table->quantval, sizeof info->quantisation[i]);
+  }
+  switch (jpeg->jpeg_color_space) {
+  case JCS_GRAYSCALE: info->colour = 1; break;
+  case JCS_YCbCr: info->colour = 2; break;
+  case JCS_RGB: info->colour = 3; break;
+  case JCS_CMYK:
+  case JCS_YCCK: info->colour = 4; break;
+  default: info->colour = 0;
+  }
+}
+
 js_reader *js_open(const char *path, js_info *info, char error[JS_ERROR_SIZE]) {
   js_reader *reader = calloc(1, sizeof *reader);
   if (!reader) {
@@ -38,27 +61,36 @@ js_reader *js_open(const char *path, js_info *info, char error[JS_ERROR_SIZE]) {
   reader->is_created = 1;
   jpeg_stdio_src(jpeg, reader->file);
   jpeg_read_header(jpeg, TRUE);
-  memset(info, 0, sizeof *info);
-  info->width = (int)jpeg->image_width;
-  info->height = (int)jpeg->image_height;
-  info->components = jpeg->num_components;
-  info->has_several_scans = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
-  info->is_arithmetic = jpeg->arith_code;
-  for (int i = 0; i < jpeg->num_components && i < 4; i++) {
-    info->h[i] = jpeg->comp_info[i].h_samp_factor;
-    info->v[i] = jpeg->comp_info[i].v_samp_factor;
-    JQUANT_TBL *table = jpeg->quant_tbl_ptrs[jpeg->comp_info[i].quant_tbl_no & 3];
-    if (i < 2 && table) memcpy(info->quantisation[i], table->quantval, sizeof info->quantisation[i]);
-  }
-  switch (jpeg->jpeg_color_space) {
-  case JCS_GRAYSCALE: info->colour = 1; break;
-  case JCS_YCbCr: info->colour = 2; break;
-  case JCS_RGB: info->colour = 3; break;
-  case JCS_CMYK:
-  case JCS_YCCK: info->colour = 4; break;
-  default: info->colour = 0;
-  }
+  describe(jpeg, info);
   return reader;
+}
+
+js_reader *js_new(void) {
+  js_reader *reader = calloc(1, sizeof *reader);
+  if (!reader) return NULL;
+  reader->jpeg.err = js_set_errors(&reader->errors);
+  if (setjmp(reader->errors.jump)) {
+    js_close(reader);
+    return NULL;
+  }
+  jpeg_create_decompress(&reader->jpeg);
+  reader->is_created = 1;
+  return reader;
+}
+
+int js_begin(
+    js_reader *reader, const uint8_t *bytes, size_t size, int colour, js_info *info, char error[JS_ERROR_SIZE]) {
+  reader->errors.text = error;
+  if (setjmp(reader->errors.jump)) return -1;
+  struct jpeg_decompress_struct *jpeg = &reader->jpeg;
+  // Of the one before, which may have been left at any row.
+  jpeg_abort_decompress(jpeg);
+  jpeg_mem_src(jpeg, bytes, (unsigned long)size);
+  jpeg_read_header(jpeg, TRUE);
+  static const J_COLOR_SPACE colours[] = {JCS_UNKNOWN, JCS_GRAYSCALE, JCS_YCbCr, JCS_RGB};
+  if (colour >= 1 && colour <= 3) jpeg->jpeg_color_space = colours[colour];
+  describe(jpeg, info);
+  return 0;
 }
 
 int js_start(js_reader *reader, int mode, char error[JS_ERROR_SIZE]) {

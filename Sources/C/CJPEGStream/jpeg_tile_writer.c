@@ -27,6 +27,13 @@ struct js_tile_writer {
   unsigned long capacity;
 };
 
+static void add_table(struct jpeg_compress_struct *jpeg, int number, const uint16_t values[64]) {
+  unsigned int table[64];
+  for (int i = 0; i < 64; i++) table[i] = values[i];
+  // Scale 100 is the table itself; values above 255 stay out of baseline and were refused before.
+  jpeg_add_quant_table(jpeg, number, table, 100, FALSE);
+}
+
 js_tile_writer *js_tile_writer_new(const js_info *info) {
   js_tile_writer *writer = calloc(1, sizeof *writer);
   if (!writer) return NULL;
@@ -45,17 +52,25 @@ js_tile_writer *js_tile_writer_new(const js_info *info) {
   }
   jpeg_create_compress(jpeg);
   jpeg->input_components = info->components;
-  jpeg->in_color_space = info->components == 1 ? JCS_GRAYSCALE : JCS_YCbCr;
+  int is_rgb = info->components == 3 && info->colour == 3;
+  jpeg->in_color_space = info->components == 1 ? JCS_GRAYSCALE : is_rgb ? JCS_RGB : JCS_YCbCr;
   jpeg_set_defaults(jpeg);
+  // With Adobe's marker, without which three components are taken for Y, Cb and Cr.
+  if (is_rgb) jpeg_set_colorspace(jpeg, JCS_RGB);
   for (int c = 0; c < info->components; c++) {
     jpeg->comp_info[c].h_samp_factor = info->h[c];
     jpeg->comp_info[c].v_samp_factor = info->v[c];
   }
-  for (int t = 0; t < (info->components == 1 ? 1 : 2); t++) {
-    unsigned int table[64];
-    for (int i = 0; i < 64; i++) table[i] = info->quantisation[t][i];
-    // Scale 100 is the table itself; values above 255 stay out of baseline and were refused before.
-    jpeg_add_quant_table(jpeg, t, table, 100, FALSE);
+  // Usually one table for brightness and one for both of chroma; scanners may have three.
+  int count = info->components == 1 || is_rgb ? 1 : 2;
+  for (int t = 0; t < count; t++) add_table(jpeg, t, info->quantisation[t]);
+  for (int c = count; c < info->components; c++) {
+    int t = count - 1;
+    if (memcmp(info->quantisation[c], info->quantisation[t], sizeof info->quantisation[c])) {
+      t = c;
+      add_table(jpeg, t, info->quantisation[c]);
+    }
+    jpeg->comp_info[c].quant_tbl_no = t;
   }
   return writer;
 }

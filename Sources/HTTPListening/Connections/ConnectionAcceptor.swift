@@ -17,24 +17,34 @@ final class ConnectionAcceptor: Sendable {
 
   private let context: ListenerContext
   private let sockets: [Int32]
+  private let shared: [Int32]
+  /// Is readable once there is to be no more waiting for connections.
+  private let end: Int32
+  private let endWriter: Int32
   private let threads: Int
   private let state = Mutex(State())
   private let isStopping = Atomic<Bool>(false)
 
   /// - Parameters:
   ///   - sockets: that listen.
+  ///   - shared: the same, which others go on with.
   ///   - threads: event loops that share the connections until they are full.
-  init(_ context: ListenerContext, _ sockets: [Int32], threads: Int) {
-    (self.context, self.sockets, self.threads) = (context, sockets, threads)
+  init(_ context: ListenerContext, _ sockets: [Int32], shared: [Int32] = [], threads: Int) {
+    (self.context, self.sockets, self.shared, self.threads) = (context, sockets, shared, threads)
+    var ends: [Int32] = [-1, -1]
+    _ = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
+    (end, endWriter) = (ends[0], ends[1])
   }
+
+  deinit { for descriptor in [end, endWriter] where descriptor >= 0 { close(descriptor) } }
 
   /// - Returns: false where the system gives no threads.
   func start() -> Bool {
-    for socket in sockets { _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK) }
+    for socket in sockets + shared { _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK) }
     let loops = (0..<threads).compactMap { _ in EventLoop(context) }
     state.withLock { $0.loops = loops }
     let isStarted =
-      loops.count == threads
+      loops.count == threads && end >= 0
       && StartedThread.detached { [self] in
         run()
         state.withLock { $0.hasEnded = true }
@@ -46,8 +56,9 @@ final class ConnectionAcceptor: Sendable {
   /// Takes no more connections.
   func stop() {
     isStopping.store(true, ordering: .relaxed)
-    // Ends the wait for connections.
+    // Nobody connects to a server that is going; of what others share not even the waiting ones are turned away.
     for socket in sockets { shutdown(socket, Int32(SHUT_RD)) }
+    _ = write(endWriter, "", 1)
     while !state.withLock({ $0.hasEnded }) { usleep(1000) }
   }
 
@@ -55,10 +66,10 @@ final class ConnectionAcceptor: Sendable {
   func stopLoops() { for loop in state.withLock({ $0.loops }) { loop.stop() } }
 
   private func run() {
-    var waits = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    var waits = (sockets + shared + [end]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while !isStopping.load(ordering: .relaxed) {
       guard poll(&waits, nfds_t(waits.count), -1) > 0 else { continue }
-      for wait in waits where wait.revents != 0 {
+      for wait in waits where wait.revents != 0 && wait.fd != end {
         // For each anew, or a loop could get one more than it can hold. More wait until others end.
         if let loop = roomiest() { take(wait.fd, loop) } else { usleep(1000) }
       }

@@ -139,6 +139,34 @@ enum ListeningSocket {
     }
   }
 
+  /// Where a socket listens; nil where that is neither TCP nor the file system.
+  static func place(_ socket: Int32) -> HandedSocket.Place? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        guard getsockname(socket, address, &length) == 0 else { return nil }
+        switch Int32(address.pointee.sa_family) {
+        case AF_UNIX:
+          return UnsafeRawPointer(address).withMemoryRebound(to: sockaddr_un.self, capacity: 1) { address in
+            let count = Int(length) - MemoryLayout<sockaddr_un>.offset(of: \.sun_path)!
+            return withUnsafeBytes(of: address.pointee.sun_path) { path in
+              .path(String(decoding: path.prefix(max(0, count)).prefix { $0 != 0 }, as: UTF8.self))
+            }
+          }
+        case AF_INET, AF_INET6:
+          var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+          guard
+            getnameinfo(address, length, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
+          else { return nil }
+          let host = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+          return .address(host: host, port: localPort(socket))
+        default: return nil
+        }
+      }
+    }
+  }
+
   /// Which of this machine's addresses a connection was made to; nil where it has none.
   static func localAddress(_ socket: Int32) -> IPAddress? { withName(of: socket) { IPAddress($0) } }
 

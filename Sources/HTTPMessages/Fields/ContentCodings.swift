@@ -4,6 +4,9 @@ package struct ContentCodings {
 
   package init(_ header: String) { names = WeightedNames(header) }
 
+  /// Brotli (RFC 7932), by name, unless its weight is 0: whoever takes anything has gzip, which all can read.
+  package var takeBrotli: Bool { names.elements.contains { $0.name == "br" && $0.weight > 0 } }
+
   /// By name or `*`, unless its weight is 0.
   package var takeGzip: Bool {
     let named = names.elements.first { $0.name == "gzip" || $0.name == "x-gzip" }

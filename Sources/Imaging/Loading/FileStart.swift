@@ -29,6 +29,20 @@ struct FileStart {
 
   func has(_ start: [UInt8]) -> Bool { bytes.starts(with: start) }
 
+  /// DICOM, part 10, section 7.1.
+  var isDICOM: Bool { has("DICM", at: 128) }
+
+  /// Why no loader takes the file, as a clause.
+  var refusal: String {
+    guard isDICOM else { return "is in no format that is read here" }
+    // The storage class of slides (DICOM, part 4, annex B.5), among the first fields.
+    let slide = Array("1.2.840.10008.5.1.4.1.1.77.1.6".utf8)
+    let isSlide = bytes.indices.dropLast(slide.count).contains { bytes[$0...].starts(with: slide) }
+    return isSlide
+      ? "is a DICOM slide, which OpenSlide reads from version 4.0 on, and the one here does not"
+      : "is DICOM but no slide, and is not read here"
+  }
+
   /// The kinds that the file may be of whose decoders libvips does not trust; mostly none.
   var uncommonKinds: Set<UncommonKind> { Set(UncommonKind.allCases.filter { $0.mayBe(self) }) }
 

@@ -21,7 +21,7 @@ extension Image {
     Vips.start()
     _ = VipsLog.take()
     guard let nick = Self.loader(ofPath: path) else {
-      throw ImagingError("open", path, message: "is in no format that is read here")
+      throw ImagingError("open", path, message: FileStart(ofFileAt: path).refusal)
     }
     var arguments: [(String, VipsValue)] = [
       ("filename", .string(path)), ("access", .name(access.nick)), ("fail-on", .name("truncated")),

@@ -15,16 +15,35 @@ package enum PDFPage {
   ///   - path: of the file.
   ///   - page: counted from 0.
   package static func resolution(path: String, page: Int) -> Double? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    // Takes the descriptor over.
-    guard descriptor >= 0, let document = poppler_document_new_from_fd(descriptor, nil, nil) else {
-      return nil
+    with(path, page: page) { page -> Double? in
+      guard let finest = pictures(page).max(), finest.isFinite, finest > 0 else { return nil }
+      return hasWords(page) && finest < leastOfScans ? nil : finest
     }
-    defer { g_object_unref(UnsafeMutableRawPointer(document)) }
-    guard let page = poppler_document_get_page(document, Int32(clamping: page)) else { return nil }
-    defer { g_object_unref(UnsafeMutableRawPointer(page)) }
-    guard let finest = pictures(page).max(), finest.isFinite, finest > 0 else { return nil }
-    return hasWords(page) && finest < leastOfScans ? nil : finest
+  }
+
+  /// What the document calls a page, as roman numerals of a preface: one line of at most 100 characters. Nil where that
+  /// is its number, or the file is no PDF.
+  ///
+  /// - Parameters:
+  ///   - path: of the file.
+  ///   - number: of the page, counted from 0.
+  package static func label(path: String, page number: Int) -> String? {
+    with(path, page: number) { page -> String? in
+      guard let label = poppler_page_get_label(page) else { return nil }
+      defer { g_free(label) }
+      let line = PDFDocument.line(String(cString: label), atMost: 100)
+      return line == String(number + 1) ? nil : line
+    }
+  }
+
+  private static func with<Result>(
+    _ path: String, page: Int, _ use: (OpaquePointer) -> Result?
+  ) -> Result? {
+    PDFDocument.with(path) { document -> Result? in
+      guard let page = poppler_document_get_page(document, Int32(clamping: page)) else { return nil }
+      defer { g_object_unref(UnsafeMutableRawPointer(page)) }
+      return use(page)
+    }
   }
 
   /// Pixels per inch of each picture that covers the page.

@@ -49,6 +49,7 @@ enum UncommonKind: String, CaseIterable {
     // They are TIFFs, JPEGs and texts by their first bytes.
     case .openSlide:
       ["svs", "tif", "tiff", "ndpi", "scn", "mrxs", "vms", "vmu", "svslide", "bif"].contains(file.ending)
+        || file.isDICOM
     case .fits: file.has("SIMPLE")
     case .analyze: ["img", "hdr"].contains(file.ending)
     case .openEXR: file.has([0x76, 0x2f, 0x31, 0x01])
@@ -70,7 +71,7 @@ enum UncommonKind: String, CaseIterable {
     return false
   }
 
-  /// BMP, ICO, CUR, PSD, PCX, SGI, DPX, Cineon, Sun raster, XCF, DDS, DICOM and Targa. ImageMagick goes by the first
+  /// BMP, ICO, CUR, PSD, PCX, SGI, DPX, Cineon, Sun raster, XCF, DDS and Targa. ImageMagick goes by the first
   /// bytes, too, and knows languages that read files and addresses: none of these can be taken for one.
   private static func isMagick(_ file: FileStart) -> Bool {
     let starts: [[UInt8]] = [
@@ -78,7 +79,7 @@ enum UncommonKind: String, CaseIterable {
       Array("SDPX".utf8), Array("XPDS".utf8), [0x80, 0x2a, 0x5f, 0xd7], [0x59, 0xa6, 0x6a, 0x95],
       Array("gimp xcf".utf8), Array("DDS ".utf8),
     ]
-    if starts.contains(where: file.has) || file.has("DICM", at: 128) { return true }
+    if starts.contains(where: file.has) { return true }
     // Targa has no signature, but a header that no text begins with: colour map or none, and the kind of picture.
     guard file.ending == "tga", file.bytes.count > 18 else { return false }
     return file.bytes[1] < 2 && [1, 2, 3, 9, 10, 11].contains(file.bytes[2])

@@ -31,7 +31,7 @@ extension BuildCell {
 
   private static func warmMessages(_ plan: BuildPlan) {
     let order = BuildOrder(
-      path: "", name: "", root: "", page: nil, bookPage: nil, digest: "", words: .none,
+      path: "", name: "", root: "", page: nil, folio: nil, associated: nil, digest: "", words: .none,
       countsOnly: false)
     let message = CellMessage(kind: 0, bytes: BuildMessage.encode(order))
     _ = try? BuildMessage.decode(BuildOrder.self, message)

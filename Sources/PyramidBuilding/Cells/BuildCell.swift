@@ -32,15 +32,18 @@ package enum BuildCell {
     let path = descriptor.map { "/proc/self/fd/\($0)" } ?? order.path
     do throws(BuildError) {
       let file = try SourceFile(path: path, name: order.name)
-      if order.page == nil {
+      if order.page == nil, order.associated == nil {
         let pages = try SourcePages.count(path: path)
         if pages > 1 || order.countsOnly {
-          return session.send(BuildMessage.pages, BuildMessage.encode([pages]))
+          return session.send(
+            BuildMessage.pages,
+            BuildMessage.encode(ToldPages(count: pages, book: SourcePages.book(path: path))))
         }
       }
       let report = try PyramidBuilder(options: options, threads: 1)
         .build(
-          file, page: order.page, bookPage: order.bookPage, digest: order.digest, words: order.words,
+          file, page: order.page, folio: order.folio, associated: order.associated,
+          digest: order.digest, words: order.words,
           for: host
         ) {
           (pyramid, format) throws(StorageError) in

@@ -1,5 +1,7 @@
 import Cells
 import Foundation
+import Imaging
+import Metadata
 import TileGeometry
 import TileStorage
 
@@ -52,13 +54,28 @@ struct BuildOrder: Codable {
   let root: String
   /// Of a source of several pages, counted from 0; nil where that is not known yet.
   var page: Int?
-  /// Of a book that is a folder, counted from 1.
-  let bookPage: Int?
+  /// Of a book that is a folder.
+  let folio: String?
+  /// What of a slide is meant; nil for the slide itself, and of any other source.
+  let associated: AssociatedImage?
   let digest: String
   /// What stands beside the source.
   let words: SourceWords
   /// Only how many pages there are is asked for.
   let countsOnly: Bool
+}
+
+/// A source of several pages, as a cell tells it.
+struct ToldPages: Codable {
+  let count: Int
+  /// What the source says of itself as a book.
+  private(set) var book: BookDescription?
+
+  init(count: Int, book: BookDescription?) {
+    (self.count, self.book) = (count, book)
+    // A message of words has its bounds.
+    self.book?.cutChapters(to: BuildMessage.longestWords / 2)
+  }
 }
 
 /// The plan as it is told: nothing in it is believed before it was checked.

@@ -89,12 +89,9 @@ struct CarriedBuild {
   private mutating func take(_ message: CellMessage) throws(Stop) -> CellBuilder.Answer? {
     switch (message.kind, plan) {
     case (BuildMessage.pages, nil) where work.page == nil:
-      guard let count = try decode([Int].self, message).first,
-        (builder.isDryRun ? 1 : 2)...1_000_000 ~= count
-      else {
-        throw .cell(.garbled)
-      }
-      return .pages(count)
+      let told = try decode(ToldPages.self, message)
+      guard (builder.isDryRun ? 1 : 2)...1_000_000 ~= told.count else { throw .cell(.garbled) }
+      return .pages(told.count, told.book)
     case (BuildMessage.plan, nil):
       guard let plan = try decode(ToldPlan.self, message).plan(builder.options) else {
         throw .cell(.garbled)
@@ -191,7 +188,7 @@ struct CarriedBuild {
         byteCount = try file.publish { (archive) throws(StorageError) in
           guard archive.pyramid == plan.pyramid, archive.format == plan.format,
             let record = archive.buildRecord, record.sourceDigest == work.digest,
-            record.sidecarDigest == work.words.digest,
+            record.sidecarDigest == work.words.digest, record.folio == work.source.folio,
             record.options == builder.options.summary(ofSource: record.sourceName)
           else { throw StorageError("write \(work.source.id)", "what was built is not what was asked for") }
         }

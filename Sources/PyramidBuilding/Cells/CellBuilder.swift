@@ -1,6 +1,8 @@
 import Cells
 import Foundation
 import Glibc
+import Imaging
+import Metadata
 import TileGeometry
 import TileStorage
 
@@ -14,12 +16,14 @@ final class CellBuilder {
     let words: SourceWords
     /// Counted from 0, of a source of several pages.
     var page: Int?
+    /// What of a slide is meant; nil for the slide itself, and of any other source.
+    var associated: AssociatedImage?
   }
 
   /// How a source came out: built or not, or more than one picture.
   enum Answer {
     case outcome(LibraryBuilder.Outcome)
-    case pages(Int)
+    case pages(Int, BookDescription?)
   }
 
   private let server: CellServer
@@ -127,7 +131,8 @@ final class CellBuilder {
     asked += 1
     let order = BuildOrder(
       path: work.source.path, name: work.file.name,
-      root: work.source.id.name, page: work.page, bookPage: work.source.page, digest: work.digest,
+      root: work.source.id.name, page: work.page, folio: work.source.folio, associated: work.associated,
+      digest: work.digest,
       words: work.words, countsOnly: builder.isDryRun)
     if isAlone { cell.allow(memory: pool.memoryLimit) }
     var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone)

@@ -1,4 +1,5 @@
 package import Files
+import Metadata
 package import TileStorage
 
 /// Builds the archives of many images into one store.
@@ -9,6 +10,12 @@ package struct LibraryBuilder: Sendable {
   package var jobs: Int
   /// Builds what is there and unchanged again, too.
   package var force = false
+  /// Leaves archives as they are that another version of the program built from the same source with the same options.
+  package var keepsOld = false
+  /// Builds these images alone; nil for all.
+  package var mending: Mending?
+  /// What a new source may be under another name.
+  package var gone: GoneImages?
   /// Tells what would be built and writes nothing.
   package var isDryRun = false
   /// Seconds that one image may take in a cell.
@@ -35,10 +42,16 @@ package struct LibraryBuilder: Sendable {
     case built(PyramidBuilder.Report)
     /// The archive there was built from the same bytes with the same options.
     case unchanged
+    /// The same, but this version would build it otherwise.
+    case kept
     /// The source's words have changed, or those beside it, and are in the archive now; its tiles are as they were.
     case reworded
     /// A dry run's word for that.
     case wouldReword
+    /// The source has another name than when it was built, and its archive the id that goes with it now.
+    case moved(from: ImageID)
+    /// A dry run's word for that.
+    case wouldMove(from: ImageID)
     /// A dry run's word for an image that is new or has changed.
     case wouldBuild
     case failed(BuildError)
@@ -60,13 +73,26 @@ package struct LibraryBuilder: Sendable {
     report: (SourceScan.Source, Outcome) -> Void
   ) {
     do throws(BuildError) {
+      func associates(_ outcome: Outcome) {
+        buildAssociates(of: source, outcome, besides: taken, report: report) { work in
+          build(work.source, page: nil, work, threads, pool)
+        }
+      }
       let beginning = try begin(source)
-      guard case .work(let work) = beginning else { return report(source, beginning.outcome) }
+      guard case .work(let work) = beginning else {
+        report(source, beginning.outcome)
+        return associates(beginning.outcome)
+      }
       let pages = try SourcePages.count(path: source.path)
-      if pages == 1 { return report(source, build(source, page: nil, work, threads, pool)) }
+      if pages == 1 {
+        let outcome = build(source, page: nil, work, threads, pool)
+        report(source, outcome)
+        return associates(outcome)
+      }
       try forPages(pages, of: work, besides: taken, report: report) { part, page in
         build(part, page: page, work, threads, pool)
       }
+      try keep(SourcePages.book(path: source.path), of: work)
     } catch {
       report(source, .failed(error))
     }
@@ -80,15 +106,28 @@ package struct LibraryBuilder: Sendable {
     besides taken: Set<ImageID>, report: (SourceScan.Source, Outcome) -> Void
   ) {
     do throws(BuildError) {
+      func associates(_ outcome: Outcome) {
+        buildAssociates(of: source, outcome, besides: taken, report: report) { work in
+          guard case .outcome(let outcome) = cells.build(work, before: { [] }) else {
+            return .failed(BuildError(source.path, "what it holds beside itself is several pages"))
+          }
+          return outcome
+        }
+      }
       let beginning = try begin(source)
-      guard case .work(let work) = beginning else { return report(source, beginning.outcome) }
+      guard case .work(let work) = beginning else {
+        report(source, beginning.outcome)
+        return associates(beginning.outcome)
+      }
       switch cells.build(work, before: upcoming) {
-      case .outcome(let outcome): report(source, outcome)
-      case .pages(1): report(source, .wouldBuild)
-      case .pages(let count):
+      case .outcome(let outcome):
+        report(source, outcome)
+        associates(outcome)
+      case .pages(1, _): report(source, .wouldBuild)
+      case .pages(let count, let book):
         try forPages(count, of: work, besides: taken, report: report) { part, page in
           if isCancelled() { return .failed(.interrupted) }
-          if let outcome = settled(part, work) { return outcome }
+          if let outcome = settled(part, work, page: page + 1) { return outcome }
           if isDryRun { return .wouldBuild }
           var one = CellBuilder.Work(source: part, file: work.file, digest: work.digest, words: work.words)
           one.page = page
@@ -97,6 +136,7 @@ package struct LibraryBuilder: Sendable {
           }
           return outcome
         }
+        try keep(book, of: work)
       }
     } catch { report(source, .failed(error)) }
   }
@@ -118,10 +158,22 @@ package struct LibraryBuilder: Sendable {
     let file = try SourceFile(path: source.path, name: source.name)
     let (digest, pixelDigest) = try file.digests(isCancelled)
     let beside = try SourceSidecar(of: source)
+    if let mending {
+      guard mending.isOf(source.id, digest) else {
+        throw BuildError(source.path, "has changed since its archive was built: a build takes the change in")
+      }
+      // A page of it is, or what it holds beside itself.
+      if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest {
+        return .settled(.unchanged)
+      }
+      var words = try beside?.words() ?? .none
+      words.pixelDigest = pixelDigest
+      return .work(CellBuilder.Work(source: source, file: file, digest: digest, words: words))
+    }
     if !force, let record = record(of: source), record.sourceDigest == digest,
-      record.sidecarDigest == beside?.digest
+      record.sidecarDigest == beside?.digest, record.folio == source.folio
     {
-      return .settled(.unchanged)
+      return .settled(unchanged(record))
     }
     var words = try beside?.words() ?? .none
     words.pixelDigest = pixelDigest
@@ -130,12 +182,22 @@ package struct LibraryBuilder: Sendable {
   }
 
   /// How it came out without tiling; nil where it has to be tiled.
-  private func settled(_ source: SourceScan.Source, _ work: CellBuilder.Work) -> Outcome? {
+  /// - Parameter page: of a source of several pages, counted from 1.
+  func settled(_ source: SourceScan.Source, _ work: CellBuilder.Work, page: Int? = nil) -> Outcome? {
+    if let mending { return mending.asksFor(source.id) ? nil : .unchanged }
+    var former: ImageID?
+    do throws(StorageError) { former = try moved(source, work, page: page) } catch {
+      return .failed(BuildError(source.path, error))
+    }
+    if isDryRun, let former { return .wouldMove(from: former) }
     guard !force, let record = record(of: source) else { return nil }
+    if let former { return settled(source, work, record, former) }
     let hasSameWords = record.sourceDigest == work.digest
     let hasSamePixels = record.pixelDigest != nil && record.pixelDigest == work.words.pixelDigest
     guard hasSameWords || hasSamePixels else { return nil }
-    if hasSameWords, record.sidecarDigest == work.words.digest { return .unchanged }
+    if hasSameWords, record.sidecarDigest == work.words.digest, record.folio == source.folio {
+      return unchanged(record)
+    }
     if isDryRun { return .wouldReword }
     var words: ImageMetadata?
     if !hasSameWords {
@@ -150,10 +212,20 @@ package struct LibraryBuilder: Sendable {
       let isWritten = try store.rewrite(id: source.id) { record, own in
         var record = record
         (record.sourceDigest, record.sourceBytes) = (work.digest, work.file.identity.size)
+        // Read as a book now, or as pictures.
+        if record.folio != source.folio { (record.folio, record.page) = (source.folio, nil) }
         return work.words.words(record, own: words ?? own)
       }
       return isWritten ? .reworded : nil
     } catch { return .failed(BuildError(source.path, error)) }
+  }
+
+  /// What stands beside a source of several pages is above what it says itself.
+  private func keep(_ book: BookDescription?, of work: CellBuilder.Work) throws(BuildError) {
+    if isDryRun || mending != nil { return }
+    var book = book
+    if let own = book?.metadata { book?.metadata = work.words.told(own) }
+    try BookFile.keep(book, of: work.source.id, in: store)
   }
 
   private func forPages(
@@ -161,7 +233,7 @@ package struct LibraryBuilder: Sendable {
     report: (SourceScan.Source, Outcome) -> Void, _ build: (SourceScan.Source, Int) -> Outcome
   ) throws(BuildError) {
     let source = work.source
-    guard source.page == nil else {
+    guard source.folio == nil else {
       throw BuildError(source.path, "has \(count) pages; in a book every page is a file of its own")
     }
     for page in 0..<count {
@@ -181,12 +253,13 @@ package struct LibraryBuilder: Sendable {
   ) -> Outcome {
     do throws(BuildError) {
       if isCancelled() { throw .interrupted }
-      if page != nil, let outcome = settled(source, work) { return outcome }
+      if let page, let outcome = settled(source, work, page: page + 1) { return outcome }
       if isDryRun { return .wouldBuild }
       return .built(
         try PyramidBuilder(options: options, threads: threads, isCancelled: isCancelled)
           .build(
-            work.file, page: page, bookPage: source.page, digest: work.digest, words: work.words, for: pool
+            work.file, page: page, folio: source.folio, associated: work.associated, digest: work.digest,
+            words: work.words, for: pool
           ) {
             (pyramid, format) throws(StorageError) in
             try store.makeWriter(id: source.id, pyramid: pyramid, format: format)
@@ -197,8 +270,15 @@ package struct LibraryBuilder: Sendable {
   }
 
   /// Of an archive that is there, built with the same options.
-  private func record(of source: SourceScan.Source) -> BuildRecord? {
+  func record(of source: SourceScan.Source) -> BuildRecord? {
     guard let record = store.buildRecord(ofSoundID: source.id) else { return nil }
-    return record.options == options.summary(ofSource: record.sourceName) ? record : nil
+    let now = options.summary(ofSource: record.sourceName)
+    let isSame =
+      record.options == now || keepsOld && BuildOptions.asked(record.options) == BuildOptions.asked(now)
+    return isSame ? record : nil
+  }
+
+  private func unchanged(_ record: BuildRecord) -> Outcome {
+    record.options == options.summary(ofSource: record.sourceName) ? .unchanged : .kept
   }
 }

@@ -25,14 +25,19 @@ package struct LibraryPruning: Sendable {
   /// - Parameters:
   ///   - met: what the builds of the sources met; of a source that none has met, or that could not be read,
   ///     everything stays.
+  ///   - sizes: bytes of files that are to be built yet: what was made of a file of that size may be one of them under
+  ///     another name, and stays until that is known.
   ///   - gone: images that this run removed before, which count with those that would go now.
   package init(
     of scan: SourceScan, keeping met: MetImages, in store: any ArchiveStore, origins: any OriginStore,
-    gone: Int = 0
+    sparing sizes: Set<Int> = [], gone: Int = 0
   ) throws(StorageError) {
     let kept = met.kept(of: scan.sources)
     let candidates = try origins.images(from: Set(scan.roots.map(\.root)))
-    ids = candidates.filter { id in !kept.holds(id) { store.buildRecord(ofID: id) } }
+    ids = candidates.filter { id in
+      if kept.holds(id, record: { store.buildRecord(ofID: id) }) { return false }
+      return sizes.isEmpty || !(store.buildRecord(ofID: id).map { sizes.contains($0.sourceBytes) } ?? false)
+    }
     if ids.isEmpty {
       refusal = nil
     } else if let empty = scan.roots.first(where: \.isEmpty) {

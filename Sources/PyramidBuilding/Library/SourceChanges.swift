@@ -32,6 +32,11 @@ package struct SourceChanges {
   /// Some file was different from one look to the next, or is given time: another look is needed.
   package var isUnsettled: Bool { !unsettled.isEmpty || !postponed.isEmpty }
 
+  /// Bytes of the files that are given time.
+  package var unsettledSizes: Set<Int> {
+    Set((Array(unsettled.values) + Array(postponed.values)).map(\.file.picture.size))
+  }
+
   /// Those to build now: new or changed, and the same at this look as at the one before it, so that a
   /// picture which is being copied is left alone. The looks are to be seconds apart.
   package mutating func settled(

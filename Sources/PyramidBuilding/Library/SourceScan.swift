@@ -10,17 +10,20 @@ package struct SourceScan: Sendable {
     package let path: String
     /// The path below the source root without its extension, `/` between parts.
     package let id: ImageID
-    /// Of a book that is a folder of page scans, counted from 1; its book's id is `id` without the last part.
-    package var page: Int?
+    /// Of a book that is a folder of page scans: what the page is called in it, the end of `id` behind the book's.
+    package var folio: String?
     /// Of a file whose path does not tell its name.
     package var name: String?
     /// Where it was found; nil where nobody looked for it.
     package var root: SourceRoot?
 
+    /// The id of the book that is a folder, of its page.
+    var book: ImageID? { folio.flatMap { id.dropping($0.utf8.count + 1) } }
+
     package init(
-      path: String, id: ImageID, page: Int? = nil, name: String? = nil, root: SourceRoot? = nil
+      path: String, id: ImageID, folio: String? = nil, name: String? = nil, root: SourceRoot? = nil
     ) {
-      (self.path, self.id, self.page, self.name, self.root) = (path, id, page, name, root)
+      (self.path, self.id, self.folio, self.name, self.root) = (path, id, folio, name, root)
     }
   }
 
@@ -33,11 +36,17 @@ package struct SourceScan: Sendable {
   package private(set) var passedOver = 0
   /// Every folder that was searched, and those of the files that were named: what to watch for changes.
   package private(set) var folders: [String] = []
+  /// Folders of the books that are described there, by the books' ids.
+  package private(set) var books: [ImageID: String] = [:]
 
   private var found: [Found] = []
+  /// Folders in which a book is described.
+  private var described: Set<String> = []
+  private let asBooks: Bool
   private var seenFiles: Set<FileKey> = []
   /// Folders that the argument led to already, by whatever links: what is in them is known.
   private var entered: Set<FileKey> = []
+  private let prefix: ImageID?
   private let isCancelled: @Sendable () -> Bool
   /// Of the argument that is looked at.
   private var filesMet = 0
@@ -54,7 +63,8 @@ package struct SourceScan: Sendable {
 
   /// One source as it was asked for.
   package struct Argument: Sendable {
-    package let text: String
+    /// As it was given, and absolute.
+    package let text, path: String
     package let root: SourceRoot
     package let isEmpty: Bool
   }
@@ -67,21 +77,24 @@ package struct SourceScan: Sendable {
   /// - Parameters:
   ///   - arguments: files, folders (searched to any depth) and globs.
   ///   - library: the folder that is built into, which is never searched.
-  ///   - asBooks: each folder that holds images is one book, which has the folder's id; its images in natural
-  ///     order (`page2` before `page10`) are the pages `id/1`, `id/2`, …
+  ///   - asBooks: each folder that holds images is one book, which has the folder's id; its images are the pages, by
+  ///     their files' names and in their natural order (`page2` before `page10`). What is below a folder in which a
+  ///     book is described (`BookFile`) is that book's, too.
+  ///   - prefix: with what all ids begin, a slash behind it.
   ///   - isCancelled: asked for each file; true leaves the rest out.
   package init(
-    _ arguments: [String], library: String, asBooks: Bool = false,
+    _ arguments: [String], library: String, asBooks: Bool = false, prefix: ImageID? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
-    self.isCancelled = isCancelled
+    (self.isCancelled, self.asBooks, self.prefix) = (isCancelled, asBooks, prefix)
     var status = stat()
     let libraryKey = stat(library, &status) == 0 ? Self.key(status) : nil
     for argument in arguments {
-      let root = SourceRoot(path: Self.path(ofArgument: argument), isBook: asBooks)
+      let path = Self.path(ofArgument: argument)
+      let root = SourceRoot(path: path, isBook: asBooks, prefix: prefix)
       (origin, filesMet, entered) = (root, 0, [])
       add(argument, libraryKey)
-      roots.append(Argument(text: argument, root: root, isEmpty: filesMet == 0))
+      roots.append(Argument(text: argument, path: path, root: root, isEmpty: filesMet == 0))
     }
     if asBooks { bindFound() } else { nameFound() }
   }
@@ -141,6 +154,8 @@ package struct SourceScan: Sendable {
       }
       if name.utf8.first != UInt8(ascii: ".") { names.append(name) }
     }
+    let isDescribed = asBooks && BookFile.isDescribed(by: names)
+    if isDescribed { described.insert(folder) }
     for name in names.sorted() {
       if isCancelled() { return }
       let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
@@ -153,7 +168,7 @@ package struct SourceScan: Sendable {
         search(path, below: inner, of: root, above.union([key]), library)
       } else if ImageFileName.isKnown(name) {
         addFile(path, relative: inner, of: root, status)
-      } else if !name.lowercased().hasSuffix(SidecarFile.ending) {
+      } else if !name.lowercased().hasSuffix(SidecarFile.ending), !(isDescribed && name == BookFile.name) {
         passedOver += 1
       }
     }
@@ -166,62 +181,65 @@ package struct SourceScan: Sendable {
     found.append(Found(path: path, relative: relative, root: root, origin: origin))
   }
 
-  /// What tells an argument from others, wherever the program was started: absolute, but a link that is named
-  /// stays one, for what it leads to may be another folder every night.
-  private static func path(ofArgument argument: String) -> String {
-    var path = argument
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    let name = path.split(separator: "/").last.map(String.init) ?? ""
-    if [".", "..", ""].contains(name) { return resolved(path) }
-    let folder = resolved(parentFolder(path))
-    return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-  }
-
-  private static func resolved(_ path: String) -> String {
-    guard let buffer = realpath(path, nil) else {
-      return URL(fileURLWithPath: path).standardizedFileURL.path
-    }
-    defer { free(buffer) }
-    return String(cString: buffer)
-  }
-
-  /// Also of `.` and of a link: what a person calls the folder.
-  private static func name(ofFolder path: String) -> String {
-    let name = URL(fileURLWithPath: path).standardizedFileURL.lastPathComponent
-    return name == "/" ? "book" : name
-  }
-
   /// Makes books of folders. Names that differ in how their accents are composed are one here: to some file systems
   /// they are.
   private mutating func bindFound() {
     var order: [String] = []
-    var pages: [String: [Found]] = [:]
+    var books: [String: (folder: String, pages: [(file: Found, folio: String)])] = [:]
     for file in found {
       guard let root = file.root else {
         failures.append(BuildError(file.path, "is a file; --book takes folders of page scans"))
         continue
       }
-      let folder = parentFolder(file.relative)
-      let id = folder == "." ? root : folder
-      if pages[id] == nil { order.append(id) }
+      let (folder, below, inBook) = bound(file)
+      let id = below.isEmpty ? root : below
+      if books[id] == nil {
+        order.append(id)
+        books[id] = (folder, [])
+      }
       // Of bytes: what stands in two folders is not one book.
-      if let first = pages[id]?.first,
-        !parentFolder(first.path).utf8.elementsEqual(parentFolder(file.path).utf8)
-      {
+      if let book = books[id], !book.folder.utf8.elementsEqual(folder.utf8) {
         failures.append(
-          BuildError(file.path, "is of a book '\(id)', whose pages are in \(parentFolder(first.path))"))
+          BuildError(file.path, "is of a book '\(id)', whose pages are in \(book.folder)"))
       } else {
-        pages[id, default: []].append(file)
+        books[id]?.pages.append((file, inBook))
       }
     }
     for name in order {
-      guard let id = id(name, of: pages[name]![0].path) else { continue }
-      let sorted = pages[name]!.sorted { $0.path.compare($1.path, options: [.numeric]) == .orderedAscending }
-      for (number, file) in zip(1..., sorted) {
-        sources.append(Source(path: file.path, id: id.page(number), page: number, root: file.origin))
+      guard let book = books[name], let id = id(name, of: book.pages[0].file.path) else { continue }
+      var count: [String: Int] = [:]
+      for page in book.pages { count[ImageFileName.stem(page.folio), default: 0] += 1 }
+      var bound: [Source] = []
+      var owner: [String: String] = [:]
+      for (file, relative) in book.pages {
+        let stem = ImageFileName.stem(relative)
+        let folio = count[stem]! > 1 ? relative : stem
+        guard claims("\(name)/\(folio)", file.path, &owner),
+          let page = self.id("\(name)/\(folio)", of: file.path)
+        else { continue }
+        bound.append(Source(path: file.path, id: page, folio: folio, root: file.origin))
       }
+      sources += bound.sorted { $0.id < $1.id }
+      if described.contains(book.folder) { self.books[id] = book.folder }
     }
     found = []
+  }
+
+  /// The folder of the book that a file is a page of, the same below its source root, and what is left of the path: the
+  /// nearest folder in which a book is described, or the file's own.
+  private func bound(_ file: Found) -> (folder: String, below: String, inBook: String) {
+    var folder = parentFolder(file.path)
+    var parts = file.relative.split(separator: "/")
+    var inBook = [parts.removeLast()]
+    let own = (folder, parts.joined(separator: "/"), String(inBook[0]))
+    while true {
+      if described.contains(folder) {
+        return (folder, parts.joined(separator: "/"), inBook.joined(separator: "/"))
+      }
+      guard let last = parts.popLast() else { return own }
+      inBook.insert(last, at: 0)
+      folder = parentFolder(folder)
+    }
   }
 
   /// Sources that would share an id keep their extensions; those that still do are refused but the first.
@@ -232,29 +250,27 @@ package struct SourceScan: Sendable {
     for file in found {
       let stem = ImageFileName.stem(file.relative)
       let name = count[stem]! > 1 ? file.relative : stem
-      if let other = owner[name] {
-        failures.append(BuildError(file.path, "has the same id '\(name)' as \(other)"))
-      } else if let id = id(name, of: file.path) {
-        owner[name] = file.path
-        sources.append(Source(path: file.path, id: id, root: file.origin))
-      }
+      guard claims(name, file.path, &owner), let id = id(name, of: file.path) else { continue }
+      sources.append(Source(path: file.path, id: id, root: file.origin))
     }
     found = []
   }
 
-  /// The id that a file's place makes; nil, and a failure, where it makes none, as that of `..jpg`.
-  private mutating func id(_ text: String, of path: String) -> ImageID? {
-    if let id = ImageID(text) { return id }
-    failures.append(BuildError(path, "would be called '\(text)', as no image can be"))
-    return nil
+  /// Whether a name is nobody's yet; a failure where it is.
+  private mutating func claims(_ name: String, _ path: String, _ owner: inout [String: String]) -> Bool {
+    if let other = owner[name] {
+      failures.append(BuildError(path, "has the same id '\(name)' as \(other)"))
+      return false
+    }
+    owner[name] = path
+    return true
   }
 
-  private static func glob(_ pattern: String) -> [String] {
-    var result = glob_t()
-    defer { globfree(&result) }
-    guard Glibc.glob(pattern, 0, nil, &result) == 0 else { return [] }
-    return (0..<Int(result.gl_pathc)).compactMap { index in
-      result.gl_pathv[index].flatMap { String(validatingCString: $0) }
-    }
+  /// The id that a file's place makes; nil, and a failure, where it makes none, as that of `..jpg`, or one that
+  /// would be taken for a private image's, which no library shows.
+  private mutating func id(_ text: String, of path: String) -> ImageID? {
+    if let id = ImageID(prefix.map { "\($0)/\(text)" } ?? text), !id.isPrivate { return id }
+    failures.append(BuildError(path, "would be called '\(text)', as no image can be"))
+    return nil
   }
 }

@@ -76,6 +76,9 @@ struct SourceWords: Codable, Sendable {
   func words(_ record: BuildRecord, own: ImageMetadata) -> ArchiveWords {
     var record = record
     (record.sidecarDigest, record.pixelDigest) = (digest, pixelDigest)
-    return ArchiveWords(record, own: own, told: sidecar?.applied(to: own) ?? own)
+    return ArchiveWords(record, own: own, told: told(own))
   }
+
+  /// What is told of a picture that says `own`.
+  func told(_ own: ImageMetadata) -> ImageMetadata { sidecar?.applied(to: own) ?? own }
 }

@@ -1,12 +1,26 @@
 /// What a file's name says of its content; only a hint, for files nobody named one by one.
 enum ImageFileName {
-  /// Endings under which the formats that libvips loads are kept.
+  /// Endings under which the formats that libvips loads are kept, and DICOM, of which it is told why it is not read.
   private static let endings: Set<String> = [
     "jpg", "jpeg", "jpe", "jfif", "png", "apng", "tif", "tiff", "btf", "webp", "gif", "heic", "heif", "avif",
     "jp2", "j2k", "jpf", "jpx", "jpm", "j2c", "jpc", "jxl", "svg", "svgz", "pdf", "ppm", "pgm", "pbm", "pfm",
     "pnm", "fits", "fit", "fts", "exr", "hdr", "v", "vips", "nii", "img", "svs", "ndpi", "mrxs", "scn",
-    "vms", "vmu", "bif", "svslide", "bmp",
+    "vms", "vmu", "bif", "svslide", "bmp", "dcm", "dicom",
   ]
+
+  /// Of those, what OpenSlide reads.
+  private static let slides: Set<String> = [
+    "svs", "tif", "tiff", "ndpi", "scn", "mrxs", "vms", "vmu", "bif", "svslide", "dcm", "dicom",
+  ]
+
+  /// Whether it may be an OME-TIFF.
+  static func mayBeStack(_ name: String) -> Bool {
+    ["tif", "tiff", "btf"].contains(name.split(separator: ".").last?.lowercased() ?? "")
+  }
+
+  static func mayBeSlide(_ name: String) -> Bool {
+    slides.contains(name.split(separator: ".").last?.lowercased() ?? "")
+  }
 
   static func isKnown(_ name: String) -> Bool {
     guard let dot = name.lastIndex(of: ".") else { return false }

@@ -26,13 +26,14 @@ package struct MetImages: Sendable {
     _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of source: SourceScan.Source
   ) {
     switch outcome {
-    case .built, .reworded, .unchanged: claims[image.id] = source.root
-    case .wouldBuild, .wouldReword, .failed, .refused: break
+    case .built, .kept, .moved, .reworded, .unchanged: claims[image.id] = source.root
+    case .wouldBuild, .wouldMove, .wouldReword, .failed, .refused: break
     }
     switch outcome {
     case .refused: ids[source.path, default: []].formUnion([])
     case .failed where image.id == source.id: unknown.insert(source.path)
-    case .failed, .built, .reworded, .unchanged, .wouldBuild, .wouldReword:
+    case .wouldMove(let former): ids[source.path, default: []].formUnion([image.id, former])
+    case .failed, .built, .kept, .moved, .reworded, .unchanged, .wouldBuild, .wouldReword:
       ids[source.path, default: []].insert(image.id)
     }
   }
@@ -42,6 +43,9 @@ package struct MetImages: Sendable {
     defer { claims = [:] }
     return claims
   }
+
+  /// Whether the source is in the library under its id, or would be.
+  func has(_ source: SourceScan.Source) -> Bool { ids[source.path]?.contains(source.id) ?? false }
 
   /// What to keep of a library for these sources.
   func kept(of sources: [SourceScan.Source]) -> Kept {
@@ -64,7 +68,7 @@ package struct MetImages: Sendable {
     func holds(_ id: ImageID, record: () -> BuildRecord?) -> Bool {
       if ids.contains(id) { return true }
       guard let name = id.folder.flatMap({ books[$0] }), let record = record() else { return false }
-      return record.page != nil && record.sourceName == name
+      return (record.page != nil || record.associatedAs != nil) && record.sourceName == name
     }
   }
 }

@@ -8,7 +8,9 @@ enum PhysicalScale {
 
   /// Microns per pixel as the slide's scanner or the TIFF's resolution tells them, or nil.
   static func microns(_ picture: SourcePicture) -> Point? {
-    guard let image = try? picture.open(.sequential), image.orientation < 5 else { return nil }
+    guard picture.associated == nil, let image = try? picture.open(.sequential), image.orientation < 5 else {
+      return nil
+    }
     if let x = image.string("openslide.mpp-x").flatMap({ Double($0) }),
       let y = image.string("openslide.mpp-y").flatMap({ Double($0) }), isUsable(x), isUsable(y)
     {
@@ -16,7 +18,9 @@ enum PhysicalScale {
     }
     guard Image.loader(ofPath: picture.path) == "tiffload" else { return nil }
     // A microscope's own words stand above the tag, which its programs leave at what it happens to be.
-    if let told = image.string("image-description").flatMap(OMEScale.microns),
+    // Of a stack they stand in the file's first page.
+    let first = picture.stack == nil ? image : try? Image(path: picture.path, access: .sequential)
+    if let told = first?.string("image-description").flatMap(OMEScale.microns),
       isUsable(told.x), isUsable(told.y)
     {
       return Point(x: rounded(told.x), y: rounded(told.y))

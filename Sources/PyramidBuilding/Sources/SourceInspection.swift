@@ -23,6 +23,8 @@ package struct SourceInspection: Sendable, Codable {
   /// EXIF, 1…8.
   package let orientation: Int
   package let pages: Int
+  /// What it holds beside itself, as slides do: `label`, `macro`, `thumbnail`.
+  package let associated: [String]
   /// By which way its tiles would be made, and why.
   package let route: String
   /// What would be done to its pixels, in order.
@@ -70,7 +72,8 @@ package struct SourceInspection: Sendable, Codable {
     colour = image.interpretation
     colourMarks = image.followedMarks ?? image.unfollowedMarks
     hasProfile = image.hasField("icc-profile-data") && image.followedMarks == nil
-    pages = image.int("n-pages") ?? 1
+    pages = route.picture.stack == nil ? image.int("n-pages") ?? 1 : 1
+    associated = image.associated.map(\.rawValue)
     (self.route, steps) = (route.reason, route.steps)
     metadata = ImageMetadata(embeddedInFileAt: path)
   }

@@ -1,4 +1,5 @@
 import Imaging
+import Metadata
 
 /// The pages of a source that are images of their own.
 enum SourcePages {
@@ -14,7 +15,34 @@ enum SourcePages {
     guard pages > 1, let loader = Image.loader(ofPath: path), ["tiffload", "pdfload"].contains(loader) else {
       return 1
     }
+    if loader == "tiffload", let words = first.string("image-description"), isScanners(words) {
+      throw BuildError(path, "is a scanner's slide that OpenSlide does not read; its label is no page")
+    }
+    // Channels, depth and moments are one picture's.
+    do throws(ImagingError) {
+      if try OMEStack.read(first, path: path, wanted: nil) != nil { return 1 }
+    } catch { throw BuildError(path, error) }
     return loader == "tiffload" && isPyramid(path, first, pages) ? 1 : pages
+  }
+
+  /// What scanners of slides write into a TIFF that holds a label and the glass as a whole, too: pages of them would be
+  /// published unasked.
+  private static func isScanners(_ description: String) -> Bool {
+    description.hasPrefix("Aperio")
+      || ["DPUfsImport", "leica-microsystems.com/scn"].contains(where: description.contains)
+  }
+
+  /// What a PDF of several pages says of itself as a book; nil of any other source.
+  static func book(path: String) -> BookDescription? {
+    PDFDocument(path: path).map { document in
+      var book = BookDescription()
+      book.metadata.title = document.title
+      book.metadata.creators = document.author.map { [$0] } ?? []
+      book.chapters = document.outline.map {
+        BookDescription.Chapter(title: $0.title, page: String($0.page), level: $0.depth)
+      }
+      return book
+    }
   }
 
   /// Whether every page is half of the one before, within a pixel of rounding.

@@ -6,26 +6,40 @@ struct SourcePicture {
   let path: String
   /// Of a multi-page file, counted from 0; nil where it has but one.
   let page: Int?
+  /// What of a slide; nil for the slide itself, and of any other file.
+  let associated: AssociatedImage?
+  /// Of an OME-TIFF what is shown of its planes; nil for any other file.
+  let stack: OMEStack?
   /// What was decided on, a clause each.
   let steps: [String]
   private let scale: Double?
   private let bands: [Int]?
 
   /// - Parameter page: of a multi-page file, counted from 0; nil where it has but one.
-  init(path: String, page: Int?, options: BuildOptions) throws(BuildError) {
-    (self.path, self.page, bands) = (path, page, options.bands)
+  init(
+    path: String, page: Int?, associated: AssociatedImage? = nil, options: BuildOptions
+  ) throws(BuildError) {
+    (self.path, self.associated) = (path, associated)
+    bands = associated == nil ? options.bands : nil
     let drawing: Drawing?
     do throws(ImagingError) {
       drawing = try Drawing(path, page, options)
+      stack =
+        page == nil && associated == nil
+        ? try OMEStack.read(Image(path: path, access: .sequential), path: path, wanted: options.channels)
+        : nil
     } catch { throw .unopened(path, error) }
     scale = drawing?.scale
+    self.page = page ?? stack?.channels[0].page
     steps =
       (drawing.map { ["drawn \($0.words)"] } ?? [])
-      + (options.bands.map { ["bands \($0.map(String.init).joined(separator: ", ")) taken"] } ?? [])
+      + (stack?.steps ?? [])
+      + (bands.map { ["bands \($0.map(String.init).joined(separator: ", ")) taken"] } ?? [])
   }
 
   /// Opens the picture; what its marks say of its colours it then has as its profile.
   func open(_ access: Image.Access) throws(ImagingError) -> Image {
+    if let associated { return try Image(associated, ofSlideAt: path) }
     let image = try Image.source(path: path, access: access, page: page, scale: scale)
     guard let bands else {
       let most = image.interpretation == "cmyk" ? 5 : 4

@@ -15,16 +15,23 @@ struct SourceRoute {
   let options: BuildOptions
 
   /// Opens the source by the shortest way that `options.fidelity` and the file itself allow.
-  /// - Parameter page: of a multi-page source, counted from 0; nil where it has but one.
-  init(path: String, page: Int? = nil, options: BuildOptions) throws(BuildError) {
-    let picture = try SourcePicture(path: path, page: page, options: options)
+  /// - Parameters:
+  ///   - page: of a multi-page source, counted from 0; nil where it has but one.
+  ///   - associated: what of a slide is meant; nil for the slide itself.
+  init(
+    path: String, page: Int? = nil, associated: AssociatedImage? = nil, options: BuildOptions
+  ) throws(BuildError) {
+    let picture = try SourcePicture(path: path, page: page, associated: associated, options: options)
     let image: Image
     do {
       image = try picture.open(.sequential)
     } catch { throw .unopened(path, error) }
     self.picture = picture
     var options = options
-    if options.choosesFormat { options.format = image.hasAlpha ? .webp : .jpeg }
+    let slide = SlideTIFF(picture, image, options)
+    // OpenSlide gives every slide alpha, for what it cannot see.
+    let hasAlpha = image.hasAlpha && slide?.file == nil && associated == nil
+    if options.choosesFormat { options.format = hasAlpha ? .webp : .jpeg }
     options.recompressesJPEG =
       options.format == .jxl && options.fidelity == .lossless && Image.loader(ofPath: path) == "jpegload"
     self.options = options
@@ -33,7 +40,7 @@ struct SourceRoute {
         ? profile : nil
     }
     var reason: String
-    switch try Self.shortest(picture, image, options) {
+    switch try Self.shortest(picture, image, slide, options) {
     case .native(let source, let words): (self.source, reason) = (source, words)
     case .libvips(let obstacle):
       source = try VipsSource(image, of: picture, options: options)
@@ -48,7 +55,7 @@ struct SourceRoute {
   }
 
   /// Who reads the pixels.
-  private enum Way {
+  enum Way {
     /// And by which path, with the reason.
     case native(any StripSource, String)
     /// Because of what.
@@ -69,13 +76,19 @@ struct SourceRoute {
   }
 
   private static func shortest(
-    _ picture: SourcePicture, _ image: Image, _ options: BuildOptions
+    _ picture: SourcePicture, _ image: Image, _ slide: SlideTIFF?, _ options: BuildOptions
   ) throws(BuildError) -> Way {
     let path = picture.path
+    if let associated = picture.associated { return .libvips("being a slide's \(associated.rawValue)") }
+    if picture.stack != nil { return .libvips("the planes of an OME-TIFF") }
     if let page = picture.page { return .libvips("page \(page + 1) of a file of several") }
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.
     let loader = Image.loader(ofPath: path)
+    if let file = slide?.file { return try tiff(file, options, isSlide: true) }
     guard let own = loader.flatMap(OwnLoader.init) else {
+      if let obstacle = slide?.obstacle {
+        return .libvips("its format (openslide); its own tiles are not taken, for \(obstacle)")
+      }
       let format = loader.map { $0.hasSuffix("load") ? String($0.dropLast(4)) : $0 } ?? "unknown"
       return .libvips("its format (\(format))")
     }
@@ -84,7 +97,9 @@ struct SourceRoute {
     switch own {
     case .jpeg: return try jpeg(path, options)
     case .png: return try png(path, options)
-    case .tiff: return try tiff(path, options)
+    case .tiff:
+      let file = try TIFFFile(path: path, tileSize: options.tileSize)
+      return try tiff(file, options, isSlide: false)
     }
   }
 
@@ -114,36 +129,6 @@ struct SourceRoute {
       return .libvips("its alpha, which the tiles have not")
     }
     return .native(PNGSource(file), "exact: PNG rows")
-  }
-
-  private static func tiff(_ path: String, _ options: BuildOptions) throws(BuildError) -> Way {
-    let file = try TIFFFile(path: path, tileSize: options.tileSize)
-    if let obstacle = file.obstacle { return .libvips(obstacle) }
-    guard let ability = try TIFFAbility(file) else { return .libvips("its JPEG data's other colours") }
-    let (way, reason) = way(file, ability, options)
-    return .native(TIFFSource(file, way, tileSize: options.tileSize), reason)
-  }
-
-  private static func way(
-    _ file: TIFFFile, _ ability: TIFFAbility, _ options: BuildOptions
-  ) -> (TIFFSource.Path, String) {
-    let pieces = file.isTiled ? "TIFF tiles" : "TIFF strips"
-    if options.fidelity == .exact { return (.rows, "exact: as asked, \(pieces) decoded side by side") }
-    if options.shrinksLinearly { return (.rows, "exact: \(pieces) decoded side by side, for linear light") }
-    guard file.isJPEG, options.coding == .jpeg, options.tileSize % 16 == 0, ability.hasPlanes,
-      options.subsampling != .none
-    else {
-      return (.rows, "exact: \(pieces) decoded side by side")
-    }
-    let planar = "planar: the \(pieces) keep their JPEG's samples"
-    if options.fidelity == .fast { return (.planes, planar) }
-    guard ability.hasSequentialTiles, file.unitWidth == options.tileSize, file.unitHeight == options.tileSize
-    else { return (.planes, planar + "; they are not \(options.tileSize) × \(options.tileSize)") }
-    if options.fidelity == .lossless { return (.copies, "lossless: the \(pieces) are copied") }
-    guard JPEGFile.areNoFiner(ability.tables, thanQuality: options.quality) else {
-      return (.planes, planar + "; copies would be larger than quality \(options.quality)")
-    }
-    return (.copies, "lossless: the \(pieces) are copied, they are no larger")
   }
 
   private static func way(_ file: JPEGFile, _ options: BuildOptions) -> (JPEGSource.Path, String) {

@@ -12,19 +12,22 @@ final class VipsSource: StripSource, StripDecoding {
   /// Few at a time: every step of libvips' pipeline holds as many.
   private let rows: RowBuffer
   private let sourceRowSize: Int
+  /// Pages that are read side by side.
+  private let sourceCount: Int
 
   /// Bytes of rows that are read at once.
   private static let rowsSize = 8 << 20
   /// That libvips holds on their way: what a loader reads ahead and keeps, and a pipeline's steps. Measured.
   private static let rowsInFlight = 256
 
-  var memory: Int { Self.rowsInFlight * sourceRowSize + Self.rowsSize + (16 << 20) }
+  var memory: Int { Self.rowsInFlight * sourceRowSize * sourceCount + Self.rowsSize + (16 << 20) }
 
   /// - Parameters:
   ///   - image: opened for sequential access.
   ///   - picture: it, to be opened again.
   init(_ image: Image, of picture: SourcePicture, options: BuildOptions) throws(BuildError) {
     sourceRowSize = image.rowSize
+    sourceCount = picture.stack?.channels.count ?? 1
     do {
       let (image, steps) = try Self.prepared(image, picture, options)
       (width, height, hasAlpha) = (image.width, image.height, image.hasAlpha)
@@ -53,6 +56,7 @@ final class VipsSource: StripSource, StripDecoding {
   private static func prepared(
     _ source: Image, _ picture: SourcePicture, _ options: BuildOptions
   ) throws(ImagingError) -> (Image, [String]) {
+    if let stack = picture.stack, !stack.isPage { return try composite(stack, picture.path, options) }
     var steps: [String] = []
     var image = source
     if let frames = image.int("n-pages"), frames > 1,
@@ -68,9 +72,7 @@ final class VipsSource: StripSource, StripDecoding {
       image = try image.autorotated()
     }
     let open = { () throws(ImagingError) in try picture.open(.sequential) }
-    image = try windowed(image, options, &steps, open)
-    image = try inSRGB(image, options, &steps, open)
-    if !image.isBytes { image = try inBytes(image, &steps, open) }
+    image = try eightBits(image, options, &steps, open)
     if image.hasAlpha, !options.keepsAlpha {
       steps.append("laid over \(options.background.map(String.init).joined(separator: ","))")
       image = try image.flattened(over: options.background)
@@ -78,6 +80,14 @@ final class VipsSource: StripSource, StripDecoding {
     return (image, steps)
   }
 
+  /// Within its window and 8-bit sRGB or gray.
+  static func eightBits(
+    _ image: Image, _ options: BuildOptions, _ steps: inout [String],
+    _ open: () throws(ImagingError) -> Image
+  ) throws(ImagingError) -> Image {
+    let converted = try inSRGB(windowed(image, options, &steps, open), options, &steps, open)
+    return converted.isBytes ? converted : try inBytes(converted, &steps, open)
+  }
 }
 
 /// Colour: what an image says of itself, brought to 8-bit sRGB or gray.

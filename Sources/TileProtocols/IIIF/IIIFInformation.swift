@@ -94,6 +94,7 @@ struct IIIFInformation {
       } else {
         writeRights2(&text)
       }
+      if let scale = PhysicalDimensions(archive) { write(scale, &text) }
     }
     return text.bytes
   }
@@ -108,6 +109,24 @@ struct IIIFInformation {
       text.member("attribution", HTMLText.escaped(attribution.joined(separator: "\n")))
     }
     if let address = license ?? metadata.license ?? metadata.webStatement { text.member("license", address) }
+  }
+
+  /// Version 3.0, section 5.8, and 2.1, section 5.3, of services.
+  private func write(_ scale: PhysicalDimensions, _ text: inout JSONText) {
+    func object(_ text: inout JSONText) {
+      text.object { text in
+        text.member("@context", PhysicalDimensions.context)
+        if version == .three {
+          text.member("id", PhysicalDimensions.id(of: id))
+          text.member("type", PhysicalDimensions.type)
+        }
+        text.member("profile", PhysicalDimensions.profile)
+        text.member("physicalScale", scale.millimetres)
+        text.member("physicalUnits", PhysicalDimensions.units)
+      }
+    }
+    text.key("service")
+    if version == .three { text.list(object) } else { object(&text) }
   }
 
   private func write(_ words: [String], _ text: inout JSONText) {

@@ -17,13 +17,20 @@ package struct XYZDescription: Encodable {
   private let bounds: [Double]
   /// Not of the specification, which leaves the side of a tile to the client: pixels.
   private let tileSize: Int
+  /// What fills the tiles at the right and lower edges, which are full size, too: `transparent`, or a colour as CSS
+  /// has it.
+  private let edgeTiles: String
   private let width: Int
   private let height: Int
 
   /// - Parameters:
   ///   - metadata: whose words are told; nil for none.
   ///   - tiles: the tiles' URL, with places for the numbers.
-  package init(name: String, metadata: ImageMetadata?, _ pyramid: Pyramid, tiles: String) {
+  ///   - background: what is beyond the image's edge in formats without alpha: red, green, blue, 0…255.
+  package init(
+    name: String, metadata: ImageMetadata?, _ pyramid: Pyramid, tiles: String, format: TileFormat,
+    background: [Int] = [255, 255, 255]
+  ) {
     let grid = XYZGrid(pyramid)
     self.name = name
     description = metadata?.caption
@@ -32,6 +39,9 @@ package struct XYZDescription: Encodable {
     self.tiles = [tiles]
     maxzoom = grid.maximumZ
     tileSize = pyramid.tileSize
+    edgeTiles =
+      PictureFormat(format).keepsAlpha
+      ? "transparent" : "rgb(\(background.map(String.init).joined(separator: ", ")))"
     (width, height) = (pyramid.imageSize.width, pyramid.imageSize.height)
     let world = Double(tileSize) * Double(sign: .plus, exponent: grid.maximumZ, significand: 1)
     func latitude(_ y: Double) -> Double { atan(sinh(.pi * (1 - 2 * y))) * 180 / .pi }

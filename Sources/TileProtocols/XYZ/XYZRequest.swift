@@ -50,7 +50,8 @@ package struct XYZRequest: FileProtocol {
     let template = XYZTile.template(ending: archive.format.fileExtension)
     let description = XYZDescription(
       name: image.metadata.title ?? image.id, metadata: image.metadata, archive.pyramid,
-      tiles: "\(folder)\(template)?g=\(String(archive.generation, radix: 16))")
+      tiles: "\(folder)\(template)?g=\(String(archive.generation, radix: 16))",
+      format: archive.format)
     return TileDocument(description.json, "application/json")
   }
 }

@@ -4,26 +4,34 @@ import HTTPMessages
 import Synchronization
 import TileStorage
 
-/// The files of `public/`, read when asked for and kept while they do not change; compressed where the
-/// client takes it.
+/// The files of `public/`, or of the bundle that is made of it, read when asked for and kept while they do not change;
+/// compressed where the client takes it, by Brotli where a copy ending in `.br` stands beside it.
+///
+/// A file whose name has a hash of its content, as a bundler writes them, may be kept for good.
 final class StaticFiles: Sendable {
   private struct Page {
     let identity: FileIdentity
     let plain: [UInt8]
-    let compressed: [UInt8]?
+    let gzip: [UInt8]?
     let tag: EntityTag
+    let policy: PagePolicy
   }
 
   private let root: String
   private let enclosure: Enclosure
   private let base: BasePath
+  private let owner: SiteIdentity
   private let pages = Mutex<[String: Page]>([:])
   /// No page or picture of the viewer comes near this.
   private static let largest = 16 << 20
 
-  /// - Parameter base: in front of the paths that pages name from the root.
-  init(root: String, below base: BasePath = BasePath(of: "")) throws(StorageError) {
-    (self.root, self.base) = (root, base)
+  /// - Parameters:
+  ///   - base: in front of the paths that pages name from the root.
+  ///   - identity: whose name pages have.
+  init(
+    root: String, below base: BasePath = BasePath(of: ""), of identity: SiteIdentity = SiteIdentity()
+  ) throws(StorageError) {
+    (self.root, self.base, self.owner) = (root, base, identity)
     enclosure = try Enclosure(root)
   }
 
@@ -40,23 +48,40 @@ final class StaticFiles: Sendable {
     case .missing: return .text(404, "there is nothing at this path")
     case .unreadable: return .text(500, "this file cannot be read")
     }
-    let compressed = ContentCodings(acceptEncoding).takeGzip ? page.compressed : nil
+    let (coding, compressed) = self.compressed(page, path, ContentCodings(acceptEncoding))
     var headers: [(name: String, value: String)] = [
       ("Content-Type", Self.mediaType(path)),
       // Other bytes, another tag (RFC 9110, section 8.8.3.3).
       ("ETag", compressed.map { EntityTag(of: $0).text } ?? page.tag.text),
-      ("Cache-Control", "public, max-age=60"), ("X-Content-Type-Options", "nosniff"),
-      ("Content-Security-Policy", Self.policy(frames)), ("Referrer-Policy", "same-origin"),
+      (
+        "Cache-Control",
+        Self.isNamedByContent(path) ? "public, max-age=31536000, immutable" : "public, max-age=60"
+      ),
+      ("X-Content-Type-Options", "nosniff"),
+      ("Content-Security-Policy", page.policy.text(frames)), ("Referrer-Policy", "same-origin"),
       Response.anyOrigin,
     ]
-    if page.compressed != nil { headers.append(("Vary", "Accept-Encoding")) }
-    if compressed != nil { headers.append(("Content-Encoding", "gzip")) }
+    if page.gzip != nil { headers.append(("Vary", "Accept-Encoding")) }
+    if compressed != nil { headers.append(("Content-Encoding", coding)) }
     return Response(200, headers, .bytes(compressed ?? page.plain))
   }
 
-  private static func policy(_ frames: FrameAncestors) -> String {
-    "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; frame-ancestors \(frames.policy); "
-      + "base-uri 'none'"
+  /// A copy beside a file counts where the name tells the content: beside others it could be of an older one.
+  private func compressed(_ page: Page, _ path: String, _ taken: ContentCodings) -> (String, [UInt8]?) {
+    guard page.gzip != nil else { return ("", nil) }
+    if taken.takeBrotli, Self.isNamedByContent(path), case .found(let copy) = self.page(path + ".br") {
+      return ("br", copy.plain)
+    }
+    return ("gzip", taken.takeGzip ? page.gzip : nil)
+  }
+
+  /// Whether the name is as bundlers write them: `view-chunk-LQ7AX5CZ.js`.
+  private static func isNamedByContent(_ path: String) -> Bool {
+    let name = path.split(separator: "/").last ?? ""
+    let stem = name.prefix { $0 != "." }
+    guard let dash = stem.lastIndex(of: "-") else { return false }
+    let hash = stem[stem.index(after: dash)...].utf8
+    return hash.count == 8 && hash.allSatisfy { (0x41...0x5a).contains($0) || (0x32...0x37).contains($0) }
   }
 
   private enum Lookup {
@@ -82,16 +107,17 @@ final class StaticFiles: Sendable {
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
     guard count == bytes.count else { return .unreadable }
-    if Self.ending(path) == "html" { bytes = base.put(inFrontOfPathsIn: bytes) }
+    if Self.ending(path) == "html" { bytes = owner.named(base.put(inFrontOfPathsIn: bytes)) }
     let page = Page(
-      identity: identity, plain: bytes, compressed: Self.isText(path) ? Response.gzip(bytes, level: 9) : nil,
-      tag: EntityTag(of: bytes))
+      identity: identity, plain: bytes, gzip: Self.isText(path) ? Response.gzip(bytes, level: 9) : nil,
+      tag: EntityTag(of: bytes),
+      policy: Self.ending(path) == "html" ? PagePolicy(ofPage: bytes) : PagePolicy())
     pages.withLock { $0[path] = page }
     return .found(page)
   }
 
   private static func isText(_ path: String) -> Bool {
-    ["html", "js", "mjs", "css", "svg", "json", "txt", "webmanifest"].contains(ending(path))
+    ["html", "js", "mjs", "css", "svg", "json", "map", "txt", "webmanifest"].contains(ending(path))
   }
 
   private static func ending(_ path: String) -> String {
@@ -104,7 +130,7 @@ final class StaticFiles: Sendable {
     case "js", "mjs": "text/javascript; charset=utf-8"
     case "css": "text/css; charset=utf-8"
     case "svg": "image/svg+xml"
-    case "json": "application/json"
+    case "json", "map": "application/json"
     case "webmanifest": "application/manifest+json"
     case "png": "image/png"
     case "jpg", "jpeg": "image/jpeg"

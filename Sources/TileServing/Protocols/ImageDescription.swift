@@ -3,6 +3,7 @@ import Files
 import HTTPMessages
 import TileGeometry
 import TileProtocols
+import TileStorage
 
 /// One image as `/api/images` and `/api/images/{id}` tell of it.
 struct ImageDescription: Encodable {
@@ -21,6 +22,16 @@ struct ImageDescription: Encodable {
   }
 
   let id: ImageID
+  /// Whether it is a book, of which all else is its cover's.
+  let book: Bool?
+  /// The id of the book's first page.
+  let cover: ImageID?
+  /// The id of the book that the image is a page of.
+  let `in`: ImageID?
+  /// What that book is called, where it says so; in answers about one page only.
+  var bookTitle: String?
+  /// What the page is called in its book.
+  let label: String?
   let title: String
   /// By the tags of their languages, where these are named.
   let titles: [String: String]?
@@ -46,25 +57,42 @@ struct ImageDescription: Encodable {
   let overlap: Int
   let format: String
   let levels: [Level]
-  /// Of the book that the image is a page of; 1 for any other.
+  /// Of the book, or of the one that the image is a page of; 1 for any other.
   let pages: Int
   /// Which page of its book the image is, from 1.
   let page: Int?
   /// Of the archive; absent where the tiles are files of their own.
   let bytes: Int?
   let micronsPerPixel: Double?
+  /// Of a stack; in answers about one image only.
+  var dimensions: ImageDimensions?
   var animation: Animation?
   /// What `?g=` pins a URL to.
   let generation: String
   let urls: [String: String]
 
-  /// Nil for an archive that could not be read.
+  /// A single image, or a book by its cover. Nil for an archive that could not be read.
+  init?(item entry: CatalogEntry, base: String) {
+    guard entry.book != nil, let cover = entry.cover else {
+      self.init(entry, pages: 1, base: base)
+      return
+    }
+    self.init(entry, pages: cover.pages, base: base, isBook: true)
+  }
+
+  /// An image, perhaps a book's page. Nil for an archive that could not be read.
   init?(_ entry: CatalogEntry, pages: Int, base: String) {
+    self.init(entry, pages: pages, base: base, isBook: false)
+  }
+
+  private init?(_ entry: CatalogEntry, pages: Int, base: String, isBook: Bool) {
     guard let pyramid = entry.pyramid else { return nil }
-    id = entry.id
+    id = (isBook ? entry.book : nil) ?? entry.id
+    (book, cover) = isBook ? (true, entry.id) : (nil, nil)
+    (`in`, label) = isBook ? (nil, nil) : (entry.book, entry.label)
     let metadata = entry.metadata
-    title = metadata.title ?? id.name
-    titles = metadata.titles.isEmpty ? nil : metadata.titles
+    title = (isBook ? entry.cover?.title : metadata.title) ?? id.name
+    titles = metadata.titles.isEmpty || isBook && entry.cover?.title == nil ? nil : metadata.titles
     (caption, creator, date) = (metadata.caption, metadata.creator, metadata.date)
     creators = metadata.creators.isEmpty ? nil : metadata.creators
     (license, webStatement) = (metadata.license, metadata.webStatement)
@@ -82,13 +110,13 @@ struct ImageDescription: Encodable {
         rows: pyramid.rows(ofLevel: level))
     }
     self.pages = pages
-    page = entry.page
+    page = isBook ? nil : entry.page
     micronsPerPixel = entry.micronsPerPixel
     bytes = entry.bytes
     generation = String(entry.generation, radix: 16)
-    let segment = PercentEncoding.encode(id.text)
+    let (own, segment) = (PercentEncoding.encode(id.text), PercentEncoding.encode(entry.id.text))
     var urls = [
-      "self": "\(base)/api/images/\(segment)", "view": "\(base)/view/\(segment)",
+      "self": "\(base)/api/images/\(own)", "view": "\(base)/view/\(own)",
       "viewport": "\(base)/api/images/\(segment)/viewport",
       "viewportTiles": "\(base)/api/images/\(segment)/viewport.tiles",
       "manifest": PresentationManifest.url(ofID: id, base: base),

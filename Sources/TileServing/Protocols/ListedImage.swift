@@ -29,6 +29,10 @@ struct ListedImage: Encodable {
   /// Some 200 bytes: its picture can be laid out and its tiles asked for.
   private struct Usual: Encodable {
     let id: String
+    let book: Bool?
+    let cover: String?
+    let `in`: String?
+    let label: String?
     let title: String
     let width: Int
     let height: Int
@@ -44,6 +48,7 @@ struct ListedImage: Encodable {
       (id, title, width, height) = (image.id.text, image.title, image.width, image.height)
       (tileSize, overlap, format) = (image.tileSize, image.overlap, image.format)
       (generation, pages, page) = (image.generation, image.pages, image.page)
+      (book, cover, `in`, label) = (image.book, image.cover?.text, image.in?.text, image.label)
       urls = image.urls.filter { $0.key == "dzi" }
     }
   }

@@ -4,67 +4,155 @@ import HTTPMessages
 import ImageLibrary
 import TileStorage
 
-/// IIIF Presentation 3.0 of a library. Collections are not paged in that version: a large library is a
-/// collection of collections of `pageSize`.
+/// IIIF Presentation 3.0 of a library's folder: its folders, then the images and books that lie in it.
+///
+/// Collections are not paged in that version: a folder of more than `pageSize` has collections of so many.
 struct PresentationCollection {
   static let pageSize = 500
 
-  /// The images of the space that is unlocked, then everybody's.
-  let shelves: [(isPrivate: Bool, catalog: Catalog)]
+  /// Of the library that the folder is in.
+  let catalog: Catalog
+  /// Of books that are described as a whole, by what visitors call them.
+  let titles: (ImageID) -> String?
+  /// What visitors call it; nil for the whole library.
+  let folder: ImageID?
+  /// The private space that is unlocked, which the whole library lists first.
+  let space: Catalog?
+  let identity: SiteIdentity
   let base: String
 
-  private var root: String { "\(base)/iiif/presentation/3/collection" }
+  /// What the folder of all images of an unlocked space is called, as `ImageID.privateMark` has it.
+  static let privateFolder = ImageID("~")!
 
-  /// - Parameter page: from 1; nil for the whole library.
-  /// - Returns: nil where there is no such page.
-  func json(page: Int?) throws(StorageError) -> JSONValue? {
-    var count = 0
-    for shelf in shelves { count += try shelf.catalog.itemCount() }
-    let pages = max(1, (count + Self.pageSize - 1) / Self.pageSize)
-    if let page {
-      guard pages > 1, page >= 1, page <= pages else { return nil }
-      var result = collection("\(root)/\(page)", label(page, count), try manifests(page))
-      result["partOf"] = [["id": .text(root), "type": "Collection"]]
-      return result
-    }
-    guard pages > 1 else { return collection(root, "Library", try manifests(1)) }
-    return collection(
-      root, "Library",
-      (1...pages).map {
-        ["id": "\(root)/\($0)", "type": "Collection", "label": PresentationManifest.text(label($0, count))]
-      })
+  static func url(of folder: ImageID?, base: String) -> String {
+    let place = folder.map { PercentEncoding.encode($0.text) + "/" } ?? ""
+    return "\(base)/iiif/presentation/3/\(place)collection"
   }
 
-  private func manifests(_ page: Int) throws(StorageError) -> [JSONValue] {
-    try items(page).map { item in
-      [
-        "id": .text(PresentationManifest.url(ofID: item.id, base: base)), "type": "Manifest",
-        "label": PresentationManifest.text(item.title ?? item.id.name),
+  /// For what lies in the folder; `partOf` of a manifest and of a folder.
+  static func reference(to folder: ImageID?, _ identity: SiteIdentity, base: String) -> JSONValue {
+    [
+      "id": .text(url(of: folder, base: base)), "type": "Collection",
+      "label": PresentationManifest.text(name(of: folder, identity)),
+    ]
+  }
+
+  private static func name(of folder: ImageID?, _ identity: SiteIdentity) -> String {
+    guard let folder else { return identity.name ?? "Library" }
+    return folder == privateFolder ? "Private" : folder.name
+  }
+
+  /// - Parameter page: from 1; nil for the whole folder.
+  /// - Returns: nil where there is no such folder or page.
+  func json(page: Int?) throws(StorageError) -> JSONValue? {
+    let folders = try catalog.folders(in: own)
+    let count = try catalog.itemCount(in: own)
+    guard folder == nil || !folders.isEmpty || count > 0 else { return nil }
+    // As many folders as that are turned over, too.
+    let turned = folders.count > Self.pageSize ? folders : []
+    let isPaged = folders.count + count > Self.pageSize
+    let total = turned.count + count
+    let pages = (total + Self.pageSize - 1) / Self.pageSize
+    if let page {
+      guard isPaged, page >= 1, page <= pages else { return nil }
+      let range = (page - 1) * Self.pageSize..<min(page * Self.pageSize, total)
+      let below = turned[min(range.lowerBound, turned.count)..<min(range.upperBound, turned.count)]
+      let first = max(0, range.lowerBound - turned.count)
+      let rest = range.count - below.count
+      let items = try entries(of: below) + (rest > 0 ? manifests(from: first, limit: rest) : [])
+      var result = collection("\(url)/\(page)", Self.label(page, total), items)
+      result["partOf"] = [Self.reference(to: folder, identity, base: base)]
+      return result
+    }
+    var items: [JSONValue] = []
+    if let space, let first = try space.first(below: nil) {
+      items.append(entry(of: Self.privateFolder, picture: first.marked))
+    }
+    if turned.isEmpty { items += try entries(of: folders[...]) }
+    if isPaged {
+      items += (1...pages).map {
+        [
+          "id": "\(url)/\($0)", "type": "Collection",
+          "label": PresentationManifest.text(Self.label($0, total)),
+        ]
+      }
+    } else {
+      items += try manifests(from: 0, limit: Self.pageSize)
+    }
+    return try described(collection(url, Self.name(of: folder, identity), items))
+  }
+
+  private var url: String { Self.url(of: folder, base: base) }
+
+  /// What the catalog calls the folder.
+  private var own: ImageID? { isOfSpace ? folder?.unmarked : folder }
+
+  private var isOfSpace: Bool { folder?.isPrivate == true || folder == Self.privateFolder }
+
+  private func described(_ collection: JSONValue) throws(StorageError) -> JSONValue {
+    var result = collection
+    if let first = try catalog.first(below: own) {
+      result["thumbnail"] = [thumbnail(isOfSpace ? first.marked : first)]
+    }
+    // The listing of the same.
+    let query = folder.map { "?folder=\(PercentEncoding.encode($0.text))" } ?? ""
+    if folder != Self.privateFolder {
+      result["seeAlso"] = [PresentationManifest.dataset("\(base)/api/images\(query)", base: base)]
+    }
+    if let folder {
+      result["partOf"] = [Self.reference(to: folder.folder, identity, base: base)]
+    } else {
+      result["homepage"] = [
+        [
+          "id": "\(base)/", "type": "Text", "format": "text/html",
+          "label": PresentationManifest.text(Self.name(of: nil, identity)),
+        ]
+      ]
+    }
+    return result
+  }
+
+  private func entries(of folders: ArraySlice<ImageID>) throws(StorageError) -> [JSONValue] {
+    var entries: [JSONValue] = []
+    for id in folders {
+      let first = try catalog.first(below: id)
+      entries.append(entry(of: isOfSpace ? id.marked : id, picture: isOfSpace ? first?.marked : first))
+    }
+    return entries
+  }
+
+  private func entry(of folder: ImageID, picture: CatalogEntry?) -> JSONValue {
+    var entry = Self.reference(to: folder, identity, base: base)
+    if let picture { entry["thumbnail"] = [thumbnail(picture)] }
+    return entry
+  }
+
+  private func manifests(from first: Int, limit: Int) throws(StorageError) -> [JSONValue] {
+    try catalog.items(in: own, from: first, limit: limit).map { item in
+      let id = isOfSpace ? item.id.marked : item.id
+      return [
+        "id": .text(PresentationManifest.url(ofID: id, base: base)), "type": "Manifest",
+        "label": PresentationManifest.text(
+          (item.first.book == nil ? nil : titles(id)) ?? item.title ?? item.id.name),
+        "thumbnail": [thumbnail(isOfSpace ? item.first.marked : item.first)],
       ]
     }
   }
 
-  private func items(_ page: Int) throws(StorageError) -> [Catalog.Item] {
-    var (first, found) = ((page - 1) * Self.pageSize, [Catalog.Item]())
-    for (isPrivate, catalog) in shelves where found.count < Self.pageSize {
-      for item in try catalog.items(from: first, limit: Self.pageSize - found.count) {
-        var item = item
-        if isPrivate { item.id = item.id.marked }
-        found.append(item)
-      }
-      first = max(0, first - (try catalog.itemCount()))
-    }
-    return found
+  private func thumbnail(_ entry: CatalogEntry) -> JSONValue {
+    PresentationManifest(id: entry.id, pages: [entry], base: base).thumbnail(entry)
   }
 
-  private func label(_ page: Int, _ count: Int) -> String {
-    "\((page - 1) * Self.pageSize + 1)–\(min(page * Self.pageSize, count))"
+  private static func label(_ page: Int, _ count: Int) -> String {
+    "\((page - 1) * pageSize + 1)–\(min(page * pageSize, count))"
   }
 
   private func collection(_ id: String, _ label: String, _ items: [JSONValue]) -> JSONValue {
-    [
+    var result: JSONValue = [
       "@context": .text(PresentationManifest.context), "id": .text(id), "type": "Collection",
       "label": PresentationManifest.text(label), "items": .list(items),
     ]
+    if let provider = identity.provider { result["provider"] = [provider.json] }
+    return result
   }
 }

@@ -2,6 +2,7 @@ import Catalog
 import Files
 import Foundation
 import HTTPMessages
+import Metadata
 import TileGeometry
 import TileProtocols
 import TileStorage
@@ -13,6 +14,9 @@ struct PresentationManifest {
   let pages: [CatalogEntry]
   /// Absolute.
   let base: String
+  var identity = SiteIdentity()
+  /// Of a book, where it is described as a whole.
+  var book: BookDescription?
 
   static let mediaType =
     "application/ld+json;profile=\"http://iiif.io/api/presentation/3/context.json\""
@@ -25,10 +29,16 @@ struct PresentationManifest {
   var json: JSONValue {
     let first = pages[0]
     let isBook = first.id != id
+    let hasCommonTitle = hasCommonTitle
+    var words = first.metadata
+    if isBook, !hasCommonTitle { (words.title, words.titles) = (nil, [:]) }
+    if let book { words = book.words(besides: words, title: words.title) }
+    let canvases = pages.map { "\(place)/canvas/\(PercentEncoding.encode(isBook ? name(ofPage: $0) : "1"))" }
     var result: JSONValue = [
       "@context": .text(Self.context), "id": .text(Self.url(ofID: id, base: base)), "type": "Manifest",
-      "label": label(first.metadata, isCommon: !isBook || hasCommonTitle),
-      "items": .list(pages.enumerated().map { canvas($1, number: $0 + 1) }), "thumbnail": [thumbnail(first)],
+      "label": label(words),
+      "items": .list(zip(pages, canvases).map { canvas($0, id: $1, hasCommonTitle) }),
+      "thumbnail": [thumbnail(first)],
       "homepage": [
         [
           "id": "\(base)/view/\(PercentEncoding.encode(first.id.text))", "type": "Text",
@@ -37,9 +47,21 @@ struct PresentationManifest {
         ]
       ],
     ]
-    if isBook { result["behavior"] = ["paged"] }
-    describe(first, &result)
-    return result
+    if isBook {
+      result["behavior"] = [.text((book?.behavior ?? .paged).rawValue)]
+      if let direction = book?.viewingDirection { result["viewingDirection"] = .text(direction.rawValue) }
+      if let structures = structures(canvases) { result["structures"] = structures }
+    }
+    describe(words, &result)
+    return linked(result)
+  }
+
+  /// What canvases and ranges are below.
+  var place: String { "\(base)/iiif/presentation/3/\(PercentEncoding.encode(id.text))" }
+
+  /// What a page is called below the book: no other page that comes or goes changes it.
+  func name(ofPage page: CatalogEntry) -> String {
+    String(page.id.text.utf8.dropFirst(id.text.utf8.count + 1)) ?? ""
   }
 
   /// Of a book all of whose pages say the same, as those of one file do.
@@ -49,8 +71,7 @@ struct PresentationManifest {
   }
 
   /// The title in every language that it is known in.
-  private func label(_ metadata: ImageMetadata, isCommon: Bool) -> JSONValue {
-    guard isCommon else { return Self.text(id.name) }
+  private func label(_ metadata: ImageMetadata) -> JSONValue {
     var languages = metadata.titles.mapValues { JSONValue.list([.text(Self.plain($0))]) }
     if let title = metadata.title, !metadata.titles.values.contains(title) {
       languages["none"] = [.text(Self.plain(title))]
@@ -58,8 +79,7 @@ struct PresentationManifest {
     return languages.isEmpty ? Self.text(id.name) : .object(languages)
   }
 
-  private func describe(_ entry: CatalogEntry, _ result: inout JSONValue) {
-    let metadata = entry.metadata
+  private func describe(_ metadata: ImageMetadata, _ result: inout JSONValue) {
     if let caption = metadata.caption { result["summary"] = Self.text(caption) }
     let license = RightsAddress(metadata)
     // What is told as `rights` needs no line of its own.
@@ -85,13 +105,11 @@ struct PresentationManifest {
     result["requiredStatement"] = ["label": ["en": [.text(label)]], "value": Self.texts(required)]
   }
 
-  private func canvas(_ entry: CatalogEntry, number: Int) -> JSONValue {
-    let place = "\(base)/iiif/presentation/3/\(PercentEncoding.encode(id.text))"
+  private func canvas(_ entry: CatalogEntry, id canvas: String, _ hasCommonTitle: Bool) -> JSONValue {
     let size = entry.pyramid?.imageSize
-    let canvas = "\(place)/canvas/\(number)"
-    return [
+    var result: JSONValue = [
       "id": .text(canvas), "type": "Canvas",
-      "label": Self.text(entry.page.map(String.init) ?? Self.title(entry)),
+      "label": Self.text(canvasLabel(entry, hasCommonTitle)),
       "width": .integer(size?.width ?? 1), "height": .integer(size?.height ?? 1),
       "thumbnail": [thumbnail(entry)],
       "items": [
@@ -108,9 +126,18 @@ struct PresentationManifest {
         ]
       ],
     ]
+    if let scale = Self.physicalScale(entry, of: canvas) { result["service"] = [scale] }
+    return result
   }
 
-  private func thumbnail(_ entry: CatalogEntry) -> JSONValue { picture(entry, side: 256) }
+  /// A page's title, where not all pages have the same; else what it is called in its book.
+  private func canvasLabel(_ entry: CatalogEntry, _ hasCommonTitle: Bool) -> String {
+    guard entry.id != id, let page = entry.page else { return Self.title(entry) }
+    let own = hasCommonTitle ? nil : entry.metadata.title
+    return own ?? entry.label ?? String(page)
+  }
+
+  func thumbnail(_ entry: CatalogEntry) -> JSONValue { picture(entry, side: 256) }
 
   /// The finest level within `side` pixels along a side: it is one tile or cheap to make.
   private func picture(_ entry: CatalogEntry, side: Int) -> JSONValue {

@@ -5,7 +5,7 @@ import ImageLibrary
 
 /// The query of `/api/images`, checked once.
 struct ListQuery {
-  static let parameters = ["limit", "cursor", "q", "sort", "folder", "fields"]
+  static let parameters = ["limit", "cursor", "q", "sort", "folder", "in", "fields"]
 
   private(set) var limit = 100
   let cursor: String?
@@ -46,7 +46,14 @@ struct ListQuery {
         throw Refusal(
           "folder is '\(text.prefix(40))'; it takes a part of ids in front of a slash, such as paintings")
       }
-      selection.folder = folder
+      selection.scope = .folder(folder)
+    }
+    if let text = values["in"] {
+      guard values["folder"] == nil else { throw Refusal("in is of a book's pages, which lie in no folder") }
+      guard let book = ImageID(text) else {
+        throw Refusal("in is '\(text.prefix(40))'; it takes the id of a book")
+      }
+      selection.scope = .book(book)
     }
     if let text = values["fields"] { fields = try Self.fields(text) }
   }

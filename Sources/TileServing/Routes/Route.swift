@@ -76,23 +76,34 @@ package enum Route: Sendable {
 package enum PresentationRequest: Sendable {
   /// - Parameter id: where the image's or book's id stands.
   case manifest(id: Range<Int>)
-  /// - Parameter page: nil for the whole library.
-  case collection(page: Int?)
+  /// - Parameters:
+  ///   - folder: where its id stands; nil for the whole library.
+  ///   - page: from 1; nil for the folder itself.
+  case collection(folder: Range<Int>?, page: Int?)
   case nothing
 
   init?(_ path: RawPath) {
     let start = 21
     guard path.starts(with: "/iiif/presentation/3/") else { return nil }
-    if let file = path.slash(before: path.count, from: start),
-      path.isPart("manifest", from: file + 1, to: path.count)
+    let last = path.slash(before: path.count, from: start)
+    if let last, path.isPart("manifest", from: last + 1, to: path.count) {
+      self = .manifest(id: start..<last)
+    } else if let collection = Self.collection(path, from: start, to: path.count, page: nil) {
+      self = collection
+    } else if let last, let page = path.number(last + 1..<path.count),
+      let collection = Self.collection(path, from: start, to: last, page: page)
     {
-      self = .manifest(id: start..<file)
-    } else if path.isPart("collection", from: start, to: path.count) {
-      self = .collection(page: nil)
-    } else if path.has("collection/", at: start), let page = path.number(start + 11..<path.count) {
-      self = .collection(page: page)
+      self = collection
     } else {
       self = .nothing
     }
+  }
+
+  private static func collection(_ path: RawPath, from start: Int, to end: Int, page: Int?) -> Self? {
+    if path.isPart("collection", from: start, to: end) { return .collection(folder: nil, page: page) }
+    guard let folder = path.slash(before: end, from: start),
+      path.isPart("collection", from: folder + 1, to: end)
+    else { return nil }
+    return .collection(folder: start..<folder, page: page)
   }
 }

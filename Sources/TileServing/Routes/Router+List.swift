@@ -2,11 +2,12 @@ import Catalog
 import Files
 import HTTPMessages
 import ImageLibrary
+import Metadata
 import TileStorage
 
 /// The library, paged and searchable, and one image of it.
 extension Router {
-  /// `/api/images?limit=&cursor=&q=&sort=&folder=&fields=`
+  /// `/api/images?limit=&cursor=&q=&sort=&folder=&in=&fields=`
   func list() -> Response {
     guard let parameters = decodedQuery() else {
       return .problem(400, "Bad parameter", "the query has a malformed escape")
@@ -19,17 +20,24 @@ extension Router {
       let images: [ListedImage]
       let total: Int
       let next: String?
+      /// What to do where there is nothing yet.
+      let hint: String?
     }
     do throws(StorageError) {
       let listing = try visitor.list(
         site.library, query.selection, after: query.cursor, limit: query.limit)
-      var pages: [ImageID: Int] = [:]
-      for book in Set(listing.entries.compactMap(\.book)) { pages[book] = try pageCount(ofBook: book) }
-      let images = listing.entries.compactMap { entry in
-        ImageDescription(entry, pages: entry.book.flatMap { pages[$0] } ?? 1, base: site.base)
-          .map { ListedImage($0, query.fields) }
+      let descriptions: [ImageDescription?]
+      if case .book(let book) = query.selection.scope {
+        descriptions = try described(pages: listing.entries, of: book)
+      } else {
+        descriptions = listing.entries.map(described(item:))
       }
-      let page = Response.json(Page(images: images, total: listing.total, next: listing.next))
+      let images = descriptions.compactMap { $0.map { ListedImage($0, query.fields) } }
+      let isEmpty = listing.total == 0 && query.selection.isWhole && !site.access.isWritable
+      let page = Response.json(
+        Page(
+          images: images, total: listing.total, next: listing.next,
+          hint: isEmpty ? "pictures become images by 'ziggurat build PICTURES --library DIR'" : nil))
       return listing.entries.contains(where: \.isWordless) ? page.forNow : page
     } catch {
       return .problem(500, "Unreadable", "the library's catalog cannot be read").because(error)
@@ -40,8 +48,11 @@ extension Router {
   func describe(_ id: ImageID?) -> Answer { waiting(for: id) ?? .now(description(of: id)) }
 
   func description(of id: ImageID?) -> Response {
-    knownNow(id, problem: true) { entry, archive in
+    if let book = id.flatMap(description(ofBook:)) { return .json(book) }
+    return knownNow(id, problem: true) { entry, archive in
+      var entry = entry
       let pages = entry.book.flatMap { try? pageCount(ofBook: $0) } ?? 1
+      if entry.page == nil { entry.page = entry.book.flatMap { try? number(ofPage: entry.id, in: $0) } }
       guard var description = ImageDescription(entry, pages: pages, base: site.base) else {
         return .problem(500, "Unreadable", "the archive of this image cannot be read")
       }
@@ -52,6 +63,8 @@ extension Router {
             "\(site.base)/api/images/\(PercentEncoding.encode(entry.id.text))/animation?g=\(description.generation)"
         )
       }
+      description.dimensions = archive.buildRecord?.dimensions
+      description.bookTitle = entry.book.flatMap(title(ofBook:))
       return .json(description)
     }
   }
@@ -71,6 +84,56 @@ extension Router {
         ("ETag", EntityTag(of: Array("animation".utf8), generation: archive.generation).text),
         ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
       ], .bytes(Array(bytes)))
+  }
+
+  /// Where there is a book of this id, and no image.
+  private func description(ofBook id: ImageID) -> ImageDescription? {
+    guard let place = place(id), place.library.current.entry(place.id) == nil else { return nil }
+    return cover(ofBook: id).flatMap(described(item:))
+  }
+
+  /// An image, or a book by its cover and what describes it as a whole.
+  private func described(item entry: CatalogEntry) -> ImageDescription? {
+    var entry = entry
+    if let cover = entry.cover, let book = entry.book.flatMap(describedBook) {
+      entry.metadata = book.words(besides: entry.metadata, title: cover.title)
+      entry.cover?.title = entry.metadata.title
+    }
+    return ImageDescription(item: entry, base: site.base)
+  }
+
+  private func describedBook(_ id: ImageID) -> BookDescription? {
+    place(id).flatMap { $0.library.description(ofBook: $0.id) }
+  }
+
+  func title(ofBook id: ImageID) -> String? { describedBook(id)?.metadata.title }
+
+  /// As the visitor calls it; nil where there is no such book.
+  func cover(ofBook id: ImageID) -> CatalogEntry? {
+    guard let place = place(id), let cover = try? place.library.catalog.cover(ofBook: place.id) else {
+      return nil
+    }
+    return id.isPrivate ? cover.marked : cover
+  }
+
+  private func described(
+    pages: [CatalogEntry], of book: ImageID
+  ) throws(StorageError) -> [ImageDescription?] {
+    let count = try pageCount(ofBook: book)
+    var numbers: [ImageID: Int] = [:]
+    if pages.contains(where: { $0.page == nil }), let place = place(book) {
+      numbers = try place.library.catalog.numbers(ofBook: place.id)
+    }
+    return pages.map { page in
+      var page = page
+      page.page = page.page ?? numbers[page.id.unmarked ?? page.id]
+      return ImageDescription(page, pages: count, base: site.base)
+    }
+  }
+
+  private func number(ofPage id: ImageID, in book: ImageID) throws(StorageError) -> Int? {
+    guard let place = place(book) else { return nil }
+    return try place.library.catalog.number(ofPage: id.unmarked ?? id, in: place.id)
   }
 
   private func pageCount(ofBook id: ImageID) throws(StorageError) -> Int {

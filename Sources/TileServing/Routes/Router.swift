@@ -24,7 +24,8 @@ struct Router {
   }
 
   func answer() -> Answer {
-    switch path.route {
+    if let moved = toTheNewID { return .now(moved) }
+    return switch path.route {
     case .tiles(let request): tiles(request)
     case .presentation(let request): presentation(request)
     case .api(let request): api(request)
@@ -38,11 +39,17 @@ struct Router {
 
   private var hidesMetrics: Bool { site.access.hidesMetrics && !request.isMonitor }
 
-  /// The viewer's page; with 404 where there is no such image, which the page then says in its own words.
+  /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
   private func view(_ id: ImageID?) -> Response {
     var response = page("view.html", frames: site.access.frames)
     let place = id.flatMap(place)
     if response.status == 200, (try? place.flatMap({ try $0.library.archive($0.id) })) == nil {
+      if let id, let cover = cover(ofBook: id) {
+        let segment = PercentEncoding.encode(cover.id.text)
+        return Response(
+          303, [("Location", "\(site.basePath.text)/view/\(segment)"), ("Cache-Control", "no-store")],
+          .bytes([]))
+      }
       response.status = 404
       // It may be there for who unlocks a space next.
       response["Cache-Control"] = "no-store"
@@ -51,7 +58,13 @@ struct Router {
   }
 
   private func page(_ path: String, frames: FrameAncestors = .own) -> Response {
-    guard let files = site.files else { return .text(404, "there is nothing at this path") }
+    guard let files = site.files else {
+      return .text(
+        404,
+        path.isEmpty
+          ? "the viewer's files are not here; see 'ziggurat serve --public'" : "there is nothing at this path"
+      )
+    }
     return files.response(
       path.isEmpty ? "index.html" : path, acceptEncoding: request.header("Accept-Encoding") ?? "",
       frames: frames)
@@ -175,7 +188,7 @@ struct Router {
   ) -> Response {
     let found = find(id, problem) { (id, place) throws(StorageError) in
       var found = try place.library.catalogEntry(place.id)
-      found?.entry.id = id
+      if id.isPrivate, let entry = found?.entry.marked { found?.entry = entry }
       return found
     }
     switch found {

@@ -43,6 +43,20 @@ package protocol ArchiveStore: Sendable {
     id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
   ) throws(StorageError) -> Bool
 
+  /// The file that describes a book as a whole, at most 4 MB of it; nil where there is none.
+  func bookFile(of book: ImageID) -> [UInt8]?
+
+  /// Replaces it; nil removes it.
+  func keep(bookFile bytes: [UInt8]?, of book: ImageID) throws(StorageError)
+
+  /// Gives an archive another id, with what was written about it, and remembers the old one; see `ArchiveMove`.
+  /// - Parameter pageName: of a page, what its new id has behind its book's; a book is renamed with its pages.
+  /// - Returns: false where it cannot be moved, and is where it was.
+  func move(_ old: ImageID, to new: ImageID, pageName: String?) throws(StorageError) -> Bool
+
+  /// Whether there is an archive of this id, be it damaged.
+  func holds(_ id: ImageID) -> Bool
+
   /// How many images there are, whoever built them.
   func count() throws(StorageError) -> Int
 
@@ -67,6 +81,15 @@ extension ArchiveStore {
   ) throws(StorageError) -> Bool { false }
 
   package func buildRecord(ofSoundID id: ImageID) -> BuildRecord? { buildRecord(ofID: id) }
+
+  /// Where archives are no plain files, books are their pages alone.
+  package func bookFile(of book: ImageID) -> [UInt8]? { nil }
+
+  package func keep(bookFile bytes: [UInt8]?, of book: ImageID) throws(StorageError) {}
+
+  package func move(_ old: ImageID, to new: ImageID, pageName: String?) throws(StorageError) -> Bool { false }
+
+  package func holds(_ id: ImageID) -> Bool { buildRecord(ofID: id) != nil }
 }
 
 extension SZIWriter: ArchiveWriter {}
@@ -111,8 +134,34 @@ package struct FolderStore: ArchiveStore {
   package func rewrite(
     id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
   ) throws(StorageError) -> Bool {
-    try ArchiveWords.rewrite(archiveAt: id.archive(in: library), words)
+    try ArchiveWords.rewrite(archiveAt: id.archive(in: library), as: id.name, words)
   }
+
+  /// `book.json` in the folder of its pages.
+  package static func bookFile(of book: ImageID, in library: String) -> String {
+    "\(library)/\(book)/book.json"
+  }
+
+  package func bookFile(of book: ImageID) -> [UInt8]? {
+    try? SidecarFile(path: Self.bookFile(of: book, in: library))?.contents(
+      atMost: 4 << 20, within: Enclosure(library))
+  }
+
+  package func keep(bookFile bytes: [UInt8]?, of book: ImageID) throws(StorageError) {
+    let path = Self.bookFile(of: book, in: library)
+    if let bytes {
+      try FolderTree.make(parentFolder(path))
+      try SidecarFile.publish(bytes, to: path)
+    } else {
+      try SidecarFile(path: path)?.remove()
+    }
+  }
+
+  package func move(_ old: ImageID, to new: ImageID, pageName: String?) throws(StorageError) -> Bool {
+    try ArchiveMove(old, to: new, in: library).run(pageName: pageName)
+  }
+
+  package func holds(_ id: ImageID) -> Bool { access(id.archive(in: library), F_OK) == 0 }
 
   package func count() throws(StorageError) -> Int {
     // A dry run makes no library.

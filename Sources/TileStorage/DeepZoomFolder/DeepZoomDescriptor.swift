@@ -30,11 +30,16 @@ public struct DeepZoomDescriptor: Hashable, Sendable {
     }
     // Real descriptors have some 200 bytes.
     guard xml.count <= 65_536 else { throw StorageError(action, "\(xml.count) bytes are too many") }
-    let values: [String: String]
-    do throws(XMLAttributes.Refusal) {
-      values = try Array(xml).withUnsafeBufferPointer { (bytes) throws(XMLAttributes.Refusal) in
-        try XMLAttributes(UnsafeRawBufferPointer(bytes)).values
-      }
+    // The attributes of the root and of what is right below it, by `Element.Attribute`.
+    var values: [String: String] = [:]
+    do throws(XMLElements.Refusal) {
+      try XMLElements.read(
+        Array(xml),
+        begin: { element in
+          guard element.depth <= 2 else { return true }
+          for each in element.values { values["\(element.name).\(each.name)"] = each.value }
+          return true
+        })
     } catch { throw StorageError(action, error.reason) }
     func number(_ name: String, _ range: ClosedRange<Int>) throws(StorageError) -> Int {
       guard let text = values[name] else { throw StorageError(action, "no \(name)") }

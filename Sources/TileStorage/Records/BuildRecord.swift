@@ -1,3 +1,4 @@
+package import Files
 public import Foundation
 
 /// `vendor/ziggurat/build.json`: what an archive was built from and how, for whoever asks later and
@@ -10,6 +11,10 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var sourceName: String
   /// The page of a book or a multi-page source, counted from 1; nil for an image by itself.
   public var page: Int?
+  /// What the page of a book that is a folder is called below it: its file's path there without its ending.
+  public var folio: String?
+  /// What the source calls the page, where that is not its number.
+  public var label: String?
   /// The source's size in bytes.
   public var sourceBytes: Int
   /// The XXH3-128 of the source's bytes, hexadecimal.
@@ -26,8 +31,23 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var steps: [String]
   /// Microns per image pixel, across and down, where the source tells them.
   public var micronsPerPixel: [Double]?
+  /// The same across, where pixels are square to within 1%: what rulers and scale bars need.
+  package var squareMicronsPerPixel: Double? {
+    guard let microns = micronsPerPixel, microns.count == 2, microns[0].isFinite, microns[0] > 0,
+      abs(microns[0] - microns[1]) <= microns[0] / 100
+    else { return nil }
+    return microns[0]
+  }
+
   /// The moving picture that the archive keeps, if any.
   public var animation: Animation?
+  /// Which pictures that a slide holds beside itself are in the archive, and archives of their own: `label`, `macro`,
+  /// `thumbnail`; nil where there are none, or they were not asked for.
+  package var associatedImages: [String]?
+  /// Which of them this is.
+  package var associatedAs: String?
+  /// Of a stack of which the archive shows one plane.
+  package var dimensions: ImageDimensions?
 
   /// A record without scale and animation.
   public init(
@@ -58,9 +78,33 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   }
 }
 
+extension BuildRecord {
+  /// The book whose page the image of this id is: all of the id but what the page is called; nil of an image by itself.
+  package func book(ofPage id: ImageID) -> ImageID? {
+    guard folio != nil || page != nil else { return nil }
+    var book: ImageID? = id
+    for _ in 0...(folio ?? "").utf8.count(where: { $0 == UInt8(ascii: "/") }) { book = book?.folder }
+    return book
+  }
+
+  /// What the page is called in its book; nil where that is its number.
+  package var pageLabel: String? { label ?? folio?.split(separator: "/").last.map(String.init) }
+}
+
 extension TileArchive {
   /// What the archive was built from, where Ziggurat built it.
   public var buildRecord: BuildRecord? {
     entry(BuildRecord.entryName).flatMap { BuildRecord(json: Data($0)) }
+  }
+
+  /// The build record's `squareMicronsPerPixel`. A record without any, as of most pictures, is not decoded for it.
+  package var squareMicronsPerPixel: Double? {
+    let name: StaticString = "micronsPerPixel"
+    guard let record = entry(BuildRecord.entryName), let start = record.baseAddress else { return nil }
+    let last = record.count - name.utf8CodeUnitCount
+    guard last >= 0,
+      (0...last).contains(where: { memcmp(start + $0, name.utf8Start, name.utf8CodeUnitCount) == 0 })
+    else { return nil }
+    return BuildRecord(json: Data(record))?.squareMicronsPerPixel
   }
 }

@@ -13,8 +13,12 @@ public struct SourceRoot: Hashable, Sendable {
   /// - Parameters:
   ///   - path: absolute, its last part as a person calls it.
   ///   - isBook: whether its folders were read as books.
-  public init(path: String, isBook: Bool) {
-    let name = Array("\(isBook ? "book" : "picture")\0\(path)".utf8)
+  public init(path: String, isBook: Bool) { self.init(path: path, isBook: isBook, prefix: nil) }
+
+  /// - Parameter prefix: with what the ids of its images begin; with another it is another root.
+  package init(path: String, isBook: Bool, prefix: ImageID?) {
+    let suffix = prefix.map { "\0\($0)" } ?? ""
+    let name = Array("\(isBook ? "book" : "picture")\0\(path)\(suffix)".utf8)
     let digits = String(name.withUnsafeBytes { Digest.of($0) }, radix: 16)
     text = String(repeating: "0", count: 16 - digits.count) + digits
   }

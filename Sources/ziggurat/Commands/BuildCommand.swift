@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import PyramidBuilding
 import TileStorage
@@ -10,11 +11,20 @@ enum BuildCommand: Command {
     [
       Option("library", "DIR", help: "where the archives go; made if missing")
     ] + BuildOptions.arguments + [
-      Option("book", help: "each folder of page scans is one book: its images are the pages ID/1, ID/2, …"),
+      Option(
+        "book",
+        help: "each folder of page scans is one book: its images are the pages ID/NAME, in natural order"),
+      Option("prefix", "NAME", help: "what all ids begin with, NAME/…: for a second source of one library"),
       Option("jobs", "N", help: "threads (default: all cores)"),
       Option(
         "memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
       Option("image-timeout", "SECONDS", help: "that one image may take (default: 600)"),
+      Option(
+        "mend", "FILE",
+        help:
+          "build anew the images of FILE alone: JSON of ids and sources' digests; -: stdin"
+      ),
+      Option("keep-old", help: "leave as it is what this version of the program alone would build otherwise"),
       Option("force", help: "build again what is there and unchanged"),
       PruneMode.options[0], PruneMode.options[1],
       Option("watch", help: "then stay, and build what is added or changed until Ctrl-C"),
@@ -22,15 +32,14 @@ enum BuildCommand: Command {
       PasswordPrompt.optionOfSpace,
       Option("dry-run", help: "tell what would be done and do nothing"),
       Option("json", help: "one JSON object a line per image on stdout"),
-      Option("quiet", help: "say nothing but failures"),
-    ]
+    ] + Verbosity.options
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     guard !arguments.operands.isEmpty else {
       throw UsageError("the source is missing: ziggurat build \(usage)")
     }
     let library = try arguments.required("library")
-    let isQuiet = try arguments.flag("quiet")
+    let verbosity = try Verbosity(arguments)
     let asJSON = try arguments.flag("json")
     let options = try BuildOptions(arguments)
     let jobs = try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount
@@ -43,7 +52,12 @@ enum BuildCommand: Command {
     let asBooks = try arguments.flag("book")
     let watches = try arguments.flag("watch")
     if watches, isDryRun { throw UsageError("--watch and --dry-run do not go together") }
+    let prefix = try Self.prefix(arguments)
     let isPrivate = try arguments.flag("space")
+    let mending = try Self.mending(arguments)
+    if mending != nil, prunes != .nothing || watches || isPrivate {
+      throw UsageError("--mend does not go together with --prune, --watch and --space")
+    }
     let imageTimeout = try arguments.int("image-timeout", in: 1...1_000_000) ?? 600
     if let code = ProgramCells.start(options, takesUncommon: true, builds: true) { return code }
     var store: any ArchiveStore = FolderStore(library: library)
@@ -55,6 +69,9 @@ enum BuildCommand: Command {
       store: store, options: options, jobs: jobs, isCancelled: { Interruption.isAsked })
     (builder.isDryRun, builder.force, builder.imageTimeout) = (isDryRun, force, imageTimeout)
 
+    builder.mending = mending
+    builder.keepsOld = try arguments.flag("keep-old")
+    if builder.keepsOld, force { throw UsageError("--keep-old and --force do not go together") }
     Interruption.listen()
     do {
       try builder.prepare()
@@ -65,9 +82,36 @@ enum BuildCommand: Command {
     var round = BuildRound(
       builder: builder, library: library, isPrivate: isPrivate, operands: arguments.operands,
       asBooks: asBooks, prunes: prunes, watches: watches,
-      memoryLimit: memoryLimit, isQuiet: isQuiet, asJSON: asJSON)
+      memoryLimit: memoryLimit, verbosity: verbosity, asJSON: asJSON)
+    round.prefix = prefix
     round.keepsDeleted = keepsDeleted.map { $0 * 3600 }
     let code = round.run()
     return watches && code != .interrupted ? round.watch() : code
+  }
+
+  private static func prefix(_ arguments: Arguments) throws(UsageError) -> ImageID? {
+    guard let text = arguments.string("prefix") else { return nil }
+    guard let id = ImageID(text.hasSuffix("/") ? String(text.dropLast()) : text), !id.isHidden else {
+      throw UsageError(
+        "\(arguments.spelled("prefix")) is '\(text)'; it takes a name, or several with slashes between")
+    }
+    return id
+  }
+
+  /// The images that `verify --repair` asks for.
+  private static func mending(_ arguments: Arguments) throws(UsageError) -> Mending? {
+    guard let file = arguments.string("mend") else { return nil }
+    let data =
+      file == "-"
+      ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: file)
+    guard let data, let digests = try? JSONDecoder().decode([String: String].self, from: data) else {
+      throw UsageError("--mend \(file): is no JSON object of image ids and digests")
+    }
+    var images: [ImageID: String] = [:]
+    for (text, digest) in digests {
+      guard let id = ImageID(text) else { throw UsageError("--mend \(file): '\(text)' is no image's id") }
+      images[id] = digest
+    }
+    return Mending(images)
   }
 }

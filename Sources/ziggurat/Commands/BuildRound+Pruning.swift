@@ -6,9 +6,16 @@ import TileStorage
 
 extension BuildRound {
   /// Remembers from where the images came that are in the library now.
-  mutating func claim(_ images: [ImageID: SourceRoot]) {
+  mutating func claim(_ images: [ImageID: SourceRoot], of scan: SourceScan) {
     guard !builder.isDryRun, !images.isEmpty else { return }
-    do throws(StorageError) { try origins().claim(images) } catch {
+    do throws(StorageError) {
+      let origins = try origins()
+      try origins.claim(images)
+      try (origins as? LibraryOrigins)?.remember(
+        Dictionary(
+          scan.roots.map { ($0.root, SourcePlace(path: $0.path, isBook: asBooks, prefix: prefix)) },
+          uniquingKeysWith: { $1 }))
+    } catch {
       guard !hasToldOrigins else { return }
       hasToldOrigins = true
       Output.note(
@@ -29,7 +36,7 @@ extension BuildRound {
       pruned.removeAll { ContinuousClock.now - $0.instant > .seconds(24 * 3600) }
       let pruning = try LibraryPruning(
         of: scan, keeping: met, in: builder.store, origins: try origins(),
-        gone: pruned.reduce(0) { $0 + $1.count })
+        sparing: changes.unsettledSizes, gone: pruned.reduce(0) { $0 + $1.count })
       if prunes == .careful, let refusal = pruning.refusal {
         // Told once, not at every look.
         guard refusal != toldRefusal else { return }
@@ -45,6 +52,36 @@ extension BuildRound {
       for error in errors { tally.add(failure(error)) }
       if let keepsDeleted { try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted) }
     } catch { tally.add(failure(error)) }
+  }
+
+  /// Removes pages of books under the numbers that they had before they were called by their files' names.
+  mutating func removeReplaced(_ scan: SourceScan, _ met: MetImages, _ tally: inout BuildTally) {
+    let replaced = ReplacedPages(of: scan, keeping: met, in: builder.store)
+    guard !builder.isDryRun else { return tally.addPruned(replaced.ids, isDryRun: true) }
+    do throws(StorageError) {
+      let (gone, errors) = try replaced.run(in: builder.store)
+      tally.addPruned(gone, isDryRun: false)
+      for error in errors { tally.add(failure(error)) }
+    } catch { tally.add(failure(error)) }
+  }
+
+  /// Takes over what describes books beside their pages.
+  mutating func describeBooks(_ scan: SourceScan, _ tally: inout BuildTally) {
+    guard !builder.isDryRun, builder.mending == nil else { return }
+    let failures = BookFile.take(scan, into: builder.store)
+    for failure in failures where !toldBooks.contains(failure.description) { tally.add(failure) }
+    toldBooks = Set(failures.map(\.description))
+  }
+
+  /// What new sources may be that were called otherwise. Of a folder that cannot be read, or is not mounted, nothing is
+  /// gone.
+  mutating func gone(_ scan: SourceScan) -> GoneImages? {
+    guard !isPrivate, builder.mending == nil, scan.failures.isEmpty, !Interruption.isAsked,
+      !scan.roots.contains(where: \.isEmpty), !builder.isDryRun || Catalog.exists(in: library),
+      let origins = try? origins()
+    else { return nil }
+    let roots = Set(scan.roots.map(\.root))
+    return GoneImages(of: scan, in: builder.store) { (try? origins.images(from: roots)) ?? [] }
   }
 
   private func failure(_ error: StorageError) -> BuildError {

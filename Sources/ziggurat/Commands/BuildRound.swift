@@ -16,40 +16,47 @@ struct BuildRound {
   let prunes: PruneMode
   /// Seconds.
   var keepsDeleted: Int?
+  /// Ends with the server that shows what is built.
+  var isOfServer = false
+  /// With what ids begin.
+  var prefix: ImageID?
   var libraryOrigins: LibraryOrigins?
   var hasToldOrigins = false
   var toldRefusal: LibraryPruning.Refusal?
   let memoryLimit: Int
-  let isQuiet: Bool
+  let verbosity: Verbosity
   let asJSON: Bool
   let watches: Bool
-  private var changes = SourceChanges()
+  private(set) var changes = SourceChanges()
   private var met = MetImages()
   private var folders: [String] = []
   /// Told once, not at every look.
   private var toldFailures: Set<String> = []
+  var toldBooks: Set<String> = []
   /// Images that were pruned lately, and when: what goes bit by bit is judged as if it went at once.
   var pruned: [(instant: ContinuousClock.Instant, count: Int)] = []
 
   init(
     builder: LibraryBuilder, library: String, isPrivate: Bool, operands: [String], asBooks: Bool,
     prunes: PruneMode,
-    watches: Bool, memoryLimit: Int, isQuiet: Bool, asJSON: Bool
+    watches: Bool, memoryLimit: Int, verbosity: Verbosity, asJSON: Bool
   ) {
     (self.builder, self.library, self.isPrivate) = (builder, library, isPrivate)
     (self.operands, self.asBooks, self.prunes) = (operands, asBooks, prunes)
     self.watches = watches
-    (self.memoryLimit, self.isQuiet, self.asJSON) = (memoryLimit, isQuiet, asJSON)
+    (self.memoryLimit, self.verbosity, self.asJSON) = (memoryLimit, verbosity, asJSON)
   }
 
   private func scanned() -> SourceScan {
-    SourceScan(operands, library: library, asBooks: asBooks, isCancelled: { Interruption.isAsked })
+    SourceScan(
+      operands, library: library, asBooks: asBooks, prefix: prefix, isCancelled: { Interruption.isAsked })
   }
 
   /// Builds everything that the operands name.
   mutating func run() -> ExitCode {
     let scan = scanned()
-    return build(scan.sources, of: scan, isFirst: true)
+    let sources = builder.mending?.sources(among: scan.sources)
+    return build(sources ?? scan.sources, of: scan, isFirst: true)
   }
 
   /// Builds what is added or changed, until the user asks to stop.
@@ -63,7 +70,9 @@ struct BuildRound {
         "\(Output.count(deaf, "folder")) cannot be watched (see fs.inotify.max_user_watches); "
           + "all are read again once a minute anyhow")
     }
-    if !isQuiet { Output.note("watching \(Output.count(folders.count, "folder")); Ctrl-C ends it") }
+    if verbosity >= .changes, !isOfServer {
+      Output.note("watching \(Output.count(folders.count, "folder")); Ctrl-C ends it")
+    }
     // What was added during the first build had no one listening: the first look is at once.
     var isDue = true
     var idle = 0
@@ -85,7 +94,7 @@ struct BuildRound {
       isDue = !known.isSuperset(of: scan.folders)
       if build(changes.settled(of: scan.sources), of: scan, isFirst: false) == .interrupted { break }
     }
-    Output.error("no longer watching; what is finished stays")
+    if !isOfServer { Output.error("no longer watching; what is finished stays") }
     return .interrupted
   }
 
@@ -94,34 +103,35 @@ struct BuildRound {
   ) -> ExitCode {
     folders = scan.folders
     changes.remember(sources)
-    var tally = BuildTally(isQuiet: isQuiet, asJSON: asJSON, total: sources.count)
+    var tally = BuildTally(verbosity, asJSON: asJSON, total: sources.count)
     for failure in scan.failures where isFirst || !toldFailures.contains(failure.description) {
       tally.add(failure)
     }
     toldFailures = Set(scan.failures.map(\.description))
-    let wholes = Dictionary(uniqueKeysWithValues: sources.map { ($0.path, $0) })
+    let wholes = Dictionary(sources.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     var again: Set<SourceScan.Source> = []
     var early: Set<SourceScan.Source> = []
     // The run keeps what it calls, which self may not be.
     let (changes, watches) = (self.changes, self.watches)
     var met = self.met
     met.forget(sources)
+    builder.gone = gone(scan)
     let run = LibraryRun(builder, sources, besides: scan.sources, memoryLimit: memoryLimit) {
       image, outcome in
       let source = wholes[image.path]!
       met.add(image, outcome, of: source)
-      guard case .failed(let failure) = outcome else { return tally.add(image, outcome) }
+      guard case .failed(let failure) = outcome else { return tally.add(image, outcome, of: source) }
       if watches, changes.isFresh(source) {
         early.insert(source)
         return tally.postpone()
       }
       if failure.isTemporary { again.insert(source) }
-      tally.add(image, outcome)
+      tally.add(image, outcome, of: source)
     }
     tally.progress?.start { run.progress }
     run.run()
     tally.progress?.end()
-    claim(met.takeClaims())
+    claim(met.takeClaims(), of: scan)
     self.met = met
     for source in again { self.changes.forget(source) }
     for source in early { self.changes.postpone(source) }
@@ -129,9 +139,13 @@ struct BuildRound {
       if isFirst { Output.error("interrupted; what is finished stays, the rest left nothing") }
       return .interrupted
     }
+    if asBooks {
+      removeReplaced(scan, met, &tally)
+      describeBooks(scan, &tally)
+    }
     prune(scan, met, &tally, isFirst)
     if !builder.isDryRun, !isPrivate, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
-    if isFirst || !tally.isEmpty { tally.finish(passedOver: isFirst ? scan.passedOver : 0) }
+    if isFirst || !tally.isEmpty { tally.finish(isFirst ? scan : nil) }
     return tally.exitCode
   }
 }

@@ -5,25 +5,29 @@ import PyramidBuilding
 
 /// Tells how a build goes, image by image, and sums it up.
 struct BuildTally {
-  let isQuiet: Bool
+  let verbosity: Verbosity
   let asJSON: Bool
   private var total: Int
-  private var done = 0
+  /// Sources of which an image was met; a source of many pages is one of them.
+  private var done: Set<SourceScan.Source> = []
   private var built = 0
   private var unchanged = 0
+  private var kept = 0
   private var reworded = 0
+  private var moved = 0
+  private var pruned = 0
   private var failures: [BuildError] = []
   /// Of them, what was asked for and is no image.
   private var refused = 0
   /// Nothing was built or failed; what is pruned has a line of its own.
-  var isEmpty: Bool { done == 0 && failures.isEmpty }
+  var isEmpty: Bool { done.isEmpty && failures.isEmpty }
 
   /// The line at the foot of a terminal, where there is one.
   let progress: ProgressLine?
 
-  init(isQuiet: Bool, asJSON: Bool, total: Int) {
-    (self.isQuiet, self.asJSON, self.total) = (isQuiet, asJSON, total)
-    progress = ProgressLine(total: total, isQuiet: isQuiet)
+  init(_ verbosity: Verbosity, asJSON: Bool, total: Int) {
+    (self.verbosity, self.asJSON, self.total) = (verbosity, asJSON, total)
+    progress = verbosity >= .changes ? ProgressLine(total: total) : nil
   }
 
   /// - Parameter id: the image's, where it got as far as having one.
@@ -43,10 +47,14 @@ struct BuildTally {
   /// An image that is not told of yet.
   mutating func postpone() { total -= 1 }
 
-  mutating func add(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
-    done += 1
-    // Pages are counted as they are met.
-    total = max(total, done)
+  /// - Parameters:
+  ///   - source: the image's: a source by itself or a page of `whole`.
+  ///   - whole: what the run was given.
+  mutating func add(
+    _ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of whole: SourceScan.Source
+  ) {
+    done.insert(whole)
+    progress?.count(sources: done.count)
     switch outcome {
     case .failed(let failure), .refused(let failure):
       // An interrupted image is told of once, at the end.
@@ -56,7 +64,13 @@ struct BuildTally {
       if asJSON {
         Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "unchanged"])
       }
-      note("unchanged \(source.id)")
+      if verbosity == .everything { note("unchanged \(source.id)") }
+    case .kept:
+      kept += 1
+      if asJSON {
+        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "kept"])
+      }
+      if verbosity == .everything { note("kept as it was \(source.id)") }
     case .reworded, .wouldReword:
       reworded += 1
       let isDone = if case .reworded = outcome { true } else { false }
@@ -65,6 +79,16 @@ struct BuildTally {
         Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": status])
       }
       note("\(isDone ? "reworded" : "would reword") \(source.id)")
+    case .moved(let former), .wouldMove(let former):
+      moved += 1
+      let isDone = if case .moved = outcome { true } else { false }
+      if asJSON {
+        Output.json([
+          "source": .text(source.path), "id": .text(source.id.text), "from": .text(former.text),
+          "status": isDone ? "moved" : "would move",
+        ])
+      }
+      note("\(isDone ? "moved" : "would move") \(former) to \(source.id)")
     case .wouldBuild:
       built += 1
       if asJSON {
@@ -95,32 +119,43 @@ struct BuildTally {
   mutating func addSpared(_ ids: [ImageID], _ failure: BuildError) {
     for id in ids {
       if asJSON { Output.json(["id": .text(id.text), "status": "would prune"]) }
-      Output.note("would prune \(Output.oneLine(id.text))")
+      if verbosity != .summary { Output.note("would prune \(Output.oneLine(id.text))") }
     }
     add(failure)
   }
 
   mutating func addPruned(_ ids: [ImageID], isDryRun: Bool) {
     let status = isDryRun ? "would prune" : "pruned"
+    if !isDryRun { pruned += ids.count }
     for id in ids {
       if asJSON { Output.json(["id": .text(id.text), "status": .text(status)]) }
-      if !isQuiet { Output.note("\(status) \(id)") }
+      if verbosity >= .changes { Output.note("\(status) \(Output.oneLine(id.text))") }
     }
   }
 
-  func finish(passedOver: Int) {
+  /// - Parameter scan: what was asked for; nil after the first look of several.
+  func finish(_ scan: SourceScan?) {
     progress?.end()
-    guard !isQuiet else { return }
+    guard verbosity > .failures else { return }
     // Where a failure stands far above, among the lines of the images that went well.
-    if !failures.isEmpty, done + refused > 1 {
+    if verbosity >= .changes, !failures.isEmpty, done.count + refused > 1 {
       Output.note("failed:")
       for failure in failures { Output.note("  " + Output.oneLine(failure.description)) }
     }
     var parts = ["\(built) built"]
+    if moved > 0 { parts.append("\(moved) moved") }
     if reworded > 0 { parts.append("\(reworded) reworded") }
     if unchanged > 0 { parts.append("\(unchanged) unchanged") }
+    if kept > 0 { parts.append("\(kept) kept as another version built them") }
+    if pruned > 0 { parts.append("\(pruned) pruned") }
     if !failures.isEmpty { parts.append("\(failures.count) failed") }
-    if passedOver > 0 { parts.append("\(passedOver) passed over, no images by their names") }
+    if let scan {
+      if scan.passedOver > 0 { parts.append("\(scan.passedOver) passed over, no images by their names") }
+      // Those that could not be read are told already.
+      for empty in scan.roots where empty.isEmpty && scan.failures.isEmpty {
+        parts.append("no image in \(Output.oneLine(empty.text))")
+      }
+    }
     Output.note(parts.joined(separator: ", "))
   }
 
@@ -130,7 +165,11 @@ struct BuildTally {
   }
 
   private func note(_ line: String, pixels: Int = 0) {
-    let line = "[\(done)/\(total)] " + line
-    if let progress { progress.add(pixels: pixels, line: line) } else if !isQuiet { Output.note(line) }
+    let line = "[\(done.count)/\(total)] " + Output.oneLine(line)
+    if let progress {
+      progress.add(pixels: pixels, line: line)
+    } else if verbosity >= .changes {
+      Output.note(line)
+    }
   }
 }

@@ -5,8 +5,9 @@ import TileStorage
 
 enum ExportCommand: Command {
   static let name = "export"
-  static let usage = "ARCHIVE --layout dz|zoomify|xyz|iiif3 --output DIR"
-  static let summary = "A folder of tiles for web servers that know nothing of tiles."
+  static let usage = "ARCHIVE|LIBRARY… --layout dz|zoomify|xyz|iiif3 --output DIR"
+  static let summary =
+    "Folders of tiles for web servers that know nothing of tiles: of one archive DIR, of several or a library DIR/ID."
   static let options = [
     Option("layout", "dz|zoomify|xyz|iiif3", help: "how the files are named"),
     Option("output", "DIR", help: "the folder to make; it appears when it is complete"),
@@ -17,37 +18,59 @@ enum ExportCommand: Command {
       help: "of the tiles (default: the archive's)"),
     Option("quality", "80", help: "of tiles that have to be encoded anew, 1 to 100"),
     Option("background", "R,G,B", help: "behind transparency and beyond the image's edge (255,255,255)"),
-    Option("base-url", "URL", help: "where the folder will be seen: goes into info.json and tilejson.json"),
+    Option("base-url", "URL", help: "where DIR will be seen: goes into info.json and tilejson.json"),
     Option("force", help: "replace what is at the output"),
     Option("quiet", help: "say nothing but failures"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    let path = try arguments.onlyOperand("the archive")
+    guard !arguments.operands.isEmpty else {
+      throw UsageError("the archive is missing: ziggurat export \(usage)")
+    }
     let output = try arguments.required("output")
     let options = try exportOptions(arguments)
     if let code = ProgramCells.start() { return code }
     Interruption.listen()
-    do {
-      let exporter = try TileExporter(
-        TileArchive(path: path), options: options, isCancelled: { Interruption.isAsked })
-      let report = try exporter.export(to: output)
-      if try !arguments.flag("quiet") {
-        Output.note(
-          "\(output): \(Output.count(report.copied, "tile")) copied as stored, \(report.encoded) made anew, "
-            + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file))
-      }
-      return .success
-    } catch let error as StorageError {
-      if Interruption.isAsked {
-        Output.error("interrupted; nothing is left behind")
-        return .interrupted
-      }
-      Output.error(error.description)
-      return error.isTemporary ? .temporary : .someFailed
-    } catch {
-      throw error as! UsageError
+    let isQuiet = try arguments.flag("quiet")
+    if let library = ExportList.library(around: output) {
+      Output.error("cannot write \(output): it is in the library \(library), which shows what is put there")
+      return .someFailed
     }
+    let list = ExportList(arguments.operands, output: output)
+    var errors = list.errors
+    for error in errors { Output.error(error.description) }
+    for (number, item) in list.items.enumerated() {
+      do throws(StorageError) {
+        var options = options
+        // What this run has written is not replaced by an image whose id begins with another's.
+        if list.isWithinAnother(number) { options.replaces = false }
+        if let part = item.part { options.baseURL = options.baseURL.map { "\($0)/\(part)" } }
+        let report = try TileExporter(
+          TileArchive(path: item.archive, within: item.enclosure), options: options,
+          isCancelled: { Interruption.isAsked }
+        ).export(to: item.output)
+        if !isQuiet { Output.note("\(Output.oneLine(item.output)): \(words(report))") }
+      } catch {
+        if Interruption.isAsked {
+          let rest = list.isOne ? "nothing is left behind" : "what is finished stays, the rest left nothing"
+          Output.error("interrupted; \(rest)")
+          return .interrupted
+        }
+        Output.error(error.description)
+        errors.append(error)
+      }
+    }
+    if !isQuiet, !list.isOne {
+      let failed = errors.isEmpty ? "" : ", \(errors.count) failed"
+      Output.note(
+        "\(Output.count(list.items.count + list.errors.count - errors.count, "image")) exported\(failed)")
+    }
+    return errors.isEmpty ? .success : errors.contains(where: \.isTemporary) ? .temporary : .someFailed
+  }
+
+  private static func words(_ report: TileExporter.Report) -> String {
+    "\(Output.count(report.copied, "tile")) copied as stored, \(report.encoded) made anew, "
+      + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file)
   }
 
   private static func exportOptions(_ arguments: Arguments) throws(UsageError) -> ExportOptions {

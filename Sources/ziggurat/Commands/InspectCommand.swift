@@ -84,6 +84,16 @@ enum InspectCommand: Command {
           Fact("micronsPerPixel", json: .list(microns.map { .number($0) }), "\(microns[0]) × \(microns[1])"))
       }
     }
+    if let dimensions = archive.buildRecord?.dimensions {
+      let channels = dimensions.channels.map { channel -> JSONValue in
+        ["name": .text(channel.name), "colour": .text(channel.colour), "isShown": .flag(channel.isShown)]
+      }
+      let names = dimensions.channels.map { "\($0.name) \($0.isShown ? $0.colour : "hidden")" }
+      facts += [
+        Fact("channels", json: .list(channels), names.joined(separator: ", ")),
+        Fact("sizeZ", dimensions.sizeZ), Fact("sizeT", dimensions.sizeT),
+      ]
+    }
     return facts + words(archive.metadata)
   }
 
@@ -112,7 +122,8 @@ enum InspectCommand: Command {
       Fact("profile", json: .flag(source.hasProfile), ""), Fact("alpha", json: .flag(source.hasAlpha), ""),
       Fact("orientation", source.orientation), Fact("pages", source.pages), Fact("route", source.route),
       Fact("steps", source.steps, separator: "; "),
-    ] + words(source.metadata)
+    ] + (source.associated.isEmpty ? [] : [Fact("associated", source.associated, separator: ", ")])
+      + words(source.metadata)
   }
 
   private static func size(_ width: Int, _ height: Int) -> [Fact] {

@@ -50,10 +50,18 @@ enum ServeCommand: Command {
       Option("request-timeout", "20", help: "seconds until a request must be whole"),
       Option("answer-timeout", "300", help: "seconds until its answer must be taken"),
       Option("idle-timeout", "15", help: "seconds that a connection may be idle"),
-    ] + ListenOptions.options + DoorOptions.options + UploadOptions.options
+    ] + ServeBuild.options + SiteOptions.options + ListenOptions.options + DoorOptions.options
+    + UploadOptions.options
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    let folder = try arguments.onlyOperand("the library's folder")
+    let operand = try arguments.onlyOperand("the library's folder")
+    let handed: [HandedSocket]
+    do { handed = try HandedSocket.all(ProcessInfo.processInfo.environment) } catch {
+      Output.error(error.description)
+      return .someFailed
+    }
+    let build = try ServeBuild(arguments, pictures: operand)
+    let folder = build?.library ?? operand
     if try arguments.flag("writable"), SingleArchive(path: folder) != nil {
       throw UsageError(
         "'\(folder)' is one archive, which is not \(arguments.spelled("writable")); a library's folder is")
@@ -73,19 +81,25 @@ enum ServeCommand: Command {
       rendering.cacheBytes = megabytes << 20
     }
     let limits = try limits(arguments)
+    let identity = try SiteOptions.read(arguments)
     let viewportSide = try arguments.int("max-viewport", in: 1...32768) ?? 32768
     let logName = arguments.string("log") ?? "none"
     guard let log = AccessLog.Style(rawValue: logName) else {
       throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
     }
-    if let code = ProgramCells.start(builds: try arguments.flag("writable")) { return code }
+    let takesUploads = try arguments.flag("writable")
+    if let code = ProgramCells.start(takesUncommon: build != nil, builds: build != nil || takesUploads) {
+      return code
+    }
     HeapMemory.keepLittle()
     let isPrivate = try arguments.flag("space")
     var space: PrivateSpace?
     let gate = isPrivate ? Gate(isSecure: base.hasPrefix("https:")) : nil
     if isPrivate {
-      if let host = hosts.first(where: { !["127.0.0.1", "::1", "localhost"].contains($0) }) {
-        throw UsageError("--space is served on this machine alone; --host is '\(host)'")
+      let given = handed.compactMap { if case .address(let host, _) = $0.place { host } else { nil } }
+      if let host = (hosts + given).first(where: { !["127.0.0.1", "::1", "localhost"].contains($0) }) {
+        let what = hosts.contains(host) ? "--host" : "a socket that was handed over"
+        throw UsageError("--space is served on this machine alone; \(what) is '\(host)'")
       }
       guard log == .none else { throw UsageError("--space and --log do not go together: a log names images") }
       SpaceDoor.forbidTemporaryFiles()
@@ -96,7 +110,7 @@ enum ServeCommand: Command {
     access.sessions.absolute =
       try arguments.int("session-longest", in: 1...604_800) ?? access.sessions.absolute
     try DoorOptions.read(arguments, base: base, listening: hosts, into: &access)
-    let places = try ListenOptions(arguments, hosts: hosts, into: &access)
+    let places = try ListenOptions(arguments, hosts: hosts, handed: handed.map(\.place), into: &access)
     let spaces = PrivateSpaces(library: folder)
     if try takesPasswords(arguments, spaces) {
       if isPrivate { throw UsageError("--space and --spaces do not go together") }
@@ -120,8 +134,8 @@ enum ServeCommand: Command {
     // A file that may not grow any more is like a full disk: no reason to end.
     signal(SIGXFSZ, SIG_IGN)
     MappedFile.surviveCutShortFiles()
-
     raiseDescriptorLimit()
+    if let code = build?.run(signals) { return code }
     let viewer = arguments.string("public") ?? PublicFolder.find()
     let listener: HTTPListener
     let library: Library
@@ -140,9 +154,10 @@ enum ServeCommand: Command {
       site = try Site(
         library: library, publicFolder: viewer, baseURL: base,
         rendering: rendering, viewportSide: viewportSide, gate: gate, access: access,
-        uploads: uploads, version: Ziggurat.version)
+        uploads: uploads, version: Ziggurat.version, identity: identity)
       listener = try HTTPListener(
-        site: site, hosts: places.hosts, port: port, paths: places.paths, monitors: places.monitors,
+        site: site, hosts: places.hosts, port: port, paths: places.paths, handed: handed,
+        monitors: places.monitors,
         threads: threads, limits: limits, log: log, logFile: places.logFile)
     } catch let error as StorageError {
       Output.error(error.description)
@@ -185,14 +200,15 @@ enum ServeCommand: Command {
     }
     // A library of some size can be searched from the first request on; a vast one is not waited for.
     catalogued.wait(upTo: 0.3)
-    let names = places.hosts.map { $0.contains(":") ? "[\($0)]" : $0 }
-    let outside = places.hosts.lazy.compactMap { LocalAddress.find(host: $0) }.first
-    let address = base.isEmpty ? outside.map { "http://\($0):\(listener.port)" } : base
+    let doors = places.doors(port: listener.port)
+    let outside = doors.lazy.compactMap { door in LocalAddress.find(host: door.host).map { ($0, door.port) } }
+      .first
+    let address = base.isEmpty ? outside.map { "http://\($0):\($1)" } : base
     site.localAddress.withLock { $0 = address.map { $0.hasSuffix("/") ? $0 : $0 + "/" } }
     let query = gate?.query ?? ""
-    let addresses = names.map { "http://\($0):\(listener.port)/" }
+    let addresses = doors.map { "http://\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)/" }
     Output.result(
-      (addresses.map { $0 + query } + places.paths.map { "unix:\($0)" }).map { "listening on \($0)\n" }
+      (addresses.map { $0 + query } + places.allPaths.map { "unix:\($0)" }).map { "listening on \($0)\n" }
         .joined())
     if let token { Output.note("write with \(addresses.first ?? base + "/")#token=\(token)") }
     if let place = places.monitors, let port = listener.monitorPort {
@@ -214,6 +230,7 @@ enum ServeCommand: Command {
     signals.release()
     listener.stop(grace: 10)
     tiling?.stop()
+    build?.stop()
     space?.wipeKeys()
     return .success
   }

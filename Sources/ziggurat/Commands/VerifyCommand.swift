@@ -5,6 +5,7 @@ import HTTPMessages
 import ImageLibrary
 import PrivateSpaces
 import PyramidBuilding
+import Synchronization
 import TileStorage
 
 enum VerifyCommand: Command {
@@ -12,6 +13,7 @@ enum VerifyCommand: Command {
   static let usage = "DIR|ARCHIVE"
   static let summary = "Read every tile back; one line per fault, exit code 1 where there is any."
   static let options = [
+    Option("repair", help: "of a library: build anew what is damaged and whose source is there, as it was"),
     Option("space", help: "of the private space that a password opens, instead of what lies open"),
     PasswordPrompt.optionOfSpace,
     Option("jobs", "N", help: "threads (default: all cores)"),
@@ -24,8 +26,13 @@ enum VerifyCommand: Command {
     let jobs = try arguments.int("jobs", in: 1...1024) ?? ProcessInfo.processInfo.activeProcessorCount
     let asJSON = try arguments.flag("json")
     let isQuiet = try arguments.flag("quiet")
+    let repairs = try arguments.flag("repair")
+    if repairs, try arguments.flag("space") { throw UsageError("--repair and --space do not go together") }
     if let code = ProgramCells.start() { return code }
+    // By their bytes: texts that differ in how their accents are composed are the same, files of such names are not.
+    let damaged = Mutex<Set<[UInt8]>>([])
     let report: @Sendable (ArchiveVerifier.Fault) -> Void = { fault in
+      damaged.withLock { _ = $0.insert(Array(fault.path.utf8)) }
       if asJSON {
         Output.json(["archive": .text(fault.path), "fault": .text(fault.what)])
       } else {
@@ -34,6 +41,7 @@ enum VerifyCommand: Command {
     }
     let read: Int
     var faults: Int
+    var mended: Repair.Outcome?
     if try arguments.flag("space") {
       do throws(SpaceDoor.Told) {
         (read, faults) = try verify(SpaceDoor.open(path, arguments), jobs: jobs, report)
@@ -47,21 +55,36 @@ enum VerifyCommand: Command {
           return .someFailed
         }
         faults = LibraryVerifier.verify(archives, jobs: jobs, report: report)
+        if repairs, faults > 0 {
+          guard archives != [path] else {
+            Output.error("\(path): --repair takes the library's folder, which knows the sources")
+            return .someFailed
+          }
+          let repair = Repair(library: path, jobs: jobs, asJSON: asJSON)
+          mended = try repair.run(
+            damaged.withLock { $0.map { String(decoding: $0, as: UTF8.self) } }.sorted())
+        }
       } catch {
         Output.error(error.description)
         return .someFailed
       }
     }
+    var hasKeyringFault = false
     // All spaces share it, and its digest is no secret.
     if let fault = PrivateSpaces(library: path).keyringFault() {
       report(ArchiveVerifier.Fault(path: "keyring of the private spaces", what: fault))
       faults += 1
+      hasKeyringFault = true
     }
     if !isQuiet {
       Output.note(
         Output.count(read, "archive") + " read, "
-          + (faults == 0 ? "no faults" : Output.count(faults, "fault")))
+          + (faults == 0 ? "no faults" : Output.count(faults, "fault"))
+          + (mended.map { ", " + Output.count($0.repaired, "archive") + " built anew, \($0.left) left" } ?? "")
+      )
     }
+    if let mended, mended.repaired == damaged.withLock({ $0.count }), !hasKeyringFault { return .success }
+    if let mended, mended.isTemporary { return .temporary }
     return faults == 0 ? .success : .someFailed
   }
 

@@ -29,6 +29,10 @@ extension BuildOptions {
     Option("window", "LOW,HIGH", help: "of 16 bits: what is black and what white; or auto, or full"),
     Option(
       "bands", "R,G,B", help: "which of a picture's bands are shown, counted from 1: three, or one as gray"),
+    Option(
+      "channels", "LIST", help: "of an OME-TIFF: names, or numbers from 1 (default: all in their colours)"),
+    Option(
+      "associated", help: "of slides also label, macro and thumbnail, as ID/label, …: labels show names"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
   ]
 
@@ -100,6 +104,15 @@ extension BuildOptions {
       }
       self.window = window
     }
+    if let text = arguments.string("channels") {
+      let parts = text.split(separator: ",").map { $0.trimmingPrefix { $0 == " " } }.map(String.init)
+      guard 1...64 ~= parts.count, text.utf8.count <= 4096, !parts.contains("") else {
+        throw UsageError(
+          "\(arguments.spelled("channels")) is '\(text)'; it takes names or numbers, as DAPI,2")
+      }
+      channels = parts
+    }
+    keepsAssociated = try arguments.flag("associated")
     if let text = arguments.string("bands") {
       let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
       let bands = parts.compactMap { $0 }.filter { (1...1000).contains($0) }

@@ -15,13 +15,17 @@ struct ListenOptions {
       "tile-max-age", "0", help: "seconds that a tile may be kept unasked, whose URL names no generation"),
   ]
 
-  /// Empty where sockets of the file system stand in their place.
+  /// Empty where sockets of the file system, or such as listen already, stand in their place.
   let hosts: [String]
   let paths: [String]
+  /// Where sockets listen that were handed over.
+  private let handed: [HandedSocket.Place]
   let monitors: (host: String, port: Int)?
   let logFile: String?
 
-  init(_ arguments: Arguments, hosts: [String], into access: inout Access) throws(UsageError) {
+  init(
+    _ arguments: Arguments, hosts: [String], handed: [HandedSocket.Place], into access: inout Access
+  ) throws(UsageError) {
     var paths: [String] = []
     if let text = arguments.string("listen") {
       for word in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -32,9 +36,11 @@ struct ListenOptions {
         paths.append(String(word.dropFirst(5)))
       }
     }
-    self.paths = paths
-    let isAlone = !paths.isEmpty && arguments.string("host") == nil && arguments.string("port") == nil
-    self.hosts = isAlone ? [] : hosts
+    (self.paths, self.handed) = (paths, handed)
+    let isNamed = arguments.string("host") != nil || arguments.string("port") != nil
+    // A unit's own host and port are for when nothing is handed over.
+    self.hosts = handed.isEmpty && (paths.isEmpty || isNamed) ? hosts : []
+    let isOfFiles = handed.allSatisfy { if case .path = $0 { true } else { false } }
     monitors = try Self.monitors(arguments)
     access.hidesMetrics = monitors != nil
     access.tileMaxAge = try arguments.int("tile-max-age", in: 0...31_536_000) ?? 0
@@ -43,9 +49,23 @@ struct ListenOptions {
       throw UsageError("--log-file has no meaning without --log text or --log json")
     }
     // Who has a socket of the file system has it for a proxy.
-    if isAlone, arguments.string("trusted-proxy") == nil, arguments.string("base-url") == nil {
+    if self.hosts.isEmpty, isOfFiles, arguments.string("trusted-proxy") == nil,
+      arguments.string("base-url") == nil
+    {
       access.proxies = TrustedProxies("unix") ?? .none
     }
+  }
+
+  /// Hosts that are listened on, each with its port.
+  /// - Parameter port: of those that were opened here.
+  func doors(port: Int) -> [(host: String, port: Int)] {
+    hosts.map { ($0, port) }
+      + handed.compactMap { if case .address(let host, let port) = $0 { (host, port) } else { nil } }
+  }
+
+  /// Sockets of the file system, wherever they are from.
+  var allPaths: [String] {
+    paths + handed.compactMap { if case .path(let path) = $0 { path } else { nil } }
   }
 
   private static func monitors(

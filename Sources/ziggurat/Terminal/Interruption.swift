@@ -8,6 +8,9 @@ enum Interruption {
 
   static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
+  /// The same without a signal.
+  static func ask() { asked.store(true, ordering: .relaxed) }
+
   static func listen() {
     // Made now, by being written to: the handler must not be the first to use it.
     asked.logicalOr(false, ordering: .relaxed)

@@ -6,8 +6,11 @@ import Threads
 /// One line at the foot of a terminal that says how far a build is; nothing where stderr is none.
 final class ProgressLine: Sendable {
   private struct State {
+    /// Sources that are done, and all of them.
     var done = 0
     var total: Int
+    /// Of those and their pages.
+    var images = 0
     var pixels = 0
     var isShown = false
     var isOver = false
@@ -17,8 +20,8 @@ final class ProgressLine: Sendable {
   private let started = Date()
 
   /// Nil where nobody would see it.
-  init?(total: Int, isQuiet: Bool) {
-    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return nil }
+  init?(total: Int) {
+    guard isatty(STDERR_FILENO) == 1 else { return nil }
     state = Mutex(State(total: total))
   }
 
@@ -39,11 +42,17 @@ final class ProgressLine: Sendable {
     }
   }
 
-  /// An image is done; its line is written above.
+  /// So many sources are done, and one image more, with or without a line of its own.
+  func count(sources: Int) {
+    state.withLock { state in
+      state.done = sources
+      state.images += 1
+    }
+  }
+
+  /// Writes an image's line above.
   func add(pixels: Int, line: String) {
     state.withLock { state in
-      state.done += 1
-      state.total = max(state.total, state.done)
       state.pixels += pixels
       clear(&state)
       Output.note(line)
@@ -76,7 +85,7 @@ final class ProgressLine: Sendable {
     let done = Double(state.done) + current.reduce(0) { $0 + $1.done }
     let pixels = Double(state.pixels) + current.reduce(0) { $0 + $1.pixels }
     var text = "[\(state.done)/\(state.total)]"
-    if state.done > 0 { text += String(format: " %.1f images/s,", Double(state.done) / seconds) }
+    if state.images > 0 { text += String(format: " %.1f images/s,", Double(state.images) / seconds) }
     text += String(format: " %.0f megapixels/s", pixels / 1e6 / seconds)
     if done > 0.02 {
       let left = Int(seconds / done * (Double(state.total) - done))

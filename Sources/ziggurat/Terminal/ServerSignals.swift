@@ -25,7 +25,19 @@ struct ServerSignals {
   func wait() -> Message {
     var (signals, signal) = (self.signals, Int32(0))
     sigwait(&signals, &signal)
-    return signal == SIGHUP && !hasTerminal ? .renew : .end
+    return message(signal)
+  }
+
+  /// The same; nil where none came within so many milliseconds, less than a second.
+  func wait(milliseconds: Int) -> Message? {
+    var signals = signals
+    var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
+    let signal = sigtimedwait(&signals, nil, &time)
+    return signal > 0 ? message(signal) : nil
+  }
+
+  private func message(_ signal: Int32) -> Message {
+    signal == SIGHUP && !hasTerminal ? .renew : .end
   }
 
   /// Another signal ends the process while the first is still being obeyed.

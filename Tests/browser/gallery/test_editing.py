@@ -1,8 +1,11 @@
 """Editing in the page: choosing pictures, deleting several and undoing it; by mouse, keys and touch."""
 
+import shutil
+import subprocess
 import unittest
 
 from accessibility import AXE_OWN, axe_faults
+from browser import BINARY
 from editing import NAMES, EditingTest
 
 
@@ -40,6 +43,34 @@ class Editing(EditingTest):
         visit.page.keyboard.press("Delete")
         self.shown(visit, NAMES[1:])
         visit.page.reload()
+        self.shown(visit, NAMES[1:])
+
+    def test_a_book_is_deleted_whole_and_comes_back(self):
+        pages = self.library.parent / "books/aa"
+        pages.mkdir(parents=True)
+        for name in ("f1r", "f2r"):
+            shutil.copyfile(self.folder / "photos/b.jpg", pages / f"{name}.jpg")
+        subprocess.run([BINARY, "build", pages.parent, "--library", self.library, "--book"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        visit = self.writer()
+        with_book = ["a", "aa, 2 pages", *NAMES[1:]]
+        self.shown(visit, with_book)
+        book = visit.page.locator(".picture.book")
+        book.click(modifiers=["Control"])
+        self.assertEqual(self.chosen(visit), ["aa, 2 pages"])
+        self.assertTrue(visit.page.get_by_role("button", name="Edit title and caption").is_disabled())
+        visit.page.keyboard.press("Delete")
+        self.spoken(visit, "2 pictures deleted.")
+        self.shown(visit, NAMES)
+        self.assertEqual(list((self.library / "aa").glob("*.szi")), [])
+        visit.page.get_by_role("button", name="Undo").click()
+        self.spoken(visit, "2 pictures restored.")
+        self.shown(visit, with_book)
+        # Among others, too.
+        self.picture(visit, "a").click(modifiers=["Control"])
+        book.click()
+        visit.page.keyboard.press("Delete")
+        self.spoken(visit, "3 pictures deleted.")
         self.shown(visit, NAMES[1:])
 
     def test_keys_choose_extend_leave_and_delete(self):

@@ -1,13 +1,9 @@
-"""For everyone: no fault that axe knows, keys alone, right to left, light and dark, small enough to embed."""
+"""For everyone: no fault that axe knows, keys alone, right to left, light and dark."""
 
-import gzip
 import unittest
 
 from accessibility import AXE_OWN, axe_faults
 from browser import PHOTO, ROOT, SOURCES, PageTest
-
-# Bytes of all JavaScript as one gzip stream, comments and all: that growth is noticed, not that words are saved.
-LIMIT = 48_000
 
 
 class Everyone(PageTest):
@@ -107,12 +103,6 @@ class Everyone(PageTest):
                 visit.open(wait=False)
                 visit.until("return document.querySelectorAll('.there').length >= 1")
                 self.assertLessEqual(visit.run("return document.documentElement.scrollWidth"), width)
-
-    def test_all_javascript_together_is_small(self):
-        modules = sorted((ROOT / "public").rglob("*.js"))
-        self.assertGreater(len(modules), 20)
-        words = "".join(path.read_text() for path in modules)
-        self.assertLess(len(gzip.compress(words.encode(), 9)), LIMIT, "bytes, comments and all, compressed")
 
     def test_no_page_has_inline_script_or_style(self):
         for path in (ROOT / "public").rglob("*.html"):

@@ -8,7 +8,7 @@ import unittest
 from browser import HEIGHT, WIDTH, PageTest
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>A page</title>
-<link rel="stylesheet" href="/theme.css"><script type="module" src="/viewer/elements.js"></script><h1>A page</h1>
+<script type="module" src="/viewer/elements.js"></script><h1>A page</h1>
 """
 
 

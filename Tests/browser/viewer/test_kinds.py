@@ -171,26 +171,39 @@ class Kinds(PageTest):
         visit.until("return viewer.animation.plays")
 
     def test_a_book_is_paged_through(self):
-        visit = self.visit(host=self.books).open("view/diary%2F1")
+        visit = self.visit(host=self.books).open("view/diary%2Fpage1")
         visit.until("return document.getElementById('count').textContent === '/ 3'")
         for number, width in ((2, 502), (3, 510)):
             visit.page.keyboard.press("PageDown")
             visit.until(f"return viewer.isSharp && document.getElementById('number').value === '{number}'")
             self.assertEqual(visit.run("return viewer.source.pyramid.imageSize.width"), width)
-            visit.until(f"return viewer.shadowRoot.querySelector('.spoken').textContent.endsWith('page {number}, image {number} of 3')")
+            visit.until(f"return viewer.shadowRoot.querySelector('.spoken').textContent.endsWith('page{width - 500}, image {number} of 3')")
         visit.page.keyboard.press("PageDown")
         visit.page.wait_for_timeout(300)
         self.assertEqual(visit.run("return viewer.index"), 2, "the last page is the last")
 
     def test_a_page_is_named_by_its_book_and_number(self):
         visit = self.visit(host=self.books)
-        for number, title in ((1, "diary, page 1"), (2, "A walk, page 2"), (3, "diary, page 3")):
-            visit.open(f"view/diary%2F{number}")
+        for name, title in (("page1", "diary, page1"), ("page2", "A walk, page2"), ("page10", "diary, page10")):
+            visit.open(f"view/diary%2F{name}")
             self.assertEqual(visit.run("return [document.title, document.getElementById('title').textContent, viewer.ariaLabel]"), [title] * 3)
-        visit.open(wait=False)
-        visit.until("return document.querySelectorAll('#grid a').length === 3")
-        self.assertEqual(visit.run("return [...document.querySelectorAll('.caption')].map(({ textContent }) => textContent)"),
-                         ["diary, page 1", "A walk, page 2", "diary, page 3"])
+
+    def test_in_the_gallery_a_book_is_its_cover_which_opens_its_pages(self):
+        visit = self.visit(host=self.books).open(wait=False)
+        visit.until("return document.querySelectorAll('#grid a.book img.there').length === 1")
+        self.assertEqual(visit.run("return [...document.querySelectorAll('#grid a')].map(({ textContent }) => textContent)"),
+                         ["diary, 3 pages"])
+        visit.page.click("#grid a")
+        visit.until("return document.getElementById('count')?.textContent === '/ 3' && viewer.index === 0")
+        visit.page.keyboard.press("PageDown")
+        visit.until("return viewer.isSharp && viewer.source.details.page === 2")
+        visit.page.go_back()
+        visit.until("return document.activeElement?.matches('#grid a.book')")
+
+    def test_the_address_of_a_book_opens_it(self):
+        visit = self.visit(host=self.books).open("view/diary")
+        visit.until("return document.getElementById('count').textContent === '/ 3' && viewer.index === 0 && viewer.isSharp")
+        self.assertEqual(visit.run("return viewer.source.pyramid.imageSize.width"), 501)
 
     def test_a_dialog_longer_than_the_window_shows_its_heading_first(self):
         visit = self.visit(host=self.host, width=844, height=390).open("view/captioned")

@@ -117,6 +117,33 @@ class BadSources(CommandTest):
                          ["deep/two.szi", "one.szi"])
         self.assertLessEqual(len(names), 6, names)
 
+    def test_what_no_library_would_show_is_not_built(self):
+        base = folder("unseen")
+        photo(base / "pictures/~/x.jpg", 60, 50)
+        photo(base / "pictures/seen.jpg", 60, 50)
+        result = run("build", base / "pictures", "--library", base / "library")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("would be called '~/x', as no image can be", result.stderr)
+        self.assertEqual([path.name for path in archives(base / "library")], ["seen.szi"])
+
+    def test_pages_whose_names_differ_by_composition_alone(self):
+        base = folder("composed")
+        for name in ("e\u0301", "\u00e9"):
+            photo(base / f"scans/b/{name}.jpg", 60, 50)
+        result = run("build", base / "scans", "--book", "--library", base / "library")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("has the same id", result.stderr)
+        self.assertEqual(len(archives(base / "library")), 1)
+
+    def test_a_description_of_a_book_that_is_no_file(self):
+        base = folder("pipe")
+        photo(base / "scans/b/1.jpg", 60, 50)
+        os.mkfifo(base / "scans/b/book.json")
+        result = run("build", base / "scans", "--book", "--library", base / "library")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("book.json: is no file that can be read", result.stderr)
+        self.assertEqual(len(archives(base / "library")), 1)
+
     def test_unreadable_files_and_folders(self):
         base = folder("modes")
         photo(base / "photos/good.jpg", 300, 200)

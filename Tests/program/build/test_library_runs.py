@@ -10,6 +10,7 @@ import struct
 import subprocess
 import termios
 import unittest
+import zipfile
 
 from harness import BINARY, CommandTest, folder, photo, run
 from szi import archives
@@ -48,6 +49,56 @@ class Reports(CommandTest):
     def test_quiet_says_failures_once(self):
         result = run("build", self.photos, "--library", folder("library"), "--quiet")
         self.assertEqual((result.returncode, result.stdout, len(result.stderr.splitlines())), (1, "", 2))
+
+    def test_unchanged_images_have_no_line_unless_asked_for(self):
+        library = folder("library")
+        words = ("build", self.photos, "--library", library)
+        run(*words)
+        lines = [line for line in run(*words).stderr.splitlines() if line.startswith("[")]
+        self.assertEqual(lines, [])
+        lines = run(*words, "--verbose").stderr.splitlines()
+        self.assertEqual(sorted(re.sub(r"^\[[1-4]/4\] ", "", line) for line in lines if line.startswith("[")),
+                         ["unchanged deep/fine", "unchanged good"])
+        self.assertEqual(lines[-1], "0 built, 2 unchanged, 2 failed, 1 passed over, no images by their names")
+        for other in ("--quiet", "--summary"):
+            self.assertUsageError(run(*words, "--verbose", other), f"--verbose and {other} do not go together")
+
+    def test_a_summary_is_one_line_when_nothing_failed(self):
+        base = folder("summary")
+        shutil.copytree(self.photos, base / "photos")
+        words = ("build", base / "photos", "--library", base / "library", "--prune", "--summary")
+        result = run(*words)
+        failures = sorted(line.split("/")[-1].split(": ")[0] for line in result.stderr.splitlines()[:-1])
+        self.assertEqual((result.returncode, failures), (1, ["bad.jpg", "empty.png"]))
+        self.assertEqual(result.stderr.splitlines()[-1], "2 built, 2 failed, 1 passed over, no images by their names")
+        (base / "photos/bad.jpg").unlink()
+        (base / "photos/empty.png").unlink()
+        photo(base / "photos/new.jpg", 60, 40)
+        (base / "photos/deep/fine.png").unlink()
+        for options, wanted in (((), "1 built, 1 unchanged, 1 pruned"), (("--quiet",), "0 built, 2 unchanged")):
+            result = run(*words, *options)
+            self.assertEqual((result.returncode, result.stdout, result.stderr),
+                             (0, "", f"{wanted}, 1 passed over, no images by their names\n"))
+
+    def test_pages_do_not_count_as_sources(self):
+        base = folder("pages")
+        photo(base / "photos/a.jpg", 60, 40)
+        subprocess.run(["vips", "copy", photo(base / "tall.png", 60, 200), f"{base}/photos/b.tif[page-height=40]"], check=True)
+        photo(base / "photos/c.jpg", 60, 40)
+        for options in ((), ("--verbose",)):
+            result = run("build", base / "photos", "--library", base / "library", "--jobs", 1, *options)
+            self.assertEqual([re.match(r"\[(\d)/3\] (?:built|unchanged) ([^:]*)", line).groups()
+                              for line in result.stderr.splitlines()[:-1]],
+                             [("1", "a"), *(("2", f"b/{page}") for page in range(1, 6)), ("3", "c")])
+            self.assertEqual(result.stderr.splitlines()[-1], "0 built, 7 unchanged" if options else "7 built")
+
+    def test_a_source_without_images_is_told(self):
+        base = folder("empty")
+        for name in ("one", "other"):
+            (base / name).mkdir()
+        result = run("build", base / "one", base / "other", "--library", base / "library", "--summary")
+        self.assertEqual((result.returncode, result.stderr),
+                         (0, f"0 built, no image in {base}/one, no image in {base}/other\n"))
 
     def test_json_has_a_line_for_each_image(self):
         library = folder("library")
@@ -93,6 +144,63 @@ class Reports(CommandTest):
         self.assertEqual({path: path.stat().st_mtime_ns for path in (base / "library").rglob("*")}, before)
         self.assertEqual(statuses(), failed | {"good": "unchanged", "new": "built", "deep/fine": "pruned"})
         self.assertEqual(ids(base / "library"), ["good", "new"])
+
+
+class Upgrades(CommandTest):
+    """Archives of another version of the program, whose record says so."""
+
+    def setUp(self):
+        self.base = folder("upgrade")
+        photo(self.base / "photos/a.jpg", 300, 200)
+        photo(self.base / "photos/b.jpg", 90, 60)
+        self.library = self.base / "library"
+        self.build()
+        for name in "ab":
+            self.age(self.library / f"{name}.szi")
+        self.before = self.content()
+
+    def build(self, *options, code=0):
+        result = run("build", self.base / "photos", "--library", self.library, "--json", "--summary", *options)
+        self.assertEqual(result.returncode, code, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        return {line["id"]: line["status"] for line in lines}, result.stderr
+
+    def content(self):
+        return {path.name: path.read_bytes() for path in archives(self.library)}
+
+    def age(self, path):
+        """The same archive with an older number in front of the options of its record."""
+        with zipfile.ZipFile(path) as archive:
+            entries = [(entry, archive.read(entry)) for entry in archive.infolist()]
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            for entry, content in entries:
+                if entry.filename.endswith("/build.json"):
+                    self.assertRegex(content, rb'"options" : "\d+ ')
+                    content = re.sub(rb'("options" : ")\d+ ', rb"\g<1>1 ", content)
+                archive.writestr(zipfile.ZipInfo(entry.filename), content)
+
+    def test_an_upgrade_builds_anew_unless_it_is_told_not_to(self):
+        statuses, told = self.build("--keep-old")
+        self.assertEqual((statuses, told), ({"a": "kept", "b": "kept"}, "0 built, 2 kept as another version built them\n"))
+        self.assertEqual(self.content(), self.before)
+        # Nothing of them is taken for gone.
+        self.assertEqual(self.build("--keep-old", "--prune")[0], {"a": "kept", "b": "kept"})
+        # What somebody asks for otherwise, and what has changed, is built.
+        photo(self.base / "photos/b.jpg", 90, 61)
+        self.assertEqual(self.build("--keep-old")[0], {"a": "kept", "b": "built"})
+        self.assertEqual(self.build("--keep-old", "--quality", "81", "--dry-run")[0], {"a": "would build", "b": "would build"})
+        self.assertEqual(self.build()[0], {"a": "built", "b": "unchanged"})
+        self.assertEqual(self.build("--keep-old")[1], "0 built, 2 unchanged\n")
+
+    def test_a_renamed_one_is_moved_and_as_old(self):
+        self.build("--keep-old")
+        (self.base / "photos/a.jpg").rename(self.base / "photos/c.jpg")
+        self.assertEqual(self.build("--keep-old")[0], {"b": "kept", "c": "moved"})
+        self.assertEqual(self.build("--keep-old")[0], {"b": "kept", "c": "kept"})
+
+    def test_usage(self):
+        result = run("build", self.base / "photos", "--library", self.library, "--keep-old", "--force")
+        self.assertUsageError(result, "--keep-old and --force do not go together")
 
 
 class Progress(CommandTest):

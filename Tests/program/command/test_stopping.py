@@ -89,7 +89,7 @@ class HangingUp(StoppingTest):
                 self.until(lambda: server.errors().count("SIGHUP: ") == count, "told")
                 answer()
                 self.assertTrue(server.alive())
-            self.assertEqual(server.errors().count("\n"), 2)
+            self.assertEqual(server.errors().count("\n"), 2, server.errors())
 
     def test_a_closed_terminal_ends_the_server_after_what_is_in_flight(self):
         master, terminal = os.openpty()

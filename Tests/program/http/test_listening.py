@@ -1,5 +1,6 @@
 """Other places to listen at and to log to: sockets of the file system, an address for monitors, a file that is rotated."""
 
+import fcntl
 import json
 import os
 import re
@@ -129,6 +130,91 @@ class Listening(CommandTest):
                 self.assertIn("immutable", server.get(f"{target}?g={generation}")["cache-control"])
         with Server(sample_library()) as server:
             self.assertEqual(server.get(TILE)["cache-control"], "public, no-cache")
+
+
+class HandedOver(CommandTest):
+    """Sockets that listen before the program is started, as systemd hands them over."""
+
+    def start(self, *sockets: socket.socket, count=None, process_id="$$", options=()) -> subprocess.Popen:
+        # Numbered from 3, as sd_listen_fds(3) has it.
+        moves = " ".join(f"{3 + number}<&{one.fileno()}" for number, one in enumerate(sockets))
+        script = f'exec env LISTEN_PID={process_id} LISTEN_FDS={len(sockets) if count is None else count} "$@" {moves}'
+        return subprocess.Popen(["bash", "-c", script, "bash", BINARY, "serve", sample_library(), *options], text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                pass_fds=[one.fileno() for one in sockets])
+
+    @staticmethod
+    def listening(family, address) -> socket.socket:
+        one = socket.socket(family)
+        # Above those that are handed over.
+        high = socket.socket(fileno=fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, 40))
+        one.close()
+        high.bind(address)
+        high.listen(64)
+        return high
+
+    @staticmethod
+    def ask(one: socket.socket) -> Answer:
+        with socket.socket(one.family) as other:
+            other.settimeout(20)
+            other.connect(one.getsockname())
+            other.sendall(b"GET /api/images HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            return Answer(heard(other, 20))
+
+    def test_sockets_of_tcp_and_of_the_file_system_outlive_the_program(self):
+        path = folder("handed") / "z.sock"
+        with self.listening(socket.AF_INET, ("127.0.0.1", 0)) as tcp, self.listening(socket.AF_UNIX, str(path)) as unix:
+            port = tcp.getsockname()[1]
+            for _ in range(2):
+                # Its own host and port are for when nothing is handed over.
+                process = self.start(tcp, unix, options=["--port", "1"])
+                self.assertEqual([process.stdout.readline() for _ in range(2)],
+                                 [f"listening on http://127.0.0.1:{port}/\n", f"listening on unix:{path}\n"])
+                for one in (tcp, unix):
+                    self.assertEqual(self.ask(one).status, 200)
+                process.terminate()
+                process.communicate(timeout=20)
+                self.assertEqual(process.returncode, 0)
+                self.assertTrue(path.exists())
+            # Who comes while nothing runs is answered by the next one.
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as early:
+                early.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                process = self.start(tcp)
+                self.assertEqual(Answer(heard(early, 20)).status, 200)
+                process.terminate()
+                process.communicate(timeout=20)
+                self.assertEqual(process.returncode, 0)
+
+    def test_what_is_no_listening_socket_is_told(self):
+        with socket.socket() as idle, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+            for one, count, words in [(idle, 1, "no listening stream"), (datagrams, 1, "no listening stream"),
+                                      (idle, 9, "descriptor"), (idle, "x", "LISTEN_FDS"), (idle, -1, "LISTEN_FDS")]:
+                moved = socket.socket(fileno=fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, 40))
+                with self.subTest(f"{one.type} {count}"), moved:
+                    process = self.start(moved, count=count)
+                    process.stdout.close()
+                    errors = process.stderr.read()
+                    process.stderr.close()
+                    self.assertEqual(process.wait(20), 1, errors)
+                    self.assertIn("cannot take the sockets that were handed over", errors)
+                    self.assertIn(words, errors)
+                    self.assertEqual(errors.count("\n"), 1)
+
+    def test_sockets_for_another_process_are_left_alone(self):
+        with self.listening(socket.AF_INET, ("127.0.0.1", 0)) as tcp:
+            process = self.start(tcp, process_id=1, options=["--port", "0"])
+            told = process.stdout.readline()
+            self.assertNotEqual(told, f"listening on http://127.0.0.1:{tcp.getsockname()[1]}/\n")
+            self.assertRegex(told, r"listening on http://127\.0\.0\.1:\d+/\n")
+            process.terminate()
+            process.communicate(timeout=20)
+
+    def test_a_private_space_is_not_served_to_others(self):
+        with self.listening(socket.AF_INET, ("0.0.0.0", 0)) as tcp:
+            process = self.start(tcp, options=["--space"])
+            _, errors = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 2)
+            self.assertIn("this machine alone", errors)
 
 
 if __name__ == "__main__":

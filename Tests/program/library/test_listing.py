@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import os
+import re
 import subprocess
 import unittest
 from pathlib import Path
@@ -18,8 +19,23 @@ IMAGES = {
     "barn/inner/roof": ((200, 100), "2020-01-02", 40),
     "barn-owl": ((500, 400), "2020-01-02", 20),
     "barn0": ((640, 480), "1850", 30),
+    "shed/10": ((31, 20), None, 70),
+    "shed/9": ((32, 20), "1999-05-01", 80),
+    "shed/009": ((33, 20), None, 90),
     "zoo/ü?#%": ((250, 250), None, 60),
 }
+
+
+def counted(name: str) -> bytes:
+    """Compared by bytes, page 2 comes before page 10: each number behind the count of its digits."""
+    def number(found: re.Match) -> str:
+        digits = found[0].lstrip("0")
+        return "9" * (len(digits) // 9) + str(len(digits) % 9) + digits
+    return re.sub("[0-9]+", number, name).encode()
+
+
+def natural(name: str) -> tuple:
+    return counted(name), name.encode()
 
 
 @functools.cache
@@ -59,12 +75,14 @@ class Listing(ServerTest):
         self.fail("the listing does not end")
 
     def expected(self, order: str, chosen=lambda name: True) -> list[str]:
-        names = sorted(filter(chosen, IMAGES), key=str.encode)
-        key = {"name": lambda name: name.encode(), "size": lambda name: IMAGES[name][0][0] * IMAGES[name][0][1],
+        names = sorted(filter(chosen, IMAGES), key=natural)
+        key = {"name": counted, "size": lambda name: IMAGES[name][0][0] * IMAGES[name][0][1],
                "added": lambda name: IMAGES[name][2], "date": lambda name: IMAGES[name][1] or ""}[order.lstrip("-")]
         known = [name for name in names if order.lstrip("-") != "date" or IMAGES[name][1]]
         # Of one key by id, whichever way; without one last.
-        ordered = [name for _, group in itertools.groupby(sorted(known, key=key), key) for name in [sorted(group, key=str.encode)]]
+        ordered = [name for _, group in itertools.groupby(sorted(known, key=key), key) for name in [sorted(group, key=natural)]]
+        if order == "-name":
+            return names[::-1]
         if order.startswith("-"):
             ordered.reverse()
         return [name for group in ordered for name in group] + [name for name in names if name not in known]
@@ -101,7 +119,7 @@ class Listing(ServerTest):
         for target, words in {
             "/api/images?Limit=3": "unknown parameter 'Limit'; did you mean 'limit'?",
             "/api/images?sorted=name": "unknown parameter 'sorted'; did you mean 'sort'?",
-            "/api/images?%66oo=1": "unknown parameter 'foo'; there are limit, cursor, q, sort, folder, fields",
+            "/api/images?%66oo=1": "unknown parameter 'foo'; there are limit, cursor, q, sort, folder, in, fields",
             "/api/images?sort=dat": "sort is 'dat'; it takes name, date, added, size",
             "/api/images?fields=tilte": "fields has 'tilte'; did you mean 'title'?",
             "/api/images?fields=": "fields has ''",

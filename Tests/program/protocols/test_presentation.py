@@ -63,18 +63,21 @@ class Presentation(ServerTest):
         services = [canvas["items"][0]["items"][0]["body"]["service"][0]["id"] for canvas in manifest["items"]]
         self.assertEqual(services, [f"{HOST}/iiif/3/codex%2F{number}" for number in range(1, 13)])
         self.assertEqual(len({canvas["id"] for canvas in manifest["items"]}), 12)
+        self.assertEqual(json.loads(self.server.get(manifest["seeAlso"][0]["id"].removeprefix(HOST)).body)["id"], "codex")
         # A page alone is a manifest, too, and says which page it is.
         self.assertEqual(len(self.read("/iiif/presentation/3/codex%2F3/manifest")["items"]), 1)
         page = json.loads(self.server.get("/api/images/codex%2F3").body)
         self.assertEqual((page["page"], page["pages"]), (3, 12))
 
-    def test_the_collection_lists_images_and_books(self):
+    def test_the_collection_lists_folders_images_and_books(self):
         collection = self.read("/iiif/presentation/3/collection")
         Collection(**collection)
         self.assertEqual([(item["type"], item["label"]["none"][0]) for item in collection["items"]],
-                         [("Manifest", "De Nachtwacht"), ("Manifest", "codex")])
+                         [("Collection", "a"), ("Manifest", "codex")])
         for item in collection["items"]:
             self.assertEqual(self.read(item["id"].removeprefix(HOST))["id"], item["id"])
+        [picture] = self.read("/iiif/presentation/3/a/collection")["items"]
+        self.assertEqual((picture["type"], picture["label"]), ("Manifest", {"none": ["De Nachtwacht"]}))
         self.assertEqual(self.server.get("/iiif/presentation/3/collection/1").status, 404)
 
     def test_a_large_library_is_a_collection_of_collections(self):
@@ -98,7 +101,9 @@ class Presentation(ServerTest):
                 self.assertEqual(server.get(f"/iiif/presentation/3/collection/{wrong}").status, 404)
 
     def test_what_is_not_there_is_not_found(self):
-        for path in ["nothing/manifest", "codex%2F13/manifest", "manifest", "", "codex", "collection/1/2"]:
+        for path in ["nothing/collection", "codex/collection", "a/collection/1", "..%2Fa/collection", "~/collection",
+                     "~%2Fa/collection", "%2Fa/collection", "a%2F/collection", "/collection", "collection/collection",
+                     "nothing/manifest", "codex%2F13/manifest", "manifest", "", "codex", "collection/1/2"]:
             with self.subTest(path):
                 self.assertEqual(self.server.get(f"/iiif/presentation/3/{path}").status, 404)
 

@@ -84,6 +84,30 @@ class XYZ(ServerTest):
         tile = self.server.get(url.removeprefix("http://127.0.0.1").format(z=0, x=0, y=0))
         self.assertIn("immutable", tile["cache-control"])
 
+    def test_tilejson_says_what_edge_tiles_are_filled_with(self):
+        self.assertEqual(json.loads(self.server.get("/xyz/large/tilejson.json").body)["edgeTiles"], "rgb(255, 255, 255)")
+        base = folder("clear")
+        photo(base / "photos/large.png", 600, 500)
+        self.assertEqual(run("build", base / "photos", "--library", base / "library", "--format", "webp").returncode, 0)
+        with Server(base / "library") as server:
+            described = json.loads(server.get("/xyz/large/tilejson.json").body)
+            self.assertEqual(described["edgeTiles"], "transparent")
+            url = described["tiles"][0].removeprefix("http://127.0.0.1").format(z=described["maxzoom"], x=1, y=0)
+            tile = Image.open(io.BytesIO(server.get(url).body))
+            self.assertEqual((tile.size, tile.mode, tile.getpixel((511, 511))[3], tile.getpixel((10, 10))[3]),
+                             ((512, 512), "RGBA", 0, 255))
+        for format, said in [("jpeg", "rgb(1, 2, 3)"), ("png", "transparent")]:
+            to = base / f"exported-{format}"
+            done = run("export", base / "library/large.szi", "--layout", "xyz", "--output", to, "--format", format, "--background", "1,2,3")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads((to / "tilejson.json").read_text())["edgeTiles"], said)
+            [edge] = to.glob("1/1/0.*")
+            tile = Image.open(edge)
+            if format == "png":
+                self.assertEqual(tile.convert("RGBA").getpixel((511, 511))[3], 0)
+            else:
+                self.assertLess(max(abs(one - other) for one, other in zip(tile.getpixel((511, 511)), (1, 2, 3))), 6)
+
     def test_a_forged_host_is_not_repeated(self):
         answer = self.server.raw(b'GET /xyz/large/tilejson.json HTTP/1.1\r\nHost: a"/b<c>\r\nConnection: close\r\n\r\n')
         self.assertNotIn(b"<c>", answer)

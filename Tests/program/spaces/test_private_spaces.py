@@ -58,7 +58,7 @@ class Passwords(SpaceTest):
         self.assertIn("archive read, no faults", self.space("verify", library, "the first password").stderr)
         self.space("passwd", library, "the first password", "changed")
         self.space("list", library, "the first password", code=1)
-        self.assertIn("unchanged grandmother", self.build(source, library, "changed").stderr)
+        self.assertIn("unchanged grandmother", self.build(source, library, "changed", "--verbose").stderr)
 
     def test_terminal_asks_without_echo_and_twice_for_a_new_one(self):
         library = folder("library")

@@ -81,8 +81,8 @@ class Traces(SpaceTest):
             thread.join()
         self.assertEqual(cached(server), (0, 0))
 
-    def collection(self, who: Browser) -> list[tuple[str, str]]:
-        answer = who.ask("iiif/presentation/3/collection")
+    def collection(self, who: Browser, folder: str = "") -> list[tuple[str, str]]:
+        answer = who.ask(f"iiif/presentation/3/{folder}collection")
         self.assertEqual(answer.status, 200)
         if who.cookie:
             self.assertEqual(answer["cache-control"], "private, no-store")
@@ -94,11 +94,17 @@ class Traces(SpaceTest):
         self.assertEqual(self.collection(Browser(server)), public)
         for number, secret in enumerate((ONE, TWO)):
             owner = self.owner(server, secret)
-            self.assertEqual(self.collection(owner), [(f"{ID}/manifest", f"Lighthouse {number}"),
-                                                      ("~%2Ffamily%2Fharbour/manifest", "harbour"), *public])
-            manifest = json.loads(owner.ask("iiif/presentation/3/" + self.collection(owner)[0][0]).body)
+            self.assertEqual(self.collection(owner), [("~/collection", "Private"), *public])
+            self.assertEqual(self.collection(owner, "~/"), [("~%2Ffamily/collection", "family")])
+            listed = self.collection(owner, "~%2Ffamily/")
+            self.assertEqual(listed, [(f"{ID}/manifest", f"Lighthouse {number}"), ("~%2Ffamily%2Fharbour/manifest", "harbour")])
+            manifest = json.loads(owner.ask("iiif/presentation/3/" + listed[0][0]).body)
             self.assertEqual(manifest["label"]["none"], [f"Lighthouse {number}"])
+            self.assertEqual(manifest["partOf"][0]["id"].split("/3/")[1], "~%2Ffamily/collection")
         self.assertEqual(self.collection(Browser(server)), public)
+        for path in ("~/", "~%2Ffamily/", "~%2Fnone/"):
+            answer = Browser(server).ask(f"iiif/presentation/3/{path}collection")
+            self.assertEqual((answer.status, answer.body), (404, b"there is no manifest or collection at this path\n"))
 
     def test_every_answer_of_a_session_is_for_no_cache(self):
         server = self.serve()

@@ -267,7 +267,10 @@ class SpaceUploads(SpaceTest):
         book = pages.read_bytes()[:]
         state = sender.end(sender.begin(book, len(book), filename="book.tif", folder="~/"))
         self.assertEqual(state["image"], "~/book")
-        self.assertEqual({"~/book/1", "~/book/2"} & set(sender.ids()), {"~/book/1", "~/book/2"})
+        self.assertEqual([id for id in sender.ids() if "book" in id], ["~/book"])
+        pages = json.loads(sender.ask("api/images?in=~%2Fbook").body)["images"]
+        self.assertEqual([(page["id"], page["in"], page["page"]) for page in pages],
+                         [("~/book/1", "~/book", 1), ("~/book/2", "~/book", 2)])
         self.assertSealed(server)
 
 

@@ -22,8 +22,8 @@ typedef struct {
   int has_several_scans, is_arithmetic;
   // 1 gray, 2 YCbCr, 3 RGB, 4 CMYK or YCCK, 0 anything else.
   int colour;
-  // The quantisation tables of the first two components, natural order.
-  uint16_t quantisation[2][64];
+  // The quantisation tables of the first three components, natural order.
+  uint16_t quantisation[3][64];
 } js_info;
 
 // How the pixels are to come: RGB or gray rows, Y Cb Cr planes, or DCT coefficients.
@@ -31,6 +31,12 @@ enum { JS_ROWS = 0, JS_PLANES = 1, JS_COEFFICIENTS = 2 };
 
 // Opens a file and reads its header.
 js_reader *js_open(const char *path, js_info *info, char error[JS_ERROR_SIZE]);
+// A reader of JPEGs in memory, one after the other; NULL where there is no memory for it.
+js_reader *js_new(void);
+// Reads the header of the next one, which has to stay where it is until its last row is read. Its components are of
+// `colour`, numbered as in js_info, whatever its markers say.
+int js_begin(
+    js_reader *reader, const uint8_t *bytes, size_t size, int colour, js_info *info, char error[JS_ERROR_SIZE]);
 int js_start(js_reader *reader, int mode, char error[JS_ERROR_SIZE]);
 // The next `count` rows, `stride` bytes apart.
 int js_read_rows(js_reader *reader, uint8_t *base, size_t stride, int count, char error[JS_ERROR_SIZE]);

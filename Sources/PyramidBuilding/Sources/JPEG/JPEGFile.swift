@@ -45,7 +45,7 @@ final class JPEGFile {
   /// Whether the source is quantised no finer than `quality` would: its own bits then cost no more.
   func isNoFiner(thanQuality quality: Int) -> Bool { Self.areNoFiner(tables, thanQuality: quality) }
 
-  /// - Parameter tables: of luminance and, where there is colour, chrominance, in any order of coefficients.
+  /// - Parameter tables: of luminance and, where there is colour, of chrominance, in any order of coefficients.
   static func areNoFiner(_ tables: [[Int]], thanQuality quality: Int) -> Bool {
     for (number, table) in tables.enumerated() {
       var wanted = [UInt16](repeating: 0, count: 64)
@@ -55,11 +55,11 @@ final class JPEGFile {
     return true
   }
 
-  /// Quantisation of luminance and, where there is colour, chrominance.
+  /// Quantisation of each component.
   private var tables: [[Int]] {
     withUnsafeBytes(of: info.quantisation) { bytes in
       let values = bytes.bindMemory(to: UInt16.self).map { Int($0) }
-      return isGray ? [Array(values[..<64])] : [Array(values[..<64]), Array(values[64...])]
+      return (0..<(isGray ? 1 : 3)).map { Array(values[64 * $0..<64 * ($0 + 1)]) }
     }
   }
 

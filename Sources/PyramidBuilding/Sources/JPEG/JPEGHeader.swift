@@ -9,6 +9,8 @@ struct JPEGHeader {
 
   /// Sequential, 8 bits, Huffman coded.
   let isSequential: Bool
+  /// All components are in the first scan.
+  let isInterleaved: Bool
   let components: [Component]
   /// Quantisation of each component.
   let tables: [[Int]]
@@ -39,6 +41,7 @@ struct JPEGHeader {
         guard let frame else { return nil }
         isSequential = frame.marker <= 0xc1 && segment.count > 0
         components = frame.components
+        isInterleaved = segment.count > 0 && Int(segment[0]) == frame.components.count
         let used = components.map { tables[$0.table] }
         guard used.allSatisfy({ $0 != nil }) else { return nil }
         self.tables = used.map { $0! }
@@ -46,6 +49,17 @@ struct JPEGHeader {
       default: break
       }
       at += 2 + length
+    }
+    return nil
+  }
+
+  /// Where the first scan's data begin; nil where that is not in `bytes`.
+  static func length(_ bytes: [UInt8]) -> Int? {
+    var at = 2
+    while at + 4 <= bytes.count, bytes[at] == 0xff, bytes[at + 1] != 0xff {
+      let isScan = bytes[at + 1] == 0xda
+      at += 2 + (Int(bytes[at + 2]) << 8 | Int(bytes[at + 3]))
+      if isScan { return at <= bytes.count ? at : nil }
     }
     return nil
   }
@@ -84,6 +98,33 @@ struct JPEGHeader {
       components.map(\.id) == [1, 2, 3] && components.map(\.horizontal) == [2, 1, 1]
         && components.map(\.vertical) == [2, 1, 1]
     default: false
+    }
+  }
+}
+
+extension JPEGHeader {
+  /// The least part of a JPEG of which all coefficients stand together (ITU-T T.81, section A.2.3).
+  struct MCU: Hashable {
+    /// Pixels.
+    let width: Int
+    let height: Int
+    /// Of 64 coefficients.
+    let blocks: Int
+
+    /// No component is coarser than the others.
+    var isOfOnePixelEach: Bool { width == 8 && height == 8 }
+  }
+
+  /// Nil where components are subsampled as no tile is made here: chroma that is finer than brightness, or by more
+  /// than half.
+  var mcu: MCU? {
+    let sampling = components.map { [$0.horizontal, $0.vertical] }
+    switch sampling.count {
+    case 1 where sampling[0] == [1, 1]: return MCU(width: 8, height: 8, blocks: 1)
+    case 3 where sampling[1] == [1, 1] && sampling[2] == [1, 1] && sampling[0].allSatisfy { 1...2 ~= $0 }:
+      let (across, down) = (sampling[0][0], sampling[0][1])
+      return MCU(width: 8 * across, height: 8 * down, blocks: across * down + 2)
+    default: return nil
     }
   }
 }

@@ -6,24 +6,30 @@ struct TIFFAbility {
   let hasPlanes: Bool
   /// Tiles of the file are JPEG files that any browser takes, once they have their tables.
   let hasSequentialTiles: Bool
+  /// Chroma, or red, green and blue, is as fine as brightness at least along one side.
+  let hasFineChroma: Bool
   /// Quantisation of luminance and chrominance; empty where the file is not JPEG.
   let tables: [[Int]]
 
   /// Nil where the JPEG decoder would take the colours for others.
   init?(_ file: TIFFFile) throws(BuildError) {
     guard file.isJPEG else {
-      (hasPlanes, hasSequentialTiles, tables) = (false, false, [])
+      (hasPlanes, hasSequentialTiles, hasFineChroma, tables) = (false, false, false, [])
       return
     }
     let reader = try TIFFUnitReader(file)
     guard try reader.hasStatedColours(0) else { return nil }
     let data = try reader.completeJPEG(0)
     let header = JPEGHeader(UnsafeRawBufferPointer(data))
-    let isKnown = header?.isJFIF420OrGray ?? false
+    let isRGB = file.bands > 1 && !file.isYCbCr
+    let isKnown = !isRGB && header?.isJFIF420OrGray ?? false
     // Chroma rows of two units must not meet in one.
     let isAligned = file.unitHeight % 16 == 0 || file.rows == 1
     hasPlanes = isKnown && isAligned
-    hasSequentialTiles = isKnown && file.isTiled && header?.isSequential == true
+    let mcu = header?.mcu
+    hasSequentialTiles =
+      mcu != nil && file.isTiled && header?.isSequential == true && (!isRGB || mcu?.isOfOnePixelEach == true)
+    hasFineChroma = !isKnown
     tables = header?.tables ?? []
   }
 }

@@ -100,6 +100,12 @@ struct TIFFFile {
       ? nil : "its strips or tiles of \(width) × \(height), too large to be decoded by themselves"
   }
 
+  /// The first unit for which the file holds nothing, as scanners do of glass with nothing on it; nil where all are there.
+  func firstMissing() throws(BuildError) -> String? {
+    let reader = try TIFFUnitReader(self)
+    return (0..<columns * rows).first(where: reader.isMissing).map(reader.name)
+  }
+
   /// Pixel rows that unit `unit` holds; tiles are whole even where they reach over the image's edge.
   func height(ofUnit unit: Int) -> Int {
     isTiled ? unitHeight : min(unitHeight, height - unit / columns * unitHeight)

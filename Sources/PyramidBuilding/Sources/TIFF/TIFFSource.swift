@@ -9,8 +9,10 @@ final class TIFFSource: StripSource {
     case rows
     /// Y, Cb, Cr of 4:2:0 as stored.
     case planes
-    /// The file's JPEG tiles become the tiles of full resolution, the levels below come from planes.
+    /// The file's JPEG tiles become the tiles of full resolution, the levels below come from their pixels.
     case copies
+    /// Tiles of full resolution are cut from the coefficients of the file's JPEG tiles.
+    case coefficients(JPEGHeader.MCU)
   }
 
   let file: TIFFFile
@@ -26,11 +28,15 @@ final class TIFFSource: StripSource {
   /// Pixels to decode before the scheduler's lock is taken again.
   private static let pieceSize = 1 << 16
 
-  /// - Parameter path: one that the file allows, see `TIFFAbility`.
-  init(_ file: TIFFFile, _ path: Path, tileSize: Int) {
+  /// - Parameters:
+  ///   - path: one that the file allows, see `TIFFAbility` and `TIFFTileSurvey`.
+  ///   - keepsPlanes: of a path other than `rows`: the file's chroma is 4:2:0.
+  init(_ file: TIFFFile, _ path: Path, tileSize: Int, keepsPlanes: Bool = true) {
     (self.file, self.path, self.tileSize) = (file, path, tileSize)
     let isGray = file.bands == 1
-    layout = path == .rows || isGray ? .interleaved(PixelBands(isGray: isGray, hasAlpha: false)) : .planar420
+    layout =
+      path == .rows || isGray || !keepsPlanes
+      ? .interleaved(PixelBands(isGray: isGray, hasAlpha: false)) : .planar420
     isAligned = file.isTiled && tileSize % file.unitWidth == 0 && tileSize % file.unitHeight == 0
     unitsPerPiece = max(1, Self.pieceSize / (file.unitWidth * file.unitHeight))
   }
@@ -38,12 +44,25 @@ final class TIFFSource: StripSource {
   var width: Int { file.width }
   var height: Int { file.height }
 
-  /// Aligned tiles are decoded where they are encoded, and are in the cache; nothing is decoded before.
-  var hasReadyTiles: Bool { isAligned }
+  /// Aligned tiles are decoded where they are encoded, and are in the cache; nothing is decoded before. What else is
+  /// cut from coefficients has those of its whole strip decoded.
+  var hasReadyTiles: Bool { isAligned || mcu != nil }
   var isParallel: Bool { !isAligned }
 
   /// A unit, and as much again compressed, for each of a few threads.
   var memory: Int { 8 * file.unitWidth * file.unitHeight * file.bands + (4 << 20) }
+
+  /// Of which coefficients are cut.
+  private var mcu: JPEGHeader.MCU? {
+    if case .coefficients(let mcu) = path { mcu } else { nil }
+  }
+
+  /// Blocks in a row of MCUs of a strip, which holds the file's tiles in their whole width.
+  var blockStride: Int { mcu.map { file.columns * file.unitWidth / $0.width * $0.blocks } ?? 0 }
+
+  var coefficientsPerStrip: Int {
+    mcu.map { isAligned ? 0 : blockStride * 64 * (tileSize / $0.height) } ?? 0
+  }
 
   /// The units that a row of tiles lies on.
   func units(ofRow row: Int) -> Range<Int> {
@@ -56,10 +75,14 @@ final class TIFFSource: StripSource {
     isAligned ? 1 : (units(ofRow: row).count + unitsPerPiece - 1) / unitsPerPiece
   }
 
-  func makeDecoder() throws(BuildError) -> any StripDecoding { try TIFFStripDecoder(self) }
+  func makeDecoder() throws(BuildError) -> any StripDecoding {
+    if let mcu, !isAligned { return try TIFFCoefficientDecoder(self, mcu) }
+    return try TIFFStripDecoder(self)
+  }
 
   func makeReadyTiles() throws(BuildError) -> (any ReadyTiles)? {
-    isAligned ? try TIFFTiles(self, tileSize: tileSize) : nil
+    if let mcu { return try TIFFCoefficientTiles(self, mcu, tileSize: tileSize, isAligned: isAligned) }
+    return isAligned ? try TIFFTiles(self, tileSize: tileSize) : nil
   }
 
   func units(ofPiece piece: Int, row: Int) -> Range<Int> {
@@ -118,6 +141,8 @@ private final class TIFFTiles: ReadyTiles {
   private let source: TIFFSource
   private let reader: TIFFUnitReader
   private let buffer: TileBuffer
+  /// For the edges of what is copied; nil where the file's first tile is not to be cut.
+  private lazy var cutter = TIFFUnitCutter(source.file)
 
   init(_ source: TIFFSource, tileSize: Int) throws(BuildError) {
     self.source = source
@@ -130,12 +155,7 @@ private final class TIFFTiles: ReadyTiles {
   ) {
     let file = source.file
     let tile = buffer.pixels(width: width, height: strip.height)
-    if source.path == .copies {
-      let (soundness, bytes) = try reader.decodePlanes(strip.row * file.columns + column, to: tile.planes)
-      // An edge tile of a TIFF is as large as the others; what libjpeg had to mend is better written anew.
-      let isWhole = width == strip.tileSize && strip.height == strip.tileSize && soundness == .sound
-      return (isWhole ? bytes : nil, tile)
-    }
+    if source.path == .copies { return try copy(strip.row * file.columns + column, of: strip, tile) }
     let top = strip.row * strip.tileSize / file.unitHeight
     let left = column * strip.tileSize / file.unitWidth
     for y in 0..<(strip.height + file.unitHeight - 1) / file.unitHeight {
@@ -150,6 +170,20 @@ private final class TIFFTiles: ReadyTiles {
       }
     }
     return (nil, tile)
+  }
+
+  private func copy(
+    _ unit: Int, of strip: Strip, _ tile: TilePixels
+  ) throws(BuildError) -> (bytes: UnsafeRawBufferPointer?, pixels: TilePixels) {
+    let (soundness, bytes) =
+      source.layout == .planar420
+      ? try reader.decodePlanes(unit, to: tile.planes)
+      : try reader.decodeJPEG(unit, to: tile.planes.0.base, stride: tile.planes.0.stride)
+    // What libjpeg had to mend is better written anew.
+    guard soundness == .sound else { return (nil, tile) }
+    if tile.width == strip.tileSize, tile.height == strip.tileSize { return (bytes, tile) }
+    // An edge tile of a TIFF is as large as the others: cut, where it is one that can be.
+    return (cutter?.encode(unit, width: tile.width, height: tile.height), tile)
   }
 }
 

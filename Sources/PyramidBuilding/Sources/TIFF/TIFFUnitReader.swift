@@ -14,6 +14,10 @@ final class TIFFUnitReader {
   private static let jfif: [UInt8] = [
     0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0,
   ]
+  // Adobe's marker: no transform, so that three components are red, green and blue, whatever their numbers.
+  private static let adobe: [UInt8] = [
+    0xff, 0xee, 0, 14, 0x41, 0x64, 0x6f, 0x62, 0x65, 0, 100, 0, 0, 0, 0, 0,
+  ]
   /// No more than a unit of the largest size takes uncompressed, and some.
   private static let largestRead = 1 << 27
 
@@ -28,7 +32,7 @@ final class TIFFUnitReader {
     bytes = .allocate(byteCount: 1 << 16, alignment: 16)
     let tables = file.jpegTables
     let areFramed = tables.count > 4 && tables[..<2] == [0xff, 0xd8] && tables.suffix(2) == [0xff, 0xd9]
-    let start = [0xff, 0xd8] + (file.bands == 1 || file.isYCbCr ? Self.jfif : [])
+    let start = [0xff, 0xd8] + (file.bands == 1 || file.isYCbCr ? Self.jfif : Self.adobe)
     identifier = start + (areFramed ? tables[2..<(tables.count - 2)] : [])
   }
 
@@ -45,13 +49,7 @@ final class TIFFUnitReader {
     _ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
   ) throws(BuildError) {
     if file.isJPEG {
-      let data = try completeJPEG(unit)
-      try check(
-        unit,
-        tjDecompress2(
-          decoder, data.baseAddress, UInt(data.count), base, Int32(file.unitWidth), Int32(stride),
-          Int32(file.height(ofUnit: unit)), Int32((file.bands == 1 ? TJPF_GRAY : TJPF_RGB).rawValue),
-          TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
+      _ = try decodeJPEG(unit, to: base, stride: stride)
       return
     }
     // What is damaged is left to libtiff, whose judgement and words count.
@@ -70,6 +68,20 @@ final class TIFFUnitReader {
     }
   }
 
+  /// The same of a JPEG unit, with its bytes as they stand by themselves, valid until the next call.
+  func decodeJPEG(
+    _ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
+  ) throws(BuildError) -> (Soundness, UnsafeRawBufferPointer) {
+    let data = try completeJPEG(unit)
+    let soundness = try check(
+      unit,
+      tjDecompress2(
+        decoder, data.baseAddress, UInt(data.count), base, Int32(file.unitWidth), Int32(stride),
+        Int32(file.height(ofUnit: unit)), Int32((file.bands == 1 ? TJPF_GRAY : TJPF_RGB).rawValue),
+        TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
+    return (soundness, UnsafeRawBufferPointer(data))
+  }
+
   /// - Returns: false where the unit is not deflated, or not soundly.
   private func inflate(_ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int) -> Bool {
     let stored = TIFFGetStrileByteCount(handle.pointer, UInt32(unit))
@@ -82,6 +94,21 @@ final class TIFFUnitReader {
     return inflater.inflate(
       UnsafeRawBufferPointer(data), by: bytes.baseAddress!.assumingMemoryBound(to: UInt8.self), rows: rows,
       rowSize: rowSize, to: base, stride: stride)
+  }
+
+  /// The first bytes of a unit as they are stored, at most `count`; nil where it has none, or they cannot be read.
+  func start(ofUnit unit: Int, count: Int) -> [UInt8]? {
+    let stored = TIFFGetStrileByteCount(handle.pointer, UInt32(unit))
+    let size = Int(min(stored, UInt64(count)))
+    guard size > 0, !isMissing(unit) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: size)
+    return bytes.withUnsafeMutableBytes { read(unit, to: $0.baseAddress!, count: size) } ? bytes : nil
+  }
+
+  /// Whether the file holds nothing for a unit, as scanners do of glass with nothing on it.
+  func isMissing(_ unit: Int) -> Bool {
+    TIFFGetStrileByteCount(handle.pointer, UInt32(unit)) == 0
+      || TIFFGetStrileOffset(handle.pointer, UInt32(unit)) == 0
   }
 
   /// Reads a unit's bytes as they are stored.
@@ -109,7 +136,7 @@ final class TIFFUnitReader {
 
   /// A unit's JPEG with the tables that it shares with others, so that it stands by itself. Valid until
   /// the next call.
-  private func jpeg(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
+  func jpeg(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
     let size = TIFFGetStrileByteCount(handle.pointer, UInt32(unit))
     guard (4...UInt64(Self.largestRead)).contains(size) else {
       throw handle.refused("\(name(unit)) says that it is \(size) bytes long")
@@ -186,7 +213,7 @@ final class TIFFUnitReader {
     BuildError(file.path, "\(name(unit)): \(String(cString: tjGetErrorStr2(decoder)))")
   }
 
-  private func name(_ unit: Int) -> String {
+  func name(_ unit: Int) -> String {
     "\(file.isTiled ? "tile" : "strip") \(unit) of \(file.columns * file.rows)"
   }
 

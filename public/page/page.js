@@ -1,17 +1,8 @@
 import { session } from '../gallery/session.js'
-import { OPEN, foundAlbum, libraryAlbum } from '../paging/album.js'
+import { OPEN, bookAlbum, foundAlbum, libraryAlbum } from '../paging/album.js'
 import { place } from '../place.js'
 import { text } from '../text/english.js'
-import { linkHash, linkedViewport } from './link.js'
-
-export function pathId(path) {
-  const rest = path.replace(/^.*?\/view\//, '').replace(/\/$/, '')
-  try {
-    return decodeURIComponent(rest)
-  } catch {
-    return rest
-  }
-}
+import { linkHash, linkedViewport, pathId } from '../viewer/link.js'
 
 function apiURL(id) { return place(`api/images/${encodeURIComponent(id)}`) }
 
@@ -21,8 +12,11 @@ export function showPage() {
   const back = find('back')
   back.title = back.ariaLabel = text.back
   const first = pathId(location.pathname)
+  // The page comes with the owner's name where it has one.
+  const owner = document.title === 'Ziggurat' ? '' : ` · ${document.title}`
   const show = (title, facts) => {
-    find('title').textContent = document.title = title
+    find('title').textContent = title
+    document.title = title + owner
     find('facts').textContent = facts
   }
   const name = () => show(pathId(location.pathname).split('/').pop(), '')
@@ -56,8 +50,10 @@ export function showPage() {
     session().then(async ({ writable, spaceWritable }) => {
       if (first.startsWith('~/') ? spaceWritable : writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
     })
-    const album = foundAlbum(sessionStorage, first) ?? await libraryAlbum(first).catch(() => null)
-    if (album && album.ids.length > 1) showAlbum(viewer, album, find)
+    const { in: book } = viewer.source.details
+    const album = book ? await bookAlbum(book, first).catch(() => null)
+      : foundAlbum(sessionStorage, first) ?? await libraryAlbum(first).catch(() => null)
+    if (album && album.ids.length > 1) showAlbum(viewer, album, find, !book)
   }, { once: true })
   addEventListener('hashchange', follow)
   document.addEventListener('keydown', (event) => {
@@ -68,7 +64,7 @@ export function showPage() {
   viewer.src = apiURL(first)
 }
 
-function showAlbum(viewer, album, find) {
+function showAlbum(viewer, album, find, isOfGallery) {
   const [counter, field] = [find('counter'), find('number')]
   const show = () => {
     field.value = String(album.offset + viewer.index + 1)
@@ -83,7 +79,8 @@ function showAlbum(viewer, album, find) {
     const id = album.ids[viewer.index]
     history.replaceState(history.state, '', place(`view/${encodeURIComponent(id)}`))
     show()
-    sessionStorage[OPEN] = id
+    // The gallery has one picture for all pages of a book.
+    if (isOfGallery) sessionStorage[OPEN] = id
   })
   counter.addEventListener('submit', (event) => {
     event.preventDefault()

@@ -1,6 +1,7 @@
 """`export`: into which folders it writes, on a full disk, and from archives that lie."""
 
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -68,6 +69,86 @@ class Places(Exports):
                 self.assertEqual(tree(place), [name])
         self.assertEqual(self.export(base / "hidden", "--force").returncode, 0)
         self.assertEqual(sorted(os.listdir(base / "hidden")), ["picture.dzi", "picture_files"])
+
+
+class Several(Exports):
+    def setUp(self):
+        self.place = folder("several")
+        photo(self.place / "photos/deep/a b.jpg", 300, 200)
+        photo(self.place / "photos/c.png", 90, 50)
+        result = run("build", self.place / "photos", "--library", self.place / "library", "--tile-size", "128", "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_library_is_a_folder_for_each_image(self):
+        for layout in LAYOUTS:
+            with self.subTest(layout):
+                output = self.place / layout
+                result = run("export", self.place / "library", "--layout", layout, "--output", f"{output}/", "--base-url", "https://example.org/t/")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(result.stderr.splitlines()[-1], "2 images exported")
+                for id, part in (("deep/a b", "deep/a%20b"), ("c", "c")):
+                    alone = folder("alone") / "x"
+                    self.assertEqual(self.export(alone, "--base-url", f"https://example.org/t/{part}", layout=layout,
+                                                 archive=self.place / f"library/{id}.szi").returncode, 0)
+                    self.assertEqual(tree(output / id), tree(alone))
+                    for name in tree(alone):
+                        if (alone / name).is_file():
+                            self.assertEqual((output / id / name).read_bytes(), (alone / name).read_bytes(), name)
+                self.assertEqual(sorted(os.listdir(output)), ["c", "deep"])
+
+    def test_several_archives_and_what_is_in_the_way(self):
+        output = self.place / "out"
+        (output / "c").mkdir(parents=True)
+        (output / "c/mine").write_text("mine")
+        words = ("export", self.archive, self.place / "library/c.szi", "--layout", "dz", "--output", output)
+        result = run(*words)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("something of that name is there", result.stderr)
+        self.assertEqual(result.stderr.splitlines()[-1], "1 image exported, 1 failed")
+        self.assertEqual(tree(output / "c"), ["mine"])
+        self.assertIn("picture.dzi", tree(output / "picture"))
+        result = run(*words, "--force", "--quiet")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("c.dzi", tree(output / "c"))
+
+    def test_force_replaces_no_archive(self):
+        library = self.place / "library"
+        before = tree(library)
+        for output in (library, library / "deep", library / "deep/new", self.place):
+            # Beside the library a folder for each image is nobody's loss.
+            for what in (library, library / "c.szi")[output == self.place:]:
+                result = run("export", what, "--layout", "xyz", "--output", output, "--force")
+                self.assertEqual(result.returncode, 1, output)
+                self.assertIn(f"cannot write {output}", result.stderr)
+        # Moved elsewhere without its catalog.
+        moved = self.place / "moved/c"
+        shutil.copytree(library / "deep", moved)
+        result = run("export", library, "--layout", "dz", "--output", self.place / "moved", "--force")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("an archive is in it", result.stderr)
+        self.assertEqual((tree(library), tree(moved)), (before, ["a b.szi"]))
+
+    def test_force_replaces_nothing_that_the_same_run_wrote(self):
+        photo(self.place / "nested/c.jpg", 300, 200)
+        photo(self.place / "nested/c/1.jpg", 60, 50)
+        photo(self.place / "nested/c/beside.jpg", 60, 50)
+        self.assertEqual(run("build", self.place / "nested", "--library", self.place / "nests", "--tile-size", "128", "--quiet").returncode, 0)
+        for _ in range(2):
+            result = run("export", self.place / "nests", "--layout", "xyz", "--output", self.place / "tiles", "--force")
+            self.assertEqual(result.returncode, 1, "the level 1 of c, and an image of that name")
+            self.assertIn("something of that name is there", result.stderr)
+            self.assertTrue({"tilejson.json", "0/0/0.jpg", "1/0/0.jpg", "beside/0/0/0.jpg"} <= set(tree(self.place / "tiles/c")))
+
+    def test_two_of_one_name_and_none(self):
+        result = run("export", self.place / "library", self.place / "library/c.szi", self.place / "photos/c.szi",
+                     "--layout", "dz", "--output", self.place / "out", "--quiet")
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, "is called 'c', too")
+        self.assertEqual(sorted(os.listdir(self.place / "out")), ["c", "deep"])
+        result = run("export", self.place / "photos", "--layout", "dz", "--output", self.place / "none", "--quiet")
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, "no archive is in this folder")
+        self.assertFalse((self.place / "none").exists())
 
 
 class FullDisk(Exports):

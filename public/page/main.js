@@ -1,4 +1,4 @@
-import './elements.js'
+import '../viewer/elements.js'
 import { showPage } from './page.js'
 
 showPage()

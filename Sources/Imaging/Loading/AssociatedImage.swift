@@ -1,0 +1,34 @@
+import CVips
+
+/// A picture that a slide holds beside itself, by OpenSlide's name for it. Labels show whose tissue it is.
+package enum AssociatedImage: String, CaseIterable, Codable, Sendable {
+  case label, macro, thumbnail
+}
+
+extension Image {
+  /// What a slide that OpenSlide has opened holds beside itself; empty for any other picture.
+  package var associated: [AssociatedImage] {
+    let names = string("slide-associated-images")?.split(separator: ",").map { $0.drop { $0 == " " } } ?? []
+    return AssociatedImage.allCases.filter { names.contains(Substring($0.rawValue)) }
+  }
+
+  /// Opens what a slide holds beside itself, in memory.
+  package convenience init(_ associated: AssociatedImage, ofSlideAt path: String) throws(ImagingError) {
+    Vips.start()
+    let loader = "openslideload"
+    guard Self.loader(ofPath: path) == loader else {
+      throw ImagingError("open", path, message: "is no slide that OpenSlide reads")
+    }
+    // Not by the loader's own option for one of them, by which libvips 8.14 reads what it has closed.
+    let slide = try Operation.run(
+      loader, path,
+      ["filename": .string(path), "attach-associated": .bool(true), "fail-on": .name("truncated")])
+    var image: UnsafeMutablePointer<VipsImage>?
+    guard vips_image_get_image(slide.pointer, "openslide.associated.\(associated.rawValue)", &image) == 0,
+      let image
+    else { throw ImagingError.take(loader, path) }
+    defer { g_object_unref(image) }
+    guard let copy = vips_image_copy_memory(image) else { throw ImagingError.take(loader, path) }
+    self.init(owning: copy, subject: path)
+  }
+}

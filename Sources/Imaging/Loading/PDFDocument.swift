@@ -1,0 +1,104 @@
+import CPoppler
+import Glibc
+
+/// What a PDF says of itself, and of its parts.
+package struct PDFDocument {
+  /// An entry of the outline (ISO 32000-1, section 12.3.3), before those below it.
+  package struct Entry: Hashable, Sendable {
+    /// Counted from 0.
+    package let depth: Int
+    package let title: String
+    /// Counted from 1.
+    package let page: Int
+  }
+
+  /// Nil where the document has none, each in one line.
+  package private(set) var title, author: String?
+  /// In the order of the document.
+  package private(set) var outline: [Entry] = []
+
+  /// Characters of a line, entries of an outline and how deep they lie: what is more is left out.
+  private static let (longest, mostEntries, deepest) = (500, 2000, 8)
+
+  /// Nil where the file is no PDF that can be read. A stranger's is read in a cell.
+  package init?(path: String) {
+    let read = Self.with(path) { document -> PDFDocument? in
+      var read = PDFDocument()
+      read.title = Self.taken(poppler_document_get_title(document))
+      read.author = Self.taken(poppler_document_get_author(document))
+      if let first = poppler_index_iter_new(document) {
+        defer { poppler_index_iter_free(first) }
+        var met = 0
+        read.add(first, document, depth: 0, &met)
+      }
+      return read
+    }
+    guard let read else { return nil }
+    self = read
+  }
+
+  private init() {}
+
+  /// - Parameter met: counted whether they are taken or not: an outline that leads in circles has no end.
+  private mutating func add(_ entries: OpaquePointer, _ document: OpaquePointer, depth: Int, _ met: inout Int)
+  {
+    repeat {
+      met += 1
+      guard met <= Self.mostEntries, let action = poppler_index_iter_get_action(entries) else { return }
+      defer { poppler_action_free(action) }
+      if action.pointee.type == POPPLER_ACTION_GOTO_DEST, let title = action.pointee.goto_dest.title,
+        let line = Self.line(String(cString: title), atMost: Self.longest),
+        let page = Self.page(action.pointee.goto_dest.dest, document)
+      {
+        outline.append(Entry(depth: depth, title: line, page: page))
+      }
+      if depth + 1 < Self.deepest, let below = poppler_index_iter_get_child(entries) {
+        defer { poppler_index_iter_free(below) }
+        add(below, document, depth: depth + 1, &met)
+      }
+    } while poppler_index_iter_next(entries) != 0
+  }
+
+  /// Counted from 1; nil where the destination is no page of the document.
+  private static func page(_ place: UnsafeMutablePointer<PopplerDest>?, _ document: OpaquePointer) -> Int? {
+    guard var place else { return nil }
+    var named: UnsafeMutablePointer<PopplerDest>?
+    defer { if let named { poppler_dest_free(named) } }
+    if place.pointee.type == POPPLER_DEST_NAMED, let name = place.pointee.named_dest {
+      named = poppler_document_find_dest(document, name)
+      guard let named else { return nil }
+      place = named
+    }
+    let page = Int(place.pointee.page_num)
+    return 1...Int(max(poppler_document_get_n_pages(document), 1)) ~= page ? page : nil
+  }
+
+  private static func taken(_ text: UnsafeMutablePointer<CChar>?) -> String? {
+    guard let text else { return nil }
+    defer { g_free(text) }
+    return line(String(cString: text), atMost: longest)
+  }
+
+  /// In one line, without control characters; nil where nothing is left.
+  static func line(_ text: String, atMost most: Int) -> String? {
+    let words = String(
+      text.unicodeScalars.prefix(most * 4).map {
+        $0.properties.generalCategory == .control ? " " : Character($0)
+      })
+    let line = String(words.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(most))
+    return line.isEmpty ? nil : line
+  }
+
+  /// Nil where the file is no PDF that can be read.
+  static func with<Result>(_ path: String, _ use: (OpaquePointer) -> Result?) -> Result? {
+    // What is none is told so at little cost.
+    guard FileStart(ofFileAt: path).bytes.firstRange(of: Array("%PDF-".utf8)) != nil else { return nil }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Takes the descriptor over.
+    guard descriptor >= 0, let document = poppler_document_new_from_fd(descriptor, nil, nil) else {
+      return nil
+    }
+    defer { g_object_unref(UnsafeMutableRawPointer(document)) }
+    return use(document)
+  }
+}

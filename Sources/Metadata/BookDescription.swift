@@ -1,0 +1,273 @@
+import Foundation
+package import TileStorage
+
+/// What a book's makers and keepers say of it as a whole, beside what its pages say: the `book.json` in the folder of its
+/// pages, in the sources or the library.
+///
+/// Whoever wrote it, lines and lists are bounded and addresses are such; what is not as it should be refuses all of it.
+package struct BookDescription: Hashable, Sendable {
+  /// Of IIIF Presentation 3.0, section 3.2: to which side one goes on.
+  package enum ViewingDirection: String, CaseIterable, Sendable {
+    case leftToRight = "left-to-right"
+    case rightToLeft = "right-to-left"
+    case topToBottom = "top-to-bottom"
+    case bottomToTop = "bottom-to-top"
+  }
+
+  /// Of the same section: how pages follow each other. No two go together.
+  package enum Behavior: String, CaseIterable, Sendable {
+    case paged, continuous, individuals, unordered
+  }
+
+  /// A part of the book, before those within it.
+  package struct Chapter: Hashable, Sendable {
+    package let title: String
+    /// What its first page is called below the book, or its number.
+    package let page: String
+    /// Counted from 0.
+    package let level: Int
+
+    package init(title: String, page: String, level: Int) {
+      (self.title, self.page, self.level) = (title, page, level)
+    }
+  }
+
+  package var metadata = ImageMetadata()
+  package var viewingDirection: ViewingDirection?
+  package var behavior: Behavior?
+  package var chapters: [Chapter] = []
+  /// Whether a build wrote it, which may write it anew: what a person put into a library stays.
+  package var isBuilt = false
+
+  package init() {}
+
+  package static let fileName = "book.json"
+  /// Bytes of such a file.
+  package static let longest = 2 << 20
+  private static let (longestLine, longestText) = (1000, 20_000)
+  private static let (mostTexts, mostChapters, deepest) = (100, 2000, 8)
+
+  /// Why a file is none, in a clause.
+  package struct Refusal: Error, Hashable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+  }
+
+  package init(json: [UInt8]) throws(Refusal) {
+    guard json.count <= Self.longest else { throw Refusal("has more than \(Self.longest >> 20) MB") }
+    do { self = try JSONDecoder().decode(BookDescription.self, from: Data(json)) } catch let error as Refusal
+    {
+      throw error
+    } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+      DecodingError.keyNotFound(_, let context)
+    {
+      let place = context.codingPath.compactMap { $0.intValue == nil ? $0.stringValue : nil }
+      throw Refusal(
+        place.isEmpty ? "is no JSON object" : "has a \(place.joined(separator: ".").prefix(100)) that is none"
+      )
+    } catch { throw Refusal("is no JSON") }
+  }
+
+  /// Keys sorted: the same description gives the same bytes.
+  package var json: [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+    // Strings and numbers always encode.
+    return Array(try! encoder.encode(self)) + [0x0a]
+  }
+
+  /// Leaves the last chapters out, so that no more bytes are written where that can be helped.
+  package mutating func cutChapters(to most: Int) {
+    while !chapters.isEmpty, json.count > most { chapters.removeLast(max(chapters.count / 4, 1)) }
+  }
+
+  package var isEmpty: Bool {
+    metadata.isEmpty && viewingDirection == nil && behavior == nil && chapters.isEmpty
+  }
+
+  /// What is known of the book: its own words, and who made it and has rights in it as its first page says where it does
+  /// not say so itself.
+  /// - Parameter title: that all of its pages have.
+  package func words(besides first: ImageMetadata, title: String?) -> ImageMetadata {
+    var words = metadata
+    if words.title == nil, words.titles.isEmpty {
+      words.title = title
+      if title != nil, title == first.title { words.titles = first.titles }
+    }
+    if words.creators.isEmpty { words.creators = first.creators }
+    words.date = words.date ?? first.date
+    words.place = words.place ?? first.place
+    if words.rights == nil, words.license == nil {
+      (words.rights, words.license, words.webStatement) = (first.rights, first.license, first.webStatement)
+      words.usageTerms = words.usageTerms ?? first.usageTerms
+    }
+    words.source = words.source ?? first.source
+    words.credit = words.credit ?? first.credit
+    if words.keywords.isEmpty { words.keywords = first.keywords }
+    return words
+  }
+}
+
+extension BookDescription: Codable {
+  private enum Key: String, CodingKey {
+    case title, creator, creators, date, description, place, rights, license, identifier, keywords
+    case viewingDirection, behavior, chapters, built
+  }
+
+  /// One text, or several.
+  private struct Texts: Decodable {
+    var texts: [String] = []
+
+    init(from decoder: any Decoder) throws {
+      if let text = try? decoder.singleValueContainer().decode(String.self) {
+        texts = [text]
+        return
+      }
+      var list = try decoder.unkeyedContainer()
+      while !list.isAtEnd {
+        guard texts.count < mostTexts else { throw Refusal("has a list of more than \(mostTexts)") }
+        texts.append(try list.decode(String.self))
+      }
+    }
+  }
+
+  private struct Entry: Codable {
+    let title: String
+    let page: Page
+    let level: Int?
+  }
+
+  /// A name, or a number.
+  private struct Page: Codable {
+    let name: String
+
+    init(_ name: String) { self.name = name }
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      name = try (try? value.decode(Int.self)).map(String.init) ?? value.decode(String.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var value = encoder.singleValueContainer()
+      try value.encode(name)
+    }
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: Key.self)
+    func line(_ key: Key) throws -> String? {
+      try fields.decodeIfPresent(String.self, forKey: key).flatMap { Self.line($0) }
+    }
+    func lines(_ key: Key) throws -> [String] {
+      try fields.decodeIfPresent(Texts.self, forKey: key)?.texts.compactMap { Self.line($0) } ?? []
+    }
+    if let title = try? fields.decode(String.self, forKey: .title) {
+      metadata.title = Self.line(title)
+    } else if let titles = try fields.decodeIfPresent([String: Texts].self, forKey: .title) {
+      guard titles.count <= Self.mostTexts else { throw Refusal("has a title in too many languages") }
+      for (tag, texts) in titles {
+        guard let text = texts.texts.lazy.compactMap({ Self.line($0) }).first else { continue }
+        if ["none", "@none", ""].contains(tag) {
+          metadata.title = text
+        } else if tag.utf8.count <= 35, tag.utf8.allSatisfy({ Self.isOfTags($0) }) {
+          metadata.titles[tag] = text
+        } else {
+          throw Refusal("has a title in '\(tag.prefix(40))', which is no language's tag")
+        }
+      }
+      metadata.title = metadata.title ?? metadata.titles.min { $0.key < $1.key }?.value
+    }
+    metadata.creators = try lines(.creators) + lines(.creator)
+    metadata.date = try line(.date)
+    metadata.caption = try fields.decodeIfPresent(String.self, forKey: .description).flatMap {
+      let text = ImageMetadata.cut($0, Self.longestText).trimmingCharacters(in: .whitespacesAndNewlines)
+      return text.isEmpty ? nil : text
+    }
+    metadata.place = try line(.place)
+    metadata.rights = try line(.rights)
+    metadata.identifier = try line(.identifier)
+    metadata.keywords = try lines(.keywords)
+    if let license = try line(.license) {
+      guard let address = ImageMetadata.address(license) else {
+        throw Refusal("has the license '\(license.prefix(40))', which is no address")
+      }
+      metadata.license = address
+    }
+    if let text = try line(.viewingDirection) { viewingDirection = try Self.one(text, .viewingDirection) }
+    let behaviors = try lines(.behavior)
+    guard behaviors.count <= 1 else { throw Refusal("has behaviors that exclude each other") }
+    if let text = behaviors.first { behavior = try Self.one(text, .behavior) }
+    if fields.contains(.chapters) {
+      var list = try fields.nestedUnkeyedContainer(forKey: .chapters)
+      while !list.isAtEnd {
+        guard chapters.count < Self.mostChapters else {
+          throw Refusal("has more than \(Self.mostChapters) chapters")
+        }
+        let entry = try list.decode(Entry.self)
+        let level = entry.level ?? 0
+        guard (0..<Self.deepest).contains(level), let title = Self.line(entry.title), !entry.page.name.isEmpty
+        else {
+          throw Refusal(
+            "has a chapter without a title or page, or of a level that is not 0 to \(Self.deepest - 1)")
+        }
+        chapters.append(
+          Chapter(title: title, page: String(entry.page.name.prefix(Self.longestLine)), level: level))
+      }
+    }
+    isBuilt = try fields.decodeIfPresent(Bool.self, forKey: .built) ?? false
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: Key.self)
+    if metadata.titles.isEmpty {
+      try fields.encodeIfPresent(metadata.title, forKey: .title)
+    } else {
+      var titles = metadata.titles
+      if let title = metadata.title, !titles.values.contains(title) { titles["none"] = title }
+      try fields.encode(titles, forKey: .title)
+    }
+    if !metadata.creators.isEmpty { try fields.encode(metadata.creators, forKey: .creators) }
+    for (key, text) in [
+      (.date, metadata.date), (.description, metadata.caption), (.place, metadata.place),
+      (.rights, metadata.rights),
+      (.license, metadata.license), (.identifier, metadata.identifier),
+      (.viewingDirection, viewingDirection?.rawValue), (.behavior, behavior?.rawValue),
+    ] as [(Key, String?)] {
+      try fields.encodeIfPresent(text, forKey: key)
+    }
+    if !metadata.keywords.isEmpty { try fields.encode(metadata.keywords, forKey: .keywords) }
+    if !chapters.isEmpty {
+      let entries = chapters.map {
+        Entry(title: $0.title, page: Page($0.page), level: $0.level == 0 ? nil : $0.level)
+      }
+      try fields.encode(entries, forKey: .chapters)
+    }
+    if isBuilt { try fields.encode(true, forKey: .built) }
+  }
+
+  private static func isOfTags(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d: true
+    default: false
+    }
+  }
+
+  /// Without control characters; nil where nothing is left.
+  private static func line(_ text: String) -> String? {
+    let plain = String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.prefix(longestLine).map { $0.properties.generalCategory == .control ? " " : $0 }))
+    let line = plain.trimmingCharacters(in: .whitespaces)
+    return line.isEmpty ? nil : line
+  }
+
+  private static func one<Word: RawRepresentable & CaseIterable>(
+    _ text: String, _ key: Key
+  ) throws -> Word where Word.RawValue == String {
+    if let word = Word(rawValue: text) { return word }
+    let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+    throw Refusal("has the \(key.rawValue) '\(text.prefix(40))'; it takes \(words)")
+  }
+}

@@ -1,0 +1,77 @@
+import Files
+import Glibc
+import Metadata
+package import TileStorage
+
+/// The file in which a book is described, in the folder of its pages: `book.json`, or `book.xmp`.
+package enum BookFile {
+  static let name = BookDescription.fileName
+
+  /// Unless it is of a picture of that name.
+  static let sidecar = "book" + SidecarFile.ending
+
+  /// Whether a folder with these files describes a book.
+  static func isDescribed(by names: [String]) -> Bool {
+    names.contains(name)
+      || names.contains(sidecar)
+        && !names.contains { ImageFileName.isKnown($0) && ImageFileName.stem($0) == "book" }
+  }
+
+  /// Has the store know what describes the books of a scan, and no more what did; what is no description is told and
+  /// changes nothing.
+  package static func take(_ scan: SourceScan, into store: any ArchiveStore) -> [BuildError] {
+    var failures: [BuildError] = []
+    let bound = Set(scan.sources.compactMap(\.book))
+    for book in bound.union(scan.books.keys).sorted() {
+      let folder = scan.books[book]
+      do throws(BuildError) {
+        var description: BookDescription?
+        if let folder { description = try read(folder) }
+        try keep(description, of: book, in: store)
+      } catch { failures.append(error) }
+    }
+    return failures
+  }
+
+  /// - Parameter description: nil where there is none any more.
+  static func keep(
+    _ description: BookDescription?, of book: ImageID, in store: any ArchiveStore
+  ) throws(BuildError) {
+    var description = description.flatMap { $0.isEmpty ? nil : $0 }
+    description?.isBuilt = true
+    description?.cutChapters(to: BookDescription.longest)
+    do throws(StorageError) {
+      let old = store.bookFile(of: book)
+      let isOfSomebody = old.map { (try? BookDescription(json: $0))?.isBuilt != true } ?? false
+      guard !isOfSomebody, old != description?.json else { return }
+      try store.keep(bookFile: description?.json, of: book)
+    } catch { throw BuildError(book.text, error) }
+  }
+
+  private static func read(_ folder: String) throws(BuildError) -> BookDescription? {
+    if let file = SidecarFile(path: "\(folder)/\(name)") {
+      let bytes: [UInt8]
+      do throws(StorageError) {
+        bytes = try file.contents(atMost: BookDescription.longest + 1, within: nil)
+      } catch {
+        throw BuildError(file.path, error)
+      }
+      do throws(BookDescription.Refusal) { return try BookDescription(json: bytes) } catch {
+        throw BuildError(file.path, error.description)
+      }
+    }
+    guard access("\(folder)/\(name)", F_OK) != 0 else {
+      throw BuildError("\(folder)/\(name)", "is no file that can be read")
+    }
+    guard let file = SidecarFile(path: "\(folder)/\(sidecar)") else { return nil }
+    guard let bytes = file.bytes(within: nil) else { throw BuildError(file.path, "cannot be read") }
+    let words: Sidecar?
+    do throws(WordsUnavailable) { words = try Sidecar(bytes) } catch {
+      throw BuildError(file.path, error.description, isTemporary: true)
+    }
+    guard let words else { throw BuildError(file.path, "is no XMP") }
+    var description = BookDescription()
+    description.metadata = words.applied(to: ImageMetadata())
+    return description
+  }
+}

@@ -1,0 +1,30 @@
+package import Files
+
+/// Images whose archives are damaged, to be built anew from the very sources that they were built from.
+package struct Mending: Sendable {
+  /// By the images' ids, of the content of their sources.
+  private let digests: [ImageID: String]
+  /// The same by the ids of sources, some of whose pages they may be.
+  private let sources: [ImageID: Set<String>]
+
+  /// - Parameter digests: by the images' ids, of the content of their sources.
+  package init(_ digests: [ImageID: String]) {
+    self.digests = digests
+    var sources: [ImageID: Set<String>] = [:]
+    for (id, digest) in digests {
+      for source in [id, id.folder].compactMap(\.self) { sources[source, default: []].insert(digest) }
+    }
+    self.sources = sources
+  }
+
+  /// Those of all sources of which the images may be, or pages of them.
+  package func sources(among all: [SourceScan.Source]) -> [SourceScan.Source] {
+    let there = Set(all.map(\.id))
+    let wanted = Set(digests.keys.compactMap { there.contains($0) ? $0 : $0.folder })
+    return all.filter { wanted.contains($0.id) }
+  }
+
+  func isOf(_ id: ImageID, _ digest: String) -> Bool { sources[id]?.contains(digest) ?? false }
+
+  func asksFor(_ id: ImageID) -> Bool { digests[id] != nil }
+}

@@ -1,0 +1,20 @@
+import Imaging
+import TileStorage
+
+/// What a slide holds beside itself, as entries of its archive (SZI 1.2, `associated_images`).
+enum SourceAssociates {
+  /// Of pictures for people to read; the slide itself has its own.
+  private static let quality = 90
+
+  /// - Returns: the names of those that were written; nil where none were asked for or there are none.
+  static func append(of route: SourceRoute, to writer: any ArchiveWriter) throws -> [String]? {
+    guard route.options.keepsAssociated, route.picture.associated == nil else { return nil }
+    let names = try route.picture.open(.sequential).associated
+    for name in names {
+      var image = try Image(name, ofSlideAt: route.picture.path)
+      if image.hasAlpha { image = try image.flattened(over: route.options.background) }
+      try writer.append("associated_images/\(name.rawValue).jpg", image.jpegBytes(quality: quality))
+    }
+    return names.isEmpty ? nil : names.map(\.rawValue)
+  }
+}

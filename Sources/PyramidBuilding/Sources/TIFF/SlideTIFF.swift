@@ -1,0 +1,37 @@
+import Imaging
+
+/// A slide that OpenSlide knows and that is a TIFF whose own tiles are its picture.
+struct SlideTIFF {
+  /// Nil where OpenSlide has to read it.
+  let file: TIFFFile?
+  /// Why, as a clause.
+  let obstacle: String?
+
+  /// Scanners whose picture of full resolution is the first of the TIFF as it stands, each tile in its place.
+  private static let vendors: Set = ["aperio"]
+
+  /// Nil for what is no such slide.
+  init?(_ picture: SourcePicture, _ image: Image, _ options: BuildOptions) {
+    guard picture.associated == nil, Image.loader(ofPath: picture.path) == "openslideload",
+      options.bands == nil,
+      let vendor = image.string("openslide.vendor"), Self.vendors.contains(vendor)
+    else { return nil }
+    do throws(BuildError) {
+      let file = try TIFFFile(path: picture.path, tileSize: options.tileSize)
+      obstacle = try Self.obstacle(file, image)
+      self.file = obstacle == nil ? file : nil
+    } catch { (file, obstacle) = (nil, error.reason) }
+  }
+
+  private static func obstacle(_ file: TIFFFile, _ image: Image) throws(BuildError) -> String? {
+    if let obstacle = file.obstacle { return obstacle }
+    if !file.isTiled || file.width != image.width || file.height != image.height {
+      return "its first picture"
+    }
+    if try TIFFAbility(file) == nil { return "its JPEG data's other colours" }
+    // What the scanner left out OpenSlide paints as it saw fit.
+    if !file.isJPEG { return try file.firstMissing().map { "\($0) is missing" } }
+    let survey = try TIFFTileSurvey(file)
+    return survey.isDamaged ? survey.obstacle : nil
+  }
+}

@@ -1,0 +1,240 @@
+import CJPEGStream
+import CTurboJPEG
+import Imaging
+
+/// Reads the coefficients of a TIFF file's JPEG tiles, and makes tiles and pixels of them. One per thread.
+final class TIFFCoefficients {
+  let mcu: JPEGHeader.MCU
+  private let file: TIFFFile
+  private let units: TIFFUnitReader
+  private let reader: OpaquePointer
+  private let writer: OpaquePointer
+  /// Of the first tile, as all are.
+  private let info: js_info
+  /// Rows of coefficients that nobody wants.
+  private let aside: UnsafeMutablePointer<Int16>
+
+  init(_ file: TIFFFile, _ mcu: JPEGHeader.MCU) throws(BuildError) {
+    (self.file, self.mcu) = (file, mcu)
+    units = try TIFFUnitReader(file)
+    var info = js_info()
+    guard let reader = js_new() else { throw Self.noMemory(file) }
+    do throws(BuildError) {
+      let data = try units.jpeg(0)
+      try JPEGFile.check(file.path) {
+        js_begin(reader, data.baseAddress, data.count, file.jpegColour, &info, $0)
+      }
+      try JPEGFile.check(file.path) { js_start(reader, Int32(JS_COEFFICIENTS), $0) }
+    } catch {
+      js_close(reader)
+      throw error
+    }
+    guard Int(js_blocks_per_mcu(reader)) == mcu.blocks, let writer = js_tile_writer_new(&info) else {
+      js_close(reader)
+      throw Self.noMemory(file)
+    }
+    (self.reader, self.writer, self.info) = (reader, writer, info)
+    aside = .allocate(capacity: file.unitWidth / mcu.width * mcu.blocks * 64)
+  }
+
+  deinit {
+    js_close(reader)
+    js_tile_writer_free(writer)
+    aside.deallocate()
+  }
+
+  private static func noMemory(_ file: TIFFFile) -> BuildError {
+    BuildError(file.path, "no memory for a JPEG decoder", isTemporary: true)
+  }
+
+  /// Puts rows of MCUs of a tile of the file where `blocks` is.
+  ///
+  /// - Parameters:
+  ///   - rows: of MCUs, from the tile's upper edge.
+  ///   - stride: blocks from one row of MCUs to the next.
+  func read(
+    _ unit: Int, rows: Range<Int>, into blocks: UnsafeMutablePointer<Int16>, stride: Int
+  ) throws(BuildError) {
+    let data = try units.jpeg(unit)
+    var found = js_info()
+    do throws(BuildError) {
+      try JPEGFile.check(file.path) {
+        js_begin(reader, data.baseAddress, data.count, file.jpegColour, &found, $0)
+      }
+      guard isLikeFirst(found) else { throw BuildError(file.path, "is not like the first") }
+      try JPEGFile.check(file.path) { js_start(reader, Int32(JS_COEFFICIENTS), $0) }
+      if !rows.isEmpty {
+        try JPEGFile.check(file.path) { js_read_coefficients(reader, aside, 0, Int32(rows.lowerBound), $0) }
+        try JPEGFile.check(file.path) {
+          js_read_coefficients(reader, blocks, stride, Int32(rows.count), $0)
+        }
+      }
+    } catch { throw BuildError(file.path, "\(units.name(unit)): \(error.reason)") }
+  }
+
+  /// What else the survey found may have been written over since.
+  private func isLikeFirst(_ found: js_info) -> Bool {
+    Int(found.width) == file.unitWidth && Int(found.height) == file.unitHeight
+      && found.components == info.components && found.has_several_scans == 0 && found.is_arithmetic == 0
+      && withUnsafeBytes(of: found.h) { left in withUnsafeBytes(of: info.h) { left.elementsEqual($0) } }
+      && withUnsafeBytes(of: found.v) { left in withUnsafeBytes(of: info.v) { left.elementsEqual($0) } }
+      && withUnsafeBytes(of: found.quantisation) { left in
+        withUnsafeBytes(of: info.quantisation) { left.elementsEqual($0) }
+      }
+  }
+
+  /// A tile of so many pixels of these coefficients, valid until the next call; nil where they make none, as damage does
+  /// that the decoder passed over.
+  func encode(
+    _ blocks: UnsafePointer<Int16>, stride: Int, width: Int, height: Int
+  ) -> UnsafeRawBufferPointer? {
+    var bytes: UnsafePointer<UInt8>?
+    var size = 0
+    do throws(BuildError) {
+      try JPEGFile.check(file.path) {
+        js_tile_write(writer, blocks, stride, Int32(width), Int32(height), &bytes, &size, $0)
+      }
+    } catch { return nil }
+    return UnsafeRawBufferPointer(start: bytes, count: size)
+  }
+
+  /// Inverse DCT into planes that have room for whole MCUs.
+  func invert(
+    _ blocks: UnsafeMutablePointer<Int16>, stride: Int, width: Int, height: Int,
+    into planes: (Plane, Plane, Plane)
+  ) {
+    let bases: [UnsafeMutablePointer<UInt8>?] = [planes.0.base, planes.1.base, planes.2.base]
+    let strides = [planes.0.stride, planes.1.stride, planes.2.stride]
+    js_inverse_dct(
+      reader, blocks, stride, Int32((width + mcu.width - 1) / mcu.width),
+      Int32((height + mcu.height - 1) / mcu.height), bases, strides)
+  }
+}
+
+extension TIFFFile {
+  /// What its JPEG data hold, in the numbers of `js_info`: the TIFF's own field counts, as for OpenSlide and libtiff.
+  fileprivate var jpegColour: Int32 { bands == 1 ? 1 : isYCbCr ? 2 : 3 }
+}
+
+/// Decodes the coefficients of a row of output tiles.
+final class TIFFCoefficientDecoder: StripDecoding {
+  private let source: TIFFSource
+  private let coefficients: TIFFCoefficients
+
+  init(_ source: TIFFSource, _ mcu: JPEGHeader.MCU) throws(BuildError) {
+    self.source = source
+    coefficients = try TIFFCoefficients(source.file, mcu)
+  }
+
+  func decode(piece: Int, into strip: Strip) throws(BuildError) {
+    let (file, mcu) = (source.file, coefficients.mcu)
+    let top = strip.row * strip.tileSize
+    for unit in source.units(ofPiece: piece, row: strip.row) {
+      // Only what this strip has of the unit; the rest is another strip's, which decodes it again.
+      let unitTop = unit / file.columns * file.unitHeight
+      let first = max(0, top - unitTop) / mcu.height
+      let end = (min(unitTop + file.unitHeight, top + strip.height) - unitTop + mcu.height - 1) / mcu.height
+      let row = max(0, unitTop - top) / mcu.height
+      let column = unit % file.columns * (file.unitWidth / mcu.width) * mcu.blocks
+      try coefficients.read(
+        unit, rows: first..<end,
+        into: strip.coefficients.unsafelyUnwrapped + (row * source.blockStride + column) * 64,
+        stride: source.blockStride)
+    }
+  }
+}
+
+/// Cuts tiles from the coefficients of a strip, or of the file's tiles that fill one of output.
+final class TIFFCoefficientTiles: ReadyTiles {
+  private let source: TIFFSource
+  private let coefficients: TIFFCoefficients
+  private let buffer: TileBuffer
+  private let planes: ComponentPlanes?
+  /// Of one tile; nil where they are the strip's.
+  private let own: UnsafeMutablePointer<Int16>?
+  private let ownStride: Int
+
+  init(_ source: TIFFSource, _ mcu: JPEGHeader.MCU, tileSize: Int, isAligned: Bool) throws(BuildError) {
+    self.source = source
+    coefficients = try TIFFCoefficients(source.file, mcu)
+    buffer = TileBuffer(source.layout, tileSize: tileSize)
+    planes =
+      source.layout == .interleaved(.rgb)
+      ? try ComponentPlanes(mcu, isYCbCr: source.file.isYCbCr, tileSize: tileSize) : nil
+    ownStride = tileSize / mcu.width * mcu.blocks
+    own = isAligned ? .allocate(capacity: ownStride * 64 * (tileSize / mcu.height)) : nil
+  }
+
+  deinit { own?.deallocate() }
+
+  func tile(_ column: Int, of strip: Strip, width: Int) throws(BuildError) -> (
+    bytes: UnsafeRawBufferPointer?, pixels: TilePixels
+  ) {
+    let mcu = coefficients.mcu
+    let (blocks, stride): (UnsafeMutablePointer<Int16>, Int)
+    if let own {
+      try fill(own, column, strip, width)
+      (blocks, stride) = (own, ownStride)
+    } else {
+      blocks = strip.coefficients.unsafelyUnwrapped + column * ownStride * 64
+      stride = source.blockStride
+    }
+    let bytes = coefficients.encode(blocks, stride: stride, width: width, height: strip.height)
+    let tile = buffer.pixels(width: width, height: strip.height)
+    if let planes {
+      coefficients.invert(blocks, stride: stride, width: width, height: strip.height, into: planes.planes)
+      try planes.join(into: tile, mcu)
+    } else {
+      coefficients.invert(blocks, stride: stride, width: width, height: strip.height, into: tile.planes)
+    }
+    return (bytes, tile)
+  }
+
+  /// Reads the file's tiles that lie on tile `column` of the strip.
+  private func fill(
+    _ blocks: UnsafeMutablePointer<Int16>, _ column: Int, _ strip: Strip, _ width: Int
+  ) throws(BuildError) {
+    let (file, mcu) = (source.file, coefficients.mcu)
+    let top = strip.row * strip.tileSize / file.unitHeight
+    let left = column * strip.tileSize / file.unitWidth
+    for y in 0..<(strip.height + file.unitHeight - 1) / file.unitHeight {
+      for x in 0..<(width + file.unitWidth - 1) / file.unitWidth {
+        let place =
+          y * (file.unitHeight / mcu.height) * ownStride + x * (file.unitWidth / mcu.width) * mcu.blocks
+        try coefficients.read(
+          (top + y) * file.columns + left + x, rows: 0..<file.unitHeight / mcu.height,
+          into: blocks + place * 64, stride: ownStride)
+      }
+    }
+  }
+}
+
+/// Cuts the upper left of a file's tiles, for the edges of what is otherwise copied.
+final class TIFFUnitCutter {
+  private let coefficients: TIFFCoefficients
+  private let blocks: UnsafeMutablePointer<Int16>
+  private let stride, rows: Int
+
+  /// Nil where the file's first tile cannot be cut.
+  init?(_ file: TIFFFile) {
+    guard let reader = try? TIFFUnitReader(file), let data = try? reader.jpeg(0),
+      let header = JPEGHeader(UnsafeRawBufferPointer(data)), header.isSequential, header.isInterleaved,
+      let mcu = header.mcu, file.unitWidth % mcu.width == 0, file.unitHeight % mcu.height == 0,
+      let coefficients = try? TIFFCoefficients(file, mcu)
+    else { return nil }
+    self.coefficients = coefficients
+    stride = file.unitWidth / mcu.width * mcu.blocks
+    rows = file.unitHeight / mcu.height
+    blocks = .allocate(capacity: stride * rows * 64)
+  }
+
+  deinit { blocks.deallocate() }
+
+  /// Nil where the tile is not like the first, or damaged.
+  func encode(_ unit: Int, width: Int, height: Int) -> UnsafeRawBufferPointer? {
+    guard (try? coefficients.read(unit, rows: 0..<rows, into: blocks, stride: stride)) != nil else {
+      return nil
+    }
+    return coefficients.encode(blocks, stride: stride, width: width, height: height)
+  }
+}

@@ -1,0 +1,62 @@
+import Files
+import HTTPMessages
+import TileProtocols
+
+/// Addresses of images whose sources were renamed since.
+extension Router {
+  /// The answer to a request for an image that has another id now: the same address with that.
+  ///
+  /// An image or a book that has the id stands before whatever had it; that the path of one leads elsewhere costs those
+  /// who ask for what is not there a look at one file.
+  var toTheNewID: Response? {
+    let (table, moved) = (site.library.current, site.library)
+    let names = path.withRawPath { path.route.ids($0) }
+    let ids = names.map(path.id)
+    guard ids.contains(where: { $0 != nil }),
+      !ids.contains(where: { id in id.map { $0.isPrivate || table.entry($0) != nil } ?? false })
+    else { return nil }
+    for (at, old) in ids.enumerated() {
+      guard let old, let new = moved.id(ofMoved: old), !table.hasImages(below: old),
+        let location = location(replacing: at, old, by: new)
+      else { continue }
+      return Response(
+        301, [("Location", location), ("Cache-Control", "no-cache"), Response.anyOrigin], .bytes([]))
+    }
+    return nil
+  }
+
+  /// The request's own address, as it was sent, with another id in it.
+  /// - Parameter at: which of the route's ids it is.
+  private func location(replacing at: Int, _ old: ImageID, by new: ImageID) -> String? {
+    let target = request.rawPath + (request.query.isEmpty ? [] : [UInt8(ascii: "?")] + request.query)
+    let place = target.withUnsafeBytes { bytes -> Range<Int>? in
+      let raw = RawPath(bytes, count: request.rawPath.count)
+      let places = Route(raw).ids(raw)
+      return places.indices.contains(at) ? places[at] : nil
+    }
+    // Of a path that is spelled so oddly that its parts are others before it is read.
+    guard let place, PercentEncoding.decodedString(target[place]).flatMap(ImageID.init) == old else {
+      return nil
+    }
+    let parts = [target[..<place.lowerBound], target[place.upperBound...]].map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    return site.basePath.text + parts[0] + PercentEncoding.encode(new.text) + parts[1]
+  }
+}
+
+extension Route {
+  /// Where the ids of images stand that the request may be about, as the path is read in one way or another.
+  fileprivate func ids(_ path: RawPath) -> [Range<Int>] {
+    switch self {
+    case .tiles(let request):
+      let ending = request.endingLength(path)
+      let short = ending > 0 ? [request.id.lowerBound..<request.id.upperBound - ending] : []
+      return (request.wholeID.map { [$0] } ?? []) + [request.id] + short
+    case .api(.image(let image)):
+      return image.question == nil ? [image.whole] : [image.whole, image.id]
+    case .presentation(.manifest(let id)), .view(let id): return [id]
+    case .api, .presentation, .openAPI, .health, .metrics, .page: return []
+    }
+  }
+}

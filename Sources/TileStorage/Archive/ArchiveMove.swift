@@ -1,0 +1,62 @@
+package import Files
+import Glibc
+
+/// An archive gets another id, with the words beside it.
+///
+/// There is no journal. The old id's new one is written down first, the words are beside both places before the archive
+/// is moved by one `rename`, and gone from the old one after it: whenever the program ends, the image is whole and has its
+/// words, under the one id or the other, and a build that finds it under the old one moves it again.
+package struct ArchiveMove {
+  private let library: String
+  private let old: ImageID
+  private let new: ImageID
+
+  package init(_ old: ImageID, to new: ImageID, in library: String) {
+    (self.library, self.old, self.new) = (library, old, new)
+  }
+
+  /// - Parameter pageName: of a page, what its new id has behind its book's; a book is renamed with its pages.
+  /// - Returns: false where it cannot be moved, and is where it was: something of somebody's is in the way, or the new
+  ///   place is on another mount.
+  package func run(pageName: String?) throws(StorageError) -> Bool {
+    let (from, to) = (old.archive(in: library), new.archive(in: library))
+    let folders = (from: parentFolder(from), to: parentFolder(to))
+    try FolderTree.make(folders.to)
+    // In one order, whoever moves what: two that wait for each other would wait for ever.
+    var locks: [LockedFolder] = []
+    for folder in Set([folders.from, folders.to]).sorted() { locks.append(try LockedFolder(folder)) }
+    defer { withExtendedLifetime(locks) {} }
+    var status = stat()
+    guard lstat(from, &status) == 0, access(to, F_OK) != 0, errno == ENOENT else { return false }
+    let device = status.st_dev
+    guard stat(folders.to, &status) == 0, status.st_dev == device else { return false }
+    let words = zip(SidecarFile.paths(ofArchive: from), SidecarFile.paths(ofArchive: to)).map { ($0, $1) }
+    let own = words.filter { access($0.0, F_OK) == 0 }
+    // Words that are there already are of another picture, or those that were put there when a move was cut short.
+    for (_, target) in words where !own.isEmpty && access(target, F_OK) == 0 {
+      guard own.contains(where: { $0.1 == target && Self.isSame($0.0, target) }) else { return false }
+    }
+    let moved = MovedImages(library: library)
+    try moved.remember(old, as: new)
+    if let end = pageName.map({ "/\($0)" }), old.text.utf8.suffix(end.utf8.count).elementsEqual(end.utf8),
+      let book = old.dropping(end.utf8.count), let newBook = new.dropping(end.utf8.count), book != newBook
+    {
+      try moved.remember(book, as: newBook)
+    }
+    for (source, target) in own where link(source, target) != 0 && errno != EEXIST {
+      // File systems without links: the words go a moment before the archive.
+      guard rename(source, target) == 0 else { throw StorageError("move \(source)", errno: errno) }
+    }
+    guard rename(from, to) == 0 else { throw StorageError("move \(from)", errno: errno) }
+    for (source, _) in own { unlink(source) }
+    moved.forget(new)
+    for folder in [folders.to, folders.from] { try FolderTree.synchronize(folder) }
+    return true
+  }
+
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    return lstat(one, &first) == 0 && lstat(other, &second) == 0 && first.st_dev == second.st_dev
+      && first.st_ino == second.st_ino
+  }
+}

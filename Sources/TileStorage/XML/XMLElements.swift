@@ -1,0 +1,104 @@
+import CExpat
+
+/// The elements of an XML text of a stranger, one after the other.
+///
+/// By expat: Foundation's parser on Linux ends the process at `<?x?>` and at some document types. A document type is
+/// refused, so there are no entities to resolve or to grow.
+package enum XMLElements {
+  /// An element as it begins, for as long as it is told of.
+  package struct Element {
+    /// Without its prefix.
+    package let name: String
+    /// 1 of the root.
+    package let depth: Int
+    /// Names and values in turn, then nil; expat's, until the handler returns.
+    fileprivate let attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
+
+    /// Names as they are written, prefixes included, with their values, of which entities are resolved.
+    package var values: [(name: String, value: String)] {
+      var (values, at): ([(String, String)], Int) = ([], 0)
+      while let key = attributes[at], let value = attributes[at + 1] {
+        values.append((String(cString: key), String(cString: value)))
+        at += 2
+      }
+      return values
+    }
+
+    package subscript(attribute: String) -> String? { values.first { $0.name == attribute }?.value }
+  }
+
+  /// What is wrong with a text, with the line.
+  package struct Refusal: Error {
+    package let reason: String
+  }
+
+  /// Tells of each element as it begins and ends, to the end of the text or to its first fault.
+  /// - Parameters:
+  ///   - begin: answers whether to read on.
+  ///   - end: is given the element's name, without its prefix.
+  package static func read(
+    _ xml: [UInt8], begin: @escaping (Element) -> Bool,
+    end: @escaping (String) -> Void = { _ in }
+  ) throws(Refusal) {
+    guard let parser = XML_ParserCreate(nil), let length = Int32(exactly: xml.count) else {
+      throw Refusal(reason: "no memory to read it")
+    }
+    defer { XML_ParserFree(parser) }
+    let reader = Reader(parser, begin, end)
+    XML_SetUserData(parser, Unmanaged.passUnretained(reader).toOpaque())
+    XML_SetElementHandler(
+      parser,
+      { context, name, attributes in Reader.at(context).begin(name!, attributes!) },
+      { context, name in Reader.at(context).end(name!) })
+    XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in Reader.at(context).refuseDocumentType() }
+    let status = withExtendedLifetime(reader) {
+      xml.withUnsafeBytes {
+        XML_Parse(parser, $0.baseAddress?.assumingMemoryBound(to: CChar.self), length, 1)
+      }
+    }
+    guard status != XML_STATUS_OK, !reader.isContent else { return }
+    let what = reader.hasDocumentType ? "a document type, which has no place there," : "not well-formed XML"
+    throw Refusal(reason: "\(what) in line \(XML_GetCurrentLineNumber(parser))")
+  }
+
+  private final class Reader {
+    private let parser: XML_Parser
+    private let told: (begin: (Element) -> Bool, end: (String) -> Void)
+    private var depth = 0
+    var hasDocumentType = false
+    /// Whoever listens has heard enough.
+    var isContent = false
+
+    init(_ parser: XML_Parser, _ begin: @escaping (Element) -> Bool, _ end: @escaping (String) -> Void) {
+      (self.parser, told) = (parser, (begin, end))
+    }
+
+    /// The reader that `XML_SetUserData` was given; it outlives the parsing.
+    static func at(_ context: UnsafeMutableRawPointer?) -> Reader {
+      Unmanaged<Reader>.fromOpaque(context!).takeUnretainedValue()
+    }
+
+    func begin(_ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>) {
+      guard !isContent else { return }
+      depth += 1
+      guard !told.begin(Element(name: Self.local(name), depth: depth, attributes: attributes)) else { return }
+      isContent = true
+      XML_StopParser(parser, 0)
+    }
+
+    func end(_ name: UnsafePointer<CChar>) {
+      depth -= 1
+      if !isContent { told.end(Self.local(name)) }
+    }
+
+    func refuseDocumentType() {
+      hasDocumentType = true
+      XML_StopParser(parser, 0)
+    }
+
+    private static func local(_ name: UnsafePointer<CChar>) -> String {
+      let whole = String(cString: name)
+      return whole.lastIndex(of: ":").map { String(whole[whole.index(after: $0)...]) } ?? whole
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import Catalog
+import Files
+import Foundation
+import HTTPMessages
+import ImageLibrary
+import TileStorage
+
+/// What an export makes of archives and libraries: the one archive's tiles at the output, or a folder for each image
+/// below it, by its id.
+struct ExportList {
+  struct Item {
+    let archive: String
+    /// The library that no link leads out of.
+    let enclosure: Enclosure?
+    let output: String
+    /// Of URLs, below the output's; nil for the output itself.
+    let part: String?
+  }
+
+  private(set) var items: [Item] = []
+  /// Why some of what was asked for is not among them.
+  private(set) var errors: [StorageError] = []
+  /// One archive was asked for by its name.
+  let isOne: Bool
+
+  init(_ operands: [String], output: String) {
+    var output = output
+    while output.count > 1, output.hasSuffix("/") { output.removeLast() }
+    isOne = operands.count == 1 && !Self.isFolder(operands[0])
+    if isOne {
+      items = [Item(archive: operands[0], enclosure: nil, output: output, part: nil)]
+      return
+    }
+    var owners: [ImageID: String] = [:]
+    for operand in operands {
+      do throws(StorageError) {
+        for (id, archive, enclosure) in try Self.images(operand) {
+          if let other = owners[id] {
+            // Named twice.
+            if other == archive { continue }
+            errors.append(StorageError("export \(archive)", "\(other) is called '\(id)', too"))
+            continue
+          }
+          owners[id] = archive
+          let parts = id.text.split(separator: "/").map { PercentEncoding.encode(String($0)) }
+          items.append(
+            Item(
+              archive: archive, enclosure: enclosure, output: "\(output)/\(id)",
+              part: parts.joined(separator: "/")))
+        }
+      } catch { errors.append(error) }
+    }
+    // Folders before what is within them.
+    items.sort { $0.output.utf8.lexicographicallyPrecedes($1.output.utf8) }
+  }
+
+  /// Whether an item's folder is in that of one before it.
+  func isWithinAnother(_ number: Int) -> Bool {
+    let parts = items[number].output.utf8
+    return items[..<number].contains {
+      parts.starts(with: $0.output.utf8) && parts.dropFirst($0.output.utf8.count).first == UInt8(ascii: "/")
+    }
+  }
+
+  /// The library that a path would be in, be it there or not; nil where it is in none.
+  static func library(around path: String) -> String? {
+    var folder = URL(fileURLWithPath: path).standardizedFileURL
+    while folder.path != "/" {
+      if Catalog.exists(in: folder.resolvingSymlinksInPath().path) { return folder.path }
+      folder.deleteLastPathComponent()
+    }
+    return nil
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The images of a library, or the one of an archive.
+  private static func images(
+    _ path: String
+  ) throws(StorageError) -> [(id: ImageID, archive: String, enclosure: Enclosure?)] {
+    guard isFolder(path) else {
+      guard let id = ImageID(String((path.split(separator: "/").last ?? "").dropLast(4))) else {
+        throw StorageError("export \(path)", "its name is no image's id")
+      }
+      return [(id, path, nil)]
+    }
+    let (table, enclosure) = (try LibraryTable(root: path, previous: nil), try Enclosure(path))
+    let images = table.ids.compactMap { id in table.entry(id).map { (id, $0.path, enclosure as Enclosure?) } }
+    guard !images.isEmpty else { throw StorageError("export \(path)", "no archive is in this folder") }
+    return images
+  }
+}

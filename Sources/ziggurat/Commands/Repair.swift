@@ -1,0 +1,160 @@
+import Catalog
+import Files
+import Foundation
+import HTTPMessages
+import PyramidBuilding
+import TileStorage
+
+/// Damaged archives of a library built anew from their sources: by builds of this very program with the options that
+/// each had, which the cells of one process cannot change.
+struct Repair {
+  let library: String
+  let jobs: Int
+  let asJSON: Bool
+
+  struct Outcome {
+    /// Archives that are whole now.
+    var repaired = 0
+    /// Those that are as they were.
+    var left = 0
+    /// A retry may mend one of them.
+    var isTemporary = false
+  }
+
+  /// What one build can do.
+  private struct Group: Hashable {
+    let place: SourcePlace
+    let options: [String]
+  }
+
+  /// Tells what became of each.
+  /// - Parameter paths: of archives in the library.
+  func run(_ paths: [String]) throws(StorageError) -> Outcome {
+    var outcome = Outcome()
+    let archives = Dictionary(
+      paths.compactMap { path in ImageID(archive: path, below: library).map { ($0, path) } },
+      uniquingKeysWith: { first, _ in first })
+    let known = try Catalog(library: library).sources(of: archives.keys.sorted())
+    var groups: [Group: [ImageID: String]] = [:]
+    for (id, path) in archives.sorted(by: { $0.key < $1.key }) {
+      guard let source = known[id] else {
+        tell(path, "where its source lies is not known; a build that meets it tells", &outcome)
+        continue
+      }
+      let record = FolderStore(library: library).buildRecord(ofID: id)
+      if let record, record.sourceDigest != source.digest {
+        tell(path, "it is not the archive that was built from \(source.place.path)", &outcome)
+      } else if let options = Self.arguments(record?.options ?? source.options) {
+        groups[Group(place: source.place, options: options), default: [:]][id] = source.digest
+      } else {
+        tell(path, "this version knows no such options: \(source.options)", &outcome)
+      }
+    }
+    for (group, images) in groups.sorted(by: { $0.key.place.path < $1.key.place.path }) {
+      if Interruption.isAsked { break }
+      try build(group, images, archives, &outcome)
+    }
+    return outcome
+  }
+
+  private func build(
+    _ group: Group, _ images: [ImageID: String], _ archives: [ImageID: String], _ outcome: inout Outcome
+  ) throws(StorageError) {
+    let prefix = group.place.prefix.map { ["--prefix", $0.text] } ?? []
+    let told = try lines(
+      of: ["build", "--library", library, "--mend", "-", "--json", "--quiet", "--jobs", String(jobs)]
+        + (group.place.isBook ? ["--book"] : []) + prefix + group.options + ["--", group.place.path],
+      // Ids that differ in how their accents are composed are one text: the other is left, and told.
+      input: Dictionary(images.map { ($0.key.text, $0.value) }, uniquingKeysWith: { first, _ in first }),
+      &outcome)
+    for id in images.keys.sorted() {
+      let path = archives[id]!
+      switch told[id] {
+      case "built":
+        // Not by what was meant, but by what can be read.
+        let faults = ArchiveVerifier.faults(ofArchive: path)
+        if let fault = faults.first {
+          tell(path, "built anew, and still damaged: \(fault.what)", &outcome)
+        } else {
+          outcome.repaired += 1
+          if asJSON {
+            Output.json(["archive": .text(path), "repaired": .flag(true)])
+          } else {
+            Output.result(Output.oneLine("\(path): built anew from \(group.place.path)") + "\n")
+          }
+        }
+      // The build has told why.
+      case "failed": tell(path, "its source cannot be built", &outcome)
+      default: tell(path, "its source is not in \(group.place.path), or is another file now", &outcome)
+      }
+    }
+  }
+
+  private func tell(_ path: String, _ reason: String, _ outcome: inout Outcome) {
+    outcome.left += 1
+    if asJSON {
+      Output.json(["archive": .text(path), "repaired": .flag(false), "reason": .text(reason)])
+    }
+    Output.error("\(path): left as it is: \(reason)")
+  }
+
+  /// What the program tells of each image as it runs with these words.
+  private func lines(
+    of words: [String], input: [String: String], _ outcome: inout Outcome
+  ) throws(StorageError) -> [ImageID: String] {
+    struct Line: Decodable {
+      let id: ImageID?
+      let status: String
+    }
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe")
+    process.arguments = words
+    // The archive was built by its own options alone.
+    let kept = ["ZIGGURAT_MEMORY_LIMIT", "ZIGGURAT_IMAGE_TIMEOUT"]
+    process.environment = ProcessInfo.processInfo.environment.filter { name, _ in
+      !name.hasPrefix("ZIGGURAT_") || kept.contains(name)
+    }
+    process.standardOutput = output
+    do {
+      let file = FileManager.default.temporaryDirectory.appending(path: "ziggurat-\(UUID().uuidString)")
+      try JSONEncoder().encode(input).write(to: file, options: .withoutOverwriting)
+      defer { try? FileManager.default.removeItem(at: file) }
+      process.standardInput = try FileHandle(forReadingFrom: file)
+      try process.run()
+    } catch {
+      throw StorageError("start a build", "\(error)")
+    }
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    if process.terminationStatus == ExitCode.temporary.number { outcome.isTemporary = true }
+    var told: [ImageID: String] = [:]
+    for line in text.split(separator: UInt8(ascii: "\n")) {
+      guard let line = try? JSONDecoder().decode(Line.self, from: line), let id = line.id else { continue }
+      told[id] = line.status
+    }
+    return told
+  }
+
+  /// The options of a build whose record has them in this line; nil where it is none of ours.
+  static func arguments(_ summary: String) -> [String]? {
+    let names = [
+      "tile": "tile-size", "format": "format", "fidelity": "fidelity", "quality": "quality",
+      "background": "background", "intent": "intent", "subsampling": "subsampling", "profile": "profile",
+      "channels": "channels", "dpi": "dpi", "size": "size", "window": "window", "bands": "bands",
+    ]
+    var arguments: [String] = []
+    let words = summary.split(separator: " ")
+    guard let version = words.first, Int(version) != nil else { return nil }
+    for word in words.dropFirst() {
+      let parts = word.split(separator: "=", maxSplits: 1)
+      if ["linear", "associated"].contains(word) {
+        arguments.append("--\(word)")
+      } else if parts.count == 2, let name = names[String(parts[0])] {
+        arguments.append("--\(name)=\(parts[1])")
+      } else {
+        return nil
+      }
+    }
+    return arguments
+  }
+}

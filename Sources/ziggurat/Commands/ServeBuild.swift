@@ -1,0 +1,88 @@
+import Files
+import Foundation
+import PyramidBuilding
+import Threads
+import TileStorage
+
+/// The build of a folder of pictures by the server that shows them: once before it listens, then of what is added,
+/// changed and removed.
+final class ServeBuild: Sendable {
+  static let options = [
+    Option(
+      "build",
+      help: "DIR holds pictures: tile them into a cache first, then what is added or changed"),
+    Option(
+      "library", "DIR", needs: "build", help: "with --build: where the archives go (default: below ~/.cache)"),
+  ]
+
+  let library: String
+  /// Where it really is: what was built by another name is the same.
+  private let pictures: String
+  private let isCache: Bool
+  private let first = Flag()
+  private let last = Flag()
+
+  /// Nil where nothing is to be built.
+  init?(_ arguments: Arguments, pictures: String) throws(UsageError) {
+    guard try arguments.flag("build") else { return nil }
+    for other in ["writable", "space"] where try arguments.flag(other) {
+      throw UsageError("--build and --\(other) do not go together")
+    }
+    var status = stat()
+    guard stat(pictures, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+      throw UsageError("'\(pictures)' is no folder; --build takes one of pictures")
+    }
+    let named = arguments.string("library")
+    guard let library = named ?? PictureCache.path(of: pictures, ProcessInfo.processInfo.environment) else {
+      throw UsageError("there is no HOME for a cache; --library DIR says where the archives are to go")
+    }
+    var other = stat()
+    if stat(library, &other) == 0, other.st_dev == status.st_dev, other.st_ino == status.st_ino {
+      throw UsageError("--library is the folder of the pictures itself; name another")
+    }
+    let real = realpath(pictures, nil)
+    defer { free(real) }
+    self.pictures = real.map { String(cString: $0) } ?? pictures
+    (self.library, isCache) = (library, named == nil)
+  }
+
+  /// Builds what is there. Others are told of it on stderr, as by `ziggurat build`.
+  /// - Returns: nil, or what the command ends with.
+  func run(_ signals: ServerSignals) -> ExitCode? {
+    var builder = LibraryBuilder(
+      store: FolderStore(library: library), options: BuildOptions(),
+      jobs: ProcessInfo.processInfo.activeProcessorCount, isCancelled: { Interruption.isAsked })
+    builder.imageTimeout = 600
+    do throws(StorageError) {
+      if isCache { try PictureCache.make(library) }
+      try builder.prepare()
+    } catch {
+      Output.error(error.description)
+      return error.isTemporary ? .temporary : .someFailed
+    }
+    Output.note("the archives of \(Output.oneLine(pictures)) are in \(Output.oneLine(library))")
+    StartedThread.needed { [self, builder] in
+      var round = BuildRound(
+        builder: builder, library: library, isPrivate: false, operands: [pictures], asBooks: false,
+        prunes: .careful, watches: true, memoryLimit: Int(ProcessInfo.processInfo.physicalMemory / 4),
+        verbosity: .changes, asJSON: false)
+      round.isOfServer = true
+      // A day, as what visitors delete is kept.
+      round.keepsDeleted = 86_400
+      _ = round.run()
+      first.set()
+      if !Interruption.isAsked { _ = round.watch() }
+      last.set()
+    }
+    while !first.isSet {
+      if signals.wait(milliseconds: 100) == .end { Interruption.ask() }
+    }
+    return Interruption.isAsked ? .interrupted : nil
+  }
+
+  /// Ends what is being built; nothing of it is left.
+  func stop() {
+    Interruption.ask()
+    last.wait(upTo: 10)
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import Metadata
+
+struct BookDescriptionTests {
+  @Test("what is written is read again, and as it was")
+  func roundTrip() throws {
+    var book = BookDescription()
+    #expect(book.isEmpty && String(decoding: book.json, as: UTF8.self) == "{\n\n}\n")
+    book.metadata = ImageMetadata(
+      title: "Hours", caption: "two\nlines", creators: ["A", "B; C"], date: "1410", place: "Paris",
+      rights: "©",
+      keywords: ["x"])
+    book.metadata.titles = ["de": "Stunden", "fr": "Heures"]
+    (book.metadata.license, book.metadata.identifier) = ("https://example.org/by", "MS 1")
+    (book.viewingDirection, book.behavior, book.isBuilt) = (.rightToLeft, .continuous, true)
+    book.chapters = [.init(title: "One", page: "f1r", level: 0), .init(title: "Two", page: "3", level: 7)]
+    #expect(try BookDescription(json: book.json) == book)
+    #expect(try BookDescription(json: BookDescription(json: book.json).json).json == book.json)
+  }
+
+  @Test("whatever bytes come, they are a description within its bounds or refused")
+  func anything() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SplitMix(seed)
+    let pieces = [
+      "{", "}", "[", "]", ":", ",", "\"title\"", "\"chapters\"", "\"page\"", "\"behavior\"", "\"paged\"",
+      "\"en\"", "1",
+      "1e999", "-1", "null", "true", "\"\\u0000\"", "\"\u{301}\"", " ", "\"level\"", "\"built\"",
+      "\"license\"",
+      "\"http://a/\"", "\"",
+    ]
+    var found = 0
+    for _ in 0..<20_000 {
+      let text = "{" + (0...random.below(12)).map { _ in random.pick(pieces) }.joined() + "}"
+      guard let book = try? BookDescription(json: Array(text.utf8)) else { continue }
+      found += 1
+      #expect(book.chapters.allSatisfy { 0..<8 ~= $0.level && !$0.title.isEmpty }, "seed \(seed): \(text)")
+      #expect(try BookDescription(json: book.json) == book, "seed \(seed): \(text)")
+    }
+    #expect(found > 0, "seed \(seed)")
+  }
+
+  @Test("lines are cut, and a title's own language stands for it where none else does")
+  func bounds() throws {
+    let long = String(repeating: "é", count: 5000)
+    let book = try BookDescription(json: Array(#"{"title": {"fr": "\#(long)"}, "creator": " a\n "}"#.utf8))
+    #expect(book.metadata.titles["fr"]?.unicodeScalars.count == 1000)
+    #expect(book.metadata.title == book.metadata.titles["fr"] && book.metadata.creators == ["a"])
+  }
+
+  @Test("its first page says who made it where it does not say so itself, and nothing of what it shows")
+  func words() {
+    var first = ImageMetadata(title: "f1r", caption: "a leaf", creators: ["A"], rights: "©")
+    first.license = "https://example.org/by"
+    var book = BookDescription()
+    #expect(book.words(besides: first, title: nil).title == nil)
+    #expect(book.words(besides: first, title: nil).caption == nil)
+    #expect(book.words(besides: first, title: "Hours").title == "Hours")
+    #expect(book.words(besides: first, title: nil).creators == ["A"])
+    book.metadata = ImageMetadata(title: "Own", creators: ["B"], rights: "nobody's")
+    let words = book.words(besides: first, title: "Hours")
+    #expect(
+      words.title == "Own" && words.creators == ["B"] && words.rights == "nobody's" && words.license == nil)
+  }
+}

@@ -1,0 +1,105 @@
+import Files
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import PyramidBuilding
+
+/// Books whose pages were called by numbers get those names that pages have now, and no page twice.
+struct ReplacedPagesTests {
+  private let folder: TemporaryFolder
+  private let store: FolderStore
+  private let builder: LibraryBuilder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = FolderStore(library: folder("out"))
+    var options = BuildOptions()
+    options.tileSize = 64
+    builder = LibraryBuilder(store: store, options: options, jobs: 1)
+    try builder.prepare()
+  }
+
+  private func write(_ name: String, _ shade: UInt8) throws {
+    try folder.write("in/\(name).ppm", Array("P5 2 2 255\n".utf8) + [shade, shade, shade, shade])
+  }
+
+  private func run(_ sources: [SourceScan.Source]) -> MetImages {
+    let met = Mutex(MetImages())
+    LibraryRun(builder, sources, memoryLimit: 1 << 30) { image, outcome in
+      if case .failed(let error) = outcome { Issue.record("\(error)") }
+      met.withLock { $0.add(image, outcome, of: image) }
+    }.run()
+    return met.withLock { $0 }
+  }
+
+  /// As an earlier version built them.
+  private func buildNumbered(_ names: [String]) throws {
+    for (number, name) in zip(1..., names) {
+      let id: ImageID = "in/\(number)"
+      _ = run([SourceScan.Source(path: folder("in/\(name).ppm"), id: id)])
+      let isWritten = try store.rewrite(id: id) { record, own in
+        var record = record
+        record.page = number
+        return ArchiveWords(record, own: own, told: own)
+      }
+      #expect(isWritten)
+    }
+  }
+
+  private func bind() throws -> [String] {
+    let scan = SourceScan([folder("in")], library: folder("out"), asBooks: true)
+    let met = run(scan.sources)
+    let (gone, errors) = try ReplacedPages(of: scan, keeping: met, in: store).run(in: store)
+    #expect(errors.isEmpty && Set(gone).isDisjoint(with: scan.sources.map(\.id)))
+    return folder.files(below: "out").filter { $0.hasSuffix(".szi") && !$0.hasPrefix(".") }.map {
+      String($0.dropLast(4))
+    }
+  }
+
+  @Test("none is lost, none is there twice, and one that nobody replaces stays")
+  func numbered() throws {
+    for (name, shade) in [("f1r", 1), ("f1v", 2), ("f2r", 3)] { try write(name, UInt8(shade)) }
+    try buildNumbered(["f1r", "f1v", "f2r"])
+    // Gone from the sources: what becomes of it is for --prune to say.
+    try FileManager.default.removeItem(atPath: folder("in/f1v.ppm"))
+    #expect(try bind() == ["in/2", "in/f1r", "in/f2r"])
+    let record = try #require(store.buildRecord(ofID: "in/f2r"))
+    #expect(record.folio == "f2r" && record.page == nil && record.book(ofPage: "in/f2r") == "in")
+    // In the trash, not lost.
+    let deletions = TrashFolder(library: folder("out")).deletions(since: 0)
+    #expect(deletions.map(\.images) == [["in/1", "in/3"]])
+    #expect(try bind() == ["in/2", "in/f1r", "in/f2r"])
+  }
+
+  @Test("files that are called by numbers keep what is theirs and take what was another's")
+  func numbers() throws {
+    for (name, shade) in [("2", 1), ("3", 2), ("04", 3)] { try write(name, UInt8(shade)) }
+    try buildNumbered(["2", "3", "04"])
+    #expect(try bind() == ["in/04", "in/2", "in/3"])
+    for (name, shade) in [("2", 1), ("3", 2), ("04", 3)] {
+      let record = try #require(store.buildRecord(ofID: "in/\(name)"))
+      #expect(record.folio == name && record.page == nil && record.sourceName == "\(name).ppm", "\(shade)")
+    }
+    #expect(TrashFolder(library: folder("out")).deletions(since: 0).map(\.images) == [["in/1"]])
+  }
+
+  @Test("what was built as a picture becomes a page without being tiled again, and a picture again")
+  func reworded() throws {
+    try write("f1r", 9)
+    let id: ImageID = "in/f1r"
+    let picture = SourceScan.Source(path: folder("in/f1r.ppm"), id: id)
+    _ = run([picture])
+    let page = SourceScan([folder("in")], library: folder("out"), asBooks: true).sources
+    for source in [page[0], picture] {
+      var statuses: [String] = []
+      for _ in 0..<2 {
+        LibraryRun(builder, [source], memoryLimit: 1 << 30) { statuses.append("\($1)") }.run()
+      }
+      #expect(statuses == ["reworded", "unchanged"])
+      #expect(store.buildRecord(ofID: id)?.folio == source.folio)
+    }
+  }
+}

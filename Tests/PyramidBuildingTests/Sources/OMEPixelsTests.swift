@@ -1,0 +1,64 @@
+import Testing
+
+@testable import PyramidBuilding
+
+@Suite struct OMEPixelsTests {
+  private func ome(_ attributes: String, _ inside: String = "") -> String {
+    "<ome:OME><ome:Image><ome:Pixels \(attributes)>\(inside)</ome:Pixels></ome:Image></ome:OME>"
+  }
+
+  private static let sizes = #"DimensionOrder="XYZCT" SizeC="3" SizeZ='4' SizeT="2""#
+
+  @Test func `planes lie in the order of the dimensions`() throws {
+    let pixels = try #require(OMEPixels(ome(Self.sizes)))
+    #expect(pixels.channels.count == 3 && pixels.planeCount == 24 && pixels.samples == 1)
+    #expect(pixels.page(channel: 0, z: 3, t: 0) == 3)
+    #expect(pixels.page(channel: 2, z: 1, t: 0) == 9)
+    #expect(pixels.page(channel: 2, z: 3, t: 1) == 23)
+  }
+
+  @Test func `or where the file says`() throws {
+    let data =
+      #"<TiffData IFD="5" FirstC="1" FirstZ="2"/><TiffData FirstT="1" IFD="9" PlaneCount="1000000"/>"#
+    let pixels = try #require(OMEPixels(ome(Self.sizes, data)))
+    #expect(pixels.page(channel: 1, z: 2, t: 0) == 5)
+    #expect(pixels.page(channel: 0, z: 0, t: 0) == nil)
+    #expect(pixels.page(channel: 0, z: 2, t: 1) == 11)
+  }
+
+  @Test func `names and colours of channels`() throws {
+    let channels = """
+      <!-- <Channel Name="none"/> --><Channel Name="a &lt;&#xb5;&#109;&gt; b" Color="-16776961"/>
+      <Channel Name='>' Color="16711935"><LightPath/></Channel>
+      """
+    let pixels = try #require(OMEPixels(ome(Self.sizes, channels)))
+    #expect(pixels.channels.map(\.name) == ["a <µm> b", ">", nil])
+    #expect(pixels.channels.map(\.colour) == [[255, 0, 0], [0, 255, 0], nil])
+  }
+
+  @Test(arguments: [
+    "", #"DimensionOrder="XYZCT" SizeC="3" SizeZ="4""#,
+    #"DimensionOrder="XYZZT" SizeC="1" SizeZ="1" SizeT="1""#,
+    #"DimensionOrder="XYZCT" SizeC="0" SizeZ="4" SizeT="1""#,
+    #"DimensionOrder="XYZCT" SizeC="-3" SizeZ="4" SizeT="1""#,
+    #"DimensionOrder="XYZCT" SizeC="4096" SizeZ="4" SizeT="1""#,
+    #"DimensionOrder="XYZCT" SizeC="3" SizeZ="1048576" SizeT="1048576""#,
+    #"DimensionOrder="XYZCT" SizeC="99999999999999999999" SizeZ="4" SizeT="1""#,
+  ])
+  func `what makes no sense is none`(attributes: String) {
+    #expect(OMEPixels(ome(attributes)) == nil)
+  }
+
+  @Test func `planes in other files are none`() {
+    let data = #"<TiffData><UUID FileName="a"/></TiffData><TiffData><UUID FileName="b"/></TiffData>"#
+    #expect(OMEPixels(ome(Self.sizes, data)) == nil)
+  }
+
+  @Test func `cut anywhere it is none, or what stands there`() {
+    let whole = ome(Self.sizes, #"<Channel Name="a &amp; b"/><!-- - --><TiffData IFD="0" PlaneCount="24"/>"#)
+    for end in whole.indices {
+      guard let pixels = OMEPixels(String(whole[..<end])) else { continue }
+      #expect(pixels.planeCount == 24)
+    }
+  }
+}

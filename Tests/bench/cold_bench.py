@@ -1,0 +1,113 @@
+"""A picture's own address, cold, in Chromium: our page as it is delivered against one with OpenSeadragon, minified, with
+its canvas drawer, from the same server and the same archive.
+
+Cold is a browser that has nothing: the page, its scripts, the description and the tiles are all loaded. Every answer is
+held back by the round trip (DevTools' network emulation). The time is from the start of the navigation to every tile of
+the view being drawn; rounds are interleaved, medians are compared. OpenSeadragon is the one that the source distribution
+of openslide-python on PyPI ships.
+"""
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+import urllib.parse
+from pathlib import Path
+
+import material
+from measure import spread, table
+
+ROOT = Path(__file__).resolve().parents[2]
+WINDOWS = [("1280×800", 1280, 800, 1), ("390×844 at 3×", 390, 844, 3), ("1920×1080 at 2×", 1920, 1080, 2)]
+ROUND_TRIPS = [20, 100, 300]  # ms
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>OpenSeadragon</title><style>html, body, #viewer { margin: 0; height: 100%; background: #000 }</style></head>
+<body><div id="viewer"></div><script src="/openseadragon-AAAAAAAA.js"></script>
+<script>viewer = OpenSeadragon({
+  id: 'viewer', drawer: 'canvas', showNavigationControl: false, tileSources: new URLSearchParams(location.search).get('dzi'),
+})</script></body></html>
+"""
+# The page draws on after its last tile has come: a view is there when it is loaded and nothing moves any more.
+SHARP = {"ziggurat": "document.querySelector('ziggurat-viewer')?.isSharp",
+         "openseadragon": "viewer.world?.getItemAt(0)?.getFullyLoaded() && viewer.world.getItemAt(0).lastDrawn.length > 0"}
+
+
+def openseadragon() -> Path:
+    """OpenSeadragon as released, minified by esbuild."""
+    def make(path: Path) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+                            "--no-binary=:all:", "openslide-python==1.4.7"], cwd=folder, check=True)
+            with tarfile.open(next(Path(folder).iterdir())) as files:
+                script = next(each for each in files.getmembers() if each.name.endswith("/static/openseadragon.js"))
+                source = files.extractfile(script).read()
+        print(source.split(b"\n", 1)[0].decode().removeprefix("//! "), flush=True)
+        path.write_bytes(subprocess.run(["esbuild", "--minify"], input=source, capture_output=True, check=True).stdout)
+
+    return material.made("openseadragon.min.js", make)
+
+
+def visit(browser, url: str, who: str, width: int, height: int, ratio: int, round_trip: int) -> tuple[float, int, int]:
+    """Milliseconds to the sharp view, requests, and kilobytes that came over the line."""
+    context = browser.new_context(viewport={"width": width, "height": height}, device_scale_factor=ratio)
+    page = context.new_page()
+    page.add_init_script(f"""sharp = new Promise((done) => {{
+      const look = () => ({SHARP[who]}) ? done(performance.now()) : requestAnimationFrame(look)
+      document.addEventListener('readystatechange', look, {{ once: true }})
+    }})""")
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.emulateNetworkConditions", {
+        "offline": False, "latency": round_trip, "downloadThroughput": -1, "uploadThroughput": -1})
+    came = []
+    session.on("Network.loadingFinished", lambda event: came.append(event["encodedDataLength"]))
+    page.goto(url, wait_until="commit")
+    time = page.evaluate("sharp")
+    context.close()
+    return time, len(came), round(sum(came) / 1000)
+
+
+def main(ziggurat: Path, quick: bool, only: str | None) -> str:
+    from playwright.sync_api import sync_playwright
+    rounds = 3 if quick else 9
+    with tempfile.TemporaryDirectory(dir=material.CACHE) as folder:
+        photo = max(material.photographs(), key=lambda path: path.stat().st_size)
+        subprocess.run([ziggurat, "build", photo, "--library", f"{folder}/library", "--quiet"], check=True)
+        pages = Path(folder) / "public"
+        subprocess.run([ROOT / "packaging/bundle-pages", pages], check=True)
+        shutil.copy(openseadragon(), pages / "openseadragon-AAAAAAAA.js")
+        subprocess.run(["brotli", "--best", pages / "openseadragon-AAAAAAAA.js"], check=True)
+        (pages / "openseadragon.html").write_text(PAGE)
+        server = subprocess.Popen([ziggurat, "serve", f"{folder}/library", "--port", "0", "--public", pages],
+                                  stdout=subprocess.PIPE, env={**os.environ, "ZIGGURAT_LOG": "none"}, text=True)
+        base = re.search(r"http://\S+", server.stdout.readline())[0]
+        name = urllib.parse.quote(photo.stem, safe="")
+        urls = {"ziggurat": f"{base}view/{name}", "openseadragon": f"{base}openseadragon.html?dzi=/dzi/{name}.dzi"}
+        rows = []
+        try:
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+                for window, width, height, ratio in WINDOWS:
+                    for round_trip in ROUND_TRIPS:
+                        visits = {who: [] for who in urls}
+                        for _ in range(rounds):
+                            for who, url in urls.items():
+                                visits[who].append(visit(browser, url, who, width, height, ratio, round_trip))
+                        (ours, requests, size), (theirs, their_requests, their_size) = (
+                            [statistics.median(values) for values in zip(*visits[who])] for who in urls)
+                        ratios = [b[0] / a[0] for a, b in zip(*visits.values())]
+                        text = f"{theirs / ours:.2f}×"
+                        print(f"cold, {window}, {round_trip} ms: {ours:.0f} ms ({requests} requests, {size} kB), OpenSeadragon "
+                              f"{theirs:.0f} ms ({their_requests}, {their_size} kB), ratio {text}", flush=True)
+                        rows.append([f"{window}, {round_trip} ms", f"{theirs:.0f}", f"{ours:.0f}", f"{their_requests:.0f}",
+                                     f"{requests:.0f}", text, f"±{spread(ratios):.0%}"])
+                browser.close()
+        finally:
+            server.terminate()
+            server.wait(20)
+    return table(["sharp, cold", "OpenSeadragon, ms", "ours, ms", "its requests", "ours", "sooner", "rounds within"], rows)

@@ -1,0 +1,156 @@
+"""`verify --repair`: what is damaged is built anew from its source, as it was, and nothing else is touched."""
+
+import json
+import shutil
+import subprocess
+import unittest
+
+from harness import CommandTest, folder, photo, run
+from szi import archives
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:300])
+
+
+def flip(path):
+    """One bit of a tile is another; no directory shows it."""
+    content = bytearray(path.read_bytes())
+    content[1000] ^= 1
+    path.write_bytes(content)
+
+
+class Repairs(CommandTest):
+    def setUp(self):
+        self.base = folder("repair")
+        self.library = self.base / "library"
+        photo(self.base / "photos/a.jpg", 300, 200)
+        photo(self.base / "photos/deep/b.png", 90, 50)
+        photo(self.base / "photos/c.jpg", 200, 200)
+        tall = photo(self.base / "tall.png", 60, 120)
+        subprocess.run(["vips", "copy", tall, f"{self.base}/photos/roll.tif[page-height=40]"], check=True)
+        self.options = ("--tile-size", "128", "--format", "png", "--background", "1,2,3")
+        self.build()
+        self.before = self.content()
+
+    def build(self):
+        self.assertEqual(run("build", self.base / "photos", "--library", self.library, "--quiet", *self.options).returncode, 0)
+
+    def content(self):
+        return {str(path.relative_to(self.library)): path.read_bytes() for path in archives(self.library)}
+
+    def verify(self, code, *options):
+        result = run("verify", self.library, *options)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def test_what_is_damaged_is_as_it_was(self):
+        (self.library / "a.xmp").write_text("somebody's words")
+        times = {path.name: path.stat().st_mtime_ns for path in archives(self.library)}
+        flip(self.library / "a.szi")
+        cut(self.library / "deep/b.szi")
+        cut(self.library / "roll/2.szi")
+        self.verify(1)
+        # Whatever the environment has: each is built with its own options, and nothing else is done.
+        result = run("verify", self.library, "--repair", environment={"ZIGGURAT_PRUNE": "all", "ZIGGURAT_TILE_SIZE": "256"})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        mended = [line for line in result.stdout.splitlines() if ": built anew from " in line]
+        self.assertEqual(mended, [f"{self.library}/{name}.szi: built anew from {self.base}/photos" for name in ("a", "deep/b", "roll/2")])
+        self.assertEqual(self.content(), self.before)
+        self.assertEqual((self.library / "a.xmp").read_text(), "somebody's words")
+        self.assertEqual((self.library / "c.szi").stat().st_mtime_ns, times["c.szi"])
+        self.verify(0, "--repair")
+        # The next build has nothing to do.
+        result = run("build", self.base / "photos", "--library", self.library, "--summary", *self.options)
+        self.assertEqual(result.stderr, "0 built, 6 unchanged\n")
+
+    def test_what_has_no_source_is_told_and_left(self):
+        for name in ("a", "deep/b", "c"):
+            cut(self.library / f"{name}.szi")
+        shutil.copyfile(self.library / "c.szi", self.library / "nobody's.szi")
+        (self.base / "photos/a.jpg").unlink()
+        photo(self.base / "photos/deep/b.png", 90, 51)
+        damaged = self.content()
+        result = self.verify(1, "--repair", "--json")
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        told = {line["archive"].removeprefix(f"{self.library}/"): line for line in lines if "repaired" in line}
+        self.assertEqual({name: line["repaired"] for name, line in told.items()},
+                         {"a.szi": False, "deep/b.szi": False, "c.szi": True, "nobody's.szi": False})
+        self.assertIn("is not in", told["a.szi"]["reason"])
+        self.assertIn("not known", told["nobody's.szi"]["reason"])
+        self.assertIn("deep/b.png: has changed since its archive was built", result.stderr)
+        self.assertEqual(sum("left as it is" in line for line in result.stderr.splitlines()), 3)
+        self.assertEqual(self.content(), {**damaged, "c.szi": self.before["c.szi"]})
+
+    def test_a_source_that_is_away(self):
+        cut(self.library / "a.szi")
+        (self.base / "photos").rename(self.base / "away")
+        self.assertIn("left as it is", self.verify(1, "--repair").stderr)
+        (self.base / "away").rename(self.base / "photos")
+        self.verify(0, "--repair")
+        self.assertEqual(self.content(), self.before)
+
+    def test_without_a_catalog_a_build_tells_first(self):
+        for path in self.library.glob("catalog.sqlite*"):
+            path.unlink()
+        flip(self.library / "a.szi")
+        self.assertIn("a build that meets it tells", self.verify(1, "--repair").stderr)
+        self.build()
+        self.verify(0, "--repair")
+        self.assertEqual(self.content(), self.before)
+
+    def test_another_pictures_archive_in_its_place_is_left(self):
+        other = folder("other")
+        photo(other / "photos/a.jpg", 70, 60)
+        run("build", other / "photos", "--library", other / "library", "--quiet", *self.options)
+        shutil.copyfile(other / "library/a.szi", self.library / "a.szi")
+        flip(self.library / "a.szi")
+        damaged = self.content()
+        self.assertIn("it is not the archive that was built from", self.verify(1, "--repair").stderr)
+        self.assertEqual(self.content(), damaged)
+
+    def test_a_catalog_names_no_file_that_the_library_is_not_made_of(self):
+        """A stranger's catalog, who hopes for a picture of ours, has no digest of it."""
+        secret = photo(self.base / "secrets/a.jpg", 123, 45)
+        rows = self.sql("SELECT path FROM place")
+        self.assertEqual(rows, f"{self.base}/photos")
+        self.sql(f"UPDATE place SET path = '{secret.parent}'")
+        cut(self.library / "a.szi")
+        damaged = self.content()
+        self.assertIn("has changed since its archive was built", self.verify(1, "--repair").stderr)
+        self.assertEqual(self.content(), damaged)
+
+    def sql(self, words):
+        import sqlite3
+        with sqlite3.connect(self.library / "catalog.sqlite") as catalog:
+            return "\n".join(row[0] for row in catalog.execute(words))
+
+    def test_names_that_differ_by_composition_alone(self):
+        base = folder("composed")
+        for name, left in (("\u00e9", 0), ("e\u0301", 50)):
+            photo(base / f"in/{name}.jpg", 300, 200, left=left)
+            self.assertEqual(run("build", base / "in", "--library", base / "library").returncode, 0)
+            (base / f"in/{name}.jpg").rename(base / f"{left}.jpg")
+        damaged = sorted((base / "library").glob("*.szi"))
+        self.assertEqual(len(damaged), 2)
+        for path in damaged:
+            with open(path, "r+b") as file:
+                file.seek(3000)
+                file.write(bytes(200))
+        (base / "0.jpg").rename(base / "in/\u00e9.jpg")
+        result = run("verify", base / "library", "--repair")
+        whole = run("verify", base / "library").returncode == 0
+        self.assertEqual(result.returncode == 0, whole, result.stderr)
+        self.assertFalse(whole, "the other's source is away")
+        self.assertIn("left as it is", result.stderr)
+
+    def test_usage(self):
+        self.assertUsageError(run("verify", self.library, "--repair", "--space"), "--repair and --space do not go together")
+        flip(self.library / "a.szi")
+        self.assertIn("takes the library's folder", run("verify", self.library / "a.szi", "--repair").stderr)
+        for words in (("--mend", "-"), ("--mend", self.base / "nothing"), ("--mend", self.base / "photos/a.jpg")):
+            self.assertUsageError(run("build", self.base / "photos", "--library", self.library, *words), "is no JSON object")
+
+
+if __name__ == "__main__":
+    unittest.main()

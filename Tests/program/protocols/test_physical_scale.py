@@ -1,0 +1,63 @@
+"""How large a pixel is in the world, wherever a viewer's ruler looks for it: IIIF's service of physical dimensions."""
+
+import json
+import subprocess
+import unittest
+
+from iiif_prezi3 import Manifest
+
+from harness import Server, ServerTest, folder, run
+
+SERVICE = {"@context": "http://iiif.io/api/annex/services/physdim/1/context.json",
+           "profile": "http://iiif.io/api/annex/services/physdim", "physicalUnits": "mm"}
+
+
+class PhysicalScale(ServerTest):
+    @classmethod
+    def setUpClass(cls):
+        base = folder("scale")
+        (base / "slides").mkdir()
+        for name, saving in [("known", "xres=4000,yres=4000,resunit=cm"), ("oblong", "xres=4000,yres=2000,resunit=cm"),
+                             ("paper", "xres=11.811,yres=11.811"), ("odd", "xres=3333,yres=3333,resunit=cm")]:
+            subprocess.run(["vips", "black", base / f"slides/{name}.tif[{saving}]", "700", "600", "--bands", "3"], check=True)
+        result = run("build", base / "slides", "--library", base / "library", "--quiet")
+        assert result.returncode == 0, result.stderr
+        cls.base = base
+        cls.server = Server(base / "library")
+
+    def read(self, path: str) -> dict:
+        return json.loads(self.server.get(path).body)
+
+    def services(self, name: str) -> list:
+        """Of the canvas, and of the image in version 3 and 2."""
+        manifest = self.read(f"/iiif/presentation/3/{name}/manifest")
+        Manifest(**manifest)
+        two = self.read(f"/iiif/2/{name}/info.json").get("service")
+        return [manifest["items"][0].get("service"), self.read(f"/iiif/3/{name}/info.json").get("service"), two and [two]]
+
+    def test_who_knows_tells_all_protocols_the_same(self):
+        for name, microns in [("known", 0.25), ("odd", 0.30003)]:
+            self.assertAlmostEqual(self.read(f"/api/images/{name}")["micronsPerPixel"], microns, places=6)
+            for services in self.services(name):
+                [service] = services
+                self.assertEqual({key: service[key] for key in SERVICE}, SERVICE)
+                self.assertEqual(service["physicalScale"], float(f"{self.read(f'/api/images/{name}')['micronsPerPixel']}e-3"))
+        for services in self.services("known")[:2]:
+            # What version 3 wants of every service.
+            self.assertEqual(services[0]["type"], "PhysicalDimensions")
+            self.assertTrue(services[0]["id"].startswith("http://127.0.0.1/iiif/"))
+
+    def test_who_does_not_know_tells_nothing(self):
+        for name in ("oblong", "paper"):
+            self.assertEqual(self.services(name), [None, None, None])
+
+    def test_an_export_tells_it_too(self):
+        for name, scale in [("known", 0.00025), ("paper", None)]:
+            to = self.base / f"exported-{name}"
+            self.assertEqual(run("export", self.base / f"library/{name}.szi", "--layout", "iiif3", "--output", to).returncode, 0)
+            told = json.loads((to / "info.json").read_text()).get("service")
+            self.assertEqual(told and told[0]["physicalScale"], scale)
+
+
+if __name__ == "__main__":
+    unittest.main()

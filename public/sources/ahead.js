@@ -1,0 +1,32 @@
+/** What a page asks before its scripts are there, and for which address. */
+const AHEAD = Symbol.for('ziggurat.ahead')
+
+/**
+ * The address that answers a view of an image with its description and its tiles.
+ * @param {URL} address the image's in the API
+ * @param {string} query the view, as `viewQuery` has it
+ */
+export function firstViewURL(address, query) {
+  return new URL(`${address.pathname}/viewport.tiles?${query}&overview=true&describe=true`, address).href
+}
+
+/** Asks now, for whoever asks the same by `takeAhead` later. */
+export function askAhead(url) {
+  const answer = fetch(url)
+  // Who takes it hears of it; that nobody does is no fault.
+  answer.catch(() => {})
+  globalThis[AHEAD] = { url, answer }
+}
+
+/**
+ * The answer to what was asked ahead, once.
+ * @returns {Promise<Response> | null} null where nothing or something else was asked; that answer is given up
+ */
+export function takeAhead(url) {
+  const ahead = globalThis[AHEAD]
+  if (!ahead) return null
+  delete globalThis[AHEAD]
+  if (ahead.url === url) return ahead.answer
+  ahead.answer.then((answer) => answer.body?.cancel()).catch(() => {})
+  return null
+}
