@@ -32,11 +32,18 @@ enum ExportCommand: Command {
     if let code = ProgramCells.start() { return code }
     Interruption.listen()
     let isQuiet = try arguments.flag("quiet")
-    if let library = ExportList.library(around: output) {
-      Output.error("cannot write \(output): it is in the library \(library), which shows what is put there")
-      return .someFailed
-    }
     let list = ExportList(arguments.operands, output: output)
+    if let library = ExportList.library(around: output) {
+      // Of many, the library would show each a second time, and the next export would export those, too.
+      guard list.isOne else {
+        Output.error("cannot write \(output): it is in the library \(library), which shows what is put there")
+        return .someFailed
+      }
+      if !isQuiet {
+        Output.note(
+          "\(output) is in the library \(library), which shows Deep Zoom folders that are put there")
+      }
+    }
     var errors = list.errors
     for error in errors { Output.error(error.description) }
     for (number, item) in list.items.enumerated() {
