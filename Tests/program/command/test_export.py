@@ -96,6 +96,13 @@ class Several(Exports):
                             self.assertEqual((output / id / name).read_bytes(), (alone / name).read_bytes(), name)
                 self.assertEqual(sorted(os.listdir(output)), ["c", "deep"])
 
+    def test_one_archive_beside_itself_is_told(self):
+        library = self.place / "library"
+        run("index", "--library", library)
+        result = run("export", library / "c.szi", "--layout", "dz", "--output", library / "tiles", check=True)
+        self.assertIn(f"is in the library {library}", result.stderr)
+        self.assertIn("c.dzi", tree(library / "tiles"))
+
     def test_several_archives_and_what_is_in_the_way(self):
         output = self.place / "out"
         (output / "c").mkdir(parents=True)
@@ -115,11 +122,12 @@ class Several(Exports):
         library = self.place / "library"
         before = tree(library)
         for output in (library, library / "deep", library / "deep/new", self.place):
-            # Beside the library a folder for each image is nobody's loss.
-            for what in (library, library / "c.szi")[output == self.place:]:
+            # Beside the library a folder for each image is nobody's loss, nor is a new folder for one within it.
+            allowed = {self.place: library, library / "deep/new": library / "c.szi"}.get(output)
+            for what in {library, library / "c.szi"} - {allowed}:
                 result = run("export", what, "--layout", "xyz", "--output", output, "--force")
                 self.assertEqual(result.returncode, 1, output)
-                self.assertIn(f"cannot write {output}", result.stderr)
+                self.assertIn(f"{output}", result.stderr)
         # Moved elsewhere without its catalog.
         moved = self.place / "moved/c"
         shutil.copytree(library / "deep", moved)
