@@ -1,6 +1,10 @@
 import { Turn } from './turn.js'
 
+/** How an image may fill a window: whole, without a gap, as wide, in its own pixels. */
+export const FITS = ['contain', 'cover', 'width', 'none']
+
 export function fitScale(fit, image, window, turn = new Turn()) {
+  if (!FITS.includes(fit)) throw new RangeError(`not a fit: ${fit}; there are ${FITS.join(', ')}`)
   if (fit === 'none') return 1
   if (fit === 'cover') {
     const reach = turn.bounds(window.width, window.height)

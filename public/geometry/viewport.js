@@ -21,6 +21,12 @@ export class Viewport {
 
   with(parts) { return new Viewport({ ...this, ...parts }) }
 
+  /** Whether another viewport, or none, shows the same part of the image in a window of the same size. */
+  equals(other) {
+    return other !== null && ['width', 'height', 'scale', 'x', 'y'].every((name) => this[name] === other[name])
+      && this.turn.degrees === other.turn.degrees && this.turn.isFlipped === other.turn.isFlipped
+  }
+
   get imageCenter() {
     return { x: (this.x + this.width / 2) / this.scale, y: (this.y + this.height / 2) / this.scale }
   }

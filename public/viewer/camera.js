@@ -69,6 +69,14 @@ export class Camera {
     this.viewport = fit ? this.fitted(fit) : this.settle(this.viewport.centered(viewport.imageCenter))
   }
 
+  /** Back to where another camera of the same image was, if in another window: to its fit, or with the same middle. */
+  comeBack({ viewport, kept }) {
+    const { width, height } = this.window
+    this.viewport = viewport
+    this.kept = kept
+    this.reshape({ width, height })
+  }
+
   fitted(fit) {
     const { viewport } = this
     const scale = limited(fitScale(fit, this.image, this.window, viewport.turn), this.limits)
@@ -84,6 +92,14 @@ export class Camera {
     this.viewport = this.settle(viewport)
   }
 
+  /** Other limits count at once. */
+  limit(options) {
+    Object.assign(this.options, options)
+    this.stop()
+    this.hold = null
+    this.reshape({})
+  }
+
   look(center) { this.show(this.viewport.centered(center)) }
 
   flyTo(viewport, now) {
@@ -95,8 +111,9 @@ export class Camera {
   }
 
   fit(fit, now) {
+    const whole = this.fitted(fit)
     this.kept = fit
-    this.flyTo(this.fitted(fit), now)
+    this.flyTo(whole, now)
   }
 
   zoomTo(scale, point, now) {

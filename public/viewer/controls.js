@@ -24,6 +24,12 @@ export class Controls {
     this.play.title = this.play.ariaLabel = text[name]
   }
 
+  /** Without a picture there is no scale to tell. */
+  hide() {
+    this.scale.textContent = ''
+    this.ruler.hidden = true
+  }
+
   show(scale, bar) {
     const words = text.scale(scale)
     if (this.scale.textContent !== words) this.scale.textContent = words

@@ -1,3 +1,6 @@
+/** What elements extend: without a DOM nothing that is ever made, so that modules can be imported anywhere. */
+export const Element = globalThis.HTMLElement ?? class {}
+
 export function make(name, properties, ...children) {
   const element = Object.assign(document.createElement(name), properties)
   element.append(...children)

@@ -7,7 +7,7 @@ function buzz() {
 
 export function gestures(viewer, pager) {
   let wasOutside, from
-  const act = (change) => viewer.change(change)
+  const act = (change) => viewer.change(change, 'user')
   return {
     ...steering(act),
     grab: (points) => {

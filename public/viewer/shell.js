@@ -15,10 +15,11 @@ export class Shell {
     this.controls = new Controls(run)
     this.navigator = new Navigator(goTo)
     this.controls.bar.hidden = true
+    this.room = make('div', { className: 'room' })
     this.styled = styled(root)
     this.styled.then(() => { this.controls.bar.hidden = false })
     root.append(
-      this.surface, this.progress, this.navigator.element, this.notice, this.spoken, this.controls.ruler,
+      this.room, this.surface, this.progress, this.navigator.element, this.notice, this.spoken, this.controls.ruler,
       this.controls.bar)
   }
 
@@ -28,6 +29,9 @@ export class Shell {
     this.notice.hidden = !words
     if (time) this.noticeTimer = setTimeout(() => this.say(''), time)
   }
+
+  /** An element that has no height of its own has the image's, for its width. */
+  takeRoom({ width, height }) { this.room.style.aspectRatio = `${width} / ${height}` }
 
   speak(words) { this.spoken.textContent = words }
 

@@ -1,21 +1,23 @@
-import { Turn } from '../geometry/turn.js'
 import { listen } from '../gestures/surface.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
+import { keepInStep } from '../steering/in-step.js'
+import { LIMITING, limits, watchSize } from '../steering/measuring.js'
+import { ViewControl } from '../steering/view-control.js'
 import { text } from '../text/english.js'
 import { commands, keyCommand } from './commands.js'
-import { make } from './element.js'
+import { Element, make } from './element.js'
 import { gestures } from './handling.js'
 import { linkedViewport, viewQuery } from './link.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
 import { scaleBar } from './words.js'
 
-export class ZigguratViewer extends HTMLElement {
-  static observedAttributes = ['src']
+export class ZigguratViewer extends Element {
+  static observedAttributes = ['src', 'view', ...LIMITING]
 
   #shell = new Shell(this.attachShadow({ mode: 'open' }), {
-    run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center)),
+    run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center), 'user'),
   })
   #stage = new Stage(this.#shell.canvas, {
     moved: () => this.#moved(),
@@ -24,6 +26,7 @@ export class ZigguratViewer extends HTMLElement {
     complete: () => this.#complete(),
     missing: (count) => this.#shell.say(count ? text.missingTiles(count) : ''),
   })
+  #control = new ViewControl(this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })))
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
     const opened = this.#open(neighbour?.source ?? this.#pager.list[index], neighbour?.bitmap ?? null)
     this.#tell('page')
@@ -41,6 +44,8 @@ export class ZigguratViewer extends HTMLElement {
   #connected
   #measured
   #hasSize
+  /** What was shown where when the element was taken out. */
+  #left = null
   /** A view means nothing before the window has a size. */
   #size = new Promise((done) => { this.#measured = done })
 
@@ -51,15 +56,7 @@ export class ZigguratViewer extends HTMLElement {
     if (!this.#named) this.ariaLabel = text.viewer
     this.#connected = new AbortController()
     const { signal } = this.#connected
-    const resize = new ResizeObserver((entries) => this.#resized(entries.at(-1)))
-    this.#shell.styled.then(() => {
-      if (signal.aborted) return
-      try {
-        resize.observe(this.#shell.canvas, { box: 'device-pixel-content-box' })
-      } catch {
-        resize.observe(this.#shell.canvas)
-      }
-    })
+    this.#shell.styled.then(() => watchSize(this.#shell.canvas, (size) => this.#resized(size), signal))
     this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
     listen(this.#shell.surface, gestures(this, this.#pager), signal, this)
     this.addEventListener('keydown', (event) => {
@@ -67,30 +64,69 @@ export class ZigguratViewer extends HTMLElement {
       if (command && this.run(command)) event.preventDefault()
     }, { signal })
     addEventListener('online', () => this.source ? this.#stage.retry() : this.#wanted && this.open(this.#wanted), { signal })
-    signal.addEventListener('abort', () => resize.disconnect())
-    if (this.src && !this.#opening) this.open(this.src)
+    const what = this.#left?.what ?? this.src
+    if (what && !this.#opening) this.open(what)
   }
+
+  /** Moved by `moveBefore`, it stays as it is. */
+  connectedMoveCallback() {}
 
   disconnectedCallback() {
     this.#connected?.abort()
-    this.#opening?.abort()
-    this.#opening = null
-    this.#pager.forget()
-    this.#stage.close()
-    this.#still()
+    // Fingers that lift elsewhere are not heard of.
+    if (this.#stage.camera?.isHeld) this.change((camera, now) => camera.release({ x: 0, y: 0 }, now))
+    this.removeAttribute('held')
+    // Who moves an element takes it out and puts it in at once.
+    queueMicrotask(() => {
+      if (this.isConnected) return
+      const { viewport, kept } = this.#stage.camera ?? {}
+      this.#left = this.#wanted ? { what: this.#wanted, viewport, kept } : null
+      this.#pager.forget()
+      this.#close()
+    })
   }
 
   attributeChangedCallback(name, before, now) {
-    if (name === 'src' && this.isConnected && now && now !== before) this.open(now)
+    if (now === before) return
+    if (name === 'src') {
+      this.#left = null
+      if (now && this.isConnected) this.open(now)
+      else this.#clear()
+    } else if (name === 'view') {
+      if (this.viewport && this.#wanted === this.src) this.#control.show(linkedViewport(now ?? '', this.viewport))
+    } else this.change((camera) => camera.limit(limits(this)))
+  }
+
+  /** Lets go of what is open or opening. */
+  #close() {
+    this.#opening?.abort()
+    this.#opening = null
+    this.#stage.close()
+    this.#still()
+    this.#control.forget()
+    this.#shell.navigator.close()
+    this.#shell.say('')
+  }
+
+  #clear() {
+    this.#wanted = null
+    this.#close()
+    this.#shell.showProgress(1)
+    this.#shell.controls.hide()
+    if (!this.#named) this.ariaLabel = text.viewer
   }
 
   get src() { return this.getAttribute('src') ?? '' }
   set src(url) { this.setAttribute('src', url) }
 
-  get viewport() { return this.#stage.camera?.viewport ?? null }
+  get viewport() { return this.#control.viewport }
   set viewport(viewport) {
-    if (viewport) this.change((camera) => camera.show(camera.viewport.with(viewport)))
+    if (viewport) this.#control.showParts(viewport)
   }
+
+  follow(view) { this.#control.follow(view) }
+
+  syncWith(other) { return keepInStep(this, other) }
 
   get source() { return this.#stage.source }
 
@@ -118,13 +154,11 @@ export class ZigguratViewer extends HTMLElement {
   open(what) { return this.#open(what, null) }
 
   async #open(what, whole) {
-    this.#opening?.abort()
+    this.#close()
     const opening = this.#opening = new AbortController()
+    const left = this.#left?.what === what ? this.#left : null
+    this.#left = null
     this.#wanted = what
-    this.#stage.close()
-    this.#still()
-    this.#shell.navigator.close()
-    this.#shell.say('')
     try {
       const look = what === this.src ? this.getAttribute('view') ?? '' : ''
       const source = typeof what === 'string'
@@ -133,12 +167,12 @@ export class ZigguratViewer extends HTMLElement {
       if (opening.signal.aborted) return
       this.#pager.calm = matchMedia('(prefers-reduced-motion: reduce)').matches
       this.#stage.open(source, {
-        calm: this.#pager.calm, paging: this.images.length > 1,
-        minScale: this.#number('min-scale'), maxScale: this.#number('max-scale'),
-        doubleTapScale: this.#number('double-tap-scale'), turning: this.hasAttribute('two-finger-rotation'),
+        calm: this.#pager.calm, paging: this.images.length > 1, ...limits(this),
       }, whole)
       const linked = linkedViewport(look, this.viewport)
       if (linked) this.#stage.camera.show(linked)
+      if (left?.viewport) this.#stage.camera.comeBack(left)
+      if (this.images.length < 2) this.#shell.takeRoom(source.pyramid.imageSize)
       if (!this.#named) this.ariaLabel = source.title || text.viewer
       this.#tell('open')
       this.#stage.draw(performance.now())
@@ -192,26 +226,17 @@ export class ZigguratViewer extends HTMLElement {
     this.goTo(this.index + way)
   }
 
-  fit(fit = 'contain') { this.change((camera, now) => camera.fit(fit, now)) }
+  fit(fit = 'contain') { this.#control.fit(fit) }
 
-  zoomTo(scale, point) { this.change((camera, now) => camera.zoomTo(scale, point, now)) }
+  zoomTo(scale, point) { this.#control.zoomTo(scale, point) }
 
-  zoomBy(factor, point) {
-    this.change((camera, now) => camera.zoomTo(camera.destination.scale * factor, point, now))
-  }
+  zoomBy(factor, point) { this.#control.zoomBy(factor, point) }
 
-  panTo(center) { this.change((camera, now) => camera.panTo(center, now)) }
+  panTo(center) { this.#control.panTo(center) }
 
-  rotate(by) { this.#turn(by, false) }
+  rotate(degrees) { this.#control.turn(degrees, false) }
 
-  flip() { this.#turn(0, true) }
-
-  #turn(by, flips) {
-    this.change((camera) => {
-      const { degrees, isFlipped } = camera.viewport.turn
-      camera.turnTo(new Turn(degrees + by, isFlipped !== flips))
-    })
-  }
+  flip() { this.#control.turn(0, true) }
 
   snapshot(type = 'image/png') {
     let { canvas } = this.#shell
@@ -226,29 +251,16 @@ export class ZigguratViewer extends HTMLElement {
 
   run(command) {
     if (this.#shell.root.querySelector('dialog')) return false
-    this.#commands[command]?.()
+    this.#control.press(this.#commands[command])
     return command in this.#commands
   }
 
-  change(change) {
-    if (!this.#stage.camera) return
-    change(this.#stage.camera, performance.now())
-    this.#stage.disturb()
-  }
+  change(change, cause) { this.#control.change(change, cause) }
 
   say(words) { this.#shell.say(words, 2500) }
 
-  #resized(entry) {
-    const { width, height } = entry.contentRect
-    if (!(width > 0 && height > 0)) return
-    const exact = entry.devicePixelContentBoxSize?.[0]
-    const device = { width: Math.round(width * devicePixelRatio), height: Math.round(height * devicePixelRatio) }
-    // An emulated screen tells CSS pixels here.
-    if (exact && Math.abs(exact.inlineSize - device.width) <= 1 && Math.abs(exact.blockSize - device.height) <= 1) {
-      device.width = exact.inlineSize
-      device.height = exact.blockSize
-    }
-    this.#stage.resize({ width, height }, device, devicePixelRatio)
+  #resized({ window, device }) {
+    this.#control.resize(window, device, devicePixelRatio)
     this.#hasSize = true
     this.#measured()
   }
@@ -259,7 +271,7 @@ export class ZigguratViewer extends HTMLElement {
     const microns = source.details.micronsPerPixel
     this.#shell.controls.show(viewport.scale, microns > 0 ? scaleBar(microns, viewport.scale) : null)
     this.#shell.navigator.show(viewport)
-    this.#tell('viewport')
+    this.#control.moved()
   }
 
   #settled() {
@@ -285,9 +297,4 @@ export class ZigguratViewer extends HTMLElement {
   }
 
   #tell(type) { this.dispatchEvent(new Event(type)) }
-
-  #number(name) {
-    const value = Number(this.getAttribute(name))
-    return value > 0 ? value : undefined
-  }
 }

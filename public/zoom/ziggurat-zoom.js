@@ -1,10 +1,10 @@
 import { listen } from '../gestures/surface.js'
 import { Camera, steering } from '../viewer/camera.js'
-import { make } from '../viewer/element.js'
+import { Element, make } from '../viewer/element.js'
 
 const WIDTH = 1000 // CSS px
 
-export class ZigguratZoom extends HTMLElement {
+export class ZigguratZoom extends Element {
   static observedAttributes = ['aspect-ratio']
 
   #content = make('div', {}, make('slot'))

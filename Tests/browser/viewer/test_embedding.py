@@ -5,24 +5,11 @@ import math
 import threading
 import unittest
 
-from browser import HEIGHT, WIDTH, PageTest
-
-PAGE = """<!doctype html><meta charset="utf-8"><title>A page</title>
-<script type="module" src="/viewer/elements.js"></script><h1>A page</h1>
-"""
+from browser import HEIGHT, WIDTH
+from embedding import EmbeddingTest
 
 
-class Embedding(PageTest):
-    def page(self, body, width=1000, height=700, faults=()):
-        visit = self.visit(width=width, height=height, faults=faults)
-        visit.page.route("**/embedding", lambda route: route.fulfill(content_type="text/html", body=PAGE + body))
-        visit.open("embedding", wait=False)
-        visit.run("""const style = (name, properties) => document.querySelectorAll(name).forEach((element) =>
-            Object.assign(element.style, properties))
-            style('ziggurat-viewer', { width: '640px', height: '400px' })
-            style('ziggurat-zoom', { width: '500px', height: '500px' })""")
-        return visit
-
+class Embedding(EmbeddingTest):
     def test_an_element_opens_a_deep_zoom_descriptor(self):
         visit = self.page('<ziggurat-viewer src="/dzi/landscapes%2FSafeLanding.dzi"></ziggurat-viewer>')
         visit.sharp()
@@ -92,7 +79,7 @@ class Embedding(PageTest):
         visit.sharp()
         before = visit.view()
         self.assertEqual({key: before[key] for key in "xy"} | {"scale": before["scale"]}, {"x": 700, "y": 300, "scale": 0.5})
-        for wrong in ("zoomTo(NaN)", "zoomTo()", "zoomBy(NaN)", "panTo({ x: NaN, y: 3 })", "panTo()", "rotate(NaN)",
+        for wrong in ("zoomTo(NaN)", "zoomTo()", "fit('bogus')", "fit('toString')", "zoomBy(NaN)", "panTo({ x: NaN, y: 3 })", "panTo()", "rotate(NaN)",
                       "viewport = { scale: 0 }", "viewport = { x: 'left' }", "viewport = { scale: 1, y: Infinity }"):
             with self.subTest(wrong):
                 refusal = visit.run(f"try {{ viewer.{wrong} }} catch (error) {{ return error.name }}")
@@ -148,7 +135,7 @@ class Embedding(PageTest):
         visit = self.page('<ziggurat-viewer src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>')
         visit.sharp()
         self.assertGreater(visit.run("return viewer.cachedBytes"), 0)
-        self.assertEqual(visit.run("viewer.remove(); return viewer.cachedBytes"), 0)
+        self.assertEqual(visit.run("viewer.remove(); await null; return viewer.cachedBytes"), 0)
 
     def test_ziggurat_zoom_gives_any_content_the_same_gestures(self):
         visit = self.page('<ziggurat-zoom aspect-ratio="2/1"><p id="words">Words</p></ziggurat-zoom>')

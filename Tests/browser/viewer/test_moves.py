@@ -1,0 +1,212 @@
+"""What programs hear of a viewer's moves: each once, with its cause; two viewers in step."""
+
+import json
+import random
+import unittest
+
+from embedding import PICTURE, VIEWER, EmbeddingTest
+
+TWO = VIEWER + VIEWER
+# Two frames: what was asked for in one is done by the next.
+FRAMES = "await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));"
+BOTH = "const [one, two] = document.querySelectorAll('ziggurat-viewer');"
+
+
+class Moves(EmbeddingTest):
+    def causes(self, visit, script):
+        """What is told of the viewport while the script runs, and until the picture rests."""
+        visit.run("""globalThis.causes = []
+            viewer.addEventListener('viewport', globalThis.hear = ({ detail }) => globalThis.causes.push(detail.cause))""")
+        if callable(script):
+            script()
+        else:
+            visit.run(script)
+        visit.run(FRAMES)
+        visit.sharp()
+        return visit.run("viewer.removeEventListener('viewport', globalThis.hear); return globalThis.causes")
+
+    def test_the_event_has_its_cause_and_comes_only_with_a_change(self):
+        visit = self.page(VIEWER)
+        visit.sharp()
+        self.assertEqual(self.causes(visit, "viewer.viewport = { scale: 0.5, x: 300, y: 200 }"), ["program"])
+        self.assertEqual(self.causes(visit, "viewer.viewport = { scale: 0.5, x: 300, y: 200 }"), [])
+        self.assertEqual(self.causes(visit, "viewer.viewport = viewer.viewport"), [])
+        self.assertEqual(set(self.causes(visit, "viewer.zoomBy(1.2)")), {"program"})
+        self.assertEqual(self.causes(visit, "viewer.rotate(0)"), [])
+        self.assertEqual(self.causes(visit, "viewer.rotate(90)"), ["program"])
+        self.assertEqual(set(self.causes(visit, "viewer.focus(); viewer.dispatchEvent(new KeyboardEvent('keydown', { key: '+' }))")),
+                         {"user"})
+        self.assertEqual(set(self.causes(visit, lambda: visit.page.get_by_role("button", name="Zoom out").click())), {"user"})
+        box = visit.page.locator("ziggurat-viewer").bounding_box()
+
+        def wheel():
+            visit.page.mouse.move(box["x"] + 200, box["y"] + 200)
+            visit.page.mouse.wheel(0, -240)
+        self.assertEqual(set(self.causes(visit, wheel)), {"user"})
+
+        def drag():
+            visit.page.mouse.move(box["x"] + 200, box["y"] + 200)
+            visit.page.mouse.down()
+            visit.page.mouse.move(box["x"] + 150, box["y"] + 160, steps=4)
+            visit.page.mouse.up()
+        self.assertEqual(set(self.causes(visit, drag)), {"user"})
+        self.assertEqual(self.causes(visit, "viewer.style.width = '600px'"), ["resize"])
+        self.assertEqual(set(self.causes(visit, "viewer.fit()")), {"program"})
+
+    def test_who_sets_the_viewport_hears_of_it_before_the_next_line(self):
+        visit = self.page(VIEWER)
+        visit.sharp()
+        told = visit.run("""const told = []
+            viewer.addEventListener('viewport', () => told.push(viewer.viewport.scale))
+            viewer.viewport = { scale: 0.5 }
+            told.push('next line')
+            return told""")
+        self.assertEqual(told, [0.5, "next line"])
+
+    def test_two_viewers_kept_in_step_by_a_guard_come_to_rest(self):
+        for second in ("640px", "480px"):
+            with self.subTest(second=second):
+                visit = self.page(TWO)
+                visit.run(BOTH + "two.style.width = argument", second)
+                visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
+                visit.run(BOTH + """
+                    let guarded = false
+                    globalThis.told = 0
+                    for (const [from, to] of [[one, two], [two, one]]) {
+                      from.addEventListener('viewport', () => {
+                        globalThis.told += 1
+                        if (guarded) return
+                        guarded = true
+                        to.viewport = from.viewport
+                        guarded = false
+                      })
+                    }
+                    one.zoomTo(1, { x: 100, y: 90 })
+                    await new Promise((done) => one.addEventListener('settle', done, { once: true }))""")
+                rest = visit.run(FRAMES + "return globalThis.told")
+                visit.run("for (let time = 0; time < 10; time += 1) { " + FRAMES + " }")
+                self.assertEqual(visit.run("return globalThis.told"), rest, "they go on telling each other")
+                centers = visit.run(BOTH + "return [one, two].map(({ viewport }) => [viewport.scale, viewport.imageCenter])")
+                self.assertEqual(centers[0][0], 1, "the flight was not stopped by its own echo")
+                self.assertEqual(*centers)
+
+    def test_viewers_in_step_show_the_same_part_until_that_ends(self):
+        seed = random.randrange(1 << 30)
+        print(f"seed {seed}")
+        chance = random.Random(seed)
+        visit = self.page(TWO)
+        visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
+        # The same picture at half its size beside it, in a window of another width.
+        visit.run(BOTH + """two.style.width = '500px'
+            const source = one.source
+            const { Pyramid } = await import('/geometry/pyramid.js')
+            await two.open({ ...source, pyramid: new Pyramid({ width: 2560, height: 1440 }, 512),
+              tileURL: (level, column, row) => source.tileURL(level, column, row) })
+            globalThis.told = 0
+            for (const each of [one, two]) each.addEventListener('viewport', () => { globalThis.told += 1 })
+            globalThis.end = one.syncWith(two)""")
+        for _ in range(20):
+            step = {"who": chance.randrange(2), "scale": chance.uniform(0.3, 0.9),
+                    "x": chance.uniform(0.4, 0.6), "y": chance.uniform(0.4, 0.6), "turn": chance.choice([0, 0, 90])}
+            views = visit.run(BOTH + """
+                const moved = [one, two][argument.who]
+                const { width, height } = moved.source.pyramid.imageSize
+                moved.rotate(argument.turn)
+                moved.viewport = moved.viewport.with({ scale: argument.scale * 5120 / width })
+                  .centered({ x: argument.x * width, y: argument.y * height })
+                return [one, two].map(({ viewport, source: { pyramid: { imageSize } } }) => [
+                  viewport.scale * imageSize.width, viewport.imageCenter.x / imageSize.width,
+                  viewport.imageCenter.y / imageSize.height, viewport.turn.degrees])""", step)
+            for one, two in zip(*views):
+                self.assertAlmostEqual(one, two, places=6, msg=json.dumps([seed, step]))
+        told = visit.run(FRAMES + "return globalThis.told")
+        visit.run(FRAMES + FRAMES)
+        self.assertEqual(visit.run("return globalThis.told"), told)
+        visit.run(BOTH + "globalThis.end(); globalThis.before = two.viewport; one.viewport = { scale: 0.25 }")
+        self.assertTrue(visit.run(FRAMES + BOTH + "return two.viewport === globalThis.before"))
+
+    def test_a_resize_of_one_in_step_leaves_the_other(self):
+        visit = self.page(TWO)
+        visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
+        visit.run(BOTH + "one.syncWith(two); one.viewport = { scale: 0.5, x: 600, y: 400 }; one.style.height = '300px'")
+        visit.until(BOTH + "return one.viewport.height === 300")
+        self.assertEqual(visit.run(FRAMES + BOTH + "return [two.viewport.height, two.viewport.scale]"), [400, 0.5])
+
+
+class Life(EmbeddingTest):
+    def test_attributes_count_when_they_are_set_later(self):
+        visit = self.page(VIEWER)
+        visit.sharp()
+        visit.run("viewer.viewport = { scale: 1, x: 900, y: 700 }")
+        visit.run("viewer.setAttribute('max-scale', '0.5')")
+        self.assertEqual(visit.view()["scale"], 0.5)
+        visit.run("viewer.setAttribute('min-scale', '0.25'); viewer.viewport = { scale: 0.01 }")
+        self.assertEqual(visit.view()["scale"], 0.25)
+        visit.run("viewer.removeAttribute('max-scale'); viewer.viewport = { scale: 0.9 }")
+        self.assertEqual(visit.view()["scale"], 0.9)
+        visit.run("viewer.setAttribute('view', 'scale=0.3&x=200&y=100')")
+        self.assertEqual([visit.view()[name] for name in ("scale", "x", "y")], [0.3, 200, 100])
+        visit.run("viewer.setAttribute('view', 'nonsense')")
+        self.assertEqual(visit.view()["scale"], 0.3)
+        visit.sharp()
+
+    def test_without_a_source_there_is_no_picture(self):
+        visit = self.page(VIEWER)
+        visit.sharp()
+        for clear in ("viewer.removeAttribute('src')", "viewer.src = ''"):
+            with self.subTest(clear):
+                told = visit.run(clear + """; return [viewer.source, viewer.viewport, viewer.cachedBytes,
+                    viewer.shadowRoot.querySelector('.scale').textContent]""")
+                self.assertEqual(told, [None, None, 0, ""])
+                visit.run("viewer.src = argument", PICTURE)
+                visit.sharp()
+        # What is still on its way when it is cleared does not come.
+        self.assertIsNone(visit.run("viewer.src = '/api/images/FallenLeaf'; viewer.removeAttribute('src');"
+                                    "await new Promise((done) => setTimeout(done, 300)); return viewer.source"))
+
+    def test_an_element_that_is_moved_stays_where_it_was(self):
+        for way in ("element.append(viewer)", "element.moveBefore?.(viewer, null) ?? element.append(viewer)",
+                    "viewer.remove(); await new Promise((done) => setTimeout(done, 100)); element.append(viewer)"):
+            with self.subTest(way):
+                visit = self.page(VIEWER)
+                visit.sharp()
+                visit.run("viewer.viewport = { scale: 0.5, x: 700, y: 300 }; viewer.rotate(90)")
+                visit.sharp()
+                before = visit.view()
+                visit.run("const element = document.body.appendChild(document.createElement('section'));" + way)
+                visit.sharp()
+                self.assertEqual(visit.view(), before)
+                self.assertEqual(visit.run("return viewer.viewport.turn.degrees"), 90)
+                box = visit.page.locator("ziggurat-viewer").bounding_box()
+                visit.page.mouse.move(box["x"] + 100, box["y"] + 100)
+                visit.page.mouse.wheel(0, -240)
+                visit.until("return viewer.viewport.scale > 0.55", "it hears the wheel there")
+
+    def test_a_move_under_a_finger_lets_it_go(self):
+        visit = self.page(VIEWER)
+        visit.sharp()
+        visit.run("viewer.viewport = { scale: 0.5, x: 700, y: 300 }")
+        box = visit.page.locator("ziggurat-viewer").bounding_box()
+        visit.page.mouse.move(box["x"] + 100, box["y"] + 100)
+        visit.page.mouse.down()
+        visit.page.mouse.move(box["x"] + 150, box["y"] + 130, steps=3)
+        visit.run("document.body.append(viewer)")
+        visit.sharp()
+        self.assertFalse(visit.run("return viewer.hasAttribute('held')"))
+        visit.page.mouse.up()
+
+    def test_without_a_height_it_has_that_of_its_picture(self):
+        for style, width, height in (("", 984, 984 * 2880 / 5120), ("width: 320px", 320, 180), ("height: 200px", 984, 200),
+                                     ("width: 300px; height: 300px", 300, 300)):
+            with self.subTest(style):
+                visit = self.page(f'<ziggurat-viewer src="{PICTURE}" style="{style}"></ziggurat-viewer>', sized=False)
+                visit.sharp()
+                visit.until(f"return Math.abs(viewer.viewport?.height - {height}) < 1", f"{height} pixels high")
+                self.assertAlmostEqual(visit.view()["width"], width, delta=1)
+        tall = self.page('<ziggurat-viewer src="/api/images/AltaiTall"></ziggurat-viewer>', sized=False)
+        tall.sharp()
+        self.assertLessEqual(tall.view()["height"], 700, "never higher than the window")
+
+
+if __name__ == "__main__":
+    unittest.main()
