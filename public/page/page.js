@@ -50,10 +50,10 @@ export function showPage() {
     session().then(async ({ writable, spaceWritable }) => {
       if (first.startsWith('~/') ? spaceWritable : writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
     })
-    const { in: book } = viewer.source.details
+    const { in: book, viewingDirection } = viewer.source.details
     const album = book ? await bookAlbum(book, first).catch(() => null)
       : foundAlbum(sessionStorage, first) ?? await libraryAlbum(first).catch(() => null)
-    if (album && album.ids.length > 1) showAlbum(viewer, album, find, !book)
+    if (album && album.ids.length > 1) showAlbum(viewer, { ...album, viewingDirection }, find, !book)
   }, { once: true })
   addEventListener('hashchange', follow)
   document.addEventListener('keydown', (event) => {

@@ -13,16 +13,33 @@ export class Pager {
     Object.assign(this, { track, show, list: [], index: 0, near: new Map(), offset: 0 })
   }
 
-  get sign() { return getComputedStyle(this.track).direction === 'rtl' ? -1 : 1 }
+  /** 1 where the next image lies to the right, -1 where to the left. */
+  get sign() {
+    const { direction } = this
+    const isLeftward = direction === 'right-to-left'
+      || direction !== 'left-to-right' && getComputedStyle(this.track).direction === 'rtl'
+    return isLeftward ? -1 : 1
+  }
+
+  /**
+   * By how many images one goes on by an arrow in the viewport.
+   * @param {number} x -1, 0 or 1: to the left, neither, to the right
+   * @param {number} y the same downwards, which counts in what is read from top to bottom, or the other way
+   */
+  wayOf(x, y) {
+    if (this.list.length < 2) return 0
+    if (x !== 0) return x * this.sign
+    return { 'top-to-bottom': y, 'bottom-to-top': -y }[this.direction] ?? 0
+  }
 
   get neighbours() {
     const [before, after] = [this.index > 0, this.index < this.list.length - 1]
     return this.sign > 0 ? { left: before, right: after } : { left: after, right: before }
   }
 
-  set(list, index) {
-    this.list = list
-    this.index = index
+  /** @param {string} [direction] to which side one goes on, as IIIF Presentation names it; that of the page without it */
+  set(list, index, direction) {
+    Object.assign(this, { list, index, direction })
     this.forget()
   }
 

@@ -12,10 +12,14 @@ export class ViewControl {
 
   get viewport() { return this.camera?.viewport ?? null }
 
-  /** Moves the picture. Who does so from a program hears of it before this returns. */
+  /**
+   * Moves the picture. Who does so from a program hears of it before this returns.
+   * @param {(camera: import('../viewer/camera.js').Camera, now: number) => void | false} change answers false where it
+   *   changed nothing; `now` is in ms, as `performance.now` has it
+   */
   change(change, cause = this.isPressed ? 'user' : 'program') {
     if (!this.camera) return
-    change(this.camera, performance.now())
+    if (change(this.camera, performance.now()) === false) return
     this.cause = cause
     this.stage.disturb()
     if (cause === 'program') this.moved()

@@ -8,6 +8,8 @@ export const text = {
   fullscreen: 'Full screen',
   rotate: 'Turn clockwise',
   flip: 'Mirror',
+  previous: 'Previous image',
+  next: 'Next image',
   play: 'Play',
   pause: 'Pause',
   more: 'More',
@@ -46,7 +48,7 @@ export const text = {
   resolution: 'Resolution',
   microns: (value) => `${number(value)} µm per pixel`,
   keyList: [
-    ['← → ↑ ↓', 'Move'], ['+  −', 'Zoom in, zoom out'], ['0  Home', 'Whole image'], ['1', 'Original size'],
+    ['← → ↑ ↓', 'Move; with the whole image in view, previous and next image'], ['+  −', 'Zoom in, zoom out'], ['0  Home', 'Whole image'], ['1', 'Original size'],
     ['R', 'Turn clockwise'], ['M', 'Mirror'], ['F', 'Full screen'], ['Page Up  Page Down', 'Previous, next image'],
     ['Space', 'Play, pause'], [',  .', 'Frame back, frame on'],
     ['Esc', 'Leave'], ['?', 'These keys'],

@@ -43,6 +43,16 @@ export class Camera {
 
   get isOutside() { return !same(this.settle(this.viewport), this.viewport) }
 
+  /**
+   * Whether the picture goes on beyond the window, whichever way it is turned.
+   * @param {number} x not 0: to the left or right; 0: above or below
+   */
+  hasRoom(x) {
+    const { turn, scale, width, height } = this.destination
+    const seen = turn.bounds(this.image.width * scale, this.image.height * scale)
+    return x !== 0 ? seen.width > width + 0.5 : seen.height > height + 0.5
+  }
+
   get isHeld() { return this.hold !== null }
 
   advance(now) {

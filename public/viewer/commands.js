@@ -14,11 +14,28 @@ export function keyCommand(event) {
   return COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? event.key
 }
 
-export function commands(viewer) {
-  const pan = (x, y) => () =>
-    viewer.change((camera, now) => camera.panBy(x * STEP.pan, y * STEP.pan, now))
+/**
+ * What keys and buttons do, by name.
+ * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer
+ * @param {import('../paging/pager.js').Pager} pager
+ * @returns {Record<string, () => void>}
+ */
+export function commands(viewer, pager) {
+  // Over the picture where it goes on that way, else to the page that lies there.
+  const arrow = (x, y) => () => {
+    const way = pager.wayOf(x, y)
+    let turns = true
+    viewer.change((camera, now) => {
+      turns = way !== 0 && !camera.hasRoom(x)
+      if (turns) return false
+      camera.panBy(x * STEP.pan, y * STEP.pan, now)
+    })
+    if (turns) viewer.goBy(way)
+  }
   return {
-    ArrowLeft: pan(-1, 0), ArrowRight: pan(1, 0), ArrowUp: pan(0, -1), ArrowDown: pan(0, 1),
+    ArrowLeft: arrow(-1, 0), ArrowRight: arrow(1, 0), ArrowUp: arrow(0, -1), ArrowDown: arrow(0, 1),
+    pageLeft: () => viewer.goBy(pager.wayOf(-1, 0)),
+    pageRight: () => viewer.goBy(pager.wayOf(1, 0)),
     zoomIn: () => viewer.zoomBy(STEP.zoom),
     zoomOut: () => viewer.zoomBy(1 / STEP.zoom),
     whole: () => viewer.fit(),

@@ -4,6 +4,8 @@ const STROKES = {
   fit: 'M9 4H4v5M15 4h5v5M9 20H4v-5M15 20h5v-5',
   fullscreen: 'M14 10l6-6M15 4h5v5M10 14l-6 6M9 20H4v-5',
   rotate: 'M20 5v5h-5M19.4 13a7.5 7.5 0 1 1-1.6-6.4L20 10',
+  pageLeft: 'M14.5 5.5L8 12l6.5 6.5',
+  pageRight: 'M9.5 5.5L16 12l-6.5 6.5',
   play: 'M8 5.5v13l10.5-6.5z',
   pause: 'M8.5 5.5v13M15.5 5.5v13',
   more: 'M5 12h.01M12 12h.01M19 12h.01',

@@ -1,3 +1,4 @@
+import { PageButtons } from '../paging/page-buttons.js'
 import { Controls } from './controls.js'
 import { make } from './element.js'
 import { Navigator } from './navigator.js'
@@ -13,6 +14,7 @@ export class Shell {
     this.spoken = make('p', { className: 'spoken', role: 'status' })
     this.progress = make('div', { className: 'progress', ariaHidden: true })
     this.controls = new Controls(run)
+    this.pageButtons = new PageButtons(run)
     this.navigator = new Navigator(goTo)
     this.controls.bar.hidden = true
     this.room = make('div', { className: 'room' })
@@ -20,7 +22,7 @@ export class Shell {
     this.styled.then(() => { this.controls.bar.hidden = false })
     root.append(
       this.room, this.surface, this.progress, this.navigator.element, this.notice, this.spoken, this.controls.ruler,
-      this.controls.bar)
+      ...this.pageButtons.elements, this.controls.bar)
   }
 
   say(words, time = 0) {

@@ -20,6 +20,13 @@ export function seenPart(source, viewport) {
     within(seen.x + seen.width, width), within(seen.y + seen.height, height)]
 }
 
+/** A view, for who hears it: its scale, and where its middle lies in the picture. */
+export function spokenView(source, viewport) {
+  const { x, y } = viewport.imageCenter
+  const { width, height } = source.pyramid.imageSize
+  return text.spoken(viewport.scale, x / width, y / height)
+}
+
 export function detailPairs({ title, pyramid, details }) {
   const { width, height } = pyramid.imageSize
   const { id, keywords, format, bytes, micronsPerPixel } = details

@@ -1,3 +1,4 @@
+import { snapshot } from '../drawing/snapshot.js'
 import { listen } from '../gestures/surface.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
@@ -6,12 +7,12 @@ import { LIMITING, limits, watchSize } from '../steering/measuring.js'
 import { ViewControl } from '../steering/view-control.js'
 import { text } from '../text/english.js'
 import { commands, keyCommand } from './commands.js'
-import { Element, make } from './element.js'
+import { Element } from './element.js'
 import { gestures } from './handling.js'
 import { linkedViewport, viewQuery } from './link.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
-import { scaleBar } from './words.js'
+import { scaleBar, spokenView } from './words.js'
 
 export class ZigguratViewer extends Element {
   static observedAttributes = ['src', 'view', ...LIMITING]
@@ -29,13 +30,14 @@ export class ZigguratViewer extends Element {
   #control = new ViewControl(this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })))
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
     const opened = this.#open(neighbour?.source ?? this.#pager.list[index], neighbour?.bitmap ?? null)
+    this.#shell.pageButtons.show(this.#pager)
     this.#tell('page')
     await opened
     const { offset, total } = this.#album
     if (this.index === index && this.source) this.#shell.speak(text.page(this.source.title, offset + index + 1, total))
   })
   #album = {}
-  #commands = commands(this)
+  #commands = commands(this, this.#pager)
   #animation = null
   actions = []
   #named
@@ -60,7 +62,9 @@ export class ZigguratViewer extends Element {
     this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
     listen(this.#shell.surface, gestures(this, this.#pager), signal, this)
     this.addEventListener('keydown', (event) => {
-      const command = event.target === this ? keyCommand(event) : null
+      // A button that has the focus is pressed by the space bar.
+      const isPress = event.key === ' ' && event.composedPath()[0] instanceof HTMLButtonElement
+      const command = event.target === this && !isPress ? keyCommand(event) : null
       if (command && this.run(command)) event.preventDefault()
     }, { signal })
     addEventListener('online', () => this.source ? this.#stage.retry() : this.#wanted && this.open(this.#wanted), { signal })
@@ -142,10 +146,19 @@ export class ZigguratViewer extends Element {
 
   get images() { return this.#pager.list }
 
-  setImages(list, index = 0, { offset = 0, total = list.length } = {}) {
+  /**
+   * Images to leaf through.
+   * @param {unknown[]} list what `open` takes
+   * @param {number} index of the one that is shown, from 0
+   * @param {{ offset?: number, total?: number, viewingDirection?: string }} [album] where the list is a part of more, its
+   *   first one's index and how many there are; to which side one goes on, as IIIF Presentation names it
+   *   (`right-to-left`), the page's writing direction without it
+   */
+  setImages(list, index = 0, { offset = 0, total = list.length, viewingDirection } = {}) {
     this.#album = { offset, total }
-    this.#pager.set(list, index)
+    this.#pager.set(list, index, viewingDirection)
     this.#stage.setPaging(list.length > 1)
+    this.#shell.pageButtons.show(this.#pager)
     if (this.isComplete) this.#pager.preload()
   }
 
@@ -238,16 +251,7 @@ export class ZigguratViewer extends Element {
 
   flip() { this.#control.turn(0, true) }
 
-  snapshot(type = 'image/png') {
-    let { canvas } = this.#shell
-    if (canvas.hidden) {
-      const { width, height } = canvas
-      canvas = make('canvas', { width, height })
-      this.#animation.paint(canvas.getContext('2d'), this.#stage.ratio)
-    }
-    return new Promise((resolve, reject) => canvas.toBlob(
-      (blob) => blob ? resolve(blob) : reject(new Error(`the view cannot be written as ${type}`)), type, 0.92))
-  }
+  snapshot(type = 'image/png') { return snapshot(this.#shell.canvas, this.#animation, this.#stage.ratio, type) }
 
   run(command) {
     if (this.#shell.root.querySelector('dialog')) return false
@@ -276,11 +280,7 @@ export class ZigguratViewer extends Element {
 
   #settled() {
     const { viewport, source } = this
-    if (viewport && source) {
-      const { x, y } = viewport.imageCenter
-      const { width, height } = source.pyramid.imageSize
-      this.#shell.speak(text.spoken(viewport.scale, x / width, y / height))
-    }
+    if (viewport && source) this.#shell.speak(spokenView(source, viewport))
     this.#tell('settle')
   }
 

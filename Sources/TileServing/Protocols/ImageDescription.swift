@@ -30,6 +30,8 @@ struct ImageDescription: Encodable {
   let `in`: ImageID?
   /// What that book is called, where it says so; in answers about one page only.
   var bookTitle: String?
+  /// To which side one goes on in that book, or in this one; in answers about one image only.
+  var viewingDirection: String?
   /// What the page is called in its book.
   let label: String?
   let title: String

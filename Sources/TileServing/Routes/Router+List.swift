@@ -64,7 +64,9 @@ extension Router {
         )
       }
       description.dimensions = archive.buildRecord?.dimensions
-      description.bookTitle = entry.book.flatMap(title(ofBook:))
+      let book = entry.book.flatMap(describedBook)
+      description.bookTitle = book?.metadata.title
+      description.viewingDirection = book?.viewingDirection?.rawValue
       return .json(description)
     }
   }
@@ -89,7 +91,9 @@ extension Router {
   /// Where there is a book of this id, and no image.
   private func description(ofBook id: ImageID) -> ImageDescription? {
     guard let place = place(id), place.library.current.entry(place.id) == nil else { return nil }
-    return cover(ofBook: id).flatMap(described(item:))
+    var description = cover(ofBook: id).flatMap(described(item:))
+    description?.viewingDirection = describedBook(id)?.viewingDirection?.rawValue
+    return description
   }
 
   /// An image, or a book by its cover and what describes it as a whole.

@@ -80,6 +80,7 @@ class Descriptions(CommandTest):
         self.assertEqual(self.ranges(manifest), [["Calendar", "f1r", ["March", "f1v"]], ["Psalms", "f2r", "f2v"]])
         self.assertEqual((item["title"], item["titles"]["fr"], item["creators"]), ("Book of Hours", "Livre d'heures", ["Boucicaut Master", "A workshop"]))
         self.assertEqual((page["bookTitle"], page["label"]), ("Book of Hours", "f1v"))
+        self.assertEqual((page["viewingDirection"], item["viewingDirection"]), ("right-to-left", "right-to-left"))
         self.assertEqual([(image["title"], image["pages"]) for image in listing["images"]], [("Book of Hours", 4)])
         self.assertEqual(collection["items"][0]["label"], {"none": ["Book of Hours"]})
         self.file.unlink()

@@ -1,0 +1,28 @@
+import { text } from '../text/english.js'
+import { button } from '../viewer/element.js'
+import { icon } from '../viewer/icons.js'
+
+/** The previous and the next image, on the sides of the window on which they lie; for who has a mouse, fingers swipe. */
+export class PageButtons {
+  /** @param {(command: string) => void} run */
+  constructor(run) {
+    this.elements = ['pageLeft', 'pageRight'].map((command) => {
+      const element = button(`turner ${command}`, '', () => run(command), icon(command))
+      element.hidden = true
+      element.part.add('page-button')
+      return element
+    })
+  }
+
+  /** @param {import('./pager.js').Pager} pager what there is to turn to */
+  show({ neighbours, sign }) {
+    for (const [index, isThere] of [neighbours.left, neighbours.right].entries()) {
+      const element = this.elements[index]
+      const isNext = (index === 1) === sign > 0
+      element.title = element.ariaLabel = isNext ? text.next : text.previous
+      // At the end of the list, keys still have somebody to speak to.
+      if (!isThere && element.matches(':focus')) element.getRootNode().host.focus({ preventScroll: true })
+      element.hidden = !isThere
+    }
+  }
+}
