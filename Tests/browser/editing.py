@@ -57,4 +57,4 @@ class EditingTest(PageTest):
         visit.until(f"return document.querySelector('.spoken').textContent === {json.dumps(words)}", f"spoken: {words}")
 
     def picture(self, visit, name):
-        return visit.page.locator(".picture").nth(NAMES.index(name))
+        return visit.page.locator("#grid .picture").nth(NAMES.index(name))

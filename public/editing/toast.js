@@ -3,8 +3,7 @@ import { button, make } from '../viewer/element.js'
 const [READ, REACH] = [4000, 12_000] // ms
 
 const spoken = make('p', { className: 'spoken', role: 'status' })
-const main = document.querySelector('main')
-main.append(spoken)
+document.body.append(spoken)
 
 export function speak(words) { spoken.textContent = words }
 
@@ -18,6 +17,6 @@ export function toast(words, name, run) {
     ...run ? [button('wide', name, act)] : [])
   const leave = () => line.matches(':hover, :focus-within') ? setTimeout(leave, READ) : line.remove()
   setTimeout(leave, run ? REACH : READ)
-  main.append(line)
+  document.body.append(line)
   speak(words)
 }

@@ -34,7 +34,14 @@ export class Grid {
     this.update()
   }
 
+  /** Fulfilled once the thumbnails that are wanted now have come, or will not. */
+  drawn() {
+    return Promise.all([...this.box.querySelectorAll('img')].map((img) => img.decode().catch(() => {})))
+  }
+
+  /** Anew, for a box of another width. */
   layOut() {
+    if (this.box.clientWidth === this.rows.width || document.documentElement.classList.contains('viewing')) return
     const ring = this.box.querySelector(':focus')?.matches(':focus-visible')
     for (const link of this.shown.values()) link.remove()
     this.shown.clear()
@@ -131,7 +138,7 @@ export class Grid {
     const image = this.images[index]
     const link = make('a', {
       className: image.book ? 'picture book' : 'picture', href: place(`view/${encodeURIComponent(image.cover ?? image.id)}`), tabIndex: index === this.focused ? 0 : -1,
-      onclick: () => this.opened(Number(link.dataset.index)),
+      onclick: (event) => this.opened(Number(link.dataset.index), event),
     }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index
     let next = null

@@ -1,10 +1,13 @@
-import { OPEN, leaveAlbum } from '../paging/album.js'
+import { albumOf, leaveAlbum, rememberedOpen } from '../paging/album.js'
+import { place } from '../place.js'
+import { imageTitle } from '../sources/ziggurat.js'
 import { text } from '../text/english.js'
 import { Grid } from './grid.js'
 import { Library } from './library.js'
 
 const TYPING = 220 // ms
 
+/** The gallery's page: its grid, its search, and the pictures that are opened over it. */
 export function showGallery() {
   const find = (id) => document.getElementById(id)
   const field = find('search')
@@ -14,10 +17,47 @@ export function showGallery() {
   field.ariaLabel = text.searchImages
   again.textContent = text.tryAgain
   let ring = null
-  const grid = new Grid(find('grid'), () => read(), (index) => {
+  /** Pictures over the gallery, once what shows them is there. */
+  let over = null
+  const grid = new Grid(find('grid'), () => read(), (index, event) => {
     ring = document.activeElement.matches(':focus-visible')
-    leaveAlbum(sessionStorage, grid.images, index, library.isComplete ? grid.images.length : library.total ?? grid.images.length)
+    const image = grid.images[index]
+    const total = library.isComplete ? grid.images.length : library.total ?? grid.images.length
+    const album = albumOf(grid.images, index, total)
+    leaveAlbum(sessionStorage, image.id, album)
+    // What opens elsewhere, and what is clicked before the script is there, is a link as any.
+    if (!over || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    leave()
+    over.open(image.cover ?? image.id, { title: imageTitle(image), size: image, album: image.book ? null : album })
   })
+  const indexOf = (id) => grid.images.findIndex((image) => image.id === id || image.cover === id)
+  const ahead = once(async () => {
+    const { Over } = await import('../page/over.js')
+    over = new Over({
+      owner: document.title === 'Ziggurat' ? '' : document.title,
+      find: (id) => {
+        const index = indexOf(id)
+        return index < 0 ? null : { frame: grid.shown.get(index)?.firstChild ?? null, image: grid.images[index] }
+      },
+      closed: (id) => {
+        grid.layOut()
+        const index = indexOf(id)
+        if (index >= 0) grid.focus(index, ring)
+        ring = null
+      },
+    })
+  })
+  find('grid').addEventListener('pointerdown', (event) => {
+    ahead()
+    const image = grid.images[event.target.closest('.picture')?.dataset.index]
+    // A finger may be about to scroll.
+    if (!over || !image || event.pointerType !== 'mouse' || event.button !== 0 || event.ctrlKey || event.metaKey) return
+    over.expect(image.cover ?? image.id)
+    addEventListener('pointerup', () => setTimeout(() => over.page || over.forget()), { once: true })
+  })
+  // Of a picture that an earlier document of this address had opened.
+  addEventListener('popstate', () => over || location.pathname === place('') || location.reload())
   let library = new Library('')
 
   const say = (words, canRetry = false) => {
@@ -33,18 +73,19 @@ export function showGallery() {
       if (current !== library) return
       grid.append(images)
       comeBack()
+      grid.drawn().then(() => (globalThis.requestIdleCallback ?? setTimeout)(ahead))
       say(grid.images.length > 0 ? '' : current.query ? text.nothingFound(current.query)
         : current.isToBeBuilt ? text.toBeBuilt : text.noImages)
     } catch (error) {
       if (current === library && !current.abort.signal.aborted) say(text.libraryUnreachable, true)
     }
   }
-  let place = null
+  let left = null
   const comeBack = () => {
-    if (!place) return
-    const { top, count, open, ring: wasSeen } = place
+    if (!left) return
+    const { top, count, open, ring: wasSeen } = left
     if (grid.images.length < count && !library.isComplete) return read()
-    place = null
+    left = null
     scrollTo(0, top)
     const index = grid.images.findIndex(({ id, cover = id }) => id === open || cover === open)
     if (index >= 0) grid.focus(index, wasSeen)
@@ -52,12 +93,12 @@ export function showGallery() {
     leave()
   }
   const returned = () => {
-    place = history.state?.place ?? null
-    if (place && place.ring !== null) place.open = sessionStorage[OPEN]
+    left = history.state?.place ?? null
+    if (left && left.ring !== null) left.open = rememberedOpen(sessionStorage)
   }
   returned()
   history.scrollRestoration = 'manual'
-  const leave = () => history.replaceState({ place: { top: scrollY, count: grid.images.length, ring } }, '')
+  const leave = () => over?.page || history.replaceState({ place: { top: scrollY, count: grid.images.length, ring } }, '')
   addEventListener('pagehide', leave)
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return
@@ -77,7 +118,7 @@ export function showGallery() {
     clearTimeout(timer)
     timer = setTimeout(() => {
       const query = field.value.trim()
-      place = null
+      left = null
       history.replaceState(null, '', query ? `?q=${encodeURIComponent(query)}` : location.pathname)
       search(query)
     }, TYPING)
@@ -87,7 +128,7 @@ export function showGallery() {
     read()
   }
   document.addEventListener('keydown', (event) => {
-    if (event.key !== '/' || event.target === field || event.ctrlKey || event.metaKey) return
+    if (event.key !== '/' || over?.page || event.target === field || event.ctrlKey || event.metaKey) return
     event.preventDefault()
     field.focus()
   })
@@ -95,8 +136,18 @@ export function showGallery() {
   search(field.value.trim())
   const reload = () => {
     const open = grid.box.contains(document.activeElement) && grid.images[grid.focused]?.id
-    place = { top: scrollY, count: grid.images.length, open }
+    left = { top: scrollY, count: grid.images.length, open }
     search(field.value.trim())
   }
   return { grid, reload }
+}
+
+/** A function that runs at its first call alone. @param {() => unknown} run */
+function once(run) {
+  let isDone = false
+  return () => {
+    if (isDone) return
+    isDone = true
+    run()
+  }
 }

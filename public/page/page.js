@@ -1,93 +1,184 @@
 import { session } from '../gallery/session.js'
-import { OPEN, bookAlbum, foundAlbum, libraryAlbum } from '../paging/album.js'
+import { bookAlbum, foundAlbum, libraryAlbum, rememberOpen } from '../paging/album.js'
 import { place } from '../place.js'
 import { text } from '../text/english.js'
 import { linkHash, linkedViewport, pathId } from '../viewer/link.js'
 
-function apiURL(id) { return place(`api/images/${encodeURIComponent(id)}`) }
+/** @typedef {import('../paging/album.js').Album} Album */
 
-export function showPage() {
-  const find = (id) => document.getElementById(id)
-  const viewer = find('viewer')
-  const back = find('back')
-  back.title = back.ariaLabel = text.back
-  const first = pathId(location.pathname)
-  // The page comes with the owner's name where it has one.
-  const owner = document.title === 'Ziggurat' ? '' : ` · ${document.title}`
-  const show = (title, facts) => {
-    find('title').textContent = title
-    document.title = title + owner
-    find('facts').textContent = facts
-  }
-  const name = () => show(pathId(location.pathname).split('/').pop(), '')
-  name()
-  viewer.addEventListener('error', name)
+/** The address of a picture's page. @param {string} id */
+export function viewURL(id) { return place(`view/${encodeURIComponent(id)}`) }
 
-  const follow = () => {
-    const { viewport } = viewer
-    const linked = viewport && linkedViewport(location.hash, viewport)
-    if (linked) viewer.viewport = linked
+/** The address that a viewer opens. @param {string} id */
+export function apiURL(id) { return place(`api/images/${encodeURIComponent(id)}`) }
+
+/**
+ * One picture with its words above it, in an album: as a document of its own, or over the gallery's.
+ *
+ * The document's address is the picture's: the page writes the view and the picture that was turned to into it.
+ */
+export class PicturePage {
+  /** @type {Album | null} */
+  album = null
+  #ended = new AbortController()
+
+  /**
+   * @param {HTMLElement} box holds the viewer and the bar, as `view.html` has them
+   * @param {{ owner?: string, gallery?: string }} [options] the owner's name, which titles end with; the address that the
+   *   bar's arrow leads to
+   */
+  constructor(box, { owner = '', gallery = place('') } = {}) {
+    this.box = box
+    this.owner = owner ? ` · ${owner}` : ''
+    this.viewer = this.find('viewer')
+    this.back = this.find('back')
+    this.back.href = gallery
+    this.back.title = this.back.ariaLabel = text.back
+    this.back.onclick = (event) => this.leave(event)
+    this.#listen()
   }
-  viewer.addEventListener('open', () => {
-    const { title, pyramid, details } = viewer.source
-    const size = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
-    show(title, details.caption ? `${details.caption} · ${size}` : size)
-  })
-  viewer.addEventListener('settle', () => {
-    if (!viewer.viewport) return
-    const hash = linkHash(viewer.viewport)
-    if (hash !== location.hash) history.replaceState(history.state, '', hash)
-  })
-  viewer.addEventListener('chrome', () => document.body.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
-  back.onclick = (event) => {
+
+  /** The id of the picture that is shown, or about to be. */
+  get id() { return this.album && this.album.ids.length > 1 ? this.album.ids[this.viewer.index] : this.first }
+
+  /** @param {string} id of an element of the page */
+  find(id) { return this.box.querySelector(`#${id}`) }
+
+  /**
+   * Shows a picture.
+   * @param {string} id
+   * @param {object} [known]
+   * @param {string} [known.hash] the view that the link names
+   * @param {string} [known.title] what the picture is called, where that is known before it comes
+   * @param {{ width: number, height: number }} [known.size] the same, image pixels
+   * @param {Album | null} [known.album] the pictures to leaf through; null for those that are found by the id
+   */
+  show(id, { hash = '', title, size, album = foundAlbum(sessionStorage, id) } = {}) {
+    this.first = id
+    this.#tell(title ?? nameOf(id), size ? text.pixels(size.width, size.height) : '')
+    if (album) this.#leafThrough(album)
+    this.viewer.setAttribute('view', hash.slice(1))
+    this.viewer.src = apiURL(id)
+    if (id.startsWith('~/')) import('../gallery/lock.js').then(({ watchSession }) => watchSession())
+  }
+
+  /** The page is no more: it hears of nothing, and what it shows is let go. */
+  end() {
+    this.#ended.abort()
+    this.box.remove()
+  }
+
+  /** Back to the gallery: the one that this page was come to from, if that is the entry before. @param {MouseEvent} event */
+  leave(event) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return
     const before = globalThis.navigation?.entries()[navigation.currentEntry.index - 1]
-    if (event.ctrlKey || event.metaKey || event.shiftKey || before?.url?.split(/[?#]/)[0] !== back.href) return
+    const isGallerys = before?.url?.split(/[?#]/)[0] === this.back.href.split(/[?#]/)[0]
+    // Where there is no Navigation API, its state tells what was opened over the gallery.
+    if (!isGallerys && (globalThis.navigation || !history.state?.isOver)) return
     event.preventDefault()
     history.back()
   }
-  viewer.addEventListener('leave', () => back.click())
-  viewer.addEventListener('complete', async () => {
-    session().then(async ({ writable, spaceWritable }) => {
-      if (first.startsWith('~/') ? spaceWritable : writable) (await import('../editing/viewing.js')).showEditing(viewer, back)
+
+  #listen() {
+    const { viewer } = this
+    const { signal } = this.#ended
+    const name = () => this.#tell(nameOf(this.id), '')
+    viewer.addEventListener('error', name)
+    viewer.addEventListener('open', () => this.#opened())
+    viewer.addEventListener('settle', () => {
+      if (!viewer.viewport || signal.aborted) return
+      const hash = linkHash(viewer.viewport)
+      if (hash !== location.hash) history.replaceState(history.state, '', hash)
     })
-    const { in: book, viewingDirection } = viewer.source.details
-    const album = book ? await bookAlbum(book, first).catch(() => null)
-      : foundAlbum(sessionStorage, first) ?? await libraryAlbum(first).catch(() => null)
-    if (album && album.ids.length > 1) showAlbum(viewer, { ...album, viewingDirection }, find, !book)
-  }, { once: true })
-  addEventListener('hashchange', follow)
-  document.addEventListener('keydown', (event) => {
-    if (event.target === document.body) viewer.dispatchEvent(new KeyboardEvent('keydown', event))
-  })
-  if (first.startsWith('~/')) import('../gallery/lock.js').then(({ watchSession }) => watchSession())
-  viewer.setAttribute('view', location.hash.slice(1))
-  viewer.src = apiURL(first)
+    viewer.addEventListener('chrome', () => this.box.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
+    viewer.addEventListener('leave', () => this.back.click())
+    viewer.addEventListener('page', () => this.#turned())
+    viewer.addEventListener('open', () => this.#findAlbum(), { once: true })
+    viewer.addEventListener('complete', () => this.#showEditing(), { once: true })
+    addEventListener('hashchange', () => {
+      const linked = viewer.viewport && linkedViewport(location.hash, viewer.viewport)
+      if (linked) viewer.viewport = linked
+    }, { signal })
+    document.addEventListener('keydown', (event) => {
+      if (event.target !== document.body) return
+      // What the viewer knows must not scroll what lies below.
+      if (!viewer.dispatchEvent(new KeyboardEvent('keydown', event))) event.preventDefault()
+    }, { signal })
+    const counter = this.find('counter')
+    const field = this.find('number')
+    counter.addEventListener('submit', (event) => {
+      event.preventDefault()
+      viewer.goTo(Number(field.value) - 1 - this.album.offset)
+      this.#showNumber()
+      viewer.focus({ preventScroll: true })
+    })
+    field.addEventListener('focus', () => field.select())
+    field.addEventListener('blur', () => this.#showNumber())
+  }
+
+  /** The words above the picture and the document's title. */
+  #tell(title, facts) {
+    this.find('title').textContent = title
+    this.find('facts').textContent = facts
+    document.title = title + this.owner
+  }
+
+  #opened() {
+    const { title, pyramid, details } = this.viewer.source
+    const size = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
+    this.#tell(title, details.caption ? `${details.caption} · ${size}` : size)
+  }
+
+  /** Known as soon as the picture is described, long before all of it is there. */
+  async #findAlbum() {
+    const { id } = this
+    const { in: book, viewingDirection } = this.viewer.source.details
+    if (book ? this.album?.book === book : this.album) return
+    const found = await (book ? bookAlbum(book, id) : libraryAlbum(id)).catch(() => null)
+    if (found && this.id === id && !this.#ended.signal.aborted) this.#leafThrough({ ...found, viewingDirection })
+  }
+
+  /** @param {Album} album */
+  #leafThrough(album) {
+    if (album.ids.length < 2) return
+    this.album = album
+    this.viewer.setImages(album.ids.map(apiURL), album.index, album)
+    this.find('count').textContent = text.ofCount(album.total)
+    this.find('number').setAttribute('aria-label', text.goToImage)
+    this.#showNumber()
+    this.find('counter').hidden = false
+  }
+
+  #turned() {
+    history.replaceState(history.state, '', viewURL(this.id))
+    this.#showNumber()
+    // The gallery has one picture for all pages of a book.
+    if (!this.album.book) rememberOpen(sessionStorage, this.id)
+  }
+
+  #showNumber() {
+    const field = this.find('number')
+    field.value = String(this.album.offset + this.viewer.index + 1)
+    field.style.width = `${String(this.album.total).length + 1.5}ch`
+  }
+
+  async #showEditing() {
+    const { writable, spaceWritable } = await session()
+    if (!(this.first.startsWith('~/') ? spaceWritable : writable)) return
+    const { showEditing } = await import('../editing/viewing.js')
+    if (!this.#ended.signal.aborted) showEditing(this.viewer, this.back)
+  }
 }
 
-function showAlbum(viewer, album, find, isOfGallery) {
-  const [counter, field] = [find('counter'), find('number')]
-  const show = () => {
-    field.value = String(album.offset + viewer.index + 1)
-    field.style.width = `${String(album.total).length + 1.5}ch`
-  }
-  viewer.setImages(album.ids.map(apiURL), album.index, album)
-  find('count').textContent = text.ofCount(album.total)
-  field.setAttribute('aria-label', text.goToImage)
-  show()
-  counter.hidden = false
-  viewer.addEventListener('page', () => {
-    const id = album.ids[viewer.index]
-    history.replaceState(history.state, '', place(`view/${encodeURIComponent(id)}`))
-    show()
-    // The gallery has one picture for all pages of a book.
-    if (isOfGallery) sessionStorage[OPEN] = id
-  })
-  counter.addEventListener('submit', (event) => {
-    event.preventDefault()
-    viewer.goTo(Number(field.value) - 1 - album.offset)
-    show()
-    viewer.focus({ preventScroll: true })
-  })
-  field.addEventListener('focus', () => field.select())
-  field.addEventListener('blur', show)
+/** What a picture is called until it is described. @param {string} id */
+function nameOf(id) { return id.split('/').pop() }
+
+/** The document of one picture's own: the picture of its address. */
+export function showPage() {
+  // It comes with the owner's name where it has one.
+  const owner = document.title === 'Ziggurat' ? '' : document.title
+  const page = new PicturePage(document.body, { owner })
+  // Loaded anew, this document has the entries of the gallery's that it was opened over: the browser does not load those.
+  addEventListener('popstate', () => pathId(location.pathname) === page.id || location.reload())
+  page.show(pathId(location.pathname), { hash: location.hash })
 }

@@ -10,8 +10,13 @@ export function firstViewURL(address, query) {
   return new URL(`${address.pathname}/viewport.tiles?${query}&overview=true&describe=true`, address).href
 }
 
-/** Asks now, for whoever asks the same by `takeAhead` later. */
+/**
+ * Asks now, for whoever asks the same by `takeAhead` later; nothing where that is asked already.
+ * @param {string} url
+ */
 export function askAhead(url) {
+  if (globalThis[AHEAD]?.url === url) return
+  forgetAhead()
   const answer = fetch(url)
   // Who takes it hears of it; that nobody does is no fault.
   answer.catch(() => {})
@@ -30,3 +35,6 @@ export function takeAhead(url) {
   ahead.answer.then((answer) => answer.body?.cancel()).catch(() => {})
   return null
 }
+
+/** Gives up what was asked and not taken. */
+export function forgetAhead() { takeAhead('') }

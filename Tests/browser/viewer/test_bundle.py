@@ -103,8 +103,9 @@ class Bundle(PageTest):
 
     def test_the_gallery_is_one_script_and_leads_to_the_picture_and_back(self):
         visit = self.visit(host=host()).open(wait=False)
-        visit.until("return document.querySelectorAll('.there').length === 3")
-        self.assertEqual(len(scripts(visit.requests)), 1)
+        visit.until("return document.querySelectorAll('.there').length === 3 && document.querySelector('.view.waiting')")
+        # One for the gallery; ahead of the pictures one, and its name.
+        self.assertEqual(len(scripts(visit.requests)), 3)
         visit.page.locator("#grid a").first.click()
         visit.sharp()
         visit.until("return viewer.images.length === 3", "the album")

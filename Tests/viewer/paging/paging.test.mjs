@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Library } from '../../../public/gallery/library.js'
-import { foundAlbum, leaveAlbum, libraryAlbum } from '../../../public/paging/album.js'
+import { albumOf, foundAlbum, leaveAlbum, libraryAlbum } from '../../../public/paging/album.js'
 import { pageTurn } from '../../../public/paging/pager.js'
 
 const both = { left: true, right: true }
@@ -36,7 +36,7 @@ const images = (count) => Array.from({ length: count }, (_, index) => ({ id: `im
 
 test('the gallery leaves the images around the one that is opened', () => {
   const kept = storage()
-  leaveAlbum(kept, images(5000), 2000, 100_000)
+  leaveAlbum(kept, 'image 2000', albumOf(images(5000), 2000, 100_000))
   const album = foundAlbum(kept, 'image 2000')
   assert.equal(album.ids[album.index], 'image 2000')
   assert.deepEqual([album.offset + album.index, album.total, album.ids.length], [2000, 100_000, 1000])
@@ -44,7 +44,7 @@ test('the gallery leaves the images around the one that is opened', () => {
 })
 
 test('a storage that is full, empty or garbled is no album', () => {
-  leaveAlbum(storage(10), images(10), 0, 10)
+  leaveAlbum(storage(10), 'image 0', albumOf(images(10), 0, 10))
   assert.equal(foundAlbum(storage(), 'image 1'), null)
   for (const text of ['', 'x', 'null', '{}', '{"ids":5}', '[]']) {
     assert.equal(foundAlbum({ getItem: () => text }, 'image 1'), null)
