@@ -45,6 +45,7 @@ export function showGallery() {
         const index = indexOf(id)
         if (index >= 0) grid.focus(index, ring)
         ring = null
+        leave()
       },
     })
   })
