@@ -78,6 +78,8 @@ class WayBack(PageTest):
                                                ignore_default_args=["--disable-back-forward-cache"])
         self.addCleanup(browser.close)
         page = browser.new_page()
+        # Without what opens pictures over the gallery, their pages are loaded.
+        page.route("**/page/over.js", lambda route: route.abort())
 
         def until(script):
             for _ in range(800):
