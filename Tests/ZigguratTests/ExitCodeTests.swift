@@ -171,6 +171,8 @@ import Testing
   /// the mask of a test's thread, which blocks both signals.
   @Test(arguments: [SIGINT, SIGTERM])
   func `interrupted, 130`(number: Int32) throws {
+    // As a terminal has it: a shell's background jobs ignore it, and so would what they start.
+    signal(SIGINT, SIG_DFL)
     let folder = try TemporaryFolder()
     _ = try Picture.write(folder, "in/0.ppm", 64, 64)
     // Long in work, so that the signal meets one of them.

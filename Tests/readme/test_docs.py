@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import unittest
@@ -11,17 +10,12 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("program", "program/build")]
 
 import numpy  # noqa: E402
+from fronts import free_port  # noqa: E402
 from harness import BINARY, ROOT, folder, photo, run  # noqa: E402
 from test_pixels import tiff  # noqa: E402
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 KINDS = {"sh", "sh as-root", "html", "python"}
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:

@@ -5,24 +5,17 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
-import time
 import unittest
 import urllib.error
 import urllib.request
 from pathlib import Path
 
-from browser import ROOT, TOKEN, Visit, source, writable
+from browser import ROOT, TOKEN, Visit, source, writable  # first: it says where `fronts` is
+import fronts
 
 PACKAGING = ROOT / "packaging"
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @functools.cache
@@ -47,26 +40,18 @@ class BelowAPath(unittest.TestCase):
             (base / f"photos/{name}.jpg").parent.mkdir(parents=True, exist_ok=True)
             subprocess.run(["vips", "crop", source("landscapes/SafeLanding"), base / f"photos/{name}.jpg", "900", "700", "1500", "1100"], check=True)
         subprocess.run([os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat"), "build", base / "photos", "--library", base / "library", "--quiet"], check=True)
-        cls.port = free_port()
+        cls.port = fronts.free_port()
         cls.host = f"http://127.0.0.1:{cls.port}/images/"
         cls.server = int(re.search(r":(\d+)/", writable(base / "library", "--base-url", cls.host))[1])
 
     def front(self, *command, **options):
-        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
-
-        def end():
-            process.terminate()
-            process.communicate(timeout=20)
-
-        self.addCleanup(end)
-        deadline = time.monotonic() + 30
-        while True:
+        def answers():
             try:
-                return urllib.request.urlopen(self.host + "healthz", timeout=5).read()
+                return urllib.request.urlopen(self.host + "healthz", timeout=5).status == 200
             except OSError:
-                self.assertIsNone(process.poll(), process.stderr)
-                self.assertLess(time.monotonic(), deadline)
-                time.sleep(0.1)
+                return False
+
+        fronts.start(self, answers, *command, **options)
 
     def nginx(self, *pairs):
         place = Path(tempfile.mkdtemp(dir=temporary()))

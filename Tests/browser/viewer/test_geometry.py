@@ -1,11 +1,10 @@
 """The viewer's geometry is the server's: the same viewport, the same level, the same tiles in the same order."""
 
-import random
-import time
 import unittest
 import urllib.parse
 
 from browser import HEIGHT, PHOTO, WIDTH, PageTest
+from harness import seed
 
 AGREE = """
     const { Coverage } = await import('/geometry/coverage.js')
@@ -33,8 +32,7 @@ AGREE = """
 
 class Geometry(PageTest):
     def test_it_agrees_with_the_server_for_random_viewports(self):
-        seed = time.time_ns() % 1_000_000
-        chance = random.Random(seed)
+        chance = seed("geometry")
         queries = []
         for _ in range(300):
             scale = 2 ** chance.uniform(-7, 3)
@@ -49,7 +47,7 @@ class Geometry(PageTest):
         faults = visit.page.evaluate(
             "async (argument) => { const viewer = document.querySelector('ziggurat-viewer'); " + AGREE + "}",
             {"queries": queries, "path": path})
-        self.assertEqual(faults, [], f"seed {seed}")
+        self.assertEqual(faults, [])
 
 
 if __name__ == "__main__":

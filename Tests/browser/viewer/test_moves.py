@@ -1,10 +1,9 @@
 """What programs hear of a viewer's moves: each once, with its cause; two viewers in step."""
 
-import json
-import random
 import unittest
 
 from embedding import PICTURE, VIEWER, EmbeddingTest
+from harness import seed
 
 TWO = VIEWER + VIEWER
 # Two frames: what was asked for in one is done by the next.
@@ -91,9 +90,7 @@ class Moves(EmbeddingTest):
                 self.assertEqual(*centers)
 
     def test_viewers_in_step_show_the_same_part_until_that_ends(self):
-        seed = random.randrange(1 << 30)
-        print(f"seed {seed}")
-        chance = random.Random(seed)
+        chance = seed("in step")
         visit = self.page(TWO)
         visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
         # The same picture at half its size beside it, in a window of another width.
@@ -118,7 +115,7 @@ class Moves(EmbeddingTest):
                   viewport.scale * imageSize.width, viewport.imageCenter.x / imageSize.width,
                   viewport.imageCenter.y / imageSize.height, viewport.turn.degrees])""", step)
             for one, two in zip(*views):
-                self.assertAlmostEqual(one, two, places=6, msg=json.dumps([seed, step]))
+                self.assertAlmostEqual(one, two, places=6, msg=f"step {step}")
         told = visit.run(FRAMES + "return globalThis.told")
         visit.run(FRAMES + FRAMES)
         self.assertEqual(visit.run("return globalThis.told"), told)

@@ -126,23 +126,23 @@ class BadSources(CommandTest):
         self.assertIn("would be called '~/x', as no image can be", result.stderr)
         self.assertEqual([path.name for path in archives(base / "library")], ["seen.szi"])
 
+    def assertOnePageAnd(self, reason, base):
+        result = run("build", base / "scans", "--book", "--library", base / "library")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn(reason, result.stderr)
+        self.assertEqual(len(archives(base / "library")), 1)
+
     def test_pages_whose_names_differ_by_composition_alone(self):
         base = folder("composed")
         for name in ("e\u0301", "\u00e9"):
             photo(base / f"scans/b/{name}.jpg", 60, 50)
-        result = run("build", base / "scans", "--book", "--library", base / "library")
-        self.assertEqual(result.returncode, 1, result.stderr)
-        self.assertIn("has the same id", result.stderr)
-        self.assertEqual(len(archives(base / "library")), 1)
+        self.assertOnePageAnd("has the same id", base)
 
     def test_a_description_of_a_book_that_is_no_file(self):
         base = folder("pipe")
         photo(base / "scans/b/1.jpg", 60, 50)
         os.mkfifo(base / "scans/b/book.json")
-        result = run("build", base / "scans", "--book", "--library", base / "library")
-        self.assertEqual(result.returncode, 1, result.stderr)
-        self.assertIn("book.json: is no file that can be read", result.stderr)
-        self.assertEqual(len(archives(base / "library")), 1)
+        self.assertOnePageAnd("book.json: is no file that can be read", base)
 
     def test_unreadable_files_and_folders(self):
         base = folder("modes")

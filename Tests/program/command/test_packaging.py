@@ -5,12 +5,12 @@ import ipaddress
 import json
 import os
 import re
-import socket
 import subprocess
 import time
 import unittest
 from pathlib import Path
 
+import fronts
 from harness import BINARY, ROOT, Server, ServerTest, folder, photo, run
 from upload_client import TOKEN, TYPE, metadata, serve
 
@@ -24,12 +24,6 @@ TARGETS = ["/", "/healthz", "/api/images", "/iiif/presentation/3/collection", "/
         "/iiif/3/{}/full/%5E!800,800/!90/gray.png", "/iiif/2/{}/pct:10,10,50,50/200,/22.5/default.png", "/xyz/{}/0/0/0.jpg",
         "/iip?FIF={}&JTL=0,0", "/iip?FIF={}&OBJ=IIP,1.0&OBJ=Max-size", "/zoomify/{}/TileGroup0/0-0-0.jpg", "/iiif/presentation/3/{}/manifest", "/view/{}",
         "/api/images/{}/viewport?width=300&height=200&x=-5", "/api/images/{}/viewport.tiles?width=300&height=200")]
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @functools.cache
@@ -51,25 +45,16 @@ class Fronts(ServerTest):
             photo(base / f"photos/{name}.jpg", 700, 500)
         built = run("build", base / "photos", "--library", base / "library", "--quiet")
         assert built.returncode == 0, built.stderr
-        cls.port = free_port()
+        cls.port = fronts.free_port()
         cls.place = f"https://localhost:{cls.port}"
         # Else visitors from this machine would be proxies, too.
         cls.server = serve(base / "library", "--base-url", cls.place, "--trusted-proxy", "127.0.0.1")
 
     def front(self, *command, **options):
-        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
+        def answers():
+            return subprocess.run(self.curl("/healthz"), capture_output=True).returncode == 0
 
-        def end():
-            process.terminate()
-            process.communicate(timeout=20)
-
-        self.addCleanup(end)
-        deadline = time.monotonic() + 30
-        while subprocess.run(self.curl("/healthz"), capture_output=True).returncode != 0:
-            if process.poll() is not None:
-                self.fail(process.stderr.read().decode())
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.1)
+        fronts.start(self, answers, *command, **options)
 
     def curl(self, target: str, *options) -> list:
         client = "127.0.0.2" if "nginx" in self.id() else "127.0.0.3"
@@ -273,7 +258,7 @@ class Places(unittest.TestCase):
     def test_its_health_check_tells_a_server_that_answers_from_none(self):
         check = re.search(r"HEALTHCHECK .* CMD (\[.*\])", (PACKAGING / "Dockerfile").read_text()).group(1)
         command = json.loads(check)
-        port = free_port()
+        port = fronts.free_port()
         command[-1] = command[-1].replace("/8080", f"/{port}")
         self.assertNotEqual(subprocess.run(command, capture_output=True).returncode, 0)
         with Server(folder("empty")) as server:

@@ -1,0 +1,38 @@
+"""Servers of others in front of ours: a port that is free, and a process that answers or says why not."""
+
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+from collections.abc import Callable
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def start(test: unittest.TestCase, answers: Callable[[], bool], *command, **options) -> None:
+    """Starts a server, which ends with the test, and waits until `answers` is true of it; fails with its own words."""
+    # Not a pipe, which would fill up unread.
+    words = tempfile.TemporaryFile()
+    test.addCleanup(words.close)
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=words, **options)
+
+    def end() -> None:
+        process.terminate()
+        process.wait(timeout=20)
+
+    def said() -> str:
+        words.seek(0)
+        return words.read().decode(errors="replace")
+
+    test.addCleanup(end)
+    deadline = time.monotonic() + 30
+    while not answers():
+        if process.poll() is not None:
+            test.fail(said())
+        test.assertLess(time.monotonic(), deadline, said())
+        time.sleep(0.1)
