@@ -40,7 +40,7 @@ package struct PictureMove: Sendable {
       try Self.requireSame(id, "the space", true, archive.pyramid, tiles, sealed.copy)
     }
     for each in SidecarFile.all(ofArchive: path) { try each.remove() }
-    MovedImages(library: library).forget(leadingTo: id)
+    try MovedImages(library: library).forget(leadingTo: id)
     try remove(path)
   }
 

@@ -37,6 +37,7 @@ package struct ArchiveMove {
       guard own.contains(where: { $0.1 == target && Self.isSame($0.0, target) }) else { return false }
     }
     let moved = MovedImages(library: library)
+    try moved.arrive(new)
     try moved.remember(old, as: new)
     if let end = pageName.map({ "/\($0)" }), old.text.utf8.suffix(end.utf8.count).elementsEqual(end.utf8),
       let book = old.dropping(end.utf8.count), let newBook = new.dropping(end.utf8.count), book != newBook
@@ -49,7 +50,7 @@ package struct ArchiveMove {
     }
     guard rename(from, to) == 0 else { throw StorageError("move \(from)", errno: errno) }
     for (source, _) in own { unlink(source) }
-    moved.forget(new)
+    try moved.forget(new)
     for folder in [folders.to, folders.from] { try FolderTree.synchronize(folder) }
     return true
   }

@@ -119,16 +119,22 @@ package struct FolderStore: ArchiveStore {
   package func makeWriter(
     id: ImageID, pyramid: Pyramid, format: TileFormat
   ) throws(StorageError) -> any ArchiveWriter {
-    let destination = id.archive(in: library)
-    try FolderTree.make(parentFolder(destination))
+    let destination = try place(of: id)
     return try SZIWriter(
       destination: destination, name: id.name, pyramid: pyramid, format: format)
   }
 
   package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? {
-    let destination = id.archive(in: library)
-    try FolderTree.make(parentFolder(destination))
+    let destination = try place(of: id)
     return try ArchiveFile(destination: destination, name: id.name)
+  }
+
+  /// The path of an archive that is about to be written.
+  private func place(of id: ImageID) throws(StorageError) -> String {
+    let path = id.archive(in: library)
+    try FolderTree.make(parentFolder(path))
+    if access(path, F_OK) != 0 { try MovedImages(library: library).arrive(id) }
+    return path
   }
 
   package func rewrite(

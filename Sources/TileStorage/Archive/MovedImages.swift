@@ -2,18 +2,26 @@ package import Files
 import Glibc
 
 /// The ids that a library's images had before their sources were renamed, each with the id that it became: in its
-/// folder `.moved` a small file for each, under the id's own path, so that each appears whole and is found without
-/// reading the others.
+/// folder `.moved` small files for each, under the id's own path, so that each appears whole and is found without
+/// reading the others. `.NAME.to` holds the id that NAME became, `.NAME.by` those that became NAME, each with a NUL
+/// behind it; no id's folder is called so.
 ///
-/// What it says counts only while no image has the old id.
+/// What it says counts only while no image has the old id, and only of the picture that was moved: whoever puts another
+/// where none was calls `arrive` first.
 package struct MovedImages: Sendable {
   package static let name = ".moved"
 
   private let library: String
-  /// Of four bytes, as those of archives.
-  private static let ending = ".new"
-  /// Bytes that an id may have: as many as a path.
-  private static let longest = Int(PATH_MAX)
+
+  /// Each of four bytes with the dot in front of the name, as those of archives.
+  private enum Kind: String {
+    case to = ".to"
+    case by = ".by"
+
+    /// Bytes that such a file may have: an id has as many as a path.
+    var longest: Int { self == .to ? Int(PATH_MAX) : 1 << 20 }
+  }
+
   /// Renames that are followed, one after the other.
   private static let mostSteps = 64
 
@@ -21,33 +29,42 @@ package struct MovedImages: Sendable {
 
   /// Writes it down, durably.
   package func remember(_ old: ImageID, as new: ImageID) throws(StorageError) {
-    let path = path(old)
-    try FolderTree.make(parentFolder(path))
-    let file = try PartialFile(destination: path)
-    try file.write(Array((new.text + "\n").utf8))
-    try file.publish()
-    try FolderTree.synchronize(parentFolder(path))
+    // First: what leads somewhere is found from there, whenever the program ends.
+    let former = former(new)
+    if !former.contains(old) { try write(former + [old], new) }
+    try write(Array((new.text + "\n").utf8), .to, old)
+  }
+
+  /// A picture comes to have the id, which no image has: what led there meant another, and leads to what that is called
+  /// now, or nowhere. The same of a book that has no page yet.
+  package func arrive(_ id: ImageID) throws(StorageError) {
+    try redirect(id)
+    var folder = id.folder
+    while let book = folder {
+      if access(path(book, .by), F_OK) == 0, !hasArchives(below: book) { try redirect(book) }
+      folder = book.folder
+    }
   }
 
   /// An image has the id again.
-  package func forget(_ id: ImageID) { unlink(path(id)) }
+  package func forget(_ id: ImageID) throws(StorageError) {
+    guard let new = next(id) else { return }
+    unlink(path(id, .to))
+    try write(former(new).filter { $0 != id }, new)
+  }
 
   /// The image is nobody's business any more: nothing tells what it was called.
-  package func forget(leadingTo id: ImageID) {
-    let root = "\(library)/\(Self.name)"
-    var wanted: Set<ImageID> = [id]
-    let all = (try? FolderTree.archives(at: root, endings: [Self.ending])) ?? []
-    var found: [ImageID: ImageID] = [:]
-    for path in all {
-      if let old = ImageID(archive: path, below: root) { found[old] = next(old) }
-    }
+  package func forget(leadingTo id: ImageID) throws(StorageError) {
+    var wanted = [id]
+    var met: Set<ImageID> = [id]
     // Also by way of others.
-    while true {
-      let more = found.filter { wanted.contains($0.value) && !wanted.contains($0.key) }.map(\.key)
-      if more.isEmpty { break }
-      wanted.formUnion(more)
+    while let id = wanted.popLast() {
+      for old in former(id) where next(old) == id && met.insert(old).inserted { wanted.append(old) }
     }
-    for id in wanted { forget(id) }
+    for id in met {
+      try forget(id)
+      unlink(path(id, .by))
+    }
   }
 
   /// What the image is called now that had the id; nil where none had, or it is there no more.
@@ -62,22 +79,69 @@ package struct MovedImages: Sendable {
     return nil
   }
 
-  private func path(_ id: ImageID) -> String { "\(library)/\(Self.name)/\(id)\(Self.ending)" }
+  private func redirect(_ id: ImageID) throws(StorageError) {
+    let former = former(id)
+    guard !former.isEmpty else { return }
+    let new = next(id)
+    for old in former where next(old) == id {
+      if let new, new != old { try remember(old, as: new) } else { unlink(path(old, .to)) }
+    }
+    unlink(path(id, .by))
+  }
+
+  private func hasArchives(below folder: ImageID) -> Bool {
+    (try? FolderTree.archives(at: "\(library)/\(folder)"))?.isEmpty == false
+  }
+
+  private func path(_ id: ImageID, _ kind: Kind) -> String {
+    let folder = id.folder.map { "\($0)/" } ?? ""
+    return "\(library)/\(Self.name)/\(folder).\(id.name)\(kind.rawValue)"
+  }
 
   private func next(_ id: ImageID) -> ImageID? {
-    let descriptor = open(path(id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard let bytes = read(id, .to), bytes.last == UInt8(ascii: "\n") else { return nil }
+    return Self.id(bytes.dropLast())
+  }
+
+  /// The ids that became this one.
+  private func former(_ id: ImageID) -> [ImageID] {
+    (read(id, .by) ?? []).split(separator: 0).compactMap(Self.id)
+  }
+
+  private static func id(_ bytes: ArraySlice<UInt8>) -> ImageID? {
+    guard let id = String(validating: bytes, as: UTF8.self).flatMap(ImageID.init), !id.isHidden else {
+      return nil
+    }
+    return id
+  }
+
+  private func write(_ former: [ImageID], _ id: ImageID) throws(StorageError) {
+    if former.isEmpty { unlink(path(id, .by)) } else {
+      try write(former.flatMap { Array($0.text.utf8) + [0] }, .by, id)
+    }
+  }
+
+  private func write(_ bytes: [UInt8], _ kind: Kind, _ id: ImageID) throws(StorageError) {
+    let path = path(id, kind)
+    try FolderTree.make(parentFolder(path))
+    let file = try PartialFile(destination: path)
+    try file.write(bytes)
+    try file.publish()
+    try FolderTree.synchronize(parentFolder(path))
+  }
+
+  private func read(_ id: ImageID, _ kind: Kind) -> [UInt8]? {
+    let descriptor = open(path(id, kind), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var status = stat()
     // What a link leads to is no image's id, and may be a secret.
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.longest,
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size > 0, status.st_size <= kind.longest,
       let enclosure = try? Enclosure(library), enclosure.holds(descriptor)
     else { return nil }
-    var bytes = [UInt8](repeating: 0, count: Self.longest)
-    let count = read(descriptor, &bytes, bytes.count)
-    guard count > 0, bytes[count - 1] == UInt8(ascii: "\n"),
-      let new = String(validating: bytes[..<(count - 1)], as: UTF8.self).flatMap(ImageID.init), !new.isHidden
-    else { return nil }
-    return new
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    let count = Glibc.read(descriptor, &bytes, bytes.count)
+    return count == bytes.count ? bytes : nil
   }
 }

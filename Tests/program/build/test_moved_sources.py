@@ -260,15 +260,15 @@ class Renamed(MovedTest):
         moved.mkdir()
         secret = self.base / "secret"
         secret.write_text("b\n")
-        (moved / "link.new").symlink_to(secret)
+        (moved / ".link.to").symlink_to(secret)
         (self.base / "elsewhere").mkdir()
-        (self.base / "elsewhere/x.new").write_text("b\n")
+        (self.base / "elsewhere/.x.to").write_text("b\n")
         (moved / "folder").symlink_to(self.base / "elsewhere")
         for name, content in {"none": "", "cut": "b", "long": "b" * 5000 + "\n", "up": "../b\n", "hidden": ".moved/x\n", "lines": "b\nb\n",
                               "round": "about\n", "about": "round\n", "self": "self\n", "gone": "nothing\n"}.items():
-            (moved / f"{name}.new").write_text(content)
-        os.mkfifo(moved / "pipe.new")
-        (moved / "right.new").write_text("b\n")
+            (moved / f".{name}.to").write_text(content)
+        os.mkfifo(moved / ".pipe.to")
+        (moved / ".right.to").write_text("b\n")
         with Server(self.library) as server:
             for name in ("link", "folder%2Fx", "none", "cut", "long", "up", "hidden", "lines", "round", "self", "gone", "pipe", "x" * 300):
                 self.assertEqual(self.get(server, f"/api/images/{name}")[0], 404, name)
