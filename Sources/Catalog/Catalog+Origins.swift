@@ -27,6 +27,16 @@ package struct LibraryOrigins: OriginStore {
     try catalog.claim(claims, sources)
   }
 
+  /// The second image's archive is about to have the first id, which is no source's, for a moment; should it keep it, it
+  /// came from the same root.
+  package func claim(_ id: ImageID, as other: ImageID) throws(StorageError) {
+    guard let known = try catalog.knownOrigins(of: [other])[other] else {
+      throw StorageError("move \(other)", "nobody knows where it came from")
+    }
+    try catalog.claim(
+      [Catalog.Origin(id: id, root: known.root, size: known.size, modified: known.modifiedNanoseconds)], [])
+  }
+
   /// Remembers where the roots' pictures lie.
   package func remember(_ places: [SourceRoot: SourcePlace]) throws(StorageError) {
     try catalog.remember(places)

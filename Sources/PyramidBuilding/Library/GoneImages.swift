@@ -1,9 +1,10 @@
 package import Files
+import Glibc
 import Synchronization
 package import TileStorage
 
-/// Images of a library whose sources are gone from where they were: a source that is new, and has the very content of
-/// one of them, is that one under another name.
+/// Images of a library whose sources are gone from where they were, or are others now: a source that has the very
+/// content of one of them is that one under another name.
 package final class GoneImages: Sendable {
   /// From what an image was made.
   struct Made: Hashable {
@@ -15,18 +16,40 @@ package final class GoneImages: Sendable {
     let associatedAs: String?
   }
 
+  /// A source whose archive was made of other content.
+  private struct Changed {
+    let source: SourceScan.Source
+    let digest: String
+    let before: BuildRecord
+  }
+
+  private struct State {
+    /// Sorted; nil before somebody asks.
+    var images: [Made: [ImageID]]?
+    /// Sources that have an archive are looked at before others, and those that have changed wait.
+    var isLooking = false
+    var changed: [Changed] = []
+    /// What archives were called before, by the ids that they have now, or would have.
+    var former: [ImageID: ImageID] = [:]
+    /// Them, whom nobody else can have been.
+    var taken: Set<ImageID> = []
+  }
+
   private let ids: @Sendable () -> [ImageID]
   private let store: any ArchiveStore
-  /// Sorted; nil before somebody asks.
-  private let images = Mutex<[Made: [ImageID]]?>(nil)
+  /// Before an archive gets a name for a moment that is no source's: it came from where the other did.
+  private let announce: @Sendable (_ id: ImageID, _ other: ImageID) throws(StorageError) -> Void
+  private let state = Mutex(State())
 
   /// - Parameters:
   ///   - scan: of all the sources of this run.
   ///   - candidates: images that came from the scan's roots, asked for when a source is new.
+  ///   - announce: that an archive which has the second id comes to have the first.
   package init(
-    of scan: SourceScan, in store: any ArchiveStore, among candidates: @escaping @Sendable () -> [ImageID]
+    of scan: SourceScan, in store: any ArchiveStore, among candidates: @escaping @Sendable () -> [ImageID],
+    announce: @escaping @Sendable (_ id: ImageID, _ other: ImageID) throws(StorageError) -> Void
   ) {
-    self.store = store
+    (self.store, self.announce) = (store, announce)
     let sources = scan.sources
     ids = {
       let there = Set(sources.map(\.id))
@@ -40,12 +63,104 @@ package final class GoneImages: Sendable {
   /// The image that was made from this content, nobody's any more; the one whose name is the most like the new one's
   /// where there are several.
   func take(_ made: Made, for id: ImageID) -> ImageID? {
-    images.withLock { images in
-      if images == nil { images = read() }
-      guard let found = images?[made], !found.isEmpty else { return nil }
+    state.withLock { state in
+      if state.images == nil { state.images = read() }
+      state.images?[made]?.removeAll(where: state.taken.contains)
+      guard let found = state.images?[made], !found.isEmpty else { return nil }
       let at = found.firstIndex { $0.name == id.name } ?? found.firstIndex { $0.folder == id.folder } ?? 0
-      return images?[made]?.remove(at: at)
+      return state.images?[made]?.remove(at: at)
     }
+  }
+
+  /// What the image was called that has the id now by `exchange`.
+  func former(of id: ImageID) -> ImageID? { state.withLock { $0.former[id] } }
+
+  /// From here on, until `exchange`, sources that have an archive are looked at.
+  func beginLooking() { state.withLock { $0.isLooking = true } }
+
+  /// Whether a source waits until it is known which others have changed: it may be what another one was, and what it was
+  /// another.
+  func postpones(_ source: SourceScan.Source, _ digest: String, pixels: String?) -> Bool {
+    guard state.withLock({ $0.isLooking }), let before = store.buildRecord(ofSoundID: source.id),
+      before.sourceDigest != digest, before.page == nil, before.associatedAs == nil,
+      // Its words alone are others.
+      before.pixelDigest == nil || before.pixelDigest != pixels
+    else { return false }
+    state.withLock { $0.changed.append(Changed(source: source, digest: digest, before: before)) }
+    return true
+  }
+
+  /// Gives archives the ids of the sources that have their content now, where sources got each other's names.
+  ///
+  /// - Parameters:
+  ///   - others: sources without an archive, read where one that has changed had their size.
+  /// - Returns: the sources that waited.
+  func exchange(
+    among others: [SourceScan.Source], isDryRun: Bool, _ isCancelled: () -> Bool
+  ) -> [SourceScan.Source] {
+    let changed = state.withLock { state in
+      state.isLooking = false
+      return state.changed
+    }
+    guard !changed.isEmpty else { return [] }
+    var plan = RenamePlan(
+      wanted: wanted(by: changed, others, isCancelled), occupied: Set(changed.map(\.source.id)))
+    if plan.isEmpty { return changed.map(\.source) }
+    let folios = Dictionary(
+      (changed.map(\.source) + others).map { ($0.id, $0.folio) }, uniquingKeysWith: { first, _ in first })
+    var called: [ImageID: ImageID] = [:]
+    func move(_ old: ImageID, _ new: ImageID, _ pageName: String?) -> Bool {
+      isDryRun || (try? store.move(old, to: new, pageName: pageName)) == true
+    }
+    plan.run(
+      { old, new in
+        guard !isCancelled(), move(old, new, folios[new] ?? nil) else { return false }
+        let former = called[old] ?? old
+        state.withLock { state in
+          state.former[new] = former
+          state.taken.insert(former)
+        }
+        return true
+      },
+      aside: { id in
+        guard !isCancelled(), let meanwhile = ImageID("\(id)~moving"), !store.holds(meanwhile),
+          isDryRun || (try? announce(meanwhile, id)) != nil, move(id, meanwhile, nil)
+        else { return nil }
+        called[meanwhile] = id
+        return meanwhile
+      })
+    return changed.map(\.source)
+  }
+
+  /// By sources' ids the archives that were made of what they are now.
+  private func wanted(
+    by changed: [Changed], _ others: [SourceScan.Source], _ isCancelled: () -> Bool
+  ) -> [ImageID: ImageID] {
+    var free = Dictionary(
+      grouping: changed, by: { Made(digest: $0.before.sourceDigest, page: nil, associatedAs: nil) }
+    ).mapValues { $0.map(\.source.id).sorted() }
+    let gone = state.withLock { state in
+      if state.images == nil { state.images = read() }
+      return state.images ?? [:]
+    }
+    free.merge(gone) { $0 + $1 }
+    var wanted: [ImageID: ImageID] = [:]
+    func want(_ id: ImageID, _ digest: String) {
+      let made = Made(digest: digest, page: nil, associatedAs: nil)
+      guard let found = free[made], !found.isEmpty else { return }
+      wanted[id] = free[made]?.removeFirst()
+    }
+    for each in changed { want(each.source.id, each.digest) }
+    let sizes = Set(changed.map(\.before.sourceBytes))
+    for source in others {
+      var status = stat()
+      guard stat(source.path, &status) == 0, sizes.contains(Int(status.st_size)),
+        let file = try? SourceFile(path: source.path, name: source.name),
+        let digest = try? file.digests(isCancelled).content
+      else { continue }
+      want(source.id, digest)
+    }
+    return wanted
   }
 
   private func read() -> [Made: [ImageID]] {

@@ -8,6 +8,7 @@ extension LibraryBuilder {
   func moved(_ source: SourceScan.Source, _ work: CellBuilder.Work, page: Int?) throws(StorageError)
     -> ImageID?
   {
+    if page == nil, work.associated == nil, let former = gone?.former(of: source.id) { return former }
     let made = GoneImages.Made(digest: work.digest, page: page, associatedAs: work.associated?.rawValue)
     guard let gone, !store.holds(source.id), let former = gone.take(made, for: source.id) else { return nil }
     if isDryRun { return former }

@@ -78,10 +78,13 @@ package struct LibraryBuilder: Sendable {
           build(work.source, page: nil, work, threads, pool)
         }
       }
-      let beginning = try begin(source)
-      guard case .work(let work) = beginning else {
-        report(source, beginning.outcome)
-        return associates(beginning.outcome)
+      let work: CellBuilder.Work
+      switch try begin(source) {
+      case .postponed: return
+      case .settled(let outcome):
+        report(source, outcome)
+        return associates(outcome)
+      case .work(let found): work = found
       }
       let pages = try SourcePages.count(path: source.path)
       if pages == 1 {
@@ -114,10 +117,13 @@ package struct LibraryBuilder: Sendable {
           return outcome
         }
       }
-      let beginning = try begin(source)
-      guard case .work(let work) = beginning else {
-        report(source, beginning.outcome)
-        return associates(beginning.outcome)
+      let work: CellBuilder.Work
+      switch try begin(source) {
+      case .postponed: return
+      case .settled(let outcome):
+        report(source, outcome)
+        return associates(outcome)
+      case .work(let found): work = found
       }
       switch cells.build(work, before: upcoming) {
       case .outcome(let outcome):
@@ -145,11 +151,8 @@ package struct LibraryBuilder: Sendable {
   private enum Beginning {
     case settled(Outcome)
     case work(CellBuilder.Work)
-
-    var outcome: Outcome {
-      if case .settled(let outcome) = self { return outcome }
-      preconditionFailure("work has no outcome yet")
-    }
+    /// It is looked at once more in this run.
+    case postponed
   }
 
   /// The source open and digested, unless its archive is what would be built again, or needs other words alone.
@@ -170,10 +173,13 @@ package struct LibraryBuilder: Sendable {
       words.pixelDigest = pixelDigest
       return .work(CellBuilder.Work(source: source, file: file, digest: digest, words: words))
     }
-    if !force, let record = record(of: source), record.sourceDigest == digest,
-      record.sidecarDigest == beside?.digest, record.folio == source.folio
-    {
-      return .settled(unchanged(record))
+    if !force, gone?.former(of: source.id) == nil {
+      if let record = record(of: source), record.sourceDigest == digest,
+        record.sidecarDigest == beside?.digest, record.folio == source.folio
+      {
+        return .settled(unchanged(record))
+      }
+      if gone?.postpones(source, digest, pixels: pixelDigest) == true { return .postponed }
     }
     var words = try beside?.words() ?? .none
     words.pixelDigest = pixelDigest

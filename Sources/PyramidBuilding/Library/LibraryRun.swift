@@ -6,13 +6,15 @@ import Threads
 /// Builds many images at once: one thread per image while there are images enough, then all threads on
 /// those that are left.
 package final class LibraryRun: @unchecked Sendable {
-  // Sendable: `next` is touched under `monitor` only, and `report` is called under it.
+  // Sendable: `queue` and `next` are touched under `monitor` only, or by one thread, and `report` is called under it.
   private let monitor = Monitor()
   private let builder: LibraryBuilder
   private let sources: [SourceScan.Source]
   private let taken: Set<ImageID>
   private let pool: WorkPool
   private let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
+  /// Those whose turn it is.
+  private var queue: [SourceScan.Source] = []
   private var next = 0
 
   /// - Parameters:
@@ -29,7 +31,7 @@ package final class LibraryRun: @unchecked Sendable {
     self.sources = sources
     self.report = report
     self.taken = Set((sources + taken).map(\.id))
-    pool = WorkPool(pictures: sources.count, memoryLimit: memoryLimit)
+    pool = WorkPool(memoryLimit: memoryLimit)
   }
 
   /// The images in work now.
@@ -37,6 +39,21 @@ package final class LibraryRun: @unchecked Sendable {
 
   /// Returns when every image is built or has failed, or when the build was cancelled.
   package func run() {
+    guard let gone = builder.gone, !builder.force else { return run(sources) }
+    // What has an archive first: where some have changed, others may be what they were.
+    let known = Set(sources.indices.filter { builder.store.holds(sources[$0].id) })
+    guard !known.isEmpty else { return run(sources) }
+    let others = sources.indices.filter { !known.contains($0) }.map { sources[$0] }
+    gone.beginLooking()
+    run(known.sorted().map { sources[$0] })
+    let changed = gone.exchange(among: others, isDryRun: builder.isDryRun, builder.isCancelled)
+    run(others + changed)
+  }
+
+  private func run(_ sources: [SourceScan.Source]) {
+    guard !sources.isEmpty else { return }
+    (queue, next) = (sources, 0)
+    pool.expect(pictures: sources.count)
     StartedThread.several(builder.jobs) { _ in
       let cells = CellServer.running.map { CellBuilder($0, self.builder, self.pool) }
       while let source = self.takeSource() {
@@ -61,15 +78,15 @@ package final class LibraryRun: @unchecked Sendable {
   private func takeSource() -> SourceScan.Source? {
     monitor.lock()
     defer { monitor.unlock() }
-    guard next < sources.count else { return nil }
+    guard next < queue.count else { return nil }
     next += 1
-    return sources[next - 1]
+    return queue[next - 1]
   }
 
   /// The sources whose turn comes next, of which a thread may get one.
   private func upcoming() -> ArraySlice<SourceScan.Source> {
     monitor.lock()
     defer { monitor.unlock() }
-    return sources[next...].prefix(CellBuilder.mostPictures - 1)
+    return queue[next...].prefix(CellBuilder.mostPictures - 1)
   }
 }

@@ -25,9 +25,16 @@ final class WorkPool: @unchecked Sendable {
   /// Who waits for memory has a number, and is served in its order: a large picture waits for no number of small ones.
   private var (arrivals, served) = (0, 0)
   /// Pictures that are not done; those among them that are just being opened are not in work yet.
-  private var unfinished: Int
+  private var unfinished = 0
 
-  init(pictures: Int, memoryLimit: Int) { (unfinished, self.memoryLimit) = (pictures, memoryLimit) }
+  init(memoryLimit: Int) { self.memoryLimit = memoryLimit }
+
+  /// So many pictures more come.
+  func expect(pictures: Int) {
+    monitor.lock()
+    unfinished += pictures
+    monitor.unlock()
+  }
 
   /// Refuses a picture that alone takes more than the limit.
   func check(memory: Int, _ source: String) throws(BuildError) {

@@ -116,7 +116,9 @@ package struct MovedImages: Sendable {
   }
 
   private func write(_ former: [ImageID], _ id: ImageID) throws(StorageError) {
-    if former.isEmpty { unlink(path(id, .by)) } else {
+    if former.isEmpty {
+      unlink(path(id, .by))
+    } else {
       try write(former.flatMap { Array($0.text.utf8) + [0] }, .by, id)
     }
   }

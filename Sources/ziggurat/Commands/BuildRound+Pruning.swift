@@ -78,10 +78,12 @@ extension BuildRound {
   mutating func gone(_ scan: SourceScan) -> GoneImages? {
     guard !isPrivate, builder.mending == nil, scan.failures.isEmpty, !Interruption.isAsked,
       !scan.roots.contains(where: \.isEmpty), !builder.isDryRun || Catalog.exists(in: library),
-      let origins = try? origins()
+      let origins = (try? origins()) as? LibraryOrigins
     else { return nil }
     let roots = Set(scan.roots.map(\.root))
-    return GoneImages(of: scan, in: builder.store) { (try? origins.images(from: roots)) ?? [] }
+    return GoneImages(
+      of: scan, in: builder.store, among: { (try? origins.images(from: roots)) ?? [] },
+      announce: { (id, other) throws(StorageError) in try origins.claim(id, as: other) })
   }
 
   private func failure(_ error: StorageError) -> BuildError {

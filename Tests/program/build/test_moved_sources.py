@@ -192,18 +192,17 @@ class Renamed(MovedTest):
         self.assertEqual(self.build("--prune"), {"copy": "built"})
 
     def test_what_is_no_move(self):
-        photo(self.photos / "a.jpg", 90, 60)
-        photo(self.photos / "b.jpg", 60, 90)
-        photo(self.photos / "c.jpg", 70, 70)
+        for number, name in enumerate("abc"):
+            photo(self.photos / f"{name}.jpg", 90, 60 + number)
         self.build()
-        # Two that change places: as two that were edited.
-        (self.photos / "a.jpg").rename(self.base / "x.jpg")
-        (self.photos / "b.jpg").rename(self.photos / "a.jpg")
-        (self.base / "x.jpg").rename(self.photos / "b.jpg")
+        # One that takes another's place: words beside that are about the place, too.
+        (self.library / "b.xmp").write_text("of b")
+        (self.photos / "a.jpg").rename(self.photos / "b.jpg")
         # Renamed and edited.
         (self.photos / "c.jpg").unlink()
         photo(self.photos / "d.jpg", 70, 71)
-        self.assertEqual(self.build("--prune"), {"a": "built", "b": "built", "d": "built", "c": "pruned"})
+        self.assertEqual(self.build("--prune"), {"b": "built", "d": "built", "a": "pruned", "c": "pruned"})
+        self.assertEqual((self.library / "b.xmp").read_text(), "of b")
         self.assertAsBuiltAnew()
         self.assertFalse((self.library / ".moved").exists())
 

@@ -1,0 +1,64 @@
+import Files
+
+/// In which order archives get each other's ids: along chains from the end that is free, round circles by way of a name
+/// that nobody has.
+struct RenamePlan {
+  /// What is to have an id, by that id, and is somewhere else.
+  private var wanted: [ImageID: ImageID]
+  /// Ids that are to become free and are not yet.
+  private var occupied: Set<ImageID>
+
+  /// - Parameters:
+  ///   - wanted: by the new ids the old ones, none of them twice.
+  ///   - occupied: ids whose archives are to give way. One that goes nowhere itself stays, and so does what wants its
+  ///     place: words beside it are about that place as much as about what was there.
+  init(wanted: [ImageID: ImageID], occupied: Set<ImageID>) {
+    (self.wanted, self.occupied) = (wanted, occupied)
+    dropBlocked(wanted.keys)
+  }
+
+  var isEmpty: Bool { wanted.isEmpty }
+
+  /// - Parameters:
+  ///   - move: of the old id to the new one; false where it is where it was.
+  ///   - aside: makes room; the name that it has meanwhile, nil where it is where it was.
+  mutating func run(_ move: (ImageID, ImageID) -> Bool, aside: (ImageID) -> ImageID?) {
+    var free = wanted.keys.filter { !occupied.contains($0) }.sorted()
+    while true {
+      while let new = free.popLast() {
+        guard let old = wanted.removeValue(forKey: new) else { continue }
+        guard move(old, new) else {
+          dropBlocked([old])
+          continue
+        }
+        occupied.remove(old)
+        if wanted[old] != nil { free.append(old) }
+      }
+      // Circles are left.
+      guard let first = wanted.keys.min(), let new = wanted.first(where: { $0.value == first })?.key else {
+        return
+      }
+      if let meanwhile = aside(first) {
+        occupied.remove(first)
+        wanted[new] = meanwhile
+        free = [first]
+      } else {
+        wanted[new] = nil
+        dropBlocked([first])
+      }
+    }
+  }
+
+  /// Gives up what wants the place of archives that nobody moves away.
+  private mutating func dropBlocked(_ ids: some Sequence<ImageID>) {
+    var leaving = Set(wanted.values)
+    var suspects = Array(ids)
+    while let id = suspects.popLast() {
+      guard occupied.contains(id), !leaving.contains(id), let old = wanted.removeValue(forKey: id) else {
+        continue
+      }
+      leaving.remove(old)
+      suspects.append(old)
+    }
+  }
+}
