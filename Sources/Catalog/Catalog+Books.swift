@@ -1,8 +1,8 @@
 package import Files
-import TileStorage
+package import TileStorage
 
-/// Books: images whose ids are those of the book and what a page is called. The first page in natural order is the
-/// book's cover, which is listed in its place.
+/// Books: images whose ids are those of the book and what a page is called. The first page in natural order, or
+/// the one that its description names, is the book's cover, which is listed in its place.
 extension Catalog {
   /// The pages of a book in order, numbered by it where they have no numbers of their own.
   package func pages(ofBook id: ImageID) throws(StorageError) -> [CatalogEntry] {
@@ -15,9 +15,9 @@ extension Catalog {
     try count(Self.pages, [.text(id.text)])
   }
 
-  /// The first page of a book; nil where there is no such book.
+  /// The page that stands for a book; nil where there is no such book.
   package func cover(ofBook id: ImageID) throws(StorageError) -> CatalogEntry? {
-    try entries(Self.pages + " ORDER BY natural, id LIMIT 1", [.text(id.text)]).first
+    try entries("WHERE item = ? AND book IS NOT NULL AND pages IS NOT NULL", [.text(id.text)]).first
   }
 
   /// Which page of its book an image is, counted from 1.
@@ -43,23 +43,93 @@ extension Catalog {
 
   private static let pages = "WHERE book = ? AND width IS NOT NULL"
 
-  /// Has a book's first page be its cover, which says how many there are and what they have in common.
+  /// Has a page of a book be its cover, which says how many there are and what they have in common.
   static func bind(_ book: ImageID, _ connection: SQLiteConnection) throws(SQLiteError) {
     let name = SQLiteValue.text(book.text)
     var first: Int?
-    try connection.run("SELECT number FROM image \(pages) ORDER BY natural, id LIMIT 1", [name]) {
-      first = $0.integer(0)
+    var said: (title: String?, date: String?, search: String?, cover: String?)
+    try connection.run("SELECT title, date, search, cover FROM book WHERE id = ?", [name]) {
+      said = ($0.text(0), $0.text(1), $0.text(2), $0.text(3))
+    }
+    if let cover = said.cover {
+      try connection.run("SELECT number FROM image \(pages) AND id = ?", [name, .text("\(book)/\(cover)")]) {
+        first = $0.integer(0)
+      }
+    }
+    // A page by its number, or else the first.
+    for number in [said.cover.flatMap { Int($0) }, 1] where first == nil {
+      guard let number, 1...1_000_000 ~= number else { continue }
+      try connection.run(
+        "SELECT number FROM image \(pages) ORDER BY natural, id LIMIT 1 OFFSET ?",
+        [name, .integer(number - 1)]
+      ) { first = $0.integer(0) }
     }
     guard let first else { return }
     try connection.run(
-      "UPDATE image SET shelf = NULL, pages = NULL, common = NULL \(pages) AND cover = number AND number != ?",
+      "UPDATE image SET shelf = NULL, pages = NULL, common = NULL, "
+        + "book_search = NULL, book_shown = NULL, book_date = NULL \(pages) AND cover = number AND number != ?",
       [name, .integer(first)])
     try connection.run(
       "UPDATE image SET cover = ? \(pages) AND cover IS NOT ?", [.integer(first), name, .integer(first)])
+    var (count, common): (Int, String?) = (0, nil)
     try connection.run(
-      "UPDATE image SET shelf = ?, (pages, common) = (SELECT count(*), "
-        + "CASE WHEN count(title) = count(*) AND min(title) = max(title) THEN min(title) END "
-        + "FROM image \(pages)) WHERE number = ?",
-      [.text(NaturalOrder.key(book.text)), name, .integer(first)])
+      "SELECT count(*), CASE WHEN count(title) = count(*) AND min(title) = max(title) THEN min(title) END "
+        + "FROM image \(pages)", [name]
+    ) { (count, common) = ($0.integer(0), $0.text(1)) }
+    try connection.run(
+      "UPDATE image SET shelf = ?, pages = ?, common = ?, book_search = ?, book_shown = ?, book_date = ? "
+        + "WHERE number = ?",
+      [
+        .text(NaturalOrder.key(book.text)), .integer(count), SQLiteValue(common), SQLiteValue(said.search),
+        .text(CatalogEntry.key(ofShown: said.title ?? common ?? book.name)), SQLiteValue(said.date),
+        .integer(first),
+      ])
+  }
+
+  /// What is said of a book as a whole.
+  package struct BookWords: Sendable {
+    package let id: ImageID
+    /// Differs with every version of what says so; 0 where nothing does.
+    package let stamp: Int
+    package let words: ImageMetadata
+    /// What the page is called that stands for it, or its number; nil for the first.
+    package let cover: String?
+
+    package init(id: ImageID, stamp: Int, words: ImageMetadata, cover: String?) {
+      (self.id, self.stamp, self.words, self.cover) = (id, stamp, words, cover)
+    }
+  }
+
+  /// All books, with the stamps of what was last said of them.
+  package func bookStamps() throws(StorageError) -> [ImageID: Int] {
+    var stamps: [ImageID: Int] = [:]
+    try read { (connection) throws(SQLiteError) in
+      stamps = [:]
+      try connection.run(
+        "SELECT item, book.stamp FROM image LEFT JOIN book ON book.id = item WHERE image.pages IS NOT NULL"
+      ) { if let id = $0.id(0) { stamps[id] = $0.integer(1) } }
+    }
+    return stamps
+  }
+
+  /// Takes in what is said of books.
+  package func describe(_ books: [BookWords]) throws(StorageError) {
+    guard !books.isEmpty else { return }
+    try write { (connection) throws(SQLiteError) in
+      try connection.run("DELETE FROM book WHERE id NOT IN (SELECT item FROM image WHERE pages IS NOT NULL)")
+      try connection.runEach(
+        "INSERT INTO book (id, stamp, title, date, search, cover) VALUES (?, ?, ?, ?, ?, ?) "
+          + "ON CONFLICT (id) DO UPDATE SET "
+          + "stamp = excluded.stamp, title = excluded.title, date = excluded.date, search = excluded.search, cover = excluded.cover",
+        books.map { book in
+          let search = book.words.isEmpty ? nil : SearchWords.text(of: book.id, book.words)
+          return [
+            .text(book.id.text), .integer(book.stamp), SQLiteValue(book.words.title),
+            SQLiteValue(book.words.date), SQLiteValue(search),
+            SQLiteValue(book.cover),
+          ]
+        })
+      for book in books { try Self.bind(book.id, connection) }
+    }
   }
 }

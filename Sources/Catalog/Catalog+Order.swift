@@ -60,7 +60,7 @@ extension Catalog {
   ) throws(StorageError) -> Ordered {
     var (condition, values) = Self.condition(scope)
     if let text {
-      guard let query = SearchWords(text).query else { return Ordered() }
+      guard let query = SearchWords(text).query(in: scope) else { return Ordered() }
       let found = "SELECT rowid FROM words WHERE words MATCH ?"
       switch scope {
       case .book: condition += " AND number IN (\(found))"
@@ -148,7 +148,7 @@ extension Catalog {
     let value: SQLiteValue
     switch order.key {
     case .name: return (" AND (\(key), id) \(sign) (?, ?)", [.text(last), id])
-    case .date: value = .text(last)
+    case .date, .title: value = .text(last)
     case .added, .size: value = .integer(Int(last) ?? 0)
     }
     return (

@@ -15,11 +15,11 @@ extension Catalog {
   private static let fewest = 2000
 
   /// Images behind `cursor` in natural order, at most `limit`, that have a word beginning with each of `text`'s in id,
-  /// title, caption, creator, date, place or keywords; case and accents do not count. Of a book that has such pages its
-  /// cover.
+  /// title, caption, creator, date, place or keywords; case and accents do not count. Of a book that has such pages, or of
+  /// which that is said, its cover.
   package func search(_ text: String, after cursor: ListCursor?, limit: Int) throws(StorageError) -> Findings
   {
-    guard let query = SearchWords(text).query else { return Findings() }
+    guard let query = SearchWords(text).query() else { return Findings() }
     let start = [SQLiteValue.text(cursor?.key ?? ""), .text(cursor?.id ?? "")]
     var result = Findings()
     var page: [Int] = []

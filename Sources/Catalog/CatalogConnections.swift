@@ -56,7 +56,7 @@ struct CatalogConnections {
       try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?mode=ro&immutable=1")])
       var version = 0
       try? connection.run("PRAGMA old.user_version") { version = $0.integer(0) }
-      if version == CatalogSchema.version { try? connection.run(CatalogSchema.takeOver) }
+      if version == CatalogSchema.version { for sql in CatalogSchema.takeOver { try? connection.run(sql) } }
       try? connection.run(CatalogSchema.takeOverOrigins)
       try? connection.run("DETACH old")
     }

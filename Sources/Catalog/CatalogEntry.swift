@@ -67,14 +67,16 @@ package struct CatalogEntry: Hashable, Sendable {
   /// What a collection lists it as: the book of a page, or the image itself.
   package var item: ImageID { book ?? id }
 
-  /// All that a search looks in, as the index splits it into words.
-  var searchText: String {
-    let m = metadata
-    return SearchWords.spaced(
-      ([id.text, m.title, m.caption, m.creator, m.date, m.place, m.identifier, m.source, m.credit]
-        .compactMap { $0 } + m.titles.values.sorted() + m.keywords)
-        .joined(separator: "\n"))
+  /// What a visitor reads below it; of a page what its book calls it.
+  var shownName: String { (book == nil ? nil : label) ?? metadata.title ?? id.name }
+
+  /// Where such a name stands among others: in natural order, whatever its case and accents.
+  static func key(ofShown name: String) -> String {
+    NaturalOrder.key(name.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
   }
+
+  /// All that a search looks in, as the index splits it into words.
+  var searchText: String { SearchWords.text(of: id, metadata) }
 }
 
 /// What changes when an archive or its sidecar is replaced, as far as it lasts beyond a restart of the machine.

@@ -6,7 +6,7 @@ import TileStorage
 /// The table of images with its full-text index, and the way between its rows and entries.
 enum CatalogSchema {
   /// Raised with every change of the tables: a catalog of another version is made anew.
-  static let version = 11
+  static let version = 12
 
   private static let image = """
     CREATE TABLE image (
@@ -15,26 +15,35 @@ enum CatalogSchema {
       width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, stored_bytes INTEGER, format TEXT, generation INTEGER,
       title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT, microns REAL,
       page INTEGER, digest TEXT, words TEXT, book TEXT, label TEXT, pages INTEGER, common TEXT,
-      item TEXT NOT NULL, folder TEXT NOT NULL, search TEXT, natural TEXT NOT NULL, shelf TEXT, cover INTEGER
+      item TEXT NOT NULL, folder TEXT NOT NULL, search TEXT, natural TEXT NOT NULL, shelf TEXT, cover INTEGER,
+      shown TEXT, book_search TEXT, book_shown TEXT, book_date TEXT
     )
+    """
+  /// What is said of books as wholes, of which their covers have what is listed and searched.
+  private static let book = """
+    CREATE TABLE book (
+      id TEXT PRIMARY KEY, stamp INTEGER NOT NULL, title TEXT, date TEXT, search TEXT, cover TEXT
+    ) WITHOUT ROWID
     """
   /// Reads its text from the table; `prefix` for what is found as it is typed.
   private static let words = """
     CREATE VIRTUAL TABLE words USING fts5(
-      search, content = 'image', content_rowid = 'number', tokenize = 'unicode61 remove_diacritics 2',
+      search, book_search, content = 'image', content_rowid = 'number', tokenize = 'unicode61 remove_diacritics 2',
       prefix = '1 2 3')
     """
   // The index forgets a row only when it is told the very text that it was given (FTS5, section 4.4.3).
   private static let forget =
-    "INSERT INTO words (words, rowid, search) VALUES ('delete', old.number, old.search);"
-  private static let learn = "INSERT INTO words (rowid, search) VALUES (new.number, new.search);"
+    "INSERT INTO words (words, rowid, search, book_search) "
+    + "VALUES ('delete', old.number, old.search, old.book_search);"
+  private static let learn =
+    "INSERT INTO words (rowid, search, book_search) VALUES (new.number, new.search, new.book_search);"
 
-  static let drop = ["DROP TABLE IF EXISTS words", "DROP TABLE IF EXISTS image"]
+  static let drop = ["words", "image", "book"].map { "DROP TABLE IF EXISTS \($0)" }
   static let create = [
-    image, words,
+    image, book, words,
     "CREATE TRIGGER image_added AFTER INSERT ON image BEGIN \(learn) END",
     "CREATE TRIGGER image_removed AFTER DELETE ON image BEGIN \(forget) END",
-    "CREATE TRIGGER image_changed AFTER UPDATE OF search ON image BEGIN \(forget) \(learn) END",
+    "CREATE TRIGGER image_changed AFTER UPDATE OF search, book_search ON image BEGIN \(forget) \(learn) END",
     // A book's pages in order, with all that its cover tells of them.
     "CREATE INDEX image_book ON image (book, natural, id, title, cover) "
       + "WHERE book IS NOT NULL AND width IS NOT NULL",
@@ -43,6 +52,7 @@ enum CatalogSchema {
     // What is listed: single images and the covers of books.
     "CREATE INDEX image_shelf ON image (shelf, id) WHERE shelf IS NOT NULL",
     "CREATE INDEX image_cover ON image (cover) WHERE cover IS NOT NULL",
+    "CREATE INDEX image_books ON image (item) WHERE pages IS NOT NULL",
     // What a folder's collection lists.
     "CREATE INDEX image_folder ON image (folder, shelf, id) WHERE shelf IS NOT NULL",
   ]
@@ -78,7 +88,8 @@ enum CatalogSchema {
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
     + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar, digest, words, book, "
     + "label, pages, common"
-  private static let allColumns = columns + ", item, folder, search, natural, shelf"
+  private static let allColumns =
+    columns + ", item, folder, search, natural, shelf, shown, book_search, book_shown, book_date"
   /// Not `INSERT OR REPLACE`, which would remove a row without its trigger.
   static let insert: String = {
     let names = allColumns.split(separator: ", ")
@@ -88,8 +99,10 @@ enum CatalogSchema {
   }()
   /// Takes over what an attached catalog `old` has.
   static let takeOverOrigins = "INSERT INTO origin SELECT * FROM old.origin"
-  static let takeOver =
-    "INSERT INTO image (number, cover, \(allColumns)) SELECT number, cover, \(allColumns) FROM old.image"
+  static let takeOver = [
+    "INSERT INTO image (number, cover, \(allColumns)) SELECT number, cover, \(allColumns) FROM old.image",
+    "INSERT INTO book SELECT * FROM old.book",
+  ]
 
   /// Has indexes let go of what was deleted.
   static func optimize(_ connection: SQLiteConnection) throws(SQLiteError) {
@@ -120,6 +133,8 @@ enum CatalogSchema {
       .text(entry.item.folder.map { "\($0)/" } ?? ""),
       SQLiteValue(entry.pyramid == nil ? nil : entry.searchText), .text(NaturalOrder.key(entry.id.text)),
       SQLiteValue(isSingle ? NaturalOrder.key(entry.id.text) : nil),
+      .text(CatalogEntry.key(ofShown: entry.shownName)),
+      .null, .null, .null,
     ]
   }
 

@@ -5,7 +5,9 @@ package struct ListOrder: Hashable, Sendable {
   package enum Key: String, CaseIterable, Sendable {
     /// The id, in natural order.
     case name
-    /// Of the picture; without one it comes last.
+    /// What visitors read below it, in natural order.
+    case title
+    /// Of the picture, or of a book as a whole; without one it comes last.
     case date
     /// When the archive came, or was built anew.
     case added
@@ -33,7 +35,8 @@ package struct ListOrder: Hashable, Sendable {
   func expression(in scope: ListScope) -> String {
     switch key {
     case .name: if case .book = scope { "natural" } else { "shelf" }
-    case .date: "date"
+    case .title: if case .book = scope { "shown" } else { "ifnull(book_shown, shown)" }
+    case .date: if case .book = scope { "date" } else { "ifnull(book_date, date)" }
     case .added: "modified"
     case .size: "width * height"
     }

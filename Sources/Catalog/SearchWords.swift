@@ -1,3 +1,6 @@
+import Files
+import TileStorage
+
 /// A person's search as words of the full-text index.
 struct SearchWords {
   private let words: [String]
@@ -13,9 +16,24 @@ struct SearchWords {
   }
 
   /// Every word begins one of the image's; its parts stand side by side. Nil where nothing can be found.
-  var query: String? {
+  /// - Parameter scope: of a book's pages what is said of the book does not count.
+  func query(in scope: ListScope = .items) -> String? {
+    guard let query else { return nil }
+    if case .book = scope { return "search : (\(query))" }
+    return query
+  }
+
+  private var query: String? {
     // Nothing but letters, marks and digits stands between the quotes: no query is a syntax error.
     words.isEmpty ? nil : words.map { "\"\($0)\" *" }.joined(separator: " AND ")
+  }
+
+  /// All that a search looks in.
+  static func text(of id: ImageID, _ m: ImageMetadata) -> String {
+    spaced(
+      ([id.text, m.title, m.caption, m.creator, m.date, m.place, m.identifier, m.source, m.credit]
+        .compactMap { $0 } + m.titles.values.sorted() + m.keywords)
+        .joined(separator: "\n"))
   }
 
   /// Spaces about the characters of scripts that write none between words, so that every character is one.

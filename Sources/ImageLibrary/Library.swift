@@ -1,6 +1,7 @@
 package import Catalog
 package import Files
 import Glibc
+import Metadata
 import Synchronization
 package import TileStorage
 
@@ -21,6 +22,8 @@ package final class Library: Sendable {
   private let reading = Mutex<Void>(())
   /// Images in the catalog without their sidecars' words, which could not be read.
   private let wordless = Mutex<Set<ImageID>>([])
+  /// The watch has told of a file that describes a book.
+  private let hasNewsOfBooks = Mutex(false)
   let source: (any LibrarySource)?
   private let watches: Bool
 
@@ -79,13 +82,7 @@ package final class Library: Sendable {
   package var current: LibraryTable { table.withLock { $0 } }
 
   /// Returns when a folder may have changed: after a second, or at once where the kernel tells.
-  package func waitForChange() {
-    guard let watch = table.withLock({ $0.watch }) else {
-      sleep(1)
-      return
-    }
-    watch.wait(milliseconds: 1000)
-  }
+  package func waitForChange() { current.waitForChange() }
 
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
   /// - Returns: whether the catalog should be updated.
@@ -105,7 +102,7 @@ package final class Library: Sendable {
       try catalogue(renewed)
       try readMissingWords()
     } catch { return true }
-    return catalog.needsUpdate
+    return catalog.needsUpdate || hasNewsOfBooks.withLock { $0 }
   }
 
   /// How many images' words could not be read so far, for no fault of their sidecars.
@@ -154,6 +151,7 @@ package final class Library: Sendable {
     for file in events.files {
       var path = file
       if path.hasSuffix(".dzi") { return nil }
+      if path.hasSuffix("/\(BookDescription.fileName)") { hasNewsOfBooks.withLock { $0 = true } }
       let isSidecar = path.hasSuffix(SidecarFile.ending)
       let isArchive = { [".szi", ".zip"].contains(where: path.hasSuffix) }
       guard isSidecar || isArchive() else { continue }
@@ -218,10 +216,11 @@ package final class Library: Sendable {
       }
       for entry in found { noteWords(of: entry) }
       wordless.withLock { $0.subtract(gone) }
-      do throws(StorageError) { return .success(try catalog.update(found, removing: gone.map(\.text))) } catch
-      {
-        return .failure(error)
-      }
+      do throws(StorageError) {
+        try catalog.update(found, removing: gone.map(\.text))
+        if found.contains(where: { $0.book != nil }) { try describeBooks() }
+        return .success(())
+      } catch { return .failure(error) }
     }
     try result.get()
   }
@@ -271,6 +270,7 @@ package final class Library: Sendable {
       }
       isKnown[number] = !readsAll && stamp == table.entries[number].stamp
     }
+    hasNewsOfBooks.withLock { $0 = false }
     var read = 0
     var batch: [CatalogEntry] = []
     var patience = WordPatience(failures: 3)
@@ -291,6 +291,7 @@ package final class Library: Sendable {
       }
     }
     if !batch.isEmpty || !gone.isEmpty { try catalog.update(batch, removing: gone) }
+    try describeBooks()
     catalog.isComplete(making)
     return read
   }

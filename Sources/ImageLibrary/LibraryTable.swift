@@ -126,6 +126,11 @@ package struct LibraryTable: Sendable {
     return (0..<min(most, sidecars.count)).contains { sidecars[(start + $0) % sidecars.count].hasChanged }
   }
 
+  /// Returns when a folder may have changed: after a second, or at once where the kernel tells.
+  func waitForChange() {
+    if let watch { watch.wait(milliseconds: 1000) } else { sleep(1) }
+  }
+
   package static var now: Int {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

@@ -36,6 +36,8 @@ package struct BookDescription: Hashable, Sendable {
   package var viewingDirection: ViewingDirection?
   package var behavior: Behavior?
   package var chapters: [Chapter] = []
+  /// What the page is called below the book, or its number, that stands for it in lists; nil for its first.
+  package var cover: String?
   /// Whether a build wrote it, which may write it anew: what a person put into a library stays.
   package var isBuilt = false
 
@@ -83,7 +85,7 @@ package struct BookDescription: Hashable, Sendable {
   }
 
   package var isEmpty: Bool {
-    metadata.isEmpty && viewingDirection == nil && behavior == nil && chapters.isEmpty
+    metadata.isEmpty && viewingDirection == nil && behavior == nil && chapters.isEmpty && cover == nil
   }
 
   /// What is known of the book: its own words, and who made it and has rights in it as its first page says where it does
@@ -110,9 +112,9 @@ package struct BookDescription: Hashable, Sendable {
 }
 
 extension BookDescription: Codable {
-  private enum Key: String, CodingKey {
+  private enum Key: String, CodingKey, CaseIterable {
     case title, creator, creators, date, description, place, rights, license, identifier, keywords
-    case viewingDirection, behavior, chapters, built
+    case viewingDirection, behavior, chapters, cover, built
   }
 
   /// One text, or several.
@@ -157,6 +159,7 @@ extension BookDescription: Codable {
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: Key.self)
+    cover = try fields.decodeIfPresent(Page.self, forKey: .cover).flatMap { Self.line($0.name) }
     func line(_ key: Key) throws -> String? {
       try fields.decodeIfPresent(String.self, forKey: key).flatMap { Self.line($0) }
     }
@@ -244,6 +247,7 @@ extension BookDescription: Codable {
       }
       try fields.encode(entries, forKey: .chapters)
     }
+    try fields.encodeIfPresent(cover.map(Page.init), forKey: .cover)
     if isBuilt { try fields.encode(true, forKey: .built) }
   }
 
@@ -252,6 +256,16 @@ extension BookDescription: Codable {
     case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d: true
     default: false
     }
+  }
+
+  /// The members that such a file has.
+  package static var members: [String] { Key.allCases.map(\.rawValue) }
+
+  /// Those of a file that nobody reads, each as a line.
+  package static func unknownMembers(json: [UInt8]) -> [String] {
+    let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
+    return (object ?? [:]).keys.filter { Key(rawValue: $0) == nil }.sorted().prefix(mostTexts).compactMap(
+      line)
   }
 
   /// Without control characters; nil where nothing is left.

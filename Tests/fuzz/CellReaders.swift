@@ -59,7 +59,7 @@ private final class Conversation {
     close(server)
     defer { close(others) }
     let cell = Cell(channel: CellChannel(own, isInCell: false), status: CellStatus(status))
-    let pool = WorkPool(pictures: 1, memoryLimit: 1 << 30)
+    let pool = WorkPool(memoryLimit: 1 << 30)
     var carried = CarriedBuild(work, cell, builder, pool, isAlone: false)
     defer { carried.end() }
     do throws(CarriedBuild.Stop) {

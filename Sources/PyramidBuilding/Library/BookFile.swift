@@ -19,18 +19,53 @@ package enum BookFile {
 
   /// Has the store know what describes the books of a scan, and no more what did; what is no description is told and
   /// changes nothing.
-  package static func take(_ scan: SourceScan, into store: any ArchiveStore) -> [BuildError] {
-    var failures: [BuildError] = []
+  /// - Parameter meant: which of some words another one may have been meant for.
+  /// - Returns: doubts besides: what of a description that is used leads nowhere, or is misspelt.
+  package static func take(
+    _ scan: SourceScan, into store: any ArchiveStore, meant: (String, [String]) -> String?
+  ) -> (failures: [BuildError], doubts: [BuildError]) {
+    var (failures, doubts): ([BuildError], [BuildError]) = ([], [])
     let bound = Set(scan.sources.compactMap(\.book))
     for book in bound.union(scan.books.keys).sorted() {
       let folder = scan.books[book]
       do throws(BuildError) {
         var description: BookDescription?
-        if let folder { description = try read(folder) }
+        if let folder {
+          var unknown: [String] = []
+          description = try read(folder, &unknown)
+          let told =
+            description.map { Self.misspelt(unknown, meant) + Self.astray($0, scan.pages(of: book)) } ?? []
+          if !told.isEmpty { doubts.append(BuildError("\(folder)/\(name)", told.joined(separator: "; "))) }
+        }
         try keep(description, of: book, in: store)
       } catch { failures.append(error) }
     }
-    return failures
+    return (failures, doubts)
+  }
+
+  private static func misspelt(_ unknown: [String], _ meant: (String, [String]) -> String?) -> [String] {
+    unknown.compactMap { key in
+      meant(key, BookDescription.members).map { "has '\(key)', which nobody reads; did you mean '\($0)'?" }
+    }
+  }
+
+  /// What leads to pages that there are not, in clauses.
+  private static func astray(_ book: BookDescription, _ pages: Set<String>) -> [String] {
+    func isThere(_ page: String) -> Bool {
+      pages.contains(page) || Int(page).map { (1...max(pages.count, 1)).contains($0) } ?? false
+    }
+    let lost = book.chapters.filter { !isThere($0.page) }
+    var clauses: [String] = []
+    if let first = lost.first {
+      clauses.append(
+        lost.count == 1
+          ? "its chapter '\(first.title)' leads to the page '\(first.page)', which there is not"
+          : "\(lost.count) of its chapters lead to pages that there are not, the first to '\(first.page)'")
+    }
+    if let cover = book.cover, !isThere(cover) {
+      clauses.append("its cover is the page '\(cover)', which there is not")
+    }
+    return clauses
   }
 
   /// - Parameter description: nil where there is none any more.
@@ -48,7 +83,9 @@ package enum BookFile {
     } catch { throw BuildError(book.text, error) }
   }
 
-  private static func read(_ folder: String) throws(BuildError) -> BookDescription? {
+  private static func read(
+    _ folder: String, _ unknown: inout [String]
+  ) throws(BuildError) -> BookDescription? {
     if let file = SidecarFile(path: "\(folder)/\(name)") {
       let bytes: [UInt8]
       do throws(StorageError) {
@@ -56,9 +93,11 @@ package enum BookFile {
       } catch {
         throw BuildError(file.path, error)
       }
-      do throws(BookDescription.Refusal) { return try BookDescription(json: bytes) } catch {
-        throw BuildError(file.path, error.description)
-      }
+      do throws(BookDescription.Refusal) {
+        let description = try BookDescription(json: bytes)
+        unknown = BookDescription.unknownMembers(json: bytes)
+        return description
+      } catch { throw BuildError(file.path, error.description) }
     }
     guard access("\(folder)/\(name)", F_OK) != 0 else {
       throw BuildError("\(folder)/\(name)", "is no file that can be read")

@@ -99,6 +99,11 @@ package struct SourceScan: Sendable {
     if asBooks { bindFound() } else { nameFound() }
   }
 
+  /// What the pages of a book that is a folder are called in it.
+  func pages(of book: ImageID) -> Set<String> {
+    Set(sources.lazy.filter { $0.book == book }.compactMap(\.folio))
+  }
+
   private static func key(_ status: stat) -> FileKey {
     FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }

@@ -25,7 +25,10 @@ struct ListQuery {
     for (name, value) in parameters {
       guard values.updateValue(value, forKey: name) == nil else { throw Refusal("\(name) is given twice") }
     }
-    cursor = values["cursor"]
+    cursor = values["cursor"].flatMap { $0.isEmpty ? nil : $0 }
+    if let cursor, ListCursor(ImageID.unmarked(cursor) ?? cursor) == nil {
+      throw Refusal("cursor is '\(cursor.prefix(40))'; it takes 'next' of the page before")
+    }
     selection.text = values["q"]
     if let text = values["limit"] {
       guard let number = Router.number(text), (1...1000).contains(number) else {

@@ -1,6 +1,7 @@
 import Catalog
 import Files
 import Foundation
+import HTTPMessages
 import PyramidBuilding
 import TileStorage
 
@@ -68,9 +69,12 @@ extension BuildRound {
   /// Takes over what describes books beside their pages.
   mutating func describeBooks(_ scan: SourceScan, _ tally: inout BuildTally) {
     guard !builder.isDryRun, builder.mending == nil else { return }
-    let failures = BookFile.take(scan, into: builder.store)
+    let (failures, doubts) = BookFile.take(scan, into: builder.store, meant: nearest)
     for failure in failures where !toldBooks.contains(failure.description) { tally.add(failure) }
-    toldBooks = Set(failures.map(\.description))
+    for doubt in doubts where !toldBooks.contains(doubt.description) {
+      Output.note(Output.oneLine(doubt.description))
+    }
+    toldBooks = Set((failures + doubts).map(\.description))
   }
 
   /// What new sources may be that were called otherwise. Of a folder that cannot be read, or is not mounted, nothing is

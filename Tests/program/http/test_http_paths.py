@@ -129,10 +129,10 @@ class Paths(SampleServerTest):
 
     def test_absurd_listings(self):
         for query in ("limit=0", "limit=-1", "limit=x", "limit=1e9", "limit=99999999999999999999", "limit=1&limit=2",
-                      "limit=", "cursor=%00"):
+                      "limit=", "cursor=%00", "cursor=xx", "cursor=9:x", "cursor=:a", "cursor=~/xx"):
             with self.subTest(query):
                 self.assertEqual(self.server.get(f"/api/images?{query}").status, 400)
-        for query in ("cursor=nonsense", "cursor=%ff", "q=" + "x" * 3000, "q=%25_'\"--;", "q=", "cursor="):
+        for query in ("cursor=%ff", "q=" + "x" * 3000, "q=%25_'\"--;", "q=", "cursor="):
             with self.subTest(query):
                 self.assertIn(self.server.get(f"/api/images?{query}").status, {200, 400})
 

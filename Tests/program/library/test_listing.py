@@ -120,7 +120,7 @@ class Listing(ServerTest):
             "/api/images?Limit=3": "unknown parameter 'Limit'; did you mean 'limit'?",
             "/api/images?sorted=name": "unknown parameter 'sorted'; did you mean 'sort'?",
             "/api/images?%66oo=1": "unknown parameter 'foo'; there are limit, cursor, q, sort, folder, in, fields",
-            "/api/images?sort=dat": "sort is 'dat'; it takes name, date, added, size",
+            "/api/images?sort=dat": "sort is 'dat'; it takes name, title, date, added, size",
             "/api/images?fields=tilte": "fields has 'tilte'; did you mean 'title'?",
             "/api/images?fields=": "fields has ''",
             "/api/images?folder=a/../b": "folder is 'a/../b'",
