@@ -26,6 +26,7 @@ struct RouteTests {
       case .viewportTiles: "tiles of \(part(image.id))"
       case .viewportPicture(let ending): "\(part(ending)) of \(part(image.id))"
       case .animation: "animation \(part(image.id))"
+      case .original: "original \(part(image.id))"
       case .move: "move \(part(image.id))"
       case nil: "image \(part(image.whole))"
       }

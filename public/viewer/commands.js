@@ -1,5 +1,5 @@
+import { later } from '../menus/later.js'
 import { nextState } from './states.js'
-import { showKeys, showViewMenu } from './view-menu.js'
 
 const STEP = { pan: 96, zoom: 1.5 }
 
@@ -53,11 +53,12 @@ export function commands(viewer, pager) {
       else viewer.requestFullscreen().catch(() => {})
     },
     leave: () => document.fullscreenElement ? document.exitFullscreen() : viewer.dispatchEvent(new Event('leave')),
-    help: () => showKeys(viewer),
+    help: () => later(viewer, ({ showKeys }) => showKeys(viewer)),
     more: () => {
       const button = viewer.shadowRoot.querySelector('.more')
       const [box, own] = [button.getBoundingClientRect(), viewer.getBoundingClientRect()]
-      showViewMenu(viewer, { x: box.left - own.left, y: box.top - own.top })
+      const point = { x: box.left - own.left, y: box.top - own.top }
+      later(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
     },
   }
 }

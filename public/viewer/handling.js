@@ -1,5 +1,5 @@
+import { later } from '../menus/later.js'
 import { steering } from './camera.js'
-import { showViewMenu } from './view-menu.js'
 
 function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
@@ -7,6 +7,7 @@ function buzz() {
 
 export function gestures(viewer, pager) {
   let wasOutside, from
+  const menu = (point) => later(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
   const act = (change) => viewer.change(change, 'user')
   return {
     ...steering(act),
@@ -39,8 +40,8 @@ export function gestures(viewer, pager) {
     },
     longPress: (point) => {
       buzz()
-      showViewMenu(viewer, point)
+      menu(point)
     },
-    menu: (point) => showViewMenu(viewer, point),
+    menu,
   }
 }

@@ -3,6 +3,7 @@ import { Controls } from './controls.js'
 import { make } from './element.js'
 import { Navigator } from './navigator.js'
 import { styled } from './style.js'
+import { scaleBar } from './words.js'
 
 export class Shell {
   constructor(root, { run, goTo }) {
@@ -34,6 +35,13 @@ export class Shell {
 
   /** An element that has no height of its own has the image's, for its width. */
   takeRoom({ width, height }) { this.room.style.aspectRatio = `${width} / ${height}` }
+
+  /** What the chrome tells of a view. */
+  show(viewport, source) {
+    const microns = source.details.micronsPerPixel
+    this.controls.show(viewport.scale, microns > 0 ? scaleBar(microns, viewport.scale) : null)
+    this.navigator.show(viewport)
+  }
 
   speak(words) { this.spoken.textContent = words }
 

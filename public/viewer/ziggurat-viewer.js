@@ -1,5 +1,6 @@
 import { snapshot } from '../drawing/snapshot.js'
 import { listen } from '../gestures/surface.js'
+import { loadAhead } from '../menus/later.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
 import { keepInStep } from '../steering/in-step.js'
@@ -12,7 +13,7 @@ import { gestures } from './handling.js'
 import { linkedViewport, viewQuery } from './link.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
-import { scaleBar, spokenView } from './words.js'
+import { spokenView } from './words.js'
 
 export class ZigguratViewer extends Element {
   static observedAttributes = ['src', 'view', ...LIMITING]
@@ -272,9 +273,7 @@ export class ZigguratViewer extends Element {
   #moved() {
     const { viewport, source } = this
     if (!viewport || !source) return
-    const microns = source.details.micronsPerPixel
-    this.#shell.controls.show(viewport.scale, microns > 0 ? scaleBar(microns, viewport.scale) : null)
-    this.#shell.navigator.show(viewport)
+    this.#shell.show(viewport, source)
     this.#control.moved()
   }
 
@@ -292,6 +291,7 @@ export class ZigguratViewer extends Element {
       navigator.show(this.viewport)
     }
     this.#pager.preload()
+    setTimeout(loadAhead)
     this.#tell('complete')
     if (this.isSharp) this.#tell('sharp')
   }

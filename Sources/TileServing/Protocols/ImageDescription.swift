@@ -21,6 +21,13 @@ struct ImageDescription: Encodable {
     let url: String
   }
 
+  /// The file from which it was made; in answers about one image, to who may change it.
+  struct Original: Encodable {
+    let bytes: Int
+    let type: String
+    let url: String
+  }
+
   let id: ImageID
   /// Whether it is a book, of which all else is its cover's.
   let book: Bool?
@@ -69,6 +76,7 @@ struct ImageDescription: Encodable {
   /// Of a stack; in answers about one image only.
   var dimensions: ImageDimensions?
   var animation: Animation?
+  var original: Original?
   /// What `?g=` pins a URL to.
   let generation: String
   let urls: [String: String]

@@ -55,6 +55,8 @@ package struct ImageRequest: Sendable {
     /// - Parameter ending: where the picture's format stands.
     case viewportPicture(ending: Range<Int>)
     case animation
+    /// The file from which the image was made.
+    case original
     case move
   }
 
@@ -81,6 +83,8 @@ package struct ImageRequest: Sendable {
         .viewportPicture(ending: start + 9..<end)
       } else if path.isPart("animation", from: start, to: end) {
         .animation
+      } else if path.isPart("original", from: start, to: end) {
+        .original
       } else if path.isPart("move", from: start, to: end) {
         .move
       } else {

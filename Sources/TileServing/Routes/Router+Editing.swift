@@ -24,7 +24,8 @@ extension Router {
     let id = ImageID(whole)
     if let question = image.question, !isImage(id) {
       switch question {
-      case .viewport, .viewportTiles, .viewportPicture, .animation: return .refuse(.methodNotAllowed)
+      case .viewport, .viewportTiles, .viewportPicture, .animation, .original:
+        return .refuse(.methodNotAllowed)
       case .move:
         guard request.method == "POST" || !site.access.isWritable else {
           return .refuse(.methodNotAllowed(besides: ["POST"]))

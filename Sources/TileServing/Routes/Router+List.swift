@@ -67,7 +67,11 @@ extension Router {
       let book = entry.book.flatMap(describedBook)
       description.bookTitle = book?.metadata.title
       description.viewingDirection = book?.viewingDirection?.rawValue
-      return .json(description)
+      guard let source = keptSource(entry.id) else { return .json(description) }
+      description.original = ImageDescription.Original(
+        bytes: source.file.bytes.count, type: source.mediaType,
+        url: "\(site.base)/api/images/\(PercentEncoding.encode(entry.id.text))/original")
+      return Response.json(description).madePrivate(keepingTag: true)
     }
   }
 

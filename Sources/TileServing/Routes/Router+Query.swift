@@ -30,7 +30,8 @@ extension APIRequest {
     case .image(let image):
       switch image.question {
       case .viewport, .viewportTiles, .viewportPicture: nil
-      case .animation, .move, nil: ["g"]
+      case .animation, .original: ["g", "download"]
+      case .move, nil: ["g"]
       }
     case .session, .deleted, .restore, .uploads, .upload, .events, .qrCode: []
     case .nothing: nil

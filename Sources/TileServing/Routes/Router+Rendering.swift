@@ -65,7 +65,7 @@ extension Router {
     }
     let query: ViewportQuery
     do throws(ViewportQuery.Refusal) {
-      query = try ViewportQuery(parameters, sideLimit: site.viewportSide)
+      query = try ViewportQuery(parameters.filter { $0.name != "download" }, sideLimit: site.viewportSide)
     } catch { return .problem(400, "Bad parameter", error.description) }
     let ratio = query.devicePixelRatio
     let (width, height) = ((query.width * ratio).rounded(), (query.height * ratio).rounded())

@@ -22,8 +22,23 @@ extension Router {
       return found(id, problem: false) { .now(document(request, $0, $1, $1.metadata)) }
     case .document(hasWords: true):
       return known(id, problem: false) { document(request, $0.id, $1, $0.metadata) }
-    case .tile: return found(id, problem: false) { tile(request, of: $1) }
+    case .tile:
+      return found(id, problem: false) { id, archive in
+        saved(id, part: part(request, of: archive), ending: request.format?.fileExtension ?? "") {
+          tile(request, of: archive)
+        }
+      }
     }
+  }
+
+  /// Which part of the picture is asked for, in pixels of the image, as IIIF has it; empty for the whole.
+  private func part(_ request: TileRequest, of archive: TileArchive) -> String {
+    guard case .picture(let picture) = request.place(in: archive.pyramid, site.rendering.limits) else {
+      return ""
+    }
+    let (region, whole) = (picture.region, archive.pyramid.imageSize)
+    guard region.width != whole.width || region.height != whole.height else { return "" }
+    return "\(region.x),\(region.y),\(region.width),\(region.height)"
   }
 
   /// Whether there is an image of this id, be it damaged.

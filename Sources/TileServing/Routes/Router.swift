@@ -102,8 +102,15 @@ struct Router {
     case .viewportTiles:
       found(id, problem: true) { id, archive in viewport(id, archive) { viewportTiles($0, archive) } }
     case .viewportPicture(let ending):
-      found(id, problem: true) { viewportPicture(path.text(ending), $1) }
-    case .animation: found(id, problem: true) { .now(animation($1)) }
+      found(id, problem: true) { id, archive in
+        saved(id, part: "view", ending: path.text(ending)) { viewportPicture(path.text(ending), archive) }
+      }
+    case .animation:
+      found(id, problem: true) { id, archive in
+        let ending = archive.buildRecord?.animation?.format.rawValue ?? ""
+        return saved(id, ending: ending) { .now(animation(archive)) }
+      }
+    case .original: found(id, problem: true) { id, _ in original(id) }
     // A question to nobody who only reads.
     case .move, nil: describe(path.id(image.whole))
     }
@@ -126,7 +133,8 @@ struct Router {
         return .now(description)
       }
       answer.description = json
-      return description["ETag"] == nil ? tell(answer).map(\.forNow) : tell(answer)
+      let isForAll = description["Cache-Control"]?.hasPrefix("public") == true
+      return isForAll ? tell(answer) : tell(answer).map(\.forNow)
     } catch {
       return .problem(400, "Bad parameter", error.description)
     }

@@ -17,6 +17,8 @@ extension Site {
   ) -> TileLookup {
     guard case .tiles(let request) = route else { return .other }
     if let gate, !gate.admits(cookies()) { return .other }
+    // A file has a name, which is told by the way with words.
+    if Router.mayBeDownload(query) { return .other }
     let path = RawPath(path, query: query)
     let rawID = path.bytes(request.id)
     return withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in

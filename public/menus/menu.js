@@ -1,4 +1,4 @@
-import { make } from './element.js'
+import { make } from '../viewer/element.js'
 
 export function showMenu(root, point, items, label) {
   root.querySelector('.menu')?.dispatchEvent(new Event('close'))

@@ -1,0 +1,96 @@
+import { cropAddress, cropService } from '../crop/frame.js'
+import { text } from '../text/english.js'
+import { showDialog } from '../viewer/dialog.js'
+import { make } from '../viewer/element.js'
+import { seenPart } from '../viewer/words.js'
+import { saveBlob } from './share.js'
+
+/** Pixels of a picture that are saved without loss where its tiles are. */
+const LOSSLESS = 12e6
+
+/**
+ * Which size a IIIF service gives a part of an image in.
+ * @param {{ maxArea?: number, maxWidth?: number, maxHeight?: number }} info its info.json
+ * @param {{ width: number, height: number }} part image pixels
+ * @returns {{ width: number, height: number }} pixels
+ */
+export function servedSize({ maxArea = Infinity, maxWidth = Infinity, maxHeight = maxWidth }, { width, height }) {
+  const scale = Math.min(1, Math.sqrt(maxArea / (width * height)), maxWidth / width, maxHeight / height)
+  if (scale === 1) return { width, height }
+  return { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) }
+}
+
+/**
+ * The address under which an address's answer is saved as a file.
+ * @param {string} address
+ * @param {{ address?: URL }} source of a server of ours it has its own address: that one gives files their pictures' names
+ */
+export function fileAddress(address, source) {
+  if (!source.address) return address
+  const url = new URL(address, source.address)
+  url.search += `${url.search ? '&' : '?'}download`
+  return url.href
+}
+
+/**
+ * Everything of the picture that can be saved, with its size.
+ * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
+ */
+export function showDownloads(viewer) {
+  const { source, viewport, shadowRoot } = viewer
+  const { title, details } = source
+  const image = source.pyramid.imageSize
+  const list = make('div', { className: 'lines' })
+  const dialog = showDialog(shadowRoot, text.download, [list])
+  const line = (name, fact, properties) => {
+    const what = make('span', { className: 'fact', textContent: fact })
+    list.append(make(properties.href ? 'a' : 'button', { className: 'line', ...properties }, name, what))
+    return what
+  }
+  const begun = () => {
+    dialog.close()
+    viewer.say(text.downloadBegins)
+  }
+  const file = (name, fact, address, ending) => line(name, fact, {
+    href: fileAddress(address, source), download: `${title || text.viewer}.${ending}`, onclick: begun,
+  })
+  const service = cropService(source)
+  if (service) {
+    const place = new URL(service, source.address ?? document.baseURI).href
+    const isLossless = details.format === 'png' && image.width * image.height <= LOSSLESS
+    const ending = isLossless ? 'png' : 'jpg'
+    const parts = [{ name: text.wholePicture, frame: { x: 0, y: 0, ...image }, turn: { degrees: 0, isFlipped: false } }]
+    const [x, y, right, bottom] = seenPart(source, viewport)
+    const frame = { x, y, width: right - x, height: bottom - y }
+    const isPart = frame.width < image.width || frame.height < image.height
+    if (isPart && frame.width > 0 && frame.height > 0 && viewport.turn.degrees % 90 === 0) {
+      parts.push({ name: text.thisPart, frame, turn: viewport.turn })
+    }
+    const fact = ({ width, height }, { degrees }) =>
+      degrees % 180 === 0 ? text.file(width, height, ending) : text.file(height, width, ending)
+    const facts = parts.map(({ name, frame: part, turn }) =>
+      file(name, fact(part, turn), cropAddress(place, part, image, turn, ending), ending))
+    // What is too large for the server comes smaller, and is told so.
+    fetch(place).then((answer) => answer.json()).then((info) => parts.forEach(({ frame: part, turn }, index) => {
+      facts[index].textContent = fact(servedSize(info, part), turn)
+    })).catch(() => {})
+  }
+  const { original, animation } = details
+  if (original) {
+    const ending = original.type.split('/')[1].replace('jpeg', 'jpg')
+    file(text.originalFile, `${ending.toUpperCase()}, ${text.bytes(original.bytes)}`, original.url, ending)
+  }
+  if (animation) {
+    const ending = animation.type.split('/')[1]
+    file(text.movingPicture, ending.toUpperCase(), animation.url, ending)
+  }
+  const { width, height } = shadowRoot.querySelector('.picture')
+  line(text.save, text.file(width, height, 'png'), {
+    type: 'button',
+    onclick: async () => {
+      saveBlob(await viewer.snapshot(), `${title || text.viewer}.png`)
+      dialog.close()
+    },
+  })
+  list.firstElementChild.focus({ preventScroll: true })
+}

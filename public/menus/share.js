@@ -1,0 +1,32 @@
+import { copyText } from '../viewer/dialog.js'
+import { make } from '../viewer/element.js'
+import { linkHash } from '../viewer/link.js'
+import { text } from '../text/english.js'
+
+/** The page's address, with what is seen now. */
+export function viewAddress(viewer) {
+  const url = new URL(location.href)
+  if (viewer.viewport) url.hash = linkHash(viewer.viewport)
+  return url.href
+}
+
+/** Whether the device has its own way of handing addresses on. */
+export function canShare() { return Boolean(navigator.canShare?.({ url: location.href })) }
+
+/** Hands an address on by the device's own way. */
+export function share(title, url) {
+  // Who closes what opens has nothing to be told.
+  navigator.share({ title, url }).catch(() => {})
+}
+
+/** Copies words, or shows them where that is not allowed. */
+export async function copy(viewer, heading, words) {
+  if (await copyText(viewer.shadowRoot, heading, words)) viewer.say(text.copied)
+}
+
+/** Saves what was made in the browser. */
+export function saveBlob(blob, name) {
+  const href = URL.createObjectURL(blob)
+  make('a', { href, download: name }).click()
+  setTimeout(() => URL.revokeObjectURL(href), 10_000)
+}

@@ -1,0 +1,43 @@
+import { Cropper } from '../crop/cropper.js'
+import { cropService } from '../crop/frame.js'
+import { text } from '../text/english.js'
+import { pairList, showDialog } from '../viewer/dialog.js'
+import { button } from '../viewer/element.js'
+import { citation, detailPairs } from '../viewer/words.js'
+import { showDownloads } from './download.js'
+import { showMenu } from './menu.js'
+import { canShare, copy, share, viewAddress } from './share.js'
+
+/**
+ * What can be done with the picture.
+ * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
+ * @param {{ x: number, y: number }} point where the menu's corner is, CSS pixels of the viewer
+ */
+export function showViewMenu(viewer, point) {
+  const root = viewer.shadowRoot
+  const { source, viewport } = viewer
+  if (!source || !viewport || viewer.hasAttribute('cropping')) return
+  const item = (name, run) => ({ name, run })
+  showMenu(root, point, [
+    item(text.download, () => showDownloads(viewer)),
+    ...canShare() ? [item(text.share, () => share(source.title, viewAddress(viewer)))] : [],
+    item(text.copyLink, () => copy(viewer, text.copyLink, viewAddress(viewer))),
+    item(text.cite, () => copy(viewer, text.cite, citation(source, viewport, viewAddress(viewer)))),
+    item(text.flip, () => viewer.flip()),
+    ...cropService(source) ? [item(text.crop, () => new Cropper(viewer))] : [],
+    item(text.details, () => showDetails(viewer)),
+    ...viewer.actions,
+    item(text.keys, () => showKeys(viewer)),
+  ], text.more)
+}
+
+function showDetails(viewer) {
+  const { shadowRoot, source, actions } = viewer
+  showDialog(shadowRoot, text.details, [
+    pairList(detailPairs(source)), ...actions.map(({ name, run }) => button('wide', name, run))])
+}
+
+/** The list of keys. */
+export function showKeys(viewer) {
+  showDialog(viewer.shadowRoot, text.keys, [pairList(text.keyList)])
+}
