@@ -1,69 +1,145 @@
 import { bounds } from '../geometry/bounds.js'
+import { Turn } from '../geometry/turn.js'
 import { text } from '../text/english.js'
-import { copyText } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
-import { HANDLES, between, cropAddress, drawn, inscribed, wholePixels } from './frame.js'
+import { CropBar } from './bar.js'
+import { HANDLES, between, cropAddress, cropService, drawn, inscribed, wholePixels } from './frame.js'
 
 const LEAST = 48 // CSS px
-const STEP = 8
-const RATIOS = [null, 1, 3 / 2, 4 / 3, 16 / 9]
+const STEP = 8 // CSS px
+const MARGIN = 24 // CSS px, so that no handle lies beyond the window
 
-export function cropService(source) {
-  const { iiif3, iiif2 } = source?.details.urls ?? {}
-  return iiif3 ?? iiif2 ?? null
-}
-
+/**
+ * Cuts a part out of the picture, by quarter turns and a frame over the picture: first the frame is drawn, then what is
+ * in it stays on the screen with what can be done with it. Whatever was seen before comes back at the end.
+ *
+ * The frame is in pixels of the image, whole ones.
+ */
 export class Cropper {
+  /** @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer with a source that has an IIIF service */
   constructor(viewer) {
     const { source, shadowRoot } = viewer
-    Object.assign(this, { viewer, root: shadowRoot, image: source.pyramid.imageSize, ratio: null, format: 'jpg', isNew: true })
+    Object.assign(this, { viewer, source, root: shadowRoot, image: source.pyramid.imageSize, ratio: null, format: 'jpg', isDone: false })
     this.surface = shadowRoot.querySelector('.surface')
-    this.service = new URL(cropService(source), document.baseURI).href
+    this.service = new URL(cropService(source), source.address ?? document.baseURI).href
     this.element = make('div', { className: 'crop' })
     this.box = make('div', { className: 'frame' })
+    this.bar = new CropBar(this)
     this.build()
-    this.stop = new AbortController()
-    const { signal } = this.stop
-    viewer.addEventListener('viewport', () => this.follow(), { signal })
-    viewer.addEventListener('open', () => this.close(), { signal })
-    this.element.onkeydown = (event) => event.stopPropagation()
-    // Before the viewer, which would leave the page or turn it.
-    viewer.addEventListener('keydown', (event) => {
-      if (shadowRoot.querySelector('dialog')) return
-      if (event.key === 'Escape') this.close()
-      else if (!event.key.startsWith('Page')) return
-      event.stopImmediatePropagation()
-    }, { signal, capture: true })
-    viewer.change(({ options }) => { options.paging = false })
     // Only quarter turns make a crop that is a part of the image.
-    const { turn } = this.viewport
-    if (turn.degrees % 90 !== 0) viewer.rotate(Math.round(turn.degrees / 90) * 90 - turn.degrees)
+    const { degrees, isFlipped } = this.viewport.turn
+    this.turn = new Turn(Math.round(degrees / 90) * 90, isFlipped)
+    viewer.change((camera) => {
+      this.before = { viewport: camera.viewport, kept: camera.kept }
+      camera.options.paging = false
+    })
     viewer.setAttribute('cropping', '')
     this.root.append(this.element)
-    this.start()
     this.clear()
+    this.reset()
+    this.listen()
     this.box.firstChild.focus({ preventScroll: true })
+  }
+
+  listen() {
+    this.stop = new AbortController()
+    const { signal } = this.stop
+    const { viewer, root, element } = this
+    viewer.addEventListener('viewport', () => this.follow(), { signal })
+    viewer.addEventListener('open', () => this.end(), { signal })
+    element.onkeydown = (event) => event.stopPropagation()
+    // Before the viewer, which would leave the page or turn it.
+    viewer.addEventListener('keydown', (event) => {
+      if (root.querySelector('dialog')) return
+      const isPage = event.key.startsWith('Page') || event.key.startsWith('Arrow') && event.composedPath()[0] === viewer
+      if (event.key === 'Escape') this.cancel()
+      else if (!isPage && !(this.isDone && event.composedPath()[0] === viewer)) return
+      event.stopImmediatePropagation()
+    }, { signal, capture: true })
+    // What is cut out stays as it is.
+    viewer.addEventListener('wheel', (event) => {
+      if (!this.isDone) return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+    }, { signal, capture: true, passive: false })
   }
 
   get viewport() { return this.viewer.viewport }
 
-  start() {
-    const { width, height } = this.viewport
-    const inset = Math.min(width, height) * 0.12
-    const box = { x: inset, y: inset, width: width - 2 * inset, height: height - 2 * inset }
-    this.frame = wholePixels(this.held(this.toImage(box)), this.image)
+  /** The whole picture the way it was turned at first, and all of it in the frame. */
+  reset() {
+    this.ratio = null
+    this.frame = { x: 0, y: 0, ...this.image }
+    this.showWhole(this.turn)
+    this.bar.showRatio(0)
+  }
+
+  showWhole(turn = this.viewport.turn) {
+    this.viewer.change((camera) => {
+      camera.stop()
+      camera.kept = 'contain'
+      camera.reshape({ turn })
+    })
     this.show()
   }
 
-  /** No handle gets behind the bar. */
+  /** No handle gets behind the bar, or out of the window. */
   clear() {
-    this.surface.style.bottom = `${this.element.clientHeight - this.element.lastChild.offsetTop + 20}px`
+    const below = this.element.clientHeight - this.bar.element.offsetTop + MARGIN - 4
+    this.surface.style.inset = this.holder.style.inset = `${MARGIN}px ${MARGIN}px ${below}px`
   }
 
-  close() {
+  /** What is in the frame fills the window, and all else is covered. */
+  finish() {
+    this.isDone = true
+    this.element.classList.add('done')
+    this.bar.showDone(true)
+    this.clear()
+    this.present()
+  }
+
+  present() {
+    const { frame, viewport: { turn, width, height } } = this
+    const seen = turn.bounds(frame.width, frame.height)
+    const scale = Math.min(width / seen.width, height / seen.height)
+    const center = { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 }
+    this.viewer.change((camera) => camera.show(camera.viewport.with({ scale }).centered(center)))
+    this.show()
+  }
+
+  /** Back to the frame and its handles. */
+  edit() {
+    this.element.classList.remove('done')
+    this.bar.showDone(false)
+    this.clear()
+    this.showWhole()
+    // From here on the frame follows what is below it.
+    this.isDone = false
+  }
+
+  /** Ends it with everything as it was before: turn, view, and so the page's address. */
+  cancel() {
+    this.end()
+    const { viewer, source, before } = this
+    const back = () => {
+      if (viewer.source === source) viewer.change((camera) => camera.comeBack(before))
+    }
+    back()
+    // The surface has its size again in the next frame; until then this is no view to be told of.
+    viewer.setAttribute('cropping', '')
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      back()
+      viewer.removeAttribute('cropping')
+    }))
+  }
+
+  end() {
     this.stop.abort()
-    this.surface.style.bottom = ''
-    this.viewer.change(({ options }) => { options.paging = this.viewer.images.length > 1 })
+    this.surface.style.inset = ''
+    this.viewer.change(({ options }) => {
+      options.paging = this.viewer.images.length > 1
+      return false
+    })
     this.element.remove()
     this.viewer.removeAttribute('cropping')
     this.viewer.focus({ preventScroll: true })
@@ -72,16 +148,16 @@ export class Cropper {
   follow() {
     const { turn, width, height } = this.viewport
     const { shown } = this
-    if (shown.turn.degrees === turn.degrees && shown.turn.isFlipped === turn.isFlipped
-      && shown.width === width && shown.height === height) {
+    const isMoved = shown.turn.degrees === turn.degrees && shown.turn.isFlipped === turn.isFlipped
+      && shown.width === width && shown.height === height
+    if (isMoved && !this.isDone) {
       this.frame = this.held(this.toImage(this.place))
       return this.show(this.place)
     }
+    if (isMoved) return this.show()
     this.clear()
-    // The first change is the bar's own.
-    if (this.isNew) this.start()
+    if (this.isDone) this.present()
     else this.show()
-    this.isNew = false
   }
 
   held(frame) {
@@ -100,6 +176,22 @@ export class Cropper {
     return this.viewport.turn.degrees % 180 === 0 ? this.ratio : 1 / this.ratio
   }
 
+  /** Pixels of what comes of it, the way it is turned. */
+  get size() {
+    const { width, height } = wholePixels(this.frame, this.image)
+    return this.viewport.turn.degrees % 180 === 0 ? { width, height } : { width: height, height: width }
+  }
+
+  /** Where the service has what is in the frame, as a file. */
+  get address() { return cropAddress(this.service, this.frame, this.image, this.viewport.turn, this.format) }
+
+  /** @param {number | null} ratio width through height as it is seen; null where any will do */
+  lock(ratio) {
+    this.ratio = ratio
+    this.frame = this.held(this.frame)
+    this.show()
+  }
+
   toImage(box) { return bounds(ends(box).map((point) => this.viewport.imagePoint(point))) }
 
   /** `place`: where it belongs, were it not for the picture's edge. */
@@ -110,8 +202,7 @@ export class Cropper {
     this.place = place ?? seen
     const { x, y, width, height } = seen
     Object.assign(this.box.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` })
-    this.address = cropAddress(this.service, frame, this.image, this.viewport.turn, this.format)
-    this.field.value = this.link.href = this.address
+    this.bar.show()
   }
 
   draw(handle, dx, dy, from) {
@@ -152,32 +243,9 @@ export class Cropper {
   build() {
     HANDLES.forEach((handle, index) => this.box.append(this.grip(handle, text.handles[index])))
     this.box.append(this.grip({ x: 0, y: 0 }, text.moveFrame))
-    this.field = make('input', { className: 'address', readOnly: true, ariaLabel: text.cropAddress })
-    this.link = make('a', { className: 'wide', textContent: text.download, download: '' })
-    const turn = (degrees) => () => this.viewer.rotate(degrees)
-    const bar = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: text.crop },
-      choice(text.ratio, text.ratios, (index) => {
-        this.ratio = RATIOS[index]
-        this.frame = this.held(this.frame)
-        this.show()
-      }),
-      button('wide', text.turnLeft, turn(-90), '↺'), button('wide', text.turnRight, turn(90), '↻'),
-      choice(text.format, ['JPEG', 'PNG', 'WebP'], (index) => {
-        this.format = ['jpg', 'png', 'webp'][index]
-        this.show()
-      }),
-      this.field,
-      button('wide', text.copyAddress, async () => {
-        if (await copyText(this.root, text.copyAddress, this.address)) this.viewer.say(text.copied)
-      }, text.copy),
-      this.link, button('wide', text.done, () => this.close()))
-    this.element.append(this.box, bar)
+    this.holder = make('div', { className: 'holder' }, this.box)
+    this.element.append(this.holder, this.bar.element)
   }
 }
 
 function ends({ x, y, width, height }) { return [{ x, y }, { x: x + width, y: y + height }] }
-
-function choice(name, options, chosen) {
-  const onchange = ({ target }) => chosen(target.selectedIndex)
-  return make('select', { className: 'wide', ariaLabel: name, onchange }, ...options.map((option) => new Option(option)))
-}

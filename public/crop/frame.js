@@ -61,6 +61,12 @@ export function wholePixels(frame, image) {
 
 export function between(value, low, high) { return Math.min(Math.max(value, low), Math.max(low, high)) }
 
+/** Where the image's parts can be had: the address of its IIIF service's info.json, or null. */
+export function cropService(source) {
+  const { iiif3, iiif2 } = source?.details.urls ?? {}
+  return iiif3 ?? iiif2 ?? null
+}
+
 export function cropAddress(service, frame, image, turn, format) {
   const base = service.replace(/\/info\.json$/, '').replace(/\/$/, '')
   const { x, y, width, height } = wholePixels(frame, image)

@@ -21,6 +21,8 @@ export class PicturePage {
   /** @type {Album | null} */
   album = null
   #ended = new AbortController()
+  /** The link to the view of which the address tells, if in other words. */
+  #told = ''
 
   /**
    * @param {HTMLElement} box holds the viewer and the bar, as `view.html` has them
@@ -86,9 +88,12 @@ export class PicturePage {
     viewer.addEventListener('error', name)
     viewer.addEventListener('open', () => this.#opened())
     viewer.addEventListener('settle', () => {
-      if (!viewer.viewport || signal.aborted) return
+      // What is cut is not where one is.
+      if (!viewer.viewport || signal.aborted || viewer.hasAttribute('cropping')) return
       const hash = linkHash(viewer.viewport)
-      if (hash !== location.hash) history.replaceState(history.state, '', hash)
+      if (hash === this.#told) return
+      this.#told = hash
+      history.replaceState(history.state, '', hash)
     })
     viewer.addEventListener('chrome', () => this.box.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
     viewer.addEventListener('leave', () => this.back.click())
@@ -124,6 +129,7 @@ export class PicturePage {
   }
 
   #opened() {
+    this.#told = linkHash(this.viewer.viewport)
     const { title, pyramid, details } = this.viewer.source
     const size = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
     this.#tell(title, details.caption ? `${details.caption} · ${size}` : size)
