@@ -138,6 +138,13 @@ class Bundle(PageTest):
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length === 3")
 
+    def test_the_tile_source_for_openseadragon_is_one_small_file(self):
+        sent = answer(host() + "openseadragon/ziggurat-tile-source.js")
+        self.assertEqual(sent.headers.get_content_type(), "text/javascript")
+        script = sent.read()
+        self.assertLess(len(script), 4_000)
+        self.assertNotIn(b"import", script)
+
     def test_other_sites_load_one_file(self):
         visit = self.visit(host=host())
         visit.page.route("**/elsewhere", lambda route: route.fulfill(content_type="text/html", body="""<!doctype html>

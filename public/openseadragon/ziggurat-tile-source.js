@@ -1,0 +1,187 @@
+/**
+ * @file A tile source for OpenSeadragon 6: the first view comes in one answer, with the image's description, and so do the
+ * tiles of each move that lie side by side. It imports nothing.
+ */
+
+/** Milliseconds in which OpenSeadragon's jobs come together, and tiles that it may ask for in a frame. */
+const TOGETHER = 20
+const PER_FRAME = 24
+/** Milliseconds that what is coarser than the first view comes after it. */
+const LATER = 300
+/** Milliseconds between two drawings while tiles come. */
+const DRAWN = 100
+
+/**
+ * Makes what OpenSeadragon's option `tileSources` and method `open` take.
+ *
+ * @param {object} OpenSeadragon the library, which need not be global
+ * @param {string | URL} address an image's address in the API: `https://example.org/api/images/night-watch`
+ * @param {object} [options]
+ * @param {string | Element} [options.element] the viewer's element or its id, whose size the first view is asked for; without
+ *   one the window's
+ * @returns {object} an `OpenSeadragon.TileSource`
+ */
+export function zigguratTileSource(OpenSeadragon, address, { element } = {}) {
+  const url = new URL(address, document.baseURI)
+  const box = (typeof element === 'string' ? document.getElementById(element) : element) ?? document.documentElement
+  /**
+   * Jobs that make a request together. OpenSeadragon has batches of its own since 6.0, and `ImageLoader.clear`, which each
+   * frame calls, drops those that still wait: their tiles never come.
+   */
+  const waiting = []
+  /** Each tile that is finished has OpenSeadragon draw the whole view: some are finished together. */
+  const finishing = []
+  let loading = 0
+  let timer = 0
+  const finishAll = () => {
+    clearTimeout(timer)
+    timer = 0
+    finishing.splice(0).forEach((finish) => finish())
+  }
+  /** Tiles that have been asked for with others, by their keys: promises of bitmaps. */
+  const coming = new Map()
+  const place = { width: box.clientWidth || 1, height: box.clientHeight || 1 }
+  // A hair more, since OpenSeadragon takes the finer of two levels that would both do.
+  const first = ask(url, { ...place, dpr: devicePixelRatio * 1.00001, overview: true, describe: true }, coming)
+  // Fulfilled once the first view is there: what is coarser waits, since by then hardly any of it is needed.
+  const shown = first.then(() => Promise.allSettled([...coming.values()])).catch(() => {})
+    .then(() => new Promise((done) => setTimeout(done, LATER)))
+
+  class ZigguratTileSource extends OpenSeadragon.TileSource {
+    getImageInfo() {
+      first.then(({ description: { width, height, tileSize, overlap = 0, levels, format, generation, urls } }) => {
+        const descriptor = new URL(urls.dzi, url)
+        const single = levels.findLastIndex(({ columns, rows }) => columns * rows === 1)
+        Object.assign(this, {
+          width, height, tileSize, tileOverlap: overlap, minLevel: Math.max(single, 0), maxLevel: levels.length - 1, ready: true,
+          folder: `${descriptor.origin}${descriptor.pathname.replace(/\.dzi$/, '_files')}`,
+          // Browsers without JPEG XL get JPEG, tile by tile.
+          ending: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?g=${generation}` : ''}`,
+          grid: format === 'jxl' ? null : { tileSize, levels },
+        })
+        if (!this.grid) coming.clear()
+        this.raiseEvent('ready', { tileSource: this })
+      }).catch((error) => {
+        this.fault = { message: error.message, source: url.href }
+        this.raiseEvent('open-failed', this.fault)
+      })
+    }
+
+    /** A viewer that is made later hears of it, too. */
+    addHandler(name, handler, ...rest) {
+      super.addHandler(name, handler, ...rest)
+      if (name === 'open-failed' && this.fault) handler(this.fault)
+    }
+
+    getTileUrl(level, column, row) { return `${this.folder}/${level}/${column}_${row}.${this.ending}` }
+
+    equals(other) { return other.folder === this.folder && other.ending === this.ending }
+
+    downloadTileStart(job) {
+      const { tiledImage } = job.tile
+      // By itself it takes one a frame; these are here already.
+      if (tiledImage) tiledImage.maxTilesPerFrame = Math.max(tiledImage.maxTilesPerFrame, PER_FRAME)
+      job.userData.ending = new AbortController()
+      if (coming.has(keyOf(job)) || !this.grid) return this.load(job)
+      waiting.push(job)
+      if (waiting.length === 1) shown.then(() => setTimeout(() => this.loadWaiting(), TOGETHER))
+    }
+
+    loadWaiting() {
+      const jobs = waiting.splice(0).filter(({ userData }) => !userData.ending.signal.aborted)
+      for (const level of new Set(jobs.map(({ tile }) => tile.level))) {
+        askTogether(url, this.grid, level, jobs.filter(({ tile }) => tile.level === level), coming)
+      }
+      jobs.forEach((job) => this.load(job))
+    }
+
+    load(job) {
+      const key = keyOf(job)
+      const { ending } = job.userData
+      const alone = () => fetch(job.src, { signal: ending.signal }).then((answer) => {
+        if (!answer.ok) throw new Error(`${answer.status} for ${job.src}`)
+        return answer.blob()
+      }).then(decoded)
+      const bitmap = coming.get(key)?.catch(alone) ?? alone()
+      loading += 1
+      bitmap.then((found) => () => job.finish(found, null, 'imageBitmap'), ({ message }) => () => job.fail(message, null))
+        .then((finish) => {
+          coming.delete(key)
+          loading -= 1
+          finishing.push(finish)
+          if (loading === 0) finishAll()
+          else timer ||= setTimeout(finishAll, DRAWN)
+        })
+    }
+
+    downloadTileAbort(job) { job.userData.ending?.abort() }
+  }
+  return new ZigguratTileSource(url.href)
+}
+
+function keyOf({ tile: { level, x, y } }) { return `${level}/${x}_${y}` }
+
+/** Asks for tiles of a level that fill a rectangle, or nearly so, by the viewport that shows just these. */
+function askTogether(url, { tileSize, levels }, level, jobs, coming) {
+  const [columns, rows] = [jobs.map(({ tile }) => tile.x), jobs.map(({ tile }) => tile.y)]
+  const [left, top, right, bottom] = [Math.min(...columns), Math.min(...rows), Math.max(...columns) + 1, Math.max(...rows) + 1]
+  if (jobs.length === 1 || (right - left) * (bottom - top) > jobs.length * 1.5) return
+  const [x, y] = [left * tileSize, top * tileSize]
+  const width = Math.min(right * tileSize, levels[level].width) - x
+  const height = Math.min(bottom * tileSize, levels[level].height) - y
+  const wanted = jobs.map(keyOf)
+  const found = new Map()
+  const answer = ask(url, { width, height, x, y, scale: 2 ** (level + 1 - levels.length) }, found)
+  for (const key of wanted) {
+    coming.set(key, answer.then(() => found.get(key) ?? Promise.reject(new Error(`${key} is not in the answer`))))
+  }
+}
+
+/**
+ * Asks the server for a viewport with its tiles.
+ * @param {URL} url the image's
+ * @param {object} query the viewport
+ * @param {Map<string, Promise<ImageBitmap>>} coming where the tiles are told of as soon as it is known which ones come
+ * @returns {Promise<object>} the coverage, before its tiles are there
+ */
+async function ask(url, query, coming) {
+  const answer = await fetch(new URL(`${url.pathname}/viewport.tiles?${new URLSearchParams(query)}`, url))
+  if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
+  const parts = partsOf(answer.body.getReader())
+  const next = async () => {
+    const { value, done } = await parts.next()
+    if (done) throw new Error('the answer was cut short')
+    return value
+  }
+  const coverage = JSON.parse(await (await next()).text())
+  for (const { level, column, row } of coverage.tiles) {
+    // Decoded as it comes, beside the others: OpenSeadragon decodes one after the other.
+    const bitmap = next().then(decoded)
+    bitmap.catch(() => {})
+    coming.set(`${level}/${column}_${row}`, bitmap)
+  }
+  return coverage
+}
+
+/** As OpenSeadragon decodes. */
+function decoded(blob) { return createImageBitmap(blob, { colorSpaceConversion: 'none' }) }
+
+/** The parts of an answer, each behind its length in 4 bytes, big-endian. */
+async function* partsOf(reader) {
+  let rest = new Uint8Array(0)
+  const take = async (count) => {
+    const pieces = []
+    while (count > 0) {
+      if (!rest.length) {
+        const { value, done } = await reader.read()
+        if (done) throw new Error('the answer was cut short')
+        rest = value
+      }
+      pieces.push(rest.subarray(0, count))
+      count -= pieces.at(-1).length
+      rest = rest.subarray(pieces.at(-1).length)
+    }
+    return new Blob(pieces)
+  }
+  for (;;) yield take(new DataView(await (await take(4)).arrayBuffer()).getUint32(0))
+}
