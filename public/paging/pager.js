@@ -1,6 +1,6 @@
 import { rubber } from '../motion/limits.js'
 import { openSource } from '../sources/open.js'
-import { fetchBitmap } from '../tiles/fetch.js'
+import { fetchTile } from '../tiles/fetch.js'
 import { make } from '../viewer/element.js'
 
 const GAP = 32 // CSS px
@@ -53,7 +53,7 @@ export class Pager {
     const preview = make('canvas', { className: 'preview' })
     const abort = new AbortController()
     const ready = openSource(this.list[index], abort.signal).then(async (source) => {
-      const bitmap = await fetchBitmap(source.tileURL(source.pyramid.singleTileLevel, 0, 0), abort.signal)
+      const bitmap = await fetchTile(source, { level: source.pyramid.singleTileLevel, column: 0, row: 0 }, abort.signal)
       preview.width = bitmap.width
       preview.height = bitmap.height
       preview.getContext('2d')?.drawImage(bitmap, 0, 0)

@@ -14,7 +14,7 @@ export async function deepZoomSource(text, address) {
   const folder = address.pathname.replace(/\.(dzi|xml)$/, '_files')
   const name = decodeURIComponent(folder.split('/').pop()).replace(/_files$/, '')
   return {
-    pyramid,
+    pyramid, format,
     tileURL: (level, column, row) =>
       new URL(`${folder}/${level}/${column}_${row}.${askedFormat(format)}${address.search}`, address).href,
     title: name,

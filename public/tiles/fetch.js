@@ -9,14 +9,26 @@ export async function fetchBitmap(url, signal) {
     if (answer.status < 500 && ![408, 425, 429].includes(answer.status)) throw new MissingTile(text)
     throw new Error(text)
   }
-  const blob = await answer.blob()
-  return createImageBitmap(blob).catch(() => { throw new MissingTile(`not an image: ${url}`) })
+  return bitmapOf(await answer.blob(), url)
 }
 
-export function fetchTile({ coming, tileURL }, tile, signal) {
+function bitmapOf(blob, name) {
+  return createImageBitmap(blob).catch(() => { throw new MissingTile(`not an image: ${name}`) })
+}
+
+/**
+ * A tile of a source: what is on its way already, else by its URL, or as the source itself gets at it.
+ * @param {object} source
+ * @param {{ level: number, column: number, row: number }} tile
+ * @param {AbortSignal} signal
+ * @returns {Promise<ImageBitmap>}
+ */
+export function fetchTile({ coming, tileURL, tileBlob }, tile, signal) {
   const key = tileKey(tile)
   const bitmap = coming?.get(key)
   coming?.delete(key)
-  const ask = () => fetchBitmap(tileURL(tile.level, tile.column, tile.row), signal)
+  const { level, column, row } = tile
+  const ask = async () => tileBlob
+    ? bitmapOf(await tileBlob(level, column, row, signal), key) : fetchBitmap(tileURL(level, column, row), signal)
   return bitmap?.catch(ask) ?? ask()
 }

@@ -87,6 +87,12 @@ export class Camera {
     this.reshape({ width, height })
   }
 
+  /** A region of the image, in its pixels, as large as the window allows. */
+  showRegion({ x, y, width, height }) {
+    const scale = fitScale('contain', { width, height }, this.window, this.viewport.turn)
+    this.show(this.viewport.with({ scale }).centered({ x: x + width / 2, y: y + height / 2 }))
+  }
+
   fitted(fit) {
     const { viewport } = this
     const scale = limited(fitScale(fit, this.image, this.window, viewport.turn), this.limits)

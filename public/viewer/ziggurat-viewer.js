@@ -3,19 +3,18 @@ import { listen } from '../gestures/surface.js'
 import { loadAhead } from '../menus/later.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
-import { keepInStep } from '../steering/in-step.js'
 import { LIMITING, limits, watchSize } from '../steering/measuring.js'
+import { CONTROL, Steered } from '../steering/steered.js'
 import { ViewControl } from '../steering/view-control.js'
 import { text } from '../text/english.js'
 import { commands, keyCommand } from './commands.js'
-import { Element } from './element.js'
 import { gestures } from './handling.js'
 import { linkedViewport, viewQuery } from './link.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
 import { spokenView } from './words.js'
 
-export class ZigguratViewer extends Element {
+export class ZigguratViewer extends Steered {
   static observedAttributes = ['src', 'view', ...LIMITING]
 
   #shell = new Shell(this.attachShadow({ mode: 'open' }), {
@@ -28,7 +27,8 @@ export class ZigguratViewer extends Element {
     complete: () => this.#complete(),
     missing: (count) => this.#shell.say(count ? text.missingTiles(count) : ''),
   })
-  #control = new ViewControl(this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })))
+  #control = new ViewControl(this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })));
+  [CONTROL] = this.#control
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
     const opened = this.#open(neighbour?.source ?? this.#pager.list[index], neighbour?.bitmap ?? null)
     this.#shell.pageButtons.show(this.#pager)
@@ -70,7 +70,7 @@ export class ZigguratViewer extends Element {
     }, { signal })
     addEventListener('online', () => this.source ? this.#stage.retry() : this.#wanted && this.open(this.#wanted), { signal })
     const what = this.#left?.what ?? this.src
-    if (what && !this.#opening) this.open(what)
+    if (what && !this.#opening) this.#open(what, null)
   }
 
   /** Moved by `moveBefore`, it stays as it is. */
@@ -124,15 +124,6 @@ export class ZigguratViewer extends Element {
   get src() { return this.getAttribute('src') ?? '' }
   set src(url) { this.setAttribute('src', url) }
 
-  get viewport() { return this.#control.viewport }
-  set viewport(viewport) {
-    if (viewport) this.#control.showParts(viewport)
-  }
-
-  follow(view) { this.#control.follow(view) }
-
-  syncWith(other) { return keepInStep(this, other) }
-
   get source() { return this.#stage.source }
 
   get isComplete() { return this.#stage.isComplete }
@@ -165,7 +156,23 @@ export class ZigguratViewer extends Element {
 
   get index() { return this.#pager.index }
 
-  open(what) { return this.#open(what, null) }
+  /** Opens an address of any kind, what opens itself, or a source; kept even where it cannot be opened, which `error` tells. */
+  open(what) {
+    if (this.#album.isOfSource) this.setImages([])
+    return this.#open(what, null)
+  }
+
+  /** What is said of the images to leaf through, where they came with the source: a book's label and the ranges in it. */
+  get album() { return { label: this.#album.label, ranges: this.#album.ranges ?? [] } }
+
+  /** Shows another of the pictures that the source has a choice of, in the same view. */
+  showLayer(index) {
+    const what = this.source?.layers?.[index]
+    if (!what) return Promise.resolve()
+    const { viewport, kept } = this.#stage.camera
+    this.#left = { what, viewport, kept }
+    return this.#open(what, null)
+  }
 
   async #open(what, whole) {
     this.#close()
@@ -175,16 +182,22 @@ export class ZigguratViewer extends Element {
     this.#wanted = what
     try {
       const look = what === this.src ? this.getAttribute('view') ?? '' : ''
-      const source = typeof what === 'string'
-        ? await openSource(what, opening.signal, () => this.#look(look)) : what
+      const source = await openSource(what, opening.signal, () => this.#look(look))
       if (!this.#hasSize) await this.#size
       if (opening.signal.aborted) return
+      if (source.album) {
+        const { items, index, ...about } = source.album
+        this.setImages(items, index)
+        Object.assign(this.#album, about, { isOfSource: true })
+        this.#tell('page')
+      }
       this.#pager.calm = matchMedia('(prefers-reduced-motion: reduce)').matches
       this.#stage.open(source, {
         calm: this.#pager.calm, paging: this.images.length > 1, ...limits(this),
       }, whole)
       const linked = linkedViewport(look, this.viewport)
       if (linked) this.#stage.camera.show(linked)
+      if (source.region && !linked) this.#stage.camera.showRegion(source.region)
       if (left?.viewport) this.#stage.camera.comeBack(left)
       if (this.images.length < 2) this.#shell.takeRoom(source.pyramid.imageSize)
       if (!this.#named) this.ariaLabel = source.title || text.viewer
@@ -240,18 +253,6 @@ export class ZigguratViewer extends Element {
     this.goTo(this.index + way)
   }
 
-  fit(fit = 'contain') { this.#control.fit(fit) }
-
-  zoomTo(scale, point) { this.#control.zoomTo(scale, point) }
-
-  zoomBy(factor, point) { this.#control.zoomBy(factor, point) }
-
-  panTo(center) { this.#control.panTo(center) }
-
-  rotate(degrees) { this.#control.turn(degrees, false) }
-
-  flip() { this.#control.turn(0, true) }
-
   snapshot(type = 'image/png') { return snapshot(this.#shell.canvas, this.#animation, this.#stage.ratio, type) }
 
   run(command) {
@@ -259,8 +260,6 @@ export class ZigguratViewer extends Element {
     this.#control.press(this.#commands[command])
     return command in this.#commands
   }
-
-  change(change, cause) { this.#control.change(change, cause) }
 
   say(words) { this.#shell.say(words, 2500) }
 

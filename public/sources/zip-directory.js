@@ -1,0 +1,99 @@
+/** Sizes and signatures of a ZIP's records (APPNOTE.TXT 4.3). */
+const END = { signature: 0x06054b50, size: 22 }
+const LOCATOR = { signature: 0x07064b50, size: 20 }
+const END_64 = { signature: 0x06064b50, size: 56 }
+const ENTRY = { signature: 0x02014b50, size: 46 }
+const LOCAL = { signature: 0x04034b50, size: 30 }
+const WIDE = 0xffffffff
+
+/** What is wrong with an archive that was read. */
+export class DamagedArchive extends Error {}
+
+/**
+ * Where an archive's directory lies, by the last bytes of its file.
+ * @param {Uint8Array} tail the file's last bytes: at least 98, and a comment, if there is one
+ * @param {number} fileSize bytes
+ * @returns {{ offset: number, size: number, count: number } | { needed: number }} in bytes of the file; or how many of the last
+ *   bytes tell it
+ */
+export function directoryPlace(tail, fileSize) {
+  const view = new DataView(tail.buffer, tail.byteOffset, tail.byteLength)
+  const start = fileSize - tail.length
+  for (let at = tail.length - END.size; at >= 0; at -= 1) {
+    if (view.getUint32(at, true) !== END.signature || at + END.size + view.getUint16(at + 20, true) !== tail.length) continue
+    const locator = at - LOCATOR.size
+    if (locator < 0 && start > 0) return { needed: tail.length + LOCATOR.size + END_64.size }
+    if (locator >= 0 && view.getUint32(locator, true) === LOCATOR.signature) {
+      const wide = long(view, locator + 8) - start
+      if (wide < 0) return { needed: fileSize - start - wide }
+      if (wide + END_64.size > tail.length || view.getUint32(wide, true) !== END_64.signature) break
+      return { count: long(view, wide + 32), size: long(view, wide + 40), offset: long(view, wide + 48) }
+    }
+    return { count: view.getUint16(at + 10, true), size: view.getUint32(at + 12, true), offset: view.getUint32(at + 16, true) }
+  }
+  throw new DamagedArchive('no ZIP directory at its end: not an archive, or cut short')
+}
+
+/**
+ * The entries of an archive.
+ * @param {Uint8Array} bytes the directory's
+ * @param {number} count how many there are
+ * @param {number} offset where it begins in the file
+ * @returns {Map<string, { offset: number, end: number, size: number, method: number }>} by name: where the entry's own header
+ *   is and what follows it, its packed size and how it is packed (0 stored, 8 deflated)
+ */
+export function directoryEntries(bytes, count, offset) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const text = new TextDecoder()
+  const entries = new Map()
+  for (let at = 0, number = 0; number < count; number += 1) {
+    if (at + ENTRY.size > bytes.length || view.getUint32(at, true) !== ENTRY.signature) {
+      throw new DamagedArchive(`entry ${number} of its ZIP directory is damaged`)
+    }
+    const name = at + ENTRY.size
+    const extra = name + view.getUint16(at + 28, true)
+    const extraEnd = extra + view.getUint16(at + 30, true)
+    if (extraEnd > bytes.length) throw new DamagedArchive(`entry ${number} of its ZIP directory is cut short`)
+    const entry = { size: view.getUint32(at + 20, true), offset: view.getUint32(at + 42, true), method: view.getUint16(at + 10, true) }
+    widen(entry, view, view.getUint32(at + 24, true) === WIDE, extra, extraEnd)
+    // Encrypted ones cannot be shown.
+    if ((view.getUint16(at + 8, true) & 1) === 0) entries.set(text.decode(bytes.subarray(name, extra)), entry)
+    at = extraEnd + view.getUint16(at + 32, true)
+  }
+  const sorted = [...entries.values()].sort((a, b) => a.offset - b.offset)
+  sorted.forEach((entry, index) => { entry.end = sorted[index + 1]?.offset ?? offset })
+  return entries
+}
+
+/** ZIP64: what has no room in four bytes stands in an extra field, in this order. */
+function widen(entry, view, isPlainWide, start, end) {
+  for (let at = start; at + 4 <= end; at += 4 + view.getUint16(at + 2, true)) {
+    if (view.getUint16(at, true) !== 1) continue
+    let value = at + 4 + (isPlainWide ? 8 : 0)
+    for (const name of ['size', 'offset']) {
+      if (entry[name] !== WIDE) continue
+      if (value + 8 > end) throw new DamagedArchive('its ZIP directory lacks a ZIP64 size')
+      entry[name] = long(view, value)
+      value += 8
+    }
+  }
+}
+
+/**
+ * What an entry holds.
+ * @param {Uint8Array} bytes of the file, from the entry's own header on
+ * @param {{ size: number, method: number }} entry
+ * @returns {Promise<Blob>}
+ */
+export async function entryContent(bytes, { size, method }) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (bytes.length < LOCAL.size || view.getUint32(0, true) !== LOCAL.signature) throw new DamagedArchive('an entry is damaged')
+  const start = LOCAL.size + view.getUint16(26, true) + view.getUint16(28, true)
+  if (start + size > bytes.length) throw new DamagedArchive('an entry is cut short')
+  const packed = new Blob([bytes.subarray(start, start + size)])
+  if (method === 0) return packed
+  if (method !== 8) throw new DamagedArchive(`an entry is packed by method ${method}, which no browser unpacks`)
+  return new Response(packed.stream().pipeThrough(new DecompressionStream('deflate-raw'))).blob()
+}
+
+function long(view, at) { return Number(view.getBigUint64(at, true)) }
