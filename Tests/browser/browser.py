@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -26,8 +25,6 @@ from pathlib import Path
 from playwright.sync_api import Error, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
-# Beside what is shared here: `harness.seed`, `fronts`.
-sys.path.append(str(ROOT / "Tests/program"))
 BINARY = Path(os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat")).resolve()
 PHOTOS = Path(os.environ.get("PHOTOS", "/usr/share/wallpapers"))
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell")

@@ -20,7 +20,9 @@ enum UploadOptions {
     Option(
       "upload-memory", "604800", needs: "writable", help: "seconds that a client can ask how its upload ended"
     ),
-    Option("keep-sources", needs: "writable", help: "keep uploaded files beside their archives, for who may write to download"),
+    Option(
+      "keep-sources", needs: "writable",
+      help: "keep uploaded files beside their archives, for who may write to download"),
   ]
 
   /// Nil where none are taken.

@@ -12,8 +12,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from browser import ROOT, TOKEN, Visit, source, writable  # first: it says where `fronts` is
 import fronts
+from browser import ROOT, TOKEN, Visit, source, writable
 
 PACKAGING = ROOT / "packaging"
 
