@@ -31,8 +31,11 @@ export function listen(element, handler, signal, outer = element) {
   for (const verb of ['move', 'up', 'cancel']) {
     element.addEventListener(`pointer${verb}`, (event) => tell(verb, event), { signal })
   }
+  element.addEventListener('pointermove', (event) => {
+    if (event.pointerType === 'mouse' && event.buttons === 0) handler.hover?.(place(event))
+  }, { signal })
   outer.addEventListener('wheel', (event) => {
-    if (event.composedPath().some((part) => part instanceof HTMLDialogElement)) return
+    if (event.composedPath().some((part) => part instanceof HTMLDialogElement || part.role === 'menu')) return
     event.preventDefault()
     if (event.deltaY !== 0) handler.wheel(place(event), wheelFactor(event))
   }, { signal, passive: false })

@@ -3,7 +3,7 @@ import { text } from '../text/english.js'
 import { showDialog } from '../viewer/dialog.js'
 import { make } from '../viewer/element.js'
 import { seenPart } from '../viewer/words.js'
-import { saveBlob } from './share.js'
+import { saveView } from './share.js'
 
 /** Pixels of a picture that are saved without loss where its tiles are. */
 const LOSSLESS = 12e6
@@ -85,11 +85,11 @@ export function showDownloads(viewer) {
     file(text.movingPicture, ending.toUpperCase(), animation.url, ending)
   }
   const { width, height } = shadowRoot.querySelector('.picture')
-  line(text.save, text.file(width, height, 'png'), {
+  line(text.thisView, text.file(width, height, 'png'), {
     type: 'button',
-    onclick: async () => {
-      saveBlob(await viewer.snapshot(), `${title || text.viewer}.png`)
+    onclick: () => {
       dialog.close()
+      saveView(viewer)
     },
   })
   list.firstElementChild.focus({ preventScroll: true })

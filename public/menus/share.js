@@ -6,7 +6,7 @@ import { text } from '../text/english.js'
 /** The page's address, with what is seen now. */
 export function viewAddress(viewer) {
   const url = new URL(location.href)
-  if (viewer.viewport) url.hash = linkHash(viewer.viewport)
+  if (viewer.viewport) url.hash = linkHash(viewer.viewport, viewer.source.pyramid.imageSize)
   return url.href
 }
 
@@ -24,9 +24,9 @@ export async function copy(viewer, heading, words) {
   if (await copyText(viewer.shadowRoot, heading, words)) viewer.say(text.copied)
 }
 
-/** Saves what was made in the browser. */
-export function saveBlob(blob, name) {
-  const href = URL.createObjectURL(blob)
-  make('a', { href, download: name }).click()
+/** Saves what is seen, as many pixels as the screen shows of it. */
+export async function saveView(viewer) {
+  const href = URL.createObjectURL(await viewer.snapshot())
+  make('a', { href, download: `${viewer.source?.title || text.viewer}.png` }).click()
   setTimeout(() => URL.revokeObjectURL(href), 10_000)
 }

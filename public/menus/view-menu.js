@@ -6,7 +6,7 @@ import { button } from '../viewer/element.js'
 import { citation, detailPairs } from '../viewer/words.js'
 import { showDownloads } from './download.js'
 import { showMenu } from './menu.js'
-import { canShare, copy, share, viewAddress } from './share.js'
+import { canShare, copy, saveView, share, viewAddress } from './share.js'
 
 /**
  * What can be done with the picture.
@@ -19,9 +19,10 @@ export function showViewMenu(viewer, point) {
   if (!source || !viewport || viewer.hasAttribute('cropping')) return
   const item = (name, run) => ({ name, run })
   showMenu(root, point, [
-    item(text.download, () => showDownloads(viewer)),
-    ...canShare() ? [item(text.share, () => share(source.title, viewAddress(viewer)))] : [],
+    item(text.save, () => saveView(viewer)),
     item(text.copyLink, () => copy(viewer, text.copyLink, viewAddress(viewer))),
+    ...canShare() ? [item(text.share, () => share(source.title, viewAddress(viewer)))] : [],
+    item(text.download, () => showDownloads(viewer)),
     item(text.cite, () => copy(viewer, text.cite, citation(source, viewport, viewAddress(viewer)))),
     item(text.flip, () => viewer.flip()),
     ...cropService(source) ? [item(text.crop, () => new Cropper(viewer))] : [],

@@ -33,6 +33,7 @@ export class PicturePage {
     this.box = box
     this.owner = owner ? ` · ${owner}` : ''
     this.viewer = this.find('viewer')
+    this.viewer.screen = box === document.body ? document.documentElement : box
     this.back = this.find('back')
     this.back.href = gallery
     this.back.title = this.back.ariaLabel = text.back
@@ -90,10 +91,10 @@ export class PicturePage {
     viewer.addEventListener('settle', () => {
       // What is cut is not where one is.
       if (!viewer.viewport || signal.aborted || viewer.hasAttribute('cropping')) return
-      const hash = linkHash(viewer.viewport)
+      const hash = this.#link
       if (hash === this.#told) return
       this.#told = hash
-      history.replaceState(history.state, '', hash)
+      history.replaceState(history.state, '', hash || location.pathname + location.search)
     })
     viewer.addEventListener('chrome', () => this.box.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
     viewer.addEventListener('leave', () => this.back.click())
@@ -101,7 +102,7 @@ export class PicturePage {
     viewer.addEventListener('open', () => this.#findAlbum(), { once: true })
     viewer.addEventListener('complete', () => this.#showEditing(), { once: true })
     addEventListener('hashchange', () => {
-      const linked = viewer.viewport && linkedViewport(location.hash, viewer.viewport)
+      const linked = viewer.viewport && linkedViewport(location.hash, viewer.viewport, viewer.source.pyramid.imageSize)
       if (linked) viewer.viewport = linked
     }, { signal })
     document.addEventListener('keydown', (event) => {
@@ -128,8 +129,11 @@ export class PicturePage {
     document.title = title + this.owner
   }
 
+  /** The link to what is seen now. */
+  get #link() { return linkHash(this.viewer.viewport, this.viewer.source.pyramid.imageSize) }
+
   #opened() {
-    this.#told = linkHash(this.viewer.viewport)
+    this.#told = this.#link
     const { title, pyramid, details } = this.viewer.source
     const size = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
     this.#tell(title, details.caption ? `${details.caption} · ${size}` : size)

@@ -23,7 +23,8 @@ export const text = {
   spoken: (scale, across, down) =>
     `${percent(scale)} percent, ${Math.round(across * 100)} percent across, ${Math.round(down * 100)} percent down`,
 
-  save: 'This view, as on the screen',
+  save: 'Save this view',
+  thisView: 'This view, as on the screen',
   wholePicture: 'The whole picture',
   thisPart: 'This part, at full resolution',
   originalFile: 'The original file',
@@ -48,15 +49,13 @@ export const text = {
   keywords: 'Keywords',
   size: 'Size',
   megapixels: 'Megapixels',
-  identifier: 'Identifier',
-  levels: 'Levels',
-  tiles: 'Tiles',
+  identifier: 'In the library',
   format: 'Format',
   storage: 'Storage',
   resolution: 'Resolution',
   microns: (value) => `${number(value)} µm per pixel`,
   keyList: [
-    ['← → ↑ ↓', 'Move; with the whole image in view, previous and next image'], ['+  −', 'Zoom in, zoom out'], ['0  Home', 'Whole image'], ['1', 'Original size'],
+    ['← → ↑ ↓', 'Move; with the whole image in view, previous and next image'], ['+  −', 'Zoom in, zoom out'], ['0  Home', 'Whole image'], ['1', '100 %: one pixel of the image a pixel of the screen'],
     ['R', 'Turn clockwise'], ['M', 'Mirror'], ['F', 'Full screen'], ['Page Up  Page Down', 'Previous, next image'],
     ['Space', 'Play, pause'], [',  .', 'Frame back, frame on'],
     ['Esc', 'Leave'], ['?', 'These keys'],

@@ -24,6 +24,9 @@ export class TileLoader {
 
   get failures() { return this.wanted.filter((tile) => this.hasFailed(tile)).length }
 
+  /** Whether some of those that are given up are only out of reach. */
+  get mayCome() { return this.wanted.some((tile) => this.hasFailed(tile) && this.troubles.get(tileKey(tile)).tries < Infinity) }
+
   get pending() { return this.wanted.length - this.failures }
 
   hasFailed(tile) { return (this.troubles.get(tileKey(tile))?.tries ?? 0) > BACK_OFF.length }

@@ -16,6 +16,8 @@ export class Camera {
     this.image = image
     this.options = options
     this.kept = 'contain'
+    /** Device pixels a CSS pixel. */
+    this.ratio = 1
     this.viewport = Viewport.fitting(image, 'contain', window)
     if (isStrip(image, window)) {
       this.kept = null
@@ -74,7 +76,8 @@ export class Camera {
 
   reshape(parts) {
     const { viewport } = this
-    const fit = this.kept ?? (viewport.scale <= this.limits.minimum * 1.0001 && 'contain')
+    const kept = this.kept === 'none' ? null : this.kept
+    const fit = kept ?? (viewport.scale <= this.limits.minimum * 1.0001 && 'contain')
     this.viewport = viewport.with(parts)
     this.viewport = fit ? this.fitted(fit) : this.settle(this.viewport.centered(viewport.imageCenter))
   }
@@ -93,10 +96,16 @@ export class Camera {
     this.show(this.viewport.with({ scale }).centered({ x: x + width / 2, y: y + height / 2 }))
   }
 
+  /** CSS pixels per image pixel; of the original size one image pixel is one of the device's. */
+  scaleOf(fit) {
+    return fit === 'none' ? 1 / this.ratio : fitScale(fit, this.image, this.window, this.viewport.turn)
+  }
+
   fitted(fit) {
     const { viewport } = this
-    const scale = limited(fitScale(fit, this.image, this.window, viewport.turn), this.limits)
-    const center = { x: this.image.width / 2, y: this.image.height / 2 }
+    const scale = limited(this.scaleOf(fit), this.limits)
+    // At its original size one looks at what one looked at before.
+    const center = fit === 'none' ? viewport.imageCenter : { x: this.image.width / 2, y: this.image.height / 2 }
     return viewport.with({ scale }).centered(center).clamped(this.image)
   }
 

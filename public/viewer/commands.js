@@ -50,7 +50,7 @@ export function commands(viewer, pager) {
     stepBack: () => viewer.animation?.step(-1),
     fullscreen: () => {
       if (document.fullscreenElement) document.exitFullscreen()
-      else viewer.requestFullscreen().catch(() => {})
+      else (viewer.screen ?? viewer).requestFullscreen().catch(() => {})
     },
     leave: () => document.fullscreenElement ? document.exitFullscreen() : viewer.dispatchEvent(new Event('leave')),
     help: () => later(viewer, ({ showKeys }) => showKeys(viewer)),

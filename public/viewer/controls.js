@@ -9,6 +9,7 @@ export class Controls {
     this.ruler = make('span', { className: 'ruler', hidden: true })
     this.play = press('play')
     this.play.hidden = true
+    this.play.dataset.plays = ''
     const more = press('more')
     more.ariaHasPopup = 'menu'
     this.bar = make('div', { className: 'controls', role: 'toolbar', ariaLabel: text.controls },

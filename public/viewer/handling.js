@@ -1,3 +1,4 @@
+import { PutAway } from '../gestures/put-away.js'
 import { later } from '../menus/later.js'
 import { steering } from './camera.js'
 
@@ -5,8 +6,17 @@ function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
 }
 
+const WAY = 24 // CSS px that a mouse goes before the chrome comes back
+
 export function gestures(viewer, pager) {
   let wasOutside, from
+  // Where a mouse hid the chrome.
+  let hidden = null
+  const away = new PutAway()
+  const showChrome = (isShown) => {
+    viewer.toggleAttribute('quiet', !isShown)
+    viewer.dispatchEvent(new Event('chrome'))
+  }
   const menu = (point) => later(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
   const act = (change) => viewer.change(change, 'user')
   return {
@@ -17,12 +27,14 @@ export function gestures(viewer, pager) {
       from = viewer.viewport ? null : points[0].x
       act((camera) => {
         viewer.toggleAttribute('held', true)
+        away.begin(points, camera.viewport.scale <= camera.limits.minimum * 1.001)
         camera.grab(points)
         if (points.length > 1) pager.pull(0)
       })
     },
     drag: (points) => from !== null ? pager.pull(points[0].x - from) : act((camera) => {
       camera.drag(points)
+      away.move(points)
       pager.pull(camera.pull)
       if (camera.isOutside && !wasOutside) buzz()
       wasOutside = camera.isOutside
@@ -30,13 +42,22 @@ export function gestures(viewer, pager) {
     release: (velocity, isBroken) => {
       viewer.toggleAttribute('held', false)
       wasOutside = false
+      const isAway = away.ends(velocity) && !isBroken && !viewer.hasAttribute('cropping')
       act((camera, now) => camera.release(velocity, now))
       pager.release(velocity.x, isBroken)
+      if (isAway) viewer.dispatchEvent(new Event('leave'))
     },
-    tap: () => {
+    tap: (point) => {
       if (viewer.hasAttribute('cropping')) return
-      viewer.toggleAttribute('quiet')
-      viewer.dispatchEvent(new Event('chrome'))
+      if (viewer.getAttribute('tap') === 'leave') return viewer.dispatchEvent(new Event('leave'))
+      const isShown = viewer.hasAttribute('quiet')
+      hidden = !isShown && point.kind === 'mouse' ? point : null
+      showChrome(isShown)
+    },
+    hover: (point) => {
+      if (!hidden || Math.hypot(point.x - hidden.x, point.y - hidden.y) < WAY) return
+      hidden = null
+      if (viewer.hasAttribute('quiet')) showChrome(true)
     },
     longPress: (point) => {
       buzz()

@@ -1,37 +1,66 @@
+import { FITS } from '../geometry/fit.js'
 import { Turn } from '../geometry/turn.js'
 import { Viewport } from '../geometry/viewport.js'
+import { isStrip } from './states.js'
 
-export function linkHash({ scale, x, y, width, height, turn }) {
-  const parts = [
-    `scale=${Number(scale.toPrecision(9))}`, `x=${round(x)}`, `y=${round(y)}`,
-    `width=${round(width)}`, `height=${round(height)}`,
-  ]
-  if (turn.degrees !== 0) parts.push(`rotation=${round(turn.degrees)}`)
-  if (turn.isFlipped) parts.push('flip=true')
-  return `#${parts.join('&')}`
+/**
+ * A link to a view that means the same on every screen: the whole picture is whole there, of any other view all is seen.
+ * @param {Viewport} viewport
+ * @param {{ width: number, height: number }} [image] image pixels; without it the view is no fitted one
+ * @returns {string} with its `#`; empty for a picture as it is opened
+ */
+export function linkHash(viewport, image) {
+  const turned = turnParameters(viewport.turn)
+  if (image && isWhole(viewport, image)) return turned || isStrip(image, viewport) ? `#fit=contain${turned}` : ''
+  return `#${parameters(viewport)}`
 }
 
-/** A link made in a window of another size keeps its middle in the middle. */
-export function linkedViewport(hash, window) {
+function parameters({ scale, x, y, width, height, turn }) {
+  return `scale=${Number(scale.toPrecision(9))}&x=${round(x)}&y=${round(y)}&width=${round(width)}&height=${round(height)}`
+    + turnParameters(turn)
+}
+
+function turnParameters({ degrees, isFlipped }) {
+  return `${degrees !== 0 ? `&rotation=${round(degrees)}` : ''}${isFlipped ? '&flip=true' : ''}`
+}
+
+function isWhole(viewport, image) {
+  const { x, y, scale } = Viewport.fitting(image, 'contain', viewport, viewport.turn)
+  return Math.abs(scale / viewport.scale - 1) < 1e-4 && Math.hypot(x - viewport.x, y - viewport.y) < 0.5
+}
+
+/**
+ * The view that a link names.
+ *
+ * Links have a `fit`, or what the server's query for a viewport has: `scale`, `x` and `y`, or a `center`. With the `width` and
+ * `height` of the window in which it was made, its middle is in the middle of every other, and all that was seen is seen.
+ * @param {string} hash
+ * @param {{ width: number, height: number }} window CSS pixels
+ * @param {{ width: number, height: number }} [image] image pixels, without which a `fit` means nothing
+ * @returns {Viewport | null} null for a link that makes no sense
+ */
+export function linkedViewport(hash, window, image) {
   const query = new URLSearchParams(hash.replace(/^#/, ''))
   const number = (name, otherwise) => {
     const text = query.get(name)
     return text === null || text.trim() === '' ? otherwise : Number(text)
   }
-  const scale = number('scale', NaN)
   const degrees = number('rotation', 0)
-  if (!(scale > 0 && scale < Infinity) || !Number.isFinite(degrees)) return null
-  const made = { width: number('width', window.width), height: number('height', window.height) }
-  const [x, y] = [number('x', 0), number('y', 0)]
-  if (![x, y, made.width, made.height].every(Number.isFinite)) return null
+  if (!Number.isFinite(degrees)) return null
   const turn = new Turn(degrees, query.get('flip') === 'true')
-  const center = query.get('center')?.split(',').map(Number)
-  const viewport = new Viewport({ ...window, scale, x, y, turn })
-  if (center) {
-    return center.length === 2 && center.every(Number.isFinite)
-      ? viewport.centered({ x: center[0], y: center[1] }) : null
-  }
-  return viewport.with({ x: x + (made.width - window.width) / 2, y: y + (made.height - window.height) / 2 })
+  const { width, height } = window
+  const fit = query.get('fit')
+  if (fit) return image && FITS.includes(fit) ? Viewport.fitting(image, fit, { width, height }, turn) : null
+  const scale = number('scale', NaN)
+  if (!(scale > 0 && scale < Infinity)) return null
+  const made = { width: number('width', width), height: number('height', height) }
+  const [x, y] = [number('x', 0), number('y', 0)]
+  if (![x, y].every(Number.isFinite) || ![made.width, made.height].every((side) => side > 0 && side < Infinity)) return null
+  const asMade = new Viewport({ ...made, scale, x, y, turn })
+  const viewport = asMade.with({ width, height, scale: scale * Math.min(width / made.width, height / made.height) })
+  if (!query.has('center')) return viewport.centered(asMade.imageCenter)
+  const center = query.get('center').split(',').map(Number)
+  return center.length === 2 && center.every(Number.isFinite) ? viewport.centered({ x: center[0], y: center[1] }) : null
 }
 
 /** The id of the picture that a page's path names: all behind its first `/view/`. */
@@ -52,7 +81,12 @@ export function pathId(path) {
  */
 export function viewQuery(hash, window, ratio) {
   const linked = linkedViewport(hash, window)
-  return `${linked ? linkHash(linked).slice(1) : `width=${window.width}&height=${window.height}`}&dpr=${ratio}`
+  if (linked) return `${parameters(linked)}&dpr=${ratio}`
+  const query = new URLSearchParams(hash.replace(/^#/, ''))
+  const degrees = Number(query.get('rotation'))
+  const isFitted = FITS.includes(query.get('fit')) && Number.isFinite(degrees)
+  const fit = isFitted ? `&fit=${query.get('fit')}${turnParameters(new Turn(degrees, query.get('flip') === 'true'))}` : ''
+  return `width=${window.width}&height=${window.height}${fit}&dpr=${ratio}`
 }
 
 function round(value) { return Math.round(value * 100) / 100 }

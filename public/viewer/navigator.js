@@ -5,6 +5,8 @@ export class Navigator {
     this.picture = make('canvas')
     this.frame = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
     this.seen = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
+    // A strip is shown wider than it is, so that it can be seen and hit.
+    this.frame.setAttribute('preserveAspectRatio', 'none')
     this.frame.append(this.seen)
     this.element = make('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)
     this.element.part.add('navigator')

@@ -24,6 +24,7 @@ export class Stage {
     if (whole) this.cache.set(wholeKey(source), whole)
     this.source = source
     this.camera = new Camera(source.pyramid.imageSize, this.window, options)
+    this.camera.ratio = this.ratio
     this.missing = 0
     const loader = new TileLoader({
       fetchTile: (tile, signal) => fetchTile(source, tile, signal),
@@ -34,7 +35,6 @@ export class Stage {
       },
       failed: () => {
         if (this.loader !== loader) return
-        this.events.missing(this.missing += 1)
         this.invalidate()
       },
     })
@@ -65,6 +65,7 @@ export class Stage {
     this.window = window
     this.ratio = ratio
     this.painter.resize(device.width, device.height)
+    if (this.camera) this.camera.ratio = ratio
     this.camera?.resize(this.window)
     // Changing its size empties a canvas.
     if (this.camera) this.draw(performance.now())
@@ -77,7 +78,6 @@ export class Stage {
   retry() {
     const again = this.loader.retry()
     if (!again) return
-    this.events.missing(this.missing -= again)
     this.isComplete = false
     this.invalidate()
   }
@@ -114,6 +114,7 @@ export class Stage {
     cache.trim(used)
     const wanted = planned.filter((tile) => !cache.has(tileKey(tile)))
     loader.want(wanted)
+    if (this.missing !== loader.failures) this.events.missing(this.missing = loader.failures)
     if (cache.bytes) {
       this.painter.clear()
       const level = source.pyramid.levelForScale(viewport.scale * this.ratio)

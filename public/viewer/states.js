@@ -7,10 +7,11 @@ export function isStrip(image, window) {
   return contain < 1 / 4 && fitScale('cover', image, window) > 4 * contain
 }
 
-export function scaleStates({ image, window, limits, viewport }) {
+export function scaleStates(camera) {
+  const { limits } = camera
   const states = []
   for (const fit of FITS) {
-    const scale = fitScale(fit, image, window, viewport.turn)
+    const scale = camera.scaleOf(fit)
     const isNew = states.every((state) => Math.abs(state.scale / scale - 1) > 1e-3)
     if (isNew && scale > limits.minimum * 0.999 && scale < limits.maximum * 1.001) states.push({ fit, scale })
   }

@@ -20,22 +20,21 @@ export function seenPart(source, viewport) {
     within(seen.x + seen.width, width), within(seen.y + seen.height, height)]
 }
 
-/** A view, for who hears it: its scale, and where its middle lies in the picture. */
-export function spokenView(source, viewport) {
+/** A view, for who hears it: its scale by the device's pixels, and where its middle lies in the picture. */
+export function spokenView(source, viewport, ratio) {
   const { x, y } = viewport.imageCenter
   const { width, height } = source.pyramid.imageSize
-  return text.spoken(viewport.scale, x / width, y / height)
+  return text.spoken(viewport.scale * ratio, x / width, y / height)
 }
 
 export function detailPairs({ title, pyramid, details }) {
   const { width, height } = pyramid.imageSize
-  const { id, keywords, format, bytes, micronsPerPixel } = details
+  const { id, keywords, format, bytes, micronsPerPixel, animation } = details
   return [
     [text.title, title], ...['caption', 'creator', 'date', 'place', 'rights'].map((name) => [text[name], details[name]]),
     [text.keywords, keywords?.join(', ')],
     [text.size, text.pixels(width, height)], [text.megapixels, text.number(width * height / 1e6)], [text.identifier, id],
-    [text.levels, pyramid.levelCount], [text.tiles, `${pyramid.tileSize} × ${pyramid.tileSize}`],
-    [text.format, format?.toUpperCase()], [text.storage, bytes && text.bytes(bytes)],
+    [text.format, (animation?.type.split('/')[1] ?? format)?.toUpperCase()], [text.storage, bytes && text.bytes(bytes)],
     [text.resolution, micronsPerPixel && text.microns(micronsPerPixel)],
   ].filter(([, value]) => value)
 }

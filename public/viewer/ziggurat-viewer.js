@@ -25,7 +25,7 @@ export class ZigguratViewer extends Steered {
     settled: () => this.#settled(),
     progress: (part) => this.#shell.showProgress(part),
     complete: () => this.#complete(),
-    missing: (count) => this.#shell.say(count ? text.missingTiles(count) : ''),
+    missing: (count) => this.#shell.tellMissing(count, this.#stage),
   })
   #control = new ViewControl(this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })));
   [CONTROL] = this.#control
@@ -41,6 +41,8 @@ export class ZigguratViewer extends Steered {
   #commands = commands(this, this.#pager)
   #animation = null
   actions = []
+  /** What fills the screen with the viewer: itself, or what has its words, too. @type {Element | null} */
+  screen = null
   #named
   #opening
   #wanted
@@ -98,7 +100,7 @@ export class ZigguratViewer extends Steered {
       if (now && this.isConnected) this.open(now)
       else this.#clear()
     } else if (name === 'view') {
-      if (this.viewport && this.#wanted === this.src) this.#control.show(linkedViewport(now ?? '', this.viewport))
+      if (this.viewport && this.#wanted === this.src) this.#control.show(linkedViewport(now ?? '', this.viewport, this.source.pyramid.imageSize))
     } else this.change((camera) => camera.limit(limits(this)))
   }
 
@@ -109,15 +111,13 @@ export class ZigguratViewer extends Steered {
     this.#stage.close()
     this.#still()
     this.#control.forget()
-    this.#shell.navigator.close()
-    this.#shell.say('')
+    this.#shell.clear()
   }
 
   #clear() {
     this.#wanted = null
     this.#close()
-    this.#shell.showProgress(1)
-    this.#shell.controls.hide()
+    this.#shell.empty()
     if (!this.#named) this.ariaLabel = text.viewer
   }
 
@@ -144,7 +144,6 @@ export class ZigguratViewer extends Steered {
    * @param {number} index of the one that is shown, from 0
    * @param {{ offset?: number, total?: number, viewingDirection?: string }} [album] where the list is a part of more, its
    *   first one's index and how many there are; to which side one goes on, as IIIF Presentation names it
-   *   (`right-to-left`), the page's writing direction without it
    */
   setImages(list, index = 0, { offset = 0, total = list.length, viewingDirection } = {}) {
     this.#album = { offset, total }
@@ -195,7 +194,7 @@ export class ZigguratViewer extends Steered {
       this.#stage.open(source, {
         calm: this.#pager.calm, paging: this.images.length > 1, ...limits(this),
       }, whole)
-      const linked = linkedViewport(look, this.viewport)
+      const linked = linkedViewport(look, this.viewport, source.pyramid.imageSize)
       if (linked) this.#stage.camera.show(linked)
       if (source.region && !linked) this.#stage.camera.showRegion(source.region)
       if (left?.viewport) this.#stage.camera.comeBack(left)
@@ -206,8 +205,7 @@ export class ZigguratViewer extends Steered {
       this.#animate(source)
     } catch (error) {
       if (opening.signal.aborted) return
-      this.#shell.showProgress(1)
-      this.#shell.say(error.status === 404 ? text.notThere : text.unreachable)
+      this.#shell.fail(error, what, () => this.#wanted === what && !this.source && this.open(what))
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
   }
@@ -272,13 +270,13 @@ export class ZigguratViewer extends Steered {
   #moved() {
     const { viewport, source } = this
     if (!viewport || !source) return
-    this.#shell.show(viewport, source)
+    this.#shell.show(viewport, source, this.#stage.ratio)
     this.#control.moved()
   }
 
   #settled() {
     const { viewport, source } = this
-    if (viewport && source) this.#shell.speak(spokenView(source, viewport))
+    if (viewport && source) this.#shell.speak(spokenView(source, viewport, this.#stage.ratio))
     this.#tell('settle')
   }
 

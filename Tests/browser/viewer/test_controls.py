@@ -88,7 +88,7 @@ class Chrome(PageTest):
         visit.page.keyboard.press("Enter")
         visit.page.get_by_role("menu").wait_for()
         active = "return viewer.shadowRoot.activeElement?.textContent"
-        self.assertEqual(visit.run(active), "Download")
+        self.assertEqual(visit.run(active), "Save this view")
         visit.page.keyboard.press("ArrowDown")
         self.assertEqual(visit.run(active), "Copy link")
         visit.page.keyboard.press("End")

@@ -217,7 +217,7 @@ class Kinds(PageTest):
     def test_full_screen_and_back(self):
         visit = self.visit(host=self.host).open("view/captioned")
         visit.page.keyboard.press("f")
-        visit.until("return document.fullscreenElement === viewer")
+        visit.until("return document.fullscreenElement?.contains(viewer)")
         visit.page.keyboard.press("f")
         visit.until("return document.fullscreenElement === null")
 

@@ -101,7 +101,7 @@ class Paging(PageTest):
     def test_escape_leaves_full_screen_before_it_leaves_the_picture(self):
         visit = self.open(width=1280, height=800, touch=False)
         visit.page.keyboard.press("f")
-        visit.until("return document.fullscreenElement === viewer")
+        visit.until("return document.fullscreenElement?.contains(viewer)")
         visit.page.keyboard.press("Escape")
         visit.until("return !document.fullscreenElement")
         visit.page.wait_for_timeout(300)
