@@ -14,6 +14,12 @@ export class Steered extends Element {
     if (viewport) this[CONTROL].showParts(viewport)
   }
 
+  /** Where an image point, in image pixels, is shown: CSS pixels of the element; null before an image is open. */
+  imageToElement(point) { return this.viewport?.viewportPoint(point) ?? null }
+
+  /** Which image point, in image pixels, is shown at a point of the element in its CSS pixels; null before an image is open. */
+  elementToImage(point) { return this.viewport?.imagePoint(point) ?? null }
+
   /** Keeps another viewer in step with this one, and this one with it. @returns {() => void} ends it */
   syncWith(other) { return keepInStep(this, other) }
 

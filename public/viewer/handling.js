@@ -1,5 +1,6 @@
 import { PutAway } from '../gestures/put-away.js'
 import { later } from '../menus/later.js'
+import { isOverlaid } from '../steering/overlays.js'
 import { steering } from './camera.js'
 
 function buzz() {
@@ -48,7 +49,7 @@ export function gestures(viewer, pager) {
       if (isAway) viewer.dispatchEvent(new Event('leave'))
     },
     tap: (point) => {
-      if (viewer.hasAttribute('cropping')) return
+      if (isOverlaid(viewer, point) || viewer.hasAttribute('cropping')) return
       if (viewer.getAttribute('tap') === 'leave') return viewer.dispatchEvent(new Event('leave'))
       const isShown = viewer.hasAttribute('quiet')
       hidden = !isShown && point.kind === 'mouse' ? point : null

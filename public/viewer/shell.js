@@ -1,4 +1,5 @@
 import { PageButtons } from '../paging/page-buttons.js'
+import { Overlays } from '../steering/overlays.js'
 import { text } from '../text/english.js'
 import { Controls } from './controls.js'
 import { make } from './element.js'
@@ -11,8 +12,10 @@ export class Shell {
   constructor(root, { run, goTo }) {
     this.root = root
     this.canvas = make('canvas', { className: 'picture' })
-    this.track = make('div', { className: 'track' }, this.canvas)
+    const slot = make('slot', { hidden: true })
+    this.track = make('div', { className: 'track' }, this.canvas, slot)
     this.surface = make('div', { className: 'surface' }, this.track)
+    this.overlays = new Overlays(root.host, slot, this.surface)
     this.notice = make('p', { className: 'notice', role: 'status', hidden: true })
     this.spoken = make('p', { className: 'spoken', role: 'status' })
     this.progress = make('div', { className: 'progress', ariaHidden: true })
@@ -60,6 +63,7 @@ export class Shell {
   clear() {
     this.root.host.toggleAttribute('failed', false)
     this.navigator.close()
+    this.overlays.show(null)
     this.recovery.stop()
     this.say('')
   }
@@ -78,6 +82,7 @@ export class Shell {
     const microns = source.details.micronsPerPixel
     this.controls.show(viewport.scale * ratio, microns > 0 ? scaleBar(microns, viewport.scale) : null)
     this.navigator.show(viewport)
+    this.overlays.show(viewport)
   }
 
   speak(words) { this.spoken.textContent = words }

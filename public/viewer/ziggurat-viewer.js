@@ -63,6 +63,7 @@ export class ZigguratViewer extends Steered {
     const { signal } = this.#connected
     this.#shell.styled.then(() => watchSize(this.#shell.canvas, (size) => this.#resized(size), signal))
     this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
+    this.#shell.overlays.watch(signal)
     listen(this.#shell.surface, gestures(this, this.#pager), signal, this)
     this.addEventListener('keydown', (event) => {
       // A button that has the focus is pressed by the space bar.
