@@ -120,10 +120,12 @@ format: ## put Swift sources into the form that lint asks for
 	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## format, sizes of files and folders, what the map names, warnings as errors, and that targets import only what they declare
+lint: ## format, sizes of files and folders, what the map names, warnings as errors, the page's types, and that targets import only what they declare
 	@$(prepare) build
+	@$(scripts)/install-packages lint
 	@$(PYTHON) $(scripts)/sizes
 	@$(PYTHON) $(scripts)/map
+	@tsc --project $(scripts)/tsconfig.json
 	@$(use_swift); swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	@$(use_swift); swift build --build-tests $(strict) --explicit-target-dependency-import-check error
 	@# Every Debian package that Package.swift names is in the one list, so that a fresh machine gets it.

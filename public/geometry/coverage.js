@@ -1,6 +1,16 @@
 import { VisibleArea } from './visible-area.js'
 
+/** @typedef {import('./pyramid.js').Pyramid} Pyramid */
+/** @typedef {import('./types.js').Tile & { distance: number }} FoundTile with the square of its distance from the middle */
+/** @typedef {import('./viewport.js').Viewport} Viewport */
+
+/** Which tiles of which level a viewport shows. */
 export class Coverage {
+  /**
+   * @param {Pyramid} pyramid
+   * @param {Viewport} viewport
+   * @param {number} [devicePixelRatio]
+   */
   constructor(pyramid, viewport, devicePixelRatio = 1) {
     this.pyramid = pyramid
     this.viewport = viewport
@@ -9,12 +19,17 @@ export class Coverage {
     this.visible = this.area.bounds(pyramid.imageSize)
   }
 
+  /**
+   * Exactly the tiles that are seen, nearest the middle first.
+   * @returns {FoundTile[]}
+   */
   tiles() {
     const { pyramid, level, visible } = this
     if (!visible) return []
     const { width, height } = pyramid.imageSize
     const center = this.viewport.imageCenter
     const cell = pyramid.tileSize / pyramid.scale(level)
+    /** @type {FoundTile[]} */
     const found = []
     const rows = cells(visible.y, visible.y + visible.height, cell, pyramid.rows(level))
     for (let row = rows.start; row < rows.end; row += 1) {
@@ -34,6 +49,12 @@ export class Coverage {
   }
 }
 
+/**
+ * @param {number} low
+ * @param {number} high
+ * @param {number} cell
+ * @param {number} count
+ */
 function cells(low, high, cell, count) {
   if (!(low < high)) return { start: 0, end: 0 }
   let start = Math.max(Math.min(Math.trunc(low / cell), count - 1), 0)

@@ -1,8 +1,19 @@
 import { Turn } from './turn.js'
 
-/** How an image may fill a window: whole, without a gap, as wide, in its own pixels. */
-export const FITS = ['contain', 'cover', 'width', 'none']
+/** @typedef {import('./types.js').Fit} Fit */
+/** @typedef {import('./types.js').Limits} Limits */
+/** @typedef {import('./types.js').Size} Size */
 
+/** How an image may fill a window: whole, without a gap, as wide, in its own pixels. */
+export const FITS = /** @type {Fit[]} */ (['contain', 'cover', 'width', 'none'])
+
+/**
+ * The scale at which an image fits a window, CSS pixels per image pixel.
+ * @param {Fit} fit
+ * @param {Size} image pixels
+ * @param {Size} window CSS pixels
+ * @param {Turn} [turn]
+ */
 export function fitScale(fit, image, window, turn = new Turn()) {
   if (!FITS.includes(fit)) throw new RangeError(`not a fit: ${fit}; there are ${FITS.join(', ')}`)
   if (fit === 'none') return 1
@@ -15,11 +26,23 @@ export function fitScale(fit, image, window, turn = new Turn()) {
   return Math.min(window.width / seen.width, window.height / seen.height)
 }
 
+/**
+ * How far one may zoom where nobody says otherwise: out to the whole image, in to 16 times that or full resolution.
+ * @param {Size} image pixels
+ * @param {Size} window CSS pixels
+ * @param {Turn} [turn]
+ * @returns {Limits}
+ */
 export function defaultLimits(image, window, turn = new Turn()) {
   const minimum = fitScale('contain', image, window, turn)
   return { minimum, maximum: Math.max(1, 16 * minimum) }
 }
 
+/**
+ * A scale within limits.
+ * @param {number} scale
+ * @param {Limits} limits
+ */
 export function limited(scale, limits) {
   return Math.min(Math.max(scale, limits.minimum), limits.maximum)
 }

@@ -1,5 +1,12 @@
-/** Engines differ in their sines, and quarter turns must be exact. */
+/** @typedef {import('./types.js').Point} Point */
+/** @typedef {import('./types.js').Size} Size */
+
+/** A turn about the window's middle, after a mirroring. Engines differ in their sines, and quarter turns must be exact. */
 export class Turn {
+  /**
+   * @param {number} [degrees] clockwise
+   * @param {boolean} [isFlipped] left to right, first
+   */
   constructor(degrees = 0, isFlipped = false) {
     if (!Number.isFinite(degrees)) throw new RangeError(`not an angle: ${degrees}`)
     let angle = degrees % 360
@@ -16,22 +23,42 @@ export class Turn {
 
   get isIdentity() { return this.degrees === 0 && !this.isFlipped }
 
+  /**
+   * Where a point comes to, about the origin.
+   * @param {Point} point
+   * @returns {Point}
+   */
   apply(point) {
     const x = this.isFlipped ? -point.x : point.x
     return { x: x * this.cosine - point.y * this.sine, y: x * this.sine + point.y * this.cosine }
   }
 
+  /**
+   * The inverse of `apply`.
+   * @param {Point} point
+   * @returns {Point}
+   */
   undo(point) {
     const x = point.x * this.cosine + point.y * this.sine
     return { x: this.isFlipped ? -x : x, y: point.y * this.cosine - point.x * this.sine }
   }
 
+  /**
+   * The size of the box around a turned rectangle.
+   * @param {number} width
+   * @param {number} height
+   * @returns {Size}
+   */
   bounds(width, height) {
     const [c, s] = [Math.abs(this.cosine), Math.abs(this.sine)]
     return { width: width * c + height * s, height: width * s + height * c }
   }
 }
 
+/**
+ * Sine and cosine of at most an eighth of a turn.
+ * @param {number} radians
+ */
 function series(radians) {
   const square = radians * radians
   let sine = 1

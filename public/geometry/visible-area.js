@@ -1,6 +1,15 @@
+/** @typedef {import('./types.js').Extent} Extent */
+/** @typedef {import('./types.js').Point} Point */
+/** @typedef {import('./types.js').Rect} Rect */
+/** @typedef {import('./types.js').Size} Size */
+/** @typedef {import('./viewport.js').Viewport} Viewport */
+
+/** The part of image space that a viewport shows: a rectangle, turned or not. */
 export class VisibleArea {
+  /** @param {Viewport} viewport */
   constructor(viewport) {
     const { width, height, scale, turn } = viewport
+    /** @type {{ left: number, top: number, right: number, bottom: number } | null} where it is not turned askew */
     this.upright = null
     if (turn.degrees % 90 === 0) {
       const lies = turn.cosine === 0
@@ -15,18 +24,35 @@ export class VisibleArea {
     this.corners = viewport.corners
   }
 
+  /**
+   * From where to where it reaches downwards between two verticals.
+   * @param {number} low
+   * @param {number} high
+   * @returns {Extent | null}
+   */
   verticalExtent(low, high) {
     const u = this.upright
     if (u) return u.left < high && u.right > low ? { low: u.top, high: u.bottom } : null
     return extent(this.corners.map(({ x, y }) => [x, y]), low, high)
   }
 
+  /**
+   * From where to where it reaches across between two horizontals.
+   * @param {number} low
+   * @param {number} high
+   * @returns {Extent | null}
+   */
   horizontalExtent(low, high) {
     const u = this.upright
     if (u) return u.top < high && u.bottom > low ? { low: u.left, high: u.right } : null
     return extent(this.corners.map(({ x, y }) => [y, x]), low, high)
   }
 
+  /**
+   * The rectangle around what is seen of an image, or null.
+   * @param {Size} image pixels
+   * @returns {Rect | null}
+   */
   bounds(image) {
     const across = this.horizontalExtent(0, image.height)
     const down = this.verticalExtent(0, image.width)
@@ -37,13 +63,20 @@ export class VisibleArea {
     return { x: left, y: top, width: right - left, height: bottom - top }
   }
 }
+
+/**
+ * @param {number[][]} corners along the axis and across it
+ * @param {number} low
+ * @param {number} high
+ * @returns {Extent | null}
+ */
 function extent(corners, low, high) {
   const result = { low: Infinity, high: -Infinity }
   corners.forEach((a, index) => {
     const b = corners[(index + 1) % 4]
     const [[start, first], [end, last]] = a[0] <= b[0] ? [a, b] : [b, a]
     if (!(start <= high && end >= low)) return
-    const at = (position) => first + (position - start) / (end - start) * (last - first)
+    const at = (/** @type {number} */ position) => first + (position - start) / (end - start) * (last - first)
     const p = start < low ? at(low) : first
     const q = end > high ? at(high) : last
     result.low = Math.min(result.low, p, q)

@@ -6,7 +6,10 @@ export const CONTROL = Symbol('control')
 
 /** What programs say to a viewer about its view. */
 export class Steered extends Element {
-  /** What is seen, or null before an image is open. @type {Viewport | null} */
+  /**
+   * What is seen, or null before an image is open.
+   * @type {Viewport | null}
+   */
   get viewport() { return this[CONTROL].viewport }
 
   /** Moves at once to another viewport, or to some of its parts: `{ scale, x, y }`. */
@@ -20,7 +23,10 @@ export class Steered extends Element {
   /** Which image point, in image pixels, is shown at a point of the element in its CSS pixels; null before an image is open. */
   elementToImage(point) { return this.viewport?.imagePoint(point) ?? null }
 
-  /** Keeps another viewer in step with this one, and this one with it. @returns {() => void} ends it */
+  /**
+   * Keeps another viewer in step with this one, and this one with it.
+   * @returns {() => void} ends it
+   */
   syncWith(other) { return keepInStep(this, other) }
 
   /** Shows what another viewer leads to, in this very frame. */
