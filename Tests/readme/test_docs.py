@@ -15,7 +15,7 @@ from harness import BINARY, ROOT, folder, photo, run  # noqa: E402
 from test_pixels import tiff  # noqa: E402
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-KINDS = {"sh", "sh as-root", "html", "python"}
+KINDS = {"sh", "sh as-root", "html", "python", "text"}
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
