@@ -1,10 +1,10 @@
 """What other people's pages lay over the picture: it stays at its place of the image, and hides nothing from the fingers."""
 
 import math
-import random
 import unittest
 
 from embedding import PICTURE, EmbeddingTest
+from harness import seed
 
 PINS = f"""<style>ziggurat-viewer > * {{ background: #f00; }} .pin {{ width: 30px; height: 30px; translate: -15px -15px; }}</style>
 <ziggurat-viewer src="{PICTURE}"><button class="pin" data-x="2000" data-y="1500">A pin</button>
@@ -33,9 +33,7 @@ class OverlaysTest(EmbeddingTest):
             self.assertAlmostEqual(ours, theirs, delta=0.5, msg=message)
 
     def test_they_stay_at_their_place_of_the_image(self):
-        seed = random.randrange(1 << 30)
-        print(f"seed {seed}")
-        chance = random.Random(seed)
+        chance = seed("overlays")
         visit = self.pins()
         self.assertInPlace(visit)
         for _ in range(20):
@@ -45,7 +43,7 @@ class OverlaysTest(EmbeddingTest):
                 viewer.rotate(argument.turn)
                 if (argument.flip) viewer.flip()
                 await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))""", move)
-            self.assertInPlace(visit, f"{move}, seed {seed}")
+            self.assertInPlace(visit, f"{move}")
         self.assertFalse(visit.page.locator("#words").is_visible())
 
     def test_they_come_go_and_change_their_places(self):
