@@ -74,7 +74,8 @@ class Docs(unittest.TestCase):
             text = page.read_text()
             for link in re.findall(r"\]\((?!http)([^)#]+)", text):
                 self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
-            for option in re.findall(r"`(--[a-z-]+)", text):
+            # The element's custom properties begin alike, and are tried by Tests/browser/elsewhere.
+            for option in re.findall(r"`(--(?!ziggurat-)[a-z-]+)", text):
                 self.assertIn(option, options, page.name)
 
     def test_the_tools_that_they_use_are_here(self):
