@@ -25,6 +25,8 @@ package struct CatalogEntry: Hashable, Sendable {
   package var bytes: Int?
   /// Across, where the source tells it and its pixels are square to within 1%: what a scale bar needs.
   package var micronsPerPixel: Double?
+  /// Whether it moves: its archive has the animation as it came.
+  package var isMoving = false
   /// Of the source's content, as its build record has it: what tells that a file is in the library already.
   package var sourceDigest: String?
 
@@ -37,6 +39,7 @@ package struct CatalogEntry: Hashable, Sendable {
     micronsPerPixel = record?.squareMicronsPerPixel
     (book, label) = (record?.book(ofPage: id), record?.pageLabel)
     bytes = archive.byteCount
+    isMoving = record?.animation != nil
   }
 
   /// Of an archive that cannot be read, so that it is not opened again and again.

@@ -6,7 +6,7 @@ import TileStorage
 /// The table of images with its full-text index, and the way between its rows and entries.
 enum CatalogSchema {
   /// Raised with every change of the tables: a catalog of another version is made anew.
-  static let version = 12
+  static let version = 13
 
   private static let image = """
     CREATE TABLE image (
@@ -14,7 +14,7 @@ enum CatalogSchema {
       inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL, sidecar INTEGER NOT NULL,
       width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, stored_bytes INTEGER, format TEXT, generation INTEGER,
       title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT, microns REAL,
-      page INTEGER, digest TEXT, words TEXT, book TEXT, label TEXT, pages INTEGER, common TEXT,
+      page INTEGER, digest TEXT, words TEXT, book TEXT, label TEXT, pages INTEGER, common TEXT, moves INTEGER,
       item TEXT NOT NULL, folder TEXT NOT NULL, search TEXT, natural TEXT NOT NULL, shelf TEXT, cover INTEGER,
       shown TEXT, book_search TEXT, book_shown TEXT, book_date TEXT
     )
@@ -87,7 +87,7 @@ enum CatalogSchema {
   static let columns =
     "id, inode, bytes, modified, width, height, tile_size, overlap, format, generation, title, caption, "
     + "creator, date, place, rights, keywords, page, stored_bytes, microns, sidecar, digest, words, book, "
-    + "label, pages, common"
+    + "label, pages, common, moves"
   private static let allColumns =
     columns + ", item, folder, search, natural, shelf, shown, book_search, book_shown, book_date"
   /// Not `INSERT OR REPLACE`, which would remove a row without its trigger.
@@ -129,7 +129,7 @@ enum CatalogSchema {
       SQLiteValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLiteValue(entry.sourceDigest),
       SQLiteValue(furtherWords(m)), SQLiteValue(entry.book?.text), SQLiteValue(entry.label),
       // What a cover tells of its book is known once all of its pages are written.
-      .null, .null, .text(entry.item.text),
+      .null, .null, entry.isMoving ? .integer(1) : .null, .text(entry.item.text),
       .text(entry.item.folder.map { "\($0)/" } ?? ""),
       SQLiteValue(entry.pyramid == nil ? nil : entry.searchText), .text(NaturalOrder.key(entry.id.text)),
       SQLiteValue(isSingle ? NaturalOrder.key(entry.id.text) : nil),
@@ -173,6 +173,7 @@ enum CatalogSchema {
     if let pages = row.optionalInteger(25) {
       entry.cover = CatalogEntry.Cover(pages: pages, title: row.text(26))
     }
+    entry.isMoving = row.optionalInteger(27) == 1
     return entry
   }
 }

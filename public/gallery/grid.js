@@ -1,14 +1,26 @@
 import { place } from '../place.js'
+import { text } from '../text/browsing.js'
 import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
 import { make } from '../viewer/element.js'
+import { icon } from './icons.js'
 import { Rows } from './rows.js'
 
+/** Of the window's height, which rows are there above and below it. */
 const AHEAD = 0.75
 
+/** The thumbnails of any number of images, of which those near the window exist. */
 export class Grid {
+  /** @type {((image: object) => string) | null} the heading under which an image stands; counts from `clear` on */
+  group = null
+
+  /**
+   * @param {HTMLElement} box
+   * @param {() => void} nearEnd is called when more images are wanted
+   * @param {(index: number, event: MouseEvent) => void} opened is called with what was clicked, before the browser follows it
+   */
   constructor(box, nearEnd, opened) {
     Object.assign(this, {
-      box, nearEnd, opened, images: [], shown: new Map(), rows: new Rows(1, style(1)),
+      box, nearEnd, opened, images: [], shown: new Map(), headings: new Map(), rows: new Rows(1, style(1)),
       address: new URL(document.baseURI), focused: 0, sign: 1, top: 0,
     })
     new ResizeObserver(() => this.layOut()).observe(box)
@@ -22,6 +34,9 @@ export class Grid {
       for (const link of this.shown.values()) link.tabIndex = link === target ? 0 : -1
     })
   }
+
+  /** Which of the images that is, by its id or its cover's; -1 for none. @param {string} id */
+  indexOf(id) { return this.images.findIndex((image) => id !== undefined && (image.id === id || image.cover === id)) }
 
   clear() {
     this.focused = 0
@@ -51,7 +66,9 @@ export class Grid {
 
   arrange() {
     const width = this.box.clientWidth
-    this.rows = new Rows(width, style(width))
+    this.rows = new Rows(width, style(width), this.group)
+    for (const heading of this.headings.values()) heading.remove()
+    this.headings.clear()
     this.rows.append(this.images)
     this.sign = getComputedStyle(this.box).direction === 'rtl' ? -1 : 1
     this.update()
@@ -86,7 +103,8 @@ export class Grid {
     const top = -box.getBoundingClientRect().top
     const reach = innerHeight * AHEAD
     const wanted = new Map()
-    for (const row of rows.between(top - reach, top + innerHeight + reach)) {
+    const near = rows.between(top - reach, top + innerHeight + reach)
+    for (const row of near) {
       for (const place of rows.boxes(row)) wanted.set(place.index, place)
     }
     for (const [index, link] of this.shown) {
@@ -101,6 +119,7 @@ export class Grid {
       link.style.width = `${place.width}px`
       link.firstChild.style.height = `${place.height}px`
     }
+    this.head(near)
     // Rows that fly past are not worth a request.
     const isFast = Math.abs(top - this.top) > innerHeight
     this.top = top
@@ -108,6 +127,22 @@ export class Grid {
     if (isFast) this.timer = setTimeout(() => this.update(), 100)
     else for (const [index, link] of this.shown) this.load(link, this.images[index], wanted.get(index))
     if (top + innerHeight * 3 > rows.height) this.nearEnd()
+  }
+
+  /** The headings of these rows, each in front of its first picture. */
+  head(rows) {
+    for (const [start, heading] of this.headings) {
+      if (rows.some((row) => row.start === start)) continue
+      heading.remove()
+      this.headings.delete(start)
+    }
+    for (const { start, y, heading } of rows) {
+      if (!heading || this.headings.has(start)) continue
+      const line = make('h2', { className: 'date', textContent: heading })
+      line.style.transform = `translateY(${y - this.rows.style.heading}px)`
+      this.box.insertBefore(line, this.shown.get(start))
+      this.headings.set(start, line)
+    }
   }
 
   load(link, image, place) {
@@ -141,6 +176,9 @@ export class Grid {
       onclick: (event) => this.opened(Number(link.dataset.index), event),
     }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index
+    if (image.id.startsWith('~/')) link.ariaDescription = text.private
+    const kind = image.book ? 'book' : image.moves ? 'moves' : null
+    if (kind) link.firstChild.append(make('span', { className: 'badge', role: 'img', ariaLabel: text[kind], title: text[kind] }, icon(kind)))
     let next = null
     for (const [other, element] of this.shown) {
       if (other > index && (!next || other < Number(next.dataset.index))) next = element
@@ -186,6 +224,6 @@ export class Grid {
 function center(box) { return box ? box.x + box.width / 2 : 0 }
 
 function style(width) {
-  if (width < 600) return { gap: 10, height: 150, caption: 28 }
-  return { gap: 16, height: Math.min(Math.max(width / 5.5, 200), 340), caption: 34 }
+  if (width < 600) return { gap: 10, height: 150, caption: 28, heading: 38 }
+  return { gap: 16, height: Math.min(Math.max(width / 5.5, 200), 340), caption: 34, heading: 46 }
 }

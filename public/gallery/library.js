@@ -5,8 +5,17 @@ const PAGE = 200
 
 /** The images that a query finds, of a book its cover; or the pages of one book. */
 export class Library {
-  constructor(query, read = readJSON, book = null) {
-    Object.assign(this, { query, read, book, images: [], cursor: null, isComplete: false, reading: null })
+  /** @type {string[] | undefined} the folders right below what is listed, once that is known */
+  folders
+
+  /**
+   * @param {string} query empty for all
+   * @param {(url: string, signal: AbortSignal) => Promise<object>} [read] asks the server
+   * @param {string | null} [book] the id of the book whose pages are listed
+   * @param {{ folder?: string, sort?: string }} [asked] below which folder; in which order, as the API calls it
+   */
+  constructor(query, read = readJSON, book = null, { folder = '', sort = '' } = {}) {
+    Object.assign(this, { query, read, book, folder, sort, images: [], cursor: null, isComplete: false, reading: null })
     this.abort = new AbortController()
   }
 
@@ -23,12 +32,15 @@ export class Library {
     if (this.cursor) query.set('cursor', this.cursor)
     if (this.query) query.set('q', this.query)
     if (this.book) query.set('in', this.book)
-    const { images, next, total, hint } = await this.read(place(`api/images?${query}`), this.abort.signal)
+    if (this.folder) query.set('folder', this.folder)
+    if (this.sort) query.set('sort', this.sort)
+    const { images, next, total, hint, folders } = await this.read(place(`api/images?${query}`), this.abort.signal)
     await tryFormats(images.map((image) => image.format))
     this.images.push(...images)
     this.cursor = next ?? null
     this.isComplete = this.cursor === null
     this.total = total
+    this.folders ??= folders
     this.isToBeBuilt = Boolean(hint)
     return images
   }

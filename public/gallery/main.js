@@ -1,4 +1,4 @@
-import { showGallery } from './page.js'
+import { Gallery } from './page.js'
 import { session, takeToken } from './session.js'
 
 start()
@@ -6,7 +6,9 @@ start()
 // No await of the module's own: what it imports when it is needed imports what it has already, and would wait for it.
 async function start() {
   const isWelcome = await takeToken()
-  const { grid, reload } = showGallery()
+  const gallery = new Gallery()
+  const { grid } = gallery
+  const reload = () => gallery.reload()
   const rights = await session()
   const { password, space, writable, spaceWritable } = rights
   const header = document.querySelector('header')
@@ -15,6 +17,7 @@ async function start() {
     const [{ showUploads }, { Selection }] = await Promise.all([import('./upload.js'), import('../editing/selection.js')])
     showUploads(header, reload, rights)
     new Selection(grid, header, reload, rights)
+    gallery.tell()
   }
   if (!isWelcome) {
     const [{ toast }, { text }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])

@@ -1,154 +1,154 @@
-import { albumOf, leaveAlbum, rememberedOpen } from '../paging/album.js'
-import { place } from '../place.js'
-import { imageTitle } from '../sources/ziggurat.js'
+import { rememberedOpen } from '../paging/album.js'
+import { text as browsing } from '../text/browsing.js'
 import { text } from '../text/english.js'
+import { addressOf, askedBy, monthOf } from './asked.js'
 import { Grid } from './grid.js'
 import { Library } from './library.js'
+import { Opening } from './opening.js'
+import { Shelf } from './shelf.js'
+import { States } from './states.js'
 
 const TYPING = 220 // ms
 
-/** The gallery's page: its grid, its search, and the pictures that are opened over it. */
-export function showGallery() {
-  const find = (id) => document.getElementById(id)
-  const field = find('search')
-  const note = find('note')
-  const again = find('again')
-  field.placeholder = text.search
-  field.ariaLabel = text.searchImages
-  again.textContent = text.tryAgain
-  let ring = null
-  /** Pictures over the gallery, once what shows them is there. */
-  let over = null
-  const grid = new Grid(find('grid'), () => read(), (index, event) => {
-    ring = document.activeElement.matches(':focus-visible')
-    const image = grid.images[index]
-    const total = library.isComplete ? grid.images.length : library.total ?? grid.images.length
-    const album = albumOf(grid.images, index, total)
-    leaveAlbum(sessionStorage, image.id, album)
-    // What opens elsewhere, and what is clicked before the script is there, is a link as any.
-    if (!over || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
-    event.preventDefault()
-    leave()
-    over.open(image.cover ?? image.id, { title: imageTitle(image), size: image, album: image.book ? null : album })
-  })
-  const indexOf = (id) => grid.images.findIndex((image) => image.id === id || image.cover === id)
-  const ahead = once(async () => {
-    const { Over } = await import('../page/over.js')
-    over = new Over({
-      owner: document.title === 'Ziggurat' ? '' : document.title,
-      find: (id) => {
-        const index = indexOf(id)
-        return index < 0 ? null : { frame: grid.shown.get(index)?.firstChild ?? null, image: grid.images[index] }
-      },
-      closed: (id) => {
-        grid.layOut()
-        const index = indexOf(id)
-        if (index >= 0) grid.focus(index, ring)
-        ring = null
-        leave()
-      },
-    })
-  })
-  find('grid').addEventListener('pointerdown', (event) => {
-    ahead()
-    const image = grid.images[event.target.closest('.picture')?.dataset.index]
-    // A finger may be about to scroll.
-    if (!over || !image || event.pointerType !== 'mouse' || event.button !== 0 || event.ctrlKey || event.metaKey) return
-    over.expect(image.cover ?? image.id)
-    addEventListener('pointerup', () => setTimeout(() => over.page || over.forget()), { once: true })
-  })
-  // Of a picture that an earlier document of this address had opened.
-  addEventListener('popstate', () => over || location.pathname === place('') || location.reload())
-  let library = new Library('')
+/** The gallery's page: what its address asks for, in a grid; coming back to it leads to the place that was left. */
+export class Gallery {
+  asked = askedBy(location.search)
+  library = new Library('')
+  /** Where to go as soon as it is read: the place of the entry in the history. */
+  left = null
 
-  const say = (words, canRetry = false) => {
-    note.textContent = words
-    note.hidden = !words
-    again.hidden = !canRetry
+  constructor() {
+    const find = (id) => document.getElementById(id)
+    this.field = find('search')
+    this.field.placeholder = text.search
+    this.field.ariaLabel = text.searchImages
+    this.grid = new Grid(find('grid'), () => this.read(), (index, event) => this.opening.open(index, event))
+    this.opening = new Opening(this.grid, {
+      total: () => this.library.isComplete ? this.grid.images.length : this.library.total ?? this.grid.images.length,
+      leave: () => this.leave(),
+    })
+    this.shelf = new Shelf(find('shelf'), (asked) => this.ask(asked))
+    this.states = new States(document.querySelector('main'), { again: () => this.again(), ask: (asked) => this.ask(asked) })
+    this.#listen()
+    this.#returned()
+    this.search()
   }
-  const read = async () => {
-    const current = library
+
+  /**
+   * Asks for something else: a folder is a place of its own in the history.
+   * @param {Partial<import('./asked.js').Asked>} asked
+   */
+  ask(asked) {
+    this.left = null
+    this.leave()
+    this.asked = { ...this.asked, ...asked }
+    const write = 'folder' in asked ? 'pushState' : 'replaceState'
+    history[write](null, '', addressOf(this.asked))
+    this.search()
+    if ('folder' in asked) scrollTo(0, 0)
+  }
+
+  /** Reads what is asked for from its start. */
+  search() {
+    this.library.stop()
+    this.library = new Library(this.asked.query, undefined, null, this.asked)
+    if (document.activeElement !== this.field) this.field.value = this.asked.query
+    const isByDate = /^-?date$/.test(this.asked.sort)
+    this.grid.group = isByDate ? (image) => monthOf(image, browsing.withoutDate) : null
+    this.grid.clear()
+    this.states.loading()
+    this.read()
+  }
+
+  /** Reads on, where something is left. */
+  async read() {
+    const current = this.library
     if (current.isComplete || current.reading || current.abort.signal.aborted) return
     try {
       const images = await current.more()
-      if (current !== library) return
-      grid.append(images)
-      comeBack()
-      grid.drawn().then(() => (globalThis.requestIdleCallback ?? setTimeout)(ahead))
-      say(grid.images.length > 0 ? '' : current.query ? text.nothingFound(current.query)
-        : current.isToBeBuilt ? text.toBeBuilt : text.noImages)
+      if (current !== this.library) return
+      this.grid.append(images)
+      this.shelf.show(this.asked, current.folders, current.total)
+      this.#comeBack()
+      this.opening.ahead()
+      this.tell()
     } catch (error) {
-      if (current === library && !current.abort.signal.aborted) say(text.libraryUnreachable, true)
+      if (current === this.library && !current.abort.signal.aborted) this.states.broken()
     }
   }
-  let left = null
-  const comeBack = () => {
-    if (!left) return
-    const { top, count, open, ring: wasSeen } = left
-    if (grid.images.length < count && !library.isComplete) return read()
-    left = null
+
+  /** What is said where no picture is, as far as all is read; it depends on what the visitor may do. */
+  tell() {
+    if (this.grid.images.length > 0) this.states.none()
+    else if (this.library.isComplete) this.states.empty(this.asked, this.library.isToBeBuilt)
+  }
+
+  /** Asks again where the server did not answer. */
+  again() {
+    this.states.loading()
+    this.read()
+  }
+
+  /** Reads all anew, and stays where it is: something has changed. */
+  reload() {
+    const open = this.grid.box.contains(document.activeElement) && this.grid.images[this.grid.focused]?.id
+    this.left = { top: scrollY, count: this.grid.images.length, open }
+    this.search()
+  }
+
+  /** Writes the place into the entry of the history, unless a picture is open, which has its own. */
+  leave() {
+    if (this.opening.isOpen) return
+    history.replaceState({ place: { top: scrollY, count: this.grid.images.length, ring: this.opening.ring } }, '')
+  }
+
+  #returned() {
+    this.left = history.state?.place ?? null
+    if (this.left && this.left.ring !== null) this.left.open = rememberedOpen(sessionStorage)
+  }
+
+  #comeBack() {
+    if (!this.left) return
+    const { top, count, open, ring } = this.left
+    if (this.grid.images.length < count && !this.library.isComplete) return this.read()
+    this.left = null
     scrollTo(0, top)
-    const index = grid.images.findIndex(({ id, cover = id }) => id === open || cover === open)
-    if (index >= 0) grid.focus(index, wasSeen)
-    ring = null
-    leave()
-  }
-  const returned = () => {
-    left = history.state?.place ?? null
-    if (left && left.ring !== null) left.open = rememberedOpen(sessionStorage)
-  }
-  returned()
-  history.scrollRestoration = 'manual'
-  const leave = () => over?.page || history.replaceState({ place: { top: scrollY, count: grid.images.length, ring } }, '')
-  addEventListener('pagehide', leave)
-  addEventListener('pageshow', ({ persisted }) => {
-    if (!persisted) return
-    returned()
-    comeBack()
-  })
-  const search = (query) => {
-    library.stop()
-    library = new Library(query)
-    grid.clear()
-    say(text.loading)
-    read()
+    const index = this.grid.indexOf(open)
+    if (index >= 0) this.grid.focus(index, ring)
+    this.opening.ring = null
+    this.leave()
   }
 
-  let timer = 0
-  field.oninput = () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      const query = field.value.trim()
-      left = null
-      history.replaceState(null, '', query ? `?q=${encodeURIComponent(query)}` : location.pathname)
-      search(query)
-    }, TYPING)
-  }
-  again.onclick = () => {
-    say(text.loading)
-    read()
-  }
-  document.addEventListener('keydown', (event) => {
-    if (event.key !== '/' || over?.page || event.target === field || event.ctrlKey || event.metaKey) return
-    event.preventDefault()
-    field.focus()
-  })
-  field.value = new URLSearchParams(location.search).get('q') ?? ''
-  search(field.value.trim())
-  const reload = () => {
-    const open = grid.box.contains(document.activeElement) && grid.images[grid.focused]?.id
-    left = { top: scrollY, count: grid.images.length, open }
-    search(field.value.trim())
-  }
-  return { grid, reload }
-}
-
-/** A function that runs at its first call alone. @param {() => unknown} run */
-function once(run) {
-  let isDone = false
-  return () => {
-    if (isDone) return
-    isDone = true
-    run()
+  #listen() {
+    const { field } = this
+    history.scrollRestoration = 'manual'
+    addEventListener('pagehide', () => this.leave())
+    addEventListener('pageshow', ({ persisted }) => {
+      if (!persisted) return
+      this.#returned()
+      this.#comeBack()
+    })
+    addEventListener('popstate', () => {
+      const asked = askedBy(location.search)
+      if (this.opening.isOpen || addressOf(asked) === addressOf(this.asked)) return
+      this.asked = asked
+      this.#returned()
+      this.search()
+    })
+    let timer = 0
+    field.oninput = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => this.ask({ query: field.value.trim() }), TYPING)
+    }
+    field.form.onsubmit = (event) => {
+      event.preventDefault()
+      clearTimeout(timer)
+      this.ask({ query: field.value.trim() })
+    }
+    document.addEventListener('keydown', (event) => {
+      if (event.key !== '/' || this.opening.isOpen || event.target === field || event.ctrlKey || event.metaKey) return
+      event.preventDefault()
+      field.focus()
+    })
   }
 }

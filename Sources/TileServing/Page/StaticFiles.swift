@@ -15,6 +15,16 @@ final class StaticFiles: Sendable {
     let gzip: [UInt8]?
     let tag: EntityTag
     let policy: PagePolicy
+
+    /// In front of the title, where what a page says of itself begins.
+    func with(_ head: String) -> Page {
+      guard let title = plain.firstRange(of: Array("<title>".utf8)) else { return self }
+      var bytes = plain
+      bytes.insert(contentsOf: Array(head.utf8), at: title.lowerBound)
+      return Page(
+        identity: identity, plain: bytes, gzip: Response.gzip(bytes, level: 6), tag: EntityTag(of: bytes),
+        policy: policy)
+    }
   }
 
   private let root: String
@@ -35,19 +45,24 @@ final class StaticFiles: Sendable {
     enclosure = try Enclosure(root)
   }
 
-  /// - Parameter path: decoded, below the folder.
-  func response(_ path: String, acceptEncoding: String, frames: FrameAncestors = .own) -> Response {
+  /// - Parameters:
+  ///   - path: decoded, below the folder.
+  ///   - head: what a page's head has besides.
+  func response(
+    _ path: String, acceptEncoding: String, frames: FrameAncestors = .own, head: String = ""
+  ) -> Response {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let isClean = parts.allSatisfy {
       !$0.isEmpty && !$0.hasPrefix(".") && !$0.contains("\\") && !$0.contains("\0")
     }
     guard isClean else { return .text(404, "there is nothing at this path") }
-    let page: Page
+    var page: Page
     switch self.page(path) {
     case .found(let found): page = found
     case .missing: return .text(404, "there is nothing at this path")
     case .unreadable: return .text(500, "this file cannot be read")
     }
+    if !head.isEmpty { page = page.with(head) }
     let (coding, compressed) = self.compressed(page, path, ContentCodings(acceptEncoding))
     var headers: [(name: String, value: String)] = [
       ("Content-Type", Self.mediaType(path)),

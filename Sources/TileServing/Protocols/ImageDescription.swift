@@ -77,6 +77,8 @@ struct ImageDescription: Encodable {
   var dimensions: ImageDimensions?
   var animation: Animation?
   var original: Original?
+  /// Whether the picture moves; absent where it does not.
+  let moves: Bool?
   /// What `?g=` pins a URL to.
   let generation: String
   let urls: [String: String]
@@ -123,6 +125,7 @@ struct ImageDescription: Encodable {
     page = isBook ? nil : entry.page
     micronsPerPixel = entry.micronsPerPixel
     bytes = entry.bytes
+    moves = entry.isMoving ? true : nil
     generation = String(entry.generation, radix: 16)
     let (own, segment) = (PercentEncoding.encode(id.text), PercentEncoding.encode(entry.id.text))
     var urls = [

@@ -34,6 +34,8 @@ struct ListedImage: Encodable {
     let `in`: String?
     let label: String?
     let title: String
+    let date: String?
+    let moves: Bool?
     let width: Int
     let height: Int
     let tileSize: Int
@@ -48,6 +50,7 @@ struct ListedImage: Encodable {
       (id, title, width, height) = (image.id.text, image.title, image.width, image.height)
       (tileSize, overlap, format) = (image.tileSize, image.overlap, image.format)
       (generation, pages, page) = (image.generation, image.pages, image.page)
+      (date, moves) = (image.date, image.moves)
       (book, cover, `in`, label) = (image.book, image.cover?.text, image.in?.text, image.label)
       urls = image.urls.filter { $0.key == "dzi" }
     }

@@ -139,9 +139,20 @@ struct PresentationManifest {
 
   func thumbnail(_ entry: CatalogEntry) -> JSONValue { picture(entry, side: 256) }
 
-  /// The finest level within `side` pixels along a side: it is one tile or cheap to make.
   private func picture(_ entry: CatalogEntry, side: Int) -> JSONValue {
-    guard let pyramid = entry.pyramid else { return [:] }
+    guard let picture = Self.picture(entry, side: side, base: base) else { return [:] }
+    return [
+      "id": .text(picture.address), "type": "Image", "format": "image/jpeg",
+      "width": .integer(picture.size.width), "height": .integer(picture.size.height),
+      "service": [["id": .text(picture.service), "type": "ImageService3", "profile": "level2"]],
+    ]
+  }
+
+  /// The finest level within `side` pixels along a side: it is one tile or cheap to make.
+  static func picture(
+    _ entry: CatalogEntry, side: Int, base: String
+  ) -> (service: String, address: String, size: PixelSize)? {
+    guard let pyramid = entry.pyramid else { return nil }
     var level = pyramid.topLevel
     while max(pyramid.size(ofLevel: level).width, pyramid.size(ofLevel: level).height) > side { level -= 1 }
     let size = pyramid.size(ofLevel: level)
@@ -150,11 +161,7 @@ struct PresentationManifest {
       let whole = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
       IIIFTileName.write(whole, level: level, of: pyramid, .three, .jpeg, &$0)
     }
-    return [
-      "id": "\(service)/\(name)", "type": "Image", "format": "image/jpeg",
-      "width": .integer(size.width), "height": .integer(size.height),
-      "service": [["id": .text(service), "type": "ImageService3", "profile": "level2"]],
-    ]
+    return (service, "\(service)/\(name)", size)
   }
 
   static func title(_ entry: CatalogEntry) -> String { entry.metadata.title ?? entry.id.name }

@@ -20,6 +20,8 @@ extension Router {
       let images: [ListedImage]
       let total: Int
       let next: String?
+      /// Right below the folder that is listed, on the first page of all that it holds.
+      let folders: [String]?
       /// What to do where there is nothing yet.
       let hint: String?
     }
@@ -36,12 +38,25 @@ extension Router {
       let isEmpty = listing.total == 0 && query.selection.isWhole && !site.access.isWritable
       let page = Response.json(
         Page(
-          images: images, total: listing.total, next: listing.next,
+          images: images, total: listing.total, next: listing.next, folders: try folders(query),
           hint: isEmpty ? "pictures become images by 'ziggurat build PICTURES --library DIR'" : nil))
       return listing.entries.contains(where: \.isWordless) ? page.forNow : page
     } catch {
       return .problem(500, "Unreadable", "the library's catalog cannot be read").because(error)
     }
+  }
+
+  /// Those of an open space stand in front, as its images do.
+  private func folders(_ query: ListQuery) throws(StorageError) -> [String]? {
+    guard query.cursor == nil, query.selection.text?.isEmpty != false else { return nil }
+    if case .book = query.selection.scope { return nil }
+    guard let folder = query.selection.scope.place else {
+      let own = try visitor.space?.library.catalog.folders(in: nil).map(\.marked) ?? []
+      return try (own + site.library.catalog.folders(in: nil)).map(\.text)
+    }
+    guard let place = place(folder) else { return [] }
+    let found = try place.library.catalog.folders(in: place.id)
+    return found.map { folder.isPrivate ? $0.marked.text : $0.text }
   }
 
   /// `/api/images/{id}`

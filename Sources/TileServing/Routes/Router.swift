@@ -29,7 +29,7 @@ struct Router {
     case .tiles(let request): tiles(request)
     case .presentation(let request): presentation(request)
     case .api(let request): api(request)
-    case .view(let id): .now(view(path.id(id)))
+    case .view(let id): view(path.id(id))
     case .openAPI: .now(.json(site.apiDescription))
     case .health: .text(200, "ok")
     case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .now(metrics())
@@ -39,25 +39,7 @@ struct Router {
 
   private var hidesMetrics: Bool { site.access.hidesMetrics && !request.isMonitor }
 
-  /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
-  private func view(_ id: ImageID?) -> Response {
-    var response = page("view.html", frames: site.access.frames)
-    let place = id.flatMap(place)
-    if response.status == 200, (try? place.flatMap({ try $0.library.archive($0.id) })) == nil {
-      if let id, let cover = cover(ofBook: id) {
-        let segment = PercentEncoding.encode(cover.id.text)
-        return Response(
-          303, [("Location", "\(site.basePath.text)/view/\(segment)"), ("Cache-Control", "no-store")],
-          .bytes([]))
-      }
-      response.status = 404
-      // It may be there for who unlocks a space next.
-      response["Cache-Control"] = "no-store"
-    }
-    return response
-  }
-
-  private func page(_ path: String, frames: FrameAncestors = .own) -> Response {
+  func page(_ path: String, frames: FrameAncestors = .own, head: String = "") -> Response {
     guard let files = site.files else {
       return .text(
         404,
@@ -67,7 +49,7 @@ struct Router {
     }
     return files.response(
       path.isEmpty ? "index.html" : path, acceptEncoding: request.header("Accept-Encoding") ?? "",
-      frames: frames)
+      frames: frames, head: head)
   }
 
   static func number(_ text: String) -> Int? {

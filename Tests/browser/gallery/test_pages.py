@@ -182,7 +182,7 @@ class Gallery(PageTest):
         visit.open(wait=False)
         visit.page.get_by_role("button", name="Try again").click()
         visit.until("return document.querySelectorAll('.there').length >= 3")
-        self.assertTrue(visit.run("return document.getElementById('again').hidden"))
+        self.assertTrue(visit.run("return document.getElementById('state').hidden"))
 
     def test_thumbnails_that_did_not_come_are_there_when_the_network_is_back(self):
         visit = self.visit(faults=["ERR_FAILED", "/dzi/"])

@@ -1,0 +1,33 @@
+import Catalog
+import HTTPMessages
+import TileGeometry
+import TileProtocols
+
+/// What a page says of its picture to those who show its link with a preview (the Open Graph protocol, https://ogp.me).
+struct LinkCard {
+  /// Pixels of the longer side at most: services take up to 1200.
+  private static let side = 1200
+
+  /// Elements for the page's head.
+  let html: String
+
+  /// - Parameter base: absolute, since a preview is made elsewhere.
+  init?(_ entry: CatalogEntry, base: String, _ site: SiteIdentity) {
+    guard let picture = PresentationManifest.picture(entry, side: Self.side, base: base) else {
+      return nil
+    }
+    let address = "\(base)/view/\(PercentEncoding.encode(entry.id.text))"
+    let metadata = entry.metadata
+    let facts = [
+      ("og:type", "website"), ("og:title", metadata.title ?? entry.id.name),
+      ("og:description", metadata.caption), ("og:site_name", site.name), ("og:url", address),
+      ("og:image", picture.address),
+      ("og:image:width", "\(picture.size.width)"), ("og:image:height", "\(picture.size.height)"),
+      ("og:image:type", "image/jpeg"),
+    ]
+    let lines = facts.compactMap { name, value in
+      value.map { "<meta property=\"\(name)\" content=\"\(HTMLText.attribute($0))\">\n" }
+    }
+    html = "<meta name=\"twitter:card\" content=\"summary_large_image\">\n" + lines.joined()
+  }
+}

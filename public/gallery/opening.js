@@ -1,0 +1,80 @@
+import { albumOf, leaveAlbum } from '../paging/album.js'
+import { place } from '../place.js'
+import { imageTitle } from '../sources/ziggurat.js'
+
+/** Opens the gallery's pictures over it, as soon as what shows them is there; as links do until then. */
+export class Opening {
+  /** @type {import('../page/over.js').Over | null} */
+  over = null
+  /** Whether the last one was opened by a key, or the focus was seen otherwise. */
+  ring = null
+  #isLoading = false
+
+  /**
+   * @param {import('./grid.js').Grid} grid
+   * @param {{ total(): number, leave(): void }} gallery how many pictures there are, read or not; writes down its place
+   */
+  constructor(grid, { total, leave }) {
+    Object.assign(this, { grid, total, leave })
+    // Of a picture that an earlier document of this address had opened.
+    addEventListener('popstate', () => this.over || location.pathname === place('') || location.reload())
+    grid.box.addEventListener('pointerdown', (event) => this.#press(event))
+  }
+
+  /** Whether a picture is open. */
+  get isOpen() { return Boolean(this.over?.page) }
+
+  /** @param {number} index @param {MouseEvent} event the click */
+  open(index, event) {
+    const { images } = this.grid
+    const image = images[index]
+    const album = albumOf(images, index, this.total())
+    this.ring = document.activeElement.matches(':focus-visible')
+    leaveAlbum(sessionStorage, image.id, album)
+    // What opens elsewhere is a link as any.
+    if (!this.over || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    this.leave()
+    this.over.open(image.cover ?? image.id, { title: imageTitle(image), size: image, album: image.book ? null : album })
+  }
+
+  /** Loads what shows pictures, once the thumbnails are there and nothing else is to be done. */
+  async ahead() {
+    await this.grid.drawn()
+    ;(globalThis.requestIdleCallback ?? setTimeout)(() => this.#load())
+  }
+
+  async #load() {
+    if (this.#isLoading) return
+    this.#isLoading = true
+    const { Over } = await import('../page/over.js')
+    this.over = new Over({
+      owner: document.title === 'Ziggurat' ? '' : document.title,
+      find: (id) => this.#find(id), closed: (id) => this.#closed(id),
+    })
+  }
+
+  /** @param {PointerEvent} event */
+  #press(event) {
+    this.#load()
+    const { images } = this.grid
+    const image = images[event.target.closest('.picture')?.dataset.index]
+    // A finger may be about to scroll.
+    if (!this.over || !image || event.pointerType !== 'mouse' || event.button !== 0 || event.ctrlKey || event.metaKey) return
+    this.over.expect(image.cover ?? image.id)
+    addEventListener('pointerup', () => setTimeout(() => this.isOpen || this.over.forget()), { once: true })
+  }
+
+  #find(id) {
+    const index = this.grid.indexOf(id)
+    return index < 0 ? null : { frame: this.grid.shown.get(index)?.firstChild ?? null, image: this.grid.images[index] }
+  }
+
+  #closed(id) {
+    this.grid.layOut()
+    const index = this.grid.indexOf(id)
+    if (index >= 0) this.grid.focus(index, this.ring)
+    this.ring = null
+    this.leave()
+  }
+}
