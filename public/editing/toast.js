@@ -5,8 +5,15 @@ const [READ, REACH] = [4000, 12_000] // ms
 const spoken = make('p', { className: 'spoken', role: 'status' })
 document.body.append(spoken)
 
+/** Says something to who hears the page. @param {string} words */
 export function speak(words) { spoken.textContent = words }
 
+/**
+ * Says something for a while, to all.
+ * @param {string} words
+ * @param {string} [name] what can be done about it
+ * @param {() => void} [run] does that
+ */
 export function toast(words, name, run) {
   document.querySelector('.toast')?.remove()
   const act = () => {

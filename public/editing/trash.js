@@ -6,6 +6,24 @@ import { toast } from './toast.js'
 const MOST = 1000 // of one request
 const NOTE = 'ziggurat-deleted'
 
+/** @typedef {{ ids: Set<string>, deletions: string[] }} Deleted images, and the server's names for what restores them */
+
+/** What Ctrl+Z brings back. @type {(() => void) | null} */
+let undo = null
+
+document.addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'z' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+  // A field has its own.
+  if (!undo || event.composedPath()[0].matches('input, textarea')) return
+  event.preventDefault()
+  document.querySelector('.toast')?.remove()
+  undo()
+})
+
+/**
+ * @param {string[]} ids
+ * @returns {Promise<Deleted>} what is deleted of them
+ */
 export async function deleteImages(ids) {
   const result = { ids: new Set(), deletions: [] }
   for (const own of [true, false]) {
@@ -20,23 +38,40 @@ export async function deleteImages(ids) {
   return result
 }
 
+/**
+ * Says what was deleted, and brings it back when it is asked to: by the button as long as that is seen, by Ctrl+Z until the next.
+ * @param {Deleted} deleted
+ * @param {number} wanted how many were to be deleted
+ * @param {(isAll: boolean) => void} restored is called when they are back
+ */
 export function offerUndo({ ids, deletions }, wanted, restored) {
   const words = [text.deleted(ids.size)]
   if (ids.size < wanted) words.push(text.notDeleted(wanted - ids.size))
-  toast(words.join(' '), text.undo, deletions.length && (async () => {
+  const run = async () => {
+    undo = null
     try {
       let count = 0
-      for (const id of deletions) count += (await ask('POST', place(`api/deleted/${id}/restore`))).restored.length
+      for (const id of deletions) count += await restore(id)
       restored(count === ids.size)
       toast(text.restored(count))
     } catch (error) {
       toast(error.message)
     }
-  }))
+  }
+  undo = deletions.length ? run : null
+  toast(words.join(' '), text.undo, undo)
 }
 
+/** Brings one deletion back. @param {string} id @returns {Promise<number>} how many pictures that are */
+export async function restore(id) { return (await ask('POST', place(`api/deleted/${id}/restore`))).restored.length }
+
+/** What can be restored, the last deleted first. @returns {Promise<{ id: string, images: string[], deleted: number, expires: number }[]>} */
+export async function trash() { return (await ask('GET', place('api/deleted'))).deleted }
+
+/** For the gallery, where a page of its own is left for that. @param {Deleted} deleted */
 export function leaveNote({ deletions, ids }) { sessionStorage.setItem(NOTE, JSON.stringify([deletions, [...ids]])) }
 
+/** @returns {Deleted | undefined} */
 export function takeNote() {
   const [deletions, ids] = JSON.parse(sessionStorage.getItem(NOTE) ?? '[]')
   sessionStorage.removeItem(NOTE)

@@ -1,9 +1,15 @@
 import { imageTitle } from '../sources/ziggurat.js'
 import { text } from '../text/writing.js'
 import { editImage } from './form.js'
-import { deleteImages, leaveNote } from './trash.js'
+import { deleteImages, leaveNote, offerUndo } from './trash.js'
 
-export function showEditing(viewer, back) {
+/**
+ * What who may write can do with the picture that is open.
+ * @param {import('../page/page.js').PicturePage} page
+ * @returns {{ name: string, run(): void }[]} for the viewer's menu
+ */
+export function editingActions(page) {
+  const { viewer } = page
   const fail = ({ message }) => viewer.say(message)
   const edit = () => {
     const { source } = viewer
@@ -12,15 +18,22 @@ export function showEditing(viewer, back) {
       source.title = imageTitle(source.details)
       viewer.dispatchEvent(new Event('open'))
       viewer.say(text.saved)
+      page.changed()
     }).catch(fail)
   }
   const remove = async () => {
     try {
-      const result = await deleteImages([viewer.source.details.id])
+      const { id } = viewer.source.details
+      const result = await deleteImages([id])
       if (!result.ids.size) return viewer.say(text.notDeleted(1))
-      leaveNote(result)
-      location.replace(back.href)
+      const putBack = page.remove(id)
+      if (!putBack) {
+        // The gallery offers it, which is another document here.
+        leaveNote(result)
+        return location.replace(page.back.href)
+      }
+      offerUndo(result, 1, putBack)
     } catch (error) { fail(error) }
   }
-  viewer.actions = [{ name: text.edit, run: edit }, { name: text.delete, run: remove }]
+  return [{ name: text.edit, run: edit }, { name: text.delete, run: remove }]
 }

@@ -6,7 +6,12 @@ import { icon } from './icons.js'
 import { logIn, session } from './session.js'
 
 const NOTE = 'ziggurat-locked'
+/** Between the pages of this server: who locks tells the others. */
+const channel = () => new BroadcastChannel(`ziggurat-locked ${place('')}`)
+let isWatched = false
+let isLeaving = false
 
+/** The button that unlocks a private space, or locks it. @param {HTMLElement} header */
 export async function showLock(header) {
   const { space } = await session()
   const words = space ? text.lock : text.unlock
@@ -21,8 +26,12 @@ export async function showLock(header) {
   }
 }
 
+/** Leaves the page as soon as its private space is locked: by itself, here, or in another page. */
 export function watchSession() {
+  if (isWatched) return
+  isWatched = true
   let timer
+  channel().onmessage = () => leave(true)
   const look = async () => {
     clearTimeout(timer)
     const { space, expires } = await session(true)
@@ -37,7 +46,11 @@ export function watchSession() {
   look()
 }
 
+/** @param {boolean} [isTold] whether the gallery says that it was locked */
 function leave(isTold) {
+  // Who locks is told so, too.
+  if (isLeaving) return
+  isLeaving = true
   document.body.hidden = true
   sessionStorage.clear()
   if (isTold) sessionStorage.setItem(NOTE, 1)
@@ -47,7 +60,11 @@ function leave(isTold) {
 
 async function lock() {
   const { ok } = await fetch(place('api/session'), { method: 'DELETE' })
-  if (ok) leave()
+  if (!ok) return
+  const others = channel()
+  others.postMessage('')
+  others.close()
+  leave()
 }
 
 function ask() {

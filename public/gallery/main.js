@@ -3,6 +3,13 @@ import { session, takeToken } from './session.js'
 
 start()
 
+// Pasted into an open page, an address with a token loads nothing.
+addEventListener('hashchange', async () => {
+  if (!location.hash.startsWith('#token=')) return
+  if (await takeToken()) location.reload()
+  else sayItIsOver()
+})
+
 // No await of the module's own: what it imports when it is needed imports what it has already, and would wait for it.
 async function start() {
   const isWelcome = await takeToken()
@@ -14,13 +21,17 @@ async function start() {
   const header = document.querySelector('header')
   if (password || space) (await import('./lock.js')).showLock(header)
   if (writable || spaceWritable) {
-    const [{ showUploads }, { Selection }] = await Promise.all([import('./upload.js'), import('../editing/selection.js')])
+    const [{ showUploads }, { Selection }, { trashButton }] = await Promise.all([
+      import('./upload.js'), import('../editing/selection.js'), import('../editing/trash-page.js')])
     showUploads(header, reload, rights)
     new Selection(grid, header, reload, rights)
+    gallery.shelf.add(trashButton(reload))
     gallery.tell()
   }
-  if (!isWelcome) {
-    const [{ toast }, { text }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])
-    toast(text.linkIsOver)
-  }
+  if (!isWelcome) sayItIsOver()
+}
+
+async function sayItIsOver() {
+  const [{ toast }, { text }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])
+  toast(text.linkIsOver)
 }

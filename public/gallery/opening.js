@@ -12,10 +12,11 @@ export class Opening {
 
   /**
    * @param {import('./grid.js').Grid} grid
-   * @param {{ total(): number, leave(): void }} gallery how many pictures there are, read or not; writes down its place
+   * @param {{ total(): number, leave(): void, reload(): void }} gallery how many pictures there are, read or not; writes down its
+   *   place; reads anew
    */
-  constructor(grid, { total, leave }) {
-    Object.assign(this, { grid, total, leave })
+  constructor(grid, { total, leave, reload }) {
+    Object.assign(this, { grid, total, leave, reload })
     // Of a picture that an earlier document of this address had opened.
     addEventListener('popstate', () => this.over || location.pathname === place('') || location.reload())
     grid.box.addEventListener('pointerdown', (event) => this.#press(event))
@@ -50,7 +51,7 @@ export class Opening {
     const { Over } = await import('../page/over.js')
     this.over = new Over({
       owner: document.title === 'Ziggurat' ? '' : document.title,
-      find: (id) => this.#find(id), closed: (id) => this.#closed(id),
+      find: (id) => this.#find(id), changed: () => this.reload(), closed: (id) => this.#closed(id),
     })
   }
 

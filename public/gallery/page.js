@@ -26,6 +26,7 @@ export class Gallery {
     this.opening = new Opening(this.grid, {
       total: () => this.library.isComplete ? this.grid.images.length : this.library.total ?? this.grid.images.length,
       leave: () => this.leave(),
+      reload: () => this.reload(),
     })
     this.shelf = new Shelf(find('shelf'), (asked) => this.ask(asked))
     this.states = new States(document.querySelector('main'), { again: () => this.again(), ask: (asked) => this.ask(asked) })

@@ -19,7 +19,7 @@ export function logIn(credential) {
 export async function takeToken() {
   const token = /^#token=(.+)/.exec(location.hash)
   if (!token) return true
-  history.replaceState(history.state, '', location.pathname)
+  history.replaceState(history.state, '', location.pathname + location.search)
   const answer = await logIn({ token: token[1] }).catch(() => null)
   return answer?.ok ?? false
 }

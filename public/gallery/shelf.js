@@ -16,6 +16,13 @@ export class Shelf {
     box.append(this.places, this.order)
   }
 
+  /** What stands behind the order from now on. @param {HTMLElement} tool */
+  add(tool) {
+    this.tool = tool
+    this.box.append(tool)
+    this.box.hidden = false
+  }
+
   /**
    * @param {import('./asked.js').Asked} asked
    * @param {string[]} [folders] the ids of those right below the one that is open; undefined as long as they are not known
@@ -45,6 +52,6 @@ export class Shelf {
       value, textContent: text.orders[value] ?? value, selected: value === sort })))
     this.order.hidden = total < 2
     this.places.hidden = !this.places.childElementCount
-    this.box.hidden = this.order.hidden && this.places.hidden
+    this.box.hidden = !this.tool && this.order.hidden && this.places.hidden
   }
 }

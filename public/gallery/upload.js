@@ -6,7 +6,10 @@ import { icon } from './icons.js'
 import { cancel, send } from './tus.js'
 
 const AT_ONCE = 3
+/** A phone, or what is held like one: it has no other to send pictures to it, and nothing to drop. */
+const isPhone = matchMedia('(pointer: coarse) and (hover: none)').matches
 
+/** The button that opens the panel; what is dropped on the page opens it, too. */
 export function showUploads(header, reload, rights) {
   const panel = new Panel(reload, rights)
   header.append(button('round add', text.addPictures, () => panel.open(), icon('add')))
@@ -34,13 +37,15 @@ class Panel {
     }
     this.rows = new Map()
     this.queue = []
+    /** Names of what this page sends: the server may tell of it before this page knows what it is called there. */
+    this.queued = new Set()
     this.sending = 0
     this.left = make('p', { className: 'left', hidden: true })
     this.list = make('ul', { ariaLive: 'polite' })
     this.phone = make('figure', { hidden: true })
     this.into = make('input', { type: 'checkbox', checked: spaceWritable, disabled: !writable })
     this.parts = [
-      make('p', { textContent: text.dropHere }),
+      make('p', { textContent: isPhone ? text.choosePhone : text.dropHere }),
       make('label', { className: 'into', hidden: !spaceWritable }, this.into, text.intoSpace),
       ...this.choice('choose', text.choosePictures, { multiple: true }),
       ...this.choice('camera', text.takePhoto, {}), this.left, this.list, this.phone]
@@ -60,7 +65,7 @@ class Panel {
     if (this.dialog?.open) return
     this.dialog = showDialog(document.body, text.addPictures, this.parts, 'uploads')
     this.listen()
-    if (!this.into.disabled) this.showPhone()
+    if (!this.into.disabled && !isPhone) this.showPhone()
   }
 
   async showPhone() {
@@ -81,11 +86,24 @@ class Panel {
       const { id, name, stage } = upload
       const row = this.rows.get(id)
       if (row) return row.tell(upload)
+      const isMine = JSON.stringify([localStorage, sessionStorage]).includes(id)
+      const isOver = stage === 'done' || stage === 'failed'
+      if (!isMine && !isOver && !this.queued.has(name)) return this.follow(upload)
       // Of an earlier visit: no page may keep a file.
-      if (stage === 'receiving' && JSON.stringify([localStorage, sessionStorage]).includes(id)) this.unfinished.set(id, name)
+      if (stage === 'receiving' && isMine) this.unfinished.set(id, name)
       else this.unfinished.delete(id)
       this.tellLeft()
     })
+  }
+
+  /** Another device's, as far as it is told. */
+  follow(upload) {
+    const row = new Row({ name: upload.name }, this)
+    row.button.hidden = true
+    row.item.classList.add('other')
+    row.item.title = text.fromOthers
+    this.rows.set(upload.id, row)
+    row.tell(upload)
   }
 
   tellLeft() {
@@ -101,6 +119,7 @@ class Panel {
   add(files) {
     for (const file of files) {
       file.folder = this.into.checked ? '~/' : ''
+      this.queued.add(file.name)
       this.queue.push(new Row(file, this))
     }
     this.pump()
@@ -165,7 +184,7 @@ class Row {
 
   end(name, words) {
     this.isOver = true
-    this.item.className = name
+    this.item.classList.add(name)
     this.show(2, words)
     this.bar.hidden = this.button.hidden = true
   }

@@ -27,8 +27,9 @@ export function showViewMenu(viewer, point) {
     item(text.flip, () => viewer.flip()),
     ...cropService(source) ? [item(text.crop, () => new Cropper(viewer))] : [],
     item(text.details, () => showDetails(viewer)),
-    ...viewer.actions,
     item(text.keys, () => showKeys(viewer)),
+    // What cannot be taken for anything else stands last.
+    ...viewer.actions,
   ], text.more)
 }
 

@@ -24,10 +24,11 @@ export class Over {
    * @param {object} gallery
    * @param {string} gallery.owner whose gallery it is, for the title; empty for nobody's
    * @param {(id: string) => Thumbnail | null} gallery.find the thumbnail of a picture, without a frame where it is not in view
+   * @param {() => void} gallery.changed is called when what is listed is not right any more
    * @param {(id: string) => void} gallery.closed is called with what was shown last: there the gallery goes on
    */
-  constructor({ owner, find, closed }) {
-    Object.assign(this, { owner, find, closed, title: document.title, address: location.href })
+  constructor({ owner, find, changed, closed }) {
+    Object.assign(this, { owner, find, changed, closed, title: document.title, address: location.href })
     this.#prepare()
     addEventListener('popstate', () => this.#follow())
   }
@@ -73,6 +74,7 @@ export class Over {
     box.inert = false
     this.#cover(true)
     const page = this.page = new PicturePage(box, { owner: this.owner, gallery: this.address })
+    page.changed = this.changed
     page.show(id, { hash: location.hash, ...known })
     page.viewer.focus({ preventScroll: true, focusVisible: false })
     const thumbnail = this.find(id)

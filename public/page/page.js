@@ -24,6 +24,9 @@ export class PicturePage {
   /** The link to the view of which the address tells, if in other words. */
   #told = ''
 
+  /** Is called when the picture's words have changed, or a picture is gone or back: what lists it is not right any more. */
+  changed = () => {}
+
   /**
    * @param {HTMLElement} box holds the viewer and the bar, as `view.html` has them
    * @param {{ owner?: string, gallery?: string }} [options] the owner's name, which titles end with; the address that the
@@ -100,7 +103,8 @@ export class PicturePage {
     viewer.addEventListener('leave', () => this.back.click())
     viewer.addEventListener('page', () => this.#turned())
     viewer.addEventListener('open', () => this.#findAlbum(), { once: true })
-    viewer.addEventListener('complete', () => this.#showEditing(), { once: true })
+    viewer.addEventListener('complete', () => this.#showEditing())
+    viewer.addEventListener('page', () => { viewer.actions = [] })
     addEventListener('hashchange', () => {
       const linked = viewer.viewport && linkedViewport(location.hash, viewer.viewport, viewer.source.pyramid.imageSize)
       if (linked) viewer.viewport = linked
@@ -172,11 +176,41 @@ export class PicturePage {
     field.style.width = `${String(this.album.total).length + 1.5}ch`
   }
 
+  /** What who may write can do, of a picture that is private or everybody's. */
   async #showEditing() {
+    const { id } = this
     const { writable, spaceWritable } = await session()
-    if (!(this.first.startsWith('~/') ? spaceWritable : writable)) return
-    const { showEditing } = await import('../editing/viewing.js')
-    if (!this.#ended.signal.aborted) showEditing(this.viewer, this.back)
+    const mayWrite = id.startsWith('~/') ? spaceWritable : writable
+    const actions = mayWrite ? (await import('../editing/viewing.js')).editingActions(this) : []
+    if (this.id === id && !this.#ended.signal.aborted) this.viewer.actions = actions
+  }
+
+  /**
+   * Takes a picture that was deleted out of the album, and goes on to the next one, or the last.
+   * @param {string} id
+   * @returns {(() => void) | null} brings it back, and to where it was; null where there is no other picture to show
+   */
+  remove(id) {
+    const { album } = this
+    const index = album?.ids.indexOf(id) ?? -1
+    if (index < 0 || album.ids.length < 2) return null
+    this.#follow({ ...album, ids: album.ids.toSpliced(index, 1), total: album.total - 1, index: Math.min(index, album.ids.length - 2) })
+    this.changed()
+    return () => {
+      this.changed()
+      if (this.#ended.signal.aborted) return
+      const { ids, total } = this.album
+      this.#follow({ ...this.album, ids: ids.toSpliced(index, 0, id), total: total + 1, index })
+    }
+  }
+
+  /** Another album, opened at its picture. @param {Album} album */
+  #follow(album) {
+    this.album = album
+    this.viewer.setImages(album.ids.map(apiURL), album.index, album)
+    this.viewer.open(apiURL(this.id))
+    this.find('count').textContent = text.ofCount(album.total)
+    this.#turned()
   }
 }
 

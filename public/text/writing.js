@@ -21,6 +21,16 @@ export const text = {
   tryAgain: 'This did not work. Choose the picture again to go on.',
   unfinished: (names) => `Not finished: ${names}. Choose the same files again to go on where they ended.`,
 
+  choosePhone: 'Send pictures from this phone:',
+  fromOthers: 'From another device',
+
+  trash: 'Trash',
+  trashKeeps: 'What is deleted comes back with all its words, until its time is over.',
+  trashIsEmpty: 'Nothing was deleted lately.',
+  restore: 'Restore',
+  andMore: (names, count) => `${names} and ${number(count)} more`,
+  deletedAt: (time, hours) => `Deleted ${time}; gone for good in ${hours === 1 ? 'an hour' : `${number(hours)} hours`}.`,
+
   select: 'Select pictures',
   selection: 'Selected pictures',
   selected: (count) => `${number(count)} selected`,

@@ -10,6 +10,9 @@ export class Animation {
     this.canvas = make(globalThis.ImageDecoder ? 'canvas' : 'img', { className: 'moving' })
     this.frame = 0
     this.plays = false
+    /** Tiles without transparency have white where the picture has none: so it is while it moves. */
+    this.isClear = !['jpg', 'jpeg'].includes(viewer.source.details.format)
+    if (!this.isClear) this.canvas.style.background = '#fff'
     this.closed = new AbortController()
     viewer.addEventListener('viewport', () => this.place(), { signal: this.closed.signal })
     this.ready = this.load(new URL(url, base), type, plays).catch(() => {})
@@ -69,7 +72,12 @@ export class Animation {
     const { canvas } = this
     canvas.width = image.displayWidth
     canvas.height = image.displayHeight
-    canvas.getContext('2d').drawImage(image, 0, 0)
+    const context = canvas.getContext('2d')
+    if (!this.isClear) {
+      context.fillStyle = '#fff'
+      context.fillRect(0, 0, canvas.width, canvas.height)
+    }
+    context.drawImage(image, 0, 0)
     canvas.dataset.frame = this.frame
     if (!canvas.isConnected) this.viewer.cover(canvas, true)
     this.place()

@@ -103,6 +103,22 @@ class Spaces(PageTest):
         status = visit.run("return (await fetch(argument)).status", tiles[-1])
         self.assertEqual(status, 404)
 
+    def test_locking_in_one_page_closes_the_picture_in_another_at_once(self):
+        root = self.serve()
+        visit = self.gallery(root, GONE)
+        self.unlock(visit, ONE)
+        self.shows(visit, "wedding", "harbour")
+        other = visit.context.new_page()
+        other.goto(root + "view/" + "~%2Fwedding")
+        for _ in range(400):
+            if other.evaluate("document.querySelector('ziggurat-viewer')?.isSharp === true"):
+                break
+            other.wait_for_timeout(25)
+        # Only the other page's word can be so quick: by itself it looks once a minute.
+        visit.page.get_by_role("button", name="Lock the private space").click()
+        other.locator(".locked").filter(has_text="The private space was locked.").wait_for()
+        self.assertNotIn("wedding", other.locator("body").inner_text())
+
     def test_end_of_the_session_is_told_and_takes_the_pictures_along(self):
         root = self.serve("--session-idle", "8")
         gallery, viewer = self.gallery(root, GONE), self.gallery(root, GONE)

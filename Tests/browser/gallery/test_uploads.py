@@ -161,8 +161,34 @@ class Uploads(unittest.TestCase):
             visit.until("return document.querySelector('.add')")
             visit.page.click(".add")
         first.until(f"{left}.hidden === false", "told that it is unfinished")
-        second.until(f"{left}.textContent", "the server's word of it")
+        second.until("return document.querySelector('.uploads .other')", "the server's word of it")
         self.assertTrue(second.run(f"{left}.hidden"))
+
+    def test_what_another_device_sends_is_shown_while_the_panel_is_open(self):
+        host, _ = empty()
+        first, second = self.writer(host), self.writer(host)
+        second.page.click(".add")
+        second.until("return document.querySelector('dialog.uploads').open")
+        first.page.click(".add")
+        first.page.set_input_files("#choose", pictures(1, left=1200))
+        self.done(first, 1)
+        self.done(second, 1)
+        self.assertEqual(second.run("return [document.querySelector('.uploads .other a').textContent, document.querySelector('.other button').hidden]"),
+                         ["photo 0.jpg", True])
+        second.until("return document.querySelectorAll('#grid .picture').length === 1", "and its picture")
+        self.assertEqual(first.run("return document.querySelectorAll('.uploads li').length"), 1, "one's own is there once")
+
+    def test_a_phone_is_not_shown_the_way_to_itself(self):
+        host, _ = empty("--host", "0.0.0.0")
+        visit = Visit(host=host, width=390, height=844, ratio=3, touch=True, is_mobile=True)
+        self.addCleanup(visit.context.close)
+        visit.open("#token=" + TOKEN, wait=False)
+        visit.until("return document.querySelector('.add')")
+        visit.page.tap(".add")
+        visit.until("return globalThis.fetched.some((url) => url.includes('/api/session'))")
+        self.assertIn("from this phone", visit.page.locator("dialog.uploads").inner_text())
+        visit.page.wait_for_timeout(300)
+        self.assertFalse([url for url in visit.requests if "qr.svg" in url])
 
     def test_a_file_that_is_too_large_is_told_how_large_one_may_be(self):
         host, _ = empty("--upload-size", "1")

@@ -82,9 +82,11 @@ class Words(EditingTest):
         self.assertEqual(self.api("images/d")["title"], "The bay")
         visit.page.get_by_role("button", name="More").click()
         visit.page.get_by_role("menuitem", name="Delete").click()
-        self.shown(visit, ["a", "b", "c", "e"])
+        visit.until("return document.getElementById('title').textContent === 'e'", "the next picture")
         self.spoken(visit, "1 picture deleted.")
         visit.page.get_by_role("button", name="Undo").click()
+        visit.until("return location.pathname === '/view/d' && viewer.isSharp")
+        visit.page.keyboard.press("Escape")
         self.shown(visit, ["a", "b", "c", "The bay", "e"])
 
     def test_stored_script_is_text_everywhere(self):

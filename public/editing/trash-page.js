@@ -1,0 +1,53 @@
+import { text } from '../text/writing.js'
+import { showDialog } from '../viewer/dialog.js'
+import { button, make } from '../viewer/element.js'
+import { icon } from '../gallery/icons.js'
+import { toast } from './toast.js'
+import { restore, trash } from './trash.js'
+
+const NAMES = 3
+
+/** Leads to what was deleted. @param {() => void} restored is called when something is back */
+export function trashButton(restored) {
+  return button('round trash', text.trash, () => showTrash(restored), icon('delete'))
+}
+
+/**
+ * Shows what was deleted and for how long it can come back.
+ * @param {() => void} restored is called when something is back
+ */
+export async function showTrash(restored) {
+  const list = make('ul', {})
+  const empty = make('p', { textContent: text.trashIsEmpty })
+  const fill = async () => {
+    const deletions = await trash()
+    empty.hidden = deletions.length > 0
+    list.replaceChildren(...deletions.map((deletion) => row(deletion, async () => {
+      const count = await restore(deletion.id)
+      restored()
+      toast(text.restored(count))
+      await fill()
+    })))
+  }
+  try {
+    await fill()
+    showDialog(document.body, text.trash, [make('p', { textContent: text.trashKeeps }), empty, list], 'trash')
+  } catch ({ message }) {
+    toast(message)
+  }
+}
+
+function row({ images, deleted, expires }, run) {
+  const names = images.slice(0, NAMES).map((id) => id.split('/').pop()).join(', ')
+  const when = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' })
+  const hours = Math.max(1, Math.round((expires - Date.now() / 1000) / 3600))
+  const back = button('wide', text.restore, () => {
+    back.disabled = true
+    run().catch(({ message }) => {
+      back.disabled = false
+      toast(message)
+    })
+  })
+  return make('li', {}, make('strong', { textContent: images.length > NAMES ? text.andMore(names, images.length - NAMES) : names }),
+    make('span', { textContent: text.deletedAt(when.format(deleted * 1000), hours) }), back)
+}
