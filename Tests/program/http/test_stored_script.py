@@ -1,6 +1,7 @@
 """Script in what pictures and people say, and in file names, stays text, wherever it is shown."""
 
 import json
+import re
 import subprocess
 import unittest
 import zipfile
@@ -80,7 +81,8 @@ class StoredScript(ServerTest):
         for path in ["/", *(f"/view/{quote(id, safe='')}" for id in self.ids)]:
             answer = self.server.get(path)
             self.assertEqual(answer.status, 200, path)
-            self.assertNotIn(b"alert", answer.body)
+            # Words for link previews stand between quotation marks, where nothing ends them or begins an element.
+            self.assertNotIn(b"alert", re.sub(rb'<meta property="og:[a-z_:]+" content="[^"<>]*">\n', b"", answer.body))
             self.assertEqual(answer["referrer-policy"], "same-origin")
             policy = dict(part.strip().partition(" ")[::2] for part in answer["content-security-policy"].split(";"))
             script = policy.get("script-src", policy.get("default-src", "*"))
