@@ -75,12 +75,19 @@ class Package(unittest.TestCase):
             stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
         try:
             address = re.fullmatch(r"listening on (http://\S+)\n", process.stdout.readline())[1]
-            for path, kind in (("", "text/html"), ("dzi/harbour_files/10/0_0.jpg", "image/jpeg"),
-                               ("iiif/3/deep%2Fleaf/full/max/0/default.webp", "image/webp"),
-                               ("gallery/main.js", "text/javascript")):
+            def read(path: str, kind: str) -> bytes:
                 with urllib.request.urlopen(address + path, timeout=30) as answer:
                     self.assertEqual(answer.headers.get_content_type(), kind)
-                    self.assertGreater(len(answer.read()), 100)
+                    content = answer.read()
+                self.assertGreater(len(content), 100)
+                return content
+            read("dzi/harbour_files/10/0_0.jpg", "image/jpeg")
+            read("iiif/3/deep%2Fleaf/full/max/0/default.webp", "image/webp")
+            # Bundled: the scripts are called as the page says.
+            scripts = re.findall(r'<script[^>]* src="/([^"]+)"', read("", "text/html").decode())
+            self.assertTrue(scripts)
+            for script in scripts:
+                read(script, "text/javascript")
         finally:
             process.terminate()
             self.assertEqual(process.wait(20), 0)

@@ -266,5 +266,30 @@ class Places(unittest.TestCase):
             self.assertEqual(subprocess.run(command, capture_output=True).returncode, 0)
 
 
+class Install(unittest.TestCase):
+    def make(self, tree: Path, *options):
+        return subprocess.run(["make", "-C", tree, "install", f"DESTDIR={tree}/to", "PREFIX=/opt/z", *options], capture_output=True, text=True)
+
+    def test_it_takes_what_needs_no_toolchain_or_says_what_comes_first(self):
+        tree = folder("install")
+        for name in ("Makefile", "README.md", "packaging"):
+            (tree / name).symlink_to(ROOT / name)
+        (tree / ".build/public").mkdir(parents=True)
+        (tree / ".build/public/index.html").write_text("a page")
+        result = self.make(tree)
+        self.assertEqual((result.returncode, "make standalone, as yourself, comes first" in result.stderr), (2, True), result.stderr)
+        self.assertFalse((tree / "to").exists())
+        (tree / ".build/standalone/release").mkdir(parents=True)
+        (tree / ".build/standalone/release/ziggurat").write_bytes(BINARY.read_bytes())
+        (tree / ".build/standalone/release/ziggurat").chmod(0o700)
+        result = self.make(tree)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(os.access(tree / "to/opt/z/bin/ziggurat", os.X_OK))
+        self.assertEqual((tree / "to/opt/z/share/ziggurat/public/index.html").read_text(), "a page")
+        unit = (tree / "to/opt/z/lib/systemd/system/ziggurat.service").read_text()
+        self.assertIn("/opt/z/bin/ziggurat", unit)
+        self.assertNotIn("/usr/local", unit)
+
+
 if __name__ == "__main__":
     unittest.main()
