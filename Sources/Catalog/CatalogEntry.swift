@@ -36,7 +36,11 @@ package struct CatalogEntry: Hashable, Sendable {
     metadata = archive.metadata
     let record = archive.buildRecord
     (page, sourceDigest) = (record?.page, record?.sourceDigest)
-    micronsPerPixel = record?.squareMicronsPerPixel
+    micronsPerPixel = archive.squareMicronsPerPixel
+    // By itself the id's end does not tell whose label it is.
+    if let part = record?.associatedAs, metadata.title == nil, let slide = id.folder {
+      metadata.title = "\(slide.name), \(part)"
+    }
     (book, label) = (record?.book(ofPage: id), record?.pageLabel)
     bytes = archive.byteCount
     isMoving = record?.animation != nil

@@ -29,6 +29,8 @@ package struct SourceInspection: Sendable, Codable {
   package let route: String
   /// What would be done to its pixels, in order.
   package let steps: [String]
+  /// Microns per pixel, across and down, where it tells them.
+  package let micronsPerPixel: [Double]?
   /// What the file says of itself.
   package let metadata: ImageMetadata
 
@@ -75,6 +77,7 @@ package struct SourceInspection: Sendable, Codable {
     pages = route.picture.stack == nil ? image.int("n-pages") ?? 1 : 1
     associated = image.associated.map(\.rawValue)
     (self.route, steps) = (route.reason, route.steps)
+    micronsPerPixel = PhysicalScale.microns(route.picture).map { [$0.x, $0.y] }
     metadata = ImageMetadata(embeddedInFileAt: path)
   }
 }

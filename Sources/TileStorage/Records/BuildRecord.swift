@@ -32,7 +32,9 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   /// Microns per image pixel, across and down, where the source tells them.
   public var micronsPerPixel: [Double]?
   /// The same across, where pixels are square to within 1%: what rulers and scale bars need.
-  package var squareMicronsPerPixel: Double? {
+  package var squareMicronsPerPixel: Double? { Self.square(micronsPerPixel) }
+
+  static func square(_ micronsPerPixel: [Double]?) -> Double? {
     guard let microns = micronsPerPixel, microns.count == 2, microns[0].isFinite, microns[0] > 0,
       abs(microns[0] - microns[1]) <= microns[0] / 100
     else { return nil }
@@ -97,10 +99,13 @@ extension TileArchive {
     entry(BuildRecord.entryName).flatMap { BuildRecord(json: Data($0)) }
   }
 
-  /// The build record's `squareMicronsPerPixel`. A record without any, as of most pictures, is not decoded for it.
+  /// The build record's `squareMicronsPerPixel`, or that of an archive that others made. A record without any, as of most
+  /// pictures, is not decoded for it.
   package var squareMicronsPerPixel: Double? {
     let name: StaticString = "micronsPerPixel"
-    guard let record = entry(BuildRecord.entryName), let start = record.baseAddress else { return nil }
+    guard let record = entry(BuildRecord.entryName), let start = record.baseAddress else {
+      return BuildRecord.square(micronsPerPixel)
+    }
     let last = record.count - name.utf8CodeUnitCount
     guard last >= 0,
       (0...last).contains(where: { memcmp(start + $0, name.utf8Start, name.utf8CodeUnitCount) == 0 })

@@ -32,3 +32,52 @@ public struct ScanProperties: Hashable, Sendable {
     return xml + "  </properties>\n</image>\n"
   }
 }
+
+/// What archives of others say of their scale.
+extension ScanProperties {
+  static let entryName = "scan-properties.xml"
+  /// Bytes of such a file that are read.
+  private static let longest = 1 << 20
+
+  /// Microns per image pixel, across and down; nil where the text does not say so, or is none.
+  package static func micronsPerPixel(xml: [UInt8]) -> [Double]? {
+    guard xml.count <= longest else { return nil }
+    var (name, value, text): ([UInt8], [UInt8], [UInt8]) = ([], [], [])
+    var found: [String: Double] = [:]
+    let status: Void? = try? XMLElements.read(
+      xml,
+      begin: { element in
+        text = []
+        if element.name == "property" { (name, value) = ([], []) }
+        return true
+      }, text: { if text.count < 100 { text += $0 } },
+      end: { element in
+        switch element {
+        case "name": name = text
+        case "value": value = text
+        case "property":
+          found[Self.word(name)] = Double(Self.word(value)).flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
+        default: break
+        }
+      })
+    guard status != nil else { return nil }
+    let both = found["MicronsPerPixel"]
+    guard let x = found["MicronsPerPixelX"] ?? both, let y = found["MicronsPerPixelY"] ?? both else {
+      return nil
+    }
+    return [x, y]
+  }
+
+  private static func word(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
+  }
+}
+
+extension TileArchive {
+  /// Microns per image pixel, across and down: as its build record has it, or of an archive that others made its
+  /// `scan-properties.xml`.
+  package var micronsPerPixel: [Double]? {
+    if let record = buildRecord { return record.micronsPerPixel }
+    return entry(ScanProperties.entryName).flatMap { ScanProperties.micronsPerPixel(xml: Array($0)) }
+  }
+}

@@ -35,21 +35,27 @@ package enum XMLElements {
   /// Tells of each element as it begins and ends, to the end of the text or to its first fault.
   /// - Parameters:
   ///   - begin: answers whether to read on.
+  ///   - text: is given what stands between tags, piece by piece.
   ///   - end: is given the element's name, without its prefix.
   package static func read(
-    _ xml: [UInt8], begin: @escaping (Element) -> Bool,
+    _ xml: [UInt8], begin: @escaping (Element) -> Bool, text: ((UnsafeRawBufferPointer) -> Void)? = nil,
     end: @escaping (String) -> Void = { _ in }
   ) throws(Refusal) {
     guard let parser = XML_ParserCreate(nil), let length = Int32(exactly: xml.count) else {
       throw Refusal(reason: "no memory to read it")
     }
     defer { XML_ParserFree(parser) }
-    let reader = Reader(parser, begin, end)
+    let reader = Reader(parser, begin, text, end)
     XML_SetUserData(parser, Unmanaged.passUnretained(reader).toOpaque())
     XML_SetElementHandler(
       parser,
       { context, name, attributes in Reader.at(context).begin(name!, attributes!) },
       { context, name in Reader.at(context).end(name!) })
+    if text != nil {
+      XML_SetCharacterDataHandler(parser) { context, bytes, count in
+        Reader.at(context).text(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+      }
+    }
     XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in Reader.at(context).refuseDocumentType() }
     let status = withExtendedLifetime(reader) {
       xml.withUnsafeBytes {
@@ -63,14 +69,22 @@ package enum XMLElements {
 
   private final class Reader {
     private let parser: XML_Parser
-    private let told: (begin: (Element) -> Bool, end: (String) -> Void)
+    private let told:
+      (begin: (Element) -> Bool, text: ((UnsafeRawBufferPointer) -> Void)?, end: (String) -> Void)
     private var depth = 0
     var hasDocumentType = false
     /// Whoever listens has heard enough.
     var isContent = false
 
-    init(_ parser: XML_Parser, _ begin: @escaping (Element) -> Bool, _ end: @escaping (String) -> Void) {
-      (self.parser, told) = (parser, (begin, end))
+    init(
+      _ parser: XML_Parser, _ begin: @escaping (Element) -> Bool,
+      _ text: ((UnsafeRawBufferPointer) -> Void)?, _ end: @escaping (String) -> Void
+    ) {
+      (self.parser, told) = (parser, (begin, text, end))
+    }
+
+    func text(_ bytes: UnsafeRawBufferPointer) {
+      if !isContent { told.text?(bytes) }
     }
 
     /// The reader that `XML_SetUserData` was given; it outlives the parsing.

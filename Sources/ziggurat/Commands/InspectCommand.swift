@@ -79,11 +79,8 @@ enum InspectCommand: Command {
         Fact("sourceDigest", record.sourceDigest), Fact("route", record.route),
         Fact("steps", record.steps, separator: "; "), Fact("options", record.options),
       ]
-      if let microns = record.micronsPerPixel, microns.count == 2 {
-        facts.append(
-          Fact("micronsPerPixel", json: .list(microns.map { .number($0) }), "\(microns[0]) × \(microns[1])"))
-      }
     }
+    facts += scale(archive.micronsPerPixel)
     if let dimensions = archive.buildRecord?.dimensions {
       let channels = dimensions.channels.map { channel -> JSONValue in
         ["name": .text(channel.name), "colour": .text(channel.colour), "isShown": .flag(channel.isShown)]
@@ -123,7 +120,14 @@ enum InspectCommand: Command {
       Fact("orientation", source.orientation), Fact("pages", source.pages), Fact("route", source.route),
       Fact("steps", source.steps, separator: "; "),
     ] + (source.associated.isEmpty ? [] : [Fact("associated", source.associated, separator: ", ")])
-      + words(source.metadata)
+      + scale(source.micronsPerPixel) + words(source.metadata)
+  }
+
+  private static func scale(_ micronsPerPixel: [Double]?) -> [Fact] {
+    guard let microns = micronsPerPixel, microns.count == 2 else { return [] }
+    return [
+      Fact("micronsPerPixel", json: .list(microns.map { .number($0) }), "\(microns[0]) × \(microns[1])")
+    ]
   }
 
   private static func size(_ width: Int, _ height: Int) -> [Fact] {

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import unittest
+import zipfile
 
 from iiif_prezi3 import Manifest
 
@@ -57,6 +58,31 @@ class PhysicalScale(ServerTest):
             self.assertEqual(run("export", self.base / f"library/{name}.szi", "--layout", "iiif3", "--output", to).returncode, 0)
             told = json.loads((to / "info.json").read_text()).get("service")
             self.assertEqual(told and told[0]["physicalScale"], scale)
+
+    def test_archives_of_others_tell_it_by_their_scan_properties(self):
+        place = self.base / "foreign"
+        place.mkdir()
+        text = """<?xml version="1.0"?><!-- a scanner's --><szi:image xmlns:szi="http://www.pathozoom.com/szi" version="1.0"><szi:properties>
+            <szi:property><szi:name>ScannerModel</szi:name><szi:value type="gchararray">X &amp; Y</szi:value></szi:property>{}
+            </szi:properties></szi:image>"""
+        one = "<szi:property><szi:name>MicronsPerPixel{}</szi:name><szi:value type=\"gdouble\"> {} </szi:value></szi:property>"
+        cases = {"both": (text.format(one.format("X", "0.5") + one.format("Y", "0.501")), 0.5), "one": (text.format(one.format("", "0.25")), 0.25),
+                 "none": (text.format(""), None), "oblong": (text.format(one.format("X", "0.5") + one.format("Y", "1")), None),
+                 "words": (text.format(one.format("", "0.5 or so")), None), "less": (text.format(one.format("", "-1")), None),
+                 "broken": (text.format(one.format("", "0.5"))[:-9], None), "type": ("<!DOCTYPE a>" + text.format(one.format("", "0.5")), None)}
+        for name, (properties, _) in cases.items():
+            with zipfile.ZipFile(self.base / "library/known.szi") as ours, zipfile.ZipFile(place / f"{name}.szi", "w") as theirs:
+                for entry in ours.namelist():
+                    if entry.endswith("build.json"):
+                        continue
+                    content = properties.encode() if entry.endswith("scan-properties.xml") else ours.read(entry)
+                    theirs.writestr(entry.replace("known", name), content)
+        with Server(place) as server:
+            for name, (_, microns) in cases.items():
+                answer = server.get(f"/api/images/{name}")
+                self.assertEqual(answer.status, 200, answer)
+                self.assertEqual(json.loads(answer.body).get("micronsPerPixel"), microns, name)
+        self.assertEqual(json.loads(run("inspect", place / "both.szi", "--json").stdout)["micronsPerPixel"], [0.5, 0.501])
 
 
 if __name__ == "__main__":
