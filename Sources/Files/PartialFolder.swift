@@ -24,7 +24,7 @@ package final class PartialFolder: Sendable {
     fills = Self.isEmptyFolder(destination)
     // Told before the work, not after it.
     guard fills || replacing || access(destination, F_OK) != 0 else {
-      throw StorageError("write \(destination)", "something of that name is there")
+      throw StorageError("write \(destination)", "something of that name is there; --force replaces it")
     }
     // Whoever replaces a folder means one of the same kind.
     if replacing, let archive = try? FolderTree.archives(at: destination).first, archive != destination {

@@ -37,7 +37,7 @@ package final class Library: Sendable {
     let table = try LibraryTable(root: root, previous: nil, watches: watches)
     self.table = Mutex(table)
     // Folders of others' making are read and left as they are.
-    let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") }
+    let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") } || table.isOfOthers(root)
     catalog = try Catalog(library: root, isReadOnly: isForeign && !Catalog.exists(in: root))
     open = OpenArchives(limit: openLimit)
   }

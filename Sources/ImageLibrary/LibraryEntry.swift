@@ -1,5 +1,6 @@
 package import Catalog
 package import Files
+import Glibc
 package import Metadata
 import Synchronization
 package import TileStorage
@@ -209,5 +210,17 @@ package final class OpenArchives: Sendable {
     state.tiles -= state.entries[at].tiles
     state.entries.swapAt(at, state.entries.count - 1)
     state.entries.removeLast()
+  }
+}
+
+extension LibraryTable {
+  /// Whether the folder is no library: no archive is in it, and something else is.
+  func isOfOthers(_ root: String) -> Bool {
+    guard ids.isEmpty, let directory = opendir(root) else { return false }
+    defer { closedir(directory) }
+    while let entry = readdir(directory) {
+      if entry.pointee.name?.utf8.first != UInt8(ascii: ".") { return true }
+    }
+    return false
   }
 }

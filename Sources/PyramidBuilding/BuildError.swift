@@ -1,4 +1,5 @@
 import Files
+import Glibc
 import Imaging
 import TileStorage
 
@@ -29,6 +30,12 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
     case let error as ImagingError: self.init(source, error.message)
     default: self.init(source, String(describing: error))
     }
+  }
+
+  /// Whether no other picture would fare better: there is no room where archives are written.
+  package var isOfFullDisk: Bool {
+    // A cell tells its reasons in words.
+    isTemporary && [ENOSPC, EDQUOT].contains { reason.contains(StorageError("", errno: $0).reason) }
   }
 
   /// The source and the reason, in one line.

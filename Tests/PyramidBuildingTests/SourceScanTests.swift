@@ -208,14 +208,19 @@ struct SourceScanTests {
 
   @Test("a book is a folder, and two books of one id do not mix")
   func booksThatCannotBe() throws {
-    let folder = try Self.folder("a/scans/1.jpg", "b/scans/1.jpg", "c.jpg")
+    let folder = try Self.folder("a/scans/1.jpg", "a/scans.pdf", "b/scans/1.jpg", "c.jpg", ".d.jpg")
     let scan = SourceScan(
-      [folder("a"), folder("b"), folder("c.jpg")], library: folder("out"), asBooks: true)
-    #expect(Self.ids(scan) == ["scans/1": folder("a/scans/1.jpg")])
+      [folder("a"), folder("b"), folder("c.jpg"), folder(".d.jpg")], library: folder("out"), asBooks: true)
+    // A PDF is a book by itself, and a file that is named one picture.
+    #expect(
+      Self.ids(scan) == [
+        "scans/1": folder("a/scans/1.jpg"), "scans.pdf": folder("a/scans.pdf"), "c": folder("c.jpg"),
+      ])
+    #expect(scan.sources.map { $0.folio != nil } == [true, false, false])
     #expect(
       scan.failures.map(\.description) == [
         "\(folder("b/scans/1.jpg")): is of a book 'scans', whose pages are in \(folder("a/scans"))",
-        "\(folder("c.jpg")): is a file; --book takes folders of page scans",
+        "\(folder(".d.jpg")): would be called '.d', as no image can be",
       ])
   }
 }

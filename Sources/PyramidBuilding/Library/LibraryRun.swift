@@ -41,7 +41,10 @@ package final class LibraryRun: @unchecked Sendable {
   package func run() {
     guard let gone = builder.gone, !builder.force else { return run(sources) }
     // What has an archive first: where some have changed, others may be what they were.
-    let known = Set(sources.indices.filter { builder.store.holds(sources[$0].id) })
+    let known = Set(
+      sources.indices.filter { at in
+        builder.store.holds(sources[at].id) || builder.store.holds(sources[at].id.page(1))
+      })
     guard !known.isEmpty else { return run(sources) }
     let others = sources.indices.filter { !known.contains($0) }.map { sources[$0] }
     gone.beginLooking()

@@ -79,7 +79,7 @@ package struct SourceScan: Sendable {
   ///   - library: the folder that is built into, which is never searched.
   ///   - asBooks: each folder that holds images is one book, which has the folder's id; its images are the pages, by
   ///     their files' names and in their natural order (`page2` before `page10`). What is below a folder in which a
-  ///     book is described (`BookFile`) is that book's, too.
+  ///     book is described (`BookFile`) is that book's, too. A PDF is a book by itself, and what is named alone an image.
   ///   - prefix: with what all ids begin, a slash behind it.
   ///   - isCancelled: asked for each file; true leaves the rest out.
   package init(
@@ -191,9 +191,10 @@ package struct SourceScan: Sendable {
   private mutating func bindFound() {
     var order: [String] = []
     var books: [String: (folder: String, pages: [(file: Found, folio: String)])] = [:]
+    var alone: [Found] = []
     for file in found {
-      guard let root = file.root else {
-        failures.append(BuildError(file.path, "is a file; --book takes folders of page scans"))
+      guard let root = file.root, !ImageFileName.isOfPages(file.path) else {
+        alone.append(file)
         continue
       }
       let (folder, below, inBook) = bound(file)
@@ -227,7 +228,8 @@ package struct SourceScan: Sendable {
       sources += bound.sorted { $0.id < $1.id }
       if described.contains(book.folder) { self.books[id] = book.folder }
     }
-    found = []
+    found = alone
+    nameFound(besides: Set(order))
   }
 
   /// The folder of the book that a file is a page of, the same below its source root, and what is left of the path: the
@@ -248,8 +250,10 @@ package struct SourceScan: Sendable {
   }
 
   /// Sources that would share an id keep their extensions; those that still do are refused but the first.
-  private mutating func nameFound() {
+  /// - Parameter books: what has its name already.
+  private mutating func nameFound(besides books: Set<String> = []) {
     var count: [String: Int] = [:]
+    for book in books { count[book] = 1 }
     for file in found { count[ImageFileName.stem(file.relative), default: 0] += 1 }
     var owner: [String: String] = [:]
     for file in found {
@@ -272,9 +276,9 @@ package struct SourceScan: Sendable {
   }
 
   /// The id that a file's place makes; nil, and a failure, where it makes none, as that of `..jpg`, or one that
-  /// would be taken for a private image's, which no library shows.
+  /// begins with a dot or would be taken for a private image's, which no library shows.
   private mutating func id(_ text: String, of path: String) -> ImageID? {
-    if let id = ImageID(prefix.map { "\($0)/\(text)" } ?? text), !id.isPrivate { return id }
+    if let id = ImageID(prefix.map { "\($0)/\(text)" } ?? text), !id.isHidden { return id }
     failures.append(BuildError(path, "would be called '\(text)', as no image can be"))
     return nil
   }

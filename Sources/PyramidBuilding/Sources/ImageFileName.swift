@@ -22,6 +22,9 @@ enum ImageFileName {
     slides.contains(name.split(separator: ".").last?.lowercased() ?? "")
   }
 
+  /// Whether it is a book by itself, whatever stands beside it.
+  static func isOfPages(_ name: String) -> Bool { name.lowercased().hasSuffix(".pdf") }
+
   static func isKnown(_ name: String) -> Bool {
     guard let dot = name.lastIndex(of: ".") else { return false }
     return endings.contains(name[name.index(after: dot)...].lowercased())

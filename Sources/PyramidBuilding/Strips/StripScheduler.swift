@@ -253,5 +253,5 @@ final class StripScheduler: @unchecked Sendable {
 }
 
 extension BuildError {
-  static let interrupted = BuildError("build", "interrupted")
+  package static let interrupted = BuildError("build", "interrupted")
 }

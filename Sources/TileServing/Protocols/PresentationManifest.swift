@@ -43,7 +43,7 @@ struct PresentationManifest {
         [
           "id": "\(base)/view/\(PercentEncoding.encode(first.id.text))", "type": "Text",
           "format": "text/html",
-          "label": Self.text(Self.title(first)),
+          "label": label(words),
         ]
       ],
     ]

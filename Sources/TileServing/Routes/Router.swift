@@ -77,7 +77,14 @@ struct Router {
   }
 
   private func answer(_ image: ImageRequest) -> Answer {
-    let id = path.id(image.id)
+    var id = path.id(image.id)
+    // Of a book its cover is looked at.
+    if image.question != nil, let book = id, let place = place(book),
+      place.library.current.entry(place.id) == nil,
+      let cover = cover(ofBook: book)
+    {
+      id = cover.id
+    }
     return switch image.question {
     case .viewport:
       found(id, problem: true) { id, archive in viewport(id, archive) { .now(.json($0.json)) } }

@@ -66,7 +66,8 @@ enum BuildCommand: Command {
       do { store = try SpaceDoor.open(library, arguments) } catch { return error.exitCode }
     }
     var builder = LibraryBuilder(
-      store: store, options: options, jobs: jobs, isCancelled: { Interruption.isAsked })
+      store: store, options: options, jobs: jobs,
+      isCancelled: { Interruption.isAsked || BuildRound.isDiskFull.load(ordering: .relaxed) })
     (builder.isDryRun, builder.force, builder.imageTimeout) = (isDryRun, force, imageTimeout)
 
     builder.mending = mending

@@ -48,6 +48,7 @@ extension BuildRound {
       toldRefusal = nil
       guard !builder.isDryRun else { return tally.addPruned(pruning.ids, isDryRun: true) }
       let (gone, errors) = try pruning.run(in: builder.store)
+      vacated.formUnion(gone)
       if !gone.isEmpty { pruned.append((.now, gone.count)) }
       tally.addPruned(gone, isDryRun: false)
       for error in errors { tally.add(failure(error)) }
@@ -61,6 +62,7 @@ extension BuildRound {
     guard !builder.isDryRun else { return tally.addPruned(replaced.ids, isDryRun: true) }
     do throws(StorageError) {
       let (gone, errors) = try replaced.run(in: builder.store)
+      vacated.formUnion(gone)
       tally.addPruned(gone, isDryRun: false)
       for error in errors { tally.add(failure(error)) }
     } catch { tally.add(failure(error)) }
@@ -69,6 +71,15 @@ extension BuildRound {
   /// Takes over what describes books beside their pages.
   mutating func describeBooks(_ scan: SourceScan, _ tally: inout BuildTally) {
     guard !builder.isDryRun, builder.mending == nil else { return }
+    if isPrivate {
+      // Once, not at every look.
+      if toldBooks.isEmpty, !scan.books.isEmpty {
+        toldBooks = ["private"]
+        Output.note(
+          "what describes books as wholes is not kept: in a private space a book is its pages alone")
+      }
+      return
+    }
     let (failures, doubts) = BookFile.take(scan, into: builder.store, meant: nearest)
     for failure in failures where !toldBooks.contains(failure.description) { tally.add(failure) }
     for doubt in doubts where !toldBooks.contains(doubt.description) {

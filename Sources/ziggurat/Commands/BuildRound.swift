@@ -3,10 +3,14 @@ import Files
 import Foundation
 import ImageLibrary
 import PyramidBuilding
+import Synchronization
 import TileStorage
 
 /// One look at the sources and the build of what it finds; with `watch`, one after the other.
 struct BuildRound {
+  /// Nothing more is begun in this round.
+  static let isDiskFull = Atomic<Bool>(false)
+
   var builder: LibraryBuilder
   let library: String
   /// Into a private space, of which the catalog knows nothing.
@@ -33,6 +37,8 @@ struct BuildRound {
   /// Told once, not at every look.
   private var toldFailures: Set<String> = []
   var toldBooks: Set<String> = []
+  /// What images were called that went from there in this round.
+  var vacated: Set<ImageID> = []
   /// Images that were pruned lately, and when: what goes bit by bit is judged as if it went at once.
   var pruned: [(instant: ContinuousClock.Instant, count: Int)] = []
 
@@ -103,7 +109,10 @@ struct BuildRound {
   ) -> ExitCode {
     folders = scan.folders
     changes.remember(sources)
-    var tally = BuildTally(verbosity, asJSON: asJSON, total: sources.count)
+    vacated = []
+    Self.isDiskFull.store(false, ordering: .relaxed)
+    var tally = BuildTally(
+      verbosity, asJSON: asJSON, total: sources.count, isDryRun: builder.isDryRun)
     for failure in scan.failures where isFirst || !toldFailures.contains(failure.description) {
       tally.add(failure)
     }
@@ -114,13 +123,21 @@ struct BuildRound {
     // The run keeps what it calls, which self may not be.
     let (changes, watches) = (self.changes, self.watches)
     var met = self.met
+    var vacated: Set<ImageID> = []
     met.forget(sources)
     builder.gone = gone(scan)
     let run = LibraryRun(builder, sources, besides: scan.sources, memoryLimit: memoryLimit) {
       image, outcome in
       let source = wholes[image.path]!
       met.add(image, outcome, of: source)
+      if case .moved(let former) = outcome { vacated.insert(former) }
       guard case .failed(let failure) = outcome else { return tally.add(image, outcome, of: source) }
+      let wasFull = Self.isDiskFull.load(ordering: .relaxed)
+      if failure.isOfFullDisk { Self.isDiskFull.store(true, ordering: .relaxed) }
+      if wasFull, failure.isOfFullDisk || failure == .interrupted {
+        again.insert(source)
+        return tally.postpone()
+      }
       if watches, changes.isFresh(source) {
         early.insert(source)
         return tally.postpone()
@@ -135,15 +152,22 @@ struct BuildRound {
     self.met = met
     for source in again { self.changes.forget(source) }
     for source in early { self.changes.postpone(source) }
+    self.vacated = vacated
     if Interruption.isAsked {
       if isFirst { Output.error("interrupted; what is finished stays, the rest left nothing") }
       return .interrupted
+    }
+    if Self.isDiskFull.load(ordering: .relaxed), !Interruption.isAsked {
+      Output.error("the disk is full: \(Output.count(again.count, "source")) left for another time")
+      tally.finish(nil)
+      return .temporary
     }
     if asBooks {
       removeReplaced(scan, met, &tally)
       describeBooks(scan, &tally)
     }
     prune(scan, met, &tally, isFirst)
+    if !builder.isDryRun { LeftFolders.remove(after: self.vacated, in: builder.store) }
     if !builder.isDryRun, !isPrivate, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
     if isFirst || !tally.isEmpty { tally.finish(isFirst ? scan : nil) }
     return tally.exitCode

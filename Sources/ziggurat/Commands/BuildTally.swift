@@ -11,6 +11,8 @@ struct BuildTally {
   /// Sources of which an image was met; a source of many pages is one of them.
   private var done: Set<SourceScan.Source> = []
   private var built = 0
+  /// Nothing is done: what is counted would be.
+  private let isDryRun: Bool
   private var unchanged = 0
   private var kept = 0
   private var reworded = 0
@@ -25,7 +27,8 @@ struct BuildTally {
   /// The line at the foot of a terminal, where there is one.
   let progress: ProgressLine?
 
-  init(_ verbosity: Verbosity, asJSON: Bool, total: Int) {
+  init(_ verbosity: Verbosity, asJSON: Bool, total: Int, isDryRun: Bool) {
+    self.isDryRun = isDryRun
     (self.verbosity, self.asJSON, self.total) = (verbosity, asJSON, total)
     progress = verbosity >= .changes ? ProgressLine(total: total) : nil
   }
@@ -126,7 +129,7 @@ struct BuildTally {
 
   mutating func addPruned(_ ids: [ImageID], isDryRun: Bool) {
     let status = isDryRun ? "would prune" : "pruned"
-    if !isDryRun { pruned += ids.count }
+    pruned += ids.count
     for id in ids {
       if asJSON { Output.json(["id": .text(id.text), "status": .text(status)]) }
       if verbosity >= .changes { Output.note("\(status) \(Output.oneLine(id.text))") }
@@ -142,12 +145,13 @@ struct BuildTally {
       Output.note("failed:")
       for failure in failures { Output.note("  " + Output.oneLine(failure.description)) }
     }
-    var parts = ["\(built) built"]
-    if moved > 0 { parts.append("\(moved) moved") }
-    if reworded > 0 { parts.append("\(reworded) reworded") }
+    let would = isDryRun ? "would be " : ""
+    var parts = ["\(built) \(would)built"]
+    if moved > 0 { parts.append("\(moved) \(would)moved") }
+    if reworded > 0 { parts.append("\(reworded) \(would)reworded") }
     if unchanged > 0 { parts.append("\(unchanged) unchanged") }
     if kept > 0 { parts.append("\(kept) kept as another version built them") }
-    if pruned > 0 { parts.append("\(pruned) pruned") }
+    if pruned > 0 { parts.append("\(pruned) \(would)pruned") }
     if !failures.isEmpty { parts.append("\(failures.count) failed") }
     if let scan {
       if scan.passedOver > 0 { parts.append("\(scan.passedOver) passed over, no images by their names") }

@@ -27,7 +27,9 @@ struct ExitCode: Equatable {
 
 extension Command {
   static var help: String {
-    var text = "usage: ziggurat \(name) \(usage)\n\n\(summary)\n\noptions:\n"
+    var text = "usage: ziggurat \(name) \(usage)\n\n\(summary)\n"
+    if options.isEmpty { return text }
+    text += "\noptions:\n"
     let heads = options.map(\.head)
     let width = (heads.map(\.count).max() ?? 0) + 2
     for (head, option) in zip(heads, options) {

@@ -16,6 +16,10 @@ enum IndexCommand: Command {
     Interruption.listen()
     do throws(StorageError) {
       let library = try Library(root: folder)
+      if library.count == 0, library.catalog.isInMemory {
+        Output.error(ServeStart.nothing(in: folder))
+        return .someFailed
+      }
       if let reason = library.catalog.memoryReason {
         Output.error("cannot write \(folder)/\(Catalog.fileName): \(reason)")
         return .someFailed

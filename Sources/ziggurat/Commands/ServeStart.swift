@@ -13,6 +13,10 @@ enum ServeStart {
     _ library: Library, _ folder: String, takesUploads: Bool, viewer: String?, tellsCount: Bool
   ) {
     if library.count == 0, !takesUploads { Output.note(nothing(in: folder)) }
+    if takesUploads, access(folder, W_OK) != 0 {
+      let reason = StorageError("", errno: errno).reason
+      Output.note("\(Output.oneLine(folder)) cannot be written: \(reason); changes and uploads will fail")
+    }
     let noPage = "the viewer's files are not beside the program: there is no page at / without --public DIR"
     if tellsCount, library.count > 0 || takesUploads {
       let page = viewer.map { "the page is from \($0)" } ?? noPage
@@ -23,7 +27,7 @@ enum ServeStart {
   }
 
   /// What would otherwise be an empty page without a word.
-  private static func nothing(in folder: String) -> String {
+  static func nothing(in folder: String) -> String {
     let folder = Output.oneLine(folder)
     return "no image was found in \(folder): it serves .szi, .dzi and .zip pyramids; "
       + "pictures become some by 'ziggurat build PICTURES --library DIR'"
