@@ -106,7 +106,12 @@ struct SourceScanTests {
     #expect(Self.ids(scan) == ["a": folder("in/a.jpg")])
     #expect(scan.passedOver == 3)
     let named = SourceScan([folder("in/noending"), folder("in/.hidden.jpg")], library: folder("out"))
-    #expect(named.sources.map(\.id) == ["noending", ".hidden"])
+    #expect(named.sources.map(\.id) == ["noending"])
+    // Which no library would show.
+    #expect(
+      named.failures.map(\.description) == [
+        "\(folder("in/.hidden.jpg")): would be called '.hidden', as no image can be"
+      ])
   }
 
   @Test("globs that the shell has not expanded")
