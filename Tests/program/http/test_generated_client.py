@@ -16,7 +16,7 @@ from upload_client import TOKEN, serve
 # Media types that the generator does not know; all of them are bytes.
 CONFIGURATION = {"content_type_overrides": {name: "application/octet-stream" for name in (
     "application/vnd.ziggurat.viewport-tiles", "application/offset+octet-stream", "image/jpeg", "image/png", "image/webp",
-    "image/gif", "image/svg+xml", "text/event-stream")}, "post_hooks": [], "package_name_override": "generated_client"}
+    "image/gif", "image/svg+xml", "image/*", "text/event-stream")}, "post_hooks": [], "package_name_override": "generated_client"}
 
 
 def generated(server: Server) -> Path:
