@@ -155,7 +155,7 @@ package final class Catalog: Sendable {
     }
   }
 
-  /// Writes the file anew, without what rows that are gone have left in it.
+  /// Writes the file anew, without what rows that are gone have left in it; fails where others do not stop reading.
   package func scrub() throws(StorageError) {
     let current = connections.withLock { $0 }
     do throws(SQLiteError) {
@@ -163,7 +163,13 @@ package final class Catalog: Sendable {
       try current.writer.run("DELETE FROM source WHERE id NOT IN (SELECT id FROM image)")
       try CatalogSchema.optimize(current.writer)
       try current.writer.run("VACUUM")
-      try current.writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+      let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+      var isBusy = false
+      try current.writer.run(checkpoint) { isBusy = $0.integer(0) != 0 }
+      // Where others read all the while, the old pages stay in both files, and SQLite calls that no error.
+      guard !isBusy else {
+        throw SQLiteError(code: SQLITE_BUSY, message: "others are reading it", statement: checkpoint)
+      }
     } catch { throw failure(error) }
   }
 

@@ -238,4 +238,25 @@ import TileStorage
     #expect(try found(catalog, "quay").isEmpty)
     #expect(try found(try open(), "quay") == ["image"])
   }
+
+  /// As long as somebody reads, SQLite keeps old pages, and says so in a row alone.
+  @Test func `what is gone stays in no file, or that it does is told`() throws {
+    let catalog = try open()
+    try catalog.update([Self.entry("image", ImageMetadata(title: "Grandmother"))], removing: [])
+    func isHeld() throws -> Bool {
+      try folder.files().contains { name in
+        try Data(bytes(ofFile: folder(name))).range(of: Data("Grandmother".utf8)) != nil
+      }
+    }
+    var reader: OpaquePointer?
+    defer { sqlite3_close(reader) }
+    #expect(sqlite3_open(folder(Catalog.fileName), &reader) == SQLITE_OK)
+    #expect(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM image", nil, nil, nil) == SQLITE_OK)
+    try catalog.update([], removing: ["image"])
+    #expect(throws: StorageError.self) { try catalog.scrub() }
+    #expect(try isHeld())
+    #expect(sqlite3_exec(reader, "COMMIT", nil, nil, nil) == SQLITE_OK)
+    try catalog.scrub()
+    #expect(try !isHeld())
+  }
 }

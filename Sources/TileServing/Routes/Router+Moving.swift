@@ -74,14 +74,18 @@ extension Router {
     guard entry.path == path else {
       return .problem(409, "Conflict", "the image is no archive of this library's own")
     }
-    // Before anything goes, so that it is made up for whatever fails.
+    // Before anything goes, so that it is made up for whatever fails; and again behind it, since who keeps the sessions
+    // may have done so while it was all there.
     site.catalogIsToBeScrubbed()
+    defer {
+      site.catalogIsToBeScrubbed()
+      site.scrubCatalog()
+    }
     try space.space.take(id, from: library.root)
     site.uploads?.forget(image: id)
     try library.renew([(id, path)])
     space.refresh()
     note(.move(to: "space"))
-    site.scrubCatalog()
     return Self.moved(id.marked)
   }
 
