@@ -3,7 +3,11 @@ import { firstViewURL, takeAhead } from './ahead.js'
 import { isShown, tryFormats } from './formats.js'
 import { zigguratSource } from './ziggurat.js'
 
-/** Parts behind their lengths: the coverage as JSON, then its tiles, each decoded as it comes. */
+/**
+ * An image's description with the tiles of a view: parts behind their lengths, the coverage as JSON, then its tiles, each
+ * decoded as it comes.
+ * @returns {Promise<object | null>} a source; null where there is no such view, as of a book
+ */
 export async function firstView(address, query, signal) {
   const url = firstViewURL(address, query)
   const answer = await (takeAhead(url) ?? fetch(url, { signal }))
@@ -12,6 +16,11 @@ export async function firstView(address, query, signal) {
   const parts = partsOf(reader)
   const next = async () => (await parts.next()).value
   const { description, tiles } = JSON.parse(new TextDecoder().decode(await next()))
+  // Of a book its cover is looked at, and the book is more than that.
+  if (description.in && description.in === decodeURIComponent(address.pathname.split('/').pop())) {
+    reader.cancel().catch(() => {})
+    return null
+  }
   await tryFormats([description.format])
   const source = zigguratSource(description, address)
   if (!isShown(description.format)) {
