@@ -184,6 +184,9 @@ class Serving(CommandTest):
 
     def test_a_catalog_that_cannot_be_written_is_told_with_the_reason(self):
         base = folder("folder-in-its-place")
+        run("build", photo(base / "photo.jpg", 90, 50), "--library", base, "--quiet", check=True)
+        for file in base.glob("catalog.sqlite*"):
+            file.unlink()
         (base / "catalog.sqlite").mkdir()
         result = run("index", base)
         self.assertEqual(result.returncode, 1)
