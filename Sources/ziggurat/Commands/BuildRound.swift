@@ -158,7 +158,10 @@ struct BuildRound {
       return .interrupted
     }
     if Self.isDiskFull.load(ordering: .relaxed), !Interruption.isAsked {
-      Output.error("the disk is full: \(Output.count(again.count, "source")) left for another time")
+      // The first has been told by its own name.
+      if again.count > 1 {
+        Output.error("the disk is full: \(Output.count(again.count, "source")) left for another time")
+      }
       tally.finish(nil)
       return .temporary
     }
