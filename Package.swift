@@ -38,6 +38,7 @@ let package = Package(
   targets: [
     c("CCell"),
     c("CCrypto", "libcrypto", "libssl-dev"),
+    c("CCurl", "libcurl", "libcurl4-openssl-dev"),
     c("CDeflate", "libdeflate", "libdeflate-dev"),
     c("CExpat", "expat", "libexpat1-dev"),
     c("CFileSystems"),
@@ -100,6 +101,7 @@ let package = Package(
     library(
       "ImageLibrary",
       ["Files", "Threads", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
+    library("ObjectStore", ["Files", "Threads", "TileStorage", "CCurl", "CCrypto"]),
     library("Uploading", ["Files", "Threads", "TileStorage"]),
     library(
       "Intake",
@@ -134,6 +136,7 @@ let package = Package(
       ["Files", "PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("CatalogTests", ["Files", "Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("ImageLibraryTests", ["ImageLibrary", "Files", "TileStorage", "TestSupport"]),
+    tests("ObjectStoreTests", ["Files", "ObjectStore", "Threads", "TileStorage", "TestSupport"]),
     tests("ThreadsTests", ["Threads"]),
     tests("UploadingTests", ["Files", "Uploading", "TestSupport"]),
     tests("MetadataTests", ["Files", "Metadata", "TileStorage", "TestSupport"]),

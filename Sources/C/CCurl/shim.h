@@ -1,0 +1,40 @@
+// libcurl sets and tells everything by variadic functions, which Swift cannot call: one function here for each type that
+// they take, no more.
+#ifndef ZIGGURAT_CURL_H
+#define ZIGGURAT_CURL_H
+
+// The macros that check arguments by their types would see these functions' instead.
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+typedef size_t (*ziggurat_curl_callback)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode ziggurat_curl_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ziggurat_curl_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ziggurat_curl_set_pointer(CURL *easy, CURLoption option, const void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ziggurat_curl_set_callback(CURL *easy, CURLoption option, ziggurat_curl_callback value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ziggurat_curl_get_long(CURL *easy, CURLINFO info, long *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode ziggurat_curl_get_pointer(CURL *easy, CURLINFO info, void **value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLMcode ziggurat_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+#endif

@@ -1,0 +1,44 @@
+import TileStorage
+
+/// What was asked of an object, and whether an answer is that.
+enum RangeQuestion: Sendable {
+  case part(ObjectPin, Range<Int>)
+  case end(key: String, atMost: Int)
+
+  var key: String {
+    switch self {
+    case .part(let pin, _): pin.key
+    case .end(let key, _): key
+    }
+  }
+
+  /// As curl takes it.
+  var range: String {
+    switch self {
+    case .part(_, let range): "\(range.lowerBound)-\(range.upperBound - 1)"
+    case .end(_, let count): "-\(count)"
+    }
+  }
+
+  /// Which version and how many bytes the answer has that the head announces.
+  func expected(_ head: AnswerHead) -> Result<(pin: ObjectPin, count: Int), ObjectFault> {
+    if let fault = head.fault { return .failure(fault) }
+    // 200 is the whole object, whatever range was asked for.
+    guard head.status == 206, let told = head.contentRange, let etag = head.etag,
+      head["content-encoding"].map({ $0 == "identity" }) ?? true,
+      head["content-length"].map({ Int($0) == told.range.count }) ?? true
+    else { return .failure(.damaged) }
+    switch self {
+    case .part(let pin, let range):
+      // A store that takes no conditions answers with whatever there is.
+      guard etag == pin.etag, told.whole == pin.byteCount else { return .failure(.otherVersion) }
+      guard told.range == range else { return .failure(.damaged) }
+      return .success((pin, range.count))
+    case .end(let key, let count):
+      guard told.range.upperBound == told.whole, told.range.count == min(count, told.whole) else {
+        return .failure(.damaged)
+      }
+      return .success((ObjectPin(key: key, etag: etag, byteCount: told.whole), told.range.count))
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Synchronization
+package import TileStorage
+
+/// Reads from a bucket of an S3 store, with patience that ends.
+package final class ObjectClient: ObjectReading {
+  private struct State {
+    var patience: ObjectPatience
+    var waiting = 0
+  }
+
+  /// What a client asked and was told, since its start.
+  package struct Counts: Sendable {
+    package var requests = 0
+    package var retries = 0
+    package var bytes = 0
+    package var faults = 0
+  }
+
+  /// What is shared with the thread, which lives until the client ends.
+  private final class Shared: Sendable {
+    let state: Mutex<State>
+    let counts = Mutex(Counts())
+    let patience: ObjectPatience
+    let thread = Mutex<TransferThread?>(nil)
+
+    init(_ patience: ObjectPatience) {
+      state = Mutex(State(patience: patience))
+      self.patience = patience
+    }
+
+    /// A try came to its end: the caller is told, or there is another try.
+    func ended(_ call: RangeCall, _ result: Result<ObjectEnd, ObjectFault>) {
+      let now = ContinuousClock.now
+      var again: Duration?
+      let fault: ObjectFault? = if case .failure(let fault) = result { fault } else { nil }
+      state.withLock { state in
+        state.patience.breaker.note(hasAnswered: fault?.isSilence != true, at: now)
+        let pause = patience.pause * (Double(1 << (call.attempt - 1)) * Double.random(in: 0.5...1))
+        if fault?.mayPass == true, call.attempt < patience.tries, now + pause < call.deadline,
+          state.patience.breaker.refusal(at: now) == nil, state.patience.retries.spend()
+        {
+          again = pause
+        } else {
+          state.waiting -= 1
+        }
+      }
+      counts.withLock { counts in
+        counts.requests += 1
+        if fault != nil { counts.faults += 1 }
+        if case .success(let end) = result { counts.bytes += end.bytes.bytes.count }
+        if again != nil { counts.retries += 1 }
+      }
+      if let again {
+        if thread.withLock({ $0 })?.submit(call.next, at: now + again) == true { return }
+        state.withLock { $0.waiting -= 1 }
+      }
+      call.done(result)
+    }
+  }
+
+  private let shared: Shared
+  private let thread: TransferThread
+
+  /// - Returns: nil where there is no memory or no thread for it.
+  package init?(
+    _ address: ObjectAddress, _ settings: ObjectSettings, _ patience: ObjectPatience = ObjectPatience()
+  ) {
+    let shared = Shared(patience)
+    guard
+      let thread = TransferThread(settings, address.bucket, patience, { shared.ended($0, $1) })
+    else { return nil }
+    shared.thread.withLock { $0 = thread }
+    (self.shared, self.thread) = (shared, thread)
+  }
+
+  deinit {
+    thread.stop()
+    shared.thread.withLock { $0 = nil }
+  }
+
+  package var counts: Counts { shared.counts.withLock { $0 } }
+
+  /// Whether the store is not asked, since it does not answer.
+  package var isCutOff: Bool { shared.state.withLock { $0.patience.breaker.isOpen } }
+
+  package func read(
+    _ pin: ObjectPin, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
+    _ done: @escaping @Sendable (Result<ObjectBytes, ObjectFault>) -> Void
+  ) {
+    precondition(
+      !range.isEmpty && range.lowerBound >= 0 && range.upperBound <= pin.byteCount,
+      "a range lies in its object")
+    ask(.part(pin, range), by: deadline) { done($0.map(\.bytes)) }
+  }
+
+  package func readEnd(
+    ofKey key: String, atMost count: Int, by deadline: ContinuousClock.Instant,
+    _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+  ) {
+    precondition(count > 0, "an end has bytes")
+    ask(.end(key: key, atMost: count), by: deadline, done)
+  }
+
+  private func ask(
+    _ question: RangeQuestion, by deadline: ContinuousClock.Instant,
+    _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+  ) {
+    precondition(ObjectAddress.isPlain(question.key), "a key needs no encoding")
+    let now = ContinuousClock.now
+    let refusal = shared.state.withLock { state -> Duration? in
+      guard state.waiting < state.patience.waiting else { return .seconds(1) }
+      if let rest = state.patience.breaker.refusal(at: now) { return rest }
+      state.patience.retries.earn()
+      state.waiting += 1
+      return nil
+    }
+    if let refusal { return done(.failure(.unavailable(refusal))) }
+    let call = RangeCall(question, by: min(deadline, now + shared.patience.whole), done)
+    if !thread.submit(call, at: now) {
+      shared.state.withLock { $0.waiting -= 1 }
+      done(.failure(.unavailable(.seconds(1))))
+    }
+  }
+}
+
+extension ObjectFault {
+  /// Whether the same question may have an answer soon.
+  var mayPass: Bool {
+    switch self {
+    case .cut, .damaged, .unavailable: true
+    case .missing, .otherVersion, .refused: false
+    }
+  }
+
+  /// Whether the store has not answered at all, or not to the end.
+  var isSilence: Bool {
+    switch self {
+    case .cut, .unavailable: true
+    case .missing, .otherVersion, .refused, .damaged: false
+    }
+  }
+}

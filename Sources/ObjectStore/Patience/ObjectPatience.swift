@@ -1,0 +1,105 @@
+/// How long a store is waited for, and how often it is asked again.
+package struct ObjectPatience: Sendable {
+  /// Until a connection stands.
+  package var connecting = Duration.seconds(1)
+  /// Of one call of `read`, all its tries together; a caller's deadline may be sooner.
+  package var whole = Duration.seconds(5)
+  /// Of one try; shorter than the whole, so that a connection that died without a word is not all there is.
+  package var attempt = Duration.milliseconds(2500)
+  package var tries = 3
+  /// Between the first try and the second, at most; doubled for the third. The time itself is drawn by lot, so that many
+  /// do not ask again at once.
+  package var pause = Duration.milliseconds(100)
+  /// Calls that may wait for their answers; others are told at once that the store cannot be reached.
+  package var waiting = 512
+  /// Connections at a time.
+  package var connections = 32
+  package var retries = RetryBudget()
+  package var breaker = Breaker()
+
+  package init() {}
+}
+
+/// How many more calls a store that fails is asked for the sake of those that failed: a tenth of the traffic.
+package struct RetryBudget: Sendable {
+  private var tokens: Double
+  private let most: Double
+  private let share: Double
+
+  /// - Parameters:
+  ///   - share: retries for each call.
+  ///   - most: retries that a time without faults leaves over, and that there are at first.
+  package init(share: Double = 0.1, most: Double = 20) {
+    (self.share, self.most, tokens) = (share, most, most)
+  }
+
+  package mutating func earn() { tokens = min(most, tokens + share) }
+
+  /// Whether there may be one more.
+  package mutating func spend() -> Bool {
+    guard tokens >= 1 else { return false }
+    tokens -= 1
+    return true
+  }
+}
+
+/// Stops asking a store that does not answer: opens where half of at least 20 calls of the last 5 seconds failed, then lets
+/// one call through every second until one succeeds.
+package struct Breaker: Sendable {
+  /// Calls that ended within one part of the window.
+  private struct Part {
+    var number = -1
+    var calls = 0
+    var failures = 0
+  }
+
+  private static let partCount = 10
+  private let window: Duration
+  private let least: Int
+  private let share: Double
+  private let rest: Duration
+  private var parts = [Part](repeating: Part(), count: partCount)
+  private let start: ContinuousClock.Instant
+  /// When the next call is let through; nil while closed.
+  private var nextProbe: ContinuousClock.Instant?
+
+  /// - Parameters:
+  ///   - least: calls within the window; fewer say nothing.
+  ///   - share: of failures, 0...1; more than 1 never opens it.
+  ///   - rest: between calls that are let through.
+  package init(
+    window: Duration = .seconds(5), least: Int = 20, share: Double = 0.5, rest: Duration = .seconds(1),
+    start: ContinuousClock.Instant = .now
+  ) {
+    (self.window, self.least, self.share, self.rest, self.start) = (window, least, share, rest, start)
+  }
+
+  package var isOpen: Bool { nextProbe != nil }
+
+  /// Nil where the store may be asked, else how long it is not going to be.
+  package mutating func refusal(at now: ContinuousClock.Instant) -> Duration? {
+    guard let next = nextProbe else { return nil }
+    guard now >= next else { return next - now }
+    nextProbe = now + rest
+    return nil
+  }
+
+  /// A call ended, with an answer of whatever kind or without one.
+  package mutating func note(hasAnswered: Bool, at now: ContinuousClock.Instant) {
+    if isOpen {
+      // Those that were asked before it opened say nothing new.
+      guard hasAnswered else { return }
+      nextProbe = nil
+      parts = [Part](repeating: Part(), count: Self.partCount)
+      return
+    }
+    let number = Int((now - start) / window * Double(Self.partCount))
+    let at = number % Self.partCount
+    if parts[at].number != number { parts[at] = Part(number: number) }
+    parts[at].calls += 1
+    if !hasAnswered { parts[at].failures += 1 }
+    let recent = parts.filter { $0.number > number - Self.partCount }
+    let (calls, failures) = recent.reduce((0, 0)) { ($0.0 + $1.calls, $0.1 + $1.failures) }
+    if calls >= least, Double(failures) >= share * Double(calls) { nextProbe = now + rest }
+  }
+}

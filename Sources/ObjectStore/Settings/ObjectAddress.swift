@@ -1,0 +1,64 @@
+/// A bucket and a prefix in it, as `s3://bucket/prefix` names them.
+package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
+  package let bucket: BucketName
+  /// Before every key: empty, or ending in a slash.
+  package let prefix: String
+
+  /// Nil where the text is no such address; `s3://bucket` and `s3://bucket/` are the same.
+  package init?(_ text: String) {
+    guard text.hasPrefix("s3://") else { return nil }
+    let parts = text.dropFirst("s3://".count).split(
+      separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let bucket = BucketName(String(parts[0])) else { return nil }
+    var prefix = parts.count > 1 ? String(parts[1]) : ""
+    if !prefix.isEmpty, !prefix.hasSuffix("/") { prefix += "/" }
+    guard prefix.isEmpty || Self.isPlain(prefix.dropLast()) else { return nil }
+    (self.bucket, self.prefix) = (bucket, prefix)
+  }
+
+  package var description: String { "s3://\(bucket.text)/\(prefix.dropLast())" }
+
+  /// Whether a key needs no encoding in any URL: old versions of libcurl sign others wrongly. Its parts are neither
+  /// empty nor dots, which URLs lose on their way.
+  package static func isPlain(_ key: some StringProtocol) -> Bool {
+    let parts = key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    return key.utf8.count <= 900
+      && parts.allSatisfy { part in
+        !part.isEmpty && part.allSatisfy(Self.isPlain) && !part.elementsEqual(".".utf8)
+          && !part.elementsEqual("..".utf8)
+      }
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}
+
+/// The name of a bucket: 3 to 63 small letters, digits, hyphens and dots, and nothing else at its ends than letters and
+/// digits.
+package struct BucketName: Hashable, Sendable {
+  package let text: String
+
+  package init?(_ text: String) {
+    func isEnd(_ byte: UInt8?) -> Bool {
+      guard let byte else { return false }
+      return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+    let bytes = Array(text.utf8)
+    guard (3...63).contains(bytes.count), isEnd(bytes.first), isEnd(bytes.last),
+      bytes.allSatisfy({ isEnd($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }),
+      !text.contains("..")
+    else { return nil }
+    self.text = text
+  }
+
+  /// Whether it can stand before a host's name: a certificate for all of a host's buckets holds for no dots.
+  var isHostName: Bool { !text.contains(".") }
+}

@@ -1,0 +1,81 @@
+/// Where a store answers: scheme, host and port.
+struct ObjectEndpoint: Hashable, Sendable {
+  let isSecure: Bool
+  /// With the port, where one is named.
+  let host: String
+
+  /// Nil where the text is not `http://HOST` or `https://HOST`, with a port or without one: a path, a query or a name with
+  /// a password has no place there.
+  init?(_ text: String) {
+    let text = text.hasSuffix("/") ? text.dropLast() : text[...]
+    let scheme = ["http://", "https://"].first { text.hasPrefix($0) }
+    guard let scheme else { return nil }
+    let host = text.dropFirst(scheme.count)
+    let allowed = host.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"),
+        UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    guard !host.isEmpty, allowed else { return nil }
+    (isSecure, self.host) = (scheme == "https://", String(host))
+  }
+
+  private init(isSecure: Bool, host: String) { (self.isSecure, self.host) = (isSecure, host) }
+
+  /// Amazon's own of a region.
+  static func amazon(_ region: RegionName) -> ObjectEndpoint {
+    ObjectEndpoint(isSecure: true, host: "s3.\(region.text).amazonaws.com")
+  }
+
+  var scheme: String { isSecure ? "https" : "http" }
+
+  /// Whether the host is told by numbers, before which no bucket's name can stand.
+  var isNumeric: Bool {
+    host.hasPrefix("[") || host.prefix { $0 != ":" }.allSatisfy { $0.isNumber || $0 == "." }
+  }
+}
+
+/// The name of a region, as it goes into signatures.
+struct RegionName: Hashable, Sendable {
+  let text: String
+
+  init?(_ text: String) {
+    guard (1...63).contains(text.utf8.count),
+      text.utf8.allSatisfy({
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
+      })
+    else { return nil }
+    self.text = text
+  }
+}
+
+/// Where in the address the bucket stands.
+enum BucketStyle: String, CaseIterable, Sendable {
+  /// `https://host/bucket/key`
+  case path
+  /// `https://bucket.host/key`
+  case virtual
+}
+
+/// What requests are signed with; what may end up in a header has no characters that do not belong there.
+struct ObjectCredentials: Hashable, Sendable {
+  let accessKey: String
+  let secretKey: String
+  /// Of credentials that end.
+  let sessionToken: String?
+
+  init?(accessKey: String, secretKey: String, sessionToken: String?) {
+    func isPrintable(_ text: String) -> Bool {
+      !text.isEmpty && text.utf8.count <= 8192 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+    }
+    guard isPrintable(accessKey), isPrintable(secretKey), sessionToken.map(isPrintable) ?? true else {
+      return nil
+    }
+    (self.accessKey, self.secretKey, self.sessionToken) = (accessKey, secretKey, sessionToken)
+  }
+}

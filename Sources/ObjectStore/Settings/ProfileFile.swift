@@ -1,0 +1,50 @@
+/// The files that the AWS tools keep credentials and settings in: profiles in brackets, names and values, and values that
+/// are names and values themselves, in lines that are indented.
+struct ProfileFile: Equatable {
+  /// By profile and name; what is indented is `name.inner`.
+  private var values: [String: [String: String]] = [:]
+
+  init(_ text: String) {
+    var (profile, outer): (String?, String?) = (nil, nil)
+    // "\r\n" is one character.
+    for line in text.split(whereSeparator: \.isNewline) {
+      let isIndented = line.first?.isWhitespace == true
+      let content = Self.trimmed(line)
+      guard let first = content.first, first != "#", first != ";" else { continue }
+      if first == "[" {
+        profile = content.last == "]" ? Self.profile(content.dropFirst().dropLast()) : nil
+        outer = nil
+        continue
+      }
+      guard let profile, let equals = content.firstIndex(of: "=") else { continue }
+      let name = Self.trimmed(content[..<equals]).lowercased()
+      let value = Self.trimmed(content[content.index(after: equals)...])
+      if isIndented, let outer {
+        values[profile, default: [:]]["\(outer).\(name)"] = String(value)
+      } else if !isIndented {
+        outer = value.isEmpty ? name : nil
+        values[profile, default: [:]][name] = value.isEmpty ? nil : String(value)
+      }
+    }
+  }
+
+  subscript(profile: String, name: String) -> String? { values[profile]?[name] }
+
+  func has(_ profile: String) -> Bool { values[profile] != nil }
+
+  /// `[default]`, `[NAME]` of credentials and `[profile NAME]` of settings are profiles, `[services …]` and the like none.
+  private static func profile(_ heading: Substring) -> String? {
+    let words = heading.split(whereSeparator: \.isWhitespace)
+    return switch words.count {
+    case 1: String(words[0])
+    case 2 where words[0] == "profile": String(words[1])
+    default: nil
+    }
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    let start = text.drop(while: \.isWhitespace)
+    guard let end = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return start[...end]
+  }
+}

@@ -1,0 +1,86 @@
+import CCurl
+import Synchronization
+
+/// One of libcurl's handles: a request and how it goes. For one thread at a time.
+final class EasyHandle {
+  let raw: UnsafeMutableRawPointer
+  private var headers: UnsafeMutablePointer<curl_slist>?
+
+  /// libcurl and what it is made of, once for the process.
+  private static let library: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+  /// Nil where there is no memory for it.
+  init?() {
+    guard Self.library, let raw = curl_easy_init() else { return nil }
+    self.raw = raw
+  }
+
+  deinit {
+    curl_easy_cleanup(raw)
+    curl_slist_free_all(headers)
+  }
+
+  /// As new, but for its connections.
+  func reset() {
+    curl_easy_reset(raw)
+    curl_slist_free_all(headers)
+    headers = nil
+  }
+
+  func set(_ option: CURLoption, _ value: Int) { ziggurat_curl_set_long(raw, option, value) }
+
+  func set(size option: CURLoption, _ value: Int) { ziggurat_curl_set_size(raw, option, curl_off_t(value)) }
+
+  /// The text is copied.
+  func set(_ option: CURLoption, _ value: String) {
+    _ = value.withCString { ziggurat_curl_set_pointer(raw, option, $0) }
+  }
+
+  func set(pointer option: CURLoption, _ value: UnsafeRawPointer?) {
+    ziggurat_curl_set_pointer(raw, option, value)
+  }
+
+  func set(
+    callback option: CURLoption,
+    _ value:
+      @escaping @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int
+  ) {
+    ziggurat_curl_set_callback(raw, option, value)
+  }
+
+  /// Adds a header; all that are there are signed.
+  func add(header name: String, _ value: String) {
+    headers = curl_slist_append(headers, "\(name): \(value)") ?? headers
+  }
+
+  /// Whom the request goes to, and who asks.
+  /// - Parameters:
+  ///   - query: in the order of its names, encoded: as it is signed.
+  ///   - payload: the SHA-256 of what is sent, hexadecimal.
+  func prepare(
+    _ settings: ObjectSettings, _ bucket: BucketName, key: String, query: String = "", payload: String
+  ) {
+    set(CURLOPT_URL, settings.url(bucket, key) + (query.isEmpty ? "" : "?\(query)"))
+    set(CURLOPT_PROTOCOLS_STR, settings.endpoint.scheme)
+    // Timeouts without signals, which would end up in other threads.
+    set(CURLOPT_NOSIGNAL, 1)
+    // A connection a transfer: what is wrong with one is wrong with one.
+    set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    set(CURLOPT_TCP_NODELAY, 1)
+    set(CURLOPT_USERAGENT, "ziggurat")
+    add(header: "x-amz-content-sha256", payload)
+    guard let credentials = settings.credentials else { return }
+    set(CURLOPT_AWS_SIGV4, "aws:amz:\(settings.region.text):s3")
+    set(CURLOPT_USERNAME, credentials.accessKey)
+    set(CURLOPT_PASSWORD, credentials.secretKey)
+    if let token = credentials.sessionToken { add(header: "x-amz-security-token", token) }
+  }
+
+  /// To be called once all headers are added.
+  func sealHeaders() { set(pointer: CURLOPT_HTTPHEADER, headers) }
+}
+
+extension Duration {
+  /// At least one, as libcurl takes zero for no limit.
+  var milliseconds: Int { max(1, Int(self / .milliseconds(1))) }
+}

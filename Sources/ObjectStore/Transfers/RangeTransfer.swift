@@ -1,0 +1,125 @@
+import CCurl
+import Glibc
+import TileStorage
+
+/// One try to have a part of an object: a handle, and what came of the answer so far. On one thread.
+final class RangeTransfer {
+  let call: RangeCall
+  let handle: EasyHandle
+  private var head = AnswerHead()
+  /// What the head announces, once it is complete.
+  private var expected: Result<(pin: ObjectPin, count: Int), ObjectFault>?
+  private var memory: UnsafeMutableRawBufferPointer?
+  private var filled = 0
+  private var dropped = 0
+  /// Of a body that says why there is no object: read to its end, so that the connection goes on being of use.
+  private static let longestRefusal = 64 << 10
+  /// The digest of nothing, which is what a GET sends.
+  static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+  init(_ call: RangeCall, _ handle: EasyHandle) { (self.call, self.handle) = (call, handle) }
+
+  deinit { free(memory?.baseAddress) }
+
+  /// Makes the handle ready to be performed. This is not retained by it.
+  func prepare(_ settings: ObjectSettings, _ bucket: BucketName, connecting: Duration, within time: Duration)
+  {
+    let question = call.question
+    handle.prepare(settings, bucket, key: question.key, payload: Self.emptyDigest)
+    if case .part(let pin, _) = question { handle.add(header: "If-Match", pin.etag) }
+    handle.sealHeaders()
+    handle.set(CURLOPT_RANGE, question.range)
+    handle.set(CURLOPT_CONNECTTIMEOUT_MS, min(connecting, time).milliseconds)
+    handle.set(CURLOPT_TIMEOUT_MS, time.milliseconds)
+    handle.set(CURLOPT_BUFFERSIZE, 64 << 10)
+    let own = Unmanaged.passUnretained(self).toOpaque()
+    for option in [CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA] {
+      handle.set(pointer: option, own)
+    }
+    handle.set(callback: CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+      let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      return RangeTransfer.at(context).take(headerLine: bytes) ? bytes.count : 0
+    }
+    handle.set(callback: CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+      let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      return RangeTransfer.at(context).take(body: bytes) ? bytes.count : 0
+    }
+  }
+
+  static func at(_ context: UnsafeMutableRawPointer?) -> RangeTransfer {
+    Unmanaged<RangeTransfer>.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  /// Fewer than announced end the transfer: false.
+  private func take(headerLine line: UnsafeRawBufferPointer) -> Bool {
+    let isEnd = line.allSatisfy { $0 == 0x0d || $0 == 0x0a }
+    guard isEnd else { return expected != nil || head.take(line) }
+    guard expected == nil, head.status >= 200 else { return true }
+    let expected = call.question.expected(head)
+    self.expected = expected
+    switch expected {
+    case .failure(let fault):
+      // What was not asked for may be as long as the archive.
+      return head.status >= 300 && fault != .damaged
+    case .success(let (_, count)):
+      guard let start = malloc(count) else { return false }
+      memory = UnsafeMutableRawBufferPointer(start: start, count: count)
+      return true
+    }
+  }
+
+  private func take(body bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let memory else {
+      dropped += bytes.count
+      return dropped <= Self.longestRefusal
+    }
+    guard bytes.count <= memory.count - filled else { return false }
+    if !bytes.isEmpty {
+      memory.baseAddress!.advanced(by: filled).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
+    }
+    filled += bytes.count
+    return true
+  }
+
+  /// What came of it. To be asked once.
+  func result(_ code: CURLcode) -> Result<ObjectEnd, ObjectFault> {
+    switch expected {
+    case .failure(let fault)?: return .failure(fault)
+    case .success(let (pin, count))? where code == CURLE_OK && filled == count:
+      guard let memory else { return .failure(.cut) }
+      self.memory = nil
+      return .success(ObjectEnd(pin: pin, bytes: ObjectBytes(owning: memory)))
+    case .success?: return .failure(code == CURLE_OPERATION_TIMEDOUT ? .unavailable(.seconds(1)) : .cut)
+    case nil: return .failure(Self.fault(code))
+    }
+  }
+
+  /// Where not even a head came.
+  private static func fault(_ code: CURLcode) -> ObjectFault {
+    switch code {
+    case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE: .cut
+    case CURLE_OK, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_WRITE_ERROR,
+      CURLE_BAD_CONTENT_ENCODING:
+      .damaged
+    default: .unavailable(.seconds(1))
+    }
+  }
+}
+
+/// A question with all its tries.
+final class RangeCall: Sendable {
+  let question: RangeQuestion
+  let deadline: ContinuousClock.Instant
+  /// Counted from 1.
+  let attempt: Int
+  let done: @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+
+  init(
+    _ question: RangeQuestion, by deadline: ContinuousClock.Instant, attempt: Int = 1,
+    _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
+  ) {
+    (self.question, self.deadline, self.attempt, self.done) = (question, deadline, attempt, done)
+  }
+
+  var next: RangeCall { RangeCall(question, by: deadline, attempt: attempt + 1, done) }
+}

@@ -1,0 +1,129 @@
+import CCurl
+import Synchronization
+import Threads
+import TileStorage
+
+/// The thread that reads for a client: one multi handle of libcurl, whose transfers go side by side.
+final class TransferThread: Sendable {
+  /// What came of a try.
+  typealias Ended = @Sendable (RangeCall, Result<ObjectEnd, ObjectFault>) -> Void
+
+  private struct Inbox {
+    var calls: [(call: RangeCall, at: ContinuousClock.Instant)] = []
+    var isStopping = false
+  }
+
+  // libcurl lets other threads call curl_multi_wakeup alone, and so do we; the inbox's lock keeps it from being called
+  // after the end.
+  private nonisolated(unsafe) let multi: UnsafeMutableRawPointer
+  private let inbox = Mutex(Inbox())
+  private let settings: ObjectSettings
+  private let bucket: BucketName
+  private let patience: ObjectPatience
+
+  /// Nil where there is no memory or no thread for it.
+  /// - Parameter ended: told on the thread; must not hold it up.
+  init?(
+    _ settings: ObjectSettings, _ bucket: BucketName, _ patience: ObjectPatience, _ ended: @escaping Ended
+  ) {
+    guard EasyHandle() != nil, let multi = curl_multi_init() else { return nil }
+    (self.multi, self.settings, self.bucket, self.patience) = (multi, settings, bucket, patience)
+    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, patience.connections)
+    ziggurat_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, patience.connections)
+    guard StartedThread.detached({ [self] in run(ended) }) else {
+      curl_multi_cleanup(multi)
+      return nil
+    }
+  }
+
+  /// Has the call tried at that time, or soon after it.
+  /// - Returns: false where the thread ends, and then it is not.
+  func submit(_ call: RangeCall, at time: ContinuousClock.Instant) -> Bool {
+    inbox.withLock { inbox in
+      guard !inbox.isStopping else { return false }
+      inbox.calls.append((call, time))
+      curl_multi_wakeup(multi)
+      return true
+    }
+  }
+
+  /// Ends what goes on, as unavailable, and then the thread.
+  func stop() {
+    inbox.withLock { inbox in
+      guard !inbox.isStopping else { return }
+      inbox.isStopping = true
+      curl_multi_wakeup(multi)
+    }
+  }
+
+  private func run(_ ended: Ended) {
+    var running: [UnsafeMutableRawPointer: RangeTransfer] = [:]
+    var idle: [EasyHandle] = []
+    var later: [(call: RangeCall, at: ContinuousClock.Instant)] = []
+    while true {
+      let (calls, isStopping) = inbox.withLock { inbox in
+        defer { inbox.calls.removeAll(keepingCapacity: true) }
+        return (inbox.calls, inbox.isStopping)
+      }
+      later += calls
+      if isStopping { break }
+      let now = ContinuousClock.now
+      var next = ContinuousClock.Instant.now + .seconds(1)
+      var waiting: [(call: RangeCall, at: ContinuousClock.Instant)] = []
+      for (call, time) in later {
+        guard time <= now else {
+          waiting.append((call, time))
+          next = min(next, time)
+          continue
+        }
+        guard let transfer = begin(call, at: now, &idle) else {
+          ended(call, .failure(.unavailable(.seconds(1))))
+          continue
+        }
+        running[transfer.handle.raw] = transfer
+      }
+      later = waiting
+
+      var count: Int32 = 0
+      curl_multi_perform(multi, &count)
+      var rest: Int32 = 0
+      while let message = curl_multi_info_read(multi, &rest) {
+        // The message goes with its handle.
+        let (raw, code) = (message.pointee.easy_handle, message.pointee.data.result)
+        guard message.pointee.msg == CURLMSG_DONE, let raw, let transfer = running.removeValue(forKey: raw)
+        else {
+          continue
+        }
+        curl_multi_remove_handle(multi, raw)
+        let result = transfer.result(code)
+        if idle.count < patience.connections {
+          transfer.handle.reset()
+          idle.append(transfer.handle)
+        }
+        ended(transfer.call, result)
+      }
+      let milliseconds = inbox.withLock { $0.calls.isEmpty } ? max(0, (next - .now) / .milliseconds(1)) : 0
+      curl_multi_poll(multi, nil, 0, Int32(milliseconds.rounded(.up)), nil)
+    }
+    for (raw, transfer) in running {
+      curl_multi_remove_handle(multi, raw)
+      ended(transfer.call, .failure(.unavailable(.seconds(1))))
+    }
+    for (call, _) in later { ended(call, .failure(.unavailable(.seconds(1)))) }
+    running = [:]
+    idle = []
+    curl_multi_cleanup(multi)
+  }
+
+  /// Nil where it is too late for the call, or there is no memory.
+  private func begin(
+    _ call: RangeCall, at now: ContinuousClock.Instant, _ idle: inout [EasyHandle]
+  ) -> RangeTransfer? {
+    guard call.deadline > now, let handle = idle.popLast() ?? EasyHandle() else { return nil }
+    let transfer = RangeTransfer(call, handle)
+    transfer.prepare(
+      settings, bucket, connecting: patience.connecting, within: min(patience.attempt, call.deadline - now))
+    guard curl_multi_add_handle(multi, handle.raw) == CURLM_OK else { return nil }
+    return transfer
+  }
+}

@@ -1,0 +1,226 @@
+import Synchronization
+import TestSupport
+import Testing
+import Threads
+import TileStorage
+
+@testable import ObjectStore
+
+/// Reading from a store that may lie, over sockets.
+struct ObjectClientTests {
+  static let object = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+  static let path = "/pictures/szi/a"
+  static let pin = ObjectPin(key: "szi/a", etag: HostileServer.etag, byteCount: object.count)
+
+  /// One call at a time, never cut off and without the pauses that wait for better times.
+  static var patience: ObjectPatience {
+    var patience = ObjectPatience()
+    patience.breaker = Breaker(share: 2)
+    patience.pause = .milliseconds(1)
+    return patience
+  }
+
+  static func client(
+    _ server: HostileServer, _ patience: ObjectPatience = patience, key: String? = nil
+  ) throws -> ObjectClient {
+    var environment = ["AWS_ENDPOINT_URL_S3": server.endpoint]
+    if let key {
+      environment.merge(["AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t"]) {
+        $1
+      }
+    }
+    let settings = try ObjectSettings(environment) { _ in nil }
+    return try #require(ObjectClient(ObjectAddress("s3://pictures/szi")!, settings, patience))
+  }
+
+  /// Waits for what `ask` is told, which must be once.
+  static func told<Value: Sendable>(_ ask: (@escaping @Sendable (Value) -> Void) -> Void) -> Value {
+    let told = Mutex<Value?>(nil)
+    let flag = Flag()
+    ask { value in
+      told.withLock { told in
+        precondition(told == nil, "told once")
+        told = value
+      }
+      flag.set()
+    }
+    while !flag.isSet { flag.wait(upTo: 60) }
+    return told.withLock { $0! }
+  }
+
+  static func read(
+    _ client: ObjectClient, _ range: Range<Int>, of pin: ObjectPin = pin, within time: Duration = .seconds(30)
+  ) -> Result<[UInt8], ObjectFault> {
+    told { client.read(pin, range, by: .now + time, $0) }.map { Array($0.bytes) }
+  }
+
+  static func readEnd(_ client: ObjectClient, key: String = pin.key, _ count: Int) -> Result<
+    ObjectEnd, ObjectFault
+  > {
+    told { client.readEnd(ofKey: key, atMost: count, by: .now + .seconds(30), $0) }
+  }
+
+  @Test func `parts and ends are those of the object`() throws {
+    let server = HostileServer([Self.path: Self.object])
+    defer { server.stop() }
+    let client = try Self.client(server, key: "K")
+    for range in [0..<1, 49_999..<50_000, 0..<50_000, 123..<4567] {
+      #expect(Self.read(client, range) == .success(Array(Self.object[range])))
+    }
+    for count in [1, 300, 50_000, 60_000] {
+      let end = try Self.readEnd(client, count).get()
+      #expect(end.pin == Self.pin && Array(end.bytes.bytes) == Self.object.suffix(count))
+    }
+    let first = try #require(server.requests.first)
+    #expect(
+      first.method == "GET" && first.target == Self.path && first.fields["if-match"] == HostileServer.etag)
+    #expect(first.fields["x-amz-content-sha256"] == RangeTransfer.emptyDigest)
+    #expect(first.fields["x-amz-security-token"] == "t")
+    #expect(first.fields["authorization"]?.hasPrefix("AWS4-HMAC-SHA256 Credential=K/") == true)
+    #expect(first.fields["authorization"]?.contains("/us-east-1/s3/aws4_request") == true)
+    #expect(client.counts.requests == 8 && client.counts.faults == 0 && client.counts.retries == 0)
+  }
+
+  @Test func `without credentials nothing is signed`() throws {
+    let server = HostileServer([Self.path: Self.object])
+    defer { server.stop() }
+    #expect(try Self.read(Self.client(server), 5..<9) == .success(Array(Self.object[5..<9])))
+    #expect(server.requests[0].fields["authorization"] == nil)
+  }
+
+  @Test func `what is not there, and another version, is told for what it is and not asked again`() throws {
+    let server = HostileServer([Self.path: Self.object])
+    defer { server.stop() }
+    let client = try Self.client(server)
+    #expect(
+      Self.read(client, 0..<9, of: ObjectPin(key: "szi/b", etag: "\"e1\"", byteCount: 9))
+        == .failure(.missing))
+    #expect(
+      Self.read(client, 0..<9, of: ObjectPin(key: "szi/a", etag: "\"e0\"", byteCount: 50_000))
+        == .failure(.otherVersion))
+    #expect(
+      Self.read(client, 0..<9, of: ObjectPin(key: "szi/a", etag: "\"e1\"", byteCount: 60_000))
+        == .failure(.otherVersion))
+    #expect(
+      Self.read(client, 60_000..<60_009, of: ObjectPin(key: "szi/a", etag: "\"e1\"", byteCount: 70_000))
+        == .failure(.otherVersion))
+    #expect(server.requests.count == 4)
+  }
+
+  /// What an answer is worth that is no honest one; nil where it looks like one to whoever has no checksum.
+  private static func fault(_ answer: HostileServer.Answer) -> ObjectFault? {
+    switch answer {
+    case .honest, .flipped, .shifted: nil
+    case .cut, .shortChunks, .closed: .cut
+    case .otherETag: .otherVersion
+    case .otherRange, .whole, .noETag, .noRange, .encoded, .twoETags, .garbage, .otherLength: .damaged
+    case .busy, .silent: .unavailable(.seconds(1))
+    case .missing: .missing
+    // Those that were asked for came, and what comes behind them is nobody's.
+    case .tooLong: nil
+    }
+  }
+
+  @Test("each lie is a fault of its kind", arguments: HostileServer.Answer.allCases)
+  func lies(_ answer: HostileServer.Answer) throws {
+    let server = HostileServer([Self.path: Self.object]) { _, _ in answer }
+    defer { server.stop() }
+    var patience = Self.patience
+    patience.tries = 1
+    patience.attempt = .milliseconds(200)
+    let client = try Self.client(server, patience)
+    let read = Self.read(client, 1000..<3000)
+    if let fault = Self.fault(answer) {
+      #expect(read == .failure(fault))
+    } else {
+      #expect((try? read.get().count) == 2000)
+    }
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `what may pass is asked again, and again, and no more`() throws {
+    let answers: [HostileServer.Answer] = [.busy, .cut, .honest, .cut, .whole, .garbage, .honest]
+    let server = HostileServer([Self.path: Self.object]) { number, _ in answers[number] }
+    defer { server.stop() }
+    let client = try Self.client(server)
+    #expect(Self.read(client, 0..<100) == .success(Array(Self.object[..<100])))
+    #expect(Self.read(client, 0..<100) == .failure(.damaged))
+    #expect(server.requests.count == 6)
+    #expect(client.counts.retries == 4 && client.counts.faults == 5 && client.counts.bytes == 100)
+  }
+
+  @Test func `faults are asked again for a tenth of the traffic`() throws {
+    let server = HostileServer([Self.path: Self.object]) { _, _ in .busy }
+    defer { server.stop() }
+    let client = try Self.client(server)
+    for _ in 0..<400 { #expect(Self.read(client, 0..<10) == .failure(.unavailable(.seconds(1)))) }
+    #expect(server.requests.count <= 400 + 40 + 20)
+  }
+
+  @Test func `a store that is silent is given up in time, and one that is gone at once`() throws {
+    let server = HostileServer([Self.path: Self.object]) { _, _ in .silent }
+    let client = try Self.client(server)
+    let start = ContinuousClock.now
+    #expect(Self.read(client, 0..<10, within: .milliseconds(300)) == .failure(.unavailable(.seconds(1))))
+    #expect(ContinuousClock.now - start >= .milliseconds(300))
+    server.stop()
+    #expect(Self.read(client, 0..<10) == .failure(.unavailable(.seconds(1))))
+  }
+
+  @Test func `a store that does not answer is let alone, and asked again once it does`() throws {
+    let isBusy = Mutex(true)
+    let server = HostileServer([Self.path: Self.object]) { _, _ in isBusy.withLock { $0 } ? .busy : .honest }
+    defer { server.stop() }
+    var patience = Self.patience
+    patience.tries = 1
+    patience.breaker = Breaker(rest: .milliseconds(50))
+    let client = try Self.client(server, patience)
+    for _ in 0..<20 { _ = Self.read(client, 0..<10) }
+    #expect(client.isCutOff && server.requests.count == 20)
+    isBusy.withLock { $0 = false }
+    while case .failure(.unavailable(let rest)) = Self.read(client, 0..<10) {
+      #expect(rest <= .milliseconds(50))
+    }
+    #expect(!client.isCutOff && server.requests.count == 21)
+  }
+
+  @Test func `only so many wait`() throws {
+    let gate = Flag()
+    let server = HostileServer([Self.path: Self.object]) { _, _ in
+      gate.wait(upTo: 60)
+      return .honest
+    }
+    defer { server.stop() }
+    var patience = Self.patience
+    patience.waiting = 3
+    patience.whole = .seconds(60)
+    patience.attempt = .seconds(60)
+    let client = try Self.client(server, patience)
+    let results = Mutex<[Result<[UInt8], ObjectFault>]>([])
+    let (early, all) = (WakeUps(), WakeUps())
+    for number in 0..<5 {
+      client.read(Self.pin, number..<number + 1, by: .now + .seconds(60)) { result in
+        results.withLock { $0.append(result.map { Array($0.bytes) }) }
+        (number < 3 ? all : early).signal()
+      }
+    }
+    for _ in 0..<2 { early.wait() }
+    #expect(
+      results.withLock { $0 } == [.failure(.unavailable(.seconds(1))), .failure(.unavailable(.seconds(1)))])
+    gate.set()
+    for _ in 0..<3 { all.wait() }
+    #expect(results.withLock { $0.filter { (try? $0.get()) != nil }.count } == 3)
+    #expect(Self.read(client, 7..<8) == .success([Self.object[7]]))
+  }
+
+  @Test func `a client that ends tells whoever waits`() throws {
+    let server = HostileServer([Self.path: Self.object]) { _, _ in .silent }
+    defer { server.stop() }
+    var client: ObjectClient? = try Self.client(server)
+    let told: Result<ObjectBytes, ObjectFault> = Self.told { done in
+      client?.read(Self.pin, 0..<1, by: .now + .seconds(60), done)
+      client = nil
+    }
+    #expect(throws: ObjectFault.unavailable(.seconds(1))) { try told.get() }
+  }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import ObjectStore
+
+/// When a store is asked again, and when no more.
+struct PatienceTests {
+  private let start = ContinuousClock.now
+
+  @Test func `retries are a tenth of the traffic, besides a few that quiet times leave over`() {
+    var budget = RetryBudget(share: 0.125, most: 2)
+    func spent() -> Bool { budget.spend() }
+    #expect([spent(), spent(), spent()] == [true, true, false])
+    for _ in 0..<7 { budget.earn() }
+    #expect(!spent())
+    budget.earn()
+    #expect(spent())
+    for _ in 0..<1000 { budget.earn() }
+    #expect([spent(), spent(), spent()] == [true, true, false])
+  }
+
+  private func breaker(_ answers: [(at: Double, Bool)]) -> Breaker {
+    var breaker = Breaker(start: start)
+    for (time, hasAnswered) in answers { breaker.note(hasAnswered: hasAnswered, at: start + .seconds(time)) }
+    return breaker
+  }
+
+  @Test func `the breaker opens at half of twenty calls, not before`() {
+    let half = (0..<20).map { (at: 0.1, $0 % 2 == 0) }
+    #expect(!breaker(half.dropLast()).isOpen && breaker(half).isOpen)
+    #expect(!breaker((0..<40).map { (at: 0.1, $0 % 5 > 1) }).isOpen)
+    #expect(!breaker((0..<19).map { _ in (at: 0.1, false) }).isOpen)
+  }
+
+  @Test func `what was longer ago than five seconds counts no more`() {
+    let old = (0..<19).map { _ in (at: 0.2, false) }
+    #expect(breaker(old + [(at: 4.9, false)]).isOpen)
+    #expect(!breaker(old + [(at: 5.3, false)]).isOpen)
+    #expect(!breaker(old + [(at: 60, false)]).isOpen)
+  }
+
+  @Test func `while open one call a second is let through, and one answer closes it`() {
+    var breaker = breaker((0..<20).map { _ in (at: 0, false) })
+    func refusal(_ seconds: Double) -> Duration? { breaker.refusal(at: start + .seconds(seconds)) }
+    #expect(refusal(0.25) == .seconds(0.75))
+    #expect(refusal(1) == nil && refusal(1.5) == .seconds(0.5))
+    breaker.note(hasAnswered: false, at: start + .seconds(1.5))
+    #expect(breaker.isOpen && refusal(2) == nil)
+    breaker.note(hasAnswered: true, at: start + .seconds(2.25))
+    #expect(!breaker.isOpen && refusal(2.25) == nil && refusal(2.25) == nil)
+    for _ in 0..<19 { breaker.note(hasAnswered: false, at: start + .seconds(2.5)) }
+    #expect(!breaker.isOpen, "what was before counts no more")
+  }
+}
