@@ -86,6 +86,11 @@ test-kill-spaces: release test-tools ## kill -9 whatever writes a private space 
 test-agreement: release test-tools ## exact, fast and lossless against vips dzsave on pictures of 100+ megapixels (minutes)
 	@.cache/venv/bin/python $(scripts)/python-tests Tests/agreement
 
+.PHONY: test-scale
+test-scale: test-tools ## the object store's tests against Ceph, which starts on loopback and ends with them (minutes)
+	@$(scripts)/install-packages scale
+	@$(use_swift); Tests/scale/with-ceph swift test --filter ObjectStoreTests
+
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
 fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff metadata ome sidecar book archive profile tile cell request"

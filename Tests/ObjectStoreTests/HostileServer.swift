@@ -34,6 +34,16 @@ final class HostileServer: Sendable {
     case silent
   }
 
+  /// An answer word for word.
+  struct Scripted: Sendable {
+    var status = "200 OK"
+    /// Each with its line's end.
+    var fields = ""
+    var body = ""
+    /// Without a body, of which the fields tell.
+    var isHead = false
+  }
+
   struct Request: Sendable {
     let method: String
     let target: String
@@ -51,16 +61,20 @@ final class HostileServer: Sendable {
   static let etag = "\"e1\""
   private let listener: Int32
   private let answer: @Sendable (_ number: Int, Request) -> Answer
+  private let script: (@Sendable (_ number: Int, Request) -> Scripted)?
   private let seen = Mutex<[Request]>([])
   private let isClosed = Flag()
 
   /// - Parameters:
   ///   - objects: by path.
   ///   - answer: of each request, counted from 0.
+  ///   - script: what is answered instead, whatever is asked: the status, fields, and the body.
   init(
-    _ objects: [String: [UInt8]], _ answer: @escaping @Sendable (Int, Request) -> Answer = { _, _ in .honest }
+    _ objects: [String: [UInt8]] = [:],
+    _ answer: @escaping @Sendable (Int, Request) -> Answer = { _, _ in .honest },
+    script: (@Sendable (_ number: Int, Request) -> Scripted)? = nil
   ) {
-    (self.objects, self.answer) = (objects, answer)
+    (self.objects, self.answer, self.script) = (objects, answer, script)
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -108,6 +122,12 @@ final class HostileServer: Sendable {
       let number = seen.withLock { seen in
         seen.append(request)
         return seen.count - 1
+      }
+      if let told = script?(number, request) {
+        let count = told.isHead ? "" : "Content-Length: \(told.body.utf8.count)\r\n"
+        let head = "HTTP/1.1 \(told.status)\r\n\(told.fields)\(count)\r\n"
+        guard Self.send(connection, Array((head + told.body).utf8)) else { return }
+        continue
       }
       let answer = answer(number, request)
       guard respond(to: request, answer, connection) else { return }

@@ -95,7 +95,7 @@ final class RangeTransfer {
   }
 
   /// Where not even a head came.
-  private static func fault(_ code: CURLcode) -> ObjectFault {
+  static func fault(_ code: CURLcode) -> ObjectFault {
     switch code {
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE: .cut
     case CURLE_OK, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_WRITE_ERROR,

@@ -1,0 +1,82 @@
+import CCurl
+import TileStorage
+
+/// One request and its answer, on the thread that asks.
+final class Exchange {
+  enum Method: String {
+    case get = "GET"
+    case head = "HEAD"
+    case put = "PUT"
+    case post = "POST"
+    case delete = "DELETE"
+  }
+
+  private(set) var head = AnswerHead()
+  private(set) var answer: [UInt8] = []
+  private let body: UploadBody?
+  /// Of an answer: a page of a list is the longest.
+  private static let longestAnswer = 8 << 20
+
+  private init(_ body: UploadBody?) { self.body = body }
+
+  /// - Parameters:
+  ///   - query: in the order of its names, encoded.
+  ///   - digest: of the body, 32 bytes; nil of none.
+  static func run(
+    _ method: Method, _ settings: ObjectSettings, _ bucket: BucketName, key: String, query: String = "",
+    body: UploadBody? = nil, digest: [UInt8]? = nil
+  ) throws(ObjectFault) -> Exchange {
+    guard let handle = EasyHandle() else { throw .unavailable(.seconds(1)) }
+    body?.rewind()
+    let payload = digest.map(SHA256.hexadecimal) ?? RangeTransfer.emptyDigest
+    handle.prepare(settings, bucket, key: key, query: query, payload: payload)
+    handle.sealHeaders()
+    let exchange = Exchange(body)
+    let code = exchange.perform(method, handle)
+    let fault = exchange.head.fault
+    // A store that refuses may do so before all was sent.
+    if let fault, exchange.head.status >= 300 { throw fault }
+    guard code == CURLE_OK else { throw RangeTransfer.fault(code) }
+    if let fault { throw fault }
+    return exchange
+  }
+
+  private func perform(_ method: Method, _ handle: EasyHandle) -> CURLcode {
+    handle.set(CURLOPT_CONNECTTIMEOUT_MS, 5000)
+    // However much there is to send, as long as it goes.
+    handle.set(CURLOPT_LOW_SPEED_LIMIT, 1)
+    handle.set(CURLOPT_LOW_SPEED_TIME, 30)
+    let own = Unmanaged.passUnretained(self).toOpaque()
+    for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA] {
+      handle.set(pointer: option, own)
+    }
+    handle.set(callback: CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+      let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      return Exchange.at(context).head.take(line) ? line.count : 0
+    }
+    handle.set(callback: CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+      Exchange.at(context).take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+    }
+    handle.set(callback: CURLOPT_READFUNCTION) { bytes, size, count, context in
+      let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+      return Exchange.at(context).body?.next(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+    }
+    if let body {
+      handle.set(CURLOPT_UPLOAD, 1)
+      handle.set(size: CURLOPT_INFILESIZE_LARGE, body.count)
+    }
+    if method == .head { handle.set(CURLOPT_NOBODY, 1) }
+    handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue)
+    return curl_easy_perform(handle.raw)
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard answer.count + bytes.count <= Self.longestAnswer else { return 0 }
+    answer += bytes
+    return bytes.count
+  }
+
+  private static func at(_ context: UnsafeMutableRawPointer?) -> Exchange {
+    Unmanaged<Exchange>.fromOpaque(context!).takeUnretainedValue()
+  }
+}

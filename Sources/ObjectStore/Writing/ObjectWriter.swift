@@ -1,0 +1,147 @@
+import Files
+import Glibc
+import Threads
+package import TileStorage
+
+/// Writes into a bucket of an S3 store. May be used by several threads; each waits for its own requests.
+package final class ObjectWriter: ObjectWriting {
+  /// How an object is sent that is too large for one request.
+  package struct Parts: Sendable {
+    /// A larger file is sent in parts.
+    package var wholeAtMost = 1 << 30
+    /// Of a part; stores take 10,000 of them, none but the last below 5 MiB.
+    package var byteCount = 64 << 20
+
+    package init() {}
+
+    /// The ranges of a file of so many bytes.
+    func ranges(_ count: Int) -> [Range<Int>] {
+      let size = max(byteCount, (count + 9_999) / 10_000)
+      return stride(from: 0, to: count, by: size).map { $0..<min($0 + size, count) }
+    }
+  }
+
+  private let address: ObjectAddress
+  private let settings: ObjectSettings
+  private let parts: Parts
+  private let tries: Int
+  private let pause: Duration
+  private static let unreserved = Set(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+
+  /// - Parameters:
+  ///   - tries: of each request, where what went wrong may pass.
+  ///   - pause: before the second try, at most; doubled before each that follows.
+  package init(
+    _ address: ObjectAddress, _ settings: ObjectSettings, parts: Parts = Parts(), tries: Int = 5,
+    pause: Duration = .milliseconds(400)
+  ) {
+    (self.address, self.settings, self.parts) = (address, settings, parts)
+    (self.tries, self.pause) = (tries, pause)
+  }
+
+  package func put(file path: String, sha256: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
+    precondition(
+      ObjectAddress.isPlain(key) && sha256.count == 32, "a key needs no encoding, a digest has 32 bytes")
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw .missing }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw .missing }
+    let count = Int(status.st_size)
+    if count > parts.wholeAtMost { return try putParts(file, count, sha256, key) }
+    let sent = try request(.put, key, body: UploadBody(file, 0..<count), digest: sha256)
+    guard let etag = sent.head.etag else { throw .damaged }
+    return ObjectPin(key: key, etag: etag, byteCount: count)
+  }
+
+  package func remove(_ key: String) throws(ObjectFault) {
+    precondition(ObjectAddress.isPlain(key), "a key needs no encoding")
+    do { _ = try request(.delete, key) } catch .missing {} catch { throw error }
+  }
+
+  package func list(after key: String?) throws(ObjectFault) -> [ObjectPin] {
+    var query = "list-type=2&max-keys=1000"
+    if !address.prefix.isEmpty { query += "&prefix=\(Self.encoded(address.prefix))" }
+    if let key { query += "&start-after=\(Self.encoded(key))" }
+    let answer = try request(.get, "", query).answer
+    guard let page = StoreAnswer.page(answer),
+      page.allSatisfy({ pin in
+        pin.key.hasPrefix(address.prefix)
+          && key.map { $0.utf8.lexicographicallyPrecedes(pin.key.utf8) } ?? true
+      })
+    else { throw .damaged }
+    return page
+  }
+
+  // MARK: Parts
+
+  private func putParts(
+    _ file: Int32, _ count: Int, _ sha256: [UInt8], _ key: String
+  ) throws(ObjectFault) -> ObjectPin {
+    guard let upload = StoreAnswer.upload(try request(.post, key, "uploads=", body: UploadBody([])).answer)
+    else {
+      throw .damaged
+    }
+    do throws(ObjectFault) {
+      let xml = try send(file, count, sha256, key, upload)
+      let done = try request(
+        .post, key, "uploadId=\(Self.encoded(upload))", body: UploadBody(xml), digest: SHA256.of(xml))
+      guard StoreAnswer.isWhole(done.answer) else { throw .damaged }
+      // Some stores do not say the tag before they are asked (Ceph 16).
+      let head = try request(.head, key).head
+      guard let etag = head.etag, head["content-length"] == "\(count)" else { throw .damaged }
+      return ObjectPin(key: key, etag: etag, byteCount: count)
+    } catch {
+      // Else the store keeps the parts, and nobody sees them. What it does not remove its own rules for old uploads do.
+      _ = try? request(.delete, key, "uploadId=\(Self.encoded(upload))")
+      throw error
+    }
+  }
+
+  /// - Returns: what the store is told at the end.
+  private func send(
+    _ file: Int32, _ count: Int, _ sha256: [UInt8], _ key: String, _ upload: String
+  ) throws(ObjectFault) -> [UInt8] {
+    var whole = SHA256()
+    var xml = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+    for (index, range) in parts.ranges(count).enumerated() {
+      let body = UploadBody(file, range)
+      guard let digest = body.digest({ whole.update($0) }) else { throw .cut }
+      let query = "partNumber=\(index + 1)&uploadId=\(Self.encoded(upload))"
+      guard let etag = try request(.put, key, query, body: body, digest: digest).head.etag else {
+        throw .damaged
+      }
+      let told = etag.replacing("\"", with: "&quot;")
+      xml += "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(told)</ETag></Part>"
+    }
+    // The store compares the parts with their digests, and nobody the parts with the file but we.
+    guard whole.digest() == sha256 else { throw .damaged }
+    return Array((xml + "</CompleteMultipartUpload>").utf8)
+  }
+
+  private func request(
+    _ method: Exchange.Method, _ key: String, _ query: String = "", body: UploadBody? = nil,
+    digest: [UInt8]? = nil
+  ) throws(ObjectFault) -> Exchange {
+    for attempt in 1... {
+      do throws(ObjectFault) {
+        return try Exchange.run(
+          method, settings, address.bucket, key: key, query: query, body: body, digest: digest)
+      } catch {
+        guard error.mayPass, attempt < tries else { throw error }
+        let pause = pause * (Double(1 << (attempt - 1)) * Double.random(in: 0.5...1))
+        Flag().wait(upTo: pause / .seconds(1))
+      }
+    }
+    preconditionFailure("a try succeeds or is the last")
+  }
+
+  /// RFC 3986: as signatures have it.
+  private static func encoded(_ text: String) -> String {
+    text.utf8.map { byte in
+      guard !unreserved.contains(byte) else { return String(UnicodeScalar(byte)) }
+      return "%" + SHA256.hexadecimal([byte]).uppercased()
+    }.joined()
+  }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import TileStorage
+
+/// What a request sends: bytes, or a part of a file, which is read as it goes.
+final class UploadBody {
+  private enum Origin {
+    case memory([UInt8])
+    case file(Int32, start: Int)
+  }
+
+  private let origin: Origin
+  let count: Int
+  private var sent = 0
+
+  init(_ bytes: [UInt8]) { (origin, count) = (.memory(bytes), bytes.count) }
+
+  /// - Parameter file: open; its owner's to close, after the request.
+  init(_ file: Int32, _ range: Range<Int>) {
+    (origin, count) = (.file(file, start: range.lowerBound), range.count)
+  }
+
+  /// Nil where the file cannot be read, or is shorter than it was.
+  func next(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    let wanted = min(buffer.count, count - sent)
+    guard wanted > 0 else { return 0 }
+    switch origin {
+    case .memory(let bytes):
+      buffer.copyBytes(from: bytes[sent..<sent + wanted])
+      sent += wanted
+      return wanted
+    case .file(let file, let start):
+      var got = pread(file, buffer.baseAddress, wanted, start + sent)
+      while got < 0, errno == EINTR { got = pread(file, buffer.baseAddress, wanted, start + sent) }
+      guard got > 0 else { return nil }
+      sent += got
+      return got
+    }
+  }
+
+  /// The digest of all of it; nil where the file cannot be read. To be asked before it is sent.
+  /// - Parameter other: is given the same bytes.
+  func digest(_ other: (UnsafeRawBufferPointer) -> Void = { _ in }) -> [UInt8]? {
+    defer { sent = 0 }
+    var digest = SHA256()
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while sent < count {
+      let got = buffer.withUnsafeMutableBytes { buffer -> Int? in
+        guard let got = next(into: buffer) else { return nil }
+        digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<got]))
+        other(UnsafeRawBufferPointer(rebasing: buffer[..<got]))
+        return got
+      }
+      guard got != nil else { return nil }
+    }
+    return digest.digest()
+  }
+
+  func rewind() { sent = 0 }
+}

@@ -1,0 +1,184 @@
+import Synchronization
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import ObjectStore
+
+/// Writing into a store, as far as a store that answers by a script shows it; the rest shows a real one.
+struct ObjectWriterTests {
+  private typealias Scripted = HostileServer.Scripted
+
+  private static func writer(_ server: HostileServer, _ parts: ObjectWriter.Parts = .init()) throws
+    -> ObjectWriter
+  {
+    let environment = [
+      "AWS_ENDPOINT_URL_S3": server.endpoint, "AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "s",
+    ]
+    return ObjectWriter(
+      ObjectAddress("s3://pictures/a_b")!, try ObjectSettings(environment) { _ in nil },
+      parts: parts, tries: 3, pause: .milliseconds(1))
+  }
+
+  private static let content = (0..<25_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+
+  @Test func `digests are those of FIPS 180-4`() {
+    #expect(SHA256.hexadecimal(SHA256.of([])) == RangeTransfer.emptyDigest)
+    #expect(
+      SHA256.hexadecimal(SHA256.of(Array("abc".utf8)))
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+  }
+
+  @Test func `a file is sent with its digest, once more where the store was busy`() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a", Self.content)
+    let server = HostileServer(script: { number, _ in
+      number == 0 ? Scripted(status: "503 Slow Down") : Scripted(fields: "ETag: \"x\"\r\n")
+    })
+    defer { server.stop() }
+    let digest = SHA256.of(Self.content)
+    let pin = try Self.writer(server).put(file: path, sha256: digest, key: "a_b/c.szi")
+    #expect(pin == ObjectPin(key: "a_b/c.szi", etag: "\"x\"", byteCount: Self.content.count))
+    #expect(server.requests.count == 2)
+    for request in server.requests {
+      #expect(
+        request.method == "PUT" && request.target == "/pictures/a_b/c.szi" && request.body == Self.content)
+      #expect(request.fields["x-amz-content-sha256"] == SHA256.hexadecimal(digest))
+      #expect(request.fields["authorization"]?.contains("x-amz-content-sha256") == true)
+    }
+  }
+
+  @Test(
+    "what the store refuses is told, and what stays wrong, too",
+    arguments: [
+      (Scripted(status: "400 Bad Request"), ObjectFault.refused(400), 1),
+      (Scripted(status: "403 Forbidden"), .refused(403), 1),
+      (Scripted(status: "500 Internal Server Error"), .unavailable(.seconds(1)), 3),
+      (Scripted(status: "200 OK"), .damaged, 1),
+    ])
+  func refusals(_ answer: HostileServer.Scripted, _ fault: ObjectFault, _ requests: Int) throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a", Self.content)
+    let server = HostileServer(script: { _, _ in answer })
+    defer { server.stop() }
+    #expect(throws: fault) {
+      _ = try Self.writer(server).put(file: path, sha256: SHA256.of(Self.content), key: "c")
+    }
+    #expect(server.requests.count == requests)
+  }
+
+  /// A store that takes uploads in parts.
+  private static func parts(end: String) -> HostileServer {
+    HostileServer(script: { number, request in
+      switch (request.method, request.query) {
+      case ("POST", "uploads="):
+        Scripted(
+          body: "<InitiateMultipartUploadResult><UploadId>u/1+=</UploadId></InitiateMultipartUploadResult>")
+      case ("PUT", _): Scripted(fields: "ETag: \"p\(number)\"\r\n")
+      case ("HEAD", _): Scripted(fields: "ETag: \"whole-3\"\r\nContent-Length: 25000\r\n", isHead: true)
+      case ("DELETE", _): Scripted(status: "204 No Content")
+      default: Scripted(body: end)
+      }
+    })
+  }
+
+  private static var smallParts: ObjectWriter.Parts {
+    var parts = ObjectWriter.Parts()
+    (parts.wholeAtMost, parts.byteCount) = (20_000, 10_000)
+    return parts
+  }
+
+  @Test func `a large file is sent in parts, each with its digest`() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a", Self.content)
+    let end =
+      "<CompleteMultipartUploadResult><ETag>&quot;whole-3&quot;</ETag></CompleteMultipartUploadResult>"
+    let server = Self.parts(end: end)
+    defer { server.stop() }
+    let pin = try Self.writer(server, Self.smallParts).put(
+      file: path, sha256: SHA256.of(Self.content), key: "c")
+    #expect(pin == ObjectPin(key: "c", etag: "\"whole-3\"", byteCount: 25_000))
+    let sent = server.requests.filter { $0.method == "PUT" }
+    #expect(sent.flatMap(\.body) == Self.content)
+    #expect(sent.map(\.query) == (1...3).map { "partNumber=\($0)&uploadId=u%2F1%2B%3D" })
+    #expect(sent.allSatisfy { $0.fields["x-amz-content-sha256"] == SHA256.hexadecimal(SHA256.of($0.body)) })
+    let last = try #require(server.requests.last { $0.method == "POST" })
+    #expect(last.query == "uploadId=u%2F1%2B%3D")
+    #expect(
+      String(decoding: last.body, as: UTF8.self).contains(
+        "<Part><PartNumber>2</PartNumber><ETag>&quot;p2&quot;</ETag></Part>"))
+  }
+
+  @Test func `parts that do not become the file are removed`() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a", Self.content)
+    let end = "<Error><Code>InternalError</Code></Error>"
+    for (digest, end) in [(SHA256.of([]), ""), (SHA256.of(Self.content), end)] {
+      let server = Self.parts(end: end)
+      defer { server.stop() }
+      #expect(throws: ObjectFault.damaged) {
+        _ = try Self.writer(server, Self.smallParts).put(file: path, sha256: digest, key: "c")
+      }
+      #expect(server.requests.last?.method == "DELETE")
+      #expect(
+        server.requests.contains { $0.query == "uploadId=u%2F1%2B%3D" && $0.method == "POST" } == !end.isEmpty
+      )
+    }
+  }
+
+  @Test func `parts are no more than stores take`() {
+    let parts = ObjectWriter.Parts()
+    for count in [1 << 30 + 1, 5 << 40] {
+      let ranges = parts.ranges(count)
+      #expect(ranges.count <= 10_000 && ranges.first?.lowerBound == 0 && ranges.last?.upperBound == count)
+      #expect(
+        zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound && $0.count >= 64 << 20 })
+    }
+  }
+
+  private static func page(_ objects: String) -> String {
+    "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>n</Name>"
+      + "\(objects)</ListBucketResult>"
+  }
+
+  @Test func `a list is asked for by the last key and read whole`() throws {
+    let xml = Self.page(
+      "<Contents><Key>a_b/1</Key><ETag>&quot;x&quot;</ETag><Size>7</Size><Owner><ID>z</ID></Owner></Contents>"
+        + "<Contents><Size>0</Size><ETag>y</ETag><Key>a_b/2</Key></Contents>")
+    let server = HostileServer(script: { _, _ in Scripted(body: xml) })
+    defer { server.stop() }
+    #expect(
+      try Self.writer(server).list(after: "a_b/0") == [
+        ObjectPin(key: "a_b/1", etag: "\"x\"", byteCount: 7),
+        ObjectPin(key: "a_b/2", etag: "\"y\"", byteCount: 0),
+      ])
+    #expect(
+      server.requests[0].target == "/pictures?list-type=2&max-keys=1000&prefix=a_b%2F&start-after=a_b%2F0")
+    #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).list(after: "a_b/1") }
+  }
+
+  @Test(
+    "what is no list is none",
+    arguments: [
+      "", "<html></html>", "<ListBucketResult>", page("<Contents><Key>a_b/1</Key><Size>7</Size></Contents>"),
+      page("<Contents><Key>a_b/1</Key><ETag>x</ETag><Size>-7</Size></Contents>"),
+      page("<Contents><Key>other/1</Key><ETag>x</ETag><Size>7</Size></Contents>"),
+      "<!DOCTYPE a [<!ENTITY b \"c\">]>" + page("<Contents><Key>&b;</Key></Contents>"),
+    ])
+  func noLists(_ xml: String) throws {
+    let server = HostileServer(script: { _, _ in Scripted(body: xml) })
+    defer { server.stop() }
+    #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).list(after: nil) }
+  }
+
+  @Test func `what is removed is gone, also where it was before`() throws {
+    let server = HostileServer(script: { _, request in
+      Scripted(status: request.path.hasSuffix("gone") ? "404 Not Found" : "204 No Content")
+    })
+    defer { server.stop() }
+    let writer = try Self.writer(server)
+    try writer.remove("a_b/there")
+    try writer.remove("a_b/gone")
+    #expect(server.requests.map(\.method) == ["DELETE", "DELETE"])
+  }
+}
