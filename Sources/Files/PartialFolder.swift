@@ -15,7 +15,7 @@ package final class PartialFolder: Sendable {
 
   /// - Parameters:
   ///   - destination: its parent folder exists.
-  ///   - replacing: what has that name is replaced; without, anything but an empty folder is refused.
+  ///   - replacing: what has that name is replaced; without, anything but an empty folder is refused with `EEXIST`.
   package init(destination: String, replacing: Bool = false) throws(StorageError) {
     replaces = replacing
     var destination = destination
@@ -24,7 +24,7 @@ package final class PartialFolder: Sendable {
     fills = Self.isEmptyFolder(destination)
     // Told before the work, not after it.
     guard fills || replacing || access(destination, F_OK) != 0 else {
-      throw StorageError("write \(destination)", "something of that name is there; --force replaces it")
+      throw Self.somethingIsThere(destination)
     }
     // Whoever replaces a folder means one of the same kind.
     if replacing, let archive = try? FolderTree.archives(at: destination).first, archive != destination {
@@ -34,6 +34,10 @@ package final class PartialFolder: Sendable {
     var template = Array("\(parent)/\(PartialFile.prefix)folder-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw StorageError("write into \(parent)", errno: errno) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func somethingIsThere(_ path: String) -> StorageError {
+    StorageError("write \(path)", "something of that name is there", code: EEXIST)
   }
 
   /// Writes one file; folders on its way are made.
@@ -73,7 +77,7 @@ package final class PartialFolder: Sendable {
     if fills { return try fill() }
     if rename(path, destination) == 0 { return }
     guard [ENOTEMPTY, EEXIST, ENOTDIR].contains(errno) else { throw StorageError(action, errno: errno) }
-    guard replaces else { throw StorageError(action, "something of that name is there") }
+    guard replaces else { throw Self.somethingIsThere(destination) }
     // Aside first: a folder that is not empty cannot be renamed over.
     let old = path + "-old"
     guard rename(destination, old) == 0 else { throw StorageError(action, errno: errno) }
@@ -95,7 +99,7 @@ package final class PartialFolder: Sendable {
     for name in names.filter(isFolder) + names.filter({ !isFolder($0) }) {
       let place = "\(destination)/\(name)"
       guard access(place, F_OK) != 0 else {
-        throw StorageError("write \(place)", "something of that name is there")
+        throw Self.somethingIsThere(place)
       }
       guard rename("\(path)/\(name)", place) == 0 else { throw StorageError("write \(place)", errno: errno) }
     }

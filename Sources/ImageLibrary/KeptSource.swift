@@ -1,5 +1,4 @@
 package import Files
-import Glibc
 package import TileStorage
 
 /// The file from which an archive was built, where it is kept beside it.
@@ -11,28 +10,17 @@ package struct KeptSource: Sendable {
 
   /// - Parameters:
   ///   - id: of an image by itself: a page's source is its book's.
+  ///   - name: of the file as it was sent, as the archive's build record has it.
   ///   - root: the library's folder, out of which no link leads.
-  package init?(of id: ImageID, in root: String) {
-    let folder = id.folder.map { "\(root)/\($0)" } ?? root
-    guard let enclosure = try? Enclosure(root), let listing = opendir(folder) else { return nil }
-    defer { closedir(listing) }
-    let start = id.name + "."
-    var names: [String] = []
-    while let entry = readdir(listing) {
-      if let name = entry.pointee.name, name.hasPrefix(start), !name.dropFirst(start.count).contains(".") {
-        names.append(name)
-      }
-    }
-    for name in names.sorted() {
-      // Archives, words and whatever else lies there are no pictures.
-      if let file = try? MappedFile(path: "\(folder)/\(name)", within: enclosure),
-        let kind = ImageSignature(file.bytes.prefix(ImageSignature.byteCount))
-      {
-        (self.file, self.kind, ending) = (file, kind, String(name.dropFirst(start.count)))
-        return
-      }
-    }
-    return nil
+  package init?(of id: ImageID, sentAs name: String, in root: String) {
+    guard let dot = name.lastIndex(of: "."), let enclosure = try? Enclosure(root) else { return nil }
+    ending = String(name[dot...].dropFirst())
+    // What became of the file since is nobody's picture, or another's.
+    guard !ending.contains("/"),
+      let file = try? MappedFile(path: "\(root)/\(id).\(ending)", within: enclosure),
+      let kind = ImageSignature(file.bytes.prefix(ImageSignature.byteCount))
+    else { return nil }
+    (self.file, self.kind) = (file, kind)
   }
 
   package var mediaType: String { "image/\(kind.rawValue)" }

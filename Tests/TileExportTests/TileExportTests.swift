@@ -160,7 +160,7 @@ import TileStorage
     let error = #expect(throws: StorageError.self) {
       try TileExporter(archive, options: options).export(to: folder("out"))
     }
-    #expect(error?.reason == "something of that name is there; --force replaces it")
+    #expect(error?.reason == "something of that name is there")
     #expect(folder.files(below: "out") == ["mine.txt"])
     options.replaces = true
     _ = try TileExporter(archive, options: options).export(to: folder("out"))

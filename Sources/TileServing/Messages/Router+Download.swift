@@ -51,8 +51,10 @@ extension Router {
 
   /// Where it is kept, for who may change the library: it tells more than the picture does, as where it was taken.
   func keptSource(_ id: ImageID) -> KeptSource? {
-    guard visitor.mayWrite, site.uploads?.limits.keepsSources == true, !id.isPrivate else { return nil }
-    return KeptSource(of: id, in: site.library.root)
+    guard visitor.mayWrite, site.uploads?.limits.keepsSources == true, !id.isPrivate,
+      let record = try? site.library.archive(id)?.buildRecord
+    else { return nil }
+    return KeptSource(of: id, sentAs: record.sourceName, in: site.library.root)
   }
 
   func original(_ id: ImageID) -> Answer {

@@ -36,12 +36,13 @@ public struct ScanProperties: Hashable, Sendable {
 /// What archives of others say of their scale.
 extension ScanProperties {
   static let entryName = "scan-properties.xml"
-  /// Bytes of such a file that are read.
-  private static let longest = 1 << 20
+  /// Bytes of such a file that are read: scanners write some hundred properties.
+  private static let longest = 1 << 16
 
   /// Microns per image pixel, across and down; nil where the text does not say so, or is none.
-  package static func micronsPerPixel(xml: [UInt8]) -> [Double]? {
-    guard xml.count <= longest else { return nil }
+  package static func micronsPerPixel(xml bytes: UnsafeRawBufferPointer) -> [Double]? {
+    guard bytes.count <= longest else { return nil }
+    let xml = Array(bytes)
     var (name, value, text): ([UInt8], [UInt8], [UInt8]) = ([], [], [])
     var found: [String: Double] = [:]
     let status: Void? = try? XMLElements.read(
@@ -78,6 +79,6 @@ extension TileArchive {
   /// `scan-properties.xml`.
   package var micronsPerPixel: [Double]? {
     if let record = buildRecord { return record.micronsPerPixel }
-    return entry(ScanProperties.entryName).flatMap { ScanProperties.micronsPerPixel(xml: Array($0)) }
+    return entry(ScanProperties.entryName).flatMap(ScanProperties.micronsPerPixel)
   }
 }

@@ -63,7 +63,8 @@ enum ExportCommand: Command {
           Output.error("interrupted; \(rest)")
           return .interrupted
         }
-        Output.error(error.description)
+        let isThere = error.code == EEXIST && !options.replaces
+        Output.error(error.description + (isThere ? "; --force replaces it" : ""))
         errors.append(error)
       }
     }
