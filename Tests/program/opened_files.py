@@ -20,7 +20,11 @@ class OpenedFiles:
             if LIBC.inotify_add_watch(self.descriptor, os.fsencode(folder), events) < 0:
                 raise OSError(ctypes.get_errno(), f"watch {folder}")
 
-    def names(self, ending: str = ".szi") -> list[str]:
+    def read(self, ending: str) -> set[str]:
+        """The files of which something was read since the last call."""
+        return set(self.names(ending, IN_ACCESS))
+
+    def names(self, ending: str = ".szi", event: int = IN_OPEN) -> list[str]:
         """The files that were opened since the last call, one for each time."""
         names = []
         while True:
@@ -32,7 +36,7 @@ class OpenedFiles:
             while at < len(data):
                 _, mask, _, length = struct.unpack_from("iIII", data, at)
                 assert not mask & 0x4000, "more events than the kernel keeps"
-                if mask & IN_OPEN:
+                if mask & event:
                     names.append(os.fsdecode(data[at + 16:at + 16 + length].rstrip(b"\0")))
                 at += 16 + length
 

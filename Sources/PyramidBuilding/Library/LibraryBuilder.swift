@@ -18,6 +18,8 @@ package struct LibraryBuilder: Sendable {
   package var gone: GoneImages?
   /// Tells what would be built and writes nothing.
   package var isDryRun = false
+  /// Digests of sources that nobody has touched since they were read.
+  package var ledger: SourceLedger?
   /// Seconds that one image may take in a cell.
   package var imageTimeout = 600
   let isCancelled: @Sendable () -> Bool
@@ -35,28 +37,6 @@ package struct LibraryBuilder: Sendable {
   ) {
     self.init(
       store: FolderStore(library: library), options: options, jobs: jobs, isCancelled: isCancelled)
-  }
-
-  /// How one image came out.
-  package enum Outcome: Sendable {
-    case built(PyramidBuilder.Report)
-    /// The archive there was built from the same bytes with the same options.
-    case unchanged
-    /// The same, but this version would build it otherwise.
-    case kept
-    /// The source's words have changed, or those beside it, and are in the archive now; its tiles are as they were.
-    case reworded
-    /// A dry run's word for that.
-    case wouldReword
-    /// The source has another name than when it was built, and its archive the id that goes with it now.
-    case moved(from: ImageID)
-    /// A dry run's word for that.
-    case wouldMove(from: ImageID)
-    /// A dry run's word for an image that is new or has changed.
-    case wouldBuild
-    case failed(BuildError)
-    /// Not built, since its id is another image's.
-    case refused(BuildError)
   }
 
   /// Makes what is missing of the store and clears away what killed builders left.
@@ -78,20 +58,13 @@ package struct LibraryBuilder: Sendable {
           build(work.source, page: nil, work, threads, pool)
         }
       }
-      let work: CellBuilder.Work
-      switch try begin(source) {
-      case .postponed: return
-      case .settled(let outcome):
+      func end(_ outcome: Outcome) {
         report(source, outcome)
-        return associates(outcome)
-      case .work(let found): work = found
+        associates(outcome)
       }
+      guard let work = try begin(source, end) else { return }
       let pages = try SourcePages.count(path: source.path)
-      if pages == 1 {
-        let outcome = build(source, page: nil, work, threads, pool)
-        report(source, outcome)
-        return associates(outcome)
-      }
+      if pages == 1 { return end(build(source, page: nil, work, threads, pool)) }
       try forPages(pages, of: work, besides: taken, report: report) { part, page in
         build(part, page: page, work, threads, pool)
       }
@@ -117,18 +90,13 @@ package struct LibraryBuilder: Sendable {
           return outcome
         }
       }
-      let work: CellBuilder.Work
-      switch try begin(source) {
-      case .postponed: return
-      case .settled(let outcome):
-        report(source, outcome)
-        return associates(outcome)
-      case .work(let found): work = found
-      }
-      switch cells.build(work, before: upcoming) {
-      case .outcome(let outcome):
+      func end(_ outcome: Outcome) {
         report(source, outcome)
         associates(outcome)
+      }
+      guard let work = try begin(source, end) else { return }
+      switch cells.build(work, before: upcoming) {
+      case .outcome(let outcome): end(outcome)
       case .pages(1, _): report(source, .wouldBuild)
       case .pages(let count, let book):
         try forPages(count, of: work, besides: taken, report: report) { part, page in
@@ -147,19 +115,22 @@ package struct LibraryBuilder: Sendable {
     } catch { report(source, .failed(error)) }
   }
 
-  /// What a look at a source and its archive comes to.
-  private enum Beginning {
-    case settled(Outcome)
-    case work(CellBuilder.Work)
-    /// It is looked at once more in this run.
-    case postponed
-  }
-
-  /// The source open and digested, unless its archive is what would be built again, or needs other words alone.
-  private func begin(_ source: SourceScan.Source) throws(BuildError) -> Beginning {
+  /// The source open and digested, unless its archive is what would be built again, or needs other words alone: how
+  /// that came out is told to `end`. Nil, too, for a source that is looked at once more in this run.
+  private func begin(
+    _ source: SourceScan.Source, _ end: (Outcome) -> Void
+  ) throws(BuildError) -> CellBuilder.Work? {
+    func ended(_ outcome: Outcome) -> CellBuilder.Work? {
+      end(outcome)
+      return nil
+    }
     if isCancelled() { throw .interrupted }
     let file = try SourceFile(path: source.path, name: source.name)
-    let (digest, pixelDigest) = try file.digests(isCancelled)
+    if let planned = source.planned, planned != SourcePlan.Version(file.identity) {
+      throw BuildError(source.path, "has changed since the plan was made")
+    }
+    let (digest, pixelDigest) =
+      if let ledger { try ledger.digests(of: file, isCancelled) } else { try file.digests(isCancelled) }
     let beside = try SourceSidecar(of: source)
     if let mending {
       guard mending.isOf(source.id, digest) else {
@@ -167,24 +138,25 @@ package struct LibraryBuilder: Sendable {
       }
       // A page of it is, or what it holds beside itself.
       if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest {
-        return .settled(.unchanged)
+        return ended(.unchanged)
       }
       var words = try beside?.words() ?? .none
       words.pixelDigest = pixelDigest
-      return .work(CellBuilder.Work(source: source, file: file, digest: digest, words: words))
+      return CellBuilder.Work(source: source, file: file, digest: digest, words: words)
     }
     if !force, gone?.former(of: source.id) == nil {
       if let record = record(of: source), record.sourceDigest == digest,
         record.sidecarDigest == beside?.digest, record.folio == source.folio
       {
-        return .settled(unchanged(record))
+        return ended(unchanged(record))
       }
-      if gone?.postpones(source, digest, pixels: pixelDigest) == true { return .postponed }
+      if gone?.postpones(source, digest, pixels: pixelDigest) == true { return nil }
     }
     var words = try beside?.words() ?? .none
     words.pixelDigest = pixelDigest
     let work = CellBuilder.Work(source: source, file: file, digest: digest, words: words)
-    return settled(source, work).map { .settled($0) } ?? .work(work)
+    if let outcome = settled(source, work) { return ended(outcome) }
+    return work
   }
 
   /// How it came out without tiling; nil where it has to be tiled.

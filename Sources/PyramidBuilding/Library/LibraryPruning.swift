@@ -49,6 +49,20 @@ package struct LibraryPruning: Sendable {
     }
   }
 
+  private init(ids: [ImageID], refusal: Refusal?) { (self.ids, self.refusal) = (ids, refusal) }
+
+  /// What of it is in a part of a plan; whether it looks like an accident is judged of the whole.
+  package func part(_ shard: WorkShard, of scan: SourceScan) -> LibraryPruning {
+    let works = Set(scan.sources.map(\.work))
+    return LibraryPruning(
+      ids: ids.filter { id in
+        var work: ImageID? = id
+        // A page's work is its book's.
+        while let each = work, !works.contains(each) { work = each.folder }
+        return shard.has(work ?? id)
+      }, refusal: refusal)
+  }
+
   /// Moves what would go into the trash.
   /// - Returns: those that went, sorted, and why others did not.
   package func run(

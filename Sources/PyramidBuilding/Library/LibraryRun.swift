@@ -13,6 +13,7 @@ package final class LibraryRun: @unchecked Sendable {
   private let taken: Set<ImageID>
   private let pool: WorkPool
   private let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
+  private let journal: ShardReport?
   /// Those whose turn it is.
   private var queue: [SourceScan.Source] = []
   private var next = 0
@@ -20,16 +21,19 @@ package final class LibraryRun: @unchecked Sendable {
   /// - Parameters:
   ///   - taken: the ids of sources that are not built in this run but belong to the library.
   ///   - memoryLimit: bytes that all images in work together may take.
+  ///   - journal: gets what is told of images, too, and knows which sources may have been the end of builders.
   ///   - report: called once for each image or page, never twice at a time.
   package init(
     _ builder: LibraryBuilder, _ sources: [SourceScan.Source], besides taken: [SourceScan.Source] = [],
-    memoryLimit: Int, report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
+    memoryLimit: Int, journal: ShardReport? = nil,
+    report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   ) {
     // While there is one thread: those of a progress display and of this run come later.
     if CellServer.running == nil { Vips.start() }
     self.builder = builder
     self.sources = sources
     self.report = report
+    self.journal = journal
     self.taken = Set((sources + taken).map(\.id))
     pool = WorkPool(memoryLimit: memoryLimit)
   }
@@ -39,6 +43,7 @@ package final class LibraryRun: @unchecked Sendable {
 
   /// Returns when every image is built or has failed, or when the build was cancelled.
   package func run() {
+    if let journal { return run(journal) }
     guard let gone = builder.gone, !builder.force else { return run(sources) }
     // What has an archive first: where some have changed, others may be what they were.
     let known = Set(
@@ -53,6 +58,30 @@ package final class LibraryRun: @unchecked Sendable {
     run(others + changed)
   }
 
+  /// Sources that may have been the end of builders come last, and nothing is built beside them.
+  private func run(_ journal: ShardReport) {
+    let last = ShardReport.mostStarts - 1
+    run(sources.filter { journal.lostStarts(of: $0) < last })
+    for source in sources where journal.lostStarts(of: source) >= last {
+      if builder.isCancelled() { return }
+      let starts = journal.lostStarts(of: source)
+      if starts == last {
+        run([source])
+      } else {
+        let reason = "\(starts) builders have begun it, and it was the end of each"
+        tell(source, .failed(BuildError(source.path, reason)))
+        journal.end(source)
+      }
+    }
+  }
+
+  private func tell(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
+    monitor.lock()
+    journal?.add(source, outcome)
+    report(source, outcome)
+    monitor.unlock()
+  }
+
   private func run(_ sources: [SourceScan.Source]) {
     guard !sources.isEmpty else { return }
     (queue, next) = (sources, 0)
@@ -60,17 +89,15 @@ package final class LibraryRun: @unchecked Sendable {
     StartedThread.several(builder.jobs) { _ in
       let cells = CellServer.running.map { CellBuilder($0, self.builder, self.pool) }
       while let source = self.takeSource() {
-        let report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void = { source, outcome in
-          self.monitor.lock()
-          self.report(source, outcome)
-          self.monitor.unlock()
-        }
+        self.journal?.start(source)
         if let cells {
           self.builder.build(
-            source, in: cells, before: self.upcoming, besides: self.taken, report: report)
+            source, in: cells, before: self.upcoming, besides: self.taken, report: self.tell)
         } else {
-          self.builder.build(source, threads: 1, besides: self.taken, offering: self.pool, report: report)
+          self.builder.build(source, threads: 1, besides: self.taken, offering: self.pool, report: self.tell)
         }
+        // What was cut off is begun again; what this builder ended itself was not its end.
+        self.journal?.end(source)
         self.pool.finishPicture()
       }
       cells?.end()

@@ -6,7 +6,7 @@ import Glibc
 extension SourceScan {
   /// What tells an argument from others, wherever the program was started: absolute, but a link that is named
   /// stays one, for what it leads to may be another folder every night.
-  static func path(ofArgument argument: String) -> String {
+  package static func path(ofArgument argument: String) -> String {
     var path = argument
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     let name = path.split(separator: "/").last.map(String.init) ?? ""
@@ -36,5 +36,12 @@ extension SourceScan {
     return (0..<Int(result.gl_pathc)).compactMap { index in
       result.gl_pathv[index].flatMap { String(validatingCString: $0) }
     }
+  }
+
+  /// What of it is in a part of a plan.
+  package func part(_ shard: WorkShard) -> SourceScan {
+    SourceScan(
+      sources: sources.filter { shard.has($0.work) }, roots: roots, failures: failures,
+      passedOver: passedOver, books: books.filter { shard.has($0.key) })
   }
 }

@@ -16,6 +16,8 @@ package struct SourceScan: Sendable {
     package var name: String?
     /// Where it was found; nil where nobody looked for it.
     package var root: SourceRoot?
+    /// What it was when the build was planned; nil where it was not.
+    package var planned: SourcePlan.Version?
 
     /// The id of the book that is a folder, of its page.
     var book: ImageID? { folio.flatMap { id.dropping($0.utf8.count + 1) } }
@@ -97,6 +99,15 @@ package struct SourceScan: Sendable {
       roots.append(Argument(text: argument, path: path, root: root, isEmpty: filesMet == 0))
     }
     if asBooks { bindFound() } else { nameFound() }
+  }
+
+  /// What another look found, elsewhere.
+  init(
+    sources: [Source], roots: [Argument], failures: [BuildError], passedOver: Int, books: [ImageID: String]
+  ) {
+    (self.sources, self.roots, self.failures) = (sources, roots, failures)
+    (self.passedOver, self.books) = (passedOver, books)
+    (prefix, asBooks, isCancelled) = (nil, false, { false })
   }
 
   /// What the pages of a book that is a folder are called in it.

@@ -8,10 +8,16 @@ enum IndexCommand: Command {
   static let name = "index"
   static let usage = "DIR"
   static let summary = "Make a library's catalog anew from its archives alone."
-  static let options: [Option] = []
+  static let options = [
+    Option(
+      "plan", "FILE", help: "a plan that parts were built of: what came from its sources is written down"),
+    Option("reports", "DIR", needs: "plan", help: "the reports of who built them"),
+  ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let folder = try arguments.onlyOperand("the library's folder")
+    let (plan, reports) = (arguments.string("plan"), arguments.string("reports"))
+    if plan != nil, reports == nil { throw UsageError("--plan has no meaning without --reports") }
     if let code = ProgramCells.start() { return code }
     Interruption.listen()
     do throws(StorageError) {
@@ -24,6 +30,7 @@ enum IndexCommand: Command {
         Output.error("cannot write \(folder)/\(Catalog.fileName): \(reason)")
         return .someFailed
       }
+      if let plan, let reports { try PlannedBuild.claim(plan, reports, in: folder, library.catalog) }
       var unreadable = 0
       let count = try library.updateCatalog(
         readsAll: true, isCancelled: { Interruption.isAsked },

@@ -58,64 +58,58 @@ struct BuildTally {
   ) {
     done.insert(whole)
     progress?.count(sources: done.count)
-    switch outcome {
-    case .failed(let failure), .refused(let failure):
+    if let failure = outcome.failure {
       // An interrupted image is told of once, at the end.
       if !Interruption.isAsked { add(failure, id: source.id) }
+      return
+    }
+    if asJSON { Output.json(object(source, outcome)) }
+    switch outcome {
+    case .failed, .refused: break
     case .unchanged:
       unchanged += 1
-      if asJSON {
-        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "unchanged"])
-      }
       if verbosity == .everything { note("unchanged \(source.id)") }
     case .kept:
       kept += 1
-      if asJSON {
-        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "kept"])
-      }
       if verbosity == .everything { note("kept as it was \(source.id)") }
     case .reworded, .wouldReword:
       reworded += 1
-      let isDone = if case .reworded = outcome { true } else { false }
-      if asJSON {
-        let status: JSONValue = isDone ? "reworded" : "would reword"
-        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": status])
-      }
-      note("\(isDone ? "reworded" : "would reword") \(source.id)")
+      note("\(outcome.status) \(source.id)")
     case .moved(let former), .wouldMove(let former):
       moved += 1
-      let isDone = if case .moved = outcome { true } else { false }
-      if asJSON {
-        Output.json([
-          "source": .text(source.path), "id": .text(source.id.text), "from": .text(former.text),
-          "status": isDone ? "moved" : "would move",
-        ])
-      }
-      note("\(isDone ? "moved" : "would move") \(former) to \(source.id)")
+      note("\(outcome.status) \(former) to \(source.id)")
     case .wouldBuild:
       built += 1
-      if asJSON {
-        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "would build"])
-      }
       note("would build \(source.id)")
     case .built(let report):
       built += 1
       let (size, pyramid) = (report.pyramid.imageSize, report.pyramid)
-      if asJSON {
-        Output.json([
-          "source": .text(source.path), "id": .text(source.id.text), "status": "built",
-          "width": .integer(size.width), "height": .integer(size.height),
-          "levels": .integer(pyramid.levelCount), "tiles": .integer(pyramid.tileCount),
-          "bytes": .integer(report.byteCount), "route": .text(report.route),
-          "steps": .list(report.steps.map { .text($0) }),
-        ])
-      }
       note(
         "built \(source.id): \(size.width) × \(size.height), \(pyramid.tileCount) tiles, "
           + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file)
           + "; " + report.route + report.steps.map { "; " + $0 }.joined(),
         pixels: size.width * size.height)
     }
+  }
+
+  private func object(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) -> JSONValue {
+    var object: JSONValue = [
+      "source": .text(source.path), "id": .text(source.id.text), "status": .text(outcome.status),
+    ]
+    switch outcome {
+    case .moved(let former), .wouldMove(let former): object["from"] = .text(former.text)
+    case .built(let report):
+      let (size, pyramid) = (report.pyramid.imageSize, report.pyramid)
+      object["width"] = .integer(size.width)
+      object["height"] = .integer(size.height)
+      object["levels"] = .integer(pyramid.levelCount)
+      object["tiles"] = .integer(pyramid.tileCount)
+      object["bytes"] = .integer(report.byteCount)
+      object["route"] = .text(report.route)
+      object["steps"] = .list(report.steps.map { .text($0) })
+    case .unchanged, .kept, .reworded, .wouldReword, .wouldBuild, .failed, .refused: break
+    }
+    return object
   }
 
   /// Images that would have been pruned, and why none of them was.

@@ -7,14 +7,17 @@ enum BuildCommand: Command {
   static let name = "build"
   static let usage = "SOURCE… --library DIR"
   static let summary = "Tile images, folders (searched to any depth) or globs into a library."
+  /// How sources are called.
+  static let sourceOptions = [
+    Option(
+      "book",
+      help: "each folder of page scans is one book: its images are the pages ID/NAME, in natural order"),
+    Option("prefix", "NAME", help: "what all ids begin with, NAME/…: for a second source of one library"),
+  ]
   static let options =
     [
       Option("library", "DIR", help: "where the archives go; made if missing")
-    ] + BuildOptions.arguments + [
-      Option(
-        "book",
-        help: "each folder of page scans is one book: its images are the pages ID/NAME, in natural order"),
-      Option("prefix", "NAME", help: "what all ids begin with, NAME/…: for a second source of one library"),
+    ] + BuildOptions.arguments + sourceOptions + PlannedBuild.options + [
       Option("jobs", "N", help: "threads (default: all cores)"),
       Option(
         "memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
@@ -35,7 +38,7 @@ enum BuildCommand: Command {
     ] + Verbosity.options
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
-    guard !arguments.operands.isEmpty else {
+    guard !arguments.operands.isEmpty || arguments.string("plan") != nil else {
       throw UsageError("the source is missing: ziggurat build \(usage)")
     }
     let library = try arguments.required("library")
@@ -58,6 +61,8 @@ enum BuildCommand: Command {
     if mending != nil, prunes != .nothing || watches || isPrivate {
       throw UsageError("--mend does not go together with --prune, --watch and --space")
     }
+    let planned = try PlannedBuild(arguments, isDryRun: isDryRun)
+    let ledger = arguments.string("ledger")
     let imageTimeout = try arguments.int("image-timeout", in: 1...1_000_000) ?? 600
     if let code = ProgramCells.start(options, takesUncommon: true, builds: true) { return code }
     var store: any ArchiveStore = FolderStore(library: library)
@@ -74,7 +79,10 @@ enum BuildCommand: Command {
     builder.keepsOld = try arguments.flag("keep-old")
     if builder.keepsOld, force { throw UsageError("--keep-old and --force do not go together") }
     Interruption.listen()
+    var opened: PlannedBuild.Opened?
     do {
+      opened = try planned?.open()
+      builder.ledger = try ledger.map { (path) throws(StorageError) in try SourceLedger(path: path) }
       try builder.prepare()
     } catch {
       Output.error(error.description)
@@ -82,15 +90,16 @@ enum BuildCommand: Command {
     }
     var round = BuildRound(
       builder: builder, library: library, isPrivate: isPrivate, operands: arguments.operands,
-      asBooks: asBooks, prunes: prunes, watches: watches,
+      asBooks: opened?.plan.asBooks ?? asBooks, prunes: prunes, watches: watches,
       memoryLimit: memoryLimit, verbosity: verbosity, asJSON: asJSON)
-    round.prefix = prefix
+    round.prefix = opened?.plan.prefix ?? prefix
+    round.planned = opened
     round.keepsDeleted = keepsDeleted.map { $0 * 3600 }
     let code = round.run()
     return watches && code != .interrupted ? round.watch() : code
   }
 
-  private static func prefix(_ arguments: Arguments) throws(UsageError) -> ImageID? {
+  static func prefix(_ arguments: Arguments) throws(UsageError) -> ImageID? {
     guard let text = arguments.string("prefix") else { return nil }
     guard let id = ImageID(text.hasSuffix("/") ? String(text.dropLast()) : text), !id.isHidden else {
       throw UsageError(

@@ -24,6 +24,11 @@ struct BuildRound {
   var isOfServer = false
   /// With what ids begin.
   var prefix: ImageID?
+  /// What is built instead of what the operands name.
+  var planned: PlannedBuild.Opened?
+  /// Which part of a plan, where it is a part: others build theirs into the same library, of which no part writes
+  /// the listing.
+  var part: WorkShard? { planned?.part }
   var libraryOrigins: LibraryOrigins?
   var hasToldOrigins = false
   var toldRefusal: LibraryPruning.Refusal?
@@ -54,7 +59,8 @@ struct BuildRound {
   }
 
   private func scanned() -> SourceScan {
-    SourceScan(
+    if let planned { return planned.plan.scan }
+    return SourceScan(
       operands, library: library, asBooks: asBooks, prefix: prefix, isCancelled: { Interruption.isAsked })
   }
 
@@ -62,7 +68,7 @@ struct BuildRound {
   mutating func run() -> ExitCode {
     let scan = scanned()
     let sources = builder.mending?.sources(among: scan.sources)
-    return build(sources ?? scan.sources, of: scan, isFirst: true)
+    return build(sources ?? (part.map(scan.part) ?? scan).sources, of: scan, isFirst: true)
   }
 
   /// Builds what is added or changed, until the user asks to stop.
@@ -113,7 +119,9 @@ struct BuildRound {
     Self.isDiskFull.store(false, ordering: .relaxed)
     var tally = BuildTally(
       verbosity, asJSON: asJSON, total: sources.count, isDryRun: builder.isDryRun)
-    for failure in scan.failures where isFirst || !toldFailures.contains(failure.description) {
+    // Of a plan the first part tells them.
+    let failures = (part?.index ?? 0) == 0 ? scan.failures : []
+    for failure in failures where isFirst || !toldFailures.contains(failure.description) {
       tally.add(failure)
     }
     toldFailures = Set(scan.failures.map(\.description))
@@ -126,7 +134,9 @@ struct BuildRound {
     var vacated: Set<ImageID> = []
     met.forget(sources)
     builder.gone = gone(scan)
-    let run = LibraryRun(builder, sources, besides: scan.sources, memoryLimit: memoryLimit) {
+    let run = LibraryRun(
+      builder, sources, besides: scan.sources, memoryLimit: memoryLimit, journal: planned?.journal
+    ) {
       image, outcome in
       let source = wholes[image.path]!
       met.add(image, outcome, of: source)
@@ -166,12 +176,14 @@ struct BuildRound {
       return .temporary
     }
     if asBooks {
-      removeReplaced(scan, met, &tally)
-      describeBooks(scan, &tally)
+      let part = part.map(scan.part) ?? scan
+      removeReplaced(part, met, &tally)
+      describeBooks(part, &tally)
     }
     prune(scan, met, &tally, isFirst)
     if !builder.isDryRun { LeftFolders.remove(after: self.vacated, in: builder.store) }
-    if !builder.isDryRun, !isPrivate, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
+    if !builder.isDryRun, !isPrivate, part == nil, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
+    save(&tally)
     if isFirst || !tally.isEmpty { tally.finish(isFirst ? scan : nil) }
     return tally.exitCode
   }

@@ -8,7 +8,8 @@ import TileStorage
 extension BuildRound {
   /// Remembers from where the images came that are in the library now.
   mutating func claim(_ images: [ImageID: SourceRoot], of scan: SourceScan) {
-    guard !builder.isDryRun, !images.isEmpty else { return }
+    // Of a part `index` does it, by the reports.
+    guard !builder.isDryRun, part == nil, !images.isEmpty else { return }
     do throws(StorageError) {
       let origins = try origins()
       try origins.claim(images)
@@ -33,9 +34,9 @@ extension BuildRound {
     }
     do throws(StorageError) {
       // A dry run makes no library.
-      if builder.isDryRun, !isPrivate, !Catalog.exists(in: library) { return }
+      if builder.isDryRun || part != nil, !isPrivate, !Catalog.exists(in: library) { return }
       pruned.removeAll { ContinuousClock.now - $0.instant > .seconds(24 * 3600) }
-      let pruning = try LibraryPruning(
+      var pruning = try LibraryPruning(
         of: scan, keeping: met, in: builder.store, origins: try origins(),
         sparing: changes.unsettledSizes, gone: pruned.reduce(0) { $0 + $1.count })
       if prunes == .careful, let refusal = pruning.refusal {
@@ -46,6 +47,7 @@ extension BuildRound {
         return
       }
       toldRefusal = nil
+      if let part { pruning = pruning.part(part, of: scan) }
       guard !builder.isDryRun else { return tally.addPruned(pruning.ids, isDryRun: true) }
       let (gone, errors) = try pruning.run(in: builder.store)
       vacated.formUnion(gone)
@@ -91,7 +93,7 @@ extension BuildRound {
   /// What new sources may be that were called otherwise. Of a folder that cannot be read, or is not mounted, nothing is
   /// gone.
   mutating func gone(_ scan: SourceScan) -> GoneImages? {
-    guard !isPrivate, builder.mending == nil, scan.failures.isEmpty, !Interruption.isAsked,
+    guard !isPrivate, part == nil, builder.mending == nil, scan.failures.isEmpty, !Interruption.isAsked,
       !scan.roots.contains(where: \.isEmpty), !builder.isDryRun || Catalog.exists(in: library),
       let origins = (try? origins()) as? LibraryOrigins
     else { return nil }
@@ -118,7 +120,7 @@ extension BuildRound {
   private mutating func origins() throws(StorageError) -> any OriginStore {
     if let space = builder.store as? any OriginStore { return space }
     if let known = libraryOrigins { return known }
-    let catalog = try Catalog(library: library)
+    let catalog = try Catalog(library: library, isReadOnly: part != nil)
     if catalog.isInMemory, prunes != .nothing {
       Output.note(
         "\(library)/\(Catalog.fileName) cannot be written: it is not known what came from these sources, "

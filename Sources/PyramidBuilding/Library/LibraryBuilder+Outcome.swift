@@ -1,0 +1,55 @@
+package import Files
+
+extension LibraryBuilder {
+  /// How one image came out.
+  package enum Outcome: Sendable {
+    case built(PyramidBuilder.Report)
+    /// The archive there was built from the same bytes with the same options.
+    case unchanged
+    /// The same, but this version would build it otherwise.
+    case kept
+    /// The source's words have changed, or those beside it, and are in the archive now; its tiles are as they were.
+    case reworded
+    /// A dry run's word for that.
+    case wouldReword
+    /// The source has another name than when it was built, and its archive the id that goes with it now.
+    case moved(from: ImageID)
+    /// A dry run's word for that.
+    case wouldMove(from: ImageID)
+    /// A dry run's word for an image that is new or has changed.
+    case wouldBuild
+    case failed(BuildError)
+    /// Not built, since its id is another image's.
+    case refused(BuildError)
+  }
+}
+
+extension LibraryBuilder.Outcome {
+  /// The word that reports have for it.
+  package var status: String {
+    switch self {
+    case .built: "built"
+    case .unchanged: "unchanged"
+    case .kept: "kept"
+    case .reworded: "reworded"
+    case .wouldReword: "would reword"
+    case .moved: "moved"
+    case .wouldMove: "would move"
+    case .wouldBuild: "would build"
+    case .failed, .refused: "failed"
+    }
+  }
+
+  /// Whether an image of which reports have this word is in the library.
+  package static func isInLibrary(_ status: String) -> Bool {
+    ["built", "unchanged", "kept", "reworded", "moved"].contains(status)
+  }
+
+  /// Why it was not built; nil where it was, or need not be.
+  package var failure: BuildError? {
+    switch self {
+    case .failed(let failure), .refused(let failure): failure
+    case .built, .unchanged, .kept, .reworded, .wouldReword, .moved, .wouldMove, .wouldBuild: nil
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package import Files
+import Foundation
+import Glibc
+import Synchronization
+
+/// Digests of sources, so that those that nobody has touched are not read again: by path, with what the file was.
+///
+/// A file of JSON lines outside the library and its archives. Without it, or where it is damaged, sources are read.
+package final class SourceLedger: Sendable {
+  private struct Entry: Codable {
+    let path: String
+    let version: FileVersion
+    let content: String
+    let pixels: String?
+  }
+
+  /// What changes when a file does. A time of last change of the inode, which no program sets, tells of a change that
+  /// keeps the size and sets the time of last modification back.
+  private struct FileVersion: Codable, Equatable {
+    let inode: UInt64
+    let bytes: Int
+    /// Nanoseconds since 1970.
+    let modified: Int
+    let changed: Int
+
+    init(_ status: stat) {
+      inode = UInt64(status.st_ino)
+      bytes = Int(status.st_size)
+      modified = Self.nanoseconds(status.st_mtim)
+      changed = Self.nanoseconds(status.st_ctim)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int { time.tv_sec * 1_000_000_000 + time.tv_nsec }
+
+    /// Whether it may change again without another time: clocks of file systems are as coarse as two seconds.
+    var isFresh: Bool {
+      var now = timespec()
+      clock_gettime(CLOCK_REALTIME, &now)
+      return Self.nanoseconds(now) - max(modified, changed) < 2_000_000_000
+    }
+  }
+
+  private struct State {
+    var known: [String: Entry] = [:]
+    /// Those of this run.
+    var met: [String: Entry] = [:]
+  }
+
+  private let path: String
+  private let state: Mutex<State>
+
+  /// - Parameter path: of the file, which is made when it is saved.
+  package init(path: String) throws(StorageError) {
+    self.path = path
+    var known: [String: Entry] = [:]
+    if access(path, F_OK) == 0 {
+      let lines = try TextLines(path: path)
+      let decoder = JSONDecoder()
+      while let line = try lines.next() {
+        if let entry = try? decoder.decode(Entry.self, from: Data(line)) { known[entry.path] = entry }
+      }
+    }
+    state = Mutex(State(known: known))
+  }
+
+  /// As `SourceFile.digests`, read only where they are not known.
+  func digests(
+    of file: SourceFile, _ isCancelled: () -> Bool
+  ) throws(BuildError) -> (content: String, pixels: String?) {
+    var status = stat()
+    guard fstat(file.handle.descriptor, &status) == 0 else { return try file.digests(isCancelled) }
+    let version = FileVersion(status)
+    if let entry = state.withLock({ $0.known[file.path] }), entry.version == version {
+      state.withLock { $0.met[file.path] = entry }
+      return (entry.content, entry.pixels)
+    }
+    let (content, pixels) = try file.digests(isCancelled)
+    if !version.isFresh {
+      let entry = Entry(path: file.path, version: version, content: content, pixels: pixels)
+      state.withLock { $0.met[file.path] = entry }
+    }
+    return (content, pixels)
+  }
+
+  /// Writes down what is known of sources that are there.
+  package func save() throws(StorageError) {
+    let entries = state.withLock { state in
+      // Of other parts, or not met by a run that was interrupted.
+      state.known.filter { access($0.key, F_OK) == 0 }.merging(state.met) { $1 }
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let file = try PartialFile(destination: path)
+    var text: [UInt8] = []
+    for path in entries.keys.sorted() {
+      // Strings and numbers always encode.
+      text += Array(try! encoder.encode(entries[path]!)) + [UInt8(ascii: "\n")]
+      if text.count > 1 << 20 {
+        try file.write(text)
+        text = []
+      }
+    }
+    try file.write(text)
+    try file.publish()
+  }
+}

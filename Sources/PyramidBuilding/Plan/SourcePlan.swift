@@ -1,0 +1,177 @@
+package import Files
+import Foundation
+import Glibc
+import TileStorage
+
+/// What a build would look for, looked for once: the sources with their ids and versions, which as many builders as
+/// there are take their parts of, and none sees others.
+///
+/// A file of JSON lines: first what it is and how many lines of sources follow, then the arguments, what cannot be
+/// built, the books that are described, and the sources.
+package struct SourcePlan: Sendable {
+  package let scan: SourceScan
+  package let asBooks: Bool
+  package let prefix: ImageID?
+  /// 16 hexadecimal digits that tell the plan from others.
+  package let name: String
+
+  /// What there was when the plan was made.
+  package struct Version: Hashable, Codable, Sendable {
+    let bytes: Int
+    /// Nanoseconds since 1970.
+    let modified: Int
+
+    init(_ identity: FileIdentity) { (bytes, modified) = (identity.size, identity.modifiedNanoseconds) }
+  }
+
+  /// One line has one of these.
+  private struct Line: Codable {
+    var plan: Head?
+    var root: Root?
+    var failure: Failure?
+    var book: Book?
+    var source: Item?
+  }
+
+  private struct Head: Codable {
+    /// Of the format.
+    let version: Int
+    let book: Bool
+    let prefix: ImageID?
+    let sources: Int
+    let passedOver: Int
+  }
+
+  private struct Root: Codable {
+    let text: String
+    let path: String
+    let isEmpty: Bool
+  }
+
+  private struct Failure: Codable {
+    let source: String
+    let reason: String
+    let isTemporary: Bool
+  }
+
+  private struct Book: Codable {
+    let id: ImageID
+    let folder: String
+  }
+
+  private struct Item: Codable {
+    let path: String
+    let id: ImageID
+    let folio: String?
+    /// Which of the arguments it was found by; nil for none.
+    let root: Int?
+    let version: Version
+  }
+
+  private static let version = 1
+
+  // MARK: Writing
+
+  /// - Parameter write: gets each line with its end.
+  /// - Returns: what can no longer be read, which is in the plan as a failure.
+  package static func write(
+    _ scan: SourceScan, asBooks: Bool, prefix: ImageID?, _ write: ([UInt8]) throws(StorageError) -> Void
+  ) throws(StorageError) -> [BuildError] {
+    let roots = Dictionary(
+      scan.roots.enumerated().map { ($1.root, $0) }, uniquingKeysWith: { first, _ in first })
+    var failures = scan.failures
+    var items: [Item] = []
+    items.reserveCapacity(scan.sources.count)
+    for source in scan.sources {
+      var status = stat()
+      guard stat(source.path, &status) == 0 else {
+        failures.append(BuildError(source.path, StorageError("", errno: errno)))
+        continue
+      }
+      items.append(
+        Item(
+          path: source.path, id: source.id, folio: source.folio, root: source.root.flatMap { roots[$0] },
+          version: Version(FileIdentity(status))))
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    func add(_ line: Line) throws(StorageError) {
+      // Strings, numbers and flags always encode.
+      try write(Array(try! encoder.encode(line)) + [UInt8(ascii: "\n")])
+    }
+    try add(
+      Line(
+        plan: Head(
+          version: version, book: asBooks, prefix: prefix, sources: items.count, passedOver: scan.passedOver))
+    )
+    for root in scan.roots {
+      try add(Line(root: Root(text: root.text, path: root.path, isEmpty: root.isEmpty)))
+    }
+    for each in failures {
+      try add(Line(failure: Failure(source: each.source, reason: each.reason, isTemporary: each.isTemporary)))
+    }
+    for (id, folder) in scan.books.sorted(by: { $0.key < $1.key }) {
+      try add(Line(book: Book(id: id, folder: folder)))
+    }
+    for item in items { try add(Line(source: item)) }
+    return Array(failures.dropFirst(scan.failures.count))
+  }
+
+  // MARK: Reading
+
+  /// - Parameter path: of the plan's file; `-` is standard input.
+  package init(path: String) throws(StorageError) {
+    let lines = try TextLines(path: path)
+    let decoder = JSONDecoder()
+    func refused(_ reason: String) -> StorageError { StorageError("read the plan \(path)", reason) }
+    var digest: UInt64 = 0
+    var head: Head?
+    var sources: [SourceScan.Source] = []
+    var roots: [SourceScan.Argument] = []
+    var failures: [BuildError] = []
+    var books: [ImageID: String] = [:]
+    var ids: Set<ImageID> = []
+    while let bytes = try lines.next() {
+      digest = Digest.step(digest, bytes.withUnsafeBytes { Digest.of($0) })
+      guard lines.isWhole, let line = try? decoder.decode(Line.self, from: Data(bytes)) else {
+        throw refused(
+          head == nil ? "it is no plan: 'ziggurat plan' writes one" : "its line \(lines.number) is damaged")
+      }
+      guard let known = head else {
+        guard let first = line.plan else { throw refused("it is no plan: 'ziggurat plan' writes one") }
+        guard first.version == Self.version else {
+          throw refused("another version of the program wrote it, in format \(first.version)")
+        }
+        head = first
+        continue
+      }
+      if let root = line.root {
+        let origin = SourceRoot(path: root.path, isBook: known.book, prefix: known.prefix)
+        roots.append(
+          SourceScan.Argument(text: root.text, path: root.path, root: origin, isEmpty: root.isEmpty))
+      }
+      if let each = line.failure {
+        failures.append(BuildError(each.source, each.reason, isTemporary: each.isTemporary))
+      }
+      if let book = line.book { books[book.id] = book.folder }
+      guard let item = line.source else { continue }
+      guard !item.id.isHidden, ids.insert(item.id).inserted,
+        item.root.map(roots.indices.contains) ?? true,
+        item.folio.map({ "/\($0)".utf8.elementsEqual(item.id.text.utf8.suffix($0.utf8.count + 1)) }) ?? true
+      else { throw refused("its line \(lines.number) is damaged") }
+      var source = SourceScan.Source(
+        path: item.path, id: item.id, folio: item.folio, root: item.root.map { roots[$0].root })
+      source.planned = item.version
+      sources.append(source)
+    }
+    guard let head else { throw refused("it is empty") }
+    guard sources.count == head.sources else {
+      throw refused("it is cut short: \(sources.count) of \(head.sources) sources are there")
+    }
+    (asBooks, prefix) = (head.book, head.prefix)
+    let digits = String(digest, radix: 16)
+    name = String(repeating: "0", count: 16 - digits.count) + digits
+    scan = SourceScan(
+      sources: sources, roots: roots, failures: failures, passedOver: head.passedOver, books: books)
+  }
+}

@@ -1,0 +1,56 @@
+import Files
+import Foundation
+import PyramidBuilding
+
+enum PlanCommand: Command {
+  static let name = "plan"
+  static let usage = "SOURCE… > plan.jsonl"
+  static let summary =
+    "Look for the images of a build once, for many machines that each build a part of them."
+  static let options =
+    [
+      Option("library", "DIR", help: "where the archives will go, in which no sources are looked for")
+    ] + BuildCommand.sourceOptions + [Option("quiet", help: "say nothing but failures")]
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    guard !arguments.operands.isEmpty else {
+      throw UsageError("the source is missing: ziggurat plan \(usage)")
+    }
+    let asBooks = try arguments.flag("book")
+    let prefix = try BuildCommand.prefix(arguments)
+    let isQuiet = try arguments.flag("quiet")
+    Interruption.listen()
+    // Whoever builds a part of it stands in another folder.
+    let scan = SourceScan(
+      arguments.operands.map(SourceScan.path(ofArgument:)), library: arguments.string("library") ?? "",
+      asBooks: asBooks, prefix: prefix, isCancelled: { Interruption.isAsked })
+    if Interruption.isAsked { return .interrupted }
+    var failures = scan.failures
+    do throws(StorageError) {
+      var text: [UInt8] = []
+      func write(_ line: [UInt8]) {
+        text += line
+        guard text.count > 1 << 16 else { return }
+        Output.result(String(decoding: text, as: UTF8.self))
+        text = []
+      }
+      failures += try SourcePlan.write(scan, asBooks: asBooks, prefix: prefix) { write($0) }
+      Output.result(String(decoding: text, as: UTF8.self))
+    } catch {
+      Output.error(error.description)
+      return .temporary
+    }
+    for failure in failures { Output.error(failure.description) }
+    if !isQuiet {
+      let count = scan.sources.count + scan.failures.count - failures.count
+      var parts = ["\(Output.count(count, "source")) planned"]
+      if scan.passedOver > 0 { parts.append("\(scan.passedOver) passed over, no images by their names") }
+      for root in scan.roots where root.isEmpty && failures.isEmpty {
+        parts.append("no image in \(Output.oneLine(root.text))")
+      }
+      Output.note(parts.joined(separator: ", "))
+    }
+    if failures.contains(where: \.isTemporary) { return .temporary }
+    return failures.isEmpty ? .success : .someFailed
+  }
+}

@@ -1,0 +1,71 @@
+import Files
+import Foundation
+import HTTPMessages
+import PyramidBuilding
+
+enum ReportCommand: Command {
+  static let name = "report"
+  static let usage = "PLAN REPORTS…"
+  static let summary = "Tell what became of a plan by the reports of all who built parts of it."
+  static let options = [
+    Option("json", help: "one JSON object a line per image on stdout"),
+    Option("quiet", help: "say nothing but failures and what is left"),
+  ]
+
+  static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
+    guard let path = arguments.operands.first, arguments.operands.count > 1 else {
+      throw UsageError("the plan or its reports are missing: ziggurat report \(usage)")
+    }
+    let (asJSON, isQuiet) = (try arguments.flag("json"), try arguments.flag("quiet"))
+    do throws(StorageError) {
+      let plan = try SourcePlan(path: path)
+      let report = try PlanReport(of: plan, in: Array(arguments.operands.dropFirst()))
+      guard report.count > 0 || plan.scan.sources.isEmpty else {
+        Output.error("no report is of the plan \(path)")
+        return .temporary
+      }
+      return tell(report, plan, asJSON: asJSON, isQuiet: isQuiet)
+    } catch {
+      Output.error(error.description)
+      return error.isTemporary ? .temporary : .someFailed
+    }
+  }
+
+  private static func tell(
+    _ report: PlanReport, _ plan: SourcePlan, asJSON: Bool, isQuiet: Bool
+  ) -> ExitCode {
+    var counts: [String: Int] = [:]
+    var hasFailed = !plan.scan.failures.isEmpty
+    var isUnfinished = !report.left.isEmpty || plan.scan.failures.contains(where: \.isTemporary)
+    for failure in plan.scan.failures { Output.error(failure.description) }
+    for image in report.images.values.sorted(by: { $0.id < $1.id }) {
+      counts[image.status, default: 0] += 1
+      if asJSON { Output.json(object(image)) }
+      guard let reason = image.reason else { continue }
+      Output.error("\(image.source): \(reason)")
+      if image.isTemporary == true { isUnfinished = true } else { hasFailed = true }
+    }
+    for source in report.left {
+      if asJSON {
+        Output.json(["source": .text(source.path), "id": .text(source.id.text), "status": "left"])
+      }
+      Output.error("\(source.path): nobody has told its end")
+    }
+    if !isQuiet {
+      counts["failed", default: 0] += plan.scan.failures.count
+      counts["left"] = report.left.count
+      let words = ["built", "moved", "reworded", "unchanged", "kept", "failed", "left"]
+      let parts = words.map { ($0, counts[$0] ?? 0) }.filter { $0.1 > 0 || $0.0 == "built" }
+      Output.note(parts.map { "\($0.1) \($0.0)" }.joined(separator: ", "))
+    }
+    return isUnfinished ? .temporary : hasFailed ? .someFailed : .success
+  }
+
+  private static func object(_ image: ShardReport.Image) -> JSONValue {
+    var object: JSONValue = [
+      "source": .text(image.source), "id": .text(image.id.text), "status": .text(image.status),
+    ]
+    object["reason"] = image.reason.map { .text($0) }
+    return object
+  }
+}
