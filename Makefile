@@ -87,9 +87,10 @@ test-agreement: release test-tools ## exact, fast and lossless against vips dzsa
 	@.cache/venv/bin/python $(scripts)/python-tests Tests/agreement
 
 .PHONY: test-scale
-test-scale: test-tools ## the object store's tests against Ceph, which starts on loopback and ends with them (minutes)
+test-scale: release test-tools ## real engines on this machine: the object store's tests against Ceph, a Slurm cluster whose workers are killed (as root; minutes)
 	@$(scripts)/install-packages scale
 	@$(use_swift); Tests/scale/with-ceph swift test --filter ObjectStoreTests
+	@.cache/venv/bin/python $(scripts)/python-tests Tests/scale
 
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
