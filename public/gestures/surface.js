@@ -1,5 +1,15 @@
 import { Recognizer } from './recognizer.js'
+import { WheelReader, isPinch, wheelFactor } from './wheel.js'
 
+/**
+ * Tells a handler what hands do on an element: fingers, mouse and pen as a `Recognizer` does; of wheels and trackpads
+ * `wheel(point, factor, isPinch)` and `scroll(move)`, unless `leaves(move)` says that they are the page's.
+ * Points are CSS pixels of the element, times ms.
+ * @param {HTMLElement} element
+ * @param {object} handler
+ * @param {AbortSignal} signal ends it
+ * @param {HTMLElement} [outer] where wheels are heard
+ */
 export function listen(element, handler, signal, outer = element) {
   const recognizer = new Recognizer(handler)
   let timer = 0
@@ -34,11 +44,31 @@ export function listen(element, handler, signal, outer = element) {
   element.addEventListener('pointermove', (event) => {
     if (event.pointerType === 'mouse' && event.buttons === 0) handler.hover?.(place(event))
   }, { signal })
+  const wheel = new WheelReader()
   outer.addEventListener('wheel', (event) => {
     if (event.composedPath().some((part) => part instanceof HTMLDialogElement || part.role === 'menu')) return
+    const what = wheel.read(event, event.timeStamp, devicePixelRatio)
+    if (handler.leaves?.(event)) return
     event.preventDefault()
-    if (event.deltaY !== 0) handler.wheel(place(event), wheelFactor(event))
+    if (what === 'move') handler.scroll({ x: event.deltaX, y: event.deltaY, time: event.timeStamp })
+    else if (event.deltaY !== 0) handler.wheel(place(event), wheelFactor(event), isPinch(event))
   }, { signal, passive: false })
+  // Safari's pinches on a trackpad; those of fingers on a screen come with pointers.
+  let spread = 1
+  for (const type of ['gesturestart', 'gesturechange']) {
+    outer.addEventListener(type, (event) => {
+      event.preventDefault()
+      const isPinched = type === 'gesturechange' && recognizer.contacts.size === 0
+      if (isPinched) handler.wheel(place(event), event.scale / spread, true)
+      spread = event.scale
+    }, { signal, passive: false })
+  }
+  // Where one finger scrolls the page, two do not.
+  for (const type of ['touchstart', 'touchmove']) {
+    element.addEventListener(type, (event) => {
+      if (event.touches.length > 1 && event.cancelable) event.preventDefault()
+    }, { signal, passive: false })
+  }
   // With Shift the browser's own menu opens.
   element.addEventListener('contextmenu', (event) => {
     if (event.shiftKey) return
@@ -46,11 +76,4 @@ export function listen(element, handler, signal, outer = element) {
     if (event.pointerType !== 'touch') handler.menu(place(event))
   }, { signal })
   signal.addEventListener('abort', () => clearTimeout(timer))
-}
-
-/** A pinch on a trackpad comes as a wheel with the Control key. */
-export function wheelFactor({ deltaY, deltaMode, ctrlKey }) {
-  const pixels = deltaY * [1, 18, 400][deltaMode]
-  const bounded = Math.max(-300, Math.min(300, pixels))
-  return Math.exp(-bounded * (ctrlKey && Math.abs(bounded) < 50 ? 0.01 : 0.002))
 }

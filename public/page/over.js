@@ -1,8 +1,8 @@
-import '../viewer/elements.js'
 import { place } from '../place.js'
 import { askAhead, firstViewURL, forgetAhead } from '../sources/ahead.js'
-import { make } from '../viewer/element.js'
+import { define, make } from '../viewer/element.js'
 import { pathId, viewQuery } from '../viewer/link.js'
+import { ZigguratViewer } from '../viewer/ziggurat-viewer.js'
 import { grow, shrink } from './growth.js'
 import { PicturePage, apiURL, viewURL } from './page.js'
 
@@ -29,6 +29,7 @@ export class Over {
    */
   constructor({ owner, find, changed, closed }) {
     Object.assign(this, { owner, find, changed, closed, title: document.title, address: location.href })
+    define('ziggurat-viewer', ZigguratViewer)
     this.#prepare()
     addEventListener('popstate', () => this.#follow())
   }

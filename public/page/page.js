@@ -100,7 +100,10 @@ export class PicturePage {
       history.replaceState(history.state, '', hash || location.pathname + location.search)
     })
     viewer.addEventListener('chrome', () => this.box.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
-    viewer.addEventListener('leave', () => this.back.click())
+    viewer.addEventListener('leave', ({ detail }) => {
+      // What is pinched shrinks to its thumbnail; a document of its own lies over nothing.
+      if (detail.cause !== 'pinch' || this.box !== document.body) this.back.click()
+    })
     viewer.addEventListener('page', () => this.#turned())
     viewer.addEventListener('open', () => this.#findAlbum(), { once: true })
     viewer.addEventListener('complete', () => this.#showEditing())

@@ -64,10 +64,16 @@ export class Pager {
       if (this.near.get(index) === page) this.near.delete(index)
       preview.remove()
     })
-    preview.style.translate = `${(index - this.index) * this.sign * this.width}px`
+    this.place(index, preview)
     this.track.append(preview)
     return page
   }
+
+  /** Has a neighbour lie beside the picture that is shown. */
+  place(index, preview) { preview.style.translate = `${(index - this.index) * this.sign * this.width}px` }
+
+  /** The window has another width. */
+  resize() { for (const [index, { preview }] of this.near) this.place(index, preview) }
 
   get width() { return this.track.clientWidth + GAP }
 

@@ -1,7 +1,5 @@
-import { deepZoomSource } from './deep-zoom.js'
 import { firstView } from './first-view.js'
 import { tryFormats } from './formats.js'
-import { iiifSource } from './iiif.js'
 import { zigguratSource } from './ziggurat.js'
 
 /**
@@ -26,7 +24,7 @@ export async function openSource(what, signal, look) {
   const answer = await fetch(address, { signal })
   if (!answer.ok) throw Object.assign(new Error(answer.status), { status: answer.status })
   const text = await answer.text()
-  if (text.trimStart().startsWith('<')) return deepZoomSource(text, address)
+  if (text.trimStart().startsWith('<')) return (await import('./deep-zoom.js')).deepZoomSource(text, address)
   return described(JSON.parse(text), address, signal)
 }
 
@@ -45,5 +43,5 @@ export async function described(description, address, signal) {
   if (!Array.isArray(description.preferredFormats)) delete description.preferredFormats
   await tryFormats(description.preferredFormats ?? [description.format])
   const isIIIF = description.protocol === 'http://iiif.io/api/image'
-  return isIIIF ? iiifSource(description) : zigguratSource(description, address)
+  return isIIIF ? (await import('./iiif.js')).iiifSource(description) : zigguratSource(description, address)
 }

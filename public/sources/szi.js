@@ -1,5 +1,4 @@
 import { MissingTile } from '../tiles/loader.js'
-import { deepZoomSource } from './deep-zoom.js'
 import { directoryEntries, directoryPlace, entryContent } from './zip-directory.js'
 
 /** Bytes that are read first: the directory of some 2,500 tiles, which are 500 megapixels. */
@@ -23,7 +22,7 @@ export async function sziSource(address, signal) {
   const name = [...entries.keys()].find((each) => /^[^/]+\/[^/]+\.dzi$/.test(each))
   if (!name) throw new Error('not an SZI archive: there is no descriptor in it')
   const content = async (entry, abort) => entryContent(await file.read(entry.offset, entry.end, abort), entry)
-  const source = await deepZoomSource(await (await content(entries.get(name), signal)).text(), new URL(encodeURIComponent(name), address))
+  const source = await (await import('./deep-zoom.js')).deepZoomSource(await (await content(entries.get(name), signal)).text(), new URL(encodeURIComponent(name), address))
   const folder = name.replace(/\.dzi$/, '_files')
   const title = name.split('/')[0]
   const format = source.format === 'jpeg' ? 'jpg' : source.format

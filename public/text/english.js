@@ -23,6 +23,9 @@ export const text = {
   spoken: (scale, across, down) =>
     `${percent(scale)} percent, ${Math.round(across * 100)} percent across, ${Math.round(down * 100)} percent down`,
 
+  scrollToZoom: (isMac) => `Hold ${isMac ? '⌘' : 'Ctrl'} and scroll to zoom.`,
+  twoFingers: 'Two fingers move and zoom the picture.',
+
   save: 'Save this view',
   thisView: 'This view, as on the screen',
   wholePicture: 'The whole picture',

@@ -1,6 +1,7 @@
 import { defaultLimits, fitScale, limited } from '../geometry/fit.js'
 import { Turn } from '../geometry/turn.js'
 import { Viewport } from '../geometry/viewport.js'
+import { bearing, mean, spread } from '../gestures/fingers.js'
 import { Chase } from '../motion/chase.js'
 import { Flight } from '../motion/flight.js'
 import { Throw } from '../motion/glide.js'
@@ -69,9 +70,12 @@ export class Camera {
   resize(window) {
     const { viewport } = this
     if (viewport.width === window.width && viewport.height === window.height) return
+    const { hold, pull } = this
     this.stop()
     this.hold = null
     this.reshape(window)
+    // Fingers that are down go on from where they are.
+    if (hold) this.grab(hold.last, pull)
   }
 
   reshape(parts) {
@@ -163,21 +167,24 @@ export class Camera {
 
   stop() { this.motion = null }
 
-  grab(points) {
+  /** @param {number} pull how far they have dragged past an edge already, CSS px */
+  grab(points, pull = 0) {
     this.stop()
     const middle = mean(points)
-    const start = relaxed(this.viewport, this.image, this.limits, middle)
+    const within = relaxed(this.viewport, this.image, this.limits, middle)
+    const past = within.turn.undo({ x: pull, y: 0 })
+    const start = within.with({ x: within.x - past.x, y: within.y - past.y })
     // Fingers leave one by one: the spring is about the middle they had.
     const anchor = points.length === 1 && this.hold?.points.length === 2 ? this.hold.anchor : middle
-    this.pull = 0
-    this.hold = { points, start, image: start.imagePoint(middle), anchor, moved: false }
+    this.pull = pull
+    this.hold = { points, start, image: start.imagePoint(middle), anchor, last: points }
     this.quick = null
   }
 
   drag(points) {
     const { hold } = this
     if (!hold || points.length !== hold.points.length) return
-    hold.moved = true
+    hold.last = points
     const middle = hold.anchor = mean(points)
     let wanted = hold.start
     if (points.length === 2) {
@@ -222,7 +229,13 @@ export class Camera {
     }
   }
 
-  wheel(point, factor, now) {
+  /**
+   * Zooms by a wheel, or by fingers on a trackpad, which the picture follows at once.
+   * @param {{ x: number, y: number }} point CSS pixels; the image point there stays there
+   * @param {number} factor
+   * @param {number} now ms
+   */
+  wheel(point, factor, now, isPinch = false) {
     this.hold = null
     this.kept = null
     const { chase: last, time, shown } = this.wheeling
@@ -231,9 +244,34 @@ export class Camera {
     const chase = goesOn ? last : new Chase(this.viewport, point, this.image, this.limits, now)
     chase.wanted = limited(chase.wanted * factor, this.limits)
     if (this.motion !== chase) chase.time = now
-    this.motion = this.options.calm ? null : chase
-    if (this.options.calm) this.viewport = chase.view(chase.scale = chase.wanted)
+    const isAtOnce = this.options.calm || isPinch
+    this.motion = isAtOnce ? null : chase
+    if (isAtOnce) this.viewport = chase.view(chase.scale = chase.wanted)
     this.wheeling = { chase, time: now, shown: this.viewport }
+  }
+
+  /**
+   * Goes on by CSS pixels, as far as the picture does: what a trackpad does, which coasts by itself.
+   * @returns {boolean} whether that moved anything
+   */
+  scroll(x, y) {
+    // Where it flies to is not to be missed by what fingers had thrown before.
+    if (this.motion && !(this.motion instanceof Throw)) return false
+    const moved = this.along(x, y)
+    if (same(moved, this.viewport)) return false
+    this.stop()
+    this.hold = this.kept = null
+    this.viewport = moved
+    return true
+  }
+
+  /** Whether the picture goes on to the left or right, above or below: -1, 0 or 1 each. */
+  goesOn(x, y) { return !same(this.along(x, y), this.viewport) }
+
+  along(x, y) {
+    const { viewport } = this
+    const way = viewport.turn.undo({ x, y })
+    return viewport.with({ x: viewport.x + way.x, y: viewport.y + way.y }).clamped(this.image)
   }
 
   doubleTap(point, now) {
@@ -256,25 +294,5 @@ export class Camera {
     this.viewport = stretched(wanted, this.image, this.limits, anchor, true)
   }
 }
-
-export function steering(act) {
-  return {
-    grab: (points) => act((camera) => camera.grab(points)),
-    drag: (points) => act((camera) => camera.drag(points)),
-    release: (velocity) => act((camera, now) => camera.release(velocity, now)),
-    doubleTap: (point) => act((camera, now) => camera.doubleTap(point, now)),
-    quickZoom: (anchor, travel) => act((camera) => camera.quickZoom(anchor, travel)),
-    wheel: (point, factor) => act((camera, now) => camera.wheel(point, factor, now)),
-  }
-}
-
-function mean(points) {
-  const sum = points.reduce((a, b) => ({ x: a.x + b.x, y: a.y + b.y }))
-  return { x: sum.x / points.length, y: sum.y / points.length }
-}
-
-function spread([a, b]) { return Math.hypot(a.x - b.x, a.y - b.y) }
-
-function bearing([a, b]) { return Math.atan2(b.y - a.y, b.x - a.x) * 180 / Math.PI }
 
 function same(a, b) { return Math.hypot(a.x - b.x, a.y - b.y, a.scale / b.scale - 1) < 1e-6 }

@@ -1,4 +1,5 @@
 import { later } from '../menus/later.js'
+import { leave } from './handling.js'
 import { nextState } from './states.js'
 
 const STEP = { pan: 96, zoom: 1.5 }
@@ -52,7 +53,7 @@ export function commands(viewer, pager) {
       if (document.fullscreenElement) document.exitFullscreen()
       else (viewer.screen ?? viewer).requestFullscreen().catch(() => {})
     },
-    leave: () => document.fullscreenElement ? document.exitFullscreen() : viewer.dispatchEvent(new Event('leave')),
+    leave: () => document.fullscreenElement ? document.exitFullscreen() : leave(viewer, 'key'),
     help: () => later(viewer, ({ showKeys }) => showKeys(viewer)),
     more: () => {
       const button = viewer.shadowRoot.querySelector('.more')

@@ -1,56 +1,112 @@
 import { PutAway } from '../gestures/put-away.js'
+import { Scrolling } from '../gestures/scrolling.js'
 import { later } from '../menus/later.js'
+import { byHand } from '../steering/by-hand.js'
 import { isOverlaid } from '../steering/overlays.js'
-import { steering } from './camera.js'
+import { text } from '../text/english.js'
 
 function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
 }
 
 const WAY = 24 // CSS px that a mouse goes before the chrome comes back
+const LIFTED = 160 // ms without a move: no finger is on the trackpad any more
 
+/** Tells who listens that the user wants to leave, and how: by a `key`, a `tap`, a `swipe` or a `pinch`. */
+export function leave(viewer, cause) { viewer.dispatchEvent(new CustomEvent('leave', { detail: { cause } })) }
+
+/**
+ * What hands do to a viewer, as `listen` tells it.
+ * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer
+ * @param {import('../paging/pager.js').Pager} pager
+ */
 export function gestures(viewer, pager) {
-  let wasOutside, from
+  const away = new PutAway()
+  const scrolling = new Scrolling()
+  let wasOutside, from, grabbed, isOurs, letGo
   // Where a mouse hid the chrome.
   let hidden = null
-  const away = new PutAway()
   const showChrome = (isShown) => {
     viewer.toggleAttribute('quiet', !isShown)
     viewer.dispatchEvent(new Event('chrome'))
   }
   const menu = (point) => later(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
   const act = (change) => viewer.change(change, 'user')
+  const isCropping = () => viewer.hasAttribute('cropping')
+  /** Whether the page around it comes first; nothing is around what fills the screen. */
+  const isGuest = () => viewer.hasAttribute('cooperative') && !document.fullscreenElement
+  /** Whether a page lies there, and nothing more of the picture. */
+  const turns = (x, y) => {
+    let goesOn = false
+    act((camera) => {
+      goesOn = camera.goesOn(x, y)
+      return false
+    })
+    return !goesOn && !isCropping() && pager.wayOf(x, y) !== 0
+  }
   return {
-    ...steering(act),
+    ...byHand(act),
     grab: (points) => {
+      clearTimeout(letGo)
       pager.finish()
-      // Pages turn without a picture, too.
-      from = viewer.viewport ? null : points[0].x
+      from = points[0]
+      isOurs = false
+      grabbed = null
       act((camera) => {
+        grabbed = camera
         viewer.toggleAttribute('held', true)
         away.begin(points, camera.viewport.scale <= camera.limits.minimum * 1.001)
         camera.grab(points)
         if (points.length > 1) pager.pull(0)
       })
     },
-    drag: (points) => from !== null ? pager.pull(points[0].x - from) : act((camera) => {
-      camera.drag(points)
-      away.move(points)
-      pager.pull(camera.pull)
-      if (camera.isOutside && !wasOutside) buzz()
-      wasOutside = camera.isOutside
-    }),
+    drag: (points) => {
+      const [{ x, y, kind }] = points
+      // Up and down the finger is the page's, which the browser finds out a move later.
+      isOurs ||= points.length > 1 || kind !== 'touch' || !isGuest() || Math.abs(x - from.x) > Math.abs(y - from.y)
+      if (!isOurs) return
+      let isHeld = false
+      act((camera) => {
+        isHeld = camera === grabbed && camera.isHeld
+        if (!isHeld) return false
+        camera.drag(points)
+        away.move(points)
+        pager.pull(camera.pull)
+        if (camera.isOutside && !wasOutside) buzz()
+        wasOutside = camera.isOutside
+      })
+      // Pages turn without a picture, too, and while another one comes.
+      if (!isHeld && points.length === 1) pager.pull(x - from.x)
+    },
     release: (velocity, isBroken) => {
       viewer.toggleAttribute('held', false)
       wasOutside = false
-      const isAway = away.ends(velocity) && !isBroken && !viewer.hasAttribute('cropping')
+      const cause = away.ends(velocity)
       act((camera, now) => camera.release(velocity, now))
       pager.release(velocity.x, isBroken)
-      if (isAway) viewer.dispatchEvent(new Event('leave'))
+      if (cause && !isBroken && !isCropping()) leave(viewer, cause)
+      if (isBroken && isGuest()) viewer.say(text.twoFingers)
+    },
+    scroll: (move) => {
+      clearTimeout(letGo)
+      const what = scrolling.read(move, turns)
+      if (what === 'move') act((camera) => camera.scroll(move.x, move.y))
+      if (what !== 'pull' && what !== 'turn') return
+      if (pager.turning) pager.finish()
+      const { along, pull } = scrolling
+      const way = along === 'x' ? pager.wayOf(-Math.sign(pull), 0) : pager.wayOf(0, -Math.sign(pull))
+      pager.pull(-way * pager.sign * Math.abs(pull))
+      if (what === 'turn') pager.release(Math.sign(pager.offset))
+      else letGo = setTimeout(() => pager.release(0, true), LIFTED)
+    },
+    leaves: (event) => {
+      if (!isGuest() || event.ctrlKey || event.metaKey) return false
+      viewer.say(text.scrollToZoom(/Mac/.test(navigator.platform)))
+      return true
     },
     tap: (point) => {
-      if (isOverlaid(viewer, point) || viewer.hasAttribute('cropping')) return
-      if (viewer.getAttribute('tap') === 'leave') return viewer.dispatchEvent(new Event('leave'))
+      if (isOverlaid(viewer, point) || isCropping()) return
+      if (viewer.getAttribute('tap') === 'leave') return leave(viewer, 'tap')
       const isShown = viewer.hasAttribute('quiet')
       hidden = !isShown && point.kind === 'mouse' ? point : null
       showChrome(isShown)

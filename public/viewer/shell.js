@@ -34,7 +34,8 @@ export class Shell {
 
   say(words, time = 0) {
     clearTimeout(this.noticeTimer)
-    this.notice.textContent = words
+    // What stands there is not read out again.
+    if (this.notice.textContent !== words) this.notice.textContent = words
     this.notice.hidden = !words
     if (time) this.noticeTimer = setTimeout(() => this.say(''), time)
   }

@@ -264,6 +264,7 @@ export class ZigguratViewer extends Steered {
 
   #resized({ window, device }) {
     this.#control.resize(window, device, devicePixelRatio)
+    this.#pager.resize()
     this.#hasSize = true
     this.#measured()
   }

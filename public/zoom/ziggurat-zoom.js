@@ -1,5 +1,6 @@
 import { listen } from '../gestures/surface.js'
-import { Camera, steering } from '../viewer/camera.js'
+import { byHand } from '../steering/by-hand.js'
+import { Camera } from '../viewer/camera.js'
 import { Element, make } from '../viewer/element.js'
 
 const WIDTH = 1000 // CSS px
@@ -30,12 +31,11 @@ export class ZigguratZoom extends Element {
     resize.observe(this)
     const act = (change) => {
       if (!this.#camera) return
-      change(this.#camera, performance.now())
-      this.#invalidate()
+      if (change(this.#camera, performance.now()) !== false) this.#invalidate()
     }
     const { signal } = this.#connected
     listen(this.#surface, {
-      ...steering(act), tap: () => {}, longPress: () => {}, menu: () => {},
+      ...byHand(act), tap: () => {}, longPress: () => {}, menu: () => {},
     }, signal)
     signal.addEventListener('abort', () => resize.disconnect())
   }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Recognizer } from '../../../public/gestures/recognizer.js'
-import { wheelFactor } from '../../../public/gestures/surface.js'
 
 /** Plays contacts, written [verb, id, x, y, time], and says what was recognized. */
 function play(kind, script) {
@@ -92,14 +91,4 @@ test('a pointer that the browser takes away leaves nothing behind', () => {
     ['down', 1, 1, 1, 0], ['move', 1, 50, 1, 20], ['cancel', 1, 50, 1, 30], ['wait', 2000],
     ['down', 2, 1, 1, 3000], ['up', 2, 1, 1, 3050], ['wait', 5000]])
   assert.deepEqual(names(said), ['drag', 'tap'])
-})
-
-test('a wheel notch zooms by about a fifth, both ways alike, and no event leaps', () => {
-  const factor = wheelFactor({ deltaY: -100, deltaMode: 0, ctrlKey: false })
-  assert.ok(factor > 1.15 && factor < 1.3)
-  assert.ok(Math.abs(factor * wheelFactor({ deltaY: 100, deltaMode: 0, ctrlKey: false }) - 1) < 1e-12)
-  for (const deltaMode of [0, 1, 2]) {
-    assert.ok(wheelFactor({ deltaY: -1e6, deltaMode, ctrlKey: false }) < 2)
-    assert.ok(wheelFactor({ deltaY: -1e6, deltaMode, ctrlKey: true }) < 2)
-  }
 })
