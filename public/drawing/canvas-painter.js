@@ -57,10 +57,13 @@ export class CanvasPainter {
       const [width, height] = [across.length * factor, down.length * factor]
       const bitmap = tiles.get(tileKey(tile))
       context.drawImage(bitmap, x, y, width, height)
-      // Sampled beyond the image's edge.
+      // Sampled beyond the image's edge, and its corner.
       const [w, h] = [bitmap.width, bitmap.height]
-      if (across.start + across.length === size.width) context.drawImage(bitmap, w - 1, 0, 1, h, x + width, y, 1, height)
-      if (down.start + down.length === size.height) context.drawImage(bitmap, 0, h - 1, w, 1, x, y + height, width, 1)
+      const isRight = across.start + across.length === size.width
+      const isBottom = down.start + down.length === size.height
+      if (isRight) context.drawImage(bitmap, w - 1, 0, 1, h, x + width, y, 1, height)
+      if (isBottom) context.drawImage(bitmap, 0, h - 1, w, 1, x, y + height, width, 1)
+      if (isRight && isBottom) context.drawImage(bitmap, w - 1, h - 1, 1, 1, x + width, y + height, 1, 1)
     }
     return scratch
   }

@@ -12,10 +12,11 @@ export class Library {
    * @param {string} query empty for all
    * @param {(url: string, signal: AbortSignal) => Promise<object>} [read] asks the server
    * @param {string | null} [book] the id of the book whose pages are listed
-   * @param {{ folder?: string, sort?: string }} [asked] below which folder; in which order, as the API calls it
+   * @param {{ folder?: string, sort?: string, fields?: string, limit?: number }} [asked] below which folder; in which order and
+   *   with which members, as the API calls them; how many at once
    */
-  constructor(query, read = readJSON, book = null, { folder = '', sort = '' } = {}) {
-    Object.assign(this, { query, read, book, folder, sort, images: [], cursor: null, isComplete: false, reading: null })
+  constructor(query, read = readJSON, book = null, { folder = '', sort = '', fields = '', limit = PAGE } = {}) {
+    Object.assign(this, { query, read, book, folder, sort, fields, limit, images: [], cursor: null, isComplete: false, reading: null })
     this.abort = new AbortController()
   }
 
@@ -28,12 +29,13 @@ export class Library {
   stop() { this.abort.abort() }
 
   async readPage() {
-    const query = new URLSearchParams({ limit: String(PAGE) })
+    const query = new URLSearchParams({ limit: String(this.limit) })
     if (this.cursor) query.set('cursor', this.cursor)
     if (this.query) query.set('q', this.query)
     if (this.book) query.set('in', this.book)
     if (this.folder) query.set('folder', this.folder)
     if (this.sort) query.set('sort', this.sort)
+    if (this.fields) query.set('fields', this.fields)
     const { images, next, total, hint, folders } = await this.read(place(`api/images?${query}`), this.abort.signal)
     await tryFormats(images.map((image) => image.format))
     this.images.push(...images)

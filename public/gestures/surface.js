@@ -46,7 +46,7 @@ export function listen(element, handler, signal, outer = element) {
   }, { signal })
   const wheel = new WheelReader()
   outer.addEventListener('wheel', (event) => {
-    if (event.composedPath().some((part) => part instanceof HTMLDialogElement || part.role === 'menu')) return
+    if (event.composedPath().some((part) => part instanceof HTMLDialogElement || part.role === 'menu' || part.role === 'listbox')) return
     const what = wheel.read(event, event.timeStamp, devicePixelRatio)
     if (handler.leaves?.(event)) return
     event.preventDefault()

@@ -6,6 +6,17 @@ const load = () => import('./view-menu.js').catch(() => null)
 export function loadAhead() { load() }
 
 /**
+ * Has thumbnails shown or hidden, as the viewer's attribute says by then: not before its first picture is there.
+ * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
+ * @param {import('../paging/pager.js').Pager} pager
+ */
+export function stripLater(viewer, pager) {
+  const show = () => later(viewer, ({ showFilmstrip }) => showFilmstrip(viewer, pager))
+  if (viewer.isComplete || !viewer.hasAttribute('filmstrip')) show()
+  else viewer.addEventListener('complete', show, { once: true })
+}
+
+/**
  * Does something with what the first view does without: menu, dialogs, cropper. It is loaded once somebody asks for it
  * or the first picture is complete.
  * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer is told where it cannot be had
@@ -13,6 +24,7 @@ export function loadAhead() { load() }
  */
 export async function later(viewer, act) {
   const menus = await load()
-  if (menus) act(menus)
-  else viewer.say(text.notLoaded)
+  if (!menus) return viewer.say(text.notLoaded)
+  await menus.styledMenus(viewer.shadowRoot)
+  act(menus)
 }

@@ -8,6 +8,9 @@ import { showDownloads } from './download.js'
 import { showMenu } from './menu.js'
 import { canShare, copy, saveView, share, viewAddress } from './share.js'
 
+export { showFilmstrip } from '../paging/filmstrip.js'
+export { styledMenus } from './style.js'
+
 /**
  * What can be done with the picture.
  * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
@@ -27,6 +30,7 @@ export function showViewMenu(viewer, point) {
     item(text.flip, () => viewer.flip()),
     ...cropService(source) ? [item(text.crop, () => new Cropper(viewer))] : [],
     item(text.details, () => showDetails(viewer)),
+    ...viewer.images.length > 1 ? [item(text.filmstrip, () => viewer.run('filmstrip'))] : [],
     item(text.keys, () => showKeys(viewer)),
     // What cannot be taken for anything else stands last.
     ...viewer.actions,

@@ -6,6 +6,9 @@ import { linkHash, linkedViewport, pathId } from '../viewer/link.js'
 
 /** @typedef {import('../paging/album.js').Album} Album */
 
+/** Whether thumbnails are shown, from one picture to the next. */
+const STRIP = 'ziggurat-filmstrip'
+
 /** The address of a picture's page. @param {string} id */
 export function viewURL(id) { return place(`view/${encodeURIComponent(id)}`) }
 
@@ -99,7 +102,11 @@ export class PicturePage {
       this.#told = hash
       history.replaceState(history.state, '', hash || location.pathname + location.search)
     })
-    viewer.addEventListener('chrome', () => this.box.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
+    viewer.toggleAttribute('filmstrip', sessionStorage.getItem(STRIP) === 'shown')
+    viewer.addEventListener('chrome', () => {
+      this.box.toggleAttribute('data-quiet', viewer.hasAttribute('quiet'))
+      try { sessionStorage.setItem(STRIP, viewer.hasAttribute('filmstrip') ? 'shown' : '') } catch { /* Full or forbidden. */ }
+    })
     viewer.addEventListener('leave', ({ detail }) => {
       // What is pinched shrinks to its thumbnail; a document of its own lies over nothing.
       if (detail.cause !== 'pinch' || this.box !== document.body) this.back.click()

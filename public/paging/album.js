@@ -1,6 +1,8 @@
 import { Library } from '../gallery/library.js'
 
-const PAGES = 20
+/** Of a listing whose images are only counted: so many at once, so many times. */
+export const IDS = { fields: 'cover', limit: 1000 }
+const PAGES = 100
 const KEY = 'ziggurat-album'
 const OPEN = 'ziggurat-open'
 
@@ -70,7 +72,7 @@ function shownBy({ id, cover }) { return cover ?? id }
  * @param {string} id
  * @returns {Promise<Album | null>}
  */
-export async function bookAlbum(book, id, library = new Library('', undefined, book)) {
+export async function bookAlbum(book, id, library = new Library('', undefined, book, IDS)) {
   const album = await libraryAlbum(id, library)
   return album && { ...album, book }
 }
@@ -80,13 +82,13 @@ export async function bookAlbum(book, id, library = new Library('', undefined, b
  * @param {string} id
  * @returns {Promise<Album | null>}
  */
-export async function libraryAlbum(id, library = new Library('')) {
+export async function libraryAlbum(id, library = new Library('', undefined, null, IDS)) {
   for (let page = 0; page < PAGES && !library.isComplete; page += 1) {
     await library.more()
-    const ids = library.images.map(shownBy)
-    const index = ids.indexOf(id)
-    if (index >= 0 && (index < ids.length - 1 || library.isComplete)) {
-      return { ids, index, offset: 0, total: Math.max(library.total ?? 0, ids.length) }
+    const { images } = library
+    const index = images.findIndex((image) => shownBy(image) === id)
+    if (index >= 0 && (index < images.length - 1 || library.isComplete)) {
+      return albumOf(images, index, Math.max(library.total ?? 0, images.length))
     }
   }
   return null

@@ -4,8 +4,12 @@ import { icon } from '../viewer/icons.js'
 
 /** The previous and the next image, on the sides of the window on which they lie; for who has a mouse, fingers swipe. */
 export class PageButtons {
-  /** @param {(command: string) => void} run */
-  constructor(run) {
+  /**
+   * @param {(command: string) => void} run
+   * @param {HTMLElement} strip is there wherever there is something to turn to
+   */
+  constructor(run, strip) {
+    this.strip = strip
     this.elements = ['pageLeft', 'pageRight'].map((command) => {
       const element = button(`turner ${command}`, '', () => run(command), icon(command))
       element.hidden = true
@@ -16,6 +20,7 @@ export class PageButtons {
 
   /** @param {import('./pager.js').Pager} pager what there is to turn to */
   show({ neighbours, sign }) {
+    this.strip.hidden = !neighbours.left && !neighbours.right
     for (const [index, isThere] of [neighbours.left, neighbours.right].entries()) {
       const element = this.elements[index]
       const isNext = (index === 1) === sign > 0

@@ -41,6 +41,7 @@ export class Pager {
   set(list, index, direction) {
     Object.assign(this, { list, index, direction })
     this.forget()
+    this.changed?.()
   }
 
   preload() {

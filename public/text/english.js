@@ -12,6 +12,8 @@ export const text = {
   next: 'Next image',
   play: 'Play',
   pause: 'Pause',
+  filmstrip: 'Thumbnails',
+  imageOf: (index, count) => `Image ${number(index)} of ${number(count)}`,
   more: 'More',
   back: 'All images',
   close: 'Close',
@@ -59,7 +61,7 @@ export const text = {
   microns: (value) => `${number(value)} µm per pixel`,
   keyList: [
     ['← → ↑ ↓', 'Move; with the whole image in view, previous and next image'], ['+  −', 'Zoom in, zoom out'], ['0  Home', 'Whole image'], ['1', '100 %: one pixel of the image a pixel of the screen'],
-    ['R', 'Turn clockwise'], ['M', 'Mirror'], ['F', 'Full screen'], ['Page Up  Page Down', 'Previous, next image'],
+    ['R', 'Turn clockwise'], ['M', 'Mirror'], ['F', 'Full screen'], ['T', 'Thumbnails'], ['Page Up  Page Down', 'Previous, next image'],
     ['Space', 'Play, pause'], [',  .', 'Frame back, frame on'],
     ['Esc', 'Leave'], ['?', 'These keys'],
   ],

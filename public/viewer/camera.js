@@ -39,7 +39,9 @@ export class Camera {
   limitsFor(turn) {
     const limits = defaultLimits(this.image, this.window, turn)
     const minimum = this.options.minScale ?? limits.minimum
-    return { minimum, maximum: Math.max(this.options.maxScale ?? limits.maximum, minimum) }
+    // However few pixels a screen has, each may be one of the image.
+    const maximum = this.options.maxScale ?? Math.max(limits.maximum, 1 / this.ratio)
+    return { minimum, maximum: Math.max(maximum, minimum) }
   }
 
   get destination() { return this.motion ? this.motion.destination : this.viewport }

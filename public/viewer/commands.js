@@ -6,7 +6,7 @@ const STEP = { pan: 96, zoom: 1.5 }
 
 const COMMANDS = {
   '+': 'zoomIn', '=': 'zoomIn', '-': 'zoomOut', _: 'zoomOut', 0: 'whole', Home: 'whole', 1: 'original',
-  r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'leave', '?': 'help',
+  r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'leave', '?': 'help', t: 'filmstrip',
   ' ': 'play', ',': 'stepBack', '.': 'step',
 }
 
@@ -54,6 +54,10 @@ export function commands(viewer, pager) {
       else (viewer.screen ?? viewer).requestFullscreen().catch(() => {})
     },
     leave: () => document.fullscreenElement ? document.exitFullscreen() : leave(viewer, 'key'),
+    filmstrip: () => {
+      viewer.toggleAttribute('filmstrip')
+      viewer.dispatchEvent(new Event('chrome'))
+    },
     help: () => later(viewer, ({ showKeys }) => showKeys(viewer)),
     more: () => {
       const button = viewer.shadowRoot.querySelector('.more')

@@ -10,11 +10,13 @@ export class Controls {
     this.play = press('play')
     this.play.hidden = true
     this.play.dataset.plays = ''
+    this.strip = press('filmstrip')
+    this.strip.hidden = true
     const more = press('more')
     more.ariaHasPopup = 'menu'
     this.bar = make('div', { className: 'controls', role: 'toolbar', ariaLabel: text.controls },
       this.play, press('zoomOut'), this.scale, press('zoomIn'), make('span', { className: 'rule' }),
-      press('fit'), press('rotate'), press('fullscreen'), more)
+      press('fit'), press('rotate'), this.strip, press('fullscreen'), more)
     this.bar.part.add('controls')
   }
 

@@ -8,6 +8,7 @@ const STROKES = {
   pageRight: 'M9.5 5.5L16 12l-6.5 6.5',
   play: 'M8 5.5v13l10.5-6.5z',
   pause: 'M8.5 5.5v13M15.5 5.5v13',
+  filmstrip: 'M8.5 6.5h7v11h-7zM2.5 8.5h2.5v7H2.5M21.5 8.5H19v7h2.5',
   more: 'M5 12h.01M12 12h.01M19 12h.01',
 }
 

@@ -20,7 +20,7 @@ export class Shell {
     this.spoken = make('p', { className: 'spoken', role: 'status' })
     this.progress = make('div', { className: 'progress', ariaHidden: true })
     this.controls = new Controls(run)
-    this.pageButtons = new PageButtons(run)
+    this.pageButtons = new PageButtons(run, this.controls.strip)
     this.navigator = new Navigator(goTo)
     this.controls.bar.hidden = true
     this.recovery = new Recovery()

@@ -1,6 +1,6 @@
 import { snapshot } from '../drawing/snapshot.js'
 import { listen } from '../gestures/surface.js'
-import { loadAhead } from '../menus/later.js'
+import { loadAhead, stripLater } from '../menus/later.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
 import { LIMITING, limits, watchSize } from '../steering/measuring.js'
@@ -15,7 +15,7 @@ import { Stage } from './stage.js'
 import { spokenView } from './words.js'
 
 export class ZigguratViewer extends Steered {
-  static observedAttributes = ['src', 'view', ...LIMITING]
+  static observedAttributes = ['src', 'view', 'filmstrip', ...LIMITING]
 
   #shell = new Shell(this.attachShadow({ mode: 'open' }), {
     run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center), 'user'),
@@ -102,7 +102,8 @@ export class ZigguratViewer extends Steered {
       else this.#clear()
     } else if (name === 'view') {
       if (this.viewport && this.#wanted === this.src) this.#control.show(linkedViewport(now ?? '', this.viewport, this.source.pyramid.imageSize))
-    } else this.change((camera) => camera.limit(limits(this)))
+    } else if (name === 'filmstrip') stripLater(this, this.#pager)
+    else this.change((camera) => camera.limit(limits(this)))
   }
 
   /** Lets go of what is open or opening. */
@@ -162,8 +163,8 @@ export class ZigguratViewer extends Steered {
     return this.#open(what, null)
   }
 
-  /** What is said of the images to leaf through, where they came with the source: a book's label and the ranges in it. */
-  get album() { return { label: this.#album.label, ranges: this.#album.ranges ?? [] } }
+  /** Of the images to leaf through `offset` and `total`; of those that are of the source (`isOfSource`) `label` and `ranges`, too. */
+  get album() { return { ranges: [], ...this.#album } }
 
   /** Shows another of the pictures that the source has a choice of, in the same view. */
   showLayer(index) {

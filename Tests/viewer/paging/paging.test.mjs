@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Library } from '../../../public/gallery/library.js'
-import { albumOf, foundAlbum, leaveAlbum, libraryAlbum } from '../../../public/paging/album.js'
+import { IDS, albumOf, foundAlbum, leaveAlbum, libraryAlbum } from '../../../public/paging/album.js'
 import { pageTurn } from '../../../public/paging/pager.js'
 
 const both = { left: true, right: true }
@@ -59,4 +59,19 @@ test('without a gallery the library is searched for the image, and its next one'
   const album = await libraryAlbum('image 99', library)
   assert.deepEqual([album.index, album.ids[album.index + 1], album.total], [99, 'image 100', 300])
   assert.equal(await libraryAlbum('not there', new Library('', async () => ({ images: [], next: null }))), null)
+})
+
+test('a link to the thirty-thousandth picture of fifty thousand has the pictures around it', async () => {
+  const asked = []
+  const read = async (url) => {
+    const query = new URL(url, 'http://x').searchParams
+    const [start, limit] = [Number(query.get('cursor') ?? 0), Number(query.get('limit'))]
+    asked.push(query.get('fields'))
+    return { images: images(50_000).slice(start, start + limit), next: start + limit < 50_000 ? String(start + limit) : null, total: 50_000 }
+  }
+  const album = await libraryAlbum('image 29999', new Library('', read, null, IDS))
+  assert.deepEqual([album.ids[album.index], album.ids[album.index + 1]], ['image 29999', 'image 30000'])
+  assert.deepEqual([album.offset + album.index, album.total], [29_999, 50_000])
+  assert.ok(album.ids.length <= 1000)
+  assert.deepEqual(asked, Array(31).fill('cover'), 'nothing but what is needed, as few times as can be')
 })

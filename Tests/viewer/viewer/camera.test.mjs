@@ -157,3 +157,14 @@ test('without animation every command arrives at once', () => {
   assert.ok(Math.abs(camera.viewport.scale - 0.5) < 1e-9)
   assert.equal(camera.advance(10), false)
 })
+
+test('original size is one image pixel a pixel of the screen, within the limits of every screen', () => {
+  const huge = { width: 100_000, height: 60_000 }
+  for (const ratio of [0.25, 0.5, 1, 1.5, 3]) {
+    const camera = new Camera(huge, { width: 390, height: 844 }, { calm: true })
+    camera.ratio = ratio
+    camera.fit('none', 0)
+    assert.ok(Math.abs(camera.viewport.scale * ratio - 1) < 1e-9, `at ${ratio} device pixels`)
+    assertWithin(camera)
+  }
+})

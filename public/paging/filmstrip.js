@@ -1,0 +1,187 @@
+import { openSource } from '../sources/open.js'
+import { text } from '../text/english.js'
+import { fetchTile } from '../tiles/fetch.js'
+import { make } from '../viewer/element.js'
+
+const SIDE = 64 // CSS px of a thumbnail
+const PITCH = SIDE + 6 // CSS px from one to the next
+const AHEAD = 4 // thumbnails on either side that are not seen yet
+const AT_ONCE = 6 // that are asked for
+
+/** @type {WeakMap<HTMLElement, Filmstrip>} */
+const strips = new WeakMap()
+
+/**
+ * Shows or hides the thumbnails of a viewer's images, as its attribute `filmstrip` says.
+ * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer
+ * @param {import('./pager.js').Pager} pager
+ */
+export function showFilmstrip(viewer, pager) {
+  const isWanted = viewer.hasAttribute('filmstrip')
+  const strip = strips.get(viewer)
+  if (isWanted === Boolean(strip)) return
+  if (isWanted) strips.set(viewer, new Filmstrip(viewer, pager))
+  else strip.close()
+}
+
+/** The images of an album in a row, of which those near the window exist; the open one is in the middle. */
+export class Filmstrip {
+  #ended = new AbortController()
+  /** @type {Map<number, { button: HTMLButtonElement, abort: AbortController, isAsked: boolean }>} by index in the album */
+  #shown = new Map()
+  #loading = 0
+
+  constructor(viewer, pager) {
+    Object.assign(this, { viewer, pager })
+    this.reel = make('div', { className: 'reel' })
+    this.element = make('div', { className: 'filmstrip', role: 'listbox', ariaLabel: text.filmstrip, ariaOrientation: 'horizontal' }, this.reel)
+    const { signal } = this.#ended
+    viewer.shadowRoot.append(this.element)
+    pager.changed = () => this.#layOut()
+    viewer.addEventListener('page', () => this.#turned(), { signal })
+    this.element.addEventListener('scroll', () => this.#update(), { signal, passive: true })
+    this.element.addEventListener('wheel', (event) => this.#wheel(event), { signal, passive: false })
+    this.element.addEventListener('keydown', (event) => this.#key(event), { signal })
+    const resized = new ResizeObserver(() => this.#center('instant'))
+    resized.observe(this.element)
+    signal.addEventListener('abort', () => resized.disconnect())
+    this.#layOut()
+  }
+
+  /** It is shown no more. */
+  close() {
+    this.#ended.abort()
+    this.#forget()
+    this.pager.changed = null
+    this.element.remove()
+    strips.delete(this.viewer)
+  }
+
+  get #count() { return this.pager.list.length }
+
+  /** At which place an image stands, from the left. @param {number} index */
+  #place(index) { return this.pager.sign > 0 ? index : this.#count - 1 - index }
+
+  /** Another album. */
+  #layOut() {
+    this.#forget()
+    this.element.hidden = this.#count < 2
+    this.reel.style.width = `${this.#count * PITCH}px`
+    this.#center('instant')
+  }
+
+  #forget() {
+    for (const index of [...this.#shown.keys()]) this.#remove(index)
+  }
+
+  #remove(index) {
+    const { button, abort } = this.#shown.get(index)
+    abort.abort()
+    button.remove()
+    this.#shown.delete(index)
+  }
+
+  /** @param {'smooth' | 'instant'} behavior */
+  #center(behavior) {
+    this.element.scrollTo({ left: this.#place(this.pager.index) * PITCH, behavior })
+    this.#update()
+  }
+
+  /** Another image is open: the focus goes along with it. */
+  #turned() {
+    const hadFocus = this.element.contains(this.viewer.shadowRoot.activeElement)
+    const left = this.#place(this.pager.index) * PITCH
+    const isFar = Math.abs(left - this.element.scrollLeft) > this.element.clientWidth
+    this.#center(isFar || this.pager.calm ? 'instant' : 'smooth')
+    if (hadFocus) this.#shown.get(this.pager.index)?.button.focus({ preventScroll: true })
+  }
+
+  /** Has those exist that are near the window, and the open one, wherever it is. */
+  #update() {
+    const { index: open } = this.pager
+    const middle = this.element.scrollLeft / PITCH
+    const reach = this.element.clientWidth / PITCH / 2 + AHEAD
+    const wanted = new Set(this.#count > 1 ? [open] : [])
+    for (let place = Math.max(Math.floor(middle - reach), 0); place <= Math.min(middle + reach, this.#count - 1); place += 1) {
+      wanted.add(this.#place(place))
+    }
+    for (const index of [...this.#shown.keys()]) if (!wanted.has(index)) this.#remove(index)
+    for (const index of wanted) {
+      const { button } = this.#shown.get(index) ?? this.#add(index)
+      button.ariaSelected = String(index === open)
+      button.tabIndex = index === open ? 0 : -1
+    }
+    this.#fill()
+  }
+
+  #add(index) {
+    const { offset = 0, total = this.#count } = this.viewer.album
+    const name = text.imageOf(offset + index + 1, total)
+    const button = make('button', {
+      type: 'button', className: 'thumb', role: 'option', title: name, ariaLabel: name, onclick: () => this.viewer.goTo(index),
+    })
+    button.style.left = `${this.#place(index) * PITCH}px`
+    const item = { button, abort: new AbortController(), isAsked: false }
+    this.#shown.set(index, item)
+    // In their order, for who goes through them.
+    const next = [...this.reel.children].find((other) => parseFloat(other.style.left) > parseFloat(button.style.left))
+    this.reel.insertBefore(button, next ?? null)
+    return item
+  }
+
+  /** Asks for what is seen, from the middle outwards, a few at once. */
+  #fill() {
+    const middle = this.element.scrollLeft / PITCH
+    const far = ([index]) => Math.abs(this.#place(index) - middle)
+    const waiting = [...this.#shown].filter(([, { isAsked }]) => !isAsked).sort((a, b) => far(a) - far(b))
+    for (const [index, item] of waiting.slice(0, Math.max(AT_ONCE - this.#loading, 0))) this.#load(index, item)
+  }
+
+  async #load(index, item) {
+    item.isAsked = true
+    this.#loading += 1
+    try {
+      const { signal } = item.abort
+      const source = await openSource(this.pager.list[index], signal)
+      const level = Math.max(source.pyramid.singleTileLevel - 1, 0)
+      const bitmap = await fetchTile(source, { level, column: 0, row: 0 }, signal)
+      if (!signal.aborted) item.button.append(thumbnail(bitmap))
+      bitmap.close()
+    } catch {
+      // It stays empty; that it cannot be read is told where it is opened.
+    }
+    this.#loading -= 1
+    if (!this.#ended.signal.aborted) this.#fill()
+  }
+
+  /** A mouse's wheel, which goes up and down, leads along the strip. @param {WheelEvent} event */
+  #wheel(event) {
+    event.stopPropagation()
+    if (event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return
+    event.preventDefault()
+    this.element.scrollLeft += event.deltaY * [1, 18, 400][event.deltaMode]
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const { pager, viewer } = this
+    const to = {
+      ArrowLeft: pager.index - pager.sign, ArrowRight: pager.index + pager.sign, Home: 0, End: this.#count - 1,
+    }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    viewer.goTo(to)
+  }
+}
+
+/** A square of a picture's middle. @param {ImageBitmap} bitmap */
+function thumbnail(bitmap) {
+  const side = Math.round(SIDE * devicePixelRatio)
+  const canvas = make('canvas', { width: side, height: side })
+  const part = Math.min(bitmap.width, bitmap.height)
+  const context = canvas.getContext('2d')
+  context.imageSmoothingQuality = 'high'
+  context.drawImage(bitmap, (bitmap.width - part) / 2, (bitmap.height - part) / 2, part, part, 0, 0, side, side)
+  return canvas
+}
