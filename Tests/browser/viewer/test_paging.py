@@ -117,14 +117,12 @@ class Paging(PageTest):
         fingers.down((350, 400))
         fingers.move((300, 400))
         fingers.move((290, 400))
-        visit.page.wait_for_timeout(50)
-        self.assertAlmostEqual(visit.view()["x"], right - 40, delta=0.5)
+        visit.until(f"return Math.abs(viewer.viewport.x - {right - 40}) < 0.5", "the finger's way")
         self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.track').style.translate"), "")
         for x in range(270, 60, -20):
             fingers.move((x, 400))
-        visit.page.wait_for_timeout(50)
+        visit.until("return viewer.shadowRoot.querySelector('.track').style.translate === '-180px'", "the page drawn along")
         self.assertAlmostEqual(visit.view()["x"], right, delta=0.5)
-        self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.track').style.translate"), "-180px")
         fingers.up()
         self.assertShows(visit, AT + 1)
 
