@@ -5,7 +5,7 @@ import { make } from '../viewer/element.js'
 /** @typedef {{ width: number, height: number }} Size */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle in CSS pixels of the window */
 
-const WAY = { duration: 170, easing: 'cubic-bezier(.2, .7, .2, 1)', fill: 'forwards' }
+const WAY = { duration: 150, easing: 'cubic-bezier(.2, .7, .2, 1)', fill: 'forwards' }
 
 /**
  * What a thumbnail shows, painted once: at the size of its pixels, or of the screen's where it is made of several tiles.

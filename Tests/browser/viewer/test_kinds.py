@@ -85,6 +85,22 @@ class Kinds(PageTest):
                 whole = min(window[0] / size[0], window[1] / size[1])
                 self.assertAlmostEqual(visit.view()["scale"], whole, msg="the whole is one key away")
 
+    def test_the_small_picture_of_a_strip_is_large_enough_to_be_hit(self):
+        for name, width, height in (("scroll", 1280, 800), ("panorama", 390, 844)):
+            visit = self.visit(host=self.host, width=width, height=height).open(f"view/{name}")
+            visit.until("return !viewer.shadowRoot.querySelector('.navigator').hidden")
+            box = visit.page.locator(".navigator").bounding_box()
+            self.assertGreaterEqual(min(box["width"], box["height"]), 32)
+
+    def test_details_of_a_moving_picture_tell_its_own_format_and_nothing_of_tiles(self):
+        visit = self.visit(host=self.host).open("view/wheel")
+        visit.page.get_by_role("button", name="More").click()
+        visit.page.get_by_role("menuitem", name="Details").click()
+        pairs = visit.run("""const terms = [...viewer.shadowRoot.querySelectorAll('dialog dt')]
+            return Object.fromEntries(terms.map((dt) => [dt.textContent, dt.nextElementSibling.textContent]))""")
+        self.assertEqual(pairs["Format"], "GIF")
+        self.assertEqual([name for name in pairs if name in ("Levels", "Tiles", "Identifier")], [])
+
     FRAME = "const canvas = viewer.shadowRoot.querySelector('.moving'); "
 
     def test_an_animation_plays_pauses_and_steps(self):
