@@ -52,9 +52,6 @@ export class Scrolling {
     return 'turn'
   }
 
-  /** What begins now is a push of its own: another hand has done something. */
-  end() { this.#time = -Infinity }
-
   #begin() {
     this.#role = 'open'
     this.#sum = { x: 0, y: 0 }

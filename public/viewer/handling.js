@@ -65,10 +65,10 @@ export function gestures(viewer, pager) {
       // Up and down the finger is the page's, which the browser finds out a move later.
       isOurs ||= points.length > 1 || kind !== 'touch' || !isGuest() || Math.abs(x - from.x) > Math.abs(y - from.y)
       if (!isOurs) return
-      let isHeld = false
+      let isGrabbed = false
       act((camera) => {
-        isHeld = camera === grabbed && camera.isHeld
-        if (!isHeld) return false
+        isGrabbed = camera === grabbed
+        if (!isGrabbed || !camera.isHeld) return false
         camera.drag(points)
         away.move(points)
         pager.pull(camera.pull)
@@ -76,7 +76,7 @@ export function gestures(viewer, pager) {
         wasOutside = camera.isOutside
       })
       // Pages turn without a picture, too, and while another one comes.
-      if (!isHeld && points.length === 1) pager.pull(x - from.x)
+      if (!isGrabbed && points.length === 1) pager.pull(x - from.x)
     },
     release: (velocity, isBroken) => {
       viewer.toggleAttribute('held', false)

@@ -78,6 +78,19 @@ class Swipes(EmbeddingTest):
         visit.until(f"return Math.abs(viewer.viewport.x - {before + 40}) < 0.01", "the picture follows")
         fingers.up()
 
+    def test_a_wheel_that_turns_while_a_mouse_drags_turns_no_page(self):
+        visit = self.open(width=1280, height=800, ratio=1, touch=False)
+        mouse = visit.page.mouse
+        mouse.move(900, 400)
+        mouse.down()
+        mouse.move(890, 400)
+        mouse.wheel(0, -240)
+        visit.until("return viewer.viewport.scale > 0.3", "it zooms")
+        mouse.move(300, 400)
+        mouse.up()
+        visit.sharp()
+        self.assertEqual(visit.run(f"return [viewer.index, {TRACK}]"), [AT, 0])
+
     def gallery(self):
         visit = self.visit(**PHONE, reduced_motion="reduce").open(wait=False)
         visit.until(READY, "the gallery, and what shows pictures")
