@@ -1,3 +1,5 @@
+import { counted } from './bounded.js'
+
 /** Sizes and signatures of a ZIP's records (APPNOTE.TXT 4.3). */
 const END = { signature: 0x06054b50, size: 22 }
 const LOCATOR = { signature: 0x07064b50, size: 20 }
@@ -5,6 +7,10 @@ const END_64 = { signature: 0x06064b50, size: 56 }
 const ENTRY = { signature: 0x02014b50, size: 46 }
 const LOCAL = { signature: 0x04034b50, size: 30 }
 const WIDE = 0xffffffff
+/** Bytes of one tile, packed or not: more than any has, and less than hurts. */
+const MOST_ENTRY = 64 << 20
+/** Bytes of a directory: of two million tiles. */
+const MOST_DIRECTORY = 256 << 20
 
 /** What is wrong with an archive that was read. */
 export class DamagedArchive extends Error {}
@@ -25,13 +31,27 @@ export function directoryPlace(tail, fileSize) {
     if (locator < 0 && start > 0) return { needed: tail.length + LOCATOR.size + END_64.size }
     if (locator >= 0 && view.getUint32(locator, true) === LOCATOR.signature) {
       const wide = long(view, locator + 8) - start
-      if (wide < 0) return { needed: fileSize - start - wide }
+      if (wide < 0) return { needed: bounded(fileSize - start - wide) }
       if (wide + END_64.size > tail.length || view.getUint32(wide, true) !== END_64.signature) break
-      return { count: long(view, wide + 32), size: long(view, wide + 40), offset: long(view, wide + 48) }
+      return { count: long(view, wide + 32), size: bounded(long(view, wide + 40)), offset: long(view, wide + 48) }
     }
-    return { count: view.getUint16(at + 10, true), size: view.getUint32(at + 12, true), offset: view.getUint32(at + 16, true) }
+    return { count: view.getUint16(at + 10, true), size: bounded(view.getUint32(at + 12, true)), offset: view.getUint32(at + 16, true) }
   }
   throw new DamagedArchive('no ZIP directory at its end: not an archive, or cut short')
+}
+
+function bounded(size) {
+  if (size > MOST_DIRECTORY) throw new DamagedArchive(`its ZIP directory would have ${size} bytes, and ${MOST_DIRECTORY} are the most`)
+  return size
+}
+
+/**
+ * Where the bytes of an entry end at the latest: its own header may have a name and extra fields of 64 kB each.
+ * @param {{ offset: number, end: number, size: number }} entry
+ */
+export function entryEnd({ offset, end, size }) {
+  if (size > MOST_ENTRY) throw new DamagedArchive(`an entry of ${size} bytes is no tile: ${MOST_ENTRY} are the most`)
+  return Math.min(end, offset + LOCAL.size + 2 * 0xffff + size)
 }
 
 /**
@@ -93,7 +113,8 @@ export async function entryContent(bytes, { size, method }) {
   const packed = new Blob([bytes.subarray(start, start + size)])
   if (method === 0) return packed
   if (method !== 8) throw new DamagedArchive(`an entry is packed by method ${method}, which no browser unpacks`)
-  return new Response(packed.stream().pipeThrough(new DecompressionStream('deflate-raw'))).blob()
+  const unpacked = packed.stream().pipeThrough(new DecompressionStream('deflate-raw')).pipeThrough(counted(MOST_ENTRY, 'an entry'))
+  return new Response(unpacked).blob()
 }
 
 function long(view, at) { return Number(view.getBigUint64(at, true)) }

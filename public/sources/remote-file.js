@@ -1,0 +1,102 @@
+import { boundedBytes } from './bounded.js'
+
+/** Bytes that are read first: the directory of some 2,500 tiles, which are 500 megapixels. */
+const TAIL = 256 * 1024
+/** Bytes of a whole archive that is taken from a server without Range requests. */
+const MOST_WHOLE = 64 << 20
+/** Bytes of one part: of a directory of two million tiles. */
+const MOST_PART = 256 << 20
+
+/** A file on a server, of which parts are read by Range requests (RFC 9110, section 14), and of which the end is at hand. */
+export class RemoteFile {
+  /**
+   * @param {URL} address
+   * @param {number} size bytes
+   * @param {Uint8Array} tail its last bytes
+   */
+  constructor(address, size, tail) { Object.assign(this, { address, size, tail }) }
+
+  /** @param {URL} address @param {AbortSignal} [signal] */
+  static async open(address, signal) {
+    const isOwn = address.origin === location.origin
+    // Another site's server need not let a request for the end pass: it is no plain one (Fetch Standard, CORS-safelisted).
+    const size = isOwn ? 0 : await sizeOf(address, signal)
+    const range = isOwn ? `bytes=-${TAIL}` : `bytes=${Math.max(size - TAIL, 0)}-${size - 1}`
+    const answer = await fetch(address, { headers: { range }, signal })
+    if (!answer.ok) throw refused(answer, address)
+    if (answer.status !== 206) {
+      // A server without Range requests sends it all.
+      const all = await boundedBytes(answer, MOST_WHOLE, `${address}, whose server does not answer Range requests,`)
+      return new RemoteFile(address, all.length, all)
+    }
+    const sent = rangeOf(answer, address, { start: Math.max(size - TAIL, 0), end: size, size })
+    if (sent.end !== sent.size || sent.size - sent.start > TAIL || size && size !== sent.size) throw wrongRange(address)
+    return new RemoteFile(address, sent.size, await partOf(answer, sent.end - sent.start, address))
+  }
+
+  /** Has more of the end at hand. @param {number} length bytes @param {AbortSignal} [signal] */
+  async extend(length, signal) {
+    const from = this.size - Math.min(length, this.size)
+    this.tail = await this.read(from, this.size, signal)
+  }
+
+  /** Bytes from `start` to before `end`. @param {number} start @param {number} end @param {AbortSignal} [signal] */
+  async read(start, end, signal) {
+    if (!(start >= 0 && start < end && end <= this.size)) throw new Error('the archive\'s directory is damaged')
+    if (end - start > MOST_PART) throw new Error(`a part of ${this.address} has more than ${MOST_PART} bytes`)
+    const known = this.size - this.tail.length
+    if (start >= known) return this.tail.subarray(start - known, end - known)
+    const wanted = Math.min(end, Math.max(known, start + 1))
+    const answer = await fetch(this.address, { headers: { range: `bytes=${start}-${wanted - 1}` }, signal })
+    if (answer.status !== 206) {
+      await answer.body?.cancel()
+      throw refused(answer, this.address)
+    }
+    const sent = rangeOf(answer, this.address, { start, end: wanted, size: this.size })
+    if (sent.start !== start || sent.end !== wanted || sent.size !== this.size) throw wrongRange(this.address)
+    const bytes = await partOf(answer, wanted - start, this.address)
+    if (end <= known) return bytes
+    const whole = new Uint8Array(end - start)
+    whole.set(bytes)
+    whole.set(this.tail.subarray(0, end - known), known - start)
+    return whole
+  }
+}
+
+/**
+ * What an answer says to be which part of its file (RFC 9110, section 14.4).
+ * @param {Response} answer
+ * @param {URL} address
+ * @param {{ start: number, end: number, size: number }} asked bytes, without the one at `end`
+ * @returns {{ start: number, end: number, size: number }} the same
+ */
+function rangeOf(answer, address, asked) {
+  const header = answer.headers.get('content-range')
+  // A page may read it of another site's answer only where that allows it: what was asked for is then taken to be sent.
+  if (header === null && answer.type === 'cors') return asked
+  const [, start, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header ?? '') ?? []
+  const range = { start: Number(start), end: Number(last) + 1, size: Number(size) }
+  if (!(range.start < range.end && range.end <= range.size)) throw wrongRange(address)
+  return range
+}
+
+async function partOf(answer, length, address) {
+  const bytes = await boundedBytes(answer, length, `a part of ${address}`)
+  if (bytes.length !== length) throw new Error(`a part of ${address} was cut short`)
+  return bytes
+}
+
+function refused({ status }, address) {
+  return status === 200 ? new Error(`the server does not answer Range requests for ${address}`)
+    : Object.assign(new Error(`${status} for ${address}`), { status })
+}
+
+function wrongRange(address) { return new Error(`the server sent another part of ${address} than it was asked for`) }
+
+async function sizeOf(address, signal) {
+  const answer = await fetch(address, { method: 'HEAD', signal })
+  if (!answer.ok) throw refused(answer, address)
+  const size = Number(answer.headers.get('content-length'))
+  if (!(size > 0)) throw new Error(`the server does not tell the size of ${address}`)
+  return size
+}
