@@ -80,10 +80,13 @@ package final class UploadTiling: @unchecked Sendable {
   func fail(_ upload: Upload, _ error: any Error, path: String) {
     switch error {
     case let error as BuildError:
-      fail(upload, told(error.reason, of: path, upload), isTemporary: error.isTemporary)
+      fail(
+        upload, error.isTemporary ? .server : .damaged, told(error.reason, of: path, upload),
+        isTemporary: error.isTemporary)
+    case let error as TooManyPixels: fail(upload, .pixels, error.reason, isTemporary: false)
     case let error as StorageError:
-      fail(upload, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
-    default: fail(upload, "it cannot be read", isTemporary: false)
+      fail(upload, .storage, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
+    default: fail(upload, .damaged, "it cannot be read", isTemporary: false)
     }
   }
 
@@ -103,13 +106,18 @@ package final class UploadTiling: @unchecked Sendable {
   }
 
   /// - Parameter isOurs: no cell had a part in it.
-  private func fail(_ upload: Upload, _ reason: String, isTemporary: Bool, isOurs: Bool = false) {
-    if stopping.isSet, !upload.state.isCancelled { return uploads.postpone(upload, seconds: 0, reason: nil) }
-    if upload.state.isCancelled { return uploads.end(upload, .failed, reason: "cancelled") }
-    if isTemporary {
-      return uploads.delay(upload, reason: reason, isOurs: isOurs || !uploads.hasRoom(upload.length))
+  private func fail(
+    _ upload: Upload, _ fault: Upload.Fault, _ reason: String, isTemporary: Bool, isOurs: Bool = false
+  ) {
+    if stopping.isSet, !upload.state.isCancelled { return uploads.postpone(upload, seconds: 0) }
+    if upload.state.isCancelled {
+      return uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
     }
-    uploads.end(upload, .failed, reason: reason)
+    if isTemporary {
+      return uploads.delay(
+        upload, fault: fault, reason: reason, isOurs: isOurs || !uploads.hasRoom(upload.length))
+    }
+    uploads.end(upload, .failed, fault: fault, reason: reason)
   }
 
   /// Before anything is decoded: a header may promise more pixels than any memory holds.
@@ -118,8 +126,8 @@ package final class UploadTiling: @unchecked Sendable {
     let pixels = inspection.size.width.multipliedReportingOverflow(by: inspection.size.height)
     let all = pixels.partialValue.multipliedReportingOverflow(by: max(1, inspection.pages))
     guard !pixels.overflow, !all.overflow, all.partialValue <= uploads.limits.pixels else {
-      throw BuildError(
-        path, "it has more than \(uploads.limits.pixels / 1_000_000) megapixels, which is the limit here")
+      throw TooManyPixels(
+        reason: "it has more than \(uploads.limits.pixels / 1_000_000) megapixels, which is the limit here")
     }
   }
 
@@ -189,6 +197,10 @@ package final class UploadTiling: @unchecked Sendable {
     guard ending != ".szi", link(path, destination) == 0 || errno == EEXIST else {
       throw StorageError("keep \(destination)", errno: errno)
     }
+  }
+
+  private struct TooManyPixels: Error {
+    let reason: String
   }
 
   private final class Box {

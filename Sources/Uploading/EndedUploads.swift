@@ -16,6 +16,7 @@ final class EndedUploads: Sendable {
     let image: ImageID?
     let duplicate: Bool
     let reason: String?
+    let fault: Upload.Fault?
     /// Seconds since 1970.
     let time: Int
   }
@@ -58,7 +59,8 @@ final class EndedUploads: Sendable {
   func upload(_ id: String) -> Upload? {
     state.withLock { $0.lines[id] }.map { line in
       var state = Upload.State()
-      (state.stage, state.image, state.reason) = (line.stage ?? .failed, line.image, line.reason)
+      (state.stage, state.image) = (line.stage ?? .failed, line.image)
+      (state.reason, state.fault) = (line.reason, line.fault)
       (state.isDuplicate, state.lastChange) = (line.duplicate, line.time)
       (state.offset, state.received) = (line.length, line.length)
       if state.stage == .done { state.progress = 1 }
@@ -71,7 +73,8 @@ final class EndedUploads: Sendable {
     append(
       Line(
         id: upload.id, name: upload.name, folder: upload.folder, length: upload.length, stage: end.stage,
-        image: end.image, duplicate: end.isDuplicate, reason: end.reason, time: end.lastChange))
+        image: end.image, duplicate: end.isDuplicate, reason: end.reason, fault: end.fault,
+        time: end.lastChange))
   }
 
   func forget(_ id: String) {
@@ -79,7 +82,7 @@ final class EndedUploads: Sendable {
     append(
       Line(
         id: id, name: "", folder: "", length: 0, stage: nil, image: nil, duplicate: false, reason: nil,
-        time: Uploads.now()))
+        fault: nil, time: Uploads.now()))
   }
 
   /// Forgets, and has the file forget, those that became an image.

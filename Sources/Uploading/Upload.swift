@@ -12,6 +12,23 @@ package final class Upload: Sendable {
     case tiling, done, failed
   }
 
+  /// Of which kind a failure is, for who tells people of it in words of their own.
+  package enum Fault: String, Sendable, Codable {
+    /// No picture, or of a kind that is not taken.
+    case kind
+    /// It cannot be read: damaged, or beyond what is decoded.
+    case damaged
+    /// More pixels than are taken.
+    case pixels
+    /// It did not come in time.
+    case late
+    /// Where pictures are stored it cannot be written.
+    case storage
+    /// The server's own.
+    case server
+    case cancelled
+  }
+
   /// What changes.
   package struct State: Sendable {
     package var stage = Stage.receiving
@@ -27,6 +44,7 @@ package final class Upload: Sendable {
     package var isDuplicate = false
     /// Why it failed, or has to wait.
     package var reason: String?
+    package var fault: Fault?
     package var isCancelled = false
     /// Seconds since 1970.
     var lastChange = 0
@@ -90,6 +108,7 @@ package final class Upload: Sendable {
       let image: ImageID?
       let duplicate: Bool
       let reason: String?
+      let fault: Fault?
     }
     let state = state
     let encoder = JSONEncoder()
@@ -103,6 +122,6 @@ package final class Upload: Sendable {
           length: length,
           offset: state.stage == .receiving ? state.received : length,
           progress: (state.progress * 1000).rounded() / 1000, image: state.image,
-          duplicate: state.isDuplicate, reason: state.reason)))
+          duplicate: state.isDuplicate, reason: state.reason, fault: state.fault)))
   }
 }

@@ -118,7 +118,7 @@ package final class UploadWriter: @unchecked Sendable {
     }
     uploads.tell(upload)
     if case .failure(let error) = result, error.status == 415 {
-      uploads.end(upload, .failed, reason: error.reason)
+      uploads.end(upload, .failed, fault: .kind, reason: error.reason)
     }
     let offset = try result.get()
     if let failure { throw failure }

@@ -32,7 +32,9 @@ package final class Uploads: Sendable {
     }
     table = Mutex(open)
     for upload in open.values where upload.state.attempts >= Self.attempts {
-      end(upload, .failed, reason: "the server ended twice while it made the picture; it is not tried again")
+      end(
+        upload, .failed, fault: .server,
+        reason: "the server ended twice while it made the picture; it is not tried again")
     }
   }
 
@@ -113,17 +115,18 @@ package final class Uploads: Sendable {
     case .done, .failed:
       table.withLock { $0[upload.id] = nil }
       ended.forget(upload.id)
-    case .receiving, .waiting: end(upload, .failed, reason: "cancelled")
+    case .receiving, .waiting: end(upload, .failed, fault: .cancelled, reason: "cancelled")
     }
   }
 
   /// The upload's fate is known: its files go.
   package func end(
     _ upload: Upload, _ stage: Upload.Stage, image: ImageID? = nil, isDuplicate: Bool = false,
-    reason: String? = nil
+    fault: Upload.Fault? = nil, reason: String? = nil
   ) {
     var end = upload.state
-    (end.stage, end.isDuplicate, end.reason, end.writer) = (stage, isDuplicate, reason, nil)
+    (end.stage, end.isDuplicate, end.writer) = (stage, isDuplicate, nil)
+    (end.fault, end.reason) = (fault, reason)
     (end.image, end.lastChange) = (image, Self.now())
     if stage == .done { end.progress = 1 }
     // Of what is private nothing is written down.
@@ -164,7 +167,7 @@ package final class Uploads: Sendable {
     for upload in all {
       let state = upload.state
       if state.stage == .receiving, now - state.lastChange > limits.expiry {
-        end(upload, .failed, reason: "not finished in time")
+        end(upload, .failed, fault: .late, reason: "not finished in time")
       }
       if [.done, .failed].contains(state.stage), now - state.lastChange > limits.memory {
         table.withLock { $0[upload.id] = nil }
@@ -188,14 +191,16 @@ package final class Uploads: Sendable {
         // It may have been cancelled meanwhile.
         upload.change { state in
           guard state.stage == .waiting else { return }
-          (state.notBefore, state.reason) = (now + 20, "it cannot be written")
+          state.notBefore = now + 20
+          (state.fault, state.reason) = (.storage, "it cannot be written")
         }
         tell(upload)
         continue
       }
       let isTaken = upload.change { state in
         guard state.stage == .waiting else { return false }
-        (state.stage, state.progress, state.reason) = (.tiling, 0, nil)
+        (state.stage, state.progress) = (.tiling, 0)
+        (state.fault, state.reason) = (nil, nil)
         return true
       }
       if isTaken {
@@ -244,11 +249,14 @@ package final class Uploads: Sendable {
   }
 
   /// Back among those that wait, for `seconds` at least.
-  package func postpone(_ upload: Upload, seconds: Int, reason: String?) {
+  package func postpone(
+    _ upload: Upload, seconds: Int, fault: Upload.Fault? = nil, reason: String? = nil
+  ) {
     // Whoever gets here is alive. What cannot be written counts as one attempt too many.
     try? record(upload, image: upload.state.image, attempts: 0)
     upload.change { state in
-      (state.stage, state.notBefore, state.reason) = (.waiting, Self.now() + seconds, reason)
+      (state.stage, state.notBefore) = (.waiting, Self.now() + seconds)
+      (state.fault, state.reason) = (fault, reason)
     }
     tell(upload)
   }
@@ -259,12 +267,14 @@ package final class Uploads: Sendable {
   /// Tries an upload again after a failure that may pass; after a few of them it has failed.
   /// - Parameter isOurs: the server itself sees what it lacks, and no picture fails by that, however long it lasts. All
   ///   else may have been said by who decoded a stranger's bytes.
-  package func delay(_ upload: Upload, reason: String, isOurs: Bool) {
-    if isOurs { return postpone(upload, seconds: Self.pauses[0], reason: reason) }
+  package func delay(_ upload: Upload, fault: Upload.Fault, reason: String, isOurs: Bool) {
+    if isOurs { return postpone(upload, seconds: Self.pauses[0], fault: fault, reason: reason) }
     let delays = upload.state.delays
-    guard delays < Self.pauses.count else { return end(upload, .failed, reason: reason) }
+    guard delays < Self.pauses.count else {
+      return end(upload, .failed, fault: fault, reason: reason)
+    }
     upload.change { $0.delays += 1 }
-    postpone(upload, seconds: Self.pauses[delays], reason: reason)
+    postpone(upload, seconds: Self.pauses[delays], fault: fault, reason: reason)
   }
 
   // MARK: Small things

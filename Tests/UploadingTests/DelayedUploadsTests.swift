@@ -22,7 +22,7 @@ import Testing
     upload.change { $0.notBefore = 0 }
     try #require(uploads.takeNext() === upload)
     let now = Uploads.now()
-    uploads.delay(upload, reason: "it says so", isOurs: isOurs)
+    uploads.delay(upload, fault: .server, reason: "it says so", isOurs: isOurs)
     #expect(upload.state.reason == "it says so")
     guard !upload.hasEnded else { return nil }
     // Until then others have their turn.
