@@ -38,6 +38,8 @@ struct RouteTests {
     case .api(.qrCode): "qr"
     case .api(.nothing): "api"
     case .view(let id): "view \(part(id))"
+    case .embed(let id): "embed \(id.map(part) ?? "-")"
+    case .oEmbed: "oembed"
     case .openAPI: "openapi"
     case .health: "healthz"
     case .metrics: "metrics"
@@ -78,6 +80,8 @@ struct RouteTests {
       ("/api/uploads", "uploads"), ("/api/uploads/", "upload "), ("/api/uploads/x", "upload x"),
       ("/api/uploads/x/y", "upload -"), ("/api/uploadsx", "api"), ("/api/", "api"), ("/api", "page"),
       ("/view/a/b", "view a/b"), ("/view/", "view "), ("/view", "page"), ("/openapi.json", "openapi"),
+      ("/embed/a/b", "embed a/b"), ("/embed/", "page"), ("/embed", "embed -"), ("/embedded", "page"),
+      ("/oembed", "oembed"), ("/oembed/", "page"),
       ("/openapi.json/", "page"), ("/healthz", "healthz"), ("/healthz/", "page"), ("/metrics", "metrics"),
       ("/iip", "tiles"), ("/iip/", "page"), ("/metricsx", "page"), ("/", "page"), ("", "page"),
       ("/index.html", "page"),
@@ -90,7 +94,8 @@ struct RouteTests {
       ("/dzi/a.dzi", "dzi"), ("/xyz/a", "xyz"), ("/zoomify/a", "zoomify"), ("/iiif/2/a", "iiif2"),
       ("/iiif/3/a", "iiif3"), ("/iip", "iip"), ("/iiif/presentation/3/a", "presentation"), ("/api/x", "api"),
       ("/nothing", "page"),
-      ("/view/a", "page"), ("/healthz", "healthz"), ("/metrics", "metrics"),
+      ("/view/a", "page"), ("/embed/a", "page"), ("/oembed", "page"), ("/healthz", "healthz"),
+      ("/metrics", "metrics"),
     ])
   func labels(path: String, label: String) { #expect(Route.labels[Self.route(path).label] == label) }
 

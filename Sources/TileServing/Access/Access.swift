@@ -19,7 +19,7 @@ package struct Access: Sendable {
   package var hosts = HostNames(own: [])
   package var origins = AllowedOrigins.any
   /// Who may frame a picture's page.
-  package var frames = FrameAncestors.own
+  package var frames = FrameAncestors.any
 
   /// Seconds that tiles may be kept without asking again, whose URLs name no generation.
   package var tileMaxAge = 0

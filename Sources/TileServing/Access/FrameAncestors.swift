@@ -1,6 +1,6 @@
 import HTTPMessages
 
-/// The sites whose pages may show a picture's page in a frame of theirs (Content Security Policy 3, section
+/// The sites whose pages may show the viewer in a frame of theirs (Content Security Policy 3, section
 /// 6.4.2).
 package struct FrameAncestors: Sendable, Equatable {
   /// As the policy has it.
@@ -8,6 +8,9 @@ package struct FrameAncestors: Sendable, Equatable {
 
   /// This server's own pages.
   package static let own = FrameAncestors(policy: "'self'")
+
+  /// Whoever wants to: there is nothing in a frame that everybody may not see.
+  package static let any = FrameAncestors(policy: "*")
 
   private init(policy: String) { self.policy = policy }
 

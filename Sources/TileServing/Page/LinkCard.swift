@@ -3,7 +3,8 @@ import HTTPMessages
 import TileGeometry
 import TileProtocols
 
-/// What a page says of its picture to those who show its link with a preview (the Open Graph protocol, https://ogp.me).
+/// What a page says of its picture to those who show its link with a preview (the Open Graph protocol, https://ogp.me), and
+/// where they learn how to embed it (https://oembed.com, section 4).
 struct LinkCard {
   /// Pixels of the longer side at most: services take up to 1200.
   private static let side = 1200
@@ -28,6 +29,11 @@ struct LinkCard {
     let lines = facts.compactMap { name, value in
       value.map { "<meta property=\"\(name)\" content=\"\(HTMLText.attribute($0))\">\n" }
     }
-    html = "<meta name=\"twitter:card\" content=\"summary_large_image\">\n" + lines.joined()
+    let link = PercentEncoding.encode(address)
+    let title = HTMLText.attribute(metadata.title ?? entry.id.name)
+    let embedding =
+      "<link rel=\"alternate\" type=\"application/json+oembed\" "
+      + "href=\"\(HTMLText.attribute(base))/oembed?url=\(link)\" title=\"\(title)\">\n"
+    html = "<meta name=\"twitter:card\" content=\"summary_large_image\">\n" + lines.joined() + embedding
   }
 }

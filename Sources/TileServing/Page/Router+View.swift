@@ -8,21 +8,44 @@ extension Router {
   /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
   func view(_ id: ImageID?) -> Answer { waiting(for: id) ?? .now(viewNow(id)) }
 
-  private func viewNow(_ id: ImageID?) -> Response {
-    let found = id.flatMap(place).flatMap { place in
-      (try? place.library.catalogEntry(place.id))?.entry
+  /// The viewer alone, which other sites may frame as far as `--frame-ancestors` lets them.
+  func frame(_ id: ImageID?) -> Answer { waiting(for: id) ?? .now(frameNow(id)) }
+
+  private func frameNow(_ id: ImageID?) -> Response {
+    let found = entry(id)
+    // What is private is in nobody else's page.
+    var response = page("frame.html", frames: id?.isPrivate == true ? .own : site.access.frames)
+    // Or pages that ask this of all that they hold could not frame it.
+    response.headers.append(("Cross-Origin-Embedder-Policy", "require-corp"))
+    if response.status == 200, found == nil {
+      if let cover = coverPage(id, below: "embed") { return cover }
+      response.status = 404
+      response["Cache-Control"] = "no-store"
     }
+    return found?.isWordless == true ? response.forNow : response
+  }
+
+  private func entry(_ id: ImageID?) -> CatalogEntry? {
+    id.flatMap(place).flatMap { place in (try? place.library.catalogEntry(place.id))?.entry }
+  }
+
+  /// Of a book the page of its cover.
+  private func coverPage(_ id: ImageID?, below folder: String) -> Response? {
+    guard let id, let cover = cover(ofBook: id) else { return nil }
+    let segment = PercentEncoding.encode(cover.id.text)
+    return Response(
+      303, [("Location", "\(site.basePath.text)/\(folder)/\(segment)"), ("Cache-Control", "no-store")],
+      .bytes([]))
+  }
+
+  private func viewNow(_ id: ImageID?) -> Response {
+    let found = entry(id)
     // A private picture is nobody's to preview.
     let isOpen = id?.isPrivate == false
     let card = isOpen ? found.flatMap { LinkCard($0, base: absoluteBase, site.identity) } : nil
-    var response = page("view.html", frames: site.access.frames, head: card?.html ?? "")
+    var response = page("view.html", head: card?.html ?? "")
     if response.status == 200, found == nil {
-      if let id, let cover = cover(ofBook: id) {
-        let segment = PercentEncoding.encode(cover.id.text)
-        return Response(
-          303, [("Location", "\(site.basePath.text)/view/\(segment)"), ("Cache-Control", "no-store")],
-          .bytes([]))
-      }
+      if let cover = coverPage(id, below: "view") { return cover }
       response.status = 404
       // It may be there for who unlocks a space next.
       response["Cache-Control"] = "no-store"

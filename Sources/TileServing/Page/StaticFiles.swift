@@ -75,6 +75,8 @@ final class StaticFiles: Sendable {
       ("X-Content-Type-Options", "nosniff"),
       ("Content-Security-Policy", page.policy.text(frames)), ("Referrer-Policy", "same-origin"),
       Response.anyOrigin,
+      // Pages that ask this of all that they hold may use them (HTML, "Cross-origin embedder policies").
+      ("Cross-Origin-Resource-Policy", "cross-origin"),
     ]
     if page.gzip != nil { headers.append(("Vary", "Accept-Encoding")) }
     if compressed != nil { headers.append(("Content-Encoding", coding)) }

@@ -7,6 +7,10 @@ package enum Route: Sendable {
   case api(APIRequest)
   /// The viewer's page of the image whose id stands there.
   case view(Range<Int>)
+  /// The viewer alone, for frames, of the image whose id stands there; nil for the page that shows how that is done.
+  case embed(Range<Int>?)
+  /// What stands for a link to a picture on other sites.
+  case oEmbed
   case openAPI, health, metrics
   /// The page's own files, and whatever is nothing else.
   case page
@@ -21,6 +25,12 @@ package enum Route: Sendable {
       self = .presentation(request)
     } else if path.starts(with: "/view/") {
       self = .view(6..<path.count)
+    } else if path.starts(with: "/embed/"), path.count > 7 {
+      self = .embed(7..<path.count)
+    } else if path.isPart("/embed", from: 0, to: path.count) {
+      self = .embed(nil)
+    } else if path.isPart("/oembed", from: 0, to: path.count) {
+      self = .oEmbed
     } else if path.isPart("/openapi.json", from: 0, to: path.count) {
       self = .openAPI
     } else if path.isPart("/healthz", from: 0, to: path.count) {
@@ -43,7 +53,7 @@ package enum Route: Sendable {
   var isOfCatalog: Bool {
     switch self {
     case .presentation, .api(.images), .api(.deleted): true
-    case .tiles, .api, .view, .openAPI, .health, .metrics, .page: false
+    case .tiles, .api, .view, .embed, .oEmbed, .openAPI, .health, .metrics, .page: false
     }
   }
 
@@ -51,7 +61,7 @@ package enum Route: Sendable {
   package var isForMonitors: Bool {
     switch self {
     case .health, .metrics: true
-    case .tiles, .presentation, .api, .view, .openAPI, .page: false
+    case .tiles, .presentation, .api, .view, .embed, .oEmbed, .openAPI, .page: false
     }
   }
 
@@ -65,7 +75,7 @@ package enum Route: Sendable {
     case .tiles(let request): request.label
     case .presentation: first
     case .api: first + 1
-    case .view, .openAPI, .page: first + 2
+    case .view, .embed, .oEmbed, .openAPI, .page: first + 2
     case .health: first + 3
     case .metrics: first + 4
     }

@@ -55,8 +55,8 @@ extension Route {
       return (request.wholeID.map { [$0] } ?? []) + [request.id] + short
     case .api(.image(let image)):
       return image.question == nil ? [image.whole] : [image.whole, image.id]
-    case .presentation(.manifest(let id)), .view(let id): return [id]
-    case .api, .presentation, .openAPI, .health, .metrics, .page: return []
+    case .presentation(.manifest(let id)), .view(let id), .embed(let id?): return [id]
+    case .api, .presentation, .embed, .oEmbed, .openAPI, .health, .metrics, .page: return []
     }
   }
 }

@@ -75,7 +75,7 @@ extension Router {
     guard let uploads = site.uploads else { return nil }
     switch path.route {
     case .api(.uploads), .api(.upload): break
-    case .tiles, .presentation, .api, .view, .openAPI, .health, .metrics, .page: return nil
+    case .tiles, .presentation, .api, .view, .embed, .oEmbed, .openAPI, .health, .metrics, .page: return nil
     }
     return Response(
       204,

@@ -16,8 +16,8 @@ enum DoorOptions {
       "allow-origin", "*", isList: true,
       help: "sites whose pages may read, and with the token write: https://example.org, none"),
     Option(
-      "frame-ancestors", "self", isList: true,
-      help: "sites whose pages may frame a picture's: https://example.org, none, *"),
+      "frame-ancestors", "*", isList: true,
+      help: "sites whose pages may frame /embed/ID: https://example.org, self, none"),
     Option(
       "audit", "FILE",
       help: "a line of JSON in FILE for each login, change and upload; SIGHUP opens it anew"),
@@ -47,7 +47,7 @@ enum DoorOptions {
     access.frames =
       try value(
         arguments, "frame-ancestors", FrameAncestors.init,
-        "self, sites such as https://example.org or https://*.example.org, or * or none alone") ?? .own
+        "self, sites such as https://example.org or https://*.example.org, or * or none alone") ?? .any
   }
 
   /// Opens the audit log, where there is to be one.

@@ -129,14 +129,14 @@ class Frames(unittest.TestCase):
         words = [part.strip() for part in server.get(target)["content-security-policy"].split(";")]
         return next(word for word in words if word.startswith("frame-ancestors"))
 
-    def test_named_sites_frame_a_pictures_page_and_not_the_gallery(self):
-        for options, policy in (([], "'self'"), (["--frame-ancestors", "none"], "'none'"), (["--frame-ancestors", "*"], "*"),
+    def test_named_sites_frame_the_viewer_and_no_other_page(self):
+        for options, policy in (([], "*"), (["--frame-ancestors", "self"], "'self'"), (["--frame-ancestors", "none"], "'none'"), (["--frame-ancestors", "*"], "*"),
                                 (["--frame-ancestors", "self,https://museum.example", "--frame-ancestors", "https://*.b.example"],
                                  "'self' https://museum.example https://*.b.example")):
             with Server(sample_library(), *options) as server:
-                for target in ("/view/photo", "/view/deep%2Fer%2Fleaf", "/view/none"):
+                for target in ("/embed/photo", "/embed/deep%2Fer%2Fleaf", "/embed/none"):
                     self.assertEqual(self.policy(server, target), f"frame-ancestors {policy}")
-                for target in ("/", "/view.html", "/index.html"):
+                for target in ("/", "/view/photo", "/embed", "/view.html", "/index.html", "/embed/~%2Fphoto"):
                     self.assertEqual(self.policy(server, target), "frame-ancestors 'self'")
 
 

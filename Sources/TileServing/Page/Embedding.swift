@@ -1,0 +1,110 @@
+import Catalog
+import Files
+import HTTPMessages
+import TileGeometry
+import TileProtocols
+
+/// What stands for a link to a picture on other sites: the viewer in a frame (oEmbed 1.0, https://oembed.com).
+struct Embedding: Encodable {
+  /// Pixels that the frame has at most where nobody says how many.
+  private static let most = (width: 960, height: 720)
+  /// Pixels of the thumbnail's longer side at most.
+  private static let thumbnail = 512
+
+  let version = "1.0"
+  let type = "rich"
+  let title: String
+  let author: String?
+  let provider: String
+  let providerAddress: String
+  let thumbnailAddress: String
+  let thumbnailWidth, thumbnailHeight: Int
+  let html: String
+  /// Pixels.
+  let width, height: Int
+
+  private enum CodingKeys: String, CodingKey {
+    case version, type, title, html, width, height
+    case author = "author_name"
+    case provider = "provider_name"
+    case providerAddress = "provider_url"
+    case thumbnailAddress = "thumbnail_url"
+    case thumbnailWidth = "thumbnail_width"
+    case thumbnailHeight = "thumbnail_height"
+  }
+
+  /// Nil for a picture that cannot be read.
+  ///
+  /// - Parameters:
+  ///   - base: absolute, since other sites read it.
+  ///   - limits: pixels that the frame may have; nil where the asker does not say.
+  init?(
+    _ entry: CatalogEntry, base: String, _ site: SiteIdentity, within limits: (width: Int?, height: Int?)
+  ) {
+    guard let pyramid = entry.pyramid,
+      let picture = PresentationManifest.picture(entry, side: Self.thumbnail, base: base)
+    else { return nil }
+    let image = pyramid.size(ofLevel: pyramid.topLevel)
+    let most = (
+      width: Double(limits.width ?? Self.most.width), height: Double(limits.height ?? Self.most.height)
+    )
+    let scale = min(most.width / Double(image.width), most.height / Double(image.height))
+    // Rounded down: neither is above its limit.
+    width = max(1, Int(Double(image.width) * scale))
+    height = max(1, Int(Double(image.height) * scale))
+    title = PresentationManifest.title(entry)
+    let creators = entry.metadata.creators
+    author = creators.isEmpty ? nil : creators.joined(separator: ", ")
+    (provider, providerAddress) = (site.name ?? "Ziggurat", "\(base)/")
+    thumbnailAddress = picture.address
+    (thumbnailWidth, thumbnailHeight) = (picture.size.width, picture.size.height)
+    let address = HTMLText.attribute("\(base)/embed/\(PercentEncoding.encode(entry.id.text))")
+    html =
+      "<iframe src=\"\(address)\" width=\"\(width)\" height=\"\(height)\" title=\"\(HTMLText.attribute(title))\" "
+      + "style=\"border: 0\" loading=\"lazy\" allowfullscreen></iframe>"
+  }
+}
+
+extension Router {
+  /// What stands for the link that the query names.
+  func embedding() -> Answer {
+    guard let query = decodedQuery() else {
+      return .problem(400, "Bad parameter", "the query has a malformed escape")
+    }
+    func value(_ name: String) -> String? { query.last { $0.name == name }?.value }
+    guard let link = value("url") else {
+      return .problem(400, "Bad parameter", "url is missing: the address of a picture's page")
+    }
+    guard ["json", nil].contains(value("format")) else {
+      return .problem(501, "Not implemented", "format is json")
+    }
+    var limits: [Int?] = []
+    for name in ["maxwidth", "maxheight"] {
+      let text = value(name)
+      let number = text.flatMap(Self.number)
+      guard text == nil || (number ?? 0) > 0 else {
+        return .problem(400, "Bad parameter", "\(name) is a number of pixels above 0")
+      }
+      limits.append(number)
+    }
+    let (base, identity) = (absoluteBase, site.identity)
+    // What is private is in nobody else's page.
+    let id = self.id(ofPage: link).flatMap { $0.isPrivate ? nil : $0 }
+    let shown = id.flatMap { id in cover(ofBook: id)?.id ?? id }
+    return known(shown, problem: true) { entry, _ in
+      Embedding(entry, base: base, identity, within: (limits[0], limits[1])).map { .json($0) }
+        ?? .problem(500, "Unreadable", "the archive of this image cannot be read")
+    }
+  }
+
+  /// The image whose page an address of this server's is.
+  private func id(ofPage address: String) -> ImageID? {
+    let host = request.header("Host") ?? ""
+    let bases = site.base.isEmpty ? ["http://\(host)", "https://\(host)"] : [site.base]
+    for page in bases.flatMap({ ["\($0)/view/", "\($0)/embed/"] }) where address.hasPrefix(page) {
+      let segment = address.dropFirst(page.count).prefix { $0 != "?" && $0 != "#" }
+      return PercentEncoding.decodedString(segment.utf8).flatMap { ImageID($0) }
+    }
+    return nil
+  }
+}
