@@ -128,7 +128,6 @@ format: ## put Swift sources into the form that lint asks for
 .PHONY: lint
 lint: ## format, sizes of files and folders, what the map names, warnings as errors, the page's types, and that targets import only what they declare
 	@$(prepare) build
-	@$(scripts)/install-packages lint
 	@$(PYTHON) $(scripts)/sizes
 	@$(PYTHON) $(scripts)/map
 	@tsc --project $(scripts)/tsconfig.json

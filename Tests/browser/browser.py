@@ -114,11 +114,12 @@ def chromium():
 class Visit:
     """One page in a window of its own; everything it asks for and complains of is written down."""
 
-    def __init__(self, width=1280, height=800, ratio=1, touch=False, host=None, tile_by_tile=False, **options):
-        """- tile_by_tile: as from a server that has no answer for a whole first view."""
+    def __init__(self, width=1280, height=800, ratio=1, touch=False, host=None, tile_by_tile=False, offline=False, **options):
+        """- tile_by_tile: without an answer for a whole first view. - offline: with a service worker, which no route holds up."""
         self.host = host or base_url()
         self.context = chromium().new_context(
-            viewport={"width": width, "height": height}, device_scale_factor=ratio, has_touch=touch, **options)
+            viewport={"width": width, "height": height}, device_scale_factor=ratio, has_touch=touch,
+            service_workers="allow" if offline else "block", **options)
         self.page = self.context.new_page()
         if SLOWER > 1:
             self.context.new_cdp_session(self.page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
@@ -127,8 +128,7 @@ class Visit:
             const fetch = globalThis.fetch
             globalThis.fetch = (url, options) => { globalThis.fetched.push(String(url)); return fetch(url, options) }""")
         self.width, self.height, self.ratio = width, height, ratio
-        self.requests, self.aborted, self.faults = [], [], []
-        self.tile_by_tile = tile_by_tile
+        self.requests, self.aborted, self.faults, self.tile_by_tile = [], [], [], tile_by_tile
         if tile_by_tile:
             self.page.route("**/viewport.tiles?*", lambda route: route.fulfill(status=204))
         self.page.on("request", lambda request: self.requests.append(request.url))

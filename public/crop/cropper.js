@@ -1,6 +1,6 @@
 import { bounds } from '../geometry/bounds.js'
 import { Turn } from '../geometry/turn.js'
-import { text } from '../text/english.js'
+import { doing } from '../text/doing.js'
 import { button, make } from '../viewer/element.js'
 import { CropBar } from './bar.js'
 import { HANDLES, between, cropAddress, cropService, drawn, inscribed, wholePixels } from './frame.js'
@@ -241,8 +241,9 @@ export class Cropper {
   }
 
   build() {
-    HANDLES.forEach((handle, index) => this.box.append(this.grip(handle, text.handles[index])))
-    this.box.append(this.grip({ x: 0, y: 0 }, text.moveFrame))
+    const say = doing(this.viewer)
+    HANDLES.forEach((handle, index) => this.box.append(this.grip(handle, say('handles')[index])))
+    this.box.append(this.grip({ x: 0, y: 0 }, say('moveFrame')))
     this.holder = make('div', { className: 'holder' }, this.box)
     this.element.append(this.holder, this.bar.element)
   }

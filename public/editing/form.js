@@ -1,12 +1,19 @@
 import { place } from '../place.js'
-import { text } from '../text/writing.js'
+import { writing } from '../text/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { ask } from './ask.js'
 
 const NAMES = ['title', 'caption', 'keywords']
 
+/**
+ * Lets somebody change a picture's words.
+ * @param {any} root where the form is shown: a viewer's shadow root, or the document's body
+ * @param {string} id
+ * @param {(image: any) => void} saved is called with the picture as the server has it by now
+ */
 export async function editImage(root, id, saved) {
+  const say = writing(root.host)
   const url = place(`api/images/${encodeURIComponent(id)}`)
   let image = await ask('GET', url)
   const fault = make('p', { role: 'alert' })
@@ -14,10 +21,10 @@ export async function editImage(root, id, saved) {
   const rows = NAMES.map((name) => {
     const field = make(name === 'caption' ? 'textarea' : 'input', { rows: 4, value: words(image[name]), autocomplete: 'off' })
     const row = { name, field, was: field.value, theirs: make('p', { className: 'theirs', hidden: true }) }
-    form.append(make('label', { textContent: text[name] }, field), row.theirs)
+    form.append(make('label', { textContent: say(name) }, field), row.theirs)
     return row
   })
-  const send = make('button', { className: 'wide', textContent: text.save })
+  const send = make('button', { className: 'wide', textContent: say('save') })
   form.append(fault, send)
   const merge = async () => {
     image = await ask('GET', url)
@@ -33,9 +40,9 @@ export async function editImage(root, id, saved) {
         theirs.hidden = true
         field.focus()
       }
-      theirs.replaceChildren(text.theirs(now), button('wide', text.useTheirs, take))
+      theirs.replaceChildren(now ? say('theirs', { words: now }) : say('theirsIsEmpty'), button('wide', say('useTheirs'), take))
     }
-    return text.conflict
+    return say('conflict')
   }
   form.onsubmit = async (event) => {
     event.preventDefault()
@@ -59,7 +66,7 @@ export async function editImage(root, id, saved) {
   form.onkeydown = (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
   }
-  const dialog = showDialog(root, text.edit, [form])
+  const dialog = showDialog(root, say('edit'), [form])
   // A click beside it must not lose what was written.
   dialog.onclick = null
 }

@@ -1,4 +1,4 @@
-import { text } from '../text/writing.js'
+import { writing } from '../text/writing.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from '../gallery/icons.js'
 import { Library } from '../gallery/library.js'
@@ -11,20 +11,22 @@ import { deleteImages, offerUndo, takeNote } from './trash.js'
 const REST = 450 // ms
 const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
 
+/** Choosing pictures in the gallery, and what is done with those that are chosen. */
 export class Selection {
   constructor(grid, header, reload, { writable, spaceWritable }) {
     Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
+    const say = this.say = writing()
     this.may = (index) => isOwn(grid.images[index].id) ? spaceWritable : writable
     this.canMove = writable && spaceWritable
-    this.start = button('round select', text.select, () => this.isOn ? this.leave() : this.enter(), icon('select'))
+    this.start = button('round select', say('select'), () => this.isOn ? this.leave() : this.enter(), icon('select'))
     header.append(this.start)
-    const press = (name, run) => button(`round ${name}`, text[name], run, icon(name))
+    const press = (name, run) => button(`round ${name}`, say(name), run, icon(name))
     this.count = make('span')
     this.edit = press('edit', () => this.change())
     this.moveIn = press('moveIn', () => this.move('space'))
     this.moveOut = press('moveOut', () => this.move('library'))
     this.delete = press('delete', () => this.remove())
-    this.bar = make('div', { className: 'selection', role: 'toolbar', ariaLabel: text.selection, hidden: true },
+    this.bar = make('div', { className: 'selection', role: 'toolbar', ariaLabel: say('selection'), hidden: true },
       press('leave', () => this.leave()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
     grid.box.after(this.bar)
     document.body.classList.add('writable')
@@ -150,7 +152,7 @@ export class Selection {
     document.body.classList.toggle('selecting', this.isOn)
     this.start.ariaPressed = this.isOn
     this.bar.hidden = !this.isOn
-    this.count.textContent = size ? text.selected(size) : text.select
+    this.count.textContent = size ? this.say('selected', { count: size }) : this.say('select')
     this.edit.disabled = size !== 1 || this.books.length > 0
     this.delete.disabled = size === 0
     const own = [...this.chosen].filter(isOwn).length
@@ -191,7 +193,7 @@ export class Selection {
       grid.focused = index
       this.leave()
       grid.focus(index)
-      toast(text.saved)
+      toast(this.say('saved'))
     }).catch(({ message }) => toast(message))
   }
 
@@ -201,7 +203,7 @@ export class Selection {
       ids = await this.images()
       this.leave()
       for (const id of ids) await ask('POST', place(`api/images/${encodeURIComponent(id)}/move`), { to })
-      toast(text.moved(ids.length))
+      toast(this.say('moved', { count: ids.length }))
     } catch (error) {
       toast(error.message)
     }

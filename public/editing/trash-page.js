@@ -1,4 +1,5 @@
-import { text } from '../text/writing.js'
+import { dates } from '../text/language.js'
+import { writing } from '../text/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from '../gallery/icons.js'
@@ -9,7 +10,7 @@ const NAMES = 3
 
 /** Leads to what was deleted. @param {() => void} restored is called when something is back */
 export function trashButton(restored) {
-  return button('round trash', text.trash, () => showTrash(restored), icon('delete'))
+  return button('round trash', writing()('trash'), () => showTrash(restored), icon('delete'))
 }
 
 /**
@@ -17,37 +18,39 @@ export function trashButton(restored) {
  * @param {() => void} restored is called when something is back
  */
 export async function showTrash(restored) {
+  const say = writing()
   const list = make('ul', {})
-  const empty = make('p', { textContent: text.trashIsEmpty })
+  const empty = make('p', { textContent: say('trashIsEmpty') })
   const fill = async () => {
     const deletions = await trash()
     empty.hidden = deletions.length > 0
     list.replaceChildren(...deletions.map((deletion) => row(deletion, async () => {
       const count = await restore(deletion.id)
       restored()
-      toast(text.restored(count))
+      toast(say('restored', { count }))
       await fill()
     })))
   }
   try {
     await fill()
-    showDialog(document.body, text.trash, [make('p', { textContent: text.trashKeeps }), empty, list], 'trash')
+    showDialog(document.body, say('trash'), [make('p', { textContent: say('trashKeeps') }), empty, list], 'trash')
   } catch ({ message }) {
     toast(message)
   }
 }
 
 function row({ images, deleted, expires }, run) {
+  const say = writing()
   const names = images.slice(0, NAMES).map((id) => id.split('/').pop()).join(', ')
-  const when = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' })
+  const when = dates({ dateStyle: 'medium', timeStyle: 'short' })
   const hours = Math.max(1, Math.round((expires - Date.now() / 1000) / 3600))
-  const back = button('wide', text.restore, () => {
+  const back = button('wide', say('restore'), () => {
     back.disabled = true
     run().catch(({ message }) => {
       back.disabled = false
       toast(message)
     })
   })
-  return make('li', {}, make('strong', { textContent: images.length > NAMES ? text.andMore(names, images.length - NAMES) : names }),
-    make('span', { textContent: text.deletedAt(when.format(deleted * 1000), hours) }), back)
+  return make('li', {}, make('strong', { textContent: images.length > NAMES ? say('andMore', { names, count: images.length - NAMES }) : names }),
+    make('span', { textContent: say('deletedAt', { time: when.format(deleted * 1000), count: hours }) }), back)
 }

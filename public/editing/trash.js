@@ -1,5 +1,5 @@
 import { place } from '../place.js'
-import { text } from '../text/writing.js'
+import { writing } from '../text/writing.js'
 import { ask, isOwn } from './ask.js'
 import { toast } from './toast.js'
 
@@ -45,21 +45,22 @@ export async function deleteImages(ids) {
  * @param {(isAll: boolean) => void} restored is called when they are back
  */
 export function offerUndo({ ids, deletions }, wanted, restored) {
-  const words = [text.deleted(ids.size)]
-  if (ids.size < wanted) words.push(text.notDeleted(wanted - ids.size))
+  const say = writing()
+  const words = [say('deleted', { count: ids.size })]
+  if (ids.size < wanted) words.push(say('notDeleted', { count: wanted - ids.size }))
   const run = async () => {
     undo = null
     try {
       let count = 0
       for (const id of deletions) count += await restore(id)
       restored(count === ids.size)
-      toast(text.restored(count))
+      toast(say('restored', { count }))
     } catch (error) {
       toast(error.message)
     }
   }
   undo = deletions.length ? run : null
-  toast(words.join(' '), text.undo, undo)
+  toast(words.join(' '), say('undo'), undo)
 }
 
 /** Brings one deletion back. @param {string} id @returns {Promise<number>} how many pictures that are */

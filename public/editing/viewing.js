@@ -1,5 +1,5 @@
 import { imageTitle } from '../sources/ziggurat.js'
-import { text } from '../text/writing.js'
+import { writing } from '../text/writing.js'
 import { editImage } from './form.js'
 import { deleteImages, leaveNote, offerUndo } from './trash.js'
 
@@ -10,6 +10,7 @@ import { deleteImages, leaveNote, offerUndo } from './trash.js'
  */
 export function editingActions(page) {
   const { viewer } = page
+  const say = writing(viewer)
   const fail = ({ message }) => viewer.say(message)
   const edit = () => {
     const { source } = viewer
@@ -17,7 +18,7 @@ export function editingActions(page) {
       Object.assign(source.details, image, { caption: image.caption })
       source.title = imageTitle(source.details)
       viewer.dispatchEvent(new Event('open'))
-      viewer.say(text.saved)
+      viewer.say(say('saved'))
       page.changed()
     }).catch(fail)
   }
@@ -25,7 +26,7 @@ export function editingActions(page) {
     try {
       const { id } = viewer.source.details
       const result = await deleteImages([id])
-      if (!result.ids.size) return viewer.say(text.notDeleted(1))
+      if (!result.ids.size) return viewer.say(say('notDeleted', { count: 1 }))
       const putBack = page.remove(id)
       if (!putBack) {
         // The gallery offers it, which is another document here.
@@ -35,5 +36,5 @@ export function editingActions(page) {
       offerUndo(result, 1, putBack)
     } catch (error) { fail(error) }
   }
-  return [{ name: text.edit, run: edit }, { name: text.delete, run: remove }]
+  return [{ name: say('edit'), run: edit }, { name: say('delete'), run: remove }]
 }

@@ -1,3 +1,5 @@
+import { dates } from '../text/language.js'
+
 /** What the gallery's address asks for: which pictures, in which order. */
 
 /** @typedef {{ query: string, folder: string, sort: string }} Asked an empty folder is the whole library; an empty order is by name */
@@ -35,6 +37,6 @@ export function monthOf({ date = '' }, without) {
   const [, year, month] = /^(\d{4})(?:-(\d\d))?/.exec(date) ?? []
   if (!year) return without
   if (!month) return year
-  months ??= new Intl.DateTimeFormat(document.documentElement.lang, MONTH)
+  months ??= dates(MONTH)
   return months.format(new Date(`${year}-${month}-01T00:00Z`))
 }

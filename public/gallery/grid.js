@@ -1,5 +1,5 @@
 import { place } from '../place.js'
-import { text } from '../text/browsing.js'
+import { browsing } from '../text/browsing.js'
 import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
 import { make } from '../viewer/element.js'
 import { icon } from './icons.js'
@@ -176,9 +176,12 @@ export class Grid {
       onclick: (event) => this.opened(Number(link.dataset.index), event),
     }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index
-    if (image.id.startsWith('~/')) link.ariaDescription = text.private
+    if (image.id.startsWith('~/')) link.ariaDescription = browsing()('private')
     const kind = image.book ? 'book' : image.moves ? 'moves' : null
-    if (kind) link.firstChild.append(make('span', { className: 'badge', role: 'img', ariaLabel: text[kind], title: text[kind] }, icon(kind)))
+    if (kind) {
+      const name = browsing()(kind)
+      link.firstChild.append(make('span', { className: 'badge', role: 'img', ariaLabel: name, title: name }, icon(kind)))
+    }
     let next = null
     for (const [other, element] of this.shown) {
       if (other > index && (!next || other < Number(next.dataset.index))) next = element

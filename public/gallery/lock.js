@@ -1,5 +1,6 @@
 import { place } from '../place.js'
-import { text } from '../text/english.js'
+import { locking } from '../text/locking.js'
+import { reading } from '../text/reading.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from './icons.js'
@@ -14,7 +15,8 @@ let isLeaving = false
 /** The button that unlocks a private space, or locks it. @param {HTMLElement} header */
 export async function showLock(header) {
   const { space } = await session()
-  const words = space ? text.lock : text.unlock
+  const say = locking()
+  const words = say(space ? 'lock' : 'unlock')
   header.append(button('round lock', words, space ? lock : ask, icon(space ? 'moveOut' : 'moveIn')))
   if (space) watchSession()
   else if (sessionStorage.getItem(NOTE)) {
@@ -22,7 +24,7 @@ export async function showLock(header) {
     const line = make('p', { className: 'locked', role: 'status' })
     header.after(line)
     // A region that comes with its words is not read out.
-    setTimeout(() => { line.textContent = text.sessionEnded })
+    setTimeout(() => { line.textContent = say('sessionEnded') })
   }
 }
 
@@ -68,12 +70,13 @@ async function lock() {
 }
 
 function ask() {
+  const say = locking()
   const field = make('input', { type: 'password', required: true, autocomplete: 'current-password' })
   const fault = make('p', { role: 'alert' })
-  const send = make('button', { className: 'wide', textContent: text.unlockNow })
+  const send = make('button', { className: 'wide', textContent: say('unlockNow') })
   const onsubmit = async (event) => {
     event.preventDefault()
-    fault.textContent = text.loading
+    fault.textContent = reading()('loading')
     send.disabled = true
     const answer = await logIn({ password: field.value }).catch(() => null)
     if (answer?.ok) {
@@ -82,9 +85,9 @@ function ask() {
     }
     send.disabled = false
     const seconds = Number(answer?.headers.get('Retry-After'))
-    fault.textContent = seconds ? text.wait(seconds) : answer?.status < 500 ? text.refused : text.tryAgain
+    fault.textContent = seconds ? say('wait', { count: seconds }) : answer?.status < 500 ? say('refused') : reading()('tryAgain')
     field.select()
   }
-  const label = make('label', { textContent: text.password }, field)
-  showDialog(document.body, text.unlock, [make('form', { onsubmit }, label, fault, send)], 'narrow')
+  const label = make('label', { textContent: say('password') }, field)
+  showDialog(document.body, say('unlock'), [make('form', { onsubmit }, label, fault, send)], 'narrow')
 }

@@ -1,3 +1,5 @@
+import { worksOffline } from '../offline/installed.js'
+import { haveWords } from '../text/language.js'
 import { Gallery } from './page.js'
 import { session, takeToken } from './session.js'
 
@@ -12,7 +14,8 @@ addEventListener('hashchange', async () => {
 
 // No await of the module's own: what it imports when it is needed imports what it has already, and would wait for it.
 async function start() {
-  const isWelcome = await takeToken()
+  // In English nothing has to come first; other words were asked for with this script.
+  const [isWelcome] = await Promise.all([takeToken(), haveWords()])
   const gallery = new Gallery()
   const { grid } = gallery
   const reload = () => gallery.reload()
@@ -29,9 +32,10 @@ async function start() {
     gallery.tell()
   }
   if (!isWelcome) sayItIsOver()
+  worksOffline()
 }
 
 async function sayItIsOver() {
-  const [{ toast }, { text }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])
-  toast(text.linkIsOver)
+  const [{ toast }, { writing }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])
+  toast(writing()('linkIsOver'))
 }

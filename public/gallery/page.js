@@ -1,6 +1,5 @@
 import { rememberedOpen } from '../paging/album.js'
-import { text as browsing } from '../text/browsing.js'
-import { text } from '../text/english.js'
+import { browsing } from '../text/browsing.js'
 import { addressOf, askedBy, monthOf } from './asked.js'
 import { Grid } from './grid.js'
 import { Library } from './library.js'
@@ -20,8 +19,9 @@ export class Gallery {
   constructor() {
     const find = (id) => document.getElementById(id)
     this.field = find('search')
-    this.field.placeholder = text.search
-    this.field.ariaLabel = text.searchImages
+    this.say = browsing()
+    this.field.placeholder = this.say('search')
+    this.field.ariaLabel = this.say('searchImages')
     this.grid = new Grid(find('grid'), () => this.read(), (index, event) => this.opening.open(index, event))
     this.opening = new Opening(this.grid, {
       total: () => this.library.isComplete ? this.grid.images.length : this.library.total ?? this.grid.images.length,
@@ -55,7 +55,7 @@ export class Gallery {
     this.library = new Library(this.asked.query, undefined, null, this.asked)
     if (document.activeElement !== this.field) this.field.value = this.asked.query
     const isByDate = /^-?date$/.test(this.asked.sort)
-    this.grid.group = isByDate ? (image) => monthOf(image, browsing.withoutDate) : null
+    this.grid.group = isByDate ? (image) => monthOf(image, this.say('withoutDate')) : null
     this.grid.clear()
     this.states.loading()
     this.read()

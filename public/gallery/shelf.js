@@ -1,4 +1,4 @@
-import { text } from '../text/browsing.js'
+import { browsing } from '../text/browsing.js'
 import { make } from '../viewer/element.js'
 import { ORDERS, addressOf } from './asked.js'
 
@@ -11,8 +11,9 @@ export class Shelf {
   constructor(box, ask) {
     this.box = box
     this.ask = ask
-    this.places = make('nav', { className: 'places', ariaLabel: text.folders })
-    this.order = make('select', { id: 'order', ariaLabel: text.sort, onchange: () => ask({ sort: this.order.value }) })
+    const say = this.say = browsing()
+    this.places = make('nav', { className: 'places', ariaLabel: say('folders') })
+    this.order = make('select', { id: 'order', ariaLabel: say('sort'), onchange: () => ask({ sort: this.order.value }) })
     box.append(this.places, this.order)
   }
 
@@ -39,7 +40,7 @@ export class Shelf {
     })
     const parts = folder ? folder.split('/') : []
     const way = parts.map((name, index) => link('place', name, parts.slice(0, index + 1).join('/')))
-    if (folder) way.unshift(link('place', text.all, ''))
+    if (folder) way.unshift(link('place', this.say('all'), ''))
     way.at(-1)?.setAttribute('aria-current', 'page')
     const below = (folders ?? []).map((id) => {
       const chip = link('place', id.split('/').pop(), id)
@@ -47,9 +48,10 @@ export class Shelf {
       return chip
     })
     this.places.replaceChildren(...way, ...below)
+    const names = this.say('orders')
     const orders = ORDERS.includes(sort) ? ORDERS : [...ORDERS, sort]
     this.order.replaceChildren(...orders.map((value) => make('option', {
-      value, textContent: text.orders[value] ?? value, selected: value === sort })))
+      value, textContent: names[value || 'name'] ?? value, selected: value === sort })))
     this.order.hidden = total < 2
     this.places.hidden = !this.places.childElementCount
     this.box.hidden = !this.tool && this.order.hidden && this.places.hidden

@@ -1,8 +1,9 @@
-import { text } from '../text/browsing.js'
-import { text as common } from '../text/english.js'
+import { browsing } from '../text/browsing.js'
+import { reading } from '../text/reading.js'
 import { button } from '../viewer/element.js'
 
 const AGAIN = 5000 // ms
+const BUILD = 'ziggurat build PICTURES --library DIR'
 
 /** What stands in the pictures' place where there are none, and what one can do about it. */
 export class States {
@@ -13,6 +14,7 @@ export class States {
   constructor(box, { again, ask }) {
     this.note = box.querySelector('#note')
     this.steps = box.querySelector('#steps')
+    this.say = browsing()
     this.ask = ask
     this.again = again
     addEventListener('online', () => this.isBroken && again())
@@ -21,26 +23,27 @@ export class States {
   /** Pictures are there. */
   none() { this.#show('', '') }
 
-  loading() { this.#show('', common.loading) }
+  loading() { this.#show('', reading()('loading')) }
 
   /**
    * @param {import('./asked.js').Asked} asked
    * @param {boolean} isToBeBuilt whether the library is made by the builder alone
    */
   empty({ query, folder }, isToBeBuilt) {
+    const { say } = this
     if (query) {
-      this.#show('nothing', folder ? text.nothingFoundIn(query, folder) : common.nothingFound(query),
-        [text.clearSearch, () => this.ask({ query: '' })], ...folder ? [[text.allFolders, () => this.ask({ folder: '' })]] : [])
-    } else if (folder) this.#show('nothing', text.emptyFolder(folder), [text.allPictures, () => this.ask({ folder: '' })])
+      this.#show('nothing', folder ? say('nothingFoundIn', { query, folder }) : say('nothingFound', { query }),
+        [say('clearSearch'), () => this.ask({ query: '' })], ...folder ? [[say('allFolders'), () => this.ask({ folder: '' })]] : [])
+    } else if (folder) this.#show('nothing', say('emptyFolder', { folder }), [say('allPictures'), () => this.ask({ folder: '' })])
     else {
       const add = document.querySelector('body > header .add')
-      this.#show('empty', isToBeBuilt ? common.toBeBuilt : text.empty, ...add ? [[text.addPictures, () => add.click()]] : [])
+      this.#show('empty', isToBeBuilt ? say('toBeBuilt', { command: BUILD }) : say('empty'), ...add ? [[say('addPictures'), () => add.click()]] : [])
     }
   }
 
   /** The list cannot be had; it is asked for again by itself, too. */
   broken() {
-    this.#show('broken', navigator.onLine ? common.libraryUnreachable : text.offline, [common.tryAgain, this.again])
+    this.#show('broken', this.say(navigator.onLine ? 'libraryUnreachable' : 'offline'), [reading()('tryAgain'), this.again])
     this.isBroken = true
     this.timer = setTimeout(this.again, AGAIN)
   }

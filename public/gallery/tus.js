@@ -8,6 +8,7 @@ const memory = (file) => `upload ${file.name} ${file.size} ${file.lastModified}`
 const store = ({ folder }) => folder ? sessionStorage : localStorage
 const pause = (seconds) => new Promise((go) => setTimeout(go, seconds * 1000))
 
+/** An answer, or one with the status 0 where there is none. */
 function ask(method, path, signal, headers, body) {
   return fetch(path, { method, signal, body, headers: { 'Tus-Resumable': '1.0.0', ...headers } }).catch(() => ({ status: 0 }))
 }
@@ -55,8 +56,7 @@ export async function send(file, { signal, started, waiting }) {
     signal.throwIfAborted()
     if (!isPassing(answer.status)) {
       if (answer.status !== 507) store(file).removeItem(memory(file))
-      const { detail } = await answer.json().catch(() => ({}))
-      throw Object.assign(new Error(), { refusal: detail ?? `${answer.status}` })
+      throw Object.assign(new Error(`${answer.status} for an upload`), { status: answer.status })
     }
     tries += 1
     waiting()
@@ -64,6 +64,13 @@ export async function send(file, { signal, started, waiting }) {
   }
 }
 
+/** How large a file may be that is sent, bytes; 0 where the server does not tell. */
+export async function largest() {
+  const answer = await ask('OPTIONS', root)
+  return Number(answer.headers?.get('Tus-Max-Size') ?? 0)
+}
+
+/** Gives up a file that was begun; the server forgets it. @param {File} file @param {string} [id] what the server calls it */
 export function cancel(file, id) {
   store(file).removeItem(memory(file))
   return id && ask('DELETE', `${root}/${id}`)

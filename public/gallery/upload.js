@@ -1,18 +1,22 @@
 import { place } from '../place.js'
-import { text } from '../text/writing.js'
+import { writing } from '../text/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from './icons.js'
-import { cancel, send } from './tus.js'
+import { cancel, largest, send } from './tus.js'
 
 const AT_ONCE = 3
+/** What people are told of a picture that could not be made, by the API's `fault`. */
+const FAULTS = { kind: 'noImage', damaged: 'damaged', pixels: 'tooLarge', late: 'late', cancelled: 'cancelled' }
+/** What they are told where a file is not taken, by the status of the answer. */
+const REFUSALS = { 400: 'notTaken', 401: 'notAllowed', 403: 'notAllowed', 413: 'tooLong', 415: 'noImage', 507: 'noRoom' }
 /** A phone, or what is held like one: it has no other to send pictures to it, and nothing to drop. */
 const isPhone = matchMedia('(pointer: coarse) and (hover: none)').matches
 
 /** The button that opens the panel; what is dropped on the page opens it, too. */
 export function showUploads(header, reload, rights) {
   const panel = new Panel(reload, rights)
-  header.append(button('round add', text.addPictures, () => panel.open(), icon('add')))
+  header.append(button('round add', writing()('addPictures'), () => panel.open(), icon('add')))
   addEventListener('dragover', (event) => {
     if (!event.dataTransfer.types.includes('Files')) return
     event.preventDefault()
@@ -31,6 +35,7 @@ export function showUploads(header, reload, rights) {
 
 class Panel {
   constructor(reload, { writable, spaceWritable }) {
+    const say = this.say = writing()
     this.reload = () => {
       clearTimeout(this.timer)
       this.timer = setTimeout(reload, 500)
@@ -45,10 +50,10 @@ class Panel {
     this.phone = make('figure', { hidden: true })
     this.into = make('input', { type: 'checkbox', checked: spaceWritable, disabled: !writable })
     this.parts = [
-      make('p', { textContent: isPhone ? text.choosePhone : text.dropHere }),
-      make('label', { className: 'into', hidden: !spaceWritable }, this.into, text.intoSpace),
-      ...this.choice('choose', text.choosePictures, { multiple: true }),
-      ...this.choice('camera', text.takePhoto, {}), this.left, this.list, this.phone]
+      make('p', { textContent: say(isPhone ? 'choosePhone' : 'dropHere') }),
+      make('label', { className: 'into', hidden: !spaceWritable }, this.into, say('intoSpace')),
+      ...this.choice('choose', say('choosePictures'), { multiple: true }),
+      ...this.choice('camera', say('takePhoto'), {}), this.left, this.list, this.phone]
   }
 
   choice(id, words, properties) {
@@ -63,7 +68,7 @@ class Panel {
 
   open() {
     if (this.dialog?.open) return
-    this.dialog = showDialog(document.body, text.addPictures, this.parts, 'uploads')
+    this.dialog = showDialog(document.body, this.say('addPictures'), this.parts, 'uploads')
     this.listen()
     if (!this.into.disabled && !isPhone) this.showPhone()
   }
@@ -72,8 +77,8 @@ class Panel {
     const answer = await fetch(place('api/qr.svg'))
     if (answer.status !== 200) return
     const src = URL.createObjectURL(await answer.blob())
-    this.phone.replaceChildren(make('img', { alt: text.phoneCode, width: 164, height: 164, src }),
-      make('figcaption', { textContent: text.phone }))
+    this.phone.replaceChildren(make('img', { alt: this.say('phoneCode'), width: 164, height: 164, src }),
+      make('figcaption', { textContent: this.say('phone') }))
     this.phone.hidden = false
   }
 
@@ -101,14 +106,14 @@ class Panel {
     const row = new Row({ name: upload.name }, this)
     row.button.hidden = true
     row.item.classList.add('other')
-    row.item.title = text.fromOthers
+    row.item.title = this.say('fromOthers')
     this.rows.set(upload.id, row)
     row.tell(upload)
   }
 
   tellLeft() {
     this.left.hidden = this.unfinished.size === 0
-    this.left.textContent = text.unfinished([...this.unfinished.values()].join(', '))
+    this.left.textContent = this.say('unfinished', { names: [...this.unfinished.values()].join(', ') })
   }
 
   started(id, row) {
@@ -140,11 +145,12 @@ class Row {
   constructor(file, panel) {
     this.file = file
     this.panel = panel
+    const say = this.say = writing()
     this.abort = new AbortController()
     this.name = make('a', { textContent: file.name })
     this.bar = make('progress', { max: 2, value: 0, ariaLabel: file.name })
-    this.words = make('span', { textContent: text.queued })
-    this.button = button('wide', text.cancel, () => this.cancel())
+    this.words = make('span', { textContent: say('queued') })
+    this.button = button('wide', say('cancel'), () => this.cancel())
     this.item = make('li', {}, this.name, this.bar, this.words, this.button)
     panel.list.append(this.item)
   }
@@ -155,13 +161,20 @@ class Row {
       await send(this.file, {
         signal: this.abort.signal,
         started: (id) => this.panel.started(this.id = id, this),
-        waiting: () => this.show(this.bar.value, text.waitingForServer),
+        waiting: () => this.show(this.bar.value, this.say('waitingForServer')),
       })
       const answer = await fetch(place(`api/uploads/${this.id}`))
       if (answer.ok) this.tell(await answer.json())
     } catch (error) {
-      if (!this.abort.signal.aborted) this.end('failed', error.refusal ?? text.tryAgain)
+      if (!this.abort.signal.aborted) this.end('failed', await this.refusal(error.status))
     }
+  }
+
+  /** Why the server does not take it, in people's words. @param {number} [status] of its answer, if there was one */
+  async refusal(status) {
+    const most = status === 413 ? await largest() : 0
+    if (most && most < this.file.size) return this.say('tooLongFor', { megabytes: most >> 20 })
+    return this.say(REFUSALS[status] ?? 'tryAgain')
   }
 
   show(value, words) {
@@ -169,14 +182,14 @@ class Row {
     this.words.textContent = words
   }
 
-  tell({ stage, offset, length, progress, image, duplicate, reason }) {
+  tell({ stage, offset, length, progress, image, duplicate, fault }) {
     if (this.isOver) return
-    if (stage === 'receiving') this.show(offset / length, text.sendingPart(offset / length))
-    if (stage === 'waiting') this.show(1, reason ?? text.waitingForTiling)
-    if (stage === 'tiling') this.show(1 + progress, text.tilingPart(progress))
-    if (stage === 'failed') this.end(stage, reason)
+    if (stage === 'receiving') this.show(offset / length, this.say('sendingPart', { percent: whole(offset / length) }))
+    if (stage === 'waiting') this.show(1, this.say(fault ? 'delayed' : 'waitingForTiling'))
+    if (stage === 'tiling') this.show(1 + progress, this.say('tilingPart', { percent: whole(progress) }))
+    if (stage === 'failed') this.end(stage, this.say(FAULTS[fault] ?? 'notPrepared'))
     if (stage === 'done') {
-      this.end(stage, duplicate ? text.thereAlready : text.added)
+      this.end(stage, this.say(duplicate ? 'thereAlready' : 'added'))
       this.name.href = place(`view/${encodeURIComponent(image)}`)
       if (!duplicate) this.panel.reload()
     }
@@ -192,6 +205,9 @@ class Row {
   cancel() {
     this.abort.abort()
     cancel(this.file, this.id)
-    this.end('failed', text.cancelled)
+    this.end('failed', this.say('cancelled'))
   }
 }
+
+/** @param {number} part of all @returns {number} percent */
+function whole(part) { return Math.floor(part * 100) }

@@ -1,8 +1,10 @@
 import { cropAddress, cropService } from '../crop/frame.js'
-import { text } from '../text/english.js'
+import { doing } from '../text/doing.js'
+import { reading } from '../text/reading.js'
 import { showDialog } from '../viewer/dialog.js'
 import { make } from '../viewer/element.js'
 import { seenPart } from '../viewer/words.js'
+import { bytesWords } from './details.js'
 import { saveView } from './share.js'
 
 /** Pixels of a picture that are saved without loss where its tiles are. */
@@ -38,10 +40,11 @@ export function fileAddress(address, source) {
  */
 export function showDownloads(viewer) {
   const { source, viewport, shadowRoot } = viewer
+  const say = doing(viewer)
   const { title, details } = source
   const image = source.pyramid.imageSize
   const list = make('div', { className: 'lines' })
-  const dialog = showDialog(shadowRoot, text.download, [list])
+  const dialog = showDialog(shadowRoot, say('download'), [list])
   const line = (name, fact, properties) => {
     const what = make('span', { className: 'fact', textContent: fact })
     list.append(make(properties.href ? 'a' : 'button', { className: 'line', ...properties }, name, what))
@@ -49,25 +52,26 @@ export function showDownloads(viewer) {
   }
   const begun = () => {
     dialog.close()
-    viewer.say(text.downloadBegins)
+    viewer.say(say('downloadBegins'))
   }
+  const fileFacts = (width, height, ending) => say('fileFacts', { width, height, kind: ending.toUpperCase() })
   const file = (name, fact, address, ending) => line(name, fact, {
-    href: fileAddress(address, source), download: `${title || text.viewer}.${ending}`, onclick: begun,
+    href: fileAddress(address, source), download: `${title || reading(viewer)('viewer')}.${ending}`, onclick: begun,
   })
   const service = cropService(source)
   if (service) {
     const place = new URL(service, source.address ?? document.baseURI).href
     const isLossless = details.format === 'png' && image.width * image.height <= LOSSLESS
     const ending = isLossless ? 'png' : 'jpg'
-    const parts = [{ name: text.wholePicture, frame: { x: 0, y: 0, ...image }, turn: { degrees: 0, isFlipped: false } }]
+    const parts = [{ name: say('wholePicture'), frame: { x: 0, y: 0, ...image }, turn: { degrees: 0, isFlipped: false } }]
     const [x, y, right, bottom] = seenPart(source, viewport)
     const frame = { x, y, width: right - x, height: bottom - y }
     const isPart = frame.width < image.width || frame.height < image.height
     if (isPart && frame.width > 0 && frame.height > 0 && viewport.turn.degrees % 90 === 0) {
-      parts.push({ name: text.thisPart, frame, turn: viewport.turn })
+      parts.push({ name: say('thisPart'), frame, turn: viewport.turn })
     }
     const fact = ({ width, height }, { degrees }) =>
-      degrees % 180 === 0 ? text.file(width, height, ending) : text.file(height, width, ending)
+      degrees % 180 === 0 ? fileFacts(width, height, ending) : fileFacts(height, width, ending)
     const facts = parts.map(({ name, frame: part, turn }) =>
       file(name, fact(part, turn), cropAddress(place, part, image, turn, ending), ending))
     // What is too large for the server comes smaller, and is told so.
@@ -78,14 +82,14 @@ export function showDownloads(viewer) {
   const { original, animation } = details
   if (original) {
     const ending = original.type.split('/')[1].replace('jpeg', 'jpg')
-    file(text.originalFile, `${ending.toUpperCase()}, ${text.bytes(original.bytes)}`, original.url, ending)
+    file(say('originalFile'), `${ending.toUpperCase()}, ${bytesWords(original.bytes, say)}`, original.url, ending)
   }
   if (animation) {
     const ending = animation.type.split('/')[1]
-    file(text.movingPicture, ending.toUpperCase(), animation.url, ending)
+    file(say('movingPicture'), ending.toUpperCase(), animation.url, ending)
   }
   const { width, height } = shadowRoot.querySelector('.picture')
-  line(text.thisView, text.file(width, height, 'png'), {
+  line(say('thisView'), fileFacts(width, height, 'png'), {
     type: 'button',
     onclick: () => {
       dialog.close()

@@ -1,4 +1,4 @@
-import { text } from '../text/english.js'
+import { reading } from '../text/reading.js'
 
 const load = () => import('./view-menu.js').catch(() => null)
 
@@ -24,7 +24,7 @@ export function stripLater(viewer, pager) {
  */
 export async function later(viewer, act) {
   const menus = await load()
-  if (!menus) return viewer.say(text.notLoaded)
+  if (!menus) return viewer.say(reading(viewer)('notLoaded'))
   await menus.styledMenus(viewer.shadowRoot)
   act(menus)
 }

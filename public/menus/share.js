@@ -1,7 +1,8 @@
 import { copyText } from '../viewer/dialog.js'
 import { make } from '../viewer/element.js'
 import { linkHash } from '../viewer/link.js'
-import { text } from '../text/english.js'
+import { doing } from '../text/doing.js'
+import { reading } from '../text/reading.js'
 
 /** The page's address, with what is seen now. */
 export function viewAddress(viewer) {
@@ -21,12 +22,12 @@ export function share(title, url) {
 
 /** Copies words, or shows them where that is not allowed. */
 export async function copy(viewer, heading, words) {
-  if (await copyText(viewer.shadowRoot, heading, words)) viewer.say(text.copied)
+  if (await copyText(viewer.shadowRoot, heading, words)) viewer.say(doing(viewer)('copied'))
 }
 
 /** Saves what is seen, as many pixels as the screen shows of it. */
 export async function saveView(viewer) {
   const href = URL.createObjectURL(await viewer.snapshot())
-  make('a', { href, download: `${viewer.source?.title || text.viewer}.png` }).click()
+  make('a', { href, download: `${viewer.source?.title || reading(viewer)('viewer')}.png` }).click()
   setTimeout(() => URL.revokeObjectURL(href), 10_000)
 }

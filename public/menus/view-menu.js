@@ -1,9 +1,10 @@
 import { Cropper } from '../crop/cropper.js'
 import { cropService } from '../crop/frame.js'
-import { text } from '../text/english.js'
+import { doing } from '../text/doing.js'
+import { reading } from '../text/reading.js'
 import { pairList, showDialog } from '../viewer/dialog.js'
 import { button } from '../viewer/element.js'
-import { citation, detailPairs } from '../viewer/words.js'
+import { citation, detailPairs } from './details.js'
 import { showDownloads } from './download.js'
 import { showMenu } from './menu.js'
 import { canShare, copy, saveView, share, viewAddress } from './share.js'
@@ -20,30 +21,33 @@ export function showViewMenu(viewer, point) {
   const root = viewer.shadowRoot
   const { source, viewport } = viewer
   if (!source || !viewport || viewer.hasAttribute('cropping')) return
-  const item = (name, run) => ({ name, run })
+  const say = doing(viewer)
+  const item = (name, run) => ({ name: say(name), run })
   showMenu(root, point, [
-    item(text.save, () => saveView(viewer)),
-    item(text.copyLink, () => copy(viewer, text.copyLink, viewAddress(viewer))),
-    ...canShare() ? [item(text.share, () => share(source.title, viewAddress(viewer)))] : [],
-    item(text.download, () => showDownloads(viewer)),
-    item(text.cite, () => copy(viewer, text.cite, citation(source, viewport, viewAddress(viewer)))),
-    item(text.flip, () => viewer.flip()),
-    ...cropService(source) ? [item(text.crop, () => new Cropper(viewer))] : [],
-    item(text.details, () => showDetails(viewer)),
-    ...viewer.images.length > 1 ? [item(text.filmstrip, () => viewer.run('filmstrip'))] : [],
-    item(text.keys, () => showKeys(viewer)),
+    item('save', () => saveView(viewer)),
+    item('copyLink', () => copy(viewer, say('copyLink'), viewAddress(viewer))),
+    ...canShare() ? [item('share', () => share(source.title, viewAddress(viewer)))] : [],
+    item('download', () => showDownloads(viewer)),
+    item('cite', () => copy(viewer, say('cite'), citation(source, viewport, viewAddress(viewer), say))),
+    item('flip', () => viewer.flip()),
+    ...cropService(source) ? [item('crop', () => new Cropper(viewer))] : [],
+    item('details', () => showDetails(viewer)),
+    ...viewer.images.length > 1 ? [item('filmstrip', () => viewer.run('filmstrip'))] : [],
+    item('keys', () => showKeys(viewer)),
     // What cannot be taken for anything else stands last.
     ...viewer.actions,
-  ], text.more)
+  ], reading(viewer)('more'))
 }
 
 function showDetails(viewer) {
   const { shadowRoot, source, actions } = viewer
-  showDialog(shadowRoot, text.details, [
-    pairList(detailPairs(source)), ...actions.map(({ name, run }) => button('wide', name, run))])
+  const say = doing(viewer)
+  showDialog(shadowRoot, say('details'), [
+    pairList(detailPairs(source, say, viewer)), ...actions.map(({ name, run }) => button('wide', name, run))])
 }
 
 /** The list of keys. */
 export function showKeys(viewer) {
-  showDialog(viewer.shadowRoot, text.keys, [pairList(text.keyList)])
+  const say = doing(viewer)
+  showDialog(viewer.shadowRoot, say('keys'), [pairList(say('keyList'))])
 }

@@ -1,9 +1,12 @@
 // Asks for the picture of the page's own address while the page's script is on its way. Bundled, it stands in the page.
 
 import { askAhead, firstViewURL } from '../sources/ahead.js'
+import { askWords } from '../text/ahead.js'
 import { pathId, viewQuery } from '../viewer/link.js'
 
 const { clientWidth: width, clientHeight: height } = document.documentElement
-const [root] = /^.*?\/(?=view\/)/.exec(location.pathname) ?? ['/']
+const [root] = /^.*?\/(?=(view|embed)\/)/.exec(location.pathname) ?? ['/']
 const address = new URL(`${root}api/images/${encodeURIComponent(pathId(location.pathname))}`, location.href)
 if (width > 0 && height > 0) askAhead(firstViewURL(address, viewQuery(location.hash, { width, height }, devicePixelRatio)))
+const asked = new URLSearchParams(location.search).get('lang')
+askWords(root, asked ? [asked, ...navigator.languages] : navigator.languages)

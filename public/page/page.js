@@ -1,7 +1,8 @@
 import { session } from '../gallery/session.js'
+import { worksOffline } from '../offline/installed.js'
 import { bookAlbum, foundAlbum, libraryAlbum, rememberOpen } from '../paging/album.js'
 import { place } from '../place.js'
-import { text } from '../text/english.js'
+import { reading } from '../text/reading.js'
 import { linkHash, linkedViewport, pathId } from '../viewer/link.js'
 
 /** @typedef {import('../paging/album.js').Album} Album */
@@ -37,12 +38,13 @@ export class PicturePage {
    */
   constructor(box, { owner = '', gallery = place('') } = {}) {
     this.box = box
+    this.say = reading()
     this.owner = owner ? ` · ${owner}` : ''
     this.viewer = this.find('viewer')
     this.viewer.screen = box === document.body ? document.documentElement : box
     this.back = this.find('back')
     this.back.href = gallery
-    this.back.title = this.back.ariaLabel = text.back
+    this.back.title = this.back.ariaLabel = this.say('back')
     this.back.onclick = (event) => this.leave(event)
     this.#listen()
   }
@@ -64,7 +66,7 @@ export class PicturePage {
    */
   show(id, { hash = '', title, size, album = foundAlbum(sessionStorage, id) } = {}) {
     this.first = id
-    this.#tell(title ?? nameOf(id), size ? text.pixels(size.width, size.height) : '')
+    this.#tell(title ?? nameOf(id), size ? this.#sizeWords(size) : '')
     if (album) this.#leafThrough(album)
     this.viewer.setAttribute('view', hash.slice(1))
     this.viewer.src = apiURL(id)
@@ -136,6 +138,8 @@ export class PicturePage {
     field.addEventListener('blur', () => this.#showNumber())
   }
 
+  #sizeWords({ width, height }) { return this.say('pixels', { width, height }) }
+
   /** The words above the picture and the document's title. */
   #tell(title, facts) {
     this.find('title').textContent = title
@@ -149,7 +153,7 @@ export class PicturePage {
   #opened() {
     this.#told = this.#link
     const { title, pyramid, details } = this.viewer.source
-    const size = text.pixels(pyramid.imageSize.width, pyramid.imageSize.height)
+    const size = this.#sizeWords(pyramid.imageSize)
     this.#tell(title, details.caption ? `${details.caption} · ${size}` : size)
   }
 
@@ -167,8 +171,8 @@ export class PicturePage {
     if (album.ids.length < 2) return
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
-    this.find('count').textContent = text.ofCount(album.total)
-    this.find('number').setAttribute('aria-label', text.goToImage)
+    this.find('count').textContent = this.say('ofCount', { count: album.total })
+    this.find('number').setAttribute('aria-label', this.say('goToImage'))
     this.#showNumber()
     this.find('counter').hidden = false
   }
@@ -219,7 +223,7 @@ export class PicturePage {
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
     this.viewer.open(apiURL(this.id))
-    this.find('count').textContent = text.ofCount(album.total)
+    this.find('count').textContent = this.say('ofCount', { count: album.total })
     this.#turned()
   }
 }
@@ -234,5 +238,6 @@ export function showPage() {
   const page = new PicturePage(document.body, { owner })
   // Loaded anew, this document has the entries of the gallery's that it was opened over: the browser does not load those.
   addEventListener('popstate', () => pathId(location.pathname) === page.id || location.reload())
+  page.viewer.addEventListener('complete', worksOffline, { once: true })
   page.show(pathId(location.pathname), { hash: location.hash })
 }

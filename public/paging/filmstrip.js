@@ -1,5 +1,5 @@
 import { openSource } from '../sources/open.js'
-import { text } from '../text/english.js'
+import { doing } from '../text/doing.js'
 import { fetchTile } from '../tiles/fetch.js'
 import { make } from '../viewer/element.js'
 
@@ -34,7 +34,7 @@ export class Filmstrip {
   constructor(viewer, pager) {
     Object.assign(this, { viewer, pager })
     this.reel = make('div', { className: 'reel' })
-    this.element = make('div', { className: 'filmstrip', role: 'listbox', ariaLabel: text.filmstrip, ariaOrientation: 'horizontal' }, this.reel)
+    this.element = make('div', { className: 'filmstrip', role: 'listbox', ariaLabel: doing(viewer)('filmstrip'), ariaOrientation: 'horizontal' }, this.reel)
     const { signal } = this.#ended
     viewer.shadowRoot.append(this.element)
     pager.changed = () => this.#layOut()
@@ -116,7 +116,7 @@ export class Filmstrip {
 
   #add(index) {
     const { offset = 0, total = this.#count } = this.viewer.album
-    const name = text.imageOf(offset + index + 1, total)
+    const name = doing(this.viewer)('imageOf', { index: offset + index + 1, total })
     const button = make('button', {
       type: 'button', className: 'thumb', role: 'option', title: name, ariaLabel: name, onclick: () => this.viewer.goTo(index),
     })

@@ -1,4 +1,3 @@
-import { text } from '../text/english.js'
 import { button } from '../viewer/element.js'
 import { icon } from '../viewer/icons.js'
 
@@ -18,13 +17,16 @@ export class PageButtons {
     })
   }
 
-  /** @param {import('./pager.js').Pager} pager what there is to turn to */
-  show({ neighbours, sign }) {
+  /**
+   * @param {import('./pager.js').Pager} pager what there is to turn to
+   * @param {import('../text/language.js').Say} say
+   */
+  show({ neighbours, sign }, say) {
     this.strip.hidden = !neighbours.left && !neighbours.right
     for (const [index, isThere] of [neighbours.left, neighbours.right].entries()) {
       const element = this.elements[index]
       const isNext = (index === 1) === sign > 0
-      element.title = element.ariaLabel = isNext ? text.next : text.previous
+      element.title = element.ariaLabel = say(isNext ? 'next' : 'previous')
       // At the end of the list, keys still have somebody to speak to.
       if (!isThere && element.matches(':focus')) element.getRootNode().host.focus({ preventScroll: true })
       element.hidden = !isThere

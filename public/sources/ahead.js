@@ -17,7 +17,8 @@ export function firstViewURL(address, query) {
 export function askAhead(url) {
   if (globalThis[AHEAD]?.url === url) return
   forgetAhead()
-  const answer = fetch(url)
+  // What was changed a moment ago is seen.
+  const answer = fetch(url, { cache: 'no-cache' })
   // Who takes it hears of it; that nobody does is no fault.
   answer.catch(() => {})
   globalThis[AHEAD] = { url, answer }

@@ -1,5 +1,3 @@
-import { manifestSource } from './manifest.js'
-
 /**
  * A IIIF content state as links have it: base64url of percent-encoded JSON (Content State API 1.0, section 6).
  * @param {string} text
@@ -25,6 +23,7 @@ export async function stateSource(state, signal) {
   const address = new URL(manifest, document.baseURI)
   const answer = await fetch(address, { signal })
   if (!answer.ok) throw Object.assign(new Error(`${answer.status} for ${address}`), { status: answer.status })
+  const { manifestSource } = await import('./manifest.js')
   const source = await manifestSource(await answer.json(), address, signal, resource.type === 'Canvas' ? canvas : undefined)
   const selected = [target.selector].flat()[0]?.value ?? fragment
   const numbers = /xywh=(?:pixel:)?([\d.]+),([\d.]+),([\d.]+),([\d.]+)/.exec(selected ?? '')?.slice(1).map(Number)

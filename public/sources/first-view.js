@@ -10,7 +10,7 @@ import { zigguratSource } from './ziggurat.js'
  */
 export async function firstView(address, query, signal) {
   const url = firstViewURL(address, query)
-  const answer = await (takeAhead(url) ?? fetch(url, { signal }))
+  const answer = await (takeAhead(url) ?? fetch(url, { signal, cache: 'no-cache' }))
   if (answer.status !== 200 || !answer.body) return null
   const reader = answer.body.getReader()
   const parts = partsOf(reader)

@@ -21,7 +21,8 @@ export async function openSource(what, signal, look) {
     const source = await firstView(address, await look(), signal)
     if (source) return source
   }
-  const answer = await fetch(address, { signal })
+  // What was changed a moment ago is seen, whatever the browser has.
+  const answer = await fetch(address, { signal, cache: 'no-cache' })
   if (!answer.ok) throw Object.assign(new Error(answer.status), { status: answer.status })
   const text = await answer.text()
   if (text.trimStart().startsWith('<')) return (await import('./deep-zoom.js')).deepZoomSource(text, address)

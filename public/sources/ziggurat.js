@@ -1,5 +1,5 @@
 import { Pyramid } from '../geometry/pyramid.js'
-import { text } from '../text/english.js'
+import { reading } from '../text/reading.js'
 import { askedFormat } from './formats.js'
 
 /** The image's format has been tried: see `tryFormats`. */
@@ -27,8 +27,8 @@ export function zigguratSource(image, address) {
 export function imageTitle({ id = '', title, page, label, book, bookTitle, pages, in: of }) {
   const names = id.split('/')
   const name = names.pop()
-  if (book) return text.bookOf(title || id, pages)
+  if (book) return reading()('bookOf', { title: title || id, count: pages })
   if (!page) return title || id
   const named = title === name ? bookTitle ?? of?.split('/').pop() ?? names.pop() ?? name : title
-  return label ? `${named}, ${label}` : text.pageOf(named, page)
+  return label ? `${named}, ${label}` : reading()('pageOf', { title: named, page })
 }

@@ -1,6 +1,9 @@
 import { Element } from '../viewer/element.js'
 import { keepInStep } from './in-step.js'
 
+/** @typedef {import('../geometry/viewport.js').Viewport} Viewport */
+/** @typedef {import('../geometry/types.js').Point} Point */
+
 /** Where an element that is steered keeps its `ViewControl`. */
 export const CONTROL = Symbol('control')
 
@@ -8,48 +11,60 @@ export const CONTROL = Symbol('control')
 export class Steered extends Element {
   /**
    * What is seen, or null before an image is open.
-   * @type {Viewport | null}
+   * @returns {Viewport | null}
    */
   get viewport() { return this[CONTROL].viewport }
 
-  /** Moves at once to another viewport, or to some of its parts: `{ scale, x, y }`. */
+  /** Moves at once to another viewport, or to some of its parts: `{ scale, x, y }`. @param {any} viewport */
   set viewport(viewport) {
     if (viewport) this[CONTROL].showParts(viewport)
   }
 
-  /** Where an image point, in image pixels, is shown: CSS pixels of the element; null before an image is open. */
+  /** Where an image point, in image pixels, is shown: CSS pixels of the element; null before an image is open.
+   * @param {Point} point @returns {Point | null} */
   imageToElement(point) { return this.viewport?.viewportPoint(point) ?? null }
 
-  /** Which image point, in image pixels, is shown at a point of the element in its CSS pixels; null before an image is open. */
+  /** Which image point, in image pixels, is shown at a point of the element in its CSS pixels; null before an image is open.
+   * @param {Point} point @returns {Point | null} */
   elementToImage(point) { return this.viewport?.imagePoint(point) ?? null }
 
   /**
    * Keeps another viewer in step with this one, and this one with it.
+   * @param {Steered} other
    * @returns {() => void} ends it
    */
   syncWith(other) { return keepInStep(this, other) }
 
-  /** Shows what another viewer leads to, in this very frame. */
+  /** Shows what another viewer leads to, in this very frame. @param {any} view */
   follow(view) { this[CONTROL].follow(view) }
 
-  /** Shows the image whole, without a gap, as wide as the window or in its own pixels. */
+  /**
+   * Shows the image whole, without a gap, as wide as the window or in its own pixels.
+   * @param {import('../geometry/types.js').Fit} [fit]
+   */
   fit(fit = 'contain') { this[CONTROL].fit(fit) }
 
-  /** Zooms to CSS pixels per image pixel; the image point under `point`, in CSS pixels of the element, stays there. */
+  /** Zooms to CSS pixels per image pixel; the image point under `point`, in CSS pixels of the element, stays there.
+   * @param {number} scale @param {Point} [point] */
   zoomTo(scale, point) { this[CONTROL].zoomTo(scale, point) }
 
-  /** Zooms by a factor; the image point under `point`, in CSS pixels of the element, stays there. */
+  /** Zooms by a factor; the image point under `point`, in CSS pixels of the element, stays there.
+   * @param {number} factor @param {Point} [point] */
   zoomBy(factor, point) { this[CONTROL].zoomBy(factor, point) }
 
-  /** Brings an image point, in image pixels, to the middle. */
+  /** Brings an image point, in image pixels, to the middle. @param {Point} center */
   panTo(center) { this[CONTROL].panTo(center) }
 
-  /** Turns the picture clockwise, any number of degrees further. */
+  /** Turns the picture clockwise, any number of degrees further. @param {number} degrees */
   rotate(degrees) { this[CONTROL].turn(degrees, false) }
 
   /** Mirrors the picture, left to right. */
   flip() { this[CONTROL].turn(0, true) }
 
-  /** Moves the camera, as `user` or `program`. */
+  /**
+   * Moves the camera.
+   * @param {(camera: any, now: number) => unknown} change answers false where it left it as it was
+   * @param {'user' | 'program'} [cause]
+   */
   change(change, cause) { this[CONTROL].change(change, cause) }
 }

@@ -1,10 +1,16 @@
-import { text } from '../text/english.js'
 import { button, make } from './element.js'
 import { icon } from './icons.js'
+import { percent } from './words.js'
 
+/** The bar below a picture, and the ruler beside it. */
 export class Controls {
+  /** @param {(command: string) => void} run */
   constructor(run) {
-    const press = (name) => button(name, text[name], () => run(name), icon(name))
+    const press = (name) => {
+      const element = button(name, '', () => run(name), icon(name))
+      element.dataset.says = name
+      return element
+    }
     this.scale = make('span', { className: 'scale' })
     this.ruler = make('span', { className: 'ruler', hidden: true })
     this.play = press('play')
@@ -14,17 +20,25 @@ export class Controls {
     this.strip.hidden = true
     const more = press('more')
     more.ariaHasPopup = 'menu'
-    this.bar = make('div', { className: 'controls', role: 'toolbar', ariaLabel: text.controls },
+    this.bar = make('div', { className: 'controls', role: 'toolbar' },
       this.play, press('zoomOut'), this.scale, press('zoomIn'), make('span', { className: 'rule' }),
       press('fit'), press('rotate'), this.strip, press('fullscreen'), more)
     this.bar.part.add('controls')
+  }
+
+  /** Names everything in a language. @param {import('../text/language.js').Say} say */
+  name(say) {
+    this.say = say
+    this.bar.ariaLabel = say('controls')
+    for (const element of this.bar.querySelectorAll('button')) element.title = element.ariaLabel = say(element.dataset.says)
   }
 
   showMotion(plays) {
     this.play.hidden = plays === null
     const name = plays ? 'pause' : 'play'
     this.play.replaceChildren(icon(name))
-    this.play.title = this.play.ariaLabel = text[name]
+    this.play.dataset.says = name
+    this.play.title = this.play.ariaLabel = this.say(name)
   }
 
   /** Without a picture there is no scale to tell. */
@@ -33,8 +47,9 @@ export class Controls {
     this.ruler.hidden = true
   }
 
+  /** @param {number} scale device pixels an image pixel @param {{ words: string, length: number } | null} bar the ruler's words; CSS pixels */
   show(scale, bar) {
-    const words = text.scale(scale)
+    const words = this.say('scale', { percent: percent(scale) })
     if (this.scale.textContent !== words) this.scale.textContent = words
     this.ruler.hidden = !bar
     if (!bar) return

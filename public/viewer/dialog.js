@@ -1,10 +1,18 @@
-import { text } from '../text/english.js'
+import { reading } from '../text/reading.js'
 import { button, make } from './element.js'
 
+/**
+ * Shows something above everything else.
+ * @param {any} root what it is put into: a shadow root, or the document's body
+ * @param {string} heading
+ * @param {(Node | string)[]} body
+ * @param {string} [className]
+ * @returns {HTMLDialogElement}
+ */
 export function showDialog(root, heading, body, className = '') {
   root.querySelector('dialog')?.remove()
   const dialog = make('dialog', { className, ariaLabel: heading }, make('h2', { textContent: heading }), ...body,
-    button('wide', text.close, () => dialog.close()))
+    button('wide', reading(root)('close'), () => dialog.close()))
   dialog.onclose = () => {
     // The key that closed it is still to be dispatched, and must find it.
     setTimeout(() => dialog.remove())
@@ -18,11 +26,19 @@ export function showDialog(root, heading, body, className = '') {
   return dialog
 }
 
+/** Names with what they stand for. @param {[string, string][]} pairs */
 export function pairList(pairs) {
   return make('dl', {}, ...pairs.flatMap(([name, value]) =>
     [make('dt', { textContent: name }), make('dd', { textContent: value })]))
 }
 
+/**
+ * Copies words, or shows them to be copied by hand where that is not allowed.
+ * @param {any} root as of `showDialog`
+ * @param {string} heading
+ * @param {string} words
+ * @returns {Promise<boolean>} whether they are copied
+ */
 export async function copyText(root, heading, words) {
   try {
     await navigator.clipboard.writeText(words)

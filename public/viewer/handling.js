@@ -3,7 +3,7 @@ import { Scrolling } from '../gestures/scrolling.js'
 import { later } from '../menus/later.js'
 import { byHand } from '../steering/by-hand.js'
 import { isOverlaid } from '../steering/overlays.js'
-import { text } from '../text/english.js'
+import { reading } from '../text/reading.js'
 
 function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)
@@ -85,7 +85,7 @@ export function gestures(viewer, pager) {
       act((camera, now) => camera.release(velocity, now))
       pager.release(velocity.x, isBroken)
       if (cause && !isBroken && !isCropping()) leave(viewer, cause)
-      if (isBroken && isGuest()) viewer.say(text.twoFingers)
+      if (isBroken && isGuest()) viewer.say(reading(viewer)('twoFingers'))
     },
     scroll: (move) => {
       clearTimeout(letGo)
@@ -101,7 +101,7 @@ export function gestures(viewer, pager) {
     },
     leaves: (event) => {
       if (!isGuest() || event.ctrlKey || event.metaKey) return false
-      viewer.say(text.scrollToZoom(/Mac/.test(navigator.platform)))
+      viewer.say(reading(viewer)('scrollToZoom', { key: /Mac/.test(navigator.platform) ? '⌘' : 'Ctrl' }))
       return true
     },
     tap: (point) => {

@@ -63,9 +63,9 @@ export function linkedViewport(hash, window, image) {
   return center.length === 2 && center.every(Number.isFinite) ? viewport.centered({ x: center[0], y: center[1] }) : null
 }
 
-/** The id of the picture that a page's path names: all behind its first `/view/`. */
+/** The id of the picture that a page's path names: all behind its first `/view/`, or `/embed/`. @param {string} path */
 export function pathId(path) {
-  const rest = path.replace(/^.*?\/view\//, '').replace(/\/$/, '')
+  const rest = path.replace(/^.*?\/(view|embed)\//, '').replace(/\/$/, '')
   try {
     return decodeURIComponent(rest)
   } catch {

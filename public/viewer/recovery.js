@@ -1,4 +1,3 @@
-import { text } from '../text/english.js'
 import { button } from './element.js'
 
 const PAUSES = [5, 10, 20, 40] // s, from one try to the next
@@ -6,9 +5,12 @@ const PAUSES = [5, 10, 20, 40] // s, from one try to the next
 /** Has what could not be had tried again: by a button, by itself, and at once when the device is online. */
 export class Recovery {
   constructor() {
-    this.element = button('wide again', text.tryAgain, () => this.again())
+    this.element = button('wide again', '', () => this.again())
     this.element.hidden = true
   }
+
+  /** @param {import('../text/language.js').Say} say */
+  name(say) { this.element.textContent = this.element.title = this.element.ariaLabel = say('tryAgain') }
 
   /**
    * Something is missing.

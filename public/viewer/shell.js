@@ -1,14 +1,21 @@
 import { PageButtons } from '../paging/page-buttons.js'
 import { Overlays } from '../steering/overlays.js'
-import { text } from '../text/english.js'
+import { followLanguage, haveWords } from '../text/language.js'
+import { reading } from '../text/reading.js'
 import { Controls } from './controls.js'
 import { make } from './element.js'
 import { Navigator } from './navigator.js'
 import { Recovery, mayPass } from './recovery.js'
 import { styled } from './style.js'
-import { scaleBar } from './words.js'
+import { scaleBar, spokenView } from './words.js'
 
+/** What of a viewer is seen besides its picture, and what holds that. */
 export class Shell {
+  /**
+   * @param {ShadowRoot} root
+   * @param {{ run: (command: string) => void, goTo: (center: { x: number, y: number }) => void }} viewer does what a button says;
+   *   moves to a point, image pixels
+   */
   constructor(root, { run, goTo }) {
     this.root = root
     this.canvas = make('canvas', { className: 'picture' })
@@ -24,6 +31,7 @@ export class Shell {
     this.navigator = new Navigator(goTo)
     this.controls.bar.hidden = true
     this.recovery = new Recovery()
+    this.name()
     this.room = make('div', { className: 'room' })
     this.styled = styled(root)
     this.styled.then(() => { this.controls.bar.hidden = false })
@@ -32,6 +40,39 @@ export class Shell {
       ...this.pageButtons.elements, this.controls.bar)
   }
 
+  /**
+   * Has everything said in the language that the element is in, now and whenever that changes.
+   * @param {AbortSignal} signal ends it
+   */
+  follow(signal) {
+    this.hasName ??= this.root.host.hasAttribute('aria-label')
+    followLanguage(this.root.host, () => this.name(), signal)
+  }
+
+  /** The element's own language is another one. */
+  async rename() {
+    await haveWords(this.root.host)
+    this.name()
+  }
+
+  /** Says everything anew that is named by words alone. */
+  name() {
+    /** Says the viewer's words. */
+    this.words = reading(this.root.host)
+    this.controls.name(this.words)
+    this.recovery.name(this.words)
+    if (this.pager) this.showPages(this.pager)
+    if (this.shown) this.show(...this.shown)
+    this.call(this.title)
+  }
+
+  /** Whose label nobody gave is called what it shows. @param {string} [title] */
+  call(title) {
+    this.title = title
+    if (this.hasName === false) this.root.host.ariaLabel = title || this.words('viewer')
+  }
+
+  /** Says something about the picture, in the middle. @param {string} words @param {number} [time] ms; without it, for good */
   say(words, time = 0) {
     clearTimeout(this.noticeTimer)
     // What stands there is not read out again.
@@ -42,7 +83,7 @@ export class Shell {
 
   /** Tiles of the view that were given up; those that are only out of reach are tried again. */
   tellMissing(count, stage) {
-    this.say(count ? text.missingTiles(count) : '')
+    this.say(count ? this.words('missingTiles', { count }) : '')
     if (count && stage.loader.mayCome) this.recovery.wait(() => stage.retry())
     else this.recovery.stop()
   }
@@ -56,12 +97,13 @@ export class Shell {
   fail(error, what, open) {
     this.root.host.toggleAttribute('failed', true)
     this.showProgress(1)
-    this.say(error.status === 404 ? text.notThere : text.unreachable)
+    this.say(this.words(error.status === 404 ? 'notThere' : 'unreachable'))
     if (error.status !== 404) this.recovery.reopen(what, mayPass(error), open)
   }
 
   /** Of what was open nothing is told any more. */
   clear() {
+    this.shown = null
     this.root.host.toggleAttribute('failed', false)
     this.navigator.close()
     this.overlays.show(null)
@@ -71,8 +113,15 @@ export class Shell {
 
   /** Nothing is to be opened. */
   empty() {
+    this.call()
     this.showProgress(1)
     this.controls.hide()
+  }
+
+  /** @param {import('../paging/pager.js').Pager} pager what there is to turn to */
+  showPages(pager) {
+    this.pager = pager
+    this.pageButtons.show(pager, this.words)
   }
 
   /** An element that has no height of its own has the image's, for its width. */
@@ -80,13 +129,19 @@ export class Shell {
 
   /** What the chrome tells of a view. */
   show(viewport, source, ratio) {
+    this.shown = [viewport, source, ratio]
     const microns = source.details.micronsPerPixel
-    this.controls.show(viewport.scale * ratio, microns > 0 ? scaleBar(microns, viewport.scale) : null)
+    this.controls.show(viewport.scale * ratio, microns > 0 ? scaleBar(microns, viewport.scale, this.words) : null)
     this.navigator.show(viewport)
     this.overlays.show(viewport)
   }
 
+  /** @param {string} words for who hears the page */
   speak(words) { this.spoken.textContent = words }
+
+  speakView(viewport, source, ratio) { this.speak(spokenView(source, viewport, ratio, this.words)) }
+
+  speakPage(title, index, total) { this.speak(this.words('page', { title, index, total })) }
 
   showProgress(part) {
     this.progress.classList.toggle('busy', part < 1)

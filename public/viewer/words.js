@@ -1,17 +1,11 @@
 import { bounds } from '../geometry/bounds.js'
-import { text } from '../text/english.js'
 
 const LONGEST = 140 // CSS px
 
-export function citation(source, viewport, address) {
-  const { width, height } = source.pyramid.imageSize
-  const [x, y, right, bottom] = seenPart(source, viewport)
-  const region = `${x},${y},${right - x},${bottom - y}`
-  const isWhole = x === 0 && y === 0 && right === width && bottom === height
-  return [source.title, text.pixels(width, height), isWhole ? '' : text.region(region), address]
-    .filter(Boolean).join(', ')
-}
-
+/**
+ * The part of an image that a view shows.
+ * @returns {[number, number, number, number]} left, top, right and bottom, whole image pixels
+ */
 export function seenPart(source, viewport) {
   const { width, height } = source.pyramid.imageSize
   const seen = bounds(viewport.corners)
@@ -21,27 +15,36 @@ export function seenPart(source, viewport) {
 }
 
 /** A view, for who hears it: its scale by the device's pixels, and where its middle lies in the picture. */
-export function spokenView(source, viewport, ratio) {
+export function spokenView(source, viewport, ratio, say) {
   const { x, y } = viewport.imageCenter
   const { width, height } = source.pyramid.imageSize
-  return text.spoken(viewport.scale * ratio, x / width, y / height)
+  return say('spoken', {
+    scale: percent(viewport.scale * ratio), across: Math.round(x / width * 100), down: Math.round(y / height * 100),
+  })
 }
 
-export function detailPairs({ title, pyramid, details }) {
-  const { width, height } = pyramid.imageSize
-  const { id, keywords, format, bytes, micronsPerPixel, animation } = details
-  return [
-    [text.title, title], ...['caption', 'creator', 'date', 'place', 'rights'].map((name) => [text[name], details[name]]),
-    [text.keywords, keywords?.join(', ')],
-    [text.size, text.pixels(width, height)], [text.megapixels, text.number(width * height / 1e6)], [text.identifier, id],
-    [text.format, (animation?.type.split('/')[1] ?? format)?.toUpperCase()], [text.storage, bytes && text.bytes(bytes)],
-    [text.resolution, micronsPerPixel && text.microns(micronsPerPixel)],
-  ].filter(([, value]) => value)
-}
-
-export function scaleBar(micronsPerPixel, scale) {
+/**
+ * A ruler: the longest round length that is short enough.
+ * @param {number} micronsPerPixel of the image
+ * @param {number} scale CSS pixels an image pixel
+ * @param {import('../text/language.js').Say} say
+ * @returns {{ length: number, words: string }} CSS pixels; what they are
+ */
+export function scaleBar(micronsPerPixel, scale, say) {
   const most = LONGEST * micronsPerPixel / scale
   const power = 10 ** Math.floor(Math.log10(most))
   const microns = power * (most / power >= 5 ? 5 : most / power >= 2 ? 2 : 1)
-  return { length: microns * scale / micronsPerPixel, words: text.length(microns) }
+  return { length: microns * scale / micronsPerPixel, words: lengthWords(microns, say) }
+}
+
+function lengthWords(microns, say) {
+  if (microns < 1) return say('nanometres', { value: microns * 1e3 })
+  if (microns < 1e3) return say('micrometres', { value: microns })
+  return microns < 1e6 ? say('millimetres', { value: microns / 1e3 }) : say('metres', { value: microns / 1e6 })
+}
+
+/** A scale in percent, no finer than one reads it. @param {number} scale */
+export function percent(scale) {
+  const value = scale * 100
+  return value >= 100 ? Math.round(value) : Number(value.toPrecision(2))
 }

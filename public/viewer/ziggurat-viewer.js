@@ -6,16 +6,14 @@ import { openSource } from '../sources/open.js'
 import { LIMITING, limits, watchSize } from '../steering/measuring.js'
 import { CONTROL, Steered } from '../steering/steered.js'
 import { ViewControl } from '../steering/view-control.js'
-import { text } from '../text/english.js'
 import { commands, keyCommand } from './commands.js'
 import { gestures } from './handling.js'
 import { linkedViewport, viewQuery } from './link.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
-import { spokenView } from './words.js'
 
 export class ZigguratViewer extends Steered {
-  static observedAttributes = ['src', 'view', 'filmstrip', ...LIMITING]
+  static observedAttributes = ['src', 'view', 'lang', 'filmstrip', ...LIMITING]
 
   #shell = new Shell(this.attachShadow({ mode: 'open' }), {
     run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center), 'user'),
@@ -31,11 +29,11 @@ export class ZigguratViewer extends Steered {
   [CONTROL] = this.#control
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
     const opened = this.#open(neighbour?.source ?? this.#pager.list[index], neighbour?.bitmap ?? null)
-    this.#shell.pageButtons.show(this.#pager)
+    this.#shell.showPages(this.#pager)
     this.#tell('page')
     await opened
     const { offset, total } = this.#album
-    if (this.index === index && this.source) this.#shell.speak(text.page(this.source.title, offset + index + 1, total))
+    if (this.index === index && this.source) this.#shell.speakPage(this.source.title, offset + index + 1, total)
   })
   #album = {}
   #commands = commands(this, this.#pager)
@@ -43,7 +41,6 @@ export class ZigguratViewer extends Steered {
   actions = []
   /** What fills the screen with the viewer: itself, or what has its words, too. @type {Element | null} */
   screen = null
-  #named
   #opening
   #wanted
   #connected
@@ -57,10 +54,9 @@ export class ZigguratViewer extends Steered {
   connectedCallback() {
     if (!this.hasAttribute('tabindex')) this.tabIndex = 0
     this.role ??= 'region'
-    this.#named ||= this.hasAttribute('aria-label')
-    if (!this.#named) this.ariaLabel = text.viewer
     this.#connected = new AbortController()
     const { signal } = this.#connected
+    this.#shell.follow(signal)
     this.#shell.styled.then(() => watchSize(this.#shell.canvas, (size) => this.#resized(size), signal))
     this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
     this.#shell.overlays.watch(signal)
@@ -102,6 +98,7 @@ export class ZigguratViewer extends Steered {
       else this.#clear()
     } else if (name === 'view') {
       if (this.viewport && this.#wanted === this.src) this.#control.show(linkedViewport(now ?? '', this.viewport, this.source.pyramid.imageSize))
+    } else if (name === 'lang') this.#shell.rename()
     } else if (name === 'filmstrip') stripLater(this, this.#pager)
     else this.change((camera) => camera.limit(limits(this)))
   }
@@ -120,7 +117,6 @@ export class ZigguratViewer extends Steered {
     this.#wanted = null
     this.#close()
     this.#shell.empty()
-    if (!this.#named) this.ariaLabel = text.viewer
   }
 
   get src() { return this.getAttribute('src') ?? '' }
@@ -151,7 +147,7 @@ export class ZigguratViewer extends Steered {
     this.#album = { offset, total }
     this.#pager.set(list, index, viewingDirection)
     this.#stage.setPaging(list.length > 1)
-    this.#shell.pageButtons.show(this.#pager)
+    this.#shell.showPages(this.#pager)
     if (this.isComplete) this.#pager.preload()
   }
 
@@ -201,7 +197,7 @@ export class ZigguratViewer extends Steered {
       if (source.region && !linked) this.#stage.camera.showRegion(source.region)
       if (left?.viewport) this.#stage.camera.comeBack(left)
       if (this.images.length < 2) this.#shell.takeRoom(source.pyramid.imageSize)
-      if (!this.#named) this.ariaLabel = source.title || text.viewer
+      this.#shell.call(source.title)
       this.#tell('open')
       this.#stage.draw(performance.now())
       this.#animate(source)
@@ -279,7 +275,7 @@ export class ZigguratViewer extends Steered {
 
   #settled() {
     const { viewport, source } = this
-    if (viewport && source) this.#shell.speak(spokenView(source, viewport, this.#stage.ratio))
+    if (viewport && source) this.#shell.speakView(viewport, source, this.#stage.ratio)
     this.#tell('settle')
   }
 

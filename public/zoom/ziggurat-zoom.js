@@ -5,6 +5,7 @@ import { Element, make } from '../viewer/element.js'
 
 const WIDTH = 1000 // CSS px
 
+/** `<ziggurat-zoom>`: the viewer's gestures around any HTML, which is laid out 1000 CSS pixels wide. It fires `viewport`. */
 export class ZigguratZoom extends Element {
   static observedAttributes = ['aspect-ratio']
 
@@ -47,12 +48,14 @@ export class ZigguratZoom extends Element {
     this.#resized(this.getBoundingClientRect())
   }
 
+  /** The content's width through its height. @returns {number} */
   get aspectRatio() {
     const [width, height = 1] = (this.getAttribute('aspect-ratio') ?? '').split(/[/:]/).map(Number)
     const ratio = width / height
     return ratio > 0 && ratio < Infinity ? ratio : 1
   }
 
+  /** What is seen; null before there is room. @returns {import('../geometry/viewport.js').Viewport | null} */
   get viewport() { return this.#camera?.viewport ?? null }
 
   #resized({ width, height }) {

@@ -2,13 +2,14 @@
 
 import atexit
 import base64
+import json
 import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from browser import TOKEN, Visit, source, writable
+from browser import ROOT, TOKEN, Visit, source, writable
 
 
 def empty(*options: str) -> tuple[str, Path]:
@@ -115,7 +116,28 @@ class Uploads(unittest.TestCase):
         visit.page.click(".add")
         visit.page.set_input_files("#choose", folder / "letter.jpg")
         self.done(visit, 1, "failed")
-        self.assertIn("no image", visit.run("return document.querySelector('.uploads li span').textContent"))
+        self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "This is no picture that is taken here.")
+
+    def test_what_cannot_be_read_is_told_without_an_engine_s_words(self):
+        visit = self.writer()
+        folder = Path(tempfile.mkdtemp(prefix="ziggurat-broken-"))
+        self.addCleanup(shutil.rmtree, folder)
+        whole = pictures(1, left=900)[0].read_bytes()
+        (folder / "cut.jpg").write_bytes(whole[:len(whole) // 2])
+        subprocess.run(["vips", "copy", source("FallenLeaf"), folder / "whole.png"], check=True)
+        (folder / "cut.png").write_bytes((folder / "whole.png").read_bytes()[:200_000])
+        broken = [folder / "cut.jpg", folder / "cut.png"]
+        visit.page.click(".add")
+        visit.page.set_input_files("#choose", broken)
+        self.done(visit, len(broken), "failed")
+        told = set(visit.run("return [...document.querySelectorAll('.uploads li span')].map((each) => each.textContent)"))
+        words = json.loads((ROOT / "public/text/en.json").read_text())["writing"]
+        self.assertEqual(told, {words["damaged"]})
+        # In the reader's language, too.
+        visit.run("document.documentElement.lang = 'de'; await (await import('/text/language.js')).haveWords()")
+        visit.page.set_input_files("#choose", folder / "cut.jpg")
+        self.done(visit, len(broken) + 1, "failed")
+        self.assertIn("beschädigt", visit.run("return [...document.querySelectorAll('.uploads li span')].at(-1).textContent"))
 
     def test_cancelled(self):
         visit = self.writer()
@@ -199,7 +221,7 @@ class Uploads(unittest.TestCase):
         visit.page.click(".add")
         visit.page.set_input_files("#choose", folder / "large.jpg")
         self.done(visit, 1, "failed")
-        self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "a file of at most 1 MB is taken")
+        self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "This file is too large: at most 1 MB are taken.")
 
 
 if __name__ == "__main__":

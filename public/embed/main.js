@@ -1,0 +1,55 @@
+import '../viewer/elements.js'
+import { place } from '../place.js'
+
+const EVENTS = ['open', 'viewport', 'settle', 'complete', 'sharp', 'page', 'chrome', 'leave', 'error']
+
+/** @type {import('../viewer/ziggurat-viewer.js').ZigguratViewer} */
+const viewer = document.querySelector('ziggurat-viewer')
+
+// What stands in the examples for this server, and for one of its pictures.
+const root = new URL(place(''), location.href).href
+const write = (id) => {
+  for (const code of document.querySelectorAll('code')) {
+    code.textContent = code.textContent.replaceAll('https://images.example.org/', root).replaceAll('night-watch', encodeURIComponent(id))
+  }
+}
+
+const told = document.getElementById('told')
+for (const name of EVENTS) {
+  viewer.addEventListener(name, ({ detail }) => {
+    const line = [name, detail?.cause].filter(Boolean).join(': ')
+    told.replaceChildren(...[line, ...[...told.children].map((each) => each.textContent)].slice(0, 8).map((text) => {
+      const item = document.createElement('li')
+      item.textContent = text
+      return item
+    }))
+  })
+}
+
+// An attribute of the element for each field.
+for (const field of document.querySelectorAll('[data-attribute]')) {
+  field.addEventListener('change', () => {
+    const value = field.type === 'checkbox' ? (field.checked ? field.value : null) : field.value
+    if (value === null) viewer.removeAttribute(field.dataset.attribute)
+    else viewer.setAttribute(field.dataset.attribute, value)
+  })
+}
+for (const button of document.querySelectorAll('[data-fit]')) button.addEventListener('click', () => viewer.fit(button.dataset.fit))
+
+viewer.addEventListener('open', () => {
+  const { width, height } = viewer.source.pyramid.imageSize
+  const pin = viewer.querySelector('[data-x]')
+  pin.dataset.x = Math.round(width / 2)
+  pin.dataset.y = Math.round(height / 2)
+}, { once: true })
+
+start()
+
+async function start() {
+  const answer = await fetch(place('api/images?limit=1')).catch(() => null)
+  const [image] = answer?.ok ? (await answer.json()).images : []
+  if (!image) return
+  const id = image.cover ?? image.id
+  write(id)
+  viewer.src = place(`api/images/${encodeURIComponent(id)}`)
+}

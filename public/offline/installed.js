@@ -1,0 +1,12 @@
+import { place } from '../place.js'
+import { WORKER } from './address.js'
+
+/**
+ * Has the pages start without a network, too, where the browser lets them; once nothing else is to be done. Who develops, with
+ * the sources served as they are, has no worker between.
+ */
+export function worksOffline() {
+  if (!WORKER || !globalThis.navigator.serviceWorker) return
+  const register = () => navigator.serviceWorker.register(place(WORKER), { scope: place('') }).catch(() => {})
+  ;(globalThis.requestIdleCallback ?? setTimeout)(register)
+}

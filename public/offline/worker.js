@@ -1,0 +1,66 @@
+import { MOST, mayBeKept, placeOf, tooMany } from './kept.js'
+import { SHELL } from './shell.js'
+
+/*
+ * A service worker: without a network the page starts, and shows the pictures that were seen last. With one, everything is asked
+ * for anew, so that no words are older than the server's; what is named by its content alone is not asked for twice.
+ */
+
+const PICTURES = 'ziggurat-pictures'
+/** Of this very worker: the next one has files of other names, and another worker's text. */
+const FILES = `ziggurat-files-${SHELL.join()}`
+const BYTES = 'x-ziggurat-bytes'
+const root = new URL('./', self.location.href).href
+
+self.addEventListener('install', (event) => event.waitUntil(
+  caches.open(FILES).then((cache) => cache.addAll(SHELL.map((path) => new URL(path, root).href)))))
+
+self.addEventListener('activate', (event) => event.waitUntil(caches.keys().then((names) => Promise.all(
+  names.filter((name) => name.startsWith('ziggurat-files-') && name !== FILES).map((name) => caches.delete(name))))))
+
+self.addEventListener('fetch', (event) => {
+  const { request } = event
+  const key = placeOf(request, root)
+  if (key) event.respondWith(answer(event, key))
+})
+
+async function answer(event, key) {
+  const { request } = event
+  const own = await (await caches.open(FILES)).match(key)
+  const isFile = SHELL.some((path) => new URL(path, root).href === key)
+  // Named by its content.
+  if (own && isFile) return own
+  try {
+    const found = await fetch(request)
+    if (mayBeKept(found)) event.waitUntil(keep(key, found.clone()).catch(() => {}))
+    // What is not there any more, or not for everybody, is not kept either.
+    else if (found.status !== 304 && found.status < 500) event.waitUntil(caches.open(PICTURES).then((cache) => cache.delete(key)))
+    return found
+  } catch (error) {
+    const kept = await (await caches.open(PICTURES)).match(key)
+    if (kept) return kept
+    throw error
+  }
+}
+
+/** One after the other, so that what is counted is there. */
+let turn = Promise.resolve()
+
+function keep(key, found) {
+  turn = turn.then(async () => {
+    const body = await found.arrayBuffer()
+    if (body.byteLength > MOST.one) return
+    const cache = await caches.open(PICTURES)
+    const headers = new Headers(found.headers)
+    headers.set(BYTES, String(body.byteLength))
+    // It was unpacked on its way here.
+    headers.delete('content-encoding')
+    headers.delete('content-length')
+    await cache.delete(key)
+    await cache.put(key, new Response(body, { headers }))
+    const entries = await Promise.all((await cache.keys()).map(async (request) =>
+      ({ key: request.url, bytes: Number((await cache.match(request))?.headers.get(BYTES)) })))
+    await Promise.all(tooMany(entries).map((each) => cache.delete(each)))
+  }).catch(() => {})
+  return turn
+}

@@ -1,0 +1,28 @@
+import '../viewer/elements.js'
+import { haveWords } from '../text/language.js'
+import { reading } from '../text/reading.js'
+import { linkedViewport, pathId } from '../viewer/link.js'
+import { apiURL, viewURL } from './page.js'
+
+// The viewer alone, to be framed by others' pages: `/embed/ID`, with a view as links have it, and the viewer's attributes
+// `controls` and `navigator` as parameters.
+haveWords().then(() => {
+  const find = (name) => document.getElementById(name)
+  const [viewer, title, facts] = ['viewer', 'title', 'facts'].map(find)
+  const id = pathId(location.pathname)
+  title.href = viewURL(id)
+  title.textContent = document.title = id.split('/').pop()
+  const parameters = new URLSearchParams(location.search)
+  for (const name of ['controls', 'navigator']) if (parameters.get(name) === 'none') viewer.setAttribute(name, 'none')
+  viewer.addEventListener('open', () => {
+    title.textContent = document.title = viewer.source.title
+    facts.textContent = reading()('pixels', viewer.source.pyramid.imageSize)
+  })
+  viewer.addEventListener('chrome', () => document.body.toggleAttribute('data-quiet', viewer.hasAttribute('quiet')))
+  addEventListener('hashchange', () => {
+    const linked = viewer.viewport && linkedViewport(location.hash, viewer.viewport, viewer.source.pyramid.imageSize)
+    if (linked) viewer.viewport = linked
+  })
+  viewer.setAttribute('view', location.hash.slice(1))
+  viewer.src = apiURL(id)
+})
