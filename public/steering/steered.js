@@ -15,17 +15,26 @@ export class Steered extends Element {
    */
   get viewport() { return this[CONTROL].viewport }
 
-  /** Moves at once to another viewport, or to some of its parts: `{ scale, x, y }`. @param {any} viewport */
+  /**
+   * Moves at once to another viewport, or to some of its parts: `{ scale, x, y }`.
+   * @param {Viewport | Partial<Viewport> | null} viewport
+   */
   set viewport(viewport) {
     if (viewport) this[CONTROL].showParts(viewport)
   }
 
-  /** Where an image point, in image pixels, is shown: CSS pixels of the element; null before an image is open.
-   * @param {Point} point @returns {Point | null} */
+  /**
+   * Where an image point, in image pixels, is shown: CSS pixels of the element; null before an image is open.
+   * @param {Point} point
+   * @returns {Point | null}
+   */
   imageToElement(point) { return this.viewport?.viewportPoint(point) ?? null }
 
-  /** Which image point, in image pixels, is shown at a point of the element in its CSS pixels; null before an image is open.
-   * @param {Point} point @returns {Point | null} */
+  /**
+   * Which image point, in image pixels, is shown at a point of the element in its CSS pixels; null before an image is open.
+   * @param {Point} point
+   * @returns {Point | null}
+   */
   elementToImage(point) { return this.viewport?.imagePoint(point) ?? null }
 
   /**
@@ -35,7 +44,10 @@ export class Steered extends Element {
    */
   syncWith(other) { return keepInStep(this, other) }
 
-  /** Shows what another viewer leads to, in this very frame. @param {any} view */
+  /**
+   * Shows what another viewer leads to, in this very frame.
+   * @param {any} view
+   */
   follow(view) { this[CONTROL].follow(view) }
 
   /**
@@ -44,18 +56,30 @@ export class Steered extends Element {
    */
   fit(fit = 'contain') { this[CONTROL].fit(fit) }
 
-  /** Zooms to CSS pixels per image pixel; the image point under `point`, in CSS pixels of the element, stays there.
-   * @param {number} scale @param {Point} [point] */
+  /**
+   * Zooms to CSS pixels per image pixel; the image point under `point`, in CSS pixels of the element, stays there.
+   * @param {number} scale
+   * @param {Point} [point]
+   */
   zoomTo(scale, point) { this[CONTROL].zoomTo(scale, point) }
 
-  /** Zooms by a factor; the image point under `point`, in CSS pixels of the element, stays there.
-   * @param {number} factor @param {Point} [point] */
+  /**
+   * Zooms by a factor; the image point under `point`, in CSS pixels of the element, stays there.
+   * @param {number} factor
+   * @param {Point} [point]
+   */
   zoomBy(factor, point) { this[CONTROL].zoomBy(factor, point) }
 
-  /** Brings an image point, in image pixels, to the middle. @param {Point} center */
+  /**
+   * Brings an image point, in image pixels, to the middle.
+   * @param {Point} center
+   */
   panTo(center) { this[CONTROL].panTo(center) }
 
-  /** Turns the picture clockwise, any number of degrees further. @param {number} degrees */
+  /**
+   * Turns the picture clockwise, any number of degrees further.
+   * @param {number} degrees
+   */
   rotate(degrees) { this[CONTROL].turn(degrees, false) }
 
   /** Mirrors the picture, left to right. */

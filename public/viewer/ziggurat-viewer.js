@@ -12,6 +12,7 @@ import { linkedViewport, viewQuery } from './link.js'
 import { Shell } from './shell.js'
 import { Stage } from './stage.js'
 
+/** `<ziggurat-viewer>`: shows an image, or several to leaf through. Coordinates of the image are its pixels. */
 export class ZigguratViewer extends Steered {
   static observedAttributes = ['src', 'view', 'lang', 'filmstrip', ...LIMITING]
 
@@ -38,8 +39,9 @@ export class ZigguratViewer extends Steered {
   #album = {}
   #commands = commands(this, this.#pager)
   #animation = null
+  /** @type {{ name: string, run: () => void }[]} Further lines of the menu and buttons of the details. */
   actions = []
-  /** What fills the screen with the viewer: itself, or what has its words, too. @type {Element | null} */
+  /** @type {Element | null} What fills the screen with the viewer: itself, or what has its words, too. */
   screen = null
   #opening
   #wanted
@@ -119,9 +121,11 @@ export class ZigguratViewer extends Steered {
     this.#shell.empty()
   }
 
+  /** @returns {string} The address of what is shown. */
   get src() { return this.getAttribute('src') ?? '' }
   set src(url) { this.setAttribute('src', url) }
 
+  /** @returns {any} What is open, with its description in `details`, or null. */
   get source() { return this.#stage.source }
 
   get isComplete() { return this.#stage.isComplete }

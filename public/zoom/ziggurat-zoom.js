@@ -48,14 +48,14 @@ export class ZigguratZoom extends Element {
     this.#resized(this.getBoundingClientRect())
   }
 
-  /** The content's width through its height. @returns {number} */
+  /** @returns {number} The content's width through its height. */
   get aspectRatio() {
     const [width, height = 1] = (this.getAttribute('aspect-ratio') ?? '').split(/[/:]/).map(Number)
     const ratio = width / height
     return ratio > 0 && ratio < Infinity ? ratio : 1
   }
 
-  /** What is seen; null before there is room. @returns {import('../geometry/viewport.js').Viewport | null} */
+  /** @returns {import('../geometry/viewport.js').Viewport | null} What is seen; null before there is room. */
   get viewport() { return this.#camera?.viewport ?? null }
 
   #resized({ width, height }) {

@@ -75,8 +75,10 @@ extension Router {
     guard let link = value("url") else {
       return .problem(400, "Bad parameter", "url is missing: the address of a picture's page")
     }
+    // The other format that there is (section 2.3.3).
+    guard value("format") != "xml" else { return .problem(501, "Not implemented", "format is json") }
     guard ["json", nil].contains(value("format")) else {
-      return .problem(501, "Not implemented", "format is json")
+      return .problem(400, "Bad parameter", "format is json")
     }
     var limits: [Int?] = []
     for name in ["maxwidth", "maxheight"] {
