@@ -118,15 +118,14 @@ class Visit:
         """- tile_by_tile: without an answer for a whole first view. - offline: with a service worker, which no route holds up."""
         self.host = host or base_url()
         self.context = chromium().new_context(
-            viewport={"width": width, "height": height}, device_scale_factor=ratio, has_touch=touch,
-            service_workers="allow" if offline else "block", **options)
+            viewport={"width": width, "height": height}, device_scale_factor=ratio, has_touch=touch, **options)
         self.page = self.context.new_page()
         if SLOWER > 1:
             self.context.new_cdp_session(self.page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
         # The browser tells of requests in an order of its own; this is the page's.
         self.page.add_init_script("""globalThis.fetched = []
             const fetch = globalThis.fetch
-            globalThis.fetch = (url, options) => { globalThis.fetched.push(String(url)); return fetch(url, options) }""")
+            globalThis.fetch = (url, options) => { globalThis.fetched.push(String(url)); return fetch(url, options) }""" + ("" if offline else "\ndelete Navigator.prototype.serviceWorker"))
         self.width, self.height, self.ratio = width, height, ratio
         self.requests, self.aborted, self.faults, self.tile_by_tile = [], [], [], tile_by_tile
         if tile_by_tile:

@@ -101,7 +101,8 @@ export function gestures(viewer, pager) {
     },
     leaves: (event) => {
       if (!isGuest() || event.ctrlKey || event.metaKey) return false
-      viewer.say(reading(viewer)('scrollToZoom', { key: /Mac/.test(navigator.platform) ? '⌘' : 'Ctrl' }))
+      const say = reading(viewer)
+      viewer.say(say('scrollToZoom', { key: /Mac/.test(navigator.platform) ? '⌘' : say('controlKey') }))
       return true
     },
     tap: (point) => {

@@ -101,7 +101,7 @@ export class ZigguratViewer extends Steered {
     } else if (name === 'view') {
       if (this.viewport && this.#wanted === this.src) this.#control.show(linkedViewport(now ?? '', this.viewport, this.source.pyramid.imageSize))
     } else if (name === 'lang') this.#shell.rename()
-    } else if (name === 'filmstrip') stripLater(this, this.#pager)
+    else if (name === 'filmstrip') stripLater(this, this.#pager)
     else this.change((camera) => camera.limit(limits(this)))
   }
 
