@@ -33,13 +33,18 @@ PAGE = """<!doctype html>
   id: 'viewer', drawer: 'canvas', showNavigationControl: false, tileSources: new URLSearchParams(location.search).get('dzi'),
 })</script></body></html>
 """
-# The two scripts come side by side.
+# The two scripts and the first view come side by side, as docs/embedding.md has it.
 WITH_SOURCE = PAGE[:PAGE.index("<script>")].replace(
-    "<style>", '<link rel="modulepreload" href="/openseadragon/ziggurat-tile-source.js"><style>') + """<script>
+    "<style>", '<link rel="modulepreload" href="/openseadragon/ziggurat-tile-source.js"><style>').replace(
+    "<script src", """<script>
+const { clientWidth: width, clientHeight: height } = document.getElementById('viewer')
+const query = new URLSearchParams({ width, height, dpr: devicePixelRatio * 1.00001, overview: true, describe: true })
+const view = fetch(`${new URLSearchParams(location.search).get('image')}/viewport.tiles?${query}`)
+</script><script src""") + """<script>
 import('/openseadragon/ziggurat-tile-source.js').then(({ zigguratTileSource }) => {
   viewer = OpenSeadragon({
     id: 'viewer', drawer: 'canvas', showNavigationControl: false,
-    tileSources: zigguratTileSource(OpenSeadragon, new URLSearchParams(location.search).get('image'), { element: 'viewer' }),
+    tileSources: zigguratTileSource(OpenSeadragon, new URLSearchParams(location.search).get('image'), { element: 'viewer', view }),
   })
 })</script></body></html>
 """

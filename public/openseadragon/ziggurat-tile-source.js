@@ -19,9 +19,11 @@ const DRAWN = 100
  * @param {object} [options]
  * @param {string | Element} [options.element] the viewer's element or its id, whose size the first view is asked for; without
  *   one the window's
+ * @param {Promise<Response>} [options.view] the answer to the first view, where the page has asked for it already, so that it
+ *   comes beside the scripts: `viewport.tiles` with the element's `width` and `height`, `dpr`, `overview=true`, `describe=true`
  * @returns {object} an `OpenSeadragon.TileSource`
  */
-export function zigguratTileSource(OpenSeadragon, address, { element } = {}) {
+export function zigguratTileSource(OpenSeadragon, address, { element, view } = {}) {
   const url = new URL(address, document.baseURI)
   const box = (typeof element === 'string' ? document.getElementById(element) : element) ?? document.documentElement
   /**
@@ -42,7 +44,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element } = {}) {
   const coming = new Map()
   const place = { width: box.clientWidth || 1, height: box.clientHeight || 1 }
   // A hair more, since OpenSeadragon takes the finer of two levels that would both do.
-  const first = ask(url, { ...place, dpr: devicePixelRatio * 1.00001, overview: true, describe: true }, coming)
+  const first = ask(url, { ...place, dpr: devicePixelRatio * 1.00001, overview: true, describe: true }, coming, view)
   // Fulfilled once the first view is there: what is coarser waits, since by then hardly any of it is needed.
   const shown = first.then(() => Promise.allSettled([...coming.values()])).catch(() => {})
     .then(() => new Promise((done) => setTimeout(done, LATER)))
@@ -142,10 +144,12 @@ function askTogether(url, { tileSize, levels }, level, jobs, coming) {
  * @param {URL} url the image's
  * @param {object} query the viewport
  * @param {Map<string, Promise<ImageBitmap>>} coming where the tiles are told of as soon as it is known which ones come
+ * @param {Promise<Response>} [begun] the answer, where somebody has asked
  * @returns {Promise<object>} the coverage, before its tiles are there
  */
-async function ask(url, query, coming) {
-  const answer = await fetch(new URL(`${url.pathname}/viewport.tiles?${new URLSearchParams(query)}`, url))
+async function ask(url, query, coming, begun) {
+  const asked = await begun?.catch(() => null)
+  const answer = asked?.ok ? asked : await fetch(new URL(`${url.pathname}/viewport.tiles?${new URLSearchParams(query)}`, url))
   if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
   const parts = partsOf(answer.body.getReader())
   const next = async () => {

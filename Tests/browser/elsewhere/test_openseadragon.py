@@ -105,6 +105,25 @@ class OpenSeadragon(PageTest):
                 self.assertLess(self.difference(visit), 5)
                 self.assertEqual(visit.run("return globalThis.faults"), [])
 
+    def test_a_first_view_that_the_page_has_asked_for_is_taken_and_one_that_failed_is_asked_for_again(self):
+        script = openseadragon.minified().read_text()
+        for failed in (False, True):
+            with self.subTest(failed=failed):
+                visit = self.visit(width=1280, height=800, faults=["404"] if failed else [])
+                begun = f"""<script>const query = new URLSearchParams({{ width: innerWidth, height: innerHeight, dpr: devicePixelRatio * 1.00001,
+                    overview: true, describe: true }})
+                    globalThis.view = fetch(`{ADDRESS}{"-gone" if failed else ""}/viewport.tiles?${{query}}`)</script>"""
+                body = f"{begun}{PAGE}<script type=module>{OPEN.replace('ADDRESS', ADDRESS)}</script>".replace("{ element: 'viewer' }", "{ element: 'viewer', view }")
+                visit.page.route("**/openseadragon.js", lambda route: route.fulfill(content_type="text/javascript", body=script))
+                visit.page.route("**/with-openseadragon", lambda route: route.fulfill(content_type="text/html", body=body))
+                visit.open("with-openseadragon", wait=False)
+                self.sharp(visit)
+                visit.until("return globalThis.askedWhenSharp")
+                views = [url for url in visit.requests if "describe=true" in url]
+                self.assertEqual(len(views), 2 if failed else 1, views)
+                self.assertLess(self.difference(visit), 5)
+                self.assertEqual(visit.run("return globalThis.faults"), [])
+
     def test_a_thousand_random_moves_miss_no_tile(self):
         chance = seed("openseadragon")
         visit = self.osd(width=700, height=500)
