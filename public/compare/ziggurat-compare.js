@@ -1,0 +1,126 @@
+/**
+ * @file `<ziggurat-compare>`: two pictures that show the same part of themselves, one over the other with a slider between
+ * them, or side by side. It needs `viewer/elements.js`, whose viewers it is made of, and imports nothing.
+ */
+
+const KEYS = { ArrowLeft: -2, ArrowRight: 2, PageDown: -10, PageUp: 10, Home: -100, End: 100 }
+const STYLE = `
+  ziggurat-compare { position: relative; display: block; overflow: hidden; aspect-ratio: 3 / 2; }
+  ziggurat-compare > ziggurat-viewer { position: absolute; inset: 0; height: auto; }
+  ziggurat-compare > ziggurat-viewer + ziggurat-viewer { clip-path: inset(0 0 0 var(--part)); }
+  ziggurat-compare[mode="side"] > ziggurat-viewer { inset-inline-end: 50%; clip-path: none; }
+  ziggurat-compare[mode="side"] > ziggurat-viewer + ziggurat-viewer { inset-inline: 50% 0; }
+  ziggurat-compare[mode="side"]::after { content: ""; position: absolute; inset-block: 0; left: 50%; border-inline-start: 1px solid #fff; pointer-events: none; }
+  ziggurat-compare[mode="side"] > [role="slider"] { display: none; }
+  ziggurat-compare > [role="slider"] { position: absolute; inset-block: 0; left: var(--part); width: 44px; translate: -50% 0; padding: 0; border: 0; background: linear-gradient(#fff, #fff) 50% 0 / 2px 100% no-repeat; cursor: ew-resize; touch-action: none; }
+  ziggurat-compare > [role="slider"]::before { content: "⇔"; position: absolute; inset: 50% auto auto 50%; translate: -50% -50%; width: 44px; border-radius: 50%; background: #17181b; color: #fff; font: 20px/44px system-ui; text-align: center; box-shadow: 0 0 0 2px #fff; }
+  ziggurat-compare > [role="slider"]:focus-visible { outline: none; }
+  ziggurat-compare > [role="slider"]:focus-visible::before { box-shadow: 0 0 0 4px #8ec5ff; }
+`
+
+/**
+ * Attributes: `left` and `right`, what the viewers' `src` takes; `mode`, `slider` or `side`; `position`, where the slider
+ * stands, percent from the left; `label`, what the slider is called, else as the pictures are. All count whenever they are set.
+ */
+export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
+  static observedAttributes = ['left', 'right', 'mode', 'position', 'label']
+
+  /** The two viewers: that on the left, and that on the right. @type {HTMLElement[]} */
+  viewers = []
+  /** @type {(() => void) | null} */
+  #endSync = null
+  #connected = new AbortController()
+
+  connectedCallback() {
+    style(this.getRootNode())
+    if (!this.viewers.length) this.#build()
+    this.#connected = new AbortController()
+    customElements.whenDefined('ziggurat-viewer').then(() => {
+      if (!this.isConnected) return
+      this.#endSync?.()
+      this.#endSync = this.viewers[0].syncWith(this.viewers[1])
+      // The one that opens later shows what the other does by then.
+      for (const [viewer, other] of [this.viewers, this.viewers.toReversed()]) {
+        viewer.addEventListener('open', () => {
+          this.#show()
+          if (other.viewport) other.dispatchEvent(new CustomEvent('viewport', { detail: { cause: 'program' } }))
+        }, { signal: this.#connected.signal })
+      }
+    })
+  }
+
+  disconnectedCallback() {
+    this.#connected.abort()
+    this.#endSync?.()
+    this.#endSync = null
+  }
+
+  attributeChangedCallback() { if (this.viewers.length) this.#show() }
+
+  /** Where the slider stands: percent from the left. */
+  get position() {
+    const value = parseFloat(this.getAttribute('position') ?? '50')
+    return Number.isFinite(value) ? Math.min(Math.max(value, 0), 100) : 50
+  }
+  set position(percent) { this.setAttribute('position', String(percent)) }
+
+  #build() {
+    const made = (properties) => Object.assign(document.createElement('ziggurat-viewer'), properties)
+    this.viewers = [made({}), made({})]
+    for (const viewer of this.viewers) {
+      viewer.setAttribute('navigator', 'none')
+      viewer.setAttribute('controls', 'none')
+    }
+    this.slider = Object.assign(document.createElement('button'), { type: 'button', role: 'slider', ariaValueMin: '0', ariaValueMax: '100' })
+    let isHeld = false
+    this.slider.onpointerdown = (event) => {
+      isHeld = true
+      this.slider.setPointerCapture(event.pointerId)
+    }
+    this.slider.onpointermove = ({ clientX }) => {
+      const { left, width } = this.getBoundingClientRect()
+      if (isHeld) this.#move(100 * (clientX - left) / width)
+    }
+    this.slider.onlostpointercapture = () => { isHeld = false }
+    this.slider.onkeydown = (event) => {
+      if (!(event.key in KEYS)) return
+      event.preventDefault()
+      this.#move(this.position + KEYS[event.key])
+    }
+    this.append(...this.viewers, this.slider)
+    this.#show()
+  }
+
+  #move(percent) {
+    this.position = Math.round(10 * Math.min(Math.max(percent, 0), 100)) / 10
+    this.dispatchEvent(new Event('input'))
+  }
+
+  #show() {
+    const [left, right] = this.viewers
+    for (const [viewer, name] of [[left, 'left'], [right, 'right']]) {
+      const src = this.getAttribute(name) ?? ''
+      if ((viewer.getAttribute('src') ?? '') !== src) viewer.setAttribute('src', src)
+    }
+    // One bar is enough, since what it does to the one, the other does, too; the slider would cut it in two.
+    if (this.getAttribute('mode') === 'side') right.removeAttribute('controls')
+    else right.setAttribute('controls', 'none')
+    this.style.setProperty('--part', `${this.position}%`)
+    // What the pictures are called is said in every language.
+    this.slider.ariaLabel = this.getAttribute('label') ?? this.viewers.map(({ source }) => source?.title ?? '').join(' | ')
+    this.slider.ariaValueNow = String(Math.round(this.position))
+  }
+}
+
+const styled = new WeakSet()
+
+/** The sheet for a document or shadow root that holds such elements: no style stands in an attribute, whatever a page allows. */
+function style(root) {
+  if (styled.has(root)) return
+  styled.add(root)
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(STYLE)
+  root.adoptedStyleSheets.push(sheet)
+}
+
+if (globalThis.customElements && !customElements.get('ziggurat-compare')) customElements.define('ziggurat-compare', ZigguratCompare)
