@@ -136,7 +136,9 @@ let package = Package(
       ["Files", "PrivateSpaces", "CSodium", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("CatalogTests", ["Files", "Catalog", "CSQLite", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("ImageLibraryTests", ["ImageLibrary", "Files", "TileStorage", "TestSupport"]),
-    tests("ObjectStoreTests", ["Files", "ObjectStore", "Threads", "TileStorage", "TestSupport"]),
+    tests(
+      "ObjectStoreTests",
+      ["Files", "ObjectStore", "Threads", "TileStorage", "TileGeometry", "TestSupport"]),
     tests("ThreadsTests", ["Threads"]),
     tests("UploadingTests", ["Files", "Uploading", "TestSupport"]),
     tests("MetadataTests", ["Files", "Metadata", "TileStorage", "TestSupport"]),

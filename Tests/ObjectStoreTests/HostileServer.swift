@@ -108,6 +108,8 @@ final class HostileServer: Sendable {
 
   var endpoint: String { "http://127.0.0.1:\(port)" }
 
+  var requestCount: Int { seen.withLock { $0.count } }
+
   var requests: [Request] { seen.withLock { $0 } }
 
   /// Nobody can connect any more.

@@ -157,12 +157,10 @@ struct ObjectClientTests {
     #expect(server.requests.count <= 400 + 40 + 20)
   }
 
-  @Test func `a store that is silent is given up in time, and one that is gone at once`() throws {
+  @Test func `a store that is silent is given up, and one that is gone at once`() throws {
     let server = HostileServer([Self.path: Self.object]) { _, _ in .silent }
     let client = try Self.client(server)
-    let start = ContinuousClock.now
     #expect(Self.read(client, 0..<10, within: .milliseconds(300)) == .failure(.unavailable(.seconds(1))))
-    #expect(ContinuousClock.now - start >= .milliseconds(300))
     server.stop()
     #expect(Self.read(client, 0..<10) == .failure(.unavailable(.seconds(1))))
   }

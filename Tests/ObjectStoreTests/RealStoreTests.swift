@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
 import Testing
-import TileStorage
+import Threads
 
 @testable import ObjectStore
+@testable import TileStorage
 
 /// The same against a real store, of which `Tests/scale/with-ceph` tells by the environment.
 @Suite(
@@ -84,5 +85,68 @@ struct RealStoreTests {
     #expect(ObjectClientTests.readEnd(client, key: "none", 1).map(\.pin) == .failure(.refused(403)))
     let right = try #require(ObjectClient(address, settings))
     #expect(ObjectClientTests.readEnd(right, key: "none", 1).map(\.pin) == .failure(.missing))
+  }
+
+  /// How often the gateway was asked to read the key, by its own log.
+  private func reads(of key: String) throws -> Int {
+    let log = try #require(ProcessInfo.processInfo.environment["ZIGGURAT_TEST_STORE_LOG"])
+    let text = String(decoding: try bytes(ofFile: log), as: UTF8.self)
+    return text.split(separator: "\n").count { $0.contains("\"GET /") && $0.contains("/\(key) ") }
+  }
+
+  @Test func `an archive costs as few reads as can be, and has the folder's tiles`() throws {
+    let path = folder("a.szi")
+    try StoredArchive.write(to: path)
+    let content = try bytes(ofFile: path)
+    let key = "\(address.prefix)szi/ab/a.szi"
+    _ = try writer().put(file: path, sha256: SHA256.of(content), key: key)
+    let client = try #require(ObjectClient(address, settings))
+    let memory = ObjectMemory(limit: 64 << 20)
+    let reference = try TileArchive(path: path)
+
+    // Cold, with its coarsest tiles.
+    let image = try StoredArchive.open(client, key, memory).get()
+    let archive = image.archive()
+    #expect(archive.generation == reference.generation)
+    for level in 0...archive.pyramid.finestSingleTileLevel {
+      let number = try #require(archive.tileIndex(level: level, column: 0, row: 0))
+      #expect(archive.tile(number)?.elementsEqual(StoredArchive.tile(number)) == true)
+    }
+    // Stamps, which conditions are decided by, ask nobody.
+    #expect((0..<archive.pyramid.tileCount).allSatisfy { archive.stamp(ofTile: $0) == 0 })
+    #expect(client.counts.requests == 1)
+
+    // A thousand at once.
+    let (cold, came) = (archive.pyramid.tileCount - 1, WakeUps())
+    StartedThread.several(8) { _ in
+      for _ in 0..<125 {
+        if case .notHereYet(let arrival) = archive.stored(cold) {
+          arrival.whenHere { came.signal() }
+        } else {
+          came.signal()
+        }
+      }
+    }
+    for _ in 0..<1000 { came.wait() }
+    #expect(archive.tile(cold)?.elementsEqual(StoredArchive.tile(cold)) == true)
+    #expect(client.counts.requests == 2)
+
+    // A window of 1280×800 at full size.
+    let top = archive.pyramid.topLevel
+    let window = (0..<7).flatMap { row in
+      (0..<10).compactMap { archive.tileIndex(level: top, column: $0, row: row) }
+    }
+    archive.expect(window)
+    #expect(window.allSatisfy { archive.tile($0)?.elementsEqual(StoredArchive.tile($0)) == true })
+    #expect(client.counts.requests <= 2 + 6)
+
+    for number in 0..<archive.pyramid.tileCount {
+      #expect(archive.tile(number)?.elementsEqual(reference.tile(number)!) == true)
+    }
+    #expect(client.counts.faults == 0)
+    // The log is written behind the answers.
+    let (asked, end) = (client.counts.requests, ContinuousClock.now + .seconds(30))
+    while try reads(of: key) < asked, .now < end { usleep(10_000) }
+    #expect(try reads(of: key) == asked)
   }
 }

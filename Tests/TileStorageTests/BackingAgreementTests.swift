@@ -24,6 +24,11 @@ struct BackingAgreementTests {
   static let storages = [
     Storage(testDescription: "Deep Zoom folder", keep: { try folder($0, $1) }),
     Storage(testDescription: "memory") { image, _ in TileArchive(inMemory: image.pyramid, tile: image.tile) },
+    Storage(testDescription: "object store") { image, folder in
+      _ = try zip(image, folder)
+      let store = PlacidStore(["key": try bytes(ofFile: folder("zip.zip"))])
+      return try store.open("key", ObjectMemory(limit: 1 << 20)).archive()
+    },
   ]
 
   @Test("tiles are those of a mapped ZIP, and what is left out is", arguments: storages)

@@ -2,7 +2,7 @@ import Glibc
 package import HTTPMessages
 import Synchronization
 import Threads
-import TileRendering
+import TileStorage
 
 /// Renders on threads of its own, of lower priority than those that answer; equal jobs in flight are
 /// rendered once, finished ones are kept in memory as long as there is room.

@@ -53,7 +53,7 @@ public final class TileArchive: Sendable {
   private init(_ zip: MappedZIP) {
     (name, pyramid, format) = (zip.name, zip.descriptor.pyramid, zip.descriptor.format)
     (fileExtension, generation) = (zip.descriptor.fileExtension, zip.generation)
-    (grid, levels) = (zip.index.grid, zip.levels)
+    (grid, levels) = (zip.grid, zip.levels)
     (self.zip, backing) = (zip, nil)
   }
 
@@ -119,8 +119,11 @@ public final class TileArchive: Sendable {
   /// Has all these tiles come that are not here yet, together.
   package func expect(_ numbers: [Int]) {
     guard let backing, backing.mayBeLate else { return }
-    for number in numbers { _ = backing.tile(number) }
+    backing.expect(numbers)
   }
+
+  /// Whether tiles may be not here yet.
+  package var mayBeLate: Bool { backing?.mayBeLate ?? false }
 
   /// The tile's stamp without the tile; nil where there is no such tile.
   package func stamp(ofTile number: Int) -> UInt64? {

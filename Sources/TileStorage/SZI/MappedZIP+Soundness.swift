@@ -19,7 +19,7 @@ extension MappedZIP {
     guard let directory = try? ZIPDirectory(file.bytes), directory.endsFile(file.bytes) else {
       return "its ZIP directory does not end the file"
     }
-    let places = index.places
+    let places = places
     guard !places.isEmpty else { return nil }
     var (first, last) = (0, 0)
     for number in places.indices {

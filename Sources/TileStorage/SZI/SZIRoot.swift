@@ -10,22 +10,33 @@ struct SZIRoot {
   private let prefix: [UInt8]
   /// `NAME_files/`, where tiles are, behind the prefix.
   private let tiles: [UInt8]
+  private static let action = "read the archive"
 
-  init(_ directory: ZIPDirectory, _ file: UnsafeRawBufferPointer) throws(StorageError) {
-    let action = "read the archive"
-    var found: (folder: [UInt8], data: UnsafeRawBufferPointer)?
-    try directory.forEntries { (entry) throws(StorageError) in
-      guard found == nil, let folder = Self.folder(ofDescriptor: entry.name) else { return }
-      guard entry.isPlain,
-        let data = ZIPLocalEntry.data(in: file, headerOffset: entry.headerOffset, size: entry.size)
-      else { throw StorageError(action, "its descriptor cannot be read") }
-      found = (folder, data)
+  /// - Parameter data: the bytes of an entry; nil where they cannot be read.
+  init(
+    _ directory: ZIPDirectory, _ data: (ZIPDirectory.Entry) -> UnsafeRawBufferPointer?
+  ) throws(StorageError) {
+    let found = try Self.findDescriptor(directory)
+    guard found.entry.isPlain, let bytes = data(found.entry) else {
+      throw StorageError(Self.action, "its descriptor cannot be read")
     }
-    guard let found else { throw StorageError(action, "it holds no NAME/NAME.dzi") }
     name = String(decoding: found.folder, as: UTF8.self)
-    descriptor = try DeepZoomDescriptor(xml: Data(found.data.prefix(65_537)))
+    descriptor = try DeepZoomDescriptor(xml: Data(bytes.prefix(65_537)))
     prefix = found.folder + "/".utf8
     tiles = found.folder + "_files/".utf8
+  }
+
+  /// The first `NAME/NAME.dzi`.
+  static func findDescriptor(
+    _ directory: ZIPDirectory
+  ) throws(StorageError) -> (folder: [UInt8], entry: ZIPDirectory.Entry) {
+    var found: (folder: [UInt8], entry: ZIPDirectory.Entry)?
+    try directory.forEntries { (entry) throws(StorageError) in
+      guard found == nil, let folder = folder(ofDescriptor: entry.name) else { return }
+      found = (folder, entry)
+    }
+    guard let found else { throw StorageError(action, "it holds no NAME/NAME.dzi") }
+    return found
   }
 
   /// `NAME` of `NAME/NAME.dzi`, else nil. Bytes, because old ZIP programs write names that are not UTF-8.
@@ -55,6 +66,11 @@ struct SZIRoot {
       entry.dropFirst(at).elementsEqual(descriptor.fileExtension.utf8)
     else { return nil }
     return TileAddress(level: level, column: column, row: row)
+  }
+
+  /// The inverse.
+  func name(ofTile address: TileAddress) -> [UInt8] {
+    prefix + tiles + "\(address.level)/\(address.column)_\(address.row).\(descriptor.fileExtension)".utf8
   }
 
   private func number(_ text: UnsafeRawBufferPointer, _ at: inout Int, until end: UInt8) -> Int? {

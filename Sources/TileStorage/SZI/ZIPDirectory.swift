@@ -16,26 +16,49 @@ struct ZIPDirectory {
   let count: Int
   private static let action = "read the archive"
 
-  init(_ file: UnsafeRawBufferPointer) throws(StorageError) {
-    guard let end = Self.findEnd(file) else {
-      throw StorageError(Self.action, "no ZIP directory at its end: not an archive, or cut short")
+  /// Where a directory lies in its file.
+  enum Extent {
+    case here(count: Int, Range<Int>)
+    /// It begins there, before the bytes that were looked at.
+    case before(Int)
+  }
+
+  /// - Parameter start: where in the file the bytes begin, which go on to its end.
+  init(_ file: UnsafeRawBufferPointer, at start: Int = 0) throws(StorageError) {
+    guard case .here(let count, let range) = try Self.extent(file, at: start) else {
+      throw StorageError(Self.action, "its ZIP directory is damaged or cut short")
+    }
+    bytes = UnsafeRawBufferPointer(rebasing: file[range.lowerBound - start..<range.upperBound - start])
+    self.count = count
+  }
+
+  /// Found from the file's end.
+  /// - Parameter start: where in the file the bytes begin, which go on to its end.
+  static func extent(_ file: UnsafeRawBufferPointer, at start: Int) throws(StorageError) -> Extent {
+    guard let end = findEnd(file) else {
+      throw StorageError(action, "no ZIP directory at its end: not an archive, or cut short")
     }
     var count = file.little16(at: end + 10)
     var size = file.little32(at: end + 12)
     var offset = file.little32(at: end + 16)
     let locator = end - ZIPRecord.end64LocatorSize
     if locator >= 0, file.little32(at: locator) == ZIPRecord.end64Locator {
-      guard let at = file.little64(at: locator + 8), at <= locator - ZIPRecord.end64Size,
-        file.little32(at: at) == ZIPRecord.end64, let count64 = file.little64(at: at + 32),
+      func damaged() -> StorageError { StorageError(action, "its ZIP64 directory end is damaged") }
+      guard let far = file.little64(at: locator + 8), far <= start + locator - ZIPRecord.end64Size else {
+        throw damaged()
+      }
+      guard far >= start else { return .before(far) }
+      let at = far - start
+      guard file.little32(at: at) == ZIPRecord.end64, let count64 = file.little64(at: at + 32),
         let size64 = file.little64(at: at + 40), let offset64 = file.little64(at: at + 48)
-      else { throw StorageError(Self.action, "its ZIP64 directory end is damaged") }
+      else { throw damaged() }
       (count, size, offset) = (count64, size64, offset64)
     }
-    guard offset <= end, size <= end - offset, count <= size / ZIPRecord.centralEntrySize else {
-      throw StorageError(Self.action, "its ZIP directory is damaged or cut short")
+    guard offset <= start + end, size <= start + end - offset, count <= size / ZIPRecord.centralEntrySize
+    else {
+      throw StorageError(action, "its ZIP directory is damaged or cut short")
     }
-    bytes = UnsafeRawBufferPointer(rebasing: file[offset..<offset + size])
-    self.count = count
+    return offset < start ? .before(offset) : .here(count: count, offset..<offset + size)
   }
 
   /// Whether nothing but its end records follows it: no comment, and not the end of another archive.

@@ -21,6 +21,12 @@ extension Router {
     let hold = archive.hasStamps ? site.mappedTiles.hold(tiles.count, by: client) : nil
     let json = answer.json(of: tiles)
     let failure = Response.problem(500, "Unreadable", "a tile cannot be read from its archive")
+    if archive.mayBeLate {
+      archive.expect(
+        tiles.compactMap {
+          archive.tileIndex(level: $0.address.level, column: $0.address.column, row: $0.address.row)
+        })
+    }
     var parts: [UnsafeRawBufferPointer] = []
     parts.reserveCapacity(tiles.count)
     var stamps: UInt64 = 0

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import TileRendering
+@testable import TileStorage
 
 struct LeastRecentlyUsedTests {
   @Test("it holds what a plain list of the same rules holds, over random work")

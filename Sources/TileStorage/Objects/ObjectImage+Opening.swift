@@ -1,0 +1,104 @@
+package import Files
+import Glibc
+import TileGeometry
+
+extension ObjectImage {
+  /// Bytes of the end that are read first: the directory of an archive of 2,500 tiles, and what stands before it.
+  static let endCount = 256 << 10
+  /// Bytes before a directory that are read with it: the descriptor and small entries of ours.
+  private static let before = 64 << 10
+  /// Bytes of a directory: of ten million tiles.
+  private static let longestDirectory = 1 << 30
+
+  /// Opens the archive under a key: by one read of its end, by a second where it has more than 2,500 tiles.
+  /// - Parameters:
+  ///   - generation: that the archive is to have; nil where none is known. Its directory has no checksum of its own.
+  ///   - done: told once, on a thread that may wait.
+  package static func open(
+    key: String, generation: UInt64? = nil, from store: any ObjectReading, _ memory: ObjectMemory,
+    _ done: @escaping @Sendable (Result<ObjectImage, StorageError>) -> Void
+  ) {
+    let opening = Opening(generation: generation, store: store, memory: memory, done: done)
+    store.readEnd(ofKey: key, atMost: endCount, by: .now + patience) { result in
+      _ = ObjectMemory.workers.submit(always: true) {
+        switch result {
+        case .failure(let fault): done(.failure(fault.error(key)))
+        case .success(let end): opening.take(end.pin, [end.bytes], rounds: 0)
+        }
+      }
+    }
+  }
+
+  /// What is known on the way.
+  private struct Opening: Sendable {
+    let generation: UInt64?
+    let store: any ObjectReading
+    let memory: ObjectMemory
+    let done: @Sendable (Result<ObjectImage, StorageError>) -> Void
+
+    /// - Parameter pieces: of the object's end, one behind the other.
+    func take(_ pin: ObjectPin, _ pieces: [ObjectBytes], rounds: Int) {
+      let end = pieces.count == 1 ? pieces[0] : ObjectBytes(copying: pieces.flatMap { Array($0.bytes) })
+      let start = pin.byteCount - end.bytes.count
+      do throws(StorageError) {
+        if case .before(let first) = try ZIPDirectory.extent(end.bytes, at: start) {
+          let from = max(0, first - ObjectImage.before)
+          // The end of a long directory may lie before what was read, and the directory before that.
+          guard rounds < 2, start - from <= ObjectImage.longestDirectory else {
+            throw StorageError("read the archive", "its ZIP directory is damaged or too long")
+          }
+          return read(pin, from..<start) { take(pin, [$0, end], rounds: rounds + 1) }
+        }
+        let entry = try SZIRoot.findDescriptor(ZIPDirectory(end.bytes, at: start)).entry
+        if entry.headerOffset >= start { return try finish(pin, end, start, descriptor: end, at: start) }
+        // Archives of others have it anywhere.
+        let most = ZIPRecord.localHeaderSize + 2 * 0xffff + min(entry.size, 0x1_0001)
+        let range = entry.headerOffset..<min(entry.headerOffset + most, pin.byteCount)
+        read(pin, range) { bytes in
+          do throws(StorageError) {
+            try finish(pin, end, start, descriptor: bytes, at: range.lowerBound)
+          } catch {
+            done(.failure(error.during("open the object \(pin.key)")))
+          }
+        }
+      } catch { done(.failure(error.during("open the object \(pin.key)"))) }
+    }
+
+    private func read(
+      _ pin: ObjectPin, _ range: Range<Int>, _ body: @escaping @Sendable (ObjectBytes) -> Void
+    ) {
+      store.read(pin, range, by: .now + ObjectImage.patience) { result in
+        _ = ObjectMemory.workers.submit(always: true) {
+          switch result {
+          case .failure(let fault): done(.failure(fault.error(pin.key)))
+          case .success(let bytes): body(bytes)
+          }
+        }
+      }
+    }
+
+    private func finish(
+      _ pin: ObjectPin, _ end: ObjectBytes, _ start: Int, descriptor: ObjectBytes, at descriptorStart: Int
+    ) throws(StorageError) {
+      let directory = try ZIPDirectory(end.bytes, at: start)
+      let root = try SZIRoot(directory) { entry in
+        let bytes = ZIPLocalEntry.data(
+          in: descriptor.bytes, headerOffset: entry.headerOffset - descriptorStart, size: entry.size)
+        return bytes.flatMap { checksum($0) == entry.crc ? $0 : nil }
+      }
+      let contents = try SZIContents(directory, root)
+      guard generation == nil || generation == contents.generation else {
+        throw StorageError("read the archive", "it is not the version that is listed", kind: .unreachable)
+      }
+      var entries: [String: ObjectBytes] = [:]
+      for (name, place) in contents.others where place.headerOffset >= start {
+        let bytes = ZIPLocalEntry.data(
+          in: end.bytes, headerOffset: place.headerOffset - start, size: Int(place.size))
+        if let bytes, checksum(bytes) == place.crc { entries[name] = ObjectBytes(copying: bytes) }
+      }
+      let image = ObjectImage(pin, contents, entries: entries, from: store, memory)
+      image.keepTiles(in: end)
+      done(.success(image))
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Synchronization
+
+/// The tiles of an archive in an object store for those who have it open: what was given stays as long as this.
+final class ObjectTiles: TileBacking {
+  private struct Held {
+    var tiles: [Int: ObjectBytes] = [:]
+    var entries: [String: ObjectBytes] = [:]
+    var bytes = 0
+  }
+
+  private let image: ObjectImage
+  private let held = Mutex(Held())
+  /// Bytes, before the archive is opened anew.
+  private static let most = 16 << 20
+  /// Where archives together hold much, one that holds less than this is not opened anew for that.
+  private static let least = 256 << 10
+
+  init(_ image: ObjectImage) { self.image = image }
+
+  deinit { image.memory.letGo(held.withLock { $0.bytes }) }
+
+  var mayBeLate: Bool { true }
+
+  var levels: LevelSet { image.contents.levels }
+
+  var byteCount: Int? { image.pin.byteCount }
+
+  var isWornOut: Bool {
+    let bytes = held.withLock { $0.bytes }
+    return bytes > Self.most || (bytes > Self.least && image.memory.isHeldUp) || image.isReplaced
+  }
+
+  func tile(_ number: Int) -> StoredTile {
+    if let here = here(number) { return here }
+    image.fetch([number], for: self)
+    return .notHereYet(TileArrival { [image] in image.observe(number, $0) })
+  }
+
+  func expect(_ numbers: [Int]) {
+    let missing = Set(numbers).filter { here($0) == nil }
+    if !missing.isEmpty { image.fetch(missing.sorted(), for: self) }
+  }
+
+  /// Nil where the tile has to be fetched.
+  private func here(_ number: Int) -> StoredTile? {
+    if let tile = held.withLock({ $0.tiles[number] }) { return .here(tile.bytes, stamp: 0) }
+    guard image.contents.place(number) != nil else {
+      return image.contents.lacks(number) ? .notThere : .unreadable
+    }
+    if let tile = image.memory.tile(image.place(number)) { return .here(hold(tile, number).bytes, stamp: 0) }
+    return switch image.failure(number) {
+    case .unreachable: .unreachable
+    case .unreadable: .unreadable
+    case nil: nil
+    }
+  }
+
+  /// What is given of a tile from now on: the first that came.
+  @discardableResult
+  func hold(_ tile: ObjectBytes, _ number: Int) -> ObjectBytes {
+    held.withLock { held in
+      if let first = held.tiles[number] { return first }
+      held.tiles[number] = tile
+      held.bytes += tile.bytes.count
+      image.memory.hold(tile.bytes.count)
+      return tile
+    }
+  }
+
+  func stamp(ofTile number: Int) -> UInt64? { image.contents.place(number) == nil ? nil : 0 }
+
+  func numbersOfTiles() -> [Int]? { nil }
+
+  func entry(_ relativeName: String) -> UnsafeRawBufferPointer? {
+    if let bytes = held.withLock({ $0.entries[relativeName] }) { return bytes.bytes }
+    guard let bytes = image.entry(relativeName) else { return nil }
+    return held.withLock { held in
+      if let first = held.entries[relativeName] { return first.bytes }
+      held.entries[relativeName] = bytes
+      held.bytes += bytes.bytes.count
+      image.memory.hold(bytes.bytes.count)
+      return bytes.bytes
+    }
+  }
+
+  var entryNames: [String] { image.contents.others.keys.sorted() }
+}

@@ -1,0 +1,213 @@
+import Files
+import Synchronization
+import TestSupport
+import Testing
+import Threads
+import TileGeometry
+
+@testable import TileStorage
+
+/// Archives in an object store, besides what every storage has to do.
+struct ObjectTilesTests {
+  /// Some 90 tiles of 9 kB, so that most of them lie before the end that is read first.
+  private static let pyramid = SmallArchive.pyramid(1000, 700, tileSize: 128)
+  private static let whole: (bytes: [UInt8], generation: UInt64) = {
+    let folder = try! TemporaryFolder()
+    let path = folder("a.szi")
+    let writer = try! SZIWriter(destination: path, name: "a", pyramid: pyramid, format: .jpeg)
+    for number in (0..<pyramid.tileCount).reversed() {
+      try! tile(number).withUnsafeBytes { try writer.append(tile: number, $0, crc: checksum($0)) }
+    }
+    try! writer.append("vendor/note", Array("a note".utf8))
+    _ = try! writer.finish()
+    return (try! bytes(ofFile: path), try! TileArchive(path: path).generation)
+  }()
+
+  private static func tile(_ number: Int) -> [UInt8] {
+    var random = SplitMix(UInt64(number))
+    return (0..<9000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+  }
+
+  private static let memory = ObjectMemory(limit: 64 << 20)
+  /// A tile at the front, far from the end.
+  private static let cold = pyramid.tileCount - 1
+
+  private static func store(_ change: @escaping PlacidStore.Change = { $1 }) -> PlacidStore {
+    PlacidStore(["a": whole.bytes], change)
+  }
+
+  @Test func `an archive opens by one read, which has its coarse tiles and its entries`() throws {
+    let store = Self.store()
+    let archive = try store.open("a", Self.memory).archive()
+    #expect(
+      archive.pyramid == Self.pyramid && archive.name == "a" && archive.generation == Self.whole.generation)
+    for level in 0...Self.pyramid.finestSingleTileLevel {
+      let number = try #require(archive.tileIndex(level: level, column: 0, row: 0))
+      #expect(archive.copy(number) == Self.tile(number))
+    }
+    #expect(archive.entry("vendor/note").map { Array($0) } == Array("a note".utf8))
+    #expect(archive.entryNames == ["a.dzi", "vendor/note"] && archive.isIntact("vendor/note"))
+    #expect(
+      archive.byteCount == Self.whole.bytes.count
+        && store.reads == [Self.whole.bytes.count - 262_144..<Self.whole.bytes.count])
+  }
+
+  @Test func `a thousand who ask for one tile at once have it by one read`() throws {
+    let store = Self.store()
+    let image = try store.open("a", Self.memory)
+    let (archives, came) = ([image.archive(), image.archive()], WakeUps())
+    StartedThread.several(4) { number in
+      for turn in 0..<250 {
+        let archive = archives[(number + turn) % 2]
+        if case .notHereYet(let arrival) = archive.stored(Self.cold) {
+          arrival.whenHere { came.signal() }
+        } else {
+          came.signal()
+        }
+      }
+    }
+    for _ in 0..<1000 { came.wait() }
+    #expect(archives.allSatisfy { $0.copy(Self.cold) == Self.tile(Self.cold) })
+    #expect(store.reads.count == 2)
+  }
+
+  @Test func `tiles that are expected together come by one read for each row`() throws {
+    let store = Self.store()
+    let archive = try store.open("a", Self.memory).archive()
+    let numbers = (3..<5).flatMap { row in
+      (1..<4).map { archive.tileIndex(level: Self.pyramid.topLevel, column: $0, row: row)! }
+    }
+    archive.expect(numbers)
+    for number in numbers { #expect(archive.copy(number) == Self.tile(number)) }
+    #expect(store.reads.count == 3)
+    archive.expect(numbers)
+    #expect(store.reads.count == 3)
+  }
+
+  @Test func `what was read once stays for those who open the archive anew, as long as there is memory`()
+    throws
+  {
+    let (store, memory) = (Self.store(), ObjectMemory(limit: 100_000))
+    let image = try store.open("a", memory)
+    let first = image.archive()
+    _ = (first.copy(Self.cold), image.archive().copy(Self.cold))
+    #expect(store.reads.count == 2)
+    for number in 0..<40 { _ = first.copy(Self.pyramid.tileCount - 2 - number) }
+    #expect(memory.counts.bytes <= 100_000 && first.isWornOut && !image.archive().isWornOut)
+    let reads = store.reads.count
+    #expect(first.copy(Self.cold) == Self.tile(Self.cold) && store.reads.count == reads)
+    #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold) && store.reads.count == reads + 1)
+  }
+
+  @Test(
+    "a tile that cannot be had now is told once, and asked for again later",
+    arguments: [ObjectFault.cut, .damaged, .refused(403), .unavailable(.seconds(1))])
+  func passingFaults(_ fault: ObjectFault) throws {
+    let store = Self.store { number, answer in number == 1 ? .failure(fault) : answer }
+    let image = try store.open("a", ObjectMemory(limit: 1 << 20))
+    #expect(Self.told(image.archive().awaited(Self.cold)) == "unreachable")
+    #expect(Self.told(image.archive().stored(Self.cold)) == "unreachable" && store.reads.count == 2)
+    while image.failure(Self.cold) != nil {}
+    #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold))
+  }
+
+  @Test func `another version, and none, are no tiles`() throws {
+    let replaced = try Self.store { $0 == 1 ? .failure(.otherVersion) : $1 }.open("a", Self.memory)
+    let archive = replaced.archive()
+    #expect(
+      Self.told(archive.awaited(Self.cold)) == "unreachable" && archive.isWornOut && replaced.isReplaced)
+    let gone = try Self.store { $0 == 1 ? .failure(.missing) : $1 }.open("a", Self.memory)
+    #expect(Self.told(gone.archive().awaited(Self.cold)) == "unreadable")
+  }
+
+  /// The answer with one bit turned.
+  private static func flipped(_ answer: Result<ObjectEnd, ObjectFault>, _ at: Int) -> Result<
+    ObjectEnd, ObjectFault
+  > {
+    answer.map { end in
+      var bytes = Array(end.bytes.bytes)
+      bytes[at / 8 % bytes.count] ^= 1 << UInt8(at % 8)
+      return ObjectEnd(pin: end.pin, bytes: ObjectBytes(copying: bytes))
+    }
+  }
+
+  @Test func `a tile that was damaged on its way is read once more, one that is damaged is no tile`() throws {
+    let once = Self.store { number, answer in number == 1 ? Self.flipped(answer, 40_000) : answer }
+    #expect(try once.open("a", Self.memory).archive().copy(Self.cold) == Self.tile(Self.cold))
+    #expect(once.reads.count == 3 && once.reads[1] == once.reads[2])
+    let always = Self.store { number, answer in number == 0 ? answer : Self.flipped(answer, 40_000) }
+    #expect(Self.told(try always.open("a", Self.memory).archive().awaited(Self.cold)) == "unreadable")
+    #expect(always.reads.count == 3)
+  }
+
+  @Test func `a directory in which any bit was turned gives no wrong tile`() throws {
+    let seed = SplitMix.runSeed
+    var random = SplitMix(seed)
+    let directory = (Self.whole.bytes.count - 12_000..<Self.whole.bytes.count).map {
+      $0 - (Self.whole.bytes.count - 262_144)
+    }
+    for _ in 0..<400 {
+      let bit = random.pick(Array(directory)) * 8 + random.below(8)
+      let store = Self.store { number, answer in number == 0 ? Self.flipped(answer, bit) : answer }
+      let memory = ObjectMemory(limit: 1 << 20)
+      guard let image = try? store.open("a", memory) else { continue }
+      let archive = image.archive()
+      for number in [0, 3, Self.cold, Self.cold - random.below(60)] where archive.pyramid == Self.pyramid {
+        if let tile = archive.copy(number) { #expect(tile == Self.tile(number), "seed \(seed), bit \(bit)") }
+      }
+      #expect(
+        (try? Self.store { $0 == 0 ? Self.flipped($1, bit) : $1 }.open(
+          "a", generation: Self.whole.generation, memory))
+          == nil || archive.generation == Self.whole.generation, "seed \(seed), bit \(bit)")
+    }
+  }
+
+  @Test func `an archive that is not the one that is listed cannot be reached`() throws {
+    let error = #expect(throws: StorageError.self) {
+      _ = try Self.store().open("a", generation: Self.whole.generation ^ 1, Self.memory)
+    }
+    #expect(error?.kind == .unreachable)
+    #expect(
+      try Self.store().open("a", generation: Self.whole.generation, Self.memory).contents.generation
+        == Self.whole.generation)
+    let missing = #expect(throws: StorageError.self) { _ = try Self.store().open("b", Self.memory) }
+    #expect(missing?.kind == .notThere)
+  }
+
+  @Test func `an end that is cut short opens nothing`() throws {
+    for count in [0, 1, 21, 22, 5000, 262_143] {
+      let store = Self.store { number, answer in
+        number > 0
+          ? answer
+          : answer.map { ObjectEnd(pin: $0.pin, bytes: ObjectBytes(copying: $0.bytes.bytes.prefix(count))) }
+      }
+      #expect(throws: StorageError.self) { _ = try store.open("a", Self.memory) }
+    }
+  }
+
+  @Test func `spans hold what is near, and no more than a megabyte`() {
+    func part(_ tile: Int, _ start: Int, _ count: Int) -> ObjectSpan.Part {
+      .init(tile: tile, range: start..<start + count)
+    }
+    let gap = ObjectSpan.widestGap
+    func ranges(_ parts: [ObjectSpan.Part]) -> [Range<Int>] { ObjectSpan.holding(parts).map(\.range) }
+    #expect(ranges([part(1, 100, 10), part(0, 0, 100)]) == [0..<110])
+    #expect(ranges([part(0, 0, 100), part(1, 100 + gap, 10)]) == [0..<110 + gap])
+    #expect(ranges([part(0, 0, 100), part(1, 101 + gap, 10)]) == [0..<100, 101 + gap..<111 + gap])
+    let most = ObjectSpan.longest
+    #expect(
+      ranges([part(0, 0, most - 10), part(1, most - 10, 11)]) == [0..<most - 10, most - 10..<most + 1])
+    #expect(ranges([part(0, 0, 2 * most), part(1, 2 * most, 5)]) == [0..<2 * most, 2 * most..<2 * most + 5])
+    #expect(ranges([part(0, 0, 100), part(1, 10, 5)]) == [0..<100])
+  }
+
+  private static func told(_ tile: StoredTile) -> String {
+    switch tile {
+    case .here: "here"
+    case .notThere: "not there"
+    case .notHereYet: "not here yet"
+    case .unreachable: "unreachable"
+    case .unreadable: "unreadable"
+    }
+  }
+}
