@@ -18,6 +18,8 @@ package struct Access: Sendable {
   package var proxies = TrustedProxies.none
   package var hosts = HostNames(own: [])
   package var origins = AllowedOrigins.any
+  /// Everybody may have the files from which images were made, where they are kept.
+  package var offersOriginals = false
   /// Who may frame a picture's page.
   package var frames = FrameAncestors.any
 

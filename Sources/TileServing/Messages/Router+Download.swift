@@ -49,9 +49,11 @@ extension Router {
 
   // MARK: The file as it was uploaded
 
-  /// Where it is kept, for who may change the library: it tells more than the picture does, as where it was taken.
+  /// Where it is kept, for who may change the library, or everybody where the owner wants that: it tells more than the
+  /// picture does, as where it was taken.
   func keptSource(_ id: ImageID) -> KeptSource? {
-    guard visitor.mayWrite, site.uploads?.limits.keepsSources == true, !id.isPrivate,
+    let isForWriters = visitor.mayWrite && site.uploads?.limits.keepsSources == true
+    guard isForWriters || site.access.offersOriginals, !id.isPrivate,
       let record = try? site.library.archive(id)?.buildRecord
     else { return nil }
     return KeptSource(of: id, sentAs: record.sourceName, in: site.library.root)
@@ -63,8 +65,10 @@ extension Router {
     }
     let bytes = source.file.bytes
     let response = Response(
-      200, [("Content-Type", source.mediaType)],
+      200, [("Content-Type", source.mediaType), ("Cache-Control", "no-cache"), Response.anyOrigin],
       .gathered(GatheredBytes(bytes, keeping: [source.file]), 0..<bytes.count))
-    return saved(id, ending: source.ending) { .now(response.madePrivate) }
+    return saved(id, ending: source.ending) {
+      .now(site.access.offersOriginals ? response : response.madePrivate)
+    }
   }
 }

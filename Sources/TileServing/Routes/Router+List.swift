@@ -86,7 +86,8 @@ extension Router {
       description.original = ImageDescription.Original(
         bytes: source.file.bytes.count, type: source.mediaType,
         url: "\(site.base)/api/images/\(PercentEncoding.encode(entry.id.text))/original")
-      return Response.json(description).madePrivate(keepingTag: true)
+      let response = Response.json(description)
+      return site.access.offersOriginals ? response : response.madePrivate(keepingTag: true)
     }
   }
 

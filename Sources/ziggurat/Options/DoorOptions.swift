@@ -19,6 +19,11 @@ enum DoorOptions {
       "frame-ancestors", "*", isList: true,
       help: "sites whose pages may frame /embed/ID: https://example.org, self, none"),
     Option(
+      "offer-originals",
+      help:
+        "everybody may download the files that --keep-sources kept: they tell where and by what they were taken"
+    ),
+    Option(
       "audit", "FILE",
       help: "a line of JSON in FILE for each login, change and upload; SIGHUP opens it anew"),
   ]
@@ -44,6 +49,7 @@ enum DoorOptions {
         arguments, "allow-origin", AllowedOrigins.init,
         "origins such as https://example.org:8443, or * or none alone")
       ?? .any
+    access.offersOriginals = try arguments.flag("offer-originals")
     access.frames =
       try value(
         arguments, "frame-ancestors", FrameAncestors.init,

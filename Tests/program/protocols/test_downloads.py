@@ -5,7 +5,7 @@ import subprocess
 import unittest
 from urllib.parse import unquote
 
-from harness import ServerTest, folder, photo
+from harness import Server, ServerTest, folder, photo
 from upload_client import Client, serve
 
 TITLE = 'Évening / "light": 夜'
@@ -66,6 +66,17 @@ class Downloads(ServerTest):
         self.assertIn("no-store", answer["cache-control"])
         part = self.client.ask("GET", "/api/images/titled/original", Range="bytes=10-19")
         self.assertEqual((part.status, part.body), (206, self.source.read_bytes()[10:20]))
+
+    def test_everybody_has_it_where_the_owner_wants_that_also_from_a_server_that_only_shows(self):
+        server = Server(self.library, "--offer-originals")
+        self.addCleanup(server.stop)
+        image = json.loads(server.get("/api/images/titled").body)
+        self.assertEqual(image["original"], {"bytes": self.source.stat().st_size, "type": "image/jpeg", "url": "/api/images/titled/original"})
+        answer = server.get("/api/images/titled/original")
+        self.assertEqual((answer.status, answer.body), (200, self.source.read_bytes()))
+        self.assertEqual(answer["access-control-allow-origin"], "*")
+        for path in ("/api/images/nobody/original", "/api/images/~%2Ftitled/original", "/api/images/..%2Ftitled/original"):
+            self.assertIn(server.get(path).status, (400, 404), path)
 
     def test_to_all_others_there_is_none(self):
         self.assertNotIn("original", json.loads(self.server.get("/api/images/titled").body))
