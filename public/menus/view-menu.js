@@ -1,9 +1,10 @@
 import { Cropper } from '../crop/cropper.js'
 import { cropService } from '../crop/frame.js'
+import { Measurer } from '../measure/measurer.js'
 import { doing } from '../text/doing.js'
 import { reading } from '../text/reading.js'
 import { pairList, showDialog } from '../viewer/dialog.js'
-import { button } from '../viewer/element.js'
+import { button, make } from '../viewer/element.js'
 import { citation, detailPairs } from './details.js'
 import { showDownloads } from './download.js'
 import { showMenu } from './menu.js'
@@ -31,12 +32,28 @@ export function showViewMenu(viewer, point) {
     item('cite', () => copy(viewer, say('cite'), citation(source, viewport, viewAddress(viewer), say))),
     item('flip', () => viewer.flip()),
     ...cropService(source) ? [item('crop', () => new Cropper(viewer))] : [],
+    ...source.details.micronsPerPixel > 0 ? [item('measure', () => new Measurer(viewer))] : [],
+    ...source.layers?.length > 1 ? [item('layers', () => showLayers(viewer))] : [],
     item('details', () => showDetails(viewer)),
     ...viewer.images.length > 1 ? [item('filmstrip', () => viewer.run('filmstrip'))] : [],
     item('keys', () => showKeys(viewer)),
     // What cannot be taken for anything else stands last.
     ...viewer.actions,
   ], reading(viewer)('more'))
+}
+
+/** The pictures that there is a choice of, the shown one chosen. */
+function showLayers(viewer) {
+  const { layers, layer } = viewer.source
+  const list = make('div', { className: 'lines' }, ...layers.map(({ label }, index) => {
+    const choose = async () => {
+      dialog.close()
+      await viewer.showLayer(index)
+    }
+    return make('button', { type: 'button', className: 'line', textContent: label, onclick: choose, ariaPressed: String(index === layer) })
+  }))
+  const dialog = showDialog(viewer.shadowRoot, doing(viewer)('layers'), [list])
+  list.children[layer]?.focus({ preventScroll: true })
 }
 
 function showDetails(viewer) {

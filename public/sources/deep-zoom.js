@@ -1,7 +1,13 @@
 import { Pyramid } from '../geometry/pyramid.js'
-import { askedFormat, tryFormats } from './formats.js'
+import { askedFormat, isShown, notShown, tryFormats } from './formats.js'
 
-export async function deepZoomSource(text, address) {
+/**
+ * The source that a Deep Zoom descriptor describes.
+ * @param {string} text the descriptor, XML
+ * @param {URL} address its own
+ * @param {boolean} [isOfServer] whether the tiles beside it may be had in another format; of an archive there is none
+ */
+export async function deepZoomSource(text, address, isOfServer = true) {
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement
   const size = root.querySelector('Size')
   const number = (element, name) => Number(element.getAttribute(name))
@@ -13,6 +19,8 @@ export async function deepZoomSource(text, address) {
     number(root, 'TileSize'), number(root, 'Overlap'))
   const folder = address.pathname.replace(/\.(dzi|xml)$/, '_files')
   const name = decodeURIComponent(folder.split('/').pop()).replace(/_files$/, '')
+  // A server of files has the tiles as they are stored alone.
+  if (!isShown(format) && !(isOfServer && await isThere(new URL(`${folder}/0/0_0.jpg${address.search}`, address)))) throw notShown(format)
   return {
     pyramid, format,
     tileURL: (level, column, row) =>
@@ -21,3 +29,5 @@ export async function deepZoomSource(text, address) {
     details: { id: name, title: name, width: pyramid.imageSize.width, height: pyramid.imageSize.height },
   }
 }
+
+function isThere(url) { return fetch(url).then(({ ok }) => ok) }

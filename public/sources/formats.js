@@ -16,5 +16,11 @@ export async function tryFormats(formats) {
 /** Whether this browser shows the format, as far as it was tried. */
 export function isShown(format) { return !(format in SAMPLES) || shown.get(format) === true }
 
+/**
+ * What is thrown of pictures in a format that this browser does not show, by who knows that nobody makes another of it.
+ * @param {string} format
+ */
+export function notShown(format) { return Object.assign(new Error(`this browser does not show ${format}`), { format }) }
+
 /** In which format tiles are asked for that are stored in this one: JPEG where the browser does not show it. */
 export function askedFormat(format) { return isShown(format) ? format : 'jpg' }

@@ -27,14 +27,14 @@ function item(canvas, label, address) {
   return { label, open: async (signal) => ({ ...await layered(painted, 0, label, address, signal), canvas: { width, height } }) }
 }
 
-/** One of a canvas's pictures; `layers` opens the others, where there is a choice. */
+/** One of a canvas's pictures; `layers` opens the others, where there is a choice, of which this is number `layer`. */
 async function layered(painted, index, label, address, signal) {
   if (!painted[index]) throw new Error(`there is no picture on ${label}`)
   const source = await picture(painted[index], address, signal)
   const layers = painted.length < 2 ? undefined : painted.map((each, number) => ({
     label: words(each.label) || String(number + 1), open: (abort) => layered(painted, number, label, address, abort),
   }))
-  return { ...source, title: label, details: { ...source.details, title: label }, layers }
+  return { ...source, title: label, details: { ...source.details, title: label }, layers, layer: index }
 }
 
 /** What is painted on a canvas: one picture, or those that there is a choice of. */

@@ -20,7 +20,9 @@ export async function sziSource(address, signal) {
   const name = [...entries.keys()].find((each) => /^[^/]+\/[^/]+\.dzi$/.test(each))
   if (!name) throw new Error('not an SZI archive: there is no descriptor in it')
   const content = async (entry, abort) => entryContent(await file.read(entry.offset, entryEnd(entry), abort), entry)
-  const source = await (await import('./deep-zoom.js')).deepZoomSource(await (await content(entries.get(name), signal)).text(), new URL(encodeURIComponent(name), address))
+  const { deepZoomSource } = await import('./deep-zoom.js')
+  const descriptor = await (await content(entries.get(name), signal)).text()
+  const source = await deepZoomSource(descriptor, new URL(encodeURIComponent(name), address), false)
   const folder = name.replace(/\.dzi$/, '_files')
   const title = name.split('/')[0]
   const format = source.format === 'jpeg' ? 'jpg' : source.format

@@ -90,13 +90,15 @@ export class Shell {
 
   /**
    * What was to be opened cannot be.
-   * @param {Error & { status?: number }} error with the status of an answer, if there was one
+   * @param {Error & { status?: number, format?: string }} error with the status of an answer, if there was one; with the
+   *   format where this browser does not show it, which trying again does not change
    * @param {unknown} what was to be opened
    * @param {() => void} open opens it, if it is still wanted
    */
   fail(error, what, open) {
     this.root.host.toggleAttribute('failed', true)
     this.showProgress(1)
+    if (error.format) return this.say(this.words('notShown', { format: formatName(error.format) }))
     this.say(this.words(error.status === 404 ? 'notThere' : 'unreachable'))
     if (error.status !== 404) this.recovery.reopen(what, mayPass(error), open)
   }
@@ -148,3 +150,6 @@ export class Shell {
     this.progress.style.scale = `${part} 1`
   }
 }
+
+/** What people call a format of tiles. @param {string} format */
+function formatName(format) { return format === 'jxl' ? 'JPEG XL' : format.toUpperCase() }

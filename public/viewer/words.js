@@ -37,7 +37,12 @@ export function scaleBar(micronsPerPixel, scale, say) {
   return { length: microns * scale / micronsPerPixel, words: lengthWords(microns, say) }
 }
 
-function lengthWords(microns, say) {
+/**
+ * A length as one says it.
+ * @param {number} microns
+ * @param {import('../text/language.js').Say} say the words of `reading`
+ */
+export function lengthWords(microns, say) {
   if (microns < 1) return say('nanometres', { value: microns * 1e3 })
   if (microns < 1e3) return say('micrometres', { value: microns })
   return microns < 1e6 ? say('millimetres', { value: microns / 1e3 }) : say('metres', { value: microns / 1e6 })

@@ -81,12 +81,27 @@ def archives(root: Path) -> None:
             for entry, path in sorted(files.items()):
                 archive.writestr(entry, path.read_bytes())
             archive.comment = b"other people's"
+    shutil.copy(photo, place() / "unseen.jpg")
+    subprocess.run([BINARY, "build", place() / "unseen.jpg", "--library", place() / "unseen", "--quiet", "--format", "jxl"], check=True, env=CLEAN)
+    shutil.move(place() / "unseen" / "unseen.szi", root)
+    (root / "unseen.dzi").write_text('<Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="jxl" Overlap="0" TileSize="512">'
+                                     '<Size Width="2560" Height="1600"/></Image>')
     (root / "cut.szi").write_bytes((root / "photo.szi").read_bytes()[:-50_000])
 
 
+# A browser that does not show JPEG XL, told by its first bytes.
+BLIND = """const decode = createImageBitmap
+createImageBitmap = async (blob, ...rest) => {
+  const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer())
+  if (first === 255 && second === 10) throw new DOMException('The source image could not be decoded.', 'InvalidStateError')
+  return decode(blob, ...rest)
+}"""
+
+
 class Archives(EmbeddingTest):
-    def open(self, name, faults=()):
+    def open(self, name, faults=(), script=""):
         visit = self.visit(host=nginx()[0], faults=faults)
+        visit.page.add_init_script(script)
         visit.open("page.html", wait=False)
         visit.until("return Boolean(customElements.get('ziggurat-viewer'))")
         visit.run("""viewer.addEventListener('open', () => { globalThis.before = [...fetched] }, { once: true })
@@ -128,6 +143,17 @@ class Archives(EmbeddingTest):
         page = self.open(f"{elsewhere}photo.szi")
         page.sharp()
         page.requests[:] = [url for url in page.requests if not url.startswith(elsewhere)]
+
+    def test_a_format_that_the_browser_does_not_show_is_told_with_what_to_do(self):
+        for name in ("unseen.szi", "unseen.dzi"):
+            with self.subTest(name):
+                visit = self.open(f"/{name}", faults=["404"], script=BLIND)
+                visit.until("return globalThis.fault")
+                notice = visit.run("return viewer.shadowRoot.querySelector('.notice').textContent")
+                self.assertIn("JPEG XL, which this browser does not show. Try another browser", notice)
+                self.assertEqual(visit.page.get_by_role("button", name="Try again").count(), 0)
+                visit.run("viewer.src = '/photo.szi'")
+                visit.sharp()
 
     def test_what_is_no_archive_is_told(self):
         for name in ("cut.szi", "nope.szi"):
@@ -216,6 +242,15 @@ class Albums(EmbeddingTest):
         visit.sharp()
         self.assertEqual(visit.run("return viewer.source.pyramid.imageSize.width"), 700)
         self.assertEqual(visit.run("return viewer.images.length"), 2)
+        # And by the menu.
+        visit.page.get_by_role("button", name="More").click()
+        visit.page.get_by_role("menuitem", name="Layers").click()
+        lines = visit.page.get_by_role("dialog", name="Layers")
+        self.assertEqual([lines.get_by_role("button", name=name, exact=True).get_attribute("aria-pressed") for name in ("Visible", "Infrared")],
+                         ["false", "true"])
+        lines.get_by_role("button", name="Visible").click()
+        visit.until("return viewer.source?.layer === 0 && viewer.isSharp")
+        self.assertEqual(visit.run("return [viewer.source.pyramid.imageSize.width !== 700, viewer.images.length]"), [True, 2])
 
     def test_a_content_state_opens_its_canvas_at_its_region(self):
         target = {"id": "https://example.org/c1#xywh=320,200,640,400", "type": "Canvas",

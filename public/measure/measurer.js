@@ -1,0 +1,128 @@
+import { doing } from '../text/doing.js'
+import { reading } from '../text/reading.js'
+import { button, make } from '../viewer/element.js'
+import { lengthWords } from '../viewer/words.js'
+
+const STEP = 8 // CSS px
+const MARGIN = 24 // CSS px, so that no end lies beyond the window
+
+/** @typedef {{ x: number, y: number }} Point */
+
+/**
+ * A line over the picture whose length is told, as what is below it really is: between two ends in image pixels, that are
+ * drawn by a finger, the mouse, or arrow keys. The picture is moved and zoomed below it as ever.
+ *
+ * It ends with the picture, by its button, or by Esc.
+ */
+export class Measurer {
+  /** @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer with a source whose `micronsPerPixel` are known */
+  constructor(viewer) {
+    viewer.dispatchEvent(new Event('measure'))
+    this.viewer = viewer
+    this.say = doing(viewer)
+    this.micronsPerPixel = viewer.source.details.micronsPerPixel
+    const { viewport } = viewer
+    const { width, height } = viewport
+    // From a quarter of the window to three.
+    this.ends = [1, 3].map((part) => viewport.imagePoint({ x: width * part / 4, y: height / 2 }))
+    this.line = make('span', { className: 'span', ariaHidden: 'true' })
+    this.words = make('output', { className: 'length' })
+    this.grips = this.ends.map((_, index) => this.grip(index))
+    const close = button('wide', reading(viewer)('close'), () => this.end(), '×')
+    this.label = make('div', { className: 'label' }, this.words, close)
+    this.element = make('div', { className: 'measure', role: 'group', ariaLabel: this.say('measure') }, this.line, ...this.grips, this.label)
+    viewer.shadowRoot.querySelector('.surface').after(this.element)
+    this.listen()
+    this.show()
+    this.grips[1].focus({ preventScroll: true })
+  }
+
+  /** Microns between the ends. */
+  get length() {
+    const [from, to] = this.ends
+    return Math.hypot(to.x - from.x, to.y - from.y) * this.micronsPerPixel
+  }
+
+  listen() {
+    this.ending = new AbortController()
+    const { signal } = this.ending
+    const { viewer } = this
+    viewer.addEventListener('viewport', () => this.show(), { signal })
+    for (const name of ['open', 'page', 'measure', 'error']) viewer.addEventListener(name, () => this.end(), { signal })
+    // Before the viewer, which would leave the page.
+    viewer.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || viewer.shadowRoot.querySelector('dialog, .menu')) return
+      event.stopImmediatePropagation()
+      this.end()
+    }, { signal, capture: true })
+  }
+
+  end() {
+    this.ending.abort()
+    const hadFocus = this.element.contains(this.viewer.shadowRoot.activeElement)
+    this.element.remove()
+    if (hadFocus) this.viewer.focus({ preventScroll: true })
+  }
+
+  /** Where the ends are in the window, and how far they are apart. */
+  show() {
+    const { viewport } = this.viewer
+    if (!viewport) return
+    const [from, to] = this.ends.map((end) => viewport.viewportPoint(end))
+    this.grips.forEach((grip, index) => {
+      const { x, y } = [from, to][index]
+      grip.style.translate = `calc(${x}px - 50%) calc(${y}px - 50%)`
+    })
+    const [across, down] = [to.x - from.x, to.y - from.y]
+    this.line.style.width = `${Math.hypot(across, down)}px`
+    this.line.style.transform = `translate(${from.x}px, ${from.y}px) rotate(${Math.atan2(down, across)}rad)`
+    const words = lengthWords(this.length, reading(this.viewer))
+    if (this.words.value !== words) this.words.value = words
+    // Beside the line's middle, and in the window.
+    const { offsetWidth, offsetHeight } = this.label
+    const inside = (at, size, most) => Math.min(Math.max(at, MARGIN), Math.max(most - size - MARGIN, MARGIN))
+    const x = inside((from.x + to.x - offsetWidth) / 2, offsetWidth, viewport.width)
+    const y = inside((from.y + to.y) / 2 + MARGIN, offsetHeight, viewport.height)
+    this.label.style.translate = `${x}px ${y}px`
+  }
+
+  /**
+   * Moves an end by CSS pixels of the window, within it and within the image.
+   * @param {number} index
+   * @param {Point} from where it was, CSS pixels
+   * @param {number} dx
+   * @param {number} dy
+   */
+  draw(index, from, dx, dy) {
+    const { viewport, source: { pyramid: { imageSize } } } = this.viewer
+    const point = viewport.imagePoint({ x: from.x + dx, y: from.y + dy })
+    this.ends[index] = {
+      x: Math.min(Math.max(point.x, 0), imageSize.width), y: Math.min(Math.max(point.y, 0), imageSize.height),
+    }
+    this.show()
+  }
+
+  grip(index) {
+    const grip = button('end', this.say('measureEnds')[index], null, '')
+    const place = () => this.viewer.viewport.viewportPoint(this.ends[index])
+    let hold = null
+    grip.onpointerdown = (event) => {
+      event.stopPropagation()
+      grip.setPointerCapture(event.pointerId)
+      hold = { x: event.clientX, y: event.clientY, from: place() }
+    }
+    grip.onpointermove = (event) => {
+      if (hold) this.draw(index, hold.from, event.clientX - hold.x, event.clientY - hold.y)
+    }
+    grip.onlostpointercapture = () => { hold = null }
+    grip.onkeydown = (event) => {
+      const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
+      if (!way) return
+      event.preventDefault()
+      event.stopPropagation()
+      const step = event.shiftKey ? 1 : STEP
+      this.draw(index, place(), way[0] * step, way[1] * step)
+    }
+    return grip
+  }
+}
