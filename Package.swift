@@ -84,7 +84,10 @@ let package = Package(
       ]),
     library(
       "TileRendering",
-      ["Files", "CCell", "Cells", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CTurboJPEG"]),
+      [
+        "Files", "CCell", "Cells", "Imaging", "TileProtocols", "TileStorage", "TileGeometry", "CJPEGStream",
+        "CTurboJPEG",
+      ]),
     library(
       "TileExport",
       ["Files", "Threads", "HTTPMessages", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
@@ -102,10 +105,14 @@ let package = Package(
       "ImageLibrary",
       ["Files", "Threads", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
     library("ObjectStore", ["Files", "Threads", "TileStorage", "CCurl", "CCrypto"]),
-    library("Uploading", ["Files", "Threads", "TileStorage"]),
+    library("Uploading", ["Files", "Threads", "TileStorage", "TileGeometry"]),
     library(
       "Intake",
-      ["Files", "Threads", "ImageLibrary", "PrivateSpaces", "PyramidBuilding", "TileStorage", "Uploading"]),
+      [
+        "Files", "Threads", "ImageLibrary", "PrivateSpaces", "PyramidBuilding", "TileProtocols",
+        "TileRendering",
+        "TileStorage", "TileGeometry", "Uploading",
+      ]),
     library("HTTPMessages", ["CDeflate", "CXXHash"]),
     library(
       "HTTPListening",

@@ -3,6 +3,7 @@ import Foundation
 package import ImageLibrary
 import PyramidBuilding
 import Threads
+import TileRendering
 import TileStorage
 package import Uploading
 
@@ -10,12 +11,14 @@ package import Uploading
 // Sendable: all but the flag is touched by that thread alone.
 package final class UploadTiling: @unchecked Sendable {
   let uploads: Uploads
-  private let library: Library
+  let library: Library
   private let root: String
   /// The unlocked private space of an identity.
   let space: @Sendable (String) -> SpaceLibrary?
   let stopping = Flag()
   private let ended = Flag()
+  /// Cuts out what becomes an image of its own, for which there is time.
+  let cutter = RenderCells(threads: 1, timeout: 120)
 
   package init(
     _ uploads: Uploads, library: Library, root: String,
@@ -55,6 +58,7 @@ package final class UploadTiling: @unchecked Sendable {
 
   private func tile(_ upload: Upload) {
     if let vault = upload.vault as? SpaceVault { return seal(upload, from: vault) }
+    if let copy = upload.copy { return make(copy, for: upload) }
     let path = uploads.file(of: upload)
     do {
       let digest = try SourceInspection.digest(path: path)
@@ -173,7 +177,7 @@ package final class UploadTiling: @unchecked Sendable {
 
   /// The file's name without its ending, in the folder that was asked for; with a number where the library has
   /// another picture of that name.
-  private func freeID(for upload: Upload) throws(StorageError) -> ImageID {
+  func freeID(for upload: Upload) throws(StorageError) -> ImageID {
     try freeID(for: upload) { id in
       ["", ".szi", ".dzi", ".zip"].contains { access("\(root)/\(id)\($0)", F_OK) == 0 }
     }

@@ -67,15 +67,18 @@ package final class Upload: Sendable {
   package let length: Int
   /// Of an upload into a private space, of which nothing may lie readable on a disk; nil for the library's.
   package let vault: (any UploadVault)?
+  /// What the server itself makes the file of; nil where somebody sends it.
+  package let copy: PictureCopy?
   private let current: Mutex<State>
   /// Held while its files are touched.
   let disk = Mutex<Void>(())
 
   init(
-    id: String, name: String, folder: String, length: Int, state: State, vault: (any UploadVault)? = nil
+    id: String, name: String, folder: String, length: Int, state: State, vault: (any UploadVault)? = nil,
+    copy: PictureCopy? = nil
   ) {
     (self.id, self.name, self.folder, self.length) = (id, name, folder, length)
-    self.vault = vault
+    (self.vault, self.copy) = (vault, copy)
     current = Mutex(state)
   }
 
@@ -97,6 +100,7 @@ package final class Upload: Sendable {
     var image: ImageID?
     /// Written before anything of the picture is read: what ends the program is found here by the next one.
     var attempts: Int?
+    var copy: PictureCopy?
   }
 
   /// What clients are told.
@@ -106,6 +110,7 @@ package final class Upload: Sendable {
       let length, offset: Int
       let progress: Double
       let image: ImageID?
+      let copyOf: ImageID?
       let duplicate: Bool
       let reason: String?
       let fault: Fault?
@@ -121,7 +126,7 @@ package final class Upload: Sendable {
           stage: state.stage.rawValue,
           length: length,
           offset: state.stage == .receiving ? state.received : length,
-          progress: (state.progress * 1000).rounded() / 1000, image: state.image,
+          progress: (state.progress * 1000).rounded() / 1000, image: state.image, copyOf: copy?.image,
           duplicate: state.isDuplicate, reason: state.reason, fault: state.fault)))
   }
 }

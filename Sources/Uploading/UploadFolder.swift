@@ -40,7 +40,9 @@ package struct UploadFolder: Sendable {
     let partial = "\(path)/.\(upload.id)"
     guard mkdir(partial, 0o700) == 0 else { throw StorageError("make an upload", errno: errno) }
     do throws(StorageError) {
-      try write(Upload.Record(name: upload.name, folder: upload.folder, length: upload.length), to: partial)
+      try write(
+        Upload.Record(name: upload.name, folder: upload.folder, length: upload.length, copy: upload.copy),
+        to: partial)
       let descriptor = open("\(partial)/\(upload.name)", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw StorageError("make an upload", errno: errno) }
       close(descriptor)
@@ -60,7 +62,8 @@ package struct UploadFolder: Sendable {
     let folder = "\(path)/\(upload.id)"
     try write(
       Upload.Record(
-        name: upload.name, folder: upload.folder, length: upload.length, image: image, attempts: attempts),
+        name: upload.name, folder: upload.folder, length: upload.length, image: image, attempts: attempts,
+        copy: upload.copy),
       to: folder)
     try FolderTree.synchronize(folder)
   }
@@ -113,7 +116,7 @@ package struct UploadFolder: Sendable {
       let record = try? JSONDecoder().decode(Upload.Record.self, from: data),
       UploadName.file(record.name) == record.name, UploadName.folder(record.folder) == record.folder,
       lstat("\(folder)/\(record.name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      Int(status.st_size) <= record.length
+      record.copy != nil || Int(status.st_size) <= record.length
     else { return nil }
     let descriptor = open("\(folder)/\(record.name)", O_RDONLY | O_CLOEXEC)
     // What is acknowledged from now on has to last.
@@ -121,9 +124,13 @@ package struct UploadFolder: Sendable {
     close(descriptor)
     var state = Upload.State()
     (state.offset, state.received) = (Int(status.st_size), Int(status.st_size))
-    state.stage = state.offset == record.length ? .waiting : .receiving
+    // The file of a copy is made anew.
+    let isWhole = record.copy != nil || state.offset == record.length
+    state.stage = isWhole ? .waiting : .receiving
     (state.image, state.lastChange) = (record.image, status.st_mtim.tv_sec)
     state.attempts = record.attempts ?? 0
-    return Upload(id: id, name: record.name, folder: record.folder, length: record.length, state: state)
+    return Upload(
+      id: id, name: record.name, folder: record.folder, length: record.length, state: state, copy: record.copy
+    )
   }
 }

@@ -59,8 +59,9 @@ package final class Uploads: Sendable {
   ///   - name: as the client gives it.
   ///   - length: bytes.
   ///   - vault: where its bytes go, for a private space.
+  ///   - copy: what its file is made of, where nobody sends it.
   package func reserve(
-    name: String, folder: String, length: Int, vault: (any UploadVault)? = nil
+    name: String, folder: String, length: Int, vault: (any UploadVault)? = nil, copy: PictureCopy? = nil
   ) throws(UploadError) -> Upload {
     guard length > 0 else { throw UploadError(400, "an empty file is no image") }
     let most = vault == nil ? limits.bytes : min(limits.bytes, limits.privateBytes)
@@ -72,7 +73,8 @@ package final class Uploads: Sendable {
     state.lastChange = Self.now()
     let id = Self.random() + Self.random()
     let upload = Upload(
-      id: id, name: UploadName.file(name), folder: place, length: length, state: state, vault: vault)
+      id: id, name: UploadName.file(name), folder: place, length: length, state: state, vault: vault,
+      copy: copy)
     let isTaken = table.withLock { table in
       let open = table.values.count { ![.done, .failed].contains($0.state.stage) }
       guard open < limits.count else { return false }
@@ -95,6 +97,12 @@ package final class Uploads: Sendable {
     } catch {
       table.withLock { $0[upload.id] = nil }
       throw error
+    }
+    if upload.copy != nil {
+      // There is nothing to wait for. It may have been cancelled meanwhile.
+      upload.change { state in
+        if state.stage == .receiving { state.stage = .waiting }
+      }
     }
     tell(upload)
   }

@@ -71,6 +71,27 @@ struct RenderRequestTests {
     }
   }
 
+  @Test("tiles are joined by who has no archive as by who has, and those of other formats by nobody")
+  func joining() throws {
+    let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)
+    let part = PixelRect(x: 112, y: 16, width: 160, height: 304)
+    for turn in [Turn.none, Turn(degrees: 270, isFlipped: true)] {
+      #expect(JoinedTiles.mayJoin(part, turned: turn, of: archive))
+      let task = RenderTask.joined(part, turn)
+      #expect(
+        try Keeper(archive).render(task, by: TileRenderer()) == TileRenderer().render(task, of: archive))
+    }
+    let uneven = PixelRect(x: 112, y: 16, width: 161, height: 304)
+    #expect(JoinedTiles.mayJoin(uneven, turned: .none, of: archive))
+    let shifted = PixelRect(x: 113, y: 16, width: 160, height: 304)
+    for (part, turn) in [(uneven, Turn(degrees: 90)), (shifted, .none), (part, Turn(degrees: 1))] {
+      #expect(!JoinedTiles.mayJoin(part, turned: turn, of: archive))
+    }
+    let png = try RenderTests.archive(TemporaryFolder(), format: .png)
+    #expect(!JoinedTiles.mayJoin(part, turned: .none, of: png))
+    #expect(throws: RenderError.self) { try TileRenderer().render(.joined(part, .none), of: png) }
+  }
+
   @Test("a picture has the encoding quality that it names")
   func quality() throws {
     let archive = try RenderTests.archive(TemporaryFolder(), format: .jpeg)

@@ -28,6 +28,7 @@ struct RouteTests {
       case .animation: "animation \(part(image.id))"
       case .original: "original \(part(image.id))"
       case .move: "move \(part(image.id))"
+      case .copies: "copies \(part(image.id))"
       case nil: "image \(part(image.whole))"
       }
     case .api(.deleted): "deleted"
@@ -73,6 +74,7 @@ struct RouteTests {
       ("/api/images/a/viewport.jpg", "jpg of a"), ("/api/images/a/viewport.", " of a"),
       ("/api/images/viewport", "image viewport"), ("/api/images/a%2Fviewport", "image a%2Fviewport"),
       ("/api/images/a/viewports", "image a/viewports"), ("/api/images/a/animation", "animation a"),
+      ("/api/images/a/copies", "copies a"), ("/api/images/copies", "image copies"),
       ("/api/images/a/move", "move a"), ("/api/images/move", "image move"), ("/api/session", "session"),
       ("/api/session/", "api"), ("/api/events", "events"), ("/api/events/x", "api"), ("/api/qr.svg", "qr"),
       ("/api/deleted", "deleted"), ("/api/deleted/", "api"), ("/api/deleted/x/restore", "restore x"),

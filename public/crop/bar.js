@@ -1,6 +1,7 @@
 import { fileAddress } from '../menus/download.js'
 import { copy } from '../menus/share.js'
 import { doing } from '../text/doing.js'
+import { spoken } from '../text/language.js'
 import { reading } from '../text/reading.js'
 import { button, make } from '../viewer/element.js'
 
@@ -8,7 +9,10 @@ const FORMATS = ['jpg', 'png', 'webp']
 /** Across and down, as they are offered. */
 const RATIOS = [[1, 1], [3, 2], [2, 3], [4, 3], [3, 4], [16, 9], [9, 16]]
 
-/** What stands below the picture while it is cut: first what draws the frame, then what is done with what is in it. */
+/**
+ * What stands below the picture while it is cut: first what draws the frame, then what is done with what is in it.
+ * Degrees that straighten are tenths.
+ */
 export class CropBar {
   /** @param {import('./cropper.js').Cropper} cropper */
   constructor(cropper) {
@@ -27,11 +31,20 @@ export class CropBar {
       const isTurned = index === 1 && cropper.viewport.turn.degrees % 180 !== 0
       cropper.lock(isTurned ? 1 / ratios[1] : ratios[index])
     })
+    this.degrees = make('output', { className: 'degrees' })
+    this.slider = make('input', {
+      type: 'range', min: '-45', max: '45', step: '0.1', value: '0', ariaLabel: say('straighten'),
+      oninput: () => cropper.straighten(this.slider.valueAsNumber),
+      // As every other slider of a photograph's.
+      ondblclick: () => cropper.straighten(this.slider.valueAsNumber = 0),
+    })
+    this.tenths = new Intl.NumberFormat(spoken(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
     const name = (ending) => `${title || reading(viewer)('viewer')}.${ending}`
     const row = (...children) => make('div', { className: 'row' }, ...children)
     this.drawing = make('div', { className: 'rows' },
       row(this.ratio, button('', say('turnLeft'), () => viewer.rotate(-90), '↺'),
         button('', say('turnRight'), () => viewer.rotate(90), '↻'), button('wide', say('reset'), () => cropper.reset())),
+      ...cropper.canStraighten ? [row(this.slider, this.degrees)] : [],
       row(button('wide', say('cancel'), () => cropper.cancel()), this.size,
         button('wide main', say('done'), () => cropper.finish())))
     this.shownSize = make('output', { className: 'size' })
@@ -42,6 +55,7 @@ export class CropBar {
       }), this.link),
       row(button('wide', say('cropAgain'), () => cropper.edit()),
         button('wide', say('copyLink'), () => copy(viewer, say('copyLink'), cropper.address)),
+        ...viewer.saveCopy ? [this.copy = button('wide copy', say('saveCopy'), () => this.save())] : [],
         button('wide', reading(viewer)('close'), () => cropper.cancel())))
     this.name = name
     this.element = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: say('crop') }, this.drawing, this.keeping)
@@ -53,9 +67,23 @@ export class CropBar {
     this.size.value = this.shownSize.value = this.say('dimensions', { width, height })
     this.link.href = fileAddress(address, source)
     this.link.download = this.name(format)
+    this.degrees.value = this.slider.ariaValueText = `${this.tenths.format(this.cropper.straightening)}°`.replace('-', '−')
   }
 
-  showRatio(index) { this.ratio.selectedIndex = index }
+  /** Has the server make an image of it, once. */
+  async save() {
+    const { viewer, wish } = this.cropper
+    this.copy.disabled = true
+    viewer.say(this.say('copyBegins'))
+    await viewer.saveCopy(wish)
+    this.copy.disabled = false
+  }
+
+  /** As it is before anything is drawn. */
+  showStart() {
+    this.ratio.selectedIndex = 0
+    this.slider.valueAsNumber = 0
+  }
 
   showDone(isDone) {
     this.drawing.hidden = isDone

@@ -1,19 +1,19 @@
-import { bounds } from '../geometry/bounds.js'
 import { Turn } from '../geometry/turn.js'
-import { doing } from '../text/doing.js'
-import { button, make } from '../viewer/element.js'
+import { make } from '../viewer/element.js'
 import { CropBar } from './bar.js'
-import { HANDLES, between, cropAddress, cropService, drawn, inscribed, wholePixels } from './frame.js'
+import { between, cropAddress, cropService, drawn, inscribed, straightAddress, wholePixels } from './frame.js'
+import { grips } from './grips.js'
+import { Level } from './level.js'
 
 const LEAST = 48 // CSS px
-const STEP = 8 // CSS px
 const MARGIN = 24 // CSS px, so that no handle lies beyond the window
 
 /**
- * Cuts a part out of the picture, by quarter turns and a frame over the picture: first the frame is drawn, then what is
- * in it stays on the screen with what can be done with it. Whatever was seen before comes back at the end.
+ * Cuts a part out of the picture, by quarter turns, degrees that straighten it, and a frame over the picture: first the
+ * frame is drawn, then what is in it stays on the screen with what can be done with it. Whatever was seen before comes
+ * back at the end.
  *
- * The frame is in pixels of the image, whole ones.
+ * The frame is in the space of `level`: in pixels of the image, straightened.
  */
 export class Cropper {
   /** @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer with a source that has an IIIF service */
@@ -29,6 +29,9 @@ export class Cropper {
     // Only quarter turns make a crop that is a part of the image.
     const { degrees, isFlipped } = this.viewport.turn
     this.turn = new Turn(Math.round(degrees / 90) * 90, isFlipped)
+    this.level = new Level(this.image, 0, isFlipped)
+    /** Degrees that straighten the picture, clockwise as it is seen. */
+    this.straightening = 0
     viewer.change((camera) => {
       this.before = { viewport: camera.viewport, kept: camera.kept }
       camera.options.paging = false
@@ -66,12 +69,43 @@ export class Cropper {
 
   get viewport() { return this.viewer.viewport }
 
+  /** Whether there is who can straighten: a server of ours. */
+  get canStraighten() { return Boolean(this.source.address && this.source.details.generation) }
+
+  /** The quarter turns, and whether the picture is mirrored: from the frame's space to the window's directions. */
+  get quarters() {
+    const { degrees, isFlipped } = this.viewport.turn
+    return new Turn(Math.round((degrees - this.straightening) / 90) * 90, isFlipped)
+  }
+
+  get isUpright() { return this.quarters.degrees % 180 === 0 }
+
+  /**
+   * Turns the picture below the frame, which is made smaller where a corner of it would lie beyond the picture.
+   * @param {number} degrees clockwise, as it is seen
+   */
+  straighten(degrees) {
+    const { quarters, level } = this
+    // What it was before the degrees changed comes back with them.
+    this.upright ??= { middle: level.middle(this.frame), width: this.frame.width, height: this.frame.height }
+    const { upright } = this
+    this.straightening = degrees
+    this.level = new Level(this.image, degrees, quarters.isFlipped)
+    const whole = this.level.about(upright.middle, upright)
+    const room = Math.min(1, this.level.room(whole))
+    this.frame = this.level.about(upright.middle, { width: upright.width * room, height: upright.height * room })
+    const turn = new Turn(quarters.degrees + degrees, quarters.isFlipped)
+    this.showWhole(turn)
+  }
+
   /** The whole picture the way it was turned at first, and all of it in the frame. */
   reset() {
-    this.ratio = null
+    this.ratio = this.upright = null
+    this.straightening = 0
+    this.level = new Level(this.image, 0, this.turn.isFlipped)
     this.frame = { x: 0, y: 0, ...this.image }
     this.showWhole(this.turn)
-    this.bar.showRatio(0)
+    this.bar.showStart()
   }
 
   showWhole(turn = this.viewport.turn) {
@@ -99,10 +133,10 @@ export class Cropper {
   }
 
   present() {
-    const { frame, viewport: { turn, width, height } } = this
-    const seen = turn.bounds(frame.width, frame.height)
+    const { frame, quarters, viewport: { width, height } } = this
+    const seen = quarters.bounds(frame.width, frame.height)
     const scale = Math.min(width / seen.width, height / seen.height)
-    const center = { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 }
+    const center = this.level.middle(frame)
     this.viewer.change((camera) => camera.show(camera.viewport.with({ scale }).centered(center)))
     this.show()
   }
@@ -151,7 +185,8 @@ export class Cropper {
     const isMoved = shown.turn.degrees === turn.degrees && shown.turn.isFlipped === turn.isFlipped
       && shown.width === width && shown.height === height
     if (isMoved && !this.isDone) {
-      this.frame = this.held(this.toImage(this.place))
+      this.upright = null
+      this.frame = this.held(this.toFrame(this.place))
       return this.show(this.place)
     }
     if (isMoved) return this.show()
@@ -161,6 +196,7 @@ export class Cropper {
   }
 
   held(frame) {
+    if (this.straightening) return this.level.held(this.imageRatio ? inscribed(frame, this.imageRatio) : frame)
     const width = Math.min(frame.width, this.image.width)
     const height = Math.min(frame.height, this.image.height)
     const held = {
@@ -173,32 +209,62 @@ export class Cropper {
 
   get imageRatio() {
     if (!this.ratio) return null
-    return this.viewport.turn.degrees % 180 === 0 ? this.ratio : 1 / this.ratio
+    return this.isUpright ? this.ratio : 1 / this.ratio
   }
 
   /** Pixels of what comes of it, the way it is turned. */
   get size() {
-    const { width, height } = wholePixels(this.frame, this.image)
-    return this.viewport.turn.degrees % 180 === 0 ? { width, height } : { width: height, height: width }
+    const { width, height } = this.region
+    return this.isUpright ? { width, height } : { width: height, height: width }
   }
 
-  /** Where the service has what is in the frame, as a file. */
-  get address() { return cropAddress(this.service, this.frame, this.image, this.viewport.turn, this.format) }
+  /** The part of the image, whole pixels of it, before it is turned. */
+  get region() {
+    return this.straightening ? this.level.region(this.frame) : wholePixels(this.frame, this.image)
+  }
+
+  /** Where the server has what is in the frame, as a file. */
+  get address() {
+    const { straightening, source, region, viewport: { turn }, format } = this
+    if (straightening) return straightAddress(source.address, region, turn, this.size, format)
+    return cropAddress(this.service, this.frame, this.image, turn, format)
+  }
+
+  /** What a server makes an image of: see `POST /api/images/{id}/copies`. */
+  get wish() {
+    const { degrees, isFlipped } = this.quarters
+    return { region: this.region, turn: degrees, flip: isFlipped, straighten: this.straightening }
+  }
 
   /** @param {number | null} ratio width through height as it is seen; null where any will do */
   lock(ratio) {
     this.ratio = ratio
+    this.upright = null
     this.frame = this.held(this.frame)
     this.show()
   }
 
-  toImage(box) { return bounds(ends(box).map((point) => this.viewport.imagePoint(point))) }
+  /** What is in a box of the window, in the frame's space. */
+  toFrame({ x, y, width, height }) {
+    const { viewport, isUpright } = this
+    const middle = viewport.imagePoint({ x: x + width / 2, y: y + height / 2 })
+    const size = { width: width / viewport.scale, height: height / viewport.scale }
+    return this.level.about(middle, isUpright ? size : { width: size.height, height: size.width })
+  }
+
+  /** The inverse of `toFrame`. */
+  toWindow(frame) {
+    const { viewport, quarters } = this
+    const { x, y } = viewport.viewportPoint(this.level.middle(frame))
+    const { width, height } = quarters.bounds(frame.width * viewport.scale, frame.height * viewport.scale)
+    return { x: x - width / 2, y: y - height / 2, width, height }
+  }
 
   /** `place`: where it belongs, were it not for the picture's edge. */
   show(place) {
     const { frame } = this
     this.shown = this.viewport
-    const seen = bounds(ends(frame).map((point) => this.viewport.viewportPoint(point)))
+    const seen = this.toWindow(frame)
     this.place = place ?? seen
     const { x, y, width, height } = seen
     Object.assign(this.box.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` })
@@ -206,47 +272,26 @@ export class Cropper {
   }
 
   draw(handle, dx, dy, from) {
-    const { turn, scale } = this.viewport
-    const by = turn.undo({ x: dx, y: dy })
-    const own = turn.undo(handle)
-    this.frame = drawn(from, { x: Math.round(own.x), y: Math.round(own.y) }, by.x / scale, by.y / scale, this.image,
-      { least: LEAST / scale, ratio: this.imageRatio })
+    const { quarters, level, viewport: { scale } } = this
+    const by = quarters.undo({ x: dx, y: dy })
+    const own = quarters.undo(handle)
+    const held = { x: Math.round(own.x), y: Math.round(own.y) }
+    const limits = { least: LEAST / scale, ratio: this.imageRatio }
+    const after = (frame, x, y) => drawn(frame, held, x / scale, y / scale, level.size, limits)
+    this.upright = null
+    if (!this.straightening) this.frame = after(from, by.x, by.y)
+    else if (this.ratio) this.frame = level.toward(from, after(from, by.x, by.y))
+    else {
+      // One way after the other, so that it glides along an edge.
+      const across = level.toward(from, after(from, by.x, 0))
+      this.frame = level.toward(across, after(across, 0, by.y))
+    }
     this.show()
   }
 
-  grip(handle, name) {
-    const grip = button('grip', name, null, '')
-    let hold = null
-    grip.onpointerdown = (event) => {
-      event.stopPropagation()
-      grip.setPointerCapture(event.pointerId)
-      hold = { x: event.clientX, y: event.clientY, frame: this.frame }
-      this.element.classList.add('moving')
-    }
-    grip.onpointermove = (event) => {
-      if (hold) this.draw(handle, event.clientX - hold.x, event.clientY - hold.y, hold.frame)
-    }
-    grip.onlostpointercapture = () => {
-      hold = null
-      this.element.classList.remove('moving')
-    }
-    grip.onkeydown = (event) => {
-      const step = event.shiftKey ? 1 : STEP
-      const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
-      if (!way) return
-      event.preventDefault()
-      this.draw(handle, way[0] * step, way[1] * step, this.frame)
-    }
-    return grip
-  }
-
   build() {
-    const say = doing(this.viewer)
-    HANDLES.forEach((handle, index) => this.box.append(this.grip(handle, say('handles')[index])))
-    this.box.append(this.grip({ x: 0, y: 0 }, say('moveFrame')))
+    this.box.append(...grips(this))
     this.holder = make('div', { className: 'holder' }, this.box)
     this.element.append(this.holder, this.bar.element)
   }
 }
-
-function ends({ x, y, width, height }) { return [{ x, y }, { x: x + width, y: y + height }] }

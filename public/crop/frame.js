@@ -67,6 +67,26 @@ export function cropService(source) {
   return iiif3 ?? iiif2 ?? null
 }
 
+/**
+ * The address of a part of an image that is turned by any angle: what a window of its size shows of it, one pixel a pixel.
+ * @param {URL} image its address in the API
+ * @param {{ x: number, y: number, width: number, height: number }} region of the image, before it is turned
+ * @param {import('../geometry/turn.js').Turn} turn of the whole picture
+ * @param {{ width: number, height: number }} size as it is seen
+ * @param {string} format the file's ending
+ */
+export function straightAddress(image, region, turn, { width, height }, format) {
+  const url = new URL(image)
+  url.pathname += `/viewport.${format}`
+  url.hash = ''
+  const values = {
+    width, height, scale: 1, center: `${region.x + region.width / 2},${region.y + region.height / 2}`,
+    rotation: Math.round(turn.degrees * 100) / 100, ...turn.isFlipped ? { flip: 'true' } : {},
+  }
+  url.search = Object.entries(values).map(([name, value]) => `${name}=${value}`).join('&')
+  return url.href
+}
+
 export function cropAddress(service, frame, image, turn, format) {
   const base = service.replace(/\/info\.json$/, '').replace(/\/$/, '')
   const { x, y, width, height } = wholePixels(frame, image)

@@ -3,6 +3,8 @@ import { writing } from '../text/writing.js'
 import { editImage } from './form.js'
 import { deleteImages, leaveNote, offerUndo } from './trash.js'
 
+export { saveCopy } from './copying.js'
+
 /**
  * What who may write can do with the picture that is open.
  * @param {import('../page/page.js').PicturePage} page

@@ -116,7 +116,10 @@ export class PicturePage {
     viewer.addEventListener('page', () => this.#turned())
     viewer.addEventListener('open', () => this.#findAlbum(), { once: true })
     viewer.addEventListener('complete', () => this.#showEditing())
-    viewer.addEventListener('page', () => { viewer.actions = [] })
+    viewer.addEventListener('page', () => {
+      viewer.actions = []
+      viewer.saveCopy = null
+    })
     addEventListener('hashchange', () => {
       const linked = viewer.viewport && linkedViewport(location.hash, viewer.viewport, viewer.source.pyramid.imageSize)
       if (linked) viewer.viewport = linked
@@ -195,8 +198,11 @@ export class PicturePage {
     const { id } = this
     const { writable, spaceWritable } = await session()
     const mayWrite = id.startsWith('~/') ? spaceWritable : writable
-    const actions = mayWrite ? (await import('../editing/viewing.js')).editingActions(this) : []
-    if (this.id === id && !this.#ended.signal.aborted) this.viewer.actions = actions
+    const editing = mayWrite ? await import('../editing/viewing.js') : null
+    if (this.id !== id || this.#ended.signal.aborted) return
+    this.viewer.actions = editing?.editingActions(this) ?? []
+    // Of what is private the server makes none.
+    this.viewer.saveCopy = editing && writable && !id.startsWith('~/') ? (wish) => editing.saveCopy(this, wish) : null
   }
 
   /**

@@ -11,14 +11,14 @@ import TileStorage
 package enum BuildCell {
   package static let kind = CellServer.Kind(rawValue: 1)
 
-  /// What such a cell does. The options are the whole program's: no message can change them.
+  /// What such a cell does. The options are the whole program's, but for what an order has its own of.
   package static func work(_ options: BuildOptions) -> CellWork {
     { session in
       let host = CellHost(session)
       host.listen()
       while true {
         let (order, file) = host.nextOrder()
-        build(order, file, options, host, session)
+        build(order, file, order.options?.applied(to: options) ?? options, host, session)
         if let file { close(file) }
       }
     }

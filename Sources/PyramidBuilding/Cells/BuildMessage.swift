@@ -63,6 +63,28 @@ struct BuildOrder: Codable {
   let words: SourceWords
   /// Only how many pages there are is asked for.
   let countsOnly: Bool
+  /// What of the program's options is another for this picture; nil where nothing is.
+  var options: OrderedOptions?
+}
+
+/// Options of one picture that stand in place of the program's.
+struct OrderedOptions: Codable {
+  private let tileSize, quality: Int
+  private let format, fidelity: String
+
+  init(_ options: BuildOptions) {
+    (tileSize, quality) = (options.tileSize, options.quality)
+    (format, fidelity) = (options.format.fileExtension, options.fidelity.name)
+  }
+
+  func applied(to program: BuildOptions) -> BuildOptions {
+    var options = program
+    (options.tileSize, options.quality) = (tileSize, quality)
+    // The builder wrote both.
+    if let format = TileFormat(fileExtension: format) { options.format = format }
+    if let fidelity = Fidelity(name: fidelity) { options.fidelity = fidelity }
+    return options
+  }
 }
 
 /// A source of several pages, as a cell tells it.

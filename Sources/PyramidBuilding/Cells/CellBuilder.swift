@@ -129,11 +129,12 @@ final class CellBuilder {
   private func ask(_ work: Work, isAlone: Bool) throws(CarriedBuild.Stop) -> Answer {
     guard let cell else { throw .cell(.unavailable(ECHILD)) }
     asked += 1
-    let order = BuildOrder(
+    var order = BuildOrder(
       path: work.source.path, name: work.file.name,
       root: work.source.id.name, page: work.page, folio: work.source.folio, associated: work.associated,
       digest: work.digest,
       words: work.words, countsOnly: builder.isDryRun)
+    if builder.hasOwnOptions { order.options = OrderedOptions(builder.options) }
     if isAlone { cell.allow(memory: pool.memoryLimit) }
     var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone)
     defer {

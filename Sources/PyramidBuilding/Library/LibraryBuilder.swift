@@ -6,6 +6,8 @@ package import TileStorage
 package struct LibraryBuilder: Sendable {
   package let store: any ArchiveStore
   package var options: BuildOptions
+  /// Tile size, format, fidelity and quality are not the program's, which its cells began with.
+  package var hasOwnOptions = false
   /// Threads in all.
   package var jobs: Int
   /// Builds what is there and unchanged again, too.

@@ -57,12 +57,16 @@ extension RenderTask {
     case .cut(let part, let level, let size, _):
       words += [2, format, part.x, part.y, part.width, part.height, level, size.width, size.height]
     case .tile(let address, _): words += [3, format, address.level, address.column, address.row]
+    case .joined(let part, let turn):
+      words += [
+        4, format, part.x, part.y, part.width, part.height, bits(turn.degrees), turn.isFlipped ? 1 : 0,
+      ]
     }
   }
 
   /// Takes a task's words off.
   fileprivate init?(_ words: inout ArraySlice<Int>) {
-    let counts = [12, 10, 9, 5]
+    let counts = [12, 10, 9, 5, 8]
     guard let kind = words.first, counts.indices.contains(kind), words.count >= counts[kind] else {
       return nil
     }
@@ -94,6 +98,9 @@ extension RenderTask {
       guard let size = PixelSize(width: own[7], height: own[8]) else { return nil }
       self = .cut(rectangle(2), level: own[6], paddedTo: size, format)
     case 3: self = .tile(TileAddress(level: own[2], column: own[3], row: own[4]), format)
+    case 4:
+      guard number(6).isFinite else { return nil }
+      self = .joined(rectangle(2), Turn(degrees: number(6), isFlipped: own[7] == 1))
     default: return nil
     }
   }

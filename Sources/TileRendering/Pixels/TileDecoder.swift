@@ -117,7 +117,7 @@ final class TileDecoder: Sendable {
   }
 
   /// Whether an ICC profile stands where builders write it: first, or behind JFIF's header.
-  private static func carriesProfile(_ jpeg: UnsafeRawBufferPointer) -> Bool {
+  static func carriesProfile(_ jpeg: UnsafeRawBufferPointer) -> Bool {
     func isSegment(_ at: Int, _ marker: UInt8) -> Bool {
       at + 4 < jpeg.count && jpeg[at] == 0xff && jpeg[at + 1] == marker
     }

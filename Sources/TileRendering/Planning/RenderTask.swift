@@ -12,6 +12,9 @@ package enum RenderTask: Hashable, Sendable {
   /// A rectangle of a level (level space, inside the level) at the top left of a picture of at least its size, the
   /// rest in the background's colour.
   case cut(PixelRect, level: Int, paddedTo: PixelSize, PictureFormat)
+  /// A part of the image, as a JPEG of what its JPEG tiles hold: nothing is decoded to pixels and encoded again. For those
+  /// that `JoinedTiles.mayJoin` says may be.
+  case joined(PixelRect, Turn)
   /// A tile in any format.
   case tile(TileAddress, PictureFormat)
 
@@ -19,6 +22,7 @@ package enum RenderTask: Hashable, Sendable {
     switch self {
     case .picture(let picture): picture.format
     case .viewport(_, _, let format), .cut(_, _, _, let format), .tile(_, let format): format
+    case .joined: .jpg
     }
   }
 
@@ -32,6 +36,7 @@ package enum RenderTask: Hashable, Sendable {
       let plan = ViewportPlan(pyramid, viewport, devicePixelRatio: ratio)
       return plan.rectangle.map { (plan.level, $0) }
     case .cut(let rectangle, let level, _, _): return (level, rectangle)
+    case .joined(let rectangle, _): return (pyramid.topLevel, rectangle)
     case .tile(let address, _): return pyramid.rectangle(of: address).map { (address.level, $0) }
     }
   }

@@ -58,6 +58,7 @@ package struct ImageRequest: Sendable {
     /// The file from which the image was made.
     case original
     case move
+    case copies
   }
 
   /// Where the id stands if all of the path is one.
@@ -87,6 +88,8 @@ package struct ImageRequest: Sendable {
         .original
       } else if path.isPart("move", from: start, to: end) {
         .move
+      } else if path.isPart("copies", from: start, to: end) {
+        .copies
       } else {
         nil
       }

@@ -26,11 +26,8 @@ extension Router {
       switch question {
       case .viewport, .viewportTiles, .viewportPicture, .animation, .original:
         return .refuse(.methodNotAllowed)
-      case .move:
-        guard request.method == "POST" || !site.access.isWritable else {
-          return .refuse(.methodNotAllowed(besides: ["POST"]))
-        }
-        return movePlan(image.id)
+      case .move: return posted { movePlan(image.id) }
+      case .copies: return posted { copyPlan(image.id) }
       }
     }
     switch request.method {
@@ -40,6 +37,11 @@ extension Router {
       return .refuse(
         site.access.isWritable ? .methodNotAllowed(besides: ["PATCH", "DELETE"]) : .methodNotAllowed)
     }
+  }
+
+  private func posted(_ plan: () -> BodyPlan) -> BodyPlan {
+    request.method == "POST" || !site.access.isWritable
+      ? plan() : .refuse(.methodNotAllowed(besides: ["POST"]))
   }
 
   private func isImage(_ id: ImageID?) -> Bool {

@@ -31,7 +31,7 @@ extension APIRequest {
       switch image.question {
       case .viewport, .viewportTiles, .viewportPicture: nil
       case .animation, .original: ["g", "download"]
-      case .move, nil: ["g"]
+      case .move, .copies, nil: ["g"]
       }
     case .session, .deleted, .restore, .uploads, .upload, .events, .qrCode: []
     case .nothing: nil

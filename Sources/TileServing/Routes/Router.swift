@@ -104,7 +104,7 @@ struct Router {
       }
     case .original: found(id, problem: true) { id, _ in original(id) }
     // A question to nobody who only reads.
-    case .move, nil: describe(path.id(image.whole))
+    case .move, .copies, nil: describe(path.id(image.whole))
     }
   }
 

@@ -1,0 +1,100 @@
+import Files
+import PyramidBuilding
+import Threads
+import TileGeometry
+import TileProtocols
+import TileRendering
+import TileStorage
+import Uploading
+
+/// Makes images of parts of others, at full resolution: what tiles hold is cut out in a cell, and tiled as an upload is.
+extension UploadTiling {
+  /// Of JPEG tiles that are encoded a second time, and of other formats that lose: no worse than it was, as far as one sees.
+  private static let quality = 90
+
+  func make(_ copy: PictureCopy, for upload: Upload) {
+    let path = uploads.file(of: upload)
+    do {
+      guard let original = try library.catalogEntry(copy.image) else {
+        throw BuildError(path, "the image that it was to be a part of is not there any more")
+      }
+      // Its words would be missing for good.
+      guard !original.entry.isWordless else {
+        throw BuildError(path, "the image's words cannot be read now", isTemporary: true)
+      }
+      let isCancelled = { @Sendable [stopping] in stopping.isSet || upload.state.isCancelled }
+      let options = try cut(copy, of: original.archive, into: path, isCancelled)
+      let image = try upload.state.image ?? freeID(for: upload)
+      try uploads.choose(image, for: upload)
+      var builder = builder(isCancelled)
+      (builder.options, builder.hasOwnOptions) = (options, true)
+      try build(upload, SourceScan.Source(path: path, id: image), builder)
+      let words = original.entry.metadata
+      let microns = original.archive.buildRecord?.micronsPerPixel
+      _ = try builder.store.rewrite(id: image) { record, _ in
+        var record = record
+        // A pixel stays a pixel; square ones, however they are turned.
+        record.micronsPerPixel = copy.turn % 180 == 0 ? microns : microns?.reversed()
+        return ArchiveWords(record, own: words, told: words)
+      }
+      // Seen before it is told of.
+      if library.refresh() { _ = try? library.updateCatalog() }
+      uploads.end(upload, .done, image: image)
+    } catch {
+      fail(upload, error, path: path)
+    }
+  }
+
+  /// Writes the part as a picture's file.
+  /// - Returns: what it is to be built with.
+  private func cut(
+    _ copy: PictureCopy, of archive: TileArchive, into path: String,
+    _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws -> BuildOptions {
+    guard copy.isInside(archive.pyramid.imageSize) else {
+      throw BuildError(path, "the image has another size than when the part was chosen")
+    }
+    var options = BuildOptions()
+    options.format = archive.format
+    let side = archive.pyramid.tileSize
+    if BuildOptions.tileSizes.contains(side), side % 2 == 0 { options.tileSize = side }
+    let cancellation = Cancellation()
+    let isDone = Flag()
+    defer { isDone.set() }
+    // Without a thread it is not heard until the end.
+    _ = StartedThread.detached {
+      while !isDone.isSet, !cancellation.isAsked {
+        isDone.wait(upTo: 0.2)
+        if isCancelled() { cancellation.ask() }
+      }
+    }
+    var bytes: [UInt8]?
+    if copy.straightening == 0, JoinedTiles.mayJoin(copy.part, turned: copy.wholeTurn, of: archive) {
+      // Tiles that are not alike are drawn.
+      bytes = try? cutter.render(.joined(copy.part, copy.wholeTurn), of: archive, until: cancellation)
+    }
+    if bytes != nil { options.fidelity = .lossless } else { options.quality = Self.quality }
+    let file = try PartialFile(destination: path)
+    try file.write(bytes ?? drawn(copy, of: archive, path, cancellation))
+    try file.publish(mode: 0o600)
+    return options
+  }
+
+  /// The part's pixels, as a file that loses none of them.
+  private func drawn(
+    _ copy: PictureCopy, of archive: TileArchive, _ path: String, _ cancellation: Cancellation
+  ) throws(BuildError) -> [UInt8] {
+    var task = RenderTask.viewport(copy.window, devicePixelRatio: 1, .png)
+    if copy.straightening == 0, let size = PixelSize(width: copy.width, height: copy.height) {
+      var picture = Picture(region: copy.part, size: size, format: .png)
+      (picture.isMirrored, picture.rotation) = (copy.isFlipped, copy.wholeTurn.degrees)
+      task = .picture(picture)
+    }
+    do throws(RenderError) { return try cutter.render(task, of: archive, until: cancellation) } catch {
+      // An engine's words are for nobody here.
+      let reason =
+        error.isFault ? "the image's tiles cannot be read" : "the part cannot be cut out of the image"
+      throw BuildError(path, reason, isTemporary: error.isTemporary)
+    }
+  }
+}
