@@ -60,7 +60,11 @@ extension UploadTiling {
     if BuildOptions.tileSizes.contains(side), side % 2 == 0 { options.tileSize = side }
     let cancellation = Cancellation()
     let isDone = Flag()
-    defer { isDone.set() }
+    defer {
+      isDone.set()
+      // A cell of a large part is not kept for the next picture, which is another's.
+      cutter.forget()
+    }
     // Without a thread it is not heard until the end.
     _ = StartedThread.detached {
       while !isDone.isSet, !cancellation.isAsked {
@@ -91,9 +95,8 @@ extension UploadTiling {
       task = .picture(picture)
     }
     do throws(RenderError) { return try cutter.render(task, of: archive, until: cancellation) } catch {
-      // An engine's words are for nobody here.
-      let reason =
-        error.isFault ? "the image's tiles cannot be read" : "the part cannot be cut out of the image"
+      // An engine's words are for nobody here, and it may also have had too little time.
+      let reason = "the part cannot be cut out of the image's tiles"
       throw BuildError(path, reason, isTemporary: error.isTemporary)
     }
   }
