@@ -10,6 +10,12 @@ export const CONTROL = Symbol('control')
 /** What programs say to a viewer about its view. */
 export class Steered extends Element {
   /**
+   * Has a server make an image of a part of the one that is open, as the API's `copies` takes it; null where nobody may.
+   * @type {((wish: object) => Promise<void>) | null}
+   */
+  saveCopy = null
+
+  /**
    * What is seen, or null before an image is open.
    * @returns {Viewport | null}
    */

@@ -41,8 +41,6 @@ export class ZigguratViewer extends Steered {
   #animation = null
   /** @type {{ name: string, run: () => void }[]} Further lines of the menu and buttons of the details. */
   actions = []
-  /** @type {((wish: object) => Promise<void>) | null} Has the server make an image of a part of this one, as the API's `copies` takes it; null where one may not. */
-  saveCopy = null
   /** @type {Element | null} What fills the screen with the viewer: itself, or what has its words, too. */
   screen = null
   #opening
