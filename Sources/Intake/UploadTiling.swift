@@ -187,8 +187,10 @@ package final class UploadTiling: @unchecked Sendable {
     let folder = upload.folder.isEmpty ? "" : upload.folder + "/"
     let stem = folder + UploadName.stem(upload.name)
     var (text, number) = (stem, 1)
+    // What another one was begun as when the server ended has no archive yet, and comes again.
+    let begun = Set(uploads.all.filter { $0.id != upload.id && !$0.hasEnded }.compactMap(\.state.image))
     while let id = ImageID(text) {
-      if !isTaken(id) { return id }
+      if !isTaken(id), !begun.contains(id) { return id }
       number += 1
       text = "\(stem)-\(number)"
     }

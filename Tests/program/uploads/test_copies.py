@@ -189,8 +189,9 @@ class Copies(unittest.TestCase):
         self.server.stop(9)
         self.server = serve(self.library)
         self.client = Client(self.server)
-        for answer in answers:
-            self.assertEqual(self.client.end(answer["location"])["stage"], "done")
+        ended = [self.client.end(answer["location"]) for answer in answers]
+        self.assertEqual([state["stage"] for state in ended], ["done"] * 3)
+        self.assertEqual(len({state["image"] for state in ended}), 3, "none in another's place")
         self.assertEqual(len(self.client.images()), 4)
 
     def test_its_image_gone_meanwhile_it_fails_with_the_reason_and_too_many_wait_their_turn(self):
