@@ -98,12 +98,8 @@ package final class Uploads: Sendable {
       table.withLock { $0[upload.id] = nil }
       throw error
     }
-    if upload.copy != nil {
-      // There is nothing to wait for. It may have been cancelled meanwhile.
-      upload.change { state in
-        if state.stage == .receiving { state.stage = .waiting }
-      }
-    }
+    // Of a copy nobody sends a file. It may have been cancelled meanwhile.
+    if upload.copy != nil { upload.change { $0.stage = $0.stage == .receiving ? .waiting : $0.stage } }
     tell(upload)
   }
 
