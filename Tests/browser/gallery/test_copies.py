@@ -54,7 +54,7 @@ class SavedCopies(EditingTest):
         self.api("images/c", "DELETE")
         visit.page.get_by_role("button", name="Done").click()
         visit.page.get_by_role("button", name="Save as a copy").click()
-        self.spoken(visit, "there is no image of this id")
+        self.spoken(visit, "This is not there any more.")
         self.assertTrue(visit.page.get_by_role("button", name="Save as a copy").is_enabled())
 
 
