@@ -34,7 +34,7 @@ async function answer(event, key) {
     const found = await fetch(request)
     if (mayBeKept(found)) event.waitUntil(keep(key, found.clone()).catch(() => {}))
     // What is not there any more, or not for everybody, is not kept either.
-    else if (found.status !== 304 && found.status < 500) event.waitUntil(caches.open(PICTURES).then((cache) => cache.delete(key)))
+    else if (found.status !== 304 && found.status < 500) event.waitUntil(forget(key))
     return found
   } catch (error) {
     const kept = await (await caches.open(PICTURES)).match(key)
@@ -43,8 +43,15 @@ async function answer(event, key) {
   }
 }
 
+async function forget(key) {
+  sizes?.delete(key)
+  await (await caches.open(PICTURES)).delete(key)
+}
+
 /** One after the other, so that what is counted is there. */
 let turn = Promise.resolve()
+/** Bytes of what is kept, by key, the oldest first: read once, since there may be ten thousand tiles. @type {Map<string, number> | null} */
+let sizes = null
 
 function keep(key, found) {
   turn = turn.then(async () => {
@@ -56,11 +63,25 @@ function keep(key, found) {
     // It was unpacked on its way here.
     headers.delete('content-encoding')
     headers.delete('content-length')
+    sizes ??= await sizesIn(cache)
     await cache.delete(key)
     await cache.put(key, new Response(body, { headers }))
-    const entries = await Promise.all((await cache.keys()).map(async (request) =>
-      ({ key: request.url, bytes: Number((await cache.match(request))?.headers.get(BYTES)) })))
-    await Promise.all(tooMany(entries).map((each) => cache.delete(each)))
-  }).catch(() => {})
+    // What was replaced is the newest now.
+    sizes.delete(key)
+    sizes.set(key, body.byteLength)
+    const gone = tooMany([...sizes].map(([key, bytes]) => ({ key, bytes })))
+    for (const each of gone) sizes.delete(each)
+    await Promise.all(gone.map((each) => cache.delete(each)))
+  }).catch(() => {
+    // What is there is not what was counted.
+    sizes = null
+  })
   return turn
+}
+
+/** @param {Cache} cache */
+async function sizesIn(cache) {
+  const requests = await cache.keys()
+  return new Map(await Promise.all(requests.map(async (request) =>
+    /** @type {[string, number]} */ ([request.url, Number((await cache.match(request))?.headers.get(BYTES))]))))
 }

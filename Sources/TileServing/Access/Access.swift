@@ -20,8 +20,8 @@ package struct Access: Sendable {
   package var origins = AllowedOrigins.any
   /// Everybody may have the files from which images were made, where they are kept.
   package var offersOriginals = false
-  /// Who may frame a picture's page.
-  package var frames = FrameAncestors.any
+  /// Who may frame a picture: its page, and the viewer alone; nil for this server's own pages, and for everybody.
+  package var frames: FrameAncestors?
 
   /// Seconds that tiles may be kept without asking again, whose URLs name no generation.
   package var tileMaxAge = 0

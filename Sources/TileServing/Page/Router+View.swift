@@ -13,8 +13,7 @@ extension Router {
 
   private func frameNow(_ id: ImageID?) -> Response {
     let found = entry(id)
-    // What is private is in nobody else's page.
-    var response = page("frame.html", frames: id?.isPrivate == true ? .own : site.access.frames)
+    var response = page("frame.html", frames: frames(of: id, unasked: .any))
     // Or pages that ask this of all that they hold could not frame it.
     response.headers.append(("Cross-Origin-Embedder-Policy", "require-corp"))
     if response.status == 200, found == nil {
@@ -23,6 +22,11 @@ extension Router {
       response["Cache-Control"] = "no-store"
     }
     return found?.isWordless == true ? response.forNow : response
+  }
+
+  /// What is private is in nobody else's page.
+  private func frames(of id: ImageID?, unasked: FrameAncestors) -> FrameAncestors {
+    id?.isPrivate == true ? .own : site.access.frames ?? unasked
   }
 
   private func entry(_ id: ImageID?) -> CatalogEntry? {
@@ -43,7 +47,7 @@ extension Router {
     // A private picture is nobody's to preview.
     let isOpen = id?.isPrivate == false
     let card = isOpen ? found.flatMap { LinkCard($0, base: absoluteBase, site.identity) } : nil
-    var response = page("view.html", head: card?.html ?? "")
+    var response = page("view.html", frames: frames(of: id, unasked: .own), head: card?.html ?? "")
     if response.status == 200, found == nil {
       if let cover = coverPage(id, below: "view") { return cover }
       response.status = 404

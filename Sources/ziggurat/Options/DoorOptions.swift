@@ -17,7 +17,7 @@ enum DoorOptions {
       help: "sites whose pages may read, and with the token write: https://example.org, none"),
     Option(
       "frame-ancestors", "*", isList: true,
-      help: "sites whose pages may frame /embed/ID: https://example.org, self, none"),
+      help: "sites whose pages may frame a picture: https://example.org, self, none"),
     Option(
       "offer-originals",
       help:
@@ -53,7 +53,7 @@ enum DoorOptions {
     access.frames =
       try value(
         arguments, "frame-ancestors", FrameAncestors.init,
-        "self, sites such as https://example.org or https://*.example.org, or * or none alone") ?? .any
+        "self, sites such as https://example.org or https://*.example.org, or * or none alone")
   }
 
   /// Opens the audit log, where there is to be one.

@@ -129,14 +129,17 @@ class Frames(unittest.TestCase):
         words = [part.strip() for part in server.get(target)["content-security-policy"].split(";")]
         return next(word for word in words if word.startswith("frame-ancestors"))
 
-    def test_named_sites_frame_the_viewer_and_no_other_page(self):
+    def test_named_sites_frame_pictures_and_no_other_page(self):
         for options, policy in (([], "*"), (["--frame-ancestors", "self"], "'self'"), (["--frame-ancestors", "none"], "'none'"), (["--frame-ancestors", "*"], "*"),
                                 (["--frame-ancestors", "self,https://museum.example", "--frame-ancestors", "https://*.b.example"],
                                  "'self' https://museum.example https://*.b.example")):
             with Server(sample_library(), *options) as server:
                 for target in ("/embed/photo", "/embed/deep%2Fer%2Fleaf", "/embed/none"):
                     self.assertEqual(self.policy(server, target), f"frame-ancestors {policy}")
-                for target in ("/", "/view/photo", "/embed", "/view.html", "/index.html", "/embed/~%2Fphoto"):
+                own = "'self'"
+                for target in ("/view/photo", "/view/none"):
+                    self.assertEqual(self.policy(server, target), f"frame-ancestors {policy if options else own}")
+                for target in ("/", "/embed", "/view.html", "/index.html", "/embed/~%2Fphoto", "/view/~%2Fphoto"):
                     self.assertEqual(self.policy(server, target), "frame-ancestors 'self'")
 
 
