@@ -126,10 +126,11 @@ format: ## put Swift sources into the form that lint asks for
 	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## format, sizes of files and folders, what the map names, warnings as errors, the page's types, and that targets import only what they declare
+lint: ## format, sizes of files and folders, what the map names, what modules export without a comment, warnings as errors, the page's types, and that targets import only what they declare
 	@$(prepare) build
 	@$(PYTHON) $(scripts)/sizes
 	@$(PYTHON) $(scripts)/map
+	@$(PYTHON) $(scripts)/docstrings
 	@tsc --project $(scripts)/tsconfig.json
 	@$(use_swift); swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	@$(use_swift); swift build --build-tests $(strict) --explicit-target-dependency-import-check error

@@ -1,3 +1,4 @@
+/** What a frame is held by, its corners and edges, clockwise from the top left: which sides each moves, -1 the left or upper one. */
 export const HANDLES = [
   { x: -1, y: -1 }, { x: 0, y: -1 }, { x: 1, y: -1 }, { x: 1, y: 0 },
   { x: 1, y: 1 }, { x: 0, y: 1 }, { x: -1, y: 1 }, { x: -1, y: 0 },
@@ -45,12 +46,22 @@ function room(anchor, hold, most) {
   return Math.min(hold > 0 ? anchor / hold : Infinity, hold < 1 ? (most - anchor) / (1 - hold) : Infinity)
 }
 
+/**
+ * The largest frame of a ratio within another one, in its middle.
+ * @param {{ x: number, y: number, width: number, height: number }} frame
+ * @param {number} ratio width by height
+ */
 export function inscribed(frame, ratio) {
   const width = Math.min(frame.width, frame.height * ratio)
   const height = width / ratio
   return { x: frame.x + (frame.width - width) / 2, y: frame.y + (frame.height - height) / 2, width, height }
 }
 
+/**
+ * The frame on the nearest borders of pixels, within the image and at least one pixel wide and high.
+ * @param {{ x: number, y: number, width: number, height: number }} frame image pixels
+ * @param {{ width: number, height: number }} image
+ */
 export function wholePixels(frame, image) {
   const x = between(Math.round(frame.x), 0, image.width - 1)
   const y = between(Math.round(frame.y), 0, image.height - 1)
@@ -59,6 +70,7 @@ export function wholePixels(frame, image) {
   return { x, y, width: right - x, height: bottom - y }
 }
 
+/** The value that is nearest and within; the lower bound where there is nothing between. @param {number} value @param {number} low @param {number} high */
 export function between(value, low, high) { return Math.min(Math.max(value, low), Math.max(low, high)) }
 
 /** Where the image's parts can be had: the address of its IIIF service's info.json, or null. */
@@ -87,6 +99,14 @@ export function straightAddress(image, region, turn, { width, height }, format) 
   return url.href
 }
 
+/**
+ * The address of a part of an image at full resolution (IIIF Image API 2 or 3, section 4).
+ * @param {string} service the address of its info.json
+ * @param {{ x: number, y: number, width: number, height: number }} frame image pixels
+ * @param {{ width: number, height: number }} image
+ * @param {import('../geometry/turn.js').Turn} turn of what is seen
+ * @param {string} format the file's ending
+ */
 export function cropAddress(service, frame, image, turn, format) {
   const base = service.replace(/\/info\.json$/, '').replace(/\/$/, '')
   const { x, y, width, height } = wholePixels(frame, image)

@@ -6,6 +6,11 @@ const CELL = 1024
 /** Level pixels: no sample at a cell's edge lacks a neighbour. */
 const MARGIN = 2
 
+/**
+ * The parts of a window that are drawn one after the other, row by row.
+ * @param {{ width: number, height: number }} window device pixels
+ * @returns {{ x: number, y: number, width: number, height: number }[]} device pixels
+ */
 export function cells({ width, height }) {
   const result = []
   for (let y = 0; y < height; y += CELL) {
@@ -27,6 +32,14 @@ export function levelMatrix(viewport, unit, ratio) {
   return [mirror * turn.cosine * k, mirror * turn.sine * k, -turn.sine * k, turn.cosine * k, e, f]
 }
 
+/**
+ * What a cell shows of a level, with a margin, on whole pixels of the level; null where that is nothing.
+ * @param {import('../geometry/viewport.js').Viewport} viewport
+ * @param {number} unit image pixels a level pixel
+ * @param {number} ratio device pixels a CSS pixel
+ * @param {{ x: number, y: number, width: number, height: number }} cell device pixels
+ * @param {{ width: number, height: number }} level its size, level pixels
+ */
 export function levelRect(viewport, unit, ratio, cell, level) {
   const [right, bottom] = [cell.x + cell.width, cell.y + cell.height]
   const seen = bounds([[cell.x, cell.y], [right, cell.y], [cell.x, bottom], [right, bottom]]
@@ -38,6 +51,14 @@ export function levelRect(viewport, unit, ratio, cell, level) {
   return width > 0 && height > 0 ? { x, y, width, height } : null
 }
 
+/**
+ * The tiles that are there to draw a part of a level, in the order in which they are laid over each other: coarser ones in place of
+ * those that are missing, then finer ones, then the level's own.
+ * @param {import('../geometry/pyramid.js').Pyramid} pyramid
+ * @param {number} level
+ * @param {{ x: number, y: number, width: number, height: number }} rect level pixels
+ * @param {(tile: { level: number, column: number, row: number }) => boolean} has whether a tile is there
+ */
 export function mosaicTiles(pyramid, level, rect, has) {
   const own = []
   const finer = []

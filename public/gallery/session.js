@@ -8,6 +8,11 @@ export function session(again = false) {
   return asked
 }
 
+/**
+ * Begins a session; what was known of the last one is asked for anew.
+ * @param {object} credential as `POST /api/session` takes it
+ * @returns {Promise<Response>}
+ */
 export function logIn(credential) {
   asked = null
   return fetch(place('api/session'), {

@@ -1,5 +1,12 @@
 import { make } from '../viewer/element.js'
 
+/**
+ * A menu at a point, which takes the focus and gives it back; another one that is open closes.
+ * @param {ShadowRoot} root
+ * @param {{ x: number, y: number }} point CSS pixels of the window
+ * @param {{ name: string, run: () => void }[]} items
+ * @param {string} label what it is called
+ */
 export function showMenu(root, point, items, label) {
   root.querySelector('.menu')?.dispatchEvent(new Event('close'))
   const before = root.activeElement ?? root.host

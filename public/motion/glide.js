@@ -2,6 +2,10 @@ const FADE = 325 // ms to 1/e
 const STIFFNESS = 0.012 // 1/ms, critically damped
 const STILL = 0.25 // CSS px
 
+/**
+ * The way of one coordinate after a throw: it fades, and where it meets the end of its range it swings over it and back. Positions
+ * are CSS pixels, times milliseconds since the start.
+ */
 export class Glide {
   constructor(position, velocity, range) {
     this.position = position
@@ -33,6 +37,7 @@ export class Glide {
   }
 }
 
+/** The way of a viewport that was thrown: across and down each a `Glide` within what the image offers. */
 export class Throw {
   constructor(viewport, velocity, image, start) {
     const { across, down } = viewport.offsets(image)

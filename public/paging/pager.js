@@ -8,6 +8,7 @@ const FAR = 0.3 // of the window
 const FLICK = 0.35 // CSS px per ms
 const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
 
+/** Turns from one image of an album to the next: the neighbours' previews lie beside the picture and move with the finger. */
 export class Pager {
   constructor(track, show) {
     Object.assign(this, { track, show, list: [], index: 0, near: new Map(), offset: 0 })
@@ -143,6 +144,13 @@ export class Pager {
   }
 }
 
+/**
+ * By how many places one turns when a finger lets go: -1 to the left neighbour, 1 to the right, 0 stays.
+ * @param {number} pull how far the page was drawn, CSS pixels, to the right > 0
+ * @param {number} speed CSS pixels a millisecond
+ * @param {number} width of the window, CSS pixels
+ * @param {{ left: boolean, right: boolean }} neighbours whether there are any
+ */
 export function pageTurn(pull, speed, width, neighbours) {
   if (pull > 0 && neighbours.left && speed > -FLICK && (pull > width * FAR || speed > FLICK)) return -1
   if (pull < 0 && neighbours.right && speed < FLICK && (-pull > width * FAR || speed < -FLICK)) return 1

@@ -1,3 +1,4 @@
+/** Decoded tiles by their keys, those that were used last at the end; beyond a limit in bytes, `trim` closes what is not in use. */
 export class TileCache {
   constructor(limit) {
     this.limit = limit

@@ -1,6 +1,12 @@
 import { MissingTile } from './loader.js'
 import { tileKey } from './plan.js'
 
+/**
+ * A picture by its address, decoded. What trying again cannot mend is rejected as a `MissingTile`.
+ * @param {string | URL} url
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<ImageBitmap>}
+ */
 export async function fetchBitmap(url, signal) {
   const answer = await fetch(url, { signal })
   if (!answer.ok) {

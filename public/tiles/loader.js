@@ -2,8 +2,13 @@ import { tileKey } from './plan.js'
 
 const BACK_OFF = [250, 1000, 4000] // ms
 
+/** There is no such tile, or it is no picture: trying again does not change that. */
 export class MissingTile extends Error {}
 
+/**
+ * Loads the tiles that are wanted, a few at a time in their order; those that are not wanted any more are aborted, those out of reach
+ * tried again after pauses.
+ */
 export class TileLoader {
   constructor({ fetchTile, loaded, failed, later = (action, delay) => setTimeout(action, delay) }, concurrency = 6) {
     Object.assign(this, { fetchTile, loaded, failed, later, concurrency, running: new Map(), wanted: [], troubles: new Map() })

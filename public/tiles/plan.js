@@ -1,5 +1,6 @@
 import { Coverage } from '../geometry/coverage.js'
 
+/** A tile's name among those of its source. @param {{ level: number, column: number, row: number }} tile */
 export function tileKey({ level, column, row }) { return `${level}/${column}_${row}` }
 
 /** A zoom asks for its end only, and not for finer tiles a hair before it. */

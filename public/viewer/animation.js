@@ -3,6 +3,7 @@ import { make } from './element.js'
 
 const PAUSE = 100 // ms, of frames that tell no time
 
+/** A moving picture, drawn over its first frame's tiles and moved with them, by an `ImageDecoder` where the browser has one. */
 export class Animation {
   constructor(viewer, { type, url }, base, plays) {
     this.viewer = viewer

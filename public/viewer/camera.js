@@ -12,13 +12,13 @@ const FLIGHT = 260 // ms
 const WHEEL_PAUSE = 800 // ms
 const QUICK_ZOOM = 110 // CSS px to double the scale
 
+/** Where one looks at an image and how that moves, by gestures, keys and programs: CSS pixels of the window, milliseconds. */
 export class Camera {
   constructor(image, window, options = {}) {
     this.image = image
     this.options = options
     this.kept = 'contain'
-    /** Device pixels a CSS pixel. */
-    this.ratio = 1
+    this.ratio = 1 // device pixels a CSS pixel
     this.viewport = Viewport.fitting(image, 'contain', window)
     if (isStrip(image, window)) {
       this.kept = null

@@ -10,6 +10,7 @@ const COMMANDS = {
   ' ': 'play', ',': 'stepBack', '.': 'step',
 }
 
+/** Which command a key is, or the key's own name; null of one that is pressed with Ctrl, Alt or the command key. @param {KeyboardEvent} event */
 export function keyCommand(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null
   return COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? event.key

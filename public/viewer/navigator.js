@@ -1,5 +1,6 @@
 import { make } from './element.js'
 
+/** The small picture of the whole image with what is seen of it; a press or a drag in it goes there. */
 export class Navigator {
   constructor(goTo) {
     this.picture = make('canvas')

@@ -9,6 +9,7 @@ import { Camera } from './camera.js'
 const ARRIVALS = 100 // ms between two drawings of a view at rest
 const CACHE = 192 * 1024 * 1024 // bytes
 
+/** One image on a canvas: its camera, its tiles as they come, and what is drawn of them. */
 export class Stage {
   constructor(canvas, events) {
     this.events = events

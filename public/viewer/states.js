@@ -2,11 +2,17 @@ import { fitScale } from '../geometry/fit.js'
 
 const FITS = ['contain', 'width', 'none']
 
+/**
+ * Whether an image is so long and narrow that it is read from its start, instead of seen whole.
+ * @param {{ width: number, height: number }} image
+ * @param {{ width: number, height: number }} window CSS pixels
+ */
 export function isStrip(image, window) {
   const contain = fitScale('contain', image, window)
   return contain < 1 / 4 && fitScale('cover', image, window) > 4 * contain
 }
 
+/** The scales between which one button changes, each once: the whole image, its width, its own size. @param {import('./camera.js').Camera} camera */
 export function scaleStates(camera) {
   const { limits } = camera
   const states = []
@@ -18,6 +24,7 @@ export function scaleStates(camera) {
   return states
 }
 
+/** That which comes after what is shown. @param {import('./camera.js').Camera} camera @returns {string} as `fit` takes it */
 export function nextState(camera) {
   const states = scaleStates(camera)
   const at = states.findIndex(({ fit }) => fit === camera.kept)
