@@ -20,9 +20,7 @@ enum DoorOptions {
       help: "sites whose pages may frame a picture: https://example.org, self, none"),
     Option(
       "offer-originals",
-      help:
-        "everybody may download the files that --keep-sources kept: they tell where and by what they were taken"
-    ),
+      help: "everybody may download what --keep-sources kept, with all that it tells"),
     Option(
       "audit", "FILE",
       help: "a line of JSON in FILE for each login, change and upload; SIGHUP opens it anew"),
