@@ -68,7 +68,8 @@ function device({ deltaMode, deltaX, deltaY, wheelDeltaX = 0, wheelDeltaY = 0 },
 /** Whether steps, which are whole numbers, are of one or more notches. @param {number} steps @param {number} ratio */
 function isNotches(steps, ratio) {
   const notches = Math.round(steps * ratio / TICK)
-  return notches > 0 && Math.abs(steps - notches * TICK / ratio) <= (ratio === 1 ? 0 : 0.5)
+  // What is left of a division is cut off.
+  return notches > 0 && Math.abs(steps - notches * TICK / ratio) < (ratio === 1 ? 1e-9 : 1)
 }
 
 /** @param {number} value @param {number} other */

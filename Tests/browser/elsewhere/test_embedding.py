@@ -107,6 +107,7 @@ class Embedding(EmbeddingTest):
         self.addCleanup(server.shutdown)
         away = f"http://127.0.0.1:{server.server_port}/away.dzi"
         visit = self.page('<ziggurat-viewer></ziggurat-viewer>', faults=["404", "ERR_", "away"])
+        visit.run("await customElements.whenDefined('ziggurat-viewer')")
         for wrong in ("'http://[bad'", "'/'", "'/package.json'", "'/icon.svg'", "'/api/images/nope'", "{}", "null",
                       "'/dzi/nope.dzi'", f"'{away}'"):
             with self.subTest(wrong):

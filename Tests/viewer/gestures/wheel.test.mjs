@@ -29,6 +29,7 @@ const MICE = {
   'Chrome, Windows, zoomed to 250 %': sequence([40, 40, -40], { steps: 3, gap: 150 }),
   'Chromium, where a screen of 150 % divides steps': ratio(1.5, sequence([100 / 1.5, -100 / 1.5], { steps: 1.2, gap: 80 })),
   'Chromium, as on a phone of 3×': ratio(3, sequence([11, 11, 11], { steps: 40.1 / 11, gap: 20 })),
+  'Chromium, as on a phone of 2.75×': ratio(2.75, sequence([80 / 2.75, -80 / 2.75, 80 / 2.75], { steps: 43 / (80 / 2.75), gap: 20 })),
   'Chrome, Linux': sequence([120, -120, 120], { steps: 1, gap: 110 }),
   'Chrome, Linux, before 2022': sequence([53, 53, 106], { steps: 120 / 53, gap: 40 }),
   'Chrome, macOS': sequence([4.000244140625, 4.000244140625], { steps: 120 / 4.000244140625, gap: 120 }),
