@@ -104,7 +104,7 @@ let package = Package(
     library(
       "ImageLibrary",
       ["Files", "Threads", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
-    library("ObjectStore", ["Files", "Threads", "TileStorage", "CCurl", "CCrypto"]),
+    library("ObjectStore", ["Files", "HTTPMessages", "Threads", "TileStorage", "CCurl", "CCrypto"]),
     library("Uploading", ["Files", "Threads", "TileStorage", "TileGeometry"]),
     library(
       "Intake",

@@ -1,3 +1,5 @@
+import HTTPMessages
+
 /// A bucket and a prefix in it, as `s3://bucket/prefix` names them.
 package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
   package let bucket: BucketName
@@ -24,19 +26,9 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
     let parts = key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     return key.utf8.count <= 900
       && parts.allSatisfy { part in
-        !part.isEmpty && part.allSatisfy(Self.isPlain) && !part.elementsEqual(".".utf8)
+        !part.isEmpty && part.allSatisfy(PercentEncoding.isUnreserved) && !part.elementsEqual(".".utf8)
           && !part.elementsEqual("..".utf8)
       }
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      true
-    default: false
-    }
   }
 }
 

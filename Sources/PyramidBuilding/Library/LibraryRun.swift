@@ -77,7 +77,8 @@ package final class LibraryRun: @unchecked Sendable {
 
   private func tell(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
     monitor.lock()
-    journal?.add(source, outcome)
+    // What was cut off has no outcome yet.
+    if outcome.failure != .interrupted { journal?.add(source, outcome) }
     report(source, outcome)
     monitor.unlock()
   }
@@ -96,8 +97,7 @@ package final class LibraryRun: @unchecked Sendable {
         } else {
           self.builder.build(source, threads: 1, besides: self.taken, offering: self.pool, report: self.tell)
         }
-        // What was cut off is begun again; what this builder ended itself was not its end.
-        self.journal?.end(source)
+        if self.builder.isCancelled() { self.journal?.stop(source) } else { self.journal?.end(source) }
         self.pool.finishPicture()
       }
       cells?.end()

@@ -17,6 +17,8 @@ package final class ShardReport: Sendable {
     var start: ImageID?
     var image: Image?
     var end: ImageID?
+    /// A source that this builder was told to leave.
+    var stop: ImageID?
   }
 
   struct Head: Codable {
@@ -106,6 +108,9 @@ package final class ShardReport: Sendable {
 
   package func end(_ source: SourceScan.Source) { write(Line(end: source.id)) }
 
+  /// The source is left for the next builder, by no fault of its own.
+  package func stop(_ source: SourceScan.Source) { write(Line(stop: source.id)) }
+
   private func write(_ line: Line) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -149,7 +154,7 @@ package final class ShardReport: Sendable {
     var begun: Set<ImageID> = []
     try forEachLine(of: path) { line in
       if let id = line.start { begun.insert(id) }
-      if let id = line.end { begun.remove(id) }
+      if let id = line.end ?? line.stop { begun.remove(id) }
     }
     return begun
   }

@@ -9,42 +9,56 @@ final class TextLines {
   static let longest = 1 << 20
 
   private let path: String
-  private let file: UnsafeMutablePointer<FILE>
-  private var buffer: UnsafeMutablePointer<CChar>?
-  private var capacity = 0
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var rest = 0..<0
   /// Of the line that was given last, from 1.
   private(set) var number = 0
-  /// Whether the last line had its end; a writer that was killed may have left half of one.
+  /// Whether the last line was given to its end: a writer that was killed may have left half of one, and one that is too
+  /// long is cut.
   private(set) var isWhole = true
 
   /// - Parameter path: `-` is standard input.
   init(path: String) throws(StorageError) {
     self.path = path
-    let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0, let file = fdopen(descriptor, "r") else {
-      throw StorageError("read \(path)", errno: errno)
-    }
-    self.file = file
+    descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StorageError("read \(path)", errno: errno) }
   }
 
-  deinit {
-    free(buffer)
-    fclose(file)
-  }
+  deinit { close(descriptor) }
 
   /// Nil at the end of the file.
   func next() throws(StorageError) -> [UInt8]? {
-    errno = 0
-    let count = getline(&buffer, &capacity, file)
-    guard count >= 0, let buffer else {
-      guard ferror(file) == 0 else { throw StorageError("read \(path)", errno: errno) }
-      return nil
+    var line: [UInt8] = []
+    var isTooLong = false
+    while true {
+      if rest.isEmpty, try !fill() {
+        guard !line.isEmpty || isTooLong else { return nil }
+        number += 1
+        isWhole = false
+        return line
+      }
+      let end = buffer[rest].firstIndex(of: UInt8(ascii: "\n"))
+      let part = rest.lowerBound..<(end ?? rest.upperBound)
+      isTooLong = isTooLong || line.count + part.count > Self.longest
+      if !isTooLong { line += buffer[part] }
+      rest = (end.map { $0 + 1 } ?? rest.upperBound)..<rest.upperBound
+      guard end != nil else { continue }
+      number += 1
+      isWhole = !isTooLong
+      return line
     }
-    number += 1
-    guard count <= Self.longest else { throw StorageError("read \(path)", "its line \(number) is too long") }
-    var line = Array(UnsafeRawBufferPointer(start: buffer, count: count))
-    isWhole = line.last == UInt8(ascii: "\n")
-    if isWhole { line.removeLast() }
-    return line
+  }
+
+  /// False at the end of the file.
+  private func fill() throws(StorageError) -> Bool {
+    if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: 1 << 16) }
+    while true {
+      let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw StorageError("read \(path)", errno: errno) }
+      rest = 0..<count
+      return count > 0
+    }
   }
 }

@@ -38,7 +38,11 @@ extension ObjectImage {
 
     /// - Parameter pieces: of the object's end, one behind the other.
     func take(_ pin: ObjectPin, _ pieces: [ObjectBytes], rounds: Int) {
-      let end = pieces.count == 1 ? pieces[0] : ObjectBytes(copying: pieces.flatMap { Array($0.bytes) })
+      let joined = pieces.count == 1 ? pieces[0] : ObjectBytes(copying: pieces.flatMap { Array($0.bytes) })
+      guard let end = joined else {
+        return done(
+          .failure(StorageError("read the archive", "no memory for its directory", kind: .unreachable)))
+      }
       let start = pin.byteCount - end.bytes.count
       do throws(StorageError) {
         if case .before(let first) = try ZIPDirectory.extent(end.bytes, at: start) {

@@ -122,7 +122,7 @@ package final class ObjectImage: Sendable {
         let bytes = UnsafeRawBufferPointer(
           rebasing: object.bytes[part.range.lowerBound - span.range.lowerBound..<object.bytes.count])
         if let tile = tile(part.tile, in: bytes) {
-          land(part.tile, ObjectBytes(copying: tile), .unreadable)
+          land(part.tile, ObjectBytes(copying: tile), .unreachable)
         } else if isLast {
           land(part.tile, nil, .unreadable)
         } else {
@@ -149,8 +149,8 @@ package final class ObjectImage: Sendable {
     for (number, place) in contents.index.places.enumerated()
     where place.headerOffset >= start && place.headerOffset < pin.byteCount {
       let bytes = UnsafeRawBufferPointer(rebasing: end.bytes[(place.headerOffset - start)...])
-      if let tile = tile(number, in: bytes) {
-        memory.keep(ObjectBytes(copying: tile), at: self.place(number))
+      if let tile = tile(number, in: bytes).flatMap({ ObjectBytes(copying: $0) }) {
+        memory.keep(tile, at: self.place(number))
       }
     }
   }

@@ -23,9 +23,10 @@ package final class ObjectBytes: Sendable {
   /// Takes over memory that came from `malloc`.
   package init(owning memory: UnsafeMutableRawBufferPointer) { bytes = UnsafeRawBufferPointer(memory) }
 
-  package init(copying bytes: some Collection<UInt8>) {
+  /// Nil where there is no memory.
+  package init?(copying bytes: some Collection<UInt8>) {
     // malloc may answer nothing for nothing.
-    guard let memory = malloc(max(bytes.count, 1)) else { fatalError("there is no memory") }
+    guard let memory = malloc(max(bytes.count, 1)) else { return nil }
     let buffer = UnsafeMutableRawBufferPointer(start: memory, count: bytes.count)
     buffer.copyBytes(from: bytes)
     self.bytes = UnsafeRawBufferPointer(buffer)

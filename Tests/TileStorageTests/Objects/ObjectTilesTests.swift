@@ -127,7 +127,7 @@ struct ObjectTilesTests {
     answer.map { end in
       var bytes = Array(end.bytes.bytes)
       bytes[at / 8 % bytes.count] ^= 1 << UInt8(at % 8)
-      return ObjectEnd(pin: end.pin, bytes: ObjectBytes(copying: bytes))
+      return ObjectEnd(pin: end.pin, bytes: ObjectBytes(copying: bytes)!)
     }
   }
 
@@ -179,7 +179,7 @@ struct ObjectTilesTests {
       let store = Self.store { number, answer in
         number > 0
           ? answer
-          : answer.map { ObjectEnd(pin: $0.pin, bytes: ObjectBytes(copying: $0.bytes.bytes.prefix(count))) }
+          : answer.map { ObjectEnd(pin: $0.pin, bytes: ObjectBytes(copying: $0.bytes.bytes.prefix(count))!) }
       }
       #expect(throws: StorageError.self) { _ = try store.open("a", Self.memory) }
     }

@@ -49,7 +49,7 @@ final class PlacidStore: ObjectReading {
         .success(
           ObjectEnd(
             pin: ObjectPin(key: key, etag: "\"1\"", byteCount: object.count),
-            bytes: ObjectBytes(copying: object[range])))
+            bytes: ObjectBytes(copying: object[range])!))
       } else {
         .failure(.missing)
       }

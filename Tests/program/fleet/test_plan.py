@@ -124,6 +124,24 @@ class Kills(PlanTest):
         jobs = os.cpu_count()
         self.assertLessEqual(built, 40 + kills * jobs)
 
+    def test_parts_that_are_told_to_stop_are_left_and_nothing_is_held_against_their_sources(self):
+        for number in range(30):
+            photo(self.photos / f"p{number}.jpg", 1500 + number, 1000)
+        plan = self.plan()
+        for _ in range(4):
+            process = subprocess.Popen([BINARY, "build", "--plan", plan, "--shard", "0/1", "--library", self.library, "--reports", self.reports,
+                                        "--json", "--force"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            process.stdout.readline()
+            process.terminate()
+            process.stdout.read()
+            process.stdout.close()
+            self.assertEqual(process.wait(), 130)
+            self.assertIn("left", self.outcomes(plan, self.reports).values())
+            self.assertEqual(self.report.returncode, 75, self.report.stderr)
+        self.assertEqual(self.shard(plan, 0, 1).returncode, 0)
+        self.outcomes(plan, self.reports)
+        self.assertEqual(self.report.returncode, 0, self.report.stderr)
+
     def ended(self, plan: Path, number: int, *ids: str):
         """A report as builders leave it that are killed while they build these."""
         self.reports.mkdir(exist_ok=True)
@@ -204,7 +222,8 @@ class Plans(PlanTest):
         lines = text.splitlines(keepends=True)
         for damaged in (lines[:-1], lines[1:], lines + lines[-1:], lines[:2] + [b"{}}\n"] + lines[2:], [b"\xff\n"], [b"[" * 100_000],
                         [lines[0].replace(b'"version":1', b'"version":2'), *lines[1:]], [text.replace(b'"id":"a"', b'"id":"../a"')],
-                        [text.replace(b'"id":"a"', b'"id":".a"')], [text.replace(b'"root":0', b'"root":7')]):
+                        [text.replace(b'"id":"a"', b'"id":".a"')], [text.replace(b'"root":0', b'"root":7')],
+                        [text, b"x" * 3_000_000 + b"\n"]):
             plan.write_bytes(b"".join(damaged))
             self.assertOneLine(self.build(plan), "read the plan")
         self.assertFalse(self.library.exists())
