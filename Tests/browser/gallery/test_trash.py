@@ -17,6 +17,7 @@ class Trash(EditingTest):
 
     def delete(self, visit):
         visit.page.get_by_role("button", name="More").click()
+        visit.page.get_by_role("menuitem", name="Delete").wait_for()  # menus come after the first view
         items = visit.page.get_by_role("menuitem").all_inner_texts()
         self.assertEqual(items[-2:], ["Edit title and caption", "Delete"], "Keys stands elsewhere")
         visit.page.get_by_role("menuitem", name="Delete").click()
