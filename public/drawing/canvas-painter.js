@@ -1,70 +1,168 @@
 import { tileKey } from '../tiles/plan.js'
-import { cells, levelMatrix, levelRect, mosaicTiles } from './mosaic.js'
+import { cells, common, levelMatrix, levelRect, scaled, standIns } from './mosaic.js'
+import { contextOf, Sheet, SpareCanvases } from './sheet.js'
 
-/** Lays tiles side by side and scales the whole: no edge between two is ever resampled. */
+/** @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid */
+/** @typedef {import('../geometry/viewport.js').Viewport} Viewport */
+/** @typedef {import('../geometry/types.js').Rect} Rect */
+/** @typedef {import('./sheet.js').Tiles} Tiles */
+/** @typedef {import('./sheet.js').Work} Work */
+
+/** Level pixels that a sheet has room for beside what can be seen of it. */
+const BESIDE = 128
+
+/**
+ * Lays tiles side by side, level by level, and scales each level in one piece: no edge between two tiles is ever resampled. Where
+ * tiles of the level that is looked at are missing, those that are there are drawn over what other levels have: first coarser
+ * ones, then finer ones that were seen last.
+ */
 export class CanvasPainter {
+  /** @type {Pyramid | null} */
+  #pyramid = null
+  /**
+   * Of each cell by its index: sheets by their levels. None is overwritten while it is still to be drawn.
+   * @type {Map<number, Sheet>[]}
+   */
+  #sheets = []
+  #spare = new SpareCanvases()
+
+  /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas
-    this.context = canvas.getContext('2d')
-    /** One per cell: none is overwritten while still to be drawn */
-    this.scratches = []
+    this.context = contextOf(canvas)
   }
 
+  /** @param {number} width device pixels @param {number} height */
   resize(width, height) {
-    if (this.canvas.width !== width) this.canvas.width = width
-    if (this.canvas.height !== height) this.canvas.height = height
+    if (this.canvas.width === width && this.canvas.height === height) return
+    // Setting either empties it.
+    Object.assign(this.canvas, { width, height })
+    this.forget()
   }
 
+  /** Empties the canvas. */
   clear() {
     this.context.setTransform(1, 0, 0, 1, 0, 0)
     this.context.clearRect(0, 0, this.canvas.width, this.canvas.height)
   }
 
-  paint(pyramid, viewport, level, ratio, tiles) {
-    const { context, canvas } = this
-    const unit = 1 / pyramid.scale(level)
-    const matrix = levelMatrix(viewport, unit, ratio)
-    cells(canvas).forEach((cell, index) => {
-      const rect = levelRect(viewport, unit, ratio, cell, pyramid.size(level))
-      if (!rect) return
-      const scratch = this.lay(index, pyramid, level, rect, tiles)
-      context.save()
-      context.setTransform(1, 0, 0, 1, 0, 0)
-      context.beginPath()
-      context.rect(cell.x, cell.y, cell.width, cell.height)
-      context.clip()
-      context.setTransform(...matrix)
-      const width = Math.min(rect.width, pyramid.imageSize.width / unit - rect.x)
-      const height = Math.min(rect.height, pyramid.imageSize.height / unit - rect.y)
-      context.drawImage(scratch, 0, 0, width, height, rect.x, rect.y, width, height)
-      context.restore()
-    })
+  /** Lets go of what was laid. */
+  forget() {
+    this.#sheets.forEach((sheets) => sheets.forEach((sheet) => sheet.close()))
+    this.#sheets = []
+    this.#pyramid = null
   }
 
-  lay(index, pyramid, level, rect, tiles) {
-    const scratch = this.scratches[index] ??= document.createElement('canvas')
-    const context = scratch.getContext('2d')
-    if (scratch.width < rect.width) scratch.width = Math.ceil(rect.width / 256) * 256
-    if (scratch.height < rect.height) scratch.height = Math.ceil(rect.height / 256) * 256
-    context.clearRect(0, 0, rect.width + 1, rect.height + 1)
-    const has = (tile) => tiles.has(tileKey(tile))
-    for (const tile of mosaicTiles(pyramid, level, rect, has)) {
-      const size = pyramid.size(tile.level)
-      const across = pyramid.span(tile.column, size.width)
-      const down = pyramid.span(tile.row, size.height)
-      const factor = 2 ** (level - tile.level)
-      const [x, y] = [across.start * factor - rect.x, down.start * factor - rect.y]
-      const [width, height] = [across.length * factor, down.length * factor]
-      const bitmap = tiles.get(tileKey(tile))
-      context.drawImage(bitmap, x, y, width, height)
-      // Sampled beyond the image's edge, and its corner.
-      const [w, h] = [bitmap.width, bitmap.height]
-      const isRight = across.start + across.length === size.width
-      const isBottom = down.start + down.length === size.height
-      if (isRight) context.drawImage(bitmap, w - 1, 0, 1, h, x + width, y, 1, height)
-      if (isBottom) context.drawImage(bitmap, 0, h - 1, w, 1, x, y + height, width, 1)
-      if (isRight && isBottom) context.drawImage(bitmap, w - 1, h - 1, 1, 1, x + width, y + height, 1, 1)
+  /** Makes canvases for a first view, as far as spare ones may have memory. */
+  warm() { cells(this.canvas).forEach(() => this.prepare()) }
+
+  /**
+   * Makes one of the canvases that will be needed, while there is time.
+   * @returns {boolean} whether there may be more to make
+   */
+  prepare() {
+    const { width, height } = roomOf(cells(this.canvas)[0])
+    return this.#spare.prepare(width + 1, height + 1)
+  }
+
+  /**
+   * Draws a view, as far as tiles are there.
+   * @param {Pyramid} pyramid
+   * @param {Viewport} viewport
+   * @param {number} level that is looked at
+   * @param {number} ratio device pixels a CSS pixel
+   * @param {Tiles} tiles
+   * @param {number} [pixels] how many level pixels of that level may be laid now, of a view that moves
+   * @returns {boolean} whether all that is there is drawn
+   */
+  paint(pyramid, viewport, level, ratio, tiles, pixels = Infinity) {
+    if (this.#pyramid !== pyramid) this.forget()
+    this.#pyramid = pyramid
+    const work = { pixels, isLeft: false }
+    cells(this.canvas).forEach((cell, index) => this.#paintCell(cell, index, pyramid, viewport, level, ratio, tiles, work))
+    return !work.isLeft
+  }
+
+  /**
+   * @param {Rect} cell @param {number} index @param {Pyramid} pyramid @param {Viewport} viewport @param {number} level
+   * @param {number} ratio @param {Tiles} tiles @param {Work} work
+   */
+  #paintCell(cell, index, pyramid, viewport, level, ratio, tiles, work) {
+    const seen = (/** @type {number} */ at) => levelRect(viewport, 1 / pyramid.scale(at), ratio, cell, pyramid.size(at))
+    const rect = seen(level)
+    if (!rect) return
+    const sheets = this.#sheets[index] ??= new Map()
+    const own = this.#sheet(sheets, pyramid, level)
+    // What does not move needs no room to do so.
+    const room = work.pixels === Infinity ? { width: 0, height: 0 } : roomOf(cell)
+    const missing = own.lay(rect, tiles, work, room)
+    /** @type {{ sheet: Sheet, part: Rect }[]} */
+    const layers = []
+    if (missing.length) {
+      for (const need of standIns(pyramid, missing, (tile) => tiles.has(tileKey(tile)))) {
+        const within = seen(need.level)
+        const part = within && common(need.rect, within)
+        if (!part) continue
+        const sheet = this.#sheet(sheets, pyramid, need.level)
+        sheet.lay(part, tiles, { pixels: Infinity, isLeft: false }, room)
+        layers.push({ sheet, part })
+      }
+      // Of other cells, too: what was in one is in another when the picture is smaller.
+      for (const sheet of this.#sheets.flatMap((each) => [...each.values()])) {
+        if (sheet.level <= level) continue
+        const part = sheet.region && common(sheet.region, scaled(rect, 2 ** (sheet.level - level)))
+        if (part) layers.push({ sheet, part })
+      }
     }
-    return scratch
+    layers.push({ sheet: own, part: rect })
+    this.#draw(cell, layers, pyramid, viewport, ratio)
+    this.#keep(sheets, own, missing.length > 0, layers.map(({ sheet }) => sheet))
+  }
+
+  /** @param {Map<number, Sheet>} sheets @param {Pyramid} pyramid @param {number} level */
+  #sheet(sheets, pyramid, level) {
+    if (!sheets.has(level)) sheets.set(level, new Sheet(pyramid, level, this.#spare))
+    return /** @type {Sheet} */ (sheets.get(level))
+  }
+
+  /**
+   * @param {Rect} cell @param {{ sheet: Sheet, part: Rect }[]} layers @param {Pyramid} pyramid @param {Viewport} viewport
+   * @param {number} ratio
+   */
+  #draw(cell, layers, pyramid, viewport, ratio) {
+    const { context } = this
+    context.save()
+    context.setTransform(1, 0, 0, 1, 0, 0)
+    context.beginPath()
+    context.rect(cell.x, cell.y, cell.width, cell.height)
+    context.clip()
+    for (const { sheet: { level, canvas, region }, part: { x, y, ...part } } of layers) {
+      if (!canvas || !region) continue
+      const unit = 1 / pyramid.scale(level)
+      context.setTransform(...levelMatrix(viewport, unit, ratio))
+      const width = Math.min(part.width, pyramid.imageSize.width / unit - x)
+      const height = Math.min(part.height, pyramid.imageSize.height / unit - y)
+      context.drawImage(canvas, x - region.x, y - region.y, width, height, x, y, width, height)
+    }
+    context.restore()
+  }
+
+  /**
+   * What was drawn stays; of finer sheets the finest alone, until nothing is missing.
+   * @param {Map<number, Sheet>} sheets @param {Sheet} own @param {boolean} isMissing @param {Sheet[]} drawn
+   */
+  #keep(sheets, own, isMissing, drawn) {
+    const finest = isMissing ? Math.max(...[...sheets.values()].filter(({ region }) => region).map(({ level }) => level)) : own.level
+    for (const [level, sheet] of sheets) {
+      if (level === own.level || level === finest || (level < own.level && drawn.includes(sheet))) continue
+      sheet.close()
+      sheets.delete(level)
+    }
   }
 }
+
+/**
+ * What a cell can show of the level that is looked at, upright: two of its pixels a device pixel.
+ * @param {Rect} cell
+ */
+function roomOf({ width, height }) { return { width: 2 * width + BESIDE, height: 2 * height + BESIDE } }

@@ -1,27 +1,41 @@
 import { bounds } from '../geometry/bounds.js'
-import { tileKey } from '../tiles/plan.js'
+/** @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid */
+/** @typedef {import('../geometry/viewport.js').Viewport} Viewport */
+/** @typedef {import('../geometry/types.js').Rect} Rect */
+/** @typedef {import('../geometry/types.js').Size} Size */
+/** @typedef {import('../geometry/types.js').Tile} Tile */
 
-/** Device pixels: bounds the scratch canvas on any screen. */
+/** Device pixels: bounds a sheet's canvas on any screen. */
 const CELL = 1024
 /** Level pixels: no sample at a cell's edge lacks a neighbour. */
 const MARGIN = 2
 
 /**
  * The parts of a window that are drawn one after the other, row by row.
- * @param {{ width: number, height: number }} window device pixels
- * @returns {{ x: number, y: number, width: number, height: number }[]} device pixels
+ * @param {Size} window device pixels
+ * @returns {Rect[]} device pixels
  */
 export function cells({ width, height }) {
+  // As large as each other, so that one's canvas serves another.
+  const side = (/** @type {number} */ length) => Math.ceil(length / Math.ceil(length / CELL))
+  const [across, down] = [side(width), side(height)]
   const result = []
-  for (let y = 0; y < height; y += CELL) {
-    for (let x = 0; x < width; x += CELL) {
-      result.push({ x, y, width: Math.min(CELL, width - x), height: Math.min(CELL, height - y) })
+  for (let y = 0; y < height; y += down) {
+    for (let x = 0; x < width; x += across) {
+      result.push({ x, y, width: Math.min(across, width - x), height: Math.min(down, height - y) })
     }
   }
   return result
 }
 
-/** At one device pixel a level pixel, whole pixels fall on whole pixels. */
+/**
+ * What puts level pixels where the viewport shows them, in device pixels. At one device pixel a level pixel, whole pixels fall
+ * on whole pixels.
+ * @param {Viewport} viewport
+ * @param {number} unit image pixels a level pixel
+ * @param {number} ratio device pixels a CSS pixel
+ * @returns {[number, number, number, number, number, number]} as `setTransform` takes it
+ */
 export function levelMatrix(viewport, unit, ratio) {
   const { turn } = viewport
   const k = unit * viewport.scale * ratio
@@ -34,11 +48,12 @@ export function levelMatrix(viewport, unit, ratio) {
 
 /**
  * What a cell shows of a level, with a margin, on whole pixels of the level; null where that is nothing.
- * @param {import('../geometry/viewport.js').Viewport} viewport
+ * @param {Viewport} viewport
  * @param {number} unit image pixels a level pixel
  * @param {number} ratio device pixels a CSS pixel
- * @param {{ x: number, y: number, width: number, height: number }} cell device pixels
- * @param {{ width: number, height: number }} level its size, level pixels
+ * @param {Rect} cell device pixels
+ * @param {Size} level its size, level pixels
+ * @returns {Rect | null} level pixels
  */
 export function levelRect(viewport, unit, ratio, cell, level) {
   const [right, bottom] = [cell.x + cell.width, cell.y + cell.height]
@@ -52,38 +67,113 @@ export function levelRect(viewport, unit, ratio, cell, level) {
 }
 
 /**
- * The tiles that are there to draw a part of a level, in the order in which they are laid over each other: coarser ones in place of
- * those that are missing, then finer ones, then the level's own.
- * @param {import('../geometry/pyramid.js').Pyramid} pyramid
+ * The tiles of a level that a part of it lies in, row by row.
+ * @param {Pyramid} pyramid
  * @param {number} level
- * @param {{ x: number, y: number, width: number, height: number }} rect level pixels
- * @param {(tile: { level: number, column: number, row: number }) => boolean} has whether a tile is there
+ * @param {Rect} rect level pixels
  */
-export function mosaicTiles(pyramid, level, rect, has) {
-  const own = []
-  const finer = []
-  const coarser = new Map()
-  const size = pyramid.tileSize
-  for (let row = Math.floor(rect.y / size); row * size < rect.y + rect.height; row += 1) {
-    for (let column = Math.floor(rect.x / size); column * size < rect.x + rect.width; column += 1) {
-      const here = { level, column, row }
-      if (has(here)) {
-        own.push(here)
-        continue
-      }
-      for (let up = 1; up <= level; up += 1) {
-        const tile = { level: level - up, column: Math.floor(column / 2 ** up), row: Math.floor(row / 2 ** up) }
-        if (!has(tile)) continue
-        coarser.set(tileKey(tile), tile)
-        break
-      }
-      if (level < pyramid.topLevel) {
-        for (const [dx, dy] of [[0, 0], [1, 0], [0, 1], [1, 1]]) {
-          const tile = { level: level + 1, column: column * 2 + dx, row: row * 2 + dy }
-          if (has(tile)) finer.push(tile)
-        }
-      }
+export function tilesIn({ tileSize }, level, rect) {
+  /** @type {Tile[]} */
+  const found = []
+  for (let row = Math.floor(rect.y / tileSize); row * tileSize < rect.y + rect.height; row += 1) {
+    for (let column = Math.floor(rect.x / tileSize); column * tileSize < rect.x + rect.width; column += 1) {
+      found.push({ level, column, row })
     }
   }
-  return [...[...coarser.values()].sort((a, b) => a.level - b.level), ...finer, ...own]
+  return found
+}
+
+/**
+ * Where a tile lies, its overlap included.
+ * @param {Pyramid} pyramid
+ * @param {Tile} tile
+ * @returns {Rect} pixels of its level
+ */
+export function tileRect(pyramid, { level, column, row }) {
+  const size = pyramid.size(level)
+  const [across, down] = [pyramid.span(column, size.width), pyramid.span(row, size.height)]
+  return { x: across.start, y: down.start, width: across.length, height: down.length }
+}
+
+/**
+ * What is shown in place of missing tiles: of each the next coarser level that has something there.
+ * @param {Pyramid} pyramid
+ * @param {Tile[]} missing
+ * @param {(tile: Tile) => boolean} has whether a tile is there
+ * @returns {{ level: number, rect: Rect }[]} coarser levels first, and the part of each that is needed, in its pixels
+ */
+export function standIns(pyramid, missing, has) {
+  /** @type {Map<number, Rect>} */
+  const parts = new Map()
+  for (const tile of missing) {
+    for (let up = 1; up <= tile.level; up += 1) {
+      const level = tile.level - up
+      if (!has({ level, column: Math.floor(tile.column / 2 ** up), row: Math.floor(tile.row / 2 ** up) })) continue
+      const rect = scaled(tileRect(pyramid, tile), 2 ** -up)
+      const part = parts.get(level)
+      parts.set(level, part ? around(part, rect) : rect)
+      break
+    }
+  }
+  return [...parts].sort(([a], [b]) => a - b).map(([level, rect]) => ({ level, rect }))
+}
+
+/**
+ * A part of a level as that of another, on whole pixels and with the margin of samples.
+ * @param {Rect} rect
+ * @param {number} factor pixels of the other level a pixel of this
+ * @returns {Rect}
+ */
+export function scaled(rect, factor) {
+  const [x, y] = [Math.floor(rect.x * factor) - MARGIN, Math.floor(rect.y * factor) - MARGIN]
+  const [right, bottom] = [Math.ceil((rect.x + rect.width) * factor) + MARGIN, Math.ceil((rect.y + rect.height) * factor) + MARGIN]
+  return { x, y, width: right - x, height: bottom - y }
+}
+
+/**
+ * As large a part of a level as there is room for, around a smaller one.
+ * @param {Rect} rect within the level
+ * @param {Size} room
+ * @param {Size} size the level's
+ * @returns {Rect}
+ */
+export function widened(rect, room, size) {
+  const width = Math.min(Math.max(rect.width, room.width), size.width)
+  const height = Math.min(Math.max(rect.height, room.height), size.height)
+  const x = Math.min(Math.max(Math.floor(rect.x + (rect.width - width) / 2), 0), size.width - width)
+  const y = Math.min(Math.max(Math.floor(rect.y + (rect.height - height) / 2), 0), size.height - height)
+  return { x, y, width, height }
+}
+
+/**
+ * Whether one rectangle lies within another.
+ * @param {Rect} outer
+ * @param {Rect} inner
+ */
+export function contains(outer, inner) {
+  return inner.x >= outer.x && inner.y >= outer.y
+    && inner.x + inner.width <= outer.x + outer.width && inner.y + inner.height <= outer.y + outer.height
+}
+
+/**
+ * What two rectangles share, or null.
+ * @param {Rect} one
+ * @param {Rect} other
+ * @returns {Rect | null}
+ */
+export function common(one, other) {
+  const [x, y] = [Math.max(one.x, other.x), Math.max(one.y, other.y)]
+  const width = Math.min(one.x + one.width, other.x + other.width) - x
+  const height = Math.min(one.y + one.height, other.y + other.height) - y
+  return width > 0 && height > 0 ? { x, y, width, height } : null
+}
+
+/**
+ * The smallest rectangle around two.
+ * @param {Rect} one
+ * @param {Rect} other
+ * @returns {Rect}
+ */
+function around(one, other) {
+  return bounds([one, other].flatMap(({ x, y, width, height }) => [{ x, y }, { x: x + width, y: y + height }]))
 }

@@ -1,16 +1,32 @@
 import { Coverage } from '../geometry/coverage.js'
 
-/** A tile's name among those of its source. @param {{ level: number, column: number, row: number }} tile */
+/** @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid */
+/** @typedef {import('../geometry/viewport.js').Viewport} Viewport */
+/** @typedef {import('../geometry/types.js').Tile} Tile */
+
+/**
+ * A tile's name among those of its source.
+ * @param {Tile} tile
+ */
 export function tileKey({ level, column, row }) { return `${level}/${column}_${row}` }
 
-/** A zoom asks for its end only, and not for finer tiles a hair before it. */
+/**
+ * The tiles that a view needs, those first that are needed most. A zoom asks for its end only, and not for finer tiles a hair
+ * before it.
+ * @param {Pyramid} pyramid
+ * @param {Viewport} viewport what is seen
+ * @param {Viewport} destination where it moves to
+ * @param {number} devicePixelRatio
+ * @returns {Tile[]}
+ */
 export function plannedTiles(pyramid, viewport, destination, devicePixelRatio) {
   const there = new Coverage(pyramid, destination, devicePixelRatio)
   const atEnd = Math.abs(viewport.scale / destination.scale - 1) < 1e-6
   const here = new Coverage(pyramid, atEnd ? viewport.with({ scale: destination.scale }) : viewport, devicePixelRatio)
   if (!there.visible && !here.visible) return []
+  /** @type {Map<string, Tile>} */
   const tiles = new Map()
-  const add = (tile) => tiles.set(tileKey(tile), tile)
+  const add = (/** @type {Tile} */ tile) => tiles.set(tileKey(tile), tile)
   if (there.level > pyramid.singleTileLevel) add({ level: pyramid.singleTileLevel, column: 0, row: 0 })
   if (atEnd) here.tiles().forEach(add)
   there.tiles().forEach(add)

@@ -26,7 +26,11 @@ export function button(className, title, onclick, child = title) {
   return make('button', { type: 'button', className, title, ariaLabel: title, onclick }, child)
 }
 
-/** Makes a class the element of that name, once, where there is a document. @param {string} name @param {typeof Element} element */
+/**
+ * Makes a class the element of that name, once, where there is a document.
+ * @param {string} name
+ * @param {typeof Element} element
+ */
 export function define(name, element) {
   if (globalThis.customElements && !customElements.get(name)) customElements.define(name, element)
 }

@@ -8,6 +8,8 @@ import { Camera } from './camera.js'
 
 const ARRIVALS = 100 // ms between two drawings of a view at rest
 const CACHE = 192 * 1024 * 1024 // bytes
+/** Level pixels that are laid in a frame of a view that moves: some milliseconds on a slow processor. */
+const LAID = 2 ** 21
 
 /** One image on a canvas: its camera, its tiles as they come, and what is drawn of them. */
 export class Stage {
@@ -48,6 +50,7 @@ export class Stage {
     const pyramid = new Pyramid({ width: 2048, height: 2048 }, 512)
     const { viewport } = new Camera(pyramid.imageSize, this.window)
     plannedTiles(pyramid, viewport, viewport, 1)
+    this.painter.warm()
     this.painter.paint(pyramid, viewport, 11, this.ratio, this.cache)
     this.painter.clear()
   }
@@ -60,6 +63,7 @@ export class Stage {
     cancelAnimationFrame(this.frame)
     this.frame = 0
     this.painter.clear()
+    this.painter.forget()
   }
 
   resize(window, device, ratio) {
@@ -116,12 +120,13 @@ export class Stage {
     const wanted = planned.filter((tile) => !cache.has(tileKey(tile)))
     loader.want(wanted)
     if (this.missing !== loader.failures) this.events.missing(this.missing = loader.failures)
+    let isDrawn = true
     if (cache.bytes) {
       this.painter.clear()
       const level = source.pyramid.levelForScale(viewport.scale * this.ratio)
-      this.painter.paint(source.pyramid, viewport, level, this.ratio, cache)
+      isDrawn = this.painter.paint(source.pyramid, viewport, level, this.ratio, cache, this.wasMoving ? LAID : Infinity)
     }
-    if (moving) this.invalidate()
+    if (moving || !isDrawn) this.invalidate()
     if (before !== viewport || this.drawn !== viewport) this.events.moved()
     this.drawn = viewport
     this.drawnAt = performance.now()
@@ -131,11 +136,22 @@ export class Stage {
       this.retry()
     }
     this.wasMoving = !rests
-    const complete = rests && loader.pending === 0
+    const complete = rests && loader.pending === 0 && isDrawn
     this.events.progress(planned.length === 0 ? 1 : 1 - loader.pending / planned.length)
     // What follows waits until the picture is on the screen.
-    if (complete && !this.isComplete) requestAnimationFrame(() => setTimeout(() => this.isComplete && this.events.complete()))
+    if (complete && !this.isComplete) requestAnimationFrame(() => setTimeout(() => this.completed()))
     this.isComplete = complete
+  }
+
+  completed() {
+    if (!this.isComplete) return
+    this.events.complete()
+    this.prepare()
+  }
+
+  /** What a move will need is made while nothing moves, piece by piece. */
+  prepare() {
+    setTimeout(() => this.isComplete && this.painter.prepare() && this.prepare(), ARRIVALS)
   }
 }
 

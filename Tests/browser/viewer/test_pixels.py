@@ -35,12 +35,16 @@ def level(halvings):
     return numpy.floor(means + 0.5)
 
 
-def expected(view, ratio, degrees=0):
-    """What the window should show, and which of its device pixels are safely inside the image."""
+def expected(view, ratio, degrees=0, halvings=None):
+    """What the window should show, and which of its device pixels are safely inside the image.
+
+    - halvings: of another level than the scale asks for
+    """
     scale = view["scale"] * ratio
-    halvings = 0
-    while 2.0 ** -(halvings + 1) >= scale:
-        halvings += 1
+    if halvings is None:
+        halvings = 0
+        while 2.0 ** -(halvings + 1) >= scale:
+            halvings += 1
     pixels = level(halvings)
     width, height = round(view["width"] * ratio), round(view["height"] * ratio)
     xs, ys = numpy.meshgrid(numpy.arange(width) + 0.5, numpy.arange(height) + 0.5)
@@ -163,6 +167,50 @@ class Pixels(PageTest):
         for route in held:
             route.continue_()
         self.assertTrue_to_source(visit)
+
+
+    def test_fine_tiles_stay_until_the_coarser_ones_are_there(self):
+        visit = self.visit().photo(view="scale=1&x=1500&y=900")
+        visit.sharp()
+        held, hold = [], [True]
+        visit.page.route("**/*_files/12/*", lambda route: held.append(route) if hold else route.continue_())
+        visit.run("viewer.viewport = { scale: 0.45, x: 500, y: 250 }")
+        visit.until("return viewer.requestCounts.requested > viewer.requestCounts.loaded")
+        visit.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        visit.hide_chrome()
+        fine = self.shot(visit)
+        view = visit.view()
+        wanted, inside = expected(view, 1, halvings=0)
+        # What was seen before, of which the fine tiles are there; its edges apart.
+        left, top = (round(at * 0.45 - view[axis]) + 4 for at, axis in ((1500, "x"), (900, "y")))
+        seen = (slice(top, top + round(800 * 0.45) - 8), slice(left, left + round(1280 * 0.45) - 8))
+        self.assertTrue(inside[seen].all())
+        self.assertLess(numpy.abs(fine - wanted)[seen].mean(), MEAN)
+        hold.clear()
+        for route in held:
+            route.continue_()
+        self.assertTrue_to_source(visit)
+
+    def test_what_is_kept_from_frame_to_frame_is_what_the_source_holds(self):
+        """Small steps and large ones, over levels, turns and edges of the image; what is laid moves along."""
+        visit = self.visit().photo()
+        for steps, scale, by, degrees in ((30, 1, (37, 11), 0), (12, 0.97, (-63, 140), 0), (25, 0.9, (90, 90), 0), (8, 1.1, (-200, -90), 0),
+                                          (10, 1.07, (10, -30), 7), (20, 0.94, (-40, 20), 3)):
+            with self.subTest(steps=steps, scale=scale, by=by, degrees=degrees):
+                visit.run(f"""return new Promise((done) => {{
+                  let steps = {steps}
+                  if (viewer.viewport.scale < 0.4) viewer.viewport = {{ scale: 0.8, x: 900, y: 500 }}
+                  const step = () => {{
+                    if (steps-- === 0) return done()
+                    const {{ scale, x, y }} = viewer.viewport
+                    viewer.viewport = {{ scale: scale * {scale}, x: x * {scale} + {by[0]}, y: y * {scale} + {by[1]} }}
+                    if ({degrees}) viewer.rotate({degrees})
+                    requestAnimationFrame(step)
+                  }}
+                  step()
+                }})""")
+                degrees_now = visit.run("return viewer.viewport.turn.degrees")
+                self.assertTrue_to_source(visit, degrees_now)
 
 
 class Thumbnails(PageTest):

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cells, levelMatrix, levelRect, mosaicTiles } from '../../../public/drawing/mosaic.js'
+import { cells, common, contains, levelMatrix, levelRect, scaled, standIns, tileRect, tilesIn, widened } from '../../../public/drawing/mosaic.js'
 import { Pyramid } from '../../../public/geometry/pyramid.js'
 import { Turn } from '../../../public/geometry/turn.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
 import { random } from '../numbers.mjs'
 
-test('cells cover every device pixel of the canvas once, and none is large', () => {
+test('cells cover every device pixel of the canvas once, and none is large or much smaller than others', () => {
   for (const [width, height] of [[1, 1], [1024, 1024], [1025, 700], [1170, 2532], [3840, 2160], [7680, 4321]]) {
     let area = 0
     for (const cell of cells({ width, height })) {
@@ -43,18 +43,45 @@ test('a cell’s level pixels include a margin and end at the level’s edge', (
   assert.equal(levelRect(new Viewport({ width: 200, height: 100, scale: 1, x: -5000, y: 0 }), 1, 1, { x: 0, y: 0, width: 200, height: 100 }, { width: 100, height: 100 }), null)
 })
 
-test('a missing tile shows the nearest coarser one until it is there', () => {
+test('the tiles of a part of a level are those that it lies in', () => {
   const pyramid = new Pyramid({ width: 2048, height: 1024 }, 256)
-  const there = new Set(['8/0_0', '10/1_0', '11/3_1'])
-  const has = ({ level, column, row }) => there.has(`${level}/${column}_${row}`)
-  const rect = { x: 512, y: 0, width: 512, height: 512 }
-  assert.deepEqual(mosaicTiles(pyramid, 11, rect, has), [{ level: 10, column: 1, row: 0 }, { level: 11, column: 3, row: 1 }])
-  for (const key of ['11/2_0', '11/3_0', '11/2_1']) there.add(key)
-  assert.deepEqual(new Set(mosaicTiles(pyramid, 11, rect, has).map(({ level }) => level)), new Set([11]))
+  assert.deepEqual(tilesIn(pyramid, 11, { x: 255, y: 256, width: 2, height: 256 }), [
+    { level: 11, column: 0, row: 1 }, { level: 11, column: 1, row: 1 }])
+  assert.deepEqual(tileRect(new Pyramid({ width: 600, height: 300 }, 254, 1), { level: 10, column: 1, row: 1 }), { x: 253, y: 253, width: 256, height: 47 })
 })
 
-test('zooming out, the finer tiles stay until the coarser one is there', () => {
-  const pyramid = new Pyramid({ width: 2048, height: 1024 }, 256)
-  const has = ({ level }) => level === 8 || level === 11
-  assert.deepEqual(mosaicTiles(pyramid, 10, { x: 0, y: 0, width: 256, height: 256 }, has).map(({ level }) => level), [8, 11, 11, 11, 11])
+test('in place of each missing tile comes the next coarser level that has it, as far as it is needed', () => {
+  const pyramid = new Pyramid({ width: 4096, height: 4096 }, 256)
+  const there = new Set(['8/0_0', '11/1_0'])
+  const has = ({ level, column, row }) => there.has(`${level}/${column}_${row}`)
+  const missing = [{ level: 12, column: 2, row: 1 }, { level: 12, column: 8, row: 8 }, { level: 12, column: 9, row: 8 }]
+  assert.deepEqual(standIns(pyramid, missing, has), [
+    { level: 8, rect: { x: 126, y: 126, width: 36, height: 20 } }, { level: 11, rect: { x: 254, y: 126, width: 132, height: 132 } }])
+  assert.deepEqual(standIns(pyramid, missing, () => false), [])
+})
+
+test('a part of a level covers the same part of another', () => {
+  const next = random(3)
+  for (let round = 0; round < 500; round += 1) {
+    const rect = { x: Math.floor(next() * 900), y: Math.floor(next() * 900), width: 1 + Math.floor(next() * 90), height: 1 + Math.floor(next() * 90) }
+    const factor = 2 ** (Math.floor(next() * 9) - 4)
+    const { x, y, width, height } = scaled(rect, factor)
+    assert.ok([x, y, width, height].every(Number.isInteger))
+    assert.ok(contains({ x: x / factor, y: y / factor, width: width / factor, height: height / factor }, rect))
+  }
+})
+
+test('a sheet’s region is as large as its room, around what is seen and within the level', () => {
+  const next = random(4)
+  for (let round = 0; round < 2000; round += 1) {
+    const size = { width: 1 + Math.floor(next() * 3000), height: 1 + Math.floor(next() * 3000) }
+    const [x, y] = [Math.floor(next() * size.width), Math.floor(next() * size.height)]
+    const rect = { x, y, width: 1 + Math.floor(next() * (size.width - x - 1)), height: 1 + Math.floor(next() * (size.height - y - 1)) }
+    const room = { width: 1500, height: 900 }
+    const region = widened(rect, room, size)
+    assert.ok(contains(region, rect) && contains({ x: 0, y: 0, ...size }, region), JSON.stringify({ rect, size, region }))
+    assert.equal(region.width, Math.min(Math.max(rect.width, room.width), size.width))
+    assert.deepEqual(common(region, rect), rect)
+  }
+  assert.equal(common({ x: 0, y: 0, width: 10, height: 10 }, { x: 10, y: 0, width: 10, height: 10 }), null)
 })
