@@ -104,13 +104,14 @@ let package = Package(
     library(
       "ImageLibrary",
       ["Files", "Threads", "Catalog", "Metadata", "Uploading", "TileStorage", "TileGeometry"]),
-    library("ObjectStore", ["Files", "HTTPMessages", "Threads", "TileStorage", "CCurl", "CCrypto"]),
+    library(
+      "ObjectStore", ["Files", "HTTPMessages", "Threads", "TileStorage", "TileGeometry", "CCurl", "CCrypto"]),
     library("Uploading", ["Files", "Threads", "TileStorage", "TileGeometry"]),
     library(
       "Intake",
       [
-        "Files", "Threads", "ImageLibrary", "PrivateSpaces", "PyramidBuilding", "TileProtocols",
-        "TileRendering",
+        "Files", "Threads", "ImageLibrary", "ObjectStore", "PrivateSpaces", "PyramidBuilding",
+        "TileProtocols", "TileRendering",
         "TileStorage", "TileGeometry", "Uploading",
       ]),
     library("HTTPMessages", ["CDeflate", "CXXHash"]),
@@ -126,7 +127,7 @@ let package = Package(
         "Threads",
         "Cells", "Imaging", "PyramidBuilding", "PrivateSpaces", "HTTPListening", "Uploading", "TileServing",
         "Catalog",
-        "HTTPMessages", "Metadata", "TileProtocols", "TileRendering", "TileExport",
+        "HTTPMessages", "Metadata", "ObjectStore", "TileProtocols", "TileRendering", "TileExport",
         "TileStorage", "TileGeometry",
       ],
       swiftSettings: strict),

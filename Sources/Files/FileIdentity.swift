@@ -7,6 +7,19 @@ package struct FileIdentity: Hashable, Sendable {
   package let size: Int
   package let modifiedNanoseconds: Int
 
+  /// Nil where there is no such file.
+  package init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// Of what is no file: numbers that are others when it is another version.
+  package init(inode: UInt64, size: Int, modifiedNanoseconds: Int) {
+    (device, self.inode, self.size) = (0, inode, size)
+    self.modifiedNanoseconds = modifiedNanoseconds
+  }
+
   package init(_ status: stat) {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)

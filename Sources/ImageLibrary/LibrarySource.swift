@@ -7,12 +7,41 @@ package protocol LibrarySource: Sendable {
   func version() throws(StorageError) -> Int
 
   func images() throws(StorageError) -> [SourceImage]
+
+  /// What a monitor is told of it.
+  var figures: [SourceFigure] { get }
+}
+
+extension LibrarySource {
+  package var figures: [SourceFigure] { [] }
+}
+
+extension Library {
+  /// What a monitor is told of where the images lie.
+  package var figures: [SourceFigure] { source?.figures ?? [] }
+}
+
+/// One number that tells how it goes.
+package struct SourceFigure: Sendable {
+  /// As monitors call it, behind the program's own name.
+  package let name: String
+  /// A sentence.
+  package let help: String
+  package let value: Int
+  /// Whether it only grows, as long as the server runs.
+  package let isTotal: Bool
+
+  package init(_ name: String, _ help: String, _ value: Int, isTotal: Bool) {
+    (self.name, self.help, self.value, self.isTotal) = (name, help, value, isTotal)
+  }
 }
 
 /// One image of a source.
 package struct SourceImage: Sendable {
   package let id: ImageID
   package let path: String
+  /// Of its version; nil where that is the file's at the path.
+  package let identity: FileIdentity?
   package let open: @Sendable () throws(StorageError) -> TileArchive
   package let sidecar: Words?
 
@@ -29,11 +58,14 @@ package struct SourceImage: Sendable {
     }
   }
 
-  /// - Parameter path: of the file that is another one when the image was replaced.
+  /// - Parameters:
+  ///   - path: of the file that is another one when the image was replaced.
+  ///   - identity: where there is no such file.
   package init(
-    id: ImageID, path: String, sidecar: Words? = nil,
+    id: ImageID, path: String, identity: FileIdentity? = nil, sidecar: Words? = nil,
     open: @escaping @Sendable () throws(StorageError) -> TileArchive
   ) {
-    (self.id, self.path, self.sidecar, self.open) = (id, path, sidecar, open)
+    (self.id, self.path, self.identity) = (id, path, identity)
+    (self.sidecar, self.open) = (sidecar, open)
   }
 }

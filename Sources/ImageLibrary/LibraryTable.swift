@@ -47,12 +47,9 @@ package struct LibraryTable: Sendable {
     version = try source.version()
     var found: [(id: ImageID, entry: LibraryEntry)] = []
     for image in try source.images() {
-      var status = stat()
       // Gone since it was named.
-      guard stat(image.path, &status) == 0 else { continue }
-      let (identity, sidecar) = (
-        FileIdentity(status), image.sidecar.flatMap { SidecarFile(path: $0.path) }
-      )
+      guard let identity = image.identity ?? FileIdentity(path: image.path) else { continue }
+      let sidecar = image.sidecar.flatMap { SidecarFile(path: $0.path) }
       if let old = previous?.entry(image.id), old.identity == identity, old.path == image.path,
         old.sidecar == sidecar
       {

@@ -7,11 +7,12 @@ import sys
 import unittest
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("program", "program/build")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("program", "program/build", "program/fleet")]
 
 import numpy  # noqa: E402
 from fronts import free_port  # noqa: E402
 from harness import BINARY, ROOT, folder, photo, run  # noqa: E402
+from small_store import SmallStore  # noqa: E402
 from test_pixels import tiff  # noqa: E402
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -38,6 +39,8 @@ class Docs(unittest.TestCase):
         return place
 
     def test_each_command_runs(self):
+        store = SmallStore()
+        self.addCleanup(store.close)
         self.assertGreater(len(PAGES), 5)
         for page in PAGES:
             with self.subTest(page.name):
@@ -54,7 +57,7 @@ class Docs(unittest.TestCase):
                 script = script.replace("localhost:8080", f"localhost:{port}").replace("127.0.0.1:9100", f"127.0.0.1:{free_port()}")
                 result = subprocess.run(
                     ["bash", "-c", script], cwd=place, capture_output=True, text=True, timeout=120,
-                    env={"PATH": f"{place}/bin:/usr/bin:/bin", "ZIGGURAT_PORT": port, "HOME": str(place), "LANG": "C.UTF-8"})
+                    env={**store.environment, "PATH": f"{place}/bin:/usr/bin:/bin", "ZIGGURAT_PORT": port, "HOME": str(place), "LANG": "C.UTF-8"})
                 self.assertEqual(result.returncode, 0, f"{result.stdout[-2000:]}{result.stderr[-2000:]}")
 
     def test_what_root_does_is_what_the_package_brings(self):

@@ -18,6 +18,11 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
     (self.bucket, self.prefix) = (bucket, prefix)
   }
 
+  private init(bucket: BucketName, prefix: String) { (self.bucket, self.prefix) = (bucket, prefix) }
+
+  /// - Parameter folder: plain, with a slash at its end.
+  func below(_ folder: String) -> ObjectAddress { ObjectAddress(bucket: bucket, prefix: prefix + folder) }
+
   package var description: String { "s3://\(bucket.text)/\(prefix.dropLast())" }
 
   /// Whether a key needs no encoding in any URL: old versions of libcurl sign others wrongly. Its parts are neither

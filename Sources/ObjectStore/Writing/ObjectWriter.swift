@@ -55,6 +55,13 @@ package final class ObjectWriter: ObjectWriting {
     return ObjectPin(key: key, etag: etag, byteCount: count)
   }
 
+  package func put(bytes: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
+    precondition(ObjectAddress.isPlain(key), "a key needs no encoding")
+    let sent = try request(.put, key, body: UploadBody(bytes), digest: SHA256.of(bytes))
+    guard let etag = sent.head.etag else { throw .damaged }
+    return ObjectPin(key: key, etag: etag, byteCount: bytes.count)
+  }
+
   package func remove(_ key: String) throws(ObjectFault) {
     precondition(ObjectAddress.isPlain(key), "a key needs no encoding")
     do { _ = try request(.delete, key) } catch .missing {} catch { throw error }

@@ -55,7 +55,7 @@ extension Router {
           site.mappedTiles.total, false
         ),
         ("tile_cache_bytes", "Bytes of decoded tiles in the cache.", site.renderer.cachedBytes, false),
-      ], version: site.version)
+      ] + site.library.figures.map { ($0.name, $0.help, $0.value, $0.isTotal) }, version: site.version)
     return Response(
       200,
       [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")],

@@ -113,6 +113,10 @@ extension Router {
           ("Cache-Control", lifetime(of: archive)), Response.anyOrigin,
         ], body)
     }
+    // Who has the tile already has none fetched.
+    if let arrival = archive.arrival(ofTile: number), let stamp = archive.stamp(ofTile: number) {
+      return waiting(for: arrival, response(stamp, .omitted)) { $0.stored(address, as: format, archive) }
+    }
     switch archive.stored(number) {
     case .here(let bytes, let stamp): return .now(response(stamp, .bytes(Array(bytes))))
     case .notThere: return transcoded(address, format, archive)

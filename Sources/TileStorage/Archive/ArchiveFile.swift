@@ -8,12 +8,22 @@ public final class ArchiveFile {
   /// The name of the archive's one root folder.
   public let name: String
   private let file: PartialFile
+  /// Takes a finished archive, and the file that it lies in, elsewhere.
+  package typealias Send = (TileArchive, _ descriptor: Int32) throws(StorageError) -> Void
+  private let send: Send?
 
   /// - Parameters:
   ///   - destination: where the archive will stand; its folder exists.
   ///   - name: of the root folder: one path component.
-  public init(destination: String, name: String) throws(StorageError) {
-    self.name = name
+  public convenience init(destination: String, name: String) throws(StorageError) {
+    try self.init(destination: destination, name: name, send: nil)
+  }
+
+  /// - Parameter send: takes the finished archive elsewhere, so that no file stays; what it throws, `publish` throws.
+  package init(
+    destination: String, name: String, send: Send?
+  ) throws(StorageError) {
+    (self.name, self.send) = (name, send)
     file = try PartialFile(destination: destination, isHandedOut: true)
   }
 
@@ -26,12 +36,17 @@ public final class ArchiveFile {
   /// - Parameter check: throws what is wrong with the archive, which then is not published.
   /// - Returns: the archive's size in bytes.
   public func publish(_ check: (TileArchive) throws(StorageError) -> Void) throws(StorageError) -> Int {
-    let archive = try TileArchive(file: MappedFile(descriptor: file.readable, path: file.destination))
+    let archive = try TileArchive(descriptor: file.readable, path: file.destination)
     guard archive.name == name, archive.isWhole else {
       throw StorageError("write \(file.destination)", "what was built is no whole archive")
     }
     try check(archive)
-    try file.publish()
+    if let send {
+      try send(archive, file.readable)
+      file.abandon()
+    } else {
+      try file.publish()
+    }
     return archive.byteCount ?? 0
   }
 

@@ -68,12 +68,18 @@ package protocol ArchiveStore: Sendable {
   /// - Returns: what could not be moved, and is where it was.
   func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures
 
+  /// Has everybody find what was built and removed until now, where that takes a word of its own.
+  func announce() throws(StorageError)
+
   /// Removes for good what was moved there until then.
   /// - Parameter oldest: seconds since 1970.
   func purgeTrash(until oldest: Int) throws(StorageError)
 }
 
 extension ArchiveStore {
+  /// A file that has its name is found by it.
+  package func announce() throws(StorageError) {}
+
   package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? { nil }
 
   package func rewrite(

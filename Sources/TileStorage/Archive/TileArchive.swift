@@ -47,6 +47,12 @@ public final class TileArchive: Sendable {
     }
   }
 
+  /// A ZIP file that is open, and may have no name.
+  /// - Parameter path: what errors call it.
+  package convenience init(descriptor: Int32, path: String) throws(StorageError) {
+    try self.init(file: MappedFile(descriptor: descriptor, path: path))
+  }
+
   /// A ZIP file that is mapped.
   convenience init(file: MappedFile) throws(StorageError) { self.init(try MappedZIP(file)) }
 
@@ -94,8 +100,17 @@ public final class TileArchive: Sendable {
   /// nil where it is not, for which `stored` has the reason.
   package func stampedTile(_ number: Int) -> (bytes: UnsafeRawBufferPointer, stamp: UInt64)? {
     if let zip { return zip.tile(number).map { ($0, 0) } }
-    guard case .here(let bytes, let stamp)? = backing?.tile(number) else { return nil }
+    guard case .here(let bytes, let stamp)? = backing?.tileHere(number) else { return nil }
     return (bytes, stamp)
+  }
+
+  /// The coming of a tile that is not here: it is fetched for who waits for it. Nil where `stored` answers at once.
+  package func arrival(ofTile number: Int) -> TileArrival? {
+    guard let backing, backing.mayBeLate, backing.tileHere(number) == nil else { return nil }
+    return TileArrival { body in
+      guard case .notHereYet(let arrival) = backing.tile(number) else { return body() }
+      arrival.whenHere(body)
+    }
   }
 
   /// What is at the tile's place now.

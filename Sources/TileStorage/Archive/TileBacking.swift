@@ -4,6 +4,9 @@ package protocol TileBacking: AnyObject, Sendable {
   /// What is at the tile's place now; never waits. What is not here yet is fetched from then on.
   func tile(_ number: Int) -> StoredTile
 
+  /// The same, and nothing is fetched: nil of a tile that is not here.
+  func tileHere(_ number: Int) -> StoredTile?
+
   /// Has all these tiles fetched that are not here yet, with as few questions as that takes; never waits.
   func expect(_ numbers: [Int])
 
@@ -40,6 +43,8 @@ package protocol TileBacking: AnyObject, Sendable {
 
 /// What is so of tiles that are all there, at once, and never change.
 extension TileBacking {
+  package func tileHere(_ number: Int) -> StoredTile? { tile(number) }
+
   package func expect(_ numbers: [Int]) { for number in numbers { _ = tile(number) } }
 
   package var hasStamps: Bool { false }

@@ -1,4 +1,4 @@
-import Files
+package import Files
 import Synchronization
 import Threads
 
@@ -214,18 +214,21 @@ extension ObjectFault {
 
   /// The same of an archive.
   func error(_ key: String) -> StorageError {
-    let kind: StorageError.Kind =
-      switch self {
-      case .missing: .notThere
-      case .otherVersion, .cut, .damaged, .refused, .unavailable: .unreachable
-      }
-    return StorageError("open the object \(key)", description, kind: kind)
+    StorageError("open the object \(key)", description, kind: kind)
+  }
+
+  /// What it means for who asks for the object.
+  package var kind: StorageError.Kind {
+    switch self {
+    case .missing: .notThere
+    case .otherVersion, .cut, .damaged, .refused, .unavailable: .unreachable
+    }
   }
 }
 
 extension ObjectReading {
   /// The same for a thread that may wait; not for the store's own.
-  func awaited(_ pin: ObjectPin, _ range: Range<Int>) -> Result<ObjectBytes, ObjectFault> {
+  package func awaited(_ pin: ObjectPin, _ range: Range<Int>) -> Result<ObjectBytes, ObjectFault> {
     let found = Mutex<Result<ObjectBytes, ObjectFault>>(.failure(.cut))
     let wakeUps = WakeUps()
     read(pin, range, by: .now + ObjectImage.patience) { result in

@@ -31,18 +31,17 @@ final class ObjectTiles: TileBacking {
   }
 
   func tile(_ number: Int) -> StoredTile {
-    if let here = here(number) { return here }
+    if let here = tileHere(number) { return here }
     image.fetch([number], for: self)
     return .notHereYet(TileArrival { [image] in image.observe(number, $0) })
   }
 
   func expect(_ numbers: [Int]) {
-    let missing = Set(numbers).filter { here($0) == nil }
+    let missing = Set(numbers).filter { tileHere($0) == nil }
     if !missing.isEmpty { image.fetch(missing.sorted(), for: self) }
   }
 
-  /// Nil where the tile has to be fetched.
-  private func here(_ number: Int) -> StoredTile? {
+  func tileHere(_ number: Int) -> StoredTile? {
     if let tile = held.withLock({ $0.tiles[number] }) { return .here(tile.bytes, stamp: 0) }
     guard image.contents.place(number) != nil else {
       return image.contents.lacks(number) ? .notThere : .unreadable

@@ -4,6 +4,9 @@ package protocol ObjectWriting: Sendable {
   /// - Parameter sha256: of the file, 32 bytes.
   func put(file: String, sha256: [UInt8], key: String) throws(ObjectFault) -> ObjectPin
 
+  /// Writes bytes as the object of that key.
+  func put(bytes: [UInt8], key: String) throws(ObjectFault) -> ObjectPin
+
   /// Removes the object; one that is not there is removed already.
   func remove(_ key: String) throws(ObjectFault)
 

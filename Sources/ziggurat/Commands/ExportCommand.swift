@@ -5,7 +5,7 @@ import TileStorage
 
 enum ExportCommand: Command {
   static let name = "export"
-  static let usage = "ARCHIVE|LIBRARY… --layout dz|zoomify|xyz|iiif3 --output DIR"
+  static let usage = "ARCHIVE|LIBRARY|s3://BUCKET/PREFIX… --layout dz|zoomify|xyz|iiif3 --output DIR"
   static let summary =
     "Folders of tiles for web servers that know nothing of tiles: of one archive DIR, of several or a library DIR/ID."
   static let options = [
@@ -52,10 +52,10 @@ enum ExportCommand: Command {
         // What this run has written is not replaced by an image whose id begins with another's.
         if list.isWithinAnother(number) { options.replaces = false }
         if let part = item.part { options.baseURL = options.baseURL.map { "\($0)/\(part)" } }
-        let report = try TileExporter(
-          TileArchive(path: item.archive, within: item.enclosure), options: options,
-          isCancelled: { Interruption.isAsked }
-        ).export(to: item.output)
+        let report = try item.withArchive { (archive) throws(StorageError) in
+          try TileExporter(archive, options: options, isCancelled: { Interruption.isAsked })
+            .export(to: item.output)
+        }
         if !isQuiet { Output.note("\(Output.oneLine(item.output)): \(words(report))") }
       } catch {
         if Interruption.isAsked {

@@ -3,6 +3,7 @@ import Files
 import Foundation
 import HTTPMessages
 import ImageLibrary
+import ObjectStore
 import TileStorage
 
 /// What an export makes of archives and libraries: the one archive's tiles at the output, or a folder for each image
@@ -15,6 +16,16 @@ struct ExportList {
     let output: String
     /// Of URLs, below the output's; nil for the output itself.
     let part: String?
+    /// Where it lies, if that is an object store.
+    var bucket: (library: ObjectLibrary, image: ObjectLibrary.Image)?
+
+    /// Opens it for as long as `body` takes.
+    func withArchive<Result>(
+      _ body: (TileArchive) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+      guard let bucket else { return try body(TileArchive(path: archive, within: enclosure)) }
+      return try bucket.library.withCopy(of: bucket.image, body)
+    }
   }
 
   private(set) var items: [Item] = []
@@ -26,7 +37,7 @@ struct ExportList {
   init(_ operands: [String], output: String) {
     var output = output
     while output.count > 1, output.hasSuffix("/") { output.removeLast() }
-    isOne = operands.count == 1 && !Self.isFolder(operands[0])
+    isOne = operands.count == 1 && !Self.isFolder(operands[0]) && !Self.isBucket(operands[0])
     if isOne {
       items = [Item(archive: operands[0], enclosure: nil, output: output, part: nil)]
       return
@@ -34,7 +45,7 @@ struct ExportList {
     var owners: [ImageID: String] = [:]
     for operand in operands {
       do throws(StorageError) {
-        for (id, archive, enclosure) in try Self.images(operand) {
+        for (id, archive, enclosure, bucket) in try Self.images(operand) {
           if let other = owners[id] {
             // Named twice.
             if other == archive { continue }
@@ -46,7 +57,7 @@ struct ExportList {
           items.append(
             Item(
               archive: archive, enclosure: enclosure, output: "\(output)/\(id)",
-              part: parts.joined(separator: "/")))
+              part: parts.joined(separator: "/"), bucket: bucket))
         }
       } catch { errors.append(error) }
     }
@@ -72,6 +83,8 @@ struct ExportList {
     return nil
   }
 
+  private static func isBucket(_ path: String) -> Bool { path.hasPrefix("s3://") }
+
   private static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -80,16 +93,25 @@ struct ExportList {
   /// The images of a library, or the one of an archive.
   private static func images(
     _ path: String
-  ) throws(StorageError) -> [(id: ImageID, archive: String, enclosure: Enclosure?)] {
+  ) throws(StorageError) -> [(
+    id: ImageID, archive: String, enclosure: Enclosure?,
+    bucket: (library: ObjectLibrary, image: ObjectLibrary.Image)?
+  )] {
+    if let library = try ObjectLibrary.named(path) {
+      _ = try library.refresh()
+      let images = library.images()
+      guard !images.isEmpty else { throw StorageError("export \(path)", "no archive is there") }
+      return images.map { ($0.id, "\(path): \($0.id)", nil, (library, $0)) }
+    }
     guard isFolder(path) else {
       guard let id = ImageID(String((path.split(separator: "/").last ?? "").dropLast(4))) else {
         throw StorageError("export \(path)", "its name is no image's id")
       }
-      return [(id, path, nil)]
+      return [(id, path, nil, nil)]
     }
     let (table, enclosure) = (try LibraryTable(root: path, previous: nil), try Enclosure(path))
-    let images = table.ids.compactMap { id in table.entry(id).map { (id, $0.path, enclosure as Enclosure?) } }
+    let images = table.ids.compactMap { id in table.entry(id).map { (id, $0.path) } }
     guard !images.isEmpty else { throw StorageError("export \(path)", "no archive is in this folder") }
-    return images
+    return images.map { ($0, $1, enclosure, nil) }
   }
 }

@@ -1,12 +1,13 @@
 import Catalog
 import Files
 import ImageLibrary
+import ObjectStore
 import TileServing
 import TileStorage
 
 enum IndexCommand: Command {
   static let name = "index"
-  static let usage = "DIR"
+  static let usage = "DIR|s3://BUCKET/PREFIX"
   static let summary = "Make a library's catalog anew from its archives alone."
   static let options = [
     Option(
@@ -21,6 +22,12 @@ enum IndexCommand: Command {
     if let code = ProgramCells.start() { return code }
     Interruption.listen()
     do throws(StorageError) {
+      if let bucket = try ObjectLibrary.named(folder) {
+        // Of what parts of a plan built, each has written down where it came from.
+        try bucket.compact()
+        Output.result("\(bucket.images().count) images\n")
+        return .success
+      }
       let library = try Library(root: folder)
       if library.count == 0, library.catalog.isInMemory {
         Output.error(ServeStart.nothing(in: folder))

@@ -11,7 +11,7 @@ import Uploading
 
 enum ServeCommand: Command {
   static let name = "serve"
-  static let usage = "DIR|ARCHIVE"
+  static let usage = "DIR|ARCHIVE|s3://BUCKET/PREFIX"
   static let summary = "Serve a library over HTTP, to viewers and to programs."
   static let options =
     [
@@ -30,7 +30,6 @@ enum ServeCommand: Command {
         "log", "none",
         help: "a line on stderr per answer, with path, status and seconds: text, json or none"),
       Option("threads", "N", help: "event loops (default: all cores)"),
-      Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
       Option(
         "render-threads", "N",
         help: "threads that render pictures, twice while some take long (default: all cores)"),
@@ -50,7 +49,8 @@ enum ServeCommand: Command {
       Option("request-timeout", "20", help: "seconds until a request must be whole"),
       Option("answer-timeout", "300", help: "seconds until its answer must be taken"),
       Option("idle-timeout", "15", help: "seconds that a connection may be idle"),
-    ] + ServeBuild.options + SiteOptions.options + ListenOptions.options + DoorOptions.options
+    ] + ServedLibrary.options + ServeBuild.options + SiteOptions.options + ListenOptions.options
+    + DoorOptions.options
     + UploadOptions.options
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
@@ -62,15 +62,13 @@ enum ServeCommand: Command {
     }
     let build = try ServeBuild(arguments, pictures: operand)
     let folder = build?.library ?? operand
-    if try arguments.flag("writable"), SingleArchive(path: folder) != nil {
-      throw UsageError(
-        "'\(folder)' is one archive, which is not \(arguments.spelled("writable")); a library's folder is")
-    }
+    try ServedLibrary.check(folder, arguments)
     let hosts = try hosts(arguments)
     let port = try arguments.int("port", in: 0...65535) ?? 8080
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let threads = try arguments.int("threads", in: 1...256) ?? cores
     let openLimit = try arguments.int("open-archives", in: 1...1_000_000) ?? 512
+    let storeMemory = (try arguments.int("store-memory", in: 1...1_000_000) ?? 256) << 20
     let base = try baseURL(arguments)
     var rendering = RenderOptions()
     rendering.threads = try arguments.int("render-threads", in: 1...256) ?? cores
@@ -142,14 +140,7 @@ enum ServeCommand: Command {
     let site: Site
     let uploads: Uploads?
     do {
-      library =
-        try space.map { try Library(SpaceSource(space: $0), name: "private space", openLimit: openLimit) }
-        ?? SingleArchive(path: folder).map { (archive) throws(StorageError) in
-          // What cannot be read is told now.
-          _ = try archive.images().first?.open()
-          return try Library(archive, name: folder, openLimit: openLimit)
-        }
-        ?? Library(root: folder, openLimit: openLimit, watches: true)
+      library = try ServedLibrary.open(folder, space, openLimit: openLimit, storeMemory: storeMemory)
       uploads = try uploadLimits.map { try Uploads(library: folder, limits: $0) }
       site = try Site(
         library: library, publicFolder: viewer, baseURL: base,

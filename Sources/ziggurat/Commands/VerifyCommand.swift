@@ -3,6 +3,7 @@ import Files
 import Foundation
 import HTTPMessages
 import ImageLibrary
+import ObjectStore
 import PrivateSpaces
 import PyramidBuilding
 import Synchronization
@@ -10,7 +11,7 @@ import TileStorage
 
 enum VerifyCommand: Command {
   static let name = "verify"
-  static let usage = "DIR|ARCHIVE"
+  static let usage = "DIR|ARCHIVE|s3://BUCKET/PREFIX"
   static let summary = "Read every tile back; one line per fault, exit code 1 where there is any."
   static let options = [
     Option("repair", help: "of a library: build anew what is damaged and whose source is there, as it was"),
@@ -27,7 +28,13 @@ enum VerifyCommand: Command {
     let asJSON = try arguments.flag("json")
     let isQuiet = try arguments.flag("quiet")
     let repairs = try arguments.flag("repair")
-    if repairs, try arguments.flag("space") { throw UsageError("--repair and --space do not go together") }
+    let isOfSpace = try arguments.flag("space")
+    if repairs, isOfSpace { throw UsageError("--repair and --space do not go together") }
+    let isBucket = path.hasPrefix("s3://")
+    if isBucket, repairs || isOfSpace {
+      throw UsageError(
+        "--repair and --space are for folders: 'ziggurat build' builds anew what is damaged in a store")
+    }
     if let code = ProgramCells.start() { return code }
     // By their bytes: texts that differ in how their accents are composed are the same, files of such names are not.
     let damaged = Mutex<Set<[UInt8]>>([])
@@ -42,10 +49,17 @@ enum VerifyCommand: Command {
     let read: Int
     var faults: Int
     var mended: Repair.Outcome?
-    if try arguments.flag("space") {
+    if isOfSpace {
       do throws(SpaceDoor.Told) {
         (read, faults) = try verify(SpaceDoor.open(path, arguments), jobs: jobs, report)
       } catch { return error.exitCode }
+    } else if isBucket {
+      do throws(StorageError) {
+        (read, faults) = try verify(bucket: path, jobs: jobs, report)
+      } catch {
+        Output.error(error.description)
+        return error.isTemporary ? .temporary : .someFailed
+      }
     } else {
       do throws(StorageError) {
         let archives = try FolderTree.archives(at: path)
@@ -86,6 +100,22 @@ enum VerifyCommand: Command {
     if let mended, mended.repaired == damaged.withLock({ $0.count }), !hasKeyringFault { return .success }
     if let mended, mended.isTemporary { return .temporary }
     return faults == 0 ? .success : .someFailed
+  }
+
+  private static func verify(
+    bucket: String, jobs: Int, _ report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
+  ) throws(StorageError) -> (read: Int, faults: Int) {
+    guard let library = try ObjectLibrary.named(bucket) else { return (0, 0) }
+    _ = try library.refresh()
+    let images = library.images().sorted { $0.id < $1.id }
+    let count = LibraryVerifier.verify(
+      images, jobs: jobs,
+      faults: { image in
+        do throws(StorageError) {
+          return try library.withCopy(of: image) { ArchiveVerifier.faults(of: $0, path: image.id.text) }
+        } catch { return [ArchiveVerifier.Fault(path: image.id.text, what: error.reason)] }
+      }, report: report)
+    return (images.count, count)
   }
 
   private static func verify(

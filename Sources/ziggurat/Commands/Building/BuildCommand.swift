@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import ObjectStore
 import PyramidBuilding
 import TileStorage
 
@@ -16,7 +17,7 @@ enum BuildCommand: Command {
   ]
   static let options =
     [
-      Option("library", "DIR", help: "where the archives go; made if missing")
+      Option("library", "DIR", help: "where the archives go, made if missing; or s3://BUCKET/PREFIX")
     ] + BuildOptions.arguments + sourceOptions + PlannedBuild.options + [
       Option("jobs", "N", help: "threads (default: all cores)"),
       Option(
@@ -57,6 +58,9 @@ enum BuildCommand: Command {
     if watches, isDryRun { throw UsageError("--watch and --dry-run do not go together") }
     let prefix = try Self.prefix(arguments)
     let isPrivate = try arguments.flag("space")
+    if isPrivate, library.hasPrefix("s3://") {
+      throw UsageError("--space and an object store do not go together: a private space is a folder's")
+    }
     let mending = try Self.mending(arguments)
     if mending != nil, prunes != .nothing || watches || isPrivate {
       throw UsageError("--mend does not go together with --prune, --watch and --space")
@@ -69,6 +73,15 @@ enum BuildCommand: Command {
     if isPrivate {
       SpaceDoor.forbidTemporaryFiles()
       do { store = try SpaceDoor.open(library, arguments) } catch { return error.exitCode }
+    }
+    var isElsewhere = false
+    do {
+      if let bucket = try ObjectLibrary.named(library) {
+        (store, isElsewhere) = (bucket.store(), true)
+      }
+    } catch {
+      Output.error(error.description)
+      return .someFailed
     }
     var builder = LibraryBuilder(
       store: store, options: options, jobs: jobs,
@@ -94,6 +107,7 @@ enum BuildCommand: Command {
       memoryLimit: memoryLimit, verbosity: verbosity, asJSON: asJSON)
     round.prefix = opened?.plan.prefix ?? prefix
     round.planned = opened
+    round.isElsewhere = isElsewhere
     round.keepsDeleted = keepsDeleted.map { $0 * 3600 }
     let code = round.run()
     return watches && code != .interrupted ? round.watch() : code

@@ -8,8 +8,8 @@ import TileStorage
 extension BuildRound {
   /// Remembers from where the images came that are in the library now.
   mutating func claim(_ images: [ImageID: SourceRoot], of scan: SourceScan) {
-    // Of a part `index` does it, by the reports.
-    guard !builder.isDryRun, part == nil, !images.isEmpty else { return }
+    // Of a part `index` does it, by the reports, where a catalog has one writer.
+    guard !builder.isDryRun, part == nil || isElsewhere, !images.isEmpty else { return }
     do throws(StorageError) {
       let origins = try origins()
       try origins.claim(images)
@@ -34,7 +34,7 @@ extension BuildRound {
     }
     do throws(StorageError) {
       // A dry run makes no library.
-      if builder.isDryRun || part != nil, !isPrivate, !Catalog.exists(in: library) { return }
+      if builder.isDryRun || part != nil, hasCatalog, !Catalog.exists(in: library) { return }
       pruned.removeAll { ContinuousClock.now - $0.instant > .seconds(24 * 3600) }
       var pruning = try LibraryPruning(
         of: scan, keeping: met, in: builder.store, origins: try origins(),
@@ -73,12 +73,12 @@ extension BuildRound {
   /// Takes over what describes books beside their pages.
   mutating func describeBooks(_ scan: SourceScan, _ tally: inout BuildTally) {
     guard !builder.isDryRun, builder.mending == nil else { return }
-    if isPrivate {
+    if !hasCatalog {
       // Once, not at every look.
       if toldBooks.isEmpty, !scan.books.isEmpty {
-        toldBooks = ["private"]
-        Output.note(
-          "what describes books as wholes is not kept: in a private space a book is its pages alone")
+        toldBooks = ["untold"]
+        let place = isPrivate ? "a private space" : "an object store"
+        Output.note("what describes books as wholes is not kept: in \(place) a book is its pages alone")
       }
       return
     }
@@ -93,7 +93,7 @@ extension BuildRound {
   /// What new sources may be that were called otherwise. Of a folder that cannot be read, or is not mounted, nothing is
   /// gone.
   mutating func gone(_ scan: SourceScan) -> GoneImages? {
-    guard !isPrivate, part == nil, builder.mending == nil, scan.failures.isEmpty, !Interruption.isAsked,
+    guard hasCatalog, part == nil, builder.mending == nil, scan.failures.isEmpty, !Interruption.isAsked,
       !scan.roots.contains(where: \.isEmpty), !builder.isDryRun || Catalog.exists(in: library),
       let origins = (try? origins()) as? LibraryOrigins
     else { return nil }

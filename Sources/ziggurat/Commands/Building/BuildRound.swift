@@ -15,6 +15,10 @@ struct BuildRound {
   let library: String
   /// Into a private space, of which the catalog knows nothing.
   let isPrivate: Bool
+  /// Into an object store, which has a directory instead of a catalog.
+  var isElsewhere = false
+  /// Whether `library` is a folder whose images anybody may list.
+  var hasCatalog: Bool { !isPrivate && !isElsewhere }
   let operands: [String]
   let asBooks: Bool
   let prunes: PruneMode
@@ -110,6 +114,13 @@ struct BuildRound {
     return .interrupted
   }
 
+  private func announce(_ tally: inout BuildTally) {
+    guard !builder.isDryRun else { return }
+    do throws(StorageError) { try builder.store.announce() } catch {
+      tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
+    }
+  }
+
   private mutating func build(
     _ sources: [SourceScan.Source], of scan: SourceScan, isFirst: Bool
   ) -> ExitCode {
@@ -158,6 +169,7 @@ struct BuildRound {
     tally.progress?.start { run.progress }
     run.run()
     tally.progress?.end()
+    announce(&tally)
     claim(met.takeClaims(), of: scan)
     self.met = met
     for source in again { self.changes.forget(source) }
@@ -182,7 +194,7 @@ struct BuildRound {
     }
     prune(scan, met, &tally, isFirst)
     if !builder.isDryRun { LeftFolders.remove(after: self.vacated, in: builder.store) }
-    if !builder.isDryRun, !isPrivate, part == nil, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
+    if !builder.isDryRun, hasCatalog, part == nil, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
     save(&tally)
     if isFirst || !tally.isEmpty { tally.finish(isFirst ? scan : nil) }
     return tally.exitCode

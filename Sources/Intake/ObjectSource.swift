@@ -1,0 +1,44 @@
+package import Files
+package import ImageLibrary
+package import ObjectStore
+import Synchronization
+
+/// The images of a library in an object store for the server.
+package final class ObjectSource: LibrarySource {
+  package let library: ObjectLibrary
+  private let asked = Mutex<(at: ContinuousClock.Instant, version: Int)?>(nil)
+  /// How long the directory is not asked for again.
+  private static let pause = Duration.seconds(2)
+
+  package init(_ library: ObjectLibrary) { self.library = library }
+
+  package func version() throws(StorageError) -> Int {
+    if let known = asked.withLock({ $0 }), .now - known.at < Self.pause { return known.version }
+    let version = try library.refresh()
+    asked.withLock { $0 = (.now, version) }
+    return version
+  }
+
+  package var figures: [SourceFigure] {
+    let (asked, kept) = (library.client.counts, library.memory.counts)
+    return [
+      SourceFigure("store_requests_total", "Questions to the object store.", asked.requests, isTotal: true),
+      SourceFigure("store_retries_total", "Of them, those asked again.", asked.retries, isTotal: true),
+      SourceFigure(
+        "store_faults_total", "Of them, those without a sound answer.", asked.faults, isTotal: true),
+      SourceFigure("store_read_bytes_total", "Bytes read from the object store.", asked.bytes, isTotal: true),
+      SourceFigure(
+        "store_cut_off", "1 while the object store is not asked, since it does not answer.",
+        library.client.isCutOff ? 1 : 0, isTotal: false),
+      SourceFigure("store_tile_hits_total", "Tiles of the store found in memory.", kept.hits, isTotal: true),
+      SourceFigure("store_tile_misses_total", "Tiles that were not.", kept.misses, isTotal: true),
+      SourceFigure("store_tile_bytes", "Bytes of the store's tiles in memory.", kept.bytes, isTotal: false),
+    ]
+  }
+
+  package func images() -> [SourceImage] {
+    library.images().map { found in
+      SourceImage(id: found.id, path: found.key, identity: found.identity) { found.image.archive() }
+    }
+  }
+}

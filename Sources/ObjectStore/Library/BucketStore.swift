@@ -1,0 +1,164 @@
+package import Files
+import Foundation
+import Glibc
+import Synchronization
+package import TileGeometry
+package import TileStorage
+
+/// A library that lies in an object store, for who builds it: archives by their digests, and a directory of them.
+///
+/// What is written is there for everybody within two seconds, and what a killed builder had not announced is built again.
+package final class BucketStore: ArchiveStore, OriginStore {
+  private struct State {
+    var lines: [[UInt8]] = []
+    /// What was built by this store since the directory was read last.
+    var fresh: [ImageID: BuildRecord] = [:]
+    var announced = ContinuousClock.now
+  }
+
+  private let directory: ObjectDirectory
+  private let writer: ObjectWriter
+  private let scratch: String
+  private let state = Mutex(State())
+  /// Held while the directory is written.
+  private let announcing = Mutex<Void>(())
+  /// How long what was built stays unannounced.
+  private static let pause = Duration.seconds(2)
+  /// Segments that who reads the library should not have to ask for.
+  private static let most = 200
+
+  /// - Parameter scratch: a folder of this user's own, where archives lie until they are sent.
+  package init(
+    _ address: ObjectAddress, _ settings: ObjectSettings, _ directory: ObjectDirectory, scratch: String
+  ) {
+    writer = ObjectWriter(address, settings)
+    (self.directory, self.scratch) = (directory, scratch)
+  }
+
+  package func prepare() throws(StorageError) {
+    try Self.makeOwn(scratch)
+    _ = PartialFile.removeLeftovers(in: scratch)
+    try directory.refresh()
+    if directory.current.keys.count > Self.most { try directory.compact() }
+  }
+
+  /// Archives of pictures that nobody else may see lie there for a while.
+  private static func makeOwn(_ folder: String) throws(StorageError) {
+    if mkdir(folder, 0o700) != 0, errno != EEXIST {
+      throw StorageError("make the folder \(folder)", errno: errno)
+    }
+    var status = stat()
+    guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+      status.st_mode & 0o022 == 0
+    else { throw StorageError("write into \(folder)", "it is not this user's own folder") }
+  }
+
+  package func buildRecord(ofID id: ImageID) -> BuildRecord? {
+    if let fresh = state.withLock({ $0.fresh[id] }) { return fresh }
+    guard let record = directory.current.records[id] else { return nil }
+    return record.text.bytes(record.build).flatMap { BuildRecord(json: Data($0)) }
+  }
+
+  package func holds(_ id: ImageID) -> Bool {
+    state.withLock { $0.fresh[id] != nil } || directory.current.records[id] != nil
+  }
+
+  package func count() throws(StorageError) -> Int {
+    Set(directory.current.records.keys).union(state.withLock { $0.fresh.keys }).count
+  }
+
+  package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? {
+    try ArchiveFile(destination: "\(scratch)/\(id.name)", name: id.name) {
+      [self] (archive, file) throws(StorageError) in try send(archive, file, as: id)
+    }
+  }
+
+  package func makeWriter(
+    id: ImageID, pyramid: Pyramid, format: TileFormat
+  ) throws(StorageError) -> any ArchiveWriter {
+    let path = "\(scratch)/\(UUID())"
+    let writer = try SZIWriter(destination: path, name: id.name, pyramid: pyramid, format: format)
+    return SentArchive(writer, at: path) {
+      [self] (archive, file) throws(StorageError) in try send(archive, file, as: id)
+    }
+  }
+
+  private func send(_ archive: TileArchive, _ descriptor: Int32, as id: ImageID) throws(StorageError) {
+    guard let file = archive.file, let record = archive.buildRecord else {
+      throw StorageError("write \(id)", "it is no archive of ours")
+    }
+    var sha256 = SHA256()
+    sha256.update(file.bytes)
+    let digest = sha256.digest()
+    let key = ListedRecord.key(digest, below: directory.address.prefix)
+    let pin = try directory.told("write \(id)") { () throws(ObjectFault) in
+      try writer.put(file: "/proc/self/fd/\(descriptor)", sha256: digest, key: key)
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Strings and numbers always encode.
+    let (build, words) = (try! encoder.encode(record), try! encoder.encode(archive.metadata))
+    let listed = ListedRecord(
+      digest: digest, etag: pin.etag, byteCount: pin.byteCount, generation: archive.generation,
+      pyramid: archive.pyramid, format: archive.format, text: .nothing, build: 0..<0, words: 0..<0)
+    let line = DirectoryLine.text(image: id, listed, build: build, words: words)
+    let isDue = state.withLock { state in
+      state.lines.append(line)
+      state.fresh[id] = record
+      return .now - state.announced > Self.pause
+    }
+    if isDue { try announce() }
+  }
+
+  package func announce() throws(StorageError) {
+    let result: Result<Void, StorageError> = announcing.withLock { _ in
+      let lines = state.withLock { state in
+        defer { state.lines = [] }
+        return state.lines
+      }
+      do throws(StorageError) {
+        try directory.add(lines)
+        state.withLock { $0.announced = .now }
+        return .success(())
+      } catch {
+        // Another time: what was built is there.
+        state.withLock { $0.lines = lines + $0.lines }
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  /// What is taken out of the directory; the archives themselves stay in the store for who has them open.
+  package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
+    state.withLock { state in
+      for id in ids {
+        state.lines.append(DirectoryLine.text(gone: id))
+        state.fresh[id] = nil
+      }
+    }
+    try announce()
+    return TrashFolder.Failures()
+  }
+
+  /// What may be removed for good is decided where it is known who reads it still.
+  package func purgeTrash(until oldest: Int) throws(StorageError) {}
+
+  // MARK: Origins
+
+  package func claim(_ images: [ImageID: SourceRoot]) throws(StorageError) {
+    let known = directory.current.origins
+    state.withLock { state in
+      for (id, root) in images where known[id] != root.text {
+        state.lines.append(DirectoryLine.text(origin: id, root.text))
+      }
+    }
+    try announce()
+  }
+
+  package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID] {
+    let wanted = Set(roots.map(\.text))
+    let known = directory.current
+    return known.origins.filter { wanted.contains($0.value) && known.records[$0.key] != nil }.keys.sorted()
+  }
+}

@@ -1,0 +1,119 @@
+import Files
+import HTTPMessages
+import TileGeometry
+import TileStorage
+
+/// One line of a segment of a library's directory: fields with tabs between, the first of which says what it is.
+///
+/// Ids are percent-encoded; JSON has neither tabs nor ends of lines in it.
+enum DirectoryLine {
+  case image(ImageID, ListedRecord)
+  /// The image is in the library no more.
+  case gone(ImageID)
+  /// From which source root the image came.
+  case origin(ImageID, String)
+  /// Another segment, all of which is in this one, too.
+  case holds(String)
+
+  /// The line of an image, to its end.
+  static func text(
+    image id: ImageID, _ record: ListedRecord, build: some Collection<UInt8>, words: some Collection<UInt8>
+  ) -> [UInt8] {
+    let (size, digest) = (record.pyramid.imageSize, SHA256.hexadecimal(record.digest))
+    let generation = String(record.generation, radix: 16)
+    let head = [
+      "image", PercentEncoding.encode(id.text), digest, record.etag, "\(record.byteCount)", generation,
+      "\(size.width)", "\(size.height)", "\(record.pyramid.tileSize)", record.format.fileExtension,
+    ]
+    return Array((head.joined(separator: "\t") + "\t").utf8) + build + [tab] + words + [newline]
+  }
+
+  static func text(gone id: ImageID) -> [UInt8] { Array("gone\t\(PercentEncoding.encode(id.text))\n".utf8) }
+
+  static func text(origin id: ImageID, _ root: String) -> [UInt8] {
+    Array("origin\t\(PercentEncoding.encode(id.text))\t\(root)\n".utf8)
+  }
+
+  static func text(holds segment: String) -> [UInt8] { Array("holds\t\(segment)\n".utf8) }
+
+  /// Nil where the bytes are no such line.
+  /// - Parameters:
+  ///   - line: without its end.
+  ///   - text: of the segment, for what stays there until it is asked for.
+  ///   - start: of the line in it.
+  init?(_ line: UnsafeRawBufferPointer, of text: SegmentText, at start: Int) {
+    let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)
+    func field(_ number: Int) -> String? {
+      fields.indices.contains(number) ? String(validating: fields[number], as: UTF8.self) : nil
+    }
+    func id() -> ImageID? {
+      guard fields.count > 1 else { return nil }
+      return PercentEncoding.decodedString(fields[1]).flatMap(ImageID.init)
+    }
+    switch (field(0), fields.count) {
+    case ("image", 12):
+      guard let id = id(), let digest = field(2).flatMap(Self.digest), let etag = field(3), !etag.isEmpty,
+        let count = field(4).flatMap({ Int($0) }), count > 0,
+        let generation = field(5).flatMap({ UInt64($0, radix: 16) }),
+        let width = field(6).flatMap({ Int($0) }), let height = field(7).flatMap({ Int($0) }),
+        let size = PixelSize(width: width, height: height), let tile = field(8).flatMap({ Int($0) }),
+        let pyramid = Pyramid(imageSize: size, tileSize: tile),
+        let format = field(9).flatMap(TileFormat.init(fileExtension:))
+      else { return nil }
+      func place(_ number: Int) -> Range<Int> {
+        start + fields[number].startIndex..<start + fields[number].endIndex
+      }
+      self = .image(
+        id,
+        ListedRecord(
+          digest: digest, etag: etag, byteCount: count, generation: generation, pyramid: pyramid,
+          format: format, text: text, build: place(10), words: place(11)))
+    case ("gone", 2):
+      guard let id = id() else { return nil }
+      self = .gone(id)
+    case ("origin", 3):
+      guard let id = id(), let root = field(2), root.utf8.count == 16 else { return nil }
+      self = .origin(id, root)
+    case ("holds", 2):
+      guard let name = field(1), ObjectAddress.isPlain(name) else { return nil }
+      self = .holds(name)
+    default: return nil
+    }
+  }
+
+  private static let tab = UInt8(ascii: "\t")
+  private static let newline = UInt8(ascii: "\n")
+
+  private static func digest(_ text: String) -> [UInt8]? {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 64 else { return nil }
+    var digest: [UInt8] = []
+    for at in stride(from: 0, to: 64, by: 2) {
+      guard let high = PercentEncoding.hexDigit(bytes[at]), let low = PercentEncoding.hexDigit(bytes[at + 1])
+      else { return nil }
+      digest.append(high << 4 | low)
+    }
+    return digest
+  }
+}
+
+/// What a directory says of one image.
+struct ListedRecord: Sendable {
+  /// The SHA-256 of its archive, by which that is called.
+  let digest: [UInt8]
+  let etag: String
+  let byteCount: Int
+  let generation: UInt64
+  let pyramid: Pyramid
+  let format: TileFormat
+  /// Where its records stand.
+  let text: SegmentText
+  let build: Range<Int>
+  let words: Range<Int>
+
+  /// `szi/ab/<SHA-256>.szi` behind the library's prefix: never overwritten by anything else.
+  static func key(_ digest: [UInt8], below prefix: String) -> String {
+    let name = SHA256.hexadecimal(digest)
+    return "\(prefix)szi/\(name.prefix(2))/\(name).szi"
+  }
+}

@@ -1,0 +1,112 @@
+import Files
+import Glibc
+import TileStorage
+
+/// Some lines of a library's directory, which one builder wrote at once and nobody changes.
+///
+/// `directory/<milliseconds since 1970>-<drawn by lot>` behind the library's prefix; one that holds all those before it ends
+/// in `-whole`. The first line says what it is; the last one how many there are between, and their digest.
+struct DirectorySegment {
+  static let folder = "directory/"
+  static let first = "ziggurat-directory 1"
+  /// Bytes of a segment: of a library of ten million images.
+  static let longest = 16 << 30
+
+  let pin: ObjectPin
+  let lines: [DirectoryLine]
+  /// Other segments, all of which are in this one.
+  let holds: Set<String>
+
+  var isWhole: Bool { pin.key.hasSuffix("-whole") }
+
+  /// A name that stands behind another's.
+  static func name(after last: String?, isWhole: Bool) -> String {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    // Clocks of builders differ; nobody's name stands before those that he has seen.
+    let seen = last.flatMap { Int($0.prefix(13)) } ?? 0
+    let time = String(max(now.tv_sec * 1000 + now.tv_nsec / 1_000_000, seen + 1))
+    let lot = String(UInt64.random(in: 0...(.max)), radix: 16)
+    return String(repeating: "0", count: max(0, 13 - time.count)) + time + "-" + lot
+      + (isWhole ? "-whole" : "")
+  }
+
+  /// The bytes of a segment with these lines, each to its end.
+  static func bytes(_ lines: [[UInt8]]) -> [UInt8] {
+    var bytes = Array("\(first)\n".utf8)
+    var digest: UInt64 = 0
+    for line in lines {
+      digest = step(digest, line.dropLast())
+      bytes += line
+    }
+    return bytes + "end\t\(lines.count)\t\(String(digest, radix: 16))\n".utf8
+  }
+
+  private static func step(_ digest: UInt64, _ line: some Collection<UInt8>) -> UInt64 {
+    Digest.step(digest, Array(line).withUnsafeBytes { Digest.of($0) })
+  }
+
+  /// Throws where it is not what a builder wrote, to its end.
+  init(_ pin: ObjectPin, _ text: SegmentText) throws(StorageError) {
+    var reader = Reader(pin: pin, text: text)
+    try reader.read()
+    (self.pin, lines, holds) = (pin, reader.lines, reader.holds)
+  }
+
+  private struct Reader {
+    let pin: ObjectPin
+    let text: SegmentText
+    var lines: [DirectoryLine] = []
+    var holds: Set<String> = []
+    private var count = 0
+    private var digest: UInt64 = 0
+    private var isEnded = false
+    private var hasBegun = false
+
+    init(pin: ObjectPin, text: SegmentText) { (self.pin, self.text) = (pin, text) }
+
+    private var damaged: StorageError {
+      StorageError("read the library's directory", "\(pin.key) is not what a builder wrote")
+    }
+
+    mutating func read() throws(StorageError) {
+      let piece = 1 << 20
+      var (rest, start): ([UInt8], Int) = ([], 0)
+      while start + rest.count < text.count {
+        let from = start + rest.count
+        guard let more = text.bytes(from..<min(from + piece, text.count)) else { throw damaged }
+        rest += more
+        var (at, isSound) = (0, true)
+        rest.withUnsafeBytes { bytes in
+          while let end = bytes[at...].firstIndex(of: UInt8(ascii: "\n")) {
+            isSound = take(UnsafeRawBufferPointer(rebasing: bytes[at..<end]), at: start + at) && isSound
+            at = end + 1
+          }
+        }
+        guard isSound else { throw damaged }
+        rest.removeFirst(at)
+        start += at
+        // Of a line that never ends nothing is kept.
+        guard rest.count <= 16 << 20 else { throw damaged }
+      }
+      guard isEnded, rest.isEmpty else { throw damaged }
+    }
+
+    private mutating func take(_ line: UnsafeRawBufferPointer, at start: Int) -> Bool {
+      guard !isEnded else { return false }
+      guard hasBegun else {
+        hasBegun = true
+        return line.elementsEqual(DirectorySegment.first.utf8)
+      }
+      if line.starts(with: "end\t".utf8) {
+        isEnded = true
+        return line.elementsEqual("end\t\(count)\t\(String(digest, radix: 16))".utf8)
+      }
+      guard let read = DirectoryLine(line, of: text, at: start) else { return false }
+      count += 1
+      digest = Digest.step(digest, Digest.of(line))
+      if case .holds(let name) = read { holds.insert(name) } else { lines.append(read) }
+      return true
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package import Files
+package import TileStorage
+
+extension ObjectReading {
+  /// Bytes that are asked for at once.
+  private static var piece: Int { 1 << 20 }
+
+  /// The whole object in a file; waits for the store.
+  /// - Parameter each: is given the bytes on their way, in their order.
+  func copy(
+    _ pin: ObjectPin, _ each: (UnsafeRawBufferPointer) -> Void = { _ in }
+  ) throws(ObjectFault) -> NamelessFile {
+    // A full disk is no fault of the store's, and nobody's bytes are had for all that.
+    guard let file = try? NamelessFile() else { throw .unavailable(.seconds(1)) }
+    for start in stride(from: 0, to: pin.byteCount, by: Self.piece) {
+      let piece = try awaited(pin, start..<min(start + Self.piece, pin.byteCount)).get()
+      let isWritten = withExtendedLifetime(piece) {
+        each(piece.bytes)
+        return (try? file.write(piece.bytes)) != nil
+      }
+      guard isWritten else { throw .unavailable(.seconds(1)) }
+    }
+    return file
+  }
+}
+
+extension ObjectLibrary {
+  /// The archive of an image, all of it, as long as `body` takes; its digest is compared before.
+  package func withCopy<Result>(
+    of image: Image, _ body: (TileArchive) throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    var sha256 = SHA256()
+    let file: NamelessFile
+    do throws(ObjectFault) {
+      file = try client.copy(image.image.pin) { sha256.update($0) }
+    } catch {
+      let kind = error == .missing ? .unreadable : error.kind
+      throw StorageError("read \(image.key)", error.description, kind: kind)
+    }
+    guard sha256.digest() == image.digest else {
+      throw StorageError("read \(image.key)", "it is not what was written: its SHA-256 differs")
+    }
+    return try body(TileArchive(descriptor: file.descriptor, path: image.key))
+  }
+}

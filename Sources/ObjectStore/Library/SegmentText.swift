@@ -1,0 +1,23 @@
+import Files
+import TileStorage
+
+/// The text of a segment of a directory, in a file: of a large library it is far more than what is asked of it again.
+final class SegmentText: Sendable {
+  /// Nil of no byte.
+  private let file: NamelessFile?
+  let count: Int
+
+  /// - Parameter file: of so many bytes.
+  init(_ file: NamelessFile, count: Int) { (self.file, self.count) = (file, count) }
+
+  private init() { (file, count) = (nil, 0) }
+
+  /// Without a byte.
+  static let nothing = SegmentText()
+
+  /// Nil where it cannot be read.
+  func bytes(_ range: Range<Int>) -> [UInt8]? {
+    guard range.lowerBound >= 0, range.upperBound <= count else { return nil }
+    return range.isEmpty ? [] : file?.bytes(range)
+  }
+}

@@ -1,0 +1,46 @@
+import Files
+import ImageLibrary
+import Intake
+import ObjectStore
+import PrivateSpaces
+import TileStorage
+
+/// What a server is given to serve: a library's folder, one archive, a private space, or a library in an object store.
+enum ServedLibrary {
+  static let options = [
+    Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
+    Option("store-memory", "256", help: "of a library in an object store: MB of tiles that were read"),
+  ]
+
+  /// What cannot be read is told now.
+  static func open(
+    _ place: String, _ space: PrivateSpace?, openLimit: Int, storeMemory: Int
+  ) throws(StorageError) -> Library {
+    if let space {
+      return try Library(SpaceSource(space: space), name: "private space", openLimit: openLimit)
+    }
+    // A server asks again by itself.
+    if let bucket = try ObjectLibrary.named(place, memoryLimit: storeMemory, tries: 2) {
+      return try Library(ObjectSource(bucket), name: bucket.address.description, openLimit: openLimit)
+    }
+    if let archive = SingleArchive(path: place) {
+      _ = try archive.images().first?.open()
+      return try Library(archive, name: place, openLimit: openLimit)
+    }
+    return try Library(root: place, openLimit: openLimit, watches: true)
+  }
+
+  /// Refuses what goes with folders alone.
+  static func check(_ place: String, _ arguments: Arguments) throws(UsageError) {
+    let isBucket = place.hasPrefix("s3://")
+    if try arguments.flag("writable"), isBucket || SingleArchive(path: place) != nil {
+      let what = isBucket ? "lies in an object store" : "is one archive"
+      throw UsageError(
+        "'\(place)' \(what), which is not \(arguments.spelled("writable")); a library's folder is")
+    }
+    guard isBucket else { return }
+    if try arguments.flag("space") {
+      throw UsageError("--space and an object store do not go together: a private space is a folder's")
+    }
+  }
+}

@@ -1,0 +1,143 @@
+"""An object store for tests: what it promises of S3, in memory, and every request counted.
+
+Digests of what is sent are compared, ranges and If-Match are obeyed, lists come in pages. Whom it trusts it does not ask:
+real stores are met in Tests/scale.
+"""
+
+import hashlib
+import re
+import socket
+import threading
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from xml.sax.saxutils import escape
+
+
+class SmallStore:
+    BUCKET = "pictures"
+
+    def __init__(self, page=1000):
+        self.objects: dict[str, bytes] = {}
+        self.requests: list[tuple[str, str]] = []
+        self.page = page
+        # Status codes that the next requests are answered with, whatever they ask.
+        self.faults: list[int] = []
+        self.lock = threading.Lock()
+        self.connections = []
+        store = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def setup(self):
+                super().setup()
+                with store.lock:
+                    store.connections.append(self.connection)
+
+            def log_message(self, *_):
+                pass
+
+            def answer(self, status, body=b"", **headers):
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(body)
+
+            def handle_request(self):
+                url = urllib.parse.urlsplit(self.path)
+                bucket, _, key = urllib.parse.unquote(url.path[1:]).partition("/")
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                with store.lock:
+                    store.requests.append((self.command, key))
+                    if store.faults:
+                        return self.answer(store.faults.pop(0))
+                if bucket != store.BUCKET:
+                    return self.answer(404)
+                getattr(self, self.command.lower())(key, dict(urllib.parse.parse_qsl(url.query)), body)
+
+            do_GET = do_PUT = do_DELETE = do_HEAD = handle_request
+
+            def put(self, key, _, body):
+                if hashlib.sha256(body).hexdigest() != self.headers["x-amz-content-sha256"]:
+                    return self.answer(400)
+                with store.lock:
+                    store.objects[key] = body
+                self.answer(200, ETag=store.etag(body))
+
+            def delete(self, key, *_):
+                with store.lock:
+                    store.objects.pop(key, None)
+                self.answer(204)
+
+            def head(self, key, *_):
+                self.get(key)
+
+            def get(self, key, query=None, _=b""):
+                if not key:
+                    return self.list(query)
+                body = store.objects.get(key)
+                if body is None:
+                    return self.answer(404)
+                etag = store.etag(body)
+                if self.headers.get("If-Match", etag) != etag:
+                    return self.answer(412)
+                found = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
+                if not found:
+                    return self.answer(200, body, ETag=etag)
+                if found[1]:
+                    start, end = int(found[1]), min(int(found[2] or len(body)), len(body) - 1)
+                else:
+                    start, end = max(0, len(body) - int(found[2])), len(body) - 1
+                self.answer(206, body[start:end + 1], ETag=etag, Content_Range=f"bytes {start}-{end}/{len(body)}")
+
+            def list(self, query):
+                with store.lock:
+                    keys = sorted(key for key in store.objects if key.startswith(query.get("prefix", ""))
+                                  and key > query.get("start-after", ""))[:store.page]
+                    found = "".join(
+                        f"<Contents><Key>{escape(key)}</Key><ETag>{escape(store.etag(store.objects[key]))}</ETag>"
+                        f"<Size>{len(store.objects[key])}</Size></Contents>" for key in keys)
+                self.answer(200, f"<ListBucketResult>{found}</ListBucketResult>".encode())
+
+        class Server(ThreadingHTTPServer):
+            request_queue_size = 256
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                pass  # a client that was killed has gone
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    @staticmethod
+    def etag(body):
+        return f'"{hashlib.md5(body).hexdigest()}"'
+
+    @property
+    def environment(self):
+        return {"AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self.server.server_port}", "AWS_REGION": "us-east-1",
+                "AWS_ACCESS_KEY_ID": "small", "AWS_SECRET_ACCESS_KEY": "small-secret"}
+
+    def keys(self, below=""):
+        with self.lock:
+            return sorted(key for key in self.objects if key.startswith(below))
+
+    def taken(self):
+        """The requests since this was asked last."""
+        with self.lock:
+            found, self.requests = self.requests, []
+        return found
+
+    def close(self):
+        """Ends, with all connections."""
+        self.server.shutdown()
+        self.server.server_close()
+        for connection in self.connections:
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # closed by then
