@@ -82,6 +82,10 @@ test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200
 test-kill-spaces: release test-tools ## kill -9 whatever writes a private space at KILLS=100 random moments of each kind
 	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/program/spaces -k killed
 
+.PHONY: test-moves
+test-moves: release test-tools ## OpenSeadragon at MOVES=1000 random views, none with a missing tile; zooming at each point by each way (minutes)
+	@FULL=1 MOVES=$${MOVES:-1000} .cache/venv/bin/python $(scripts)/python-tests Tests/browser -k random_moves -k ZoomAtPoint -k CropEnds
+
 .PHONY: test-agreement
 test-agreement: release test-tools ## exact, fast and lossless against vips dzsave on pictures of 100+ megapixels (minutes)
 	@.cache/venv/bin/python $(scripts)/python-tests Tests/agreement

@@ -125,6 +125,8 @@ extension Site {
     _ request: Request, _ credential: AuditEvent.Credential, _ change: (inout Session) -> Void
   ) -> Response {
     let id = sessions.begin(instead: request, adding: change)
+    // Who opens another space may have been the last of the one before, and may be back within the second.
+    forgetUploads()
     let cookie = sessions.cookie.setting(id)
     let begun = Request(method: "GET", rawPath: []) { $0 == "Cookie" ? cookie : nil }
     note(.login(credential, isRight: true), request, visitor(begun))

@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -59,16 +60,39 @@ def folder(name: str) -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=scratch()))
 
 
+@functools.cache
+def wallpaper() -> Path:
+    """The photograph, decoded: each piece of the file as it is would decode all of it, which takes ten times as long."""
+    decoded = scratch() / "wallpaper.v"
+    subprocess.run(["vips", "copy", WALLPAPER, decoded], check=True, capture_output=True)
+    return decoded
+
+
+# Some tests make their pictures at once.
+cutting = threading.Lock()
+
+
+@functools.cache
+def piece(suffix: str, width: int, height: int, left: int, top: int) -> Path:
+    """Where such a piece of the photograph lies, for copies: many tests ask for the same."""
+    made = scratch() / f"piece {width} {height} {left} {top}{suffix}"
+    where = ("crop", *map(str, (left, top, width, height))) if width <= 5120 and height <= 2880 else (
+        "resize", str(width / 5120), "--vscale", str(height / 2880))
+    subprocess.run(["vips", where[0], wallpaper(), made, *where[1:]], check=True, capture_output=True)
+    return without_options(made)
+
+
+def without_options(path: Path) -> Path:
+    """The file that libvips writes where a name ends in options, as `[Q=98]`."""
+    return path.with_name(path.name.rpartition("[")[0]) if path.name.endswith("]") else path
+
+
 def photo(path: Path, width: int, height: int, *, left: int = 700, top: int = 300) -> Path:
-    """A piece of a real photograph; the file's extension chooses the format."""
+    """A piece of a real photograph; the file's extension chooses the format, and may have libvips' options."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    left, top = min(left, 5120 - width), min(top, 2880 - height)
-    if width > 5120 or height > 2880:
-        subprocess.run(["vips", "resize", WALLPAPER, path, str(width / 5120), "--vscale",
-                        str(height / 2880)], check=True, capture_output=True)
-    else:
-        subprocess.run(["vips", "crop", WALLPAPER, path, *map(str, (left, top, width, height))],
-                       check=True, capture_output=True)
+    with cutting:
+        made = piece(path.suffix, width, height, min(left, 5120 - width), min(top, 2880 - height))
+    shutil.copyfile(made, without_options(path))
     return path
 
 

@@ -1,5 +1,6 @@
 """Libraries that stand in front of the C libraries (LD_PRELOAD): to count what a program asks for, or to answer with faults."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,8 +9,8 @@ from harness import folder
 
 
 def preloaded(source: Path) -> str:
-    """Compiles a file of C; what LD_PRELOAD takes."""
+    """Compiles a file of C; what LD_PRELOAD takes, with what stands there already."""
     compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))))
     library = folder("preload") / f"{source.stem}.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    return str(library)
+    return ":".join(filter(None, (str(library), os.environ.get("LD_PRELOAD"))))

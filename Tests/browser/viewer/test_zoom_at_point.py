@@ -1,10 +1,12 @@
 """Zooming by wheel, fingers and double click at a point: the image point under it stays there."""
 
+import itertools
 import json
 import math
 import unittest
 
 from browser import HEIGHT, PHOTO, WIDTH, PageTest
+from cases import alternating
 
 # Windows and device pixel ratios; points as parts of the window.
 SCREENS = [(1280, 800, 1), (1000, 700, 1.5), (390, 844, 3), (1600, 900, 2)]
@@ -27,23 +29,24 @@ class ZoomAtPoint(PageTest):
         self.assertLess(farthest, LESS_THAN_A_PIXEL, f"moved {farthest:.2f} px of {len(track)} frames")
 
     def test_wheel_zoom_keeps_the_image_point_under_the_pointer(self):
-        for width, height, ratio in SCREENS:
+        for number, (width, height, ratio) in enumerate(SCREENS):
             visit = self.visit(width=width, height=height, ratio=ratio).photo()
-            for right, down in POINTS:
-                for delta, steps in ((-120, 4), (120, 3), (-33, 9)):
-                    with self.subTest(window=(width, height, ratio), point=(right, down), delta=delta):
-                        visit.look(middle(width, height))
-                        x, y = round(width * right), round(height * down)
-                        before = visit.view()["scale"]
-                        visit.watch(visit.image_point(x, y))
-                        visit.page.mouse.move(x, y)
-                        for _ in range(steps):
-                            visit.page.mouse.wheel(0, delta)
-                            visit.page.wait_for_timeout(20)
-                        visit.sharp()
-                        after = visit.view()["scale"]
-                        self.assertEqual(after > before, delta < 0)
-                        self.assertStayed(visit, x, y, at_least=3)
+            # Over the screens each point meets each wheel.
+            wheels = [(-120, 4), (120, 3), (-33, 9)] * 2
+            for right, down, (delta, steps) in alternating(wheels[number % 3:][:3], among=POINTS):
+                with self.subTest(window=(width, height, ratio), point=(right, down), delta=delta):
+                    visit.look(middle(width, height))
+                    x, y = round(width * right), round(height * down)
+                    before = visit.view()["scale"]
+                    visit.watch(visit.image_point(x, y))
+                    visit.page.mouse.move(x, y)
+                    for _ in range(steps):
+                        visit.page.mouse.wheel(0, delta)
+                        visit.page.wait_for_timeout(20)
+                    visit.sharp()
+                    after = visit.view()["scale"]
+                    self.assertEqual(after > before, delta < 0)
+                    self.assertStayed(visit, x, y, at_least=3)
 
     def test_wheel_zoom_from_fit_ends_with_the_image_point_under_the_pointer(self):
         visit = self.visit().photo()
@@ -63,23 +66,22 @@ class ZoomAtPoint(PageTest):
     def test_pinch_keeps_the_image_point_between_the_fingers(self):
         for width, height, ratio in SCREENS:
             visit = self.visit(width=width, height=height, ratio=ratio, touch=True).photo()
-            for right, down in ((0.5, 0.5), (0.35, 0.4), (0.6, 0.7)):
-                for start, end in ((40, 75), (110, 70)):
-                    with self.subTest(window=(width, height, ratio), point=(right, down), fingers=(start, end)):
-                        visit.look(middle(width, height))
-                        x, y = round(width * right), round(height * down)
-                        before = visit.view()["scale"]
-                        visit.watch_between(visit.image_point(x, y))
-                        fingers = visit.touches()
-                        fingers.down((x - start, y), (x + start, y))
-                        for step in range(1, 13):
-                            gap = start + (end - start) * step / 12
-                            fingers.move((x - gap, y + step), (x + gap, y - step))
-                        fingers.up()
-                        visit.sharp()
-                        wanted = math.hypot(end, 12) / start
-                        self.assertAlmostEqual(visit.view()["scale"] / before / wanted, 1, places=2)
-                        self.assertStayed(visit, 0, 0, at_least=3)
+            for right, down, (start, end) in alternating(((40, 75), (110, 70)), among=[(0.5, 0.5), (0.35, 0.4), (0.6, 0.7)]):
+                with self.subTest(window=(width, height, ratio), point=(right, down), fingers=(start, end)):
+                    visit.look(middle(width, height))
+                    x, y = round(width * right), round(height * down)
+                    before = visit.view()["scale"]
+                    visit.watch_between(visit.image_point(x, y))
+                    fingers = visit.touches()
+                    fingers.down((x - start, y), (x + start, y))
+                    for step in range(1, 13):
+                        gap = start + (end - start) * step / 12
+                        fingers.move((x - gap, y + step), (x + gap, y - step))
+                    fingers.up()
+                    visit.sharp()
+                    wanted = math.hypot(end, 12) / start
+                    self.assertAlmostEqual(visit.view()["scale"] / before / wanted, 1, places=2)
+                    self.assertStayed(visit, 0, 0, at_least=3)
 
     def test_pinch_follows_fingers_that_move_along(self):
         visit = self.visit(width=390, height=844, ratio=3, touch=True)
@@ -99,22 +101,22 @@ class ZoomAtPoint(PageTest):
         for image, (across, down), ratio in ((PHOTO, (WIDTH, HEIGHT), 1), ("AltaiTall", (1080, 1920), 2.75)):
             visit = self.visit(width=1000, height=700, ratio=ratio, touch=True).photo(image)
             # At the last one the fingers pass the largest scale: it springs back about their middle.
-            for turn in ("rotation=90", "rotation=203", "rotation=290&flip=true"):
+            turns = ("rotation=90", "rotation=203", "rotation=290&flip=true")
+            moves = (self.turn_the_wheel, self.spread_two_fingers, self.click_twice)
+            for turn, move, (x, y) in alternating(((500, 350), (420, 270)), among=list(itertools.product(turns, moves))):
                 scale = 8 * min(1000 / across, 700 / down)
                 view = f"scale={scale}&x={across * scale / 2 - 500}&y={down * scale / 2 - 350}&{turn}"
-                for x, y in ((500, 350), (420, 270)):
-                    with self.subTest(image=image, ratio=ratio, turn=turn, point=(x, y)):
-                        for move in (self.turn_the_wheel, self.spread_two_fingers, self.click_twice):
-                            visit.look()
-                            visit.look(view)
-                            point, before = visit.image_point(x, y), visit.view()["scale"]
-                            move(visit, x, y)
-                            visit.sharp()
-                            self.assertNotAlmostEqual(visit.view()["scale"] / before, 1, places=2)
-                            if move == self.click_twice and visit.view()["scale"] < before:
-                                continue  # Back to fit, where the picture is centred.
-                            seen = visit.viewport_point(point)
-                            self.assertLess(math.dist((seen["x"], seen["y"]), (x, y)), LESS_THAN_A_PIXEL, move.__name__)
+                with self.subTest(image=image, ratio=ratio, turn=turn, point=(x, y), move=move.__name__):
+                    visit.look()
+                    visit.look(view)
+                    point, before = visit.image_point(x, y), visit.view()["scale"]
+                    move(visit, x, y)
+                    visit.sharp()
+                    self.assertNotAlmostEqual(visit.view()["scale"] / before, 1, places=2)
+                    if move == self.click_twice and visit.view()["scale"] < before:
+                        continue  # Back to fit, where the picture is centred.
+                    seen = visit.viewport_point(point)
+                    self.assertLess(math.dist((seen["x"], seen["y"]), (x, y)), LESS_THAN_A_PIXEL)
 
     def turn_the_wheel(self, visit, x, y):
         visit.page.mouse.move(x, y)

@@ -1,5 +1,6 @@
 """What tests of slides and stacks share: a build of one source and what came of it."""
 
+import functools
 import json
 import zipfile
 from pathlib import Path
@@ -8,8 +9,13 @@ from harness import WALLPAPER, CommandTest, folder, run
 from PIL import Image
 
 
+@functools.cache
+def wallpaper() -> Image.Image:
+    return Image.open(WALLPAPER).convert("RGB")
+
+
 def picture(width: int, height: int, left: int = 700, top: int = 300) -> Image.Image:
-    return Image.open(WALLPAPER).convert("RGB").crop((left, top, left + width, top + height))
+    return wallpaper().crop((left, top, left + width, top + height))
 
 
 class OneSource(CommandTest):

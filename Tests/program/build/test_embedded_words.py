@@ -3,8 +3,9 @@
 import json
 import unittest
 
+from exiftool import write
 from harness import CommandTest, folder, photo, run, seed
-from test_source_sidecars import parts, write
+from test_source_sidecars import parts
 
 # All that people's programs write, with as many segments, chunks and tags as ExifTool makes of it.
 EVERY = ["-XMP-dc:Title={}", "-XMP-dc:Description={}", "-XMP-dc:Creator={}", "-EXIF:ImageDescription={}", "-EXIF:Artist={}",

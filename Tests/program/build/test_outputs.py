@@ -147,6 +147,14 @@ class Faults(CommandTest):
         self.assertEqual((base / "library").read_text(), "I am a file.")
 
 
+def wait_until_caught(process: subprocess.Popen, number: int) -> None:
+    """Until the process has a handler of the signal, or has ended."""
+    caught = 0
+    while process.poll() is None and not caught >> (number - 1) & 1:
+        with open(f"/proc/{process.pid}/status") as status:
+            caught = int(next((line.split()[1] for line in status if line.startswith("SigCgt:")), "0"), 16)
+
+
 class Interruptions(CommandTest):
     @classmethod
     def setUpClass(cls):
@@ -162,6 +170,9 @@ class Interruptions(CommandTest):
     def interrupt(self, library, number: int, after: float) -> int:
         process = subprocess.Popen([BINARY, "build", self.base / "photos", "--library", library, "--quiet"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # Before it takes signals it ends as any program would, which a busy machine gives time for.
+        if number != signal.SIGKILL:
+            wait_until_caught(process, number)
         time.sleep(after)
         process.send_signal(number)
         return process.wait(20)
@@ -215,10 +226,7 @@ class Interruptions(CommandTest):
             library = folder("early")
             process = subprocess.Popen([BINARY, "build", self.base / "photos", "--library", library, "--quiet"],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            caught = 0
-            while process.poll() is None and not caught >> (number - 1) & 1:
-                with open(f"/proc/{process.pid}/status") as status:
-                    caught = int(next((line.split()[1] for line in status if line.startswith("SigCgt:")), "0"), 16)
+            wait_until_caught(process, number)
             process.send_signal(number)
             _, errors = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 130, errors)

@@ -8,13 +8,10 @@ import subprocess
 import time
 import zipfile
 
+from exiftool import write
 from harness import BINARY, CommandTest, Server, folder, photo, run
 from szi import leftovers
 from test_watch import Watched
-
-
-def write(path, *options: str):
-    subprocess.run(["exiftool", "-q", "-m", "-overwrite_original", *options, path], check=True, capture_output=True)
 
 
 def parts(archive) -> tuple[dict, dict]:

@@ -5,6 +5,7 @@ import time
 import unittest
 
 from harness import CRASH, Answer, Server, folder, photo, run, seed
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Browser
 from two_spaces import ONE, TWO, library
 

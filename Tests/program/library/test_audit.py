@@ -11,6 +11,7 @@ from pathlib import Path
 
 import upload_client
 from harness import folder, photo, run
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Owner, SpaceTest, password
 from upload_client import TOKEN, Client
 

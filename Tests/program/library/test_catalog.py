@@ -4,13 +4,13 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlencode
 
+from exiftool import write
 from harness import CommandTest, Server, folder, photo, run
 
 NAMES = ["harbour/north quay", "harbour/south quay", "museum/night watch", "museum/Äpfel", "zebra"]
@@ -22,8 +22,7 @@ def library() -> Path:
     for number, name in enumerate(NAMES):
         photo(base / f"photos/{name}.jpg", 300 + number, 200)
     for name, title in [("zebra", "Grevy's zebra, Samburu"), ("museum/night watch", "De Nachtwacht")]:
-        subprocess.run(["exiftool", "-q", "-overwrite_original", f"-XMP-dc:Title={title}",
-                        base / f"photos/{name}.jpg"], check=True)
+        write(base / f"photos/{name}.jpg", f"-XMP-dc:Title={title}")
     result = run("build", base / "photos", "--library", base / "library", "--quiet")
     assert result.returncode == 0, result.stderr
     return base / "library"

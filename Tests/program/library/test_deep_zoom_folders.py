@@ -20,6 +20,23 @@ def dzsave(source: Path, target: Path, *options):
     subprocess.run(["vips", "dzsave", source, target, *options], check=True, capture_output=True)
 
 
+def many_tiles(source: Path, target: Path):
+    """An archive of tiles of 2 pixels, as `dzsave` writes it, which takes half a millisecond for each."""
+    whole = Image.open(source).convert("RGB")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr(f"{target.stem}/{target.stem}.dzi", '<?xml version="1.0" encoding="UTF-8"?>\n<Image xmlns='
+                         '"http://schemas.microsoft.com/deepzoom/2008" Format="jpg" Overlap="0" TileSize="2">'
+                         f'<Size Height="{whole.height}" Width="{whole.width}"/></Image>')
+        for level, size in enumerate(levels(*whole.size)):
+            shrunk = whole.resize(size, Image.Resampling.BOX)
+            for column in range(0, shrunk.width, 2):
+                for row in range(0, shrunk.height, 2):
+                    tile = io.BytesIO()
+                    shrunk.crop((column, row, min(column + 2, shrunk.width), min(row + 2, shrunk.height))).save(tile, "JPEG", quality=90)
+                    archive.writestr(f"{target.stem}/{target.stem}_files/{level}/{column // 2}_{row // 2}.jpg", tile.getvalue())
+
+
 def picture(answer) -> Image.Image:
     return Image.open(io.BytesIO(answer.body)).convert("RGB")
 
@@ -125,7 +142,7 @@ class DeepZoomFolders(ServerTest):
     def test_a_zip_of_more_entries_than_its_old_directory_counts(self):
         base = folder("dzi-zip64")
         source = photo(base / "a.png", 452, 440)
-        dzsave(source, base / "served/a.szi", "--container", "szi", "--overlap", "0", "--tile-size", "2")
+        many_tiles(source, base / "served/a.szi")
         with zipfile.ZipFile(base / "served/a.szi") as archive, Server(base / "served") as server:
             names = [name for name in archive.namelist() if name.endswith((".jpg", ".jpeg"))]
             self.assertGreater(len(names), 65_535)

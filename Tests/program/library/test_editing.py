@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import http.client
 
+from exiftool import write
 from harness import CommandTest, Server, folder, photo, run
 
 NAMES = ["one", "two", "deep/three", "four"]
@@ -39,8 +40,7 @@ def library() -> Path:
     base = folder("editing")
     for number, name in enumerate(NAMES):
         photo(base / f"photos/{name}.jpg", 300 + number, 200)
-    subprocess.run(["exiftool", "-q", "-overwrite_original", "-XMP-dc:Title=Own title", "-XMP-dc:Subject=own",
-                    base / "photos/one.jpg"], check=True)
+    write(base / "photos/one.jpg", "-XMP-dc:Title=Own title", "-XMP-dc:Subject=own")
     result = run("build", base / "photos", "--library", base / "library", "--quiet")
     assert result.returncode == 0, result.stderr
     (base / "token").write_text(TOKEN + "\n")

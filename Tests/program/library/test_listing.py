@@ -5,11 +5,11 @@ import itertools
 import json
 import os
 import re
-import subprocess
 import unittest
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+from exiftool import write
 from harness import CommandTest, Server, ServerTest, folder, photo, run
 
 # By id: size, date, and when it came, seconds.
@@ -44,7 +44,7 @@ def library() -> Path:
     for name, ((width, height), date, _) in IMAGES.items():
         path = photo(base / f"photos/{name}.jpg", width, height)
         if date:
-            subprocess.run(["exiftool", "-q", "-overwrite_original", f"-XMP-photoshop:DateCreated={date}", path], check=True)
+            write(path, f"-XMP-photoshop:DateCreated={date}")
     result = run("build", base / "photos", "--library", base / "library", "--quiet")
     assert result.returncode == 0, result.stderr
     for name, (_, _, seconds) in IMAGES.items():

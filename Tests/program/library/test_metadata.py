@@ -8,6 +8,7 @@ import subprocess
 import unittest
 from urllib.parse import quote
 
+from exiftool import write
 from harness import Server, ServerTest, folder, photo, run
 
 SIX = ("title", "caption", "date", "place", "creator", "rights")
@@ -40,10 +41,6 @@ PICTURES = {
     "exif latin1.jpg": (["-charset", "EXIF=Latin1", *EXIF], "Fähre", "1931-02-03T04:05:06"),
     "exif.webp": (["-charset", "EXIF=UTF8", *EXIF], "Fähre 港", "1931-02-03T04:05:06"),
 }
-
-
-def write(path, *options: str):
-    subprocess.run(["exiftool", "-q", "-m", "-overwrite_original", *options, path], check=True, capture_output=True)
 
 
 def of_manifest(manifest: dict) -> dict:

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from iiif_prezi3 import Manifest
 
+from exiftool import write
 from harness import Server, folder, photo, run
-from test_metadata import write
 
 FIELDS = ("titles", "creators", "license", "webStatement", "usageTerms", "identifier", "source", "credit")
 

@@ -11,6 +11,8 @@ import time
 import unittest
 from pathlib import Path
 
+import quick_keys
+from exiftool import write
 from harness import BINARY, folder, photo, run, seed
 from space_client import REFUSED, SpaceTest, plain_text
 
@@ -40,6 +42,8 @@ def ask(library: Path, verb: str, *answers: str, options=()) -> tuple[int, str]:
 
 
 class Passwords(SpaceTest):
+    """By keys of their full cost."""
+
     def test_two_passwords_open_two_spaces_and_a_third_none(self):
         library = folder("library")
         source = photo(folder("photos") / "grandmother.jpg", 700, 500)
@@ -103,11 +107,12 @@ class Passwords(SpaceTest):
 class Disk(SpaceTest):
     @classmethod
     def setUpClass(cls):
+        quick_keys.setUpModule()
+        cls.addClassCleanup(quick_keys.tearDownModule)
         cls.photos = folder("photos")
         for number in range(4):
             path = photo(cls.photos / f"family/grandmother {number}.jpg", 1900, 1300, left=400 * number)
-            subprocess.run(["exiftool", "-q", "-overwrite_original", "-Title=Lighthouse", "-Comment=Lighthouse", path],
-                           check=True)
+            write(path, "-Title=Lighthouse", "-Comment=Lighthouse")
         photo(cls.photos / "family/grandmother.png", 1900, 1300)
 
     def test_nothing_of_the_pictures_can_be_read(self):

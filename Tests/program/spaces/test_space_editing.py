@@ -8,6 +8,7 @@ import time
 import unittest
 
 from harness import BINARY, Server, folder, photo, run, seed
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Browser, Owner, SpaceTest, plain_text
 from upload_client import TOKEN, serve
 

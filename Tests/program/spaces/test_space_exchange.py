@@ -7,6 +7,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import Server, folder, photo, run
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Browser, Owner, SpaceTest, plain_text
 from upload_client import TOKEN, Client, serve
 

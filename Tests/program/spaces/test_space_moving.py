@@ -8,7 +8,9 @@ import time
 import unittest
 import zipfile
 
+from exiftool import write
 from harness import BINARY, CRASH, folder, photo, run, seed
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import SpaceTest, plain_text
 
 KILLS = int(os.environ.get("KILLS", 4))
@@ -20,7 +22,7 @@ class Moving(SpaceTest):
         photographs = folder("photos")
         for name in ("grandmother", "harbour"):
             path = photo(photographs / f"family/{name}.jpg", 900, 700)
-            subprocess.run(["exiftool", "-q", "-overwrite_original", f"-Title=Lighthouse {name}", path], check=True)
+            write(path, f"-Title=Lighthouse {name}")
         self.assertEqual(run("build", photographs, "--library", self.library, "--quiet").returncode, 0)
         for secret in ("the first one", "the second one"):
             self.space("create", self.library, secret)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness import BINARY, CRASH, Server, folder, photo, run, seed
 from preload import preloaded
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Owner, SpaceTest, plain_text
 from test_private_spaces import ask
 from upload_client import serve

@@ -8,6 +8,7 @@ import unittest
 import zipfile
 
 from harness import BINARY, folder, photo, run
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import REFUSED, SpaceTest, plain_text
 
 

@@ -1,12 +1,13 @@
 """What a running server keeps of a private space, and tells of it: while it is open, and after it is locked."""
 
 import json
-import subprocess
 import threading
 import time
 import unittest
 
+from exiftool import write
 from harness import Server, folder, photo, run
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Browser, Owner, SpaceTest
 from upload_client import TOKEN
 
@@ -31,7 +32,7 @@ class Traces(SpaceTest):
             photos = folder("photos")
             path = photo(photos / "family/grandmother.jpg", 2400, 1600, left=600 * number)
             photo(photos / "family/harbour.jpg", 300, 200)
-            subprocess.run(["exiftool", "-q", "-overwrite_original", f"-Title=Lighthouse {number}", path], check=True)
+            write(path, f"-Title=Lighthouse {number}")
             for words in (["space", "create", cls.library], ["build", photos, "--library", cls.library, "--space", "--quiet"]):
                 run(*words, "--password-file", cls.file(secret), check=True)
         public = folder("public")

@@ -11,7 +11,9 @@ import time
 import unittest
 import zipfile
 
+from exiftool import write
 from harness import CRASH, Server, folder, heard, photo, run, seed
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Browser, Owner, SpaceTest, open_plain_text, password, plain_text
 from upload_client import TYPE, metadata, serve, token_file
 
@@ -60,7 +62,7 @@ class SpaceUploads(SpaceTest):
     def setUpClass(cls):
         picture = folder("photos") / "grandmother.jpg"
         photo(picture.with_name("grandmother.jpg[Q=98]"), 3000, 2000)
-        subprocess.run(["exiftool", "-q", "-overwrite_original", "-Title=Lighthouse", picture], check=True)
+        write(picture, "-Title=Lighthouse")
         cls.picture, cls.data = picture, picture.read_bytes()
         assert len(cls.data) > 600_000, len(cls.data)
         cls.empty = folder("library")

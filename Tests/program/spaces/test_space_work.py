@@ -5,10 +5,12 @@ import os
 import subprocess
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from harness import Server, folder, photo, run
 from preload import preloaded
+from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Browser, SpaceTest
 
 SLOTS = 8192
@@ -62,11 +64,8 @@ class Work(SpaceTest):
     def test_wrong_password_costs_a_server_the_same_whatever_there_is(self):
         for count, library in self.libraries.items():
             counts = folder("counts") / "counts"
-            os.environ.update({"LD_PRELOAD": self.counter, "COUNTS": str(counts)})
-            try:
+            with unittest.mock.patch.dict(os.environ, LD_PRELOAD=self.counter, COUNTS=str(counts)):
                 server = Server(library, "--spaces", "yes")
-            finally:
-                del os.environ["LD_PRELOAD"], os.environ["COUNTS"]
             with server:
                 told = set()
                 for guess in ("of no space", "x", "of no space", "y" * 1024):
