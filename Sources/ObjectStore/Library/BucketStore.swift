@@ -11,6 +11,10 @@ package import TileStorage
 package final class BucketStore: ArchiveStore, OriginStore {
   private struct State {
     var lines: [[UInt8]] = []
+    /// Lines are being sent.
+    var isSending = false
+    /// Who waits for all of them.
+    var waiting: [@Sendable () -> Void] = []
     /// What was built by this store since the directory was read last.
     var fresh: [ImageID: BuildRecord] = [:]
     var announced = ContinuousClock.now
@@ -111,22 +115,35 @@ package final class BucketStore: ArchiveStore, OriginStore {
   }
 
   package func announce() throws(StorageError) {
-    let result: Result<Void, StorageError> = announcing.withLock { _ in
-      let lines = state.withLock { state in
-        defer { state.lines = [] }
-        return state.lines
+    let result: Result<[@Sendable () -> Void], StorageError> = announcing.withLock { _ in
+      let (lines, waiting) = state.withLock { state in
+        defer { (state.lines, state.waiting, state.isSending) = ([], [], true) }
+        return (state.lines, state.waiting)
       }
       do throws(StorageError) {
         try directory.add(lines)
-        state.withLock { $0.announced = .now }
-        return .success(())
+        state.withLock { ($0.announced, $0.isSending) = (.now, false) }
+        return .success(waiting)
       } catch {
         // Another time: what was built is there.
-        state.withLock { $0.lines = lines + $0.lines }
+        state.withLock { state in
+          (state.lines, state.waiting) = (lines + state.lines, waiting + state.waiting)
+          state.isSending = false
+        }
         return .failure(error)
       }
     }
-    try result.get()
+    for told in try result.get() { told() }
+  }
+
+  package func whenAnnounced(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let isNow = state.withLock { state in
+      if state.lines.isEmpty, !state.isSending { return true }
+      state.waiting.append(body)
+      return false
+    }
+    if isNow { body() }
+    return isNow
   }
 
   /// What is taken out of the directory; the archives themselves stay in the store for who has them open.

@@ -97,11 +97,18 @@ package final class LibraryRun: @unchecked Sendable {
         } else {
           self.builder.build(source, threads: 1, besides: self.taken, offering: self.pool, report: self.tell)
         }
-        if self.builder.isCancelled() { self.journal?.stop(source) } else { self.journal?.end(source) }
+        if let journal = self.journal { self.end(source, journal) }
         self.pool.finishPicture()
       }
       cells?.end()
       self.pool.assist()
+    }
+  }
+
+  private func end(_ source: SourceScan.Source, _ journal: ShardReport) {
+    // What others do not find yet is not done, which is nothing that the source can help.
+    guard !builder.isCancelled(), builder.store.whenAnnounced({ journal.end(source) }) else {
+      return journal.stop(source)
     }
   }
 

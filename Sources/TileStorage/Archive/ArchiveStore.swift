@@ -71,6 +71,11 @@ package protocol ArchiveStore: Sendable {
   /// Has everybody find what was built and removed until now, where that takes a word of its own.
   func announce() throws(StorageError)
 
+  /// Calls `body` once everybody finds what was built until now; never where nobody will.
+  /// - Returns: whether that was at once.
+  @discardableResult
+  func whenAnnounced(_ body: @escaping @Sendable () -> Void) -> Bool
+
   /// Removes for good what was moved there until then.
   /// - Parameter oldest: seconds since 1970.
   func purgeTrash(until oldest: Int) throws(StorageError)
@@ -79,6 +84,12 @@ package protocol ArchiveStore: Sendable {
 extension ArchiveStore {
   /// A file that has its name is found by it.
   package func announce() throws(StorageError) {}
+
+  @discardableResult
+  package func whenAnnounced(_ body: @escaping @Sendable () -> Void) -> Bool {
+    body()
+    return true
+  }
 
   package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? { nil }
 

@@ -1,4 +1,4 @@
-package import Files
+import Files
 import Synchronization
 package import TileGeometry
 
@@ -146,9 +146,8 @@ final class ListedTiles: TileBacking {
 
   /// An archive that somebody else has opened counts; none is opened for it.
   func tileHere(_ number: Int) -> StoredTile? {
-    guard inner.withLock({ $0 != nil }) || image.isOpen, case .success(let tiles) = tiles() else {
-      return nil
-    }
+    if let tiles = inner.withLock({ $0 }) { return tiles.tileHere(number) }
+    guard image.isOpen, case .success(let tiles) = tiles() else { return nil }
     return tiles.tileHere(number)
   }
 

@@ -33,7 +33,8 @@ enum VerifyCommand: Command {
     let isBucket = path.hasPrefix("s3://")
     if isBucket, repairs || isOfSpace {
       throw UsageError(
-        "--repair and --space are for folders: 'ziggurat build' builds anew what is damaged in a store")
+        "--repair and --space are for folders: in a store 'ziggurat build --force' writes anew what is damaged"
+      )
     }
     if let code = ProgramCells.start() { return code }
     // By their bytes: texts that differ in how their accents are composed are the same, files of such names are not.

@@ -85,6 +85,7 @@ class Builds(StoreTest):
         for name in "abcdefghijklmno":
             photo(self.photos / f"{name}.jpg", 60 + ord(name), 40)
         self.assertEqual(set(self.statuses(self.build()).values()), {"built"})
+        self.assertEqual(set(self.statuses(self.build(self.photos, "--dry-run")).values()), {"unchanged"})
         again = self.build()
         self.assertEqual(set(self.statuses(again).values()), {"unchanged"})
         self.assertEqual([method for method, _ in self.store.taken() if method == "PUT"][15 + 1 + 1:], [])

@@ -78,10 +78,12 @@ enum BuildCommand: Command {
     do {
       if let bucket = try ObjectLibrary.named(library) {
         (store, isElsewhere) = (bucket.store(), true)
+        // A dry run prepares nothing, and tells what is there.
+        _ = try bucket.refresh()
       }
     } catch {
       Output.error(error.description)
-      return .someFailed
+      return error.isTemporary ? .temporary : .someFailed
     }
     var builder = LibraryBuilder(
       store: store, options: options, jobs: jobs,
