@@ -93,8 +93,7 @@ test-agreement: release test-tools ## exact, fast and lossless against vips dzsa
 .PHONY: test-scale
 test-scale: release test-tools ## real engines on this machine: the object store's tests against Ceph, a Slurm cluster whose workers are killed (as root; minutes)
 	@$(scripts)/install-packages scale
-	@$(use_swift); Tests/scale/with-ceph swift test --filter ObjectStoreTests
-	@.cache/venv/bin/python $(scripts)/python-tests Tests/scale
+	@$(use_swift); Tests/scale/with-ceph sh -c 'swift test --filter ObjectStoreTests && .cache/venv/bin/python $(scripts)/python-tests Tests/scale'
 
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
@@ -160,7 +159,7 @@ docs: ## the library products' documentation, .build/docs/PRODUCT.doccarchive; e
 	done
 
 .PHONY: bench
-bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair jxl slides", QUICK=1: a smoke run; BENCH="cells instructions": against the build AGAINST=revision or file
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides", QUICK=1: a smoke run; BENCH="cells instructions": against the build AGAINST=revision or file
 	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif)
 	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
 

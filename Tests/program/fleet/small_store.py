@@ -8,6 +8,7 @@ import hashlib
 import re
 import socket
 import threading
+import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
@@ -16,10 +17,12 @@ from xml.sax.saxutils import escape
 class SmallStore:
     BUCKET = "pictures"
 
-    def __init__(self, page=1000):
+    def __init__(self, page=1000, port=0):
         self.objects: dict[str, bytes] = {}
         self.requests: list[tuple[str, str]] = []
         self.page = page
+        # Seconds before each answer.
+        self.delay = 0.0
         # Status codes that the next requests are answered with, whatever they ask.
         self.faults: list[int] = []
         self.lock = threading.Lock()
@@ -50,6 +53,7 @@ class SmallStore:
                 url = urllib.parse.urlsplit(self.path)
                 bucket, _, key = urllib.parse.unquote(url.path[1:]).partition("/")
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                time.sleep(store.delay)
                 with store.lock:
                     store.requests.append((self.command, key))
                     if store.faults:
@@ -105,11 +109,12 @@ class SmallStore:
         class Server(ThreadingHTTPServer):
             request_queue_size = 256
             daemon_threads = True
+            allow_reuse_address = True
 
             def handle_error(self, *_):
                 pass  # a client that was killed has gone
 
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = Server(("127.0.0.1", port), Handler)
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self.thread.start()
 
