@@ -4,6 +4,7 @@ The store is the tests' own, in this process: what is measured is what a server 
 slow, and when it is away. Real stores are met by `make test-scale`.
 """
 
+import io
 import os
 import pickle
 import random
@@ -97,9 +98,11 @@ class StoreBench(Bench):
         self.store.close()
         for _ in range(40):
             self.ask(self.cold.pop())
-        refused = [self.ask(self.cold.pop()) for _ in range(50)]
+        answers = [self.ask(self.cold.pop()) for _ in range(100)]
+        # Some came with the ends of their archives.
+        refused = [answer for answer in answers if answer[0] != 200]
         if {status for status, _ in refused} != {503}:
-            sys.exit(f"bench: a tile that cannot be had is answered {refused[0][0]}")
+            sys.exit(f"bench: tiles that cannot be had are answered {refused}")
         objects, self.store = self.store.objects, SmallStore(port=port)
         self.store.objects = objects
         began = time.monotonic()
@@ -117,12 +120,13 @@ class StoreBench(Bench):
         """A start with the directory of a large library, which is made once."""
         kept = material.CACHE / f"directory-{count}.pickle"
         if not kept.exists():
-            sources, one = self.folder / "many", self.folder / "one.png"
-            Image.new("RGB", (40, 30), "teal").save(one)
+            sources, one = self.folder / "many", io.BytesIO()
+            Image.new("RGB", (40, 30), "teal").save(one, "png")
             for number in range(count):
                 place = sources / f"{number // 1000}"
                 place.mkdir(parents=True, exist_ok=True)
-                os.link(one, place / f"p{number}.png")
+                # No links, which would be one picture.
+                (place / f"p{number}.png").write_bytes(one.getvalue())
             bucket = f"s3://{self.store.BUCKET}/many"
             for command in (["build", sources, "--library", bucket, "--quiet"], ["index", bucket]):
                 subprocess.run([self.ziggurat, *command], check=True, stdout=subprocess.DEVNULL)
