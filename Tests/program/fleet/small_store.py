@@ -4,6 +4,7 @@ Digests of what is sent are compared, ranges and If-Match are obeyed, lists come
 real stores are met in Tests/scale.
 """
 
+import functools
 import hashlib
 import re
 import socket
@@ -119,6 +120,7 @@ class SmallStore:
         self.thread.start()
 
     @staticmethod
+    @functools.lru_cache(maxsize=4096)
     def etag(body):
         return f'"{hashlib.md5(body).hexdigest()}"'
 
