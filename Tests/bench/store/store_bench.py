@@ -22,7 +22,7 @@ from measure import spread, table
 from PIL import Image
 from serve_bench import Bench
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "program/fleet"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "program/fleet"))
 
 from small_store import SmallStore  # noqa: E402
 
