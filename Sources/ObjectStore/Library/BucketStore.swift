@@ -106,6 +106,9 @@ package final class BucketStore: ArchiveStore, OriginStore {
       digest: digest, etag: pin.etag, byteCount: pin.byteCount, generation: archive.generation,
       pyramid: archive.pyramid, format: archive.format, text: .nothing, build: 0..<0, words: 0..<0)
     let line = DirectoryLine.text(image: id, listed, build: build, words: words)
+    guard line.count <= DirectorySegment.longestLine else {
+      throw StorageError("write \(id)", "what is said of it is too long")
+    }
     let isDue = state.withLock { state in
       state.lines.append(line)
       state.fresh[id] = record

@@ -48,11 +48,12 @@ enum DirectoryLine {
     }
     func id() -> ImageID? {
       guard fields.count > 1 else { return nil }
-      return PercentEncoding.decodedString(fields[1]).flatMap(ImageID.init)
+      // An id that no library shows, as a private one's, is nobody's here.
+      return PercentEncoding.decodedString(fields[1]).flatMap(ImageID.init).flatMap { $0.isHidden ? nil : $0 }
     }
     switch (field(0), fields.count) {
     case ("image", 12):
-      guard let id = id(), let digest = field(2).flatMap(Self.digest), let etag = field(3), !etag.isEmpty,
+      guard let id = id(), let digest = field(2).flatMap(Self.digest), let etag = field(3), Self.isTag(etag),
         let count = field(4).flatMap({ Int($0) }), count > 0,
         let generation = field(5).flatMap({ UInt64($0, radix: 16) }),
         let width = field(6).flatMap({ Int($0) }), let height = field(7).flatMap({ Int($0) }),
@@ -79,6 +80,11 @@ enum DirectoryLine {
       self = .holds(name)
     default: return nil
     }
+  }
+
+  /// It goes into a header of what asks for the archive.
+  private static func isTag(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
   private static let tab = UInt8(ascii: "\t")

@@ -11,6 +11,8 @@ struct DirectorySegment {
   static let first = "ziggurat-directory 1"
   /// Bytes of a segment: of a library of ten million images.
   static let longest = 16 << 30
+  /// Bytes of a line; nobody writes a longer one.
+  static let longestLine = 16 << 20
 
   let pin: ObjectPin
   let lines: [DirectoryLine]
@@ -87,7 +89,7 @@ struct DirectorySegment {
         rest.removeFirst(at)
         start += at
         // Of a line that never ends nothing is kept.
-        guard rest.count <= 16 << 20 else { throw damaged }
+        guard rest.count <= DirectorySegment.longestLine else { throw damaged }
       }
       guard isEnded, rest.isEmpty else { throw damaged }
     }

@@ -105,6 +105,8 @@ package final class ObjectDirectory: Sendable {
     while true {
       let page = try list.list(after: last)
       guard let end = page.last else { return pins }
+      // A store that never comes to an end is none.
+      guard pins.count < 1_000_000 else { throw .damaged }
       pins += page
       last = end.key
     }

@@ -23,6 +23,9 @@ package final class ObjectLibrary: Sendable {
     let digest: [UInt8]
   }
 
+  /// Whether the text means an object store, be it a sound address or not.
+  package static func isMeant(by text: String) -> Bool { text.hasPrefix("s3://") }
+
   /// - Parameters:
   ///   - memoryLimit: bytes of tiles that are kept of all images together.
   ///   - tries: of each question about the directory, for who can ask again.
@@ -30,7 +33,7 @@ package final class ObjectLibrary: Sendable {
   package static func named(
     _ text: String, memoryLimit: Int = 64 << 20, tries: Int = 5
   ) throws(StorageError) -> ObjectLibrary? {
-    guard text.hasPrefix("s3://") else { return nil }
+    guard isMeant(by: text) else { return nil }
     guard let address = ObjectAddress(text) else {
       throw StorageError("open the library \(text)", "it is not s3://BUCKET or s3://BUCKET/PREFIX")
     }

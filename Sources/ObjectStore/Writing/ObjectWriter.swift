@@ -1,5 +1,6 @@
 import Files
 import Glibc
+import HTTPMessages
 import Threads
 package import TileStorage
 
@@ -26,8 +27,6 @@ package final class ObjectWriter: ObjectWriting {
   private let parts: Parts
   private let tries: Int
   private let pause: Duration
-  private static let unreserved = Set(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 
   /// - Parameters:
   ///   - tries: of each request, where what went wrong may pass.
@@ -69,8 +68,8 @@ package final class ObjectWriter: ObjectWriting {
 
   package func list(after key: String?) throws(ObjectFault) -> [ObjectPin] {
     var query = "list-type=2&max-keys=1000"
-    if !address.prefix.isEmpty { query += "&prefix=\(Self.encoded(address.prefix))" }
-    if let key { query += "&start-after=\(Self.encoded(key))" }
+    if !address.prefix.isEmpty { query += "&prefix=\(PercentEncoding.encode(address.prefix))" }
+    if let key { query += "&start-after=\(PercentEncoding.encode(key))" }
     let answer = try request(.get, "", query).answer
     guard let page = StoreAnswer.page(answer),
       page.allSatisfy({ pin in
@@ -93,7 +92,8 @@ package final class ObjectWriter: ObjectWriting {
     do throws(ObjectFault) {
       let xml = try send(file, count, sha256, key, upload)
       let done = try request(
-        .post, key, "uploadId=\(Self.encoded(upload))", body: UploadBody(xml), digest: SHA256.of(xml))
+        .post, key, "uploadId=\(PercentEncoding.encode(upload))", body: UploadBody(xml),
+        digest: SHA256.of(xml))
       guard StoreAnswer.isWhole(done.answer) else { throw .damaged }
       // Some stores do not say the tag before they are asked (Ceph 16).
       let head = try request(.head, key).head
@@ -101,7 +101,7 @@ package final class ObjectWriter: ObjectWriting {
       return ObjectPin(key: key, etag: etag, byteCount: count)
     } catch {
       // Else the store keeps the parts, and nobody sees them. What it does not remove its own rules for old uploads do.
-      _ = try? request(.delete, key, "uploadId=\(Self.encoded(upload))")
+      _ = try? request(.delete, key, "uploadId=\(PercentEncoding.encode(upload))")
       throw error
     }
   }
@@ -115,7 +115,7 @@ package final class ObjectWriter: ObjectWriting {
     for (index, range) in parts.ranges(count).enumerated() {
       let body = UploadBody(file, range)
       guard let digest = body.digest({ whole.update($0) }) else { throw .cut }
-      let query = "partNumber=\(index + 1)&uploadId=\(Self.encoded(upload))"
+      let query = "partNumber=\(index + 1)&uploadId=\(PercentEncoding.encode(upload))"
       guard let etag = try request(.put, key, query, body: body, digest: digest).head.etag else {
         throw .damaged
       }
@@ -142,13 +142,5 @@ package final class ObjectWriter: ObjectWriting {
       }
     }
     preconditionFailure("a try succeeds or is the last")
-  }
-
-  /// RFC 3986: as signatures have it.
-  private static func encoded(_ text: String) -> String {
-    text.utf8.map { byte in
-      guard !unreserved.contains(byte) else { return String(UnicodeScalar(byte)) }
-      return "%" + SHA256.hexadecimal([byte]).uppercased()
-    }.joined()
   }
 }

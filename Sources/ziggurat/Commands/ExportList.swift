@@ -37,7 +37,7 @@ struct ExportList {
   init(_ operands: [String], output: String) {
     var output = output
     while output.count > 1, output.hasSuffix("/") { output.removeLast() }
-    isOne = operands.count == 1 && !Self.isFolder(operands[0]) && !Self.isBucket(operands[0])
+    isOne = operands.count == 1 && !Self.isFolder(operands[0]) && !ObjectLibrary.isMeant(by: operands[0])
     if isOne {
       items = [Item(archive: operands[0], enclosure: nil, output: output, part: nil)]
       return
@@ -82,8 +82,6 @@ struct ExportList {
     }
     return nil
   }
-
-  private static func isBucket(_ path: String) -> Bool { path.hasPrefix("s3://") }
 
   private static func isFolder(_ path: String) -> Bool {
     var status = stat()

@@ -32,7 +32,7 @@ enum ServedLibrary {
 
   /// Refuses what goes with folders alone.
   static func check(_ place: String, _ arguments: Arguments) throws(UsageError) {
-    let isBucket = place.hasPrefix("s3://")
+    let isBucket = ObjectLibrary.isMeant(by: place)
     if try arguments.flag("writable"), isBucket || SingleArchive(path: place) != nil {
       let what = isBucket ? "lies in an object store" : "is one archive"
       throw UsageError(

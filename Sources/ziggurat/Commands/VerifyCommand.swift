@@ -30,7 +30,7 @@ enum VerifyCommand: Command {
     let repairs = try arguments.flag("repair")
     let isOfSpace = try arguments.flag("space")
     if repairs, isOfSpace { throw UsageError("--repair and --space do not go together") }
-    let isBucket = path.hasPrefix("s3://")
+    let isBucket = ObjectLibrary.isMeant(by: path)
     if isBucket, repairs || isOfSpace {
       throw UsageError(
         "--repair and --space are for folders: in a store 'ziggurat build --force' writes anew what is damaged"

@@ -58,7 +58,7 @@ enum BuildCommand: Command {
     if watches, isDryRun { throw UsageError("--watch and --dry-run do not go together") }
     let prefix = try Self.prefix(arguments)
     let isPrivate = try arguments.flag("space")
-    if isPrivate, library.hasPrefix("s3://") {
+    if isPrivate, ObjectLibrary.isMeant(by: library) {
       throw UsageError("--space and an object store do not go together: a private space is a folder's")
     }
     let mending = try Self.mending(arguments)
