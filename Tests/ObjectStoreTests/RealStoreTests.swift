@@ -6,7 +6,7 @@ import Threads
 @testable import ObjectStore
 @testable import TileStorage
 
-/// The same against a real store, of which `Tests/scale/with-ceph` tells by the environment.
+/// The same against a real store, of which `Tests/scale/with-ceph` and `with-swift` tell by the environment.
 @Suite(
   .enabled(
     if: ProcessInfo.processInfo.environment["ZIGGURAT_TEST_BUCKET"] != nil, "no store: make test-scale"),
