@@ -13,7 +13,12 @@ package final class LibraryEntry: Sendable {
   package let sidecar: SidecarFile?
   /// What is known of the image, once it was asked for.
   private struct Words {
-    var read: ImageMetadata?
+    /// In memory of its own, since most are never asked for.
+    final class Read: Sendable {
+      let words: ImageMetadata
+      init(_ words: ImageMetadata) { self.words = words }
+    }
+    var read: Read?
     /// How often in a row they could not be read, and when they may be asked for again.
     var failures = 0
     var notBefore: ContinuousClock.Instant?
@@ -47,8 +52,7 @@ package final class LibraryEntry: Sendable {
   package init(_ image: SourceImage, identity: FileIdentity, sidecar: SidecarFile?) {
     (id, path, opener) = (image.id, image.path, image.open)
     (self.identity, self.sidecar) = (identity, sidecar)
-    let words = image.sidecar
-    readSidecar = { words?.read() }
+    if let words = image.sidecar { readSidecar = words.read } else { readSidecar = { nil } }
     isPrivate = true
   }
 
@@ -76,17 +80,17 @@ package final class LibraryEntry: Sendable {
   /// What the sidecar says, and else the archive. A damaged sidecar says nothing.
   package func metadata(_ archive: TileArchive) throws(WordsUnavailable) -> ImageMetadata {
     guard sidecar != nil else { return archive.metadata }
-    if let read = words.withLock({ $0.read }) { return read }
+    if let read = words.withLock({ $0.read }) { return read.words }
     let result: Result<ImageMetadata, WordsUnavailable> = reading.withLock { _ in
       let known = words.withLock { $0 }
-      if let read = known.read { return .success(read) }
+      if let read = known.read { return .success(read.words) }
       if known.isWaiting { return .failure(WordsUnavailable()) }
       do throws(WordsUnavailable) {
         var read = archive.metadata
         if let bytes = readSidecar(), let sidecar = try Sidecar(bytes, isPrivate: isPrivate) {
           read = sidecar.applied(to: read)
         }
-        words.withLock { [read] in $0.read = read }
+        words.withLock { [read] in $0.read = Words.Read(read) }
         return .success(read)
       } catch {
         words.withLock { words in

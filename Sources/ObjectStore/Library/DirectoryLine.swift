@@ -49,7 +49,8 @@ enum DirectoryLine {
     func id() -> ImageID? {
       guard fields.count > 1 else { return nil }
       // An id that no library shows, as a private one's, is nobody's here.
-      return PercentEncoding.decodedString(fields[1]).flatMap(ImageID.init).flatMap { $0.isHidden ? nil : $0 }
+      let text = PercentEncoding.decodedString(UnsafeRawBufferPointer(rebasing: fields[1]))
+      return text.flatMap(ImageID.init).flatMap { $0.isHidden ? nil : $0 }
     }
     switch (field(0), fields.count) {
     case ("image", 12):
@@ -103,8 +104,8 @@ enum DirectoryLine {
   }
 }
 
-/// What a directory says of one image.
-struct ListedRecord: Sendable {
+/// What a directory says of one image; a class, since each is known to many at once in a library of very many.
+final class ListedRecord: Sendable {
   /// The SHA-256 of its archive, by which that is called.
   let digest: [UInt8]
   let etag: String
@@ -116,6 +117,23 @@ struct ListedRecord: Sendable {
   let text: SegmentText
   let build: Range<Int>
   let words: Range<Int>
+
+  init(
+    digest: [UInt8], etag: String, byteCount: Int, generation: UInt64, pyramid: Pyramid, format: TileFormat,
+    text: SegmentText, build: Range<Int>, words: Range<Int>
+  ) {
+    (self.digest, self.etag, self.byteCount, self.generation) = (digest, etag, byteCount, generation)
+    (self.pyramid, self.format, self.text, self.build, self.words) = (pyramid, format, text, build, words)
+  }
+
+  /// An entry of the archive, by its name below the root folder; nil of those that are not in the directory.
+  @Sendable func entry(_ relativeName: String) -> [UInt8]? {
+    switch relativeName {
+    case BuildRecord.entryName: text.bytes(build)
+    case ImageMetadata.entryName: text.bytes(words)
+    default: nil
+    }
+  }
 
   /// `szi/ab/<SHA-256>.szi` behind the library's prefix: never overwritten by anything else.
   static func key(_ digest: [UInt8], below prefix: String) -> String {

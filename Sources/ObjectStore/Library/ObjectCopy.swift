@@ -2,8 +2,9 @@ package import Files
 package import TileStorage
 
 extension ObjectReading {
-  /// Bytes that are asked for at once.
+  /// Bytes of one question, and how many are asked at a time: what a far store takes to answer is waited for once.
   private static var piece: Int { 1 << 20 }
+  private static var most: Int { 4 }
 
   /// The whole object in a file; waits for the store.
   /// - Parameter each: is given the bytes on their way, in their order.
@@ -12,8 +13,14 @@ extension ObjectReading {
   ) throws(ObjectFault) -> NamelessFile {
     // A full disk is no fault of the store's, and nobody's bytes are had for all that.
     guard let file = try? NamelessFile() else { throw .unavailable(.seconds(1)) }
-    for start in stride(from: 0, to: pin.byteCount, by: Self.piece) {
-      let piece = try awaited(pin, start..<min(start + Self.piece, pin.byteCount)).get()
+    var (asked, pieces): (Int, [ComingBytes]) = (0, [])
+    while asked < pin.byteCount || !pieces.isEmpty {
+      while pieces.count < Self.most, asked < pin.byteCount {
+        let end = min(asked + Self.piece, pin.byteCount)
+        pieces.append(coming(pin, asked..<end))
+        asked = end
+      }
+      let piece = try pieces.removeFirst().wait().get()
       let isWritten = withExtendedLifetime(piece) {
         each(piece.bytes)
         return (try? file.write(piece.bytes)) != nil

@@ -66,14 +66,7 @@ package final class ObjectLibrary: Sendable {
       let key = ListedRecord.key(record.digest, below: address.prefix)
       let listed = ListedArchive(
         pin: ObjectPin(key: key, etag: record.etag, byteCount: record.byteCount), name: id.name,
-        pyramid: record.pyramid, format: record.format, generation: record.generation
-      ) { name in
-        switch name {
-        case BuildRecord.entryName: record.text.bytes(record.build)
-        case ImageMetadata.entryName: record.text.bytes(record.words)
-        default: nil
-        }
-      }
+        pyramid: record.pyramid, format: record.format, generation: record.generation, entries: record.entry)
       return Image(
         id: id, image: ListedImage(listed, from: client, memory),
         identity: FileIdentity(

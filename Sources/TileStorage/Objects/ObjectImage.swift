@@ -229,12 +229,31 @@ extension ObjectFault {
 extension ObjectReading {
   /// The same for a thread that may wait; not for the store's own.
   package func awaited(_ pin: ObjectPin, _ range: Range<Int>) -> Result<ObjectBytes, ObjectFault> {
-    let found = Mutex<Result<ObjectBytes, ObjectFault>>(.failure(.cut))
-    let wakeUps = WakeUps()
-    read(pin, range, by: .now + ObjectImage.patience) { result in
-      found.withLock { $0 = result }
-      wakeUps.signal()
-    }
+    coming(pin, range).wait()
+  }
+
+  /// Asks for bytes that a thread will wait for.
+  package func coming(_ pin: ObjectPin, _ range: Range<Int>) -> ComingBytes {
+    let coming = ComingBytes()
+    read(pin, range, by: .now + ObjectImage.patience) { coming.take($0) }
+    return coming
+  }
+}
+
+/// Bytes of an object that were asked for.
+package final class ComingBytes: Sendable {
+  private let found = Mutex<Result<ObjectBytes, ObjectFault>>(.failure(.cut))
+  private let wakeUps = WakeUps()
+
+  fileprivate init() {}
+
+  fileprivate func take(_ result: Result<ObjectBytes, ObjectFault>) {
+    found.withLock { $0 = result }
+    wakeUps.signal()
+  }
+
+  /// Returns once they are there, or it is known why they are not; for one thread, once, and not for the store's own.
+  package func wait() -> Result<ObjectBytes, ObjectFault> {
     wakeUps.wait()
     return found.withLock { $0 }
   }

@@ -78,7 +78,7 @@ enum ExportCommand: Command {
 
   private static func words(_ report: TileExporter.Report) -> String {
     "\(Output.count(report.copied, "tile")) copied as stored, \(report.encoded) made anew, "
-      + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file)
+      + Output.size(ofBytes: report.byteCount)
   }
 
   private static func exportOptions(_ arguments: Arguments) throws(UsageError) -> ExportOptions {

@@ -71,11 +71,12 @@ enum InspectCommand: Command {
       Fact("tileSize", pyramid.tileSize), Fact("overlap", pyramid.overlap),
       Fact("format", archive.format.fileExtension),
     ]
-    if let count = archive.byteCount { facts.append(Fact("bytes", count, bytes(count))) }
+    if let count = archive.byteCount { facts.append(Fact("bytes", count, Output.size(ofBytes: count))) }
     facts.append(Fact("generation", String(archive.generation, radix: 16)))
     if let record = archive.buildRecord {
       facts += [
-        Fact("source", record.sourceName, "\(record.sourceName), \(bytes(record.sourceBytes))"),
+        Fact(
+          "source", record.sourceName, "\(record.sourceName), \(Output.size(ofBytes: record.sourceBytes))"),
         Fact("sourceDigest", record.sourceDigest), Fact("route", record.route),
         Fact("steps", record.steps, separator: "; "), Fact("options", record.options),
       ]
@@ -138,9 +139,5 @@ enum InspectCommand: Command {
         "size", "\(width)x\(height)", "\(width) × \(height), \(String(format: "%.1f", megapixels)) megapixels"
       ),
     ]
-  }
-
-  private static func bytes(_ count: Int) -> String {
-    ByteCountFormatter.string(fromByteCount: Int64(count), countStyle: .file)
   }
 }

@@ -130,7 +130,7 @@ enum SpaceCommand: Command {
       object["title"] = title.map { .text($0) }
       Output.json(object)
     } else {
-      let bytes = ByteCountFormatter.string(fromByteCount: Int64(archive.byteCount), countStyle: .file)
+      let bytes = Output.size(ofBytes: archive.byteCount)
       Output.result(
         Output.oneLine(
           "\(id)  \(size.width) × \(size.height), \(bytes)" + (title.map { ", \($0)" } ?? ""))

@@ -42,8 +42,8 @@ struct SpaceRekeying {
     signal(SIGXFSZ, SIG_IGN)
     let extent = try rekey.extent()
     Output.note(
-      "seals \(Output.count(extent.pictures, "picture")) anew; it takes \(Self.text(extent.byteCount)) of room on "
-        + "the disk until it is done, where \(Self.text(extent.freeByteCount)) are free")
+      "seals \(Output.count(extent.pictures, "picture")) anew; it takes \(Output.size(ofBytes: extent.byteCount)) of room on "
+        + "the disk until it is done, where \(Output.size(ofBytes: extent.freeByteCount)) are free")
     guard extent.byteCount <= extent.freeByteCount else {
       Output.error("nothing was begun: there is not enough room on the disk")
       return .temporary
@@ -86,10 +86,6 @@ struct SpaceRekeying {
     if isCertain { return true }
     Output.terminal("Backups and copies must be made anew afterwards. Type yes to change the key: ")
     return Interruption.waitForInput(STDIN_FILENO) && readLine() == "yes"
-  }
-
-  private static func text(_ bytes: Int) -> String {
-    ByteCountFormatter.string(fromByteCount: Int64(bytes), countStyle: .file)
   }
 }
 

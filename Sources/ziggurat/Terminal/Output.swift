@@ -28,6 +28,11 @@ enum Output {
     "\(number) \(noun)" + (number == 1 ? "" : "s")
   }
 
+  /// `1.2 MB`, as the files' own managers tell it: slow, at a tenth of a millisecond.
+  static func size(ofBytes count: Int) -> String {
+    ByteCountFormatter.string(fromByteCount: Int64(count), countStyle: .file)
+  }
+
   /// A line for people.
   static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 
@@ -37,7 +42,8 @@ enum Output {
   static func oneLine(_ text: String) -> String {
     String(
       String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        // The category Cc, for which the standard library looks far longer.
+        text.unicodeScalars.map { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) ? " " : $0 }))
   }
 
   private static func write(_ text: String, to descriptor: Int32) -> Bool {

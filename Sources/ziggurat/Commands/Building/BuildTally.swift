@@ -86,7 +86,7 @@ struct BuildTally {
       let (size, pyramid) = (report.pyramid.imageSize, report.pyramid)
       note(
         "built \(source.id): \(size.width) × \(size.height), \(pyramid.tileCount) tiles, "
-          + ByteCountFormatter.string(fromByteCount: Int64(report.byteCount), countStyle: .file)
+          + Output.size(ofBytes: report.byteCount)
           + "; " + report.route + report.steps.map { "; " + $0 }.joined(),
         pixels: size.width * size.height)
     }
@@ -162,12 +162,10 @@ struct BuildTally {
     return failures.isEmpty ? .success : .someFailed
   }
 
-  private func note(_ line: String, pixels: Int = 0) {
-    let line = "[\(done.count)/\(total)] " + Output.oneLine(line)
-    if let progress {
-      progress.add(pixels: pixels, line: line)
-    } else if verbosity >= .changes {
-      Output.note(line)
-    }
+  /// - Parameter line: made where somebody sees it.
+  private func note(_ line: @autoclosure () -> String, pixels: Int = 0) {
+    guard verbosity >= .changes else { return }
+    let line = "[\(done.count)/\(total)] " + Output.oneLine(line())
+    if let progress { progress.add(pixels: pixels, line: line) } else { Output.note(line) }
   }
 }
