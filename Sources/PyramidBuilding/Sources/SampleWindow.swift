@@ -8,9 +8,23 @@ public enum SampleWindow: Hashable, Sendable {
   case full
   /// From `low`, which is black, to `high`, which is white; what lies beyond is clipped.
   case range(low: Double, high: Double)
+  /// One for each channel of a stack that is shown, in their order.
+  case channels([SampleWindow])
 
-  /// - Parameter name: `auto`, `full` or `low,high`, two numbers of which the second is greater; nil for any other.
+  /// - Parameter name: `auto`, `full` or `low,high`, two numbers of which the second is greater, or several of them with
+  ///   slashes between, for channels; nil for any other.
   public init?(name: String) {
+    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count > 1 else {
+      self.init(one: name)
+      return
+    }
+    let windows = parts.compactMap { Self(one: String($0)) }
+    guard windows.count == parts.count, windows.count <= 64 else { return nil }
+    self = .channels(windows)
+  }
+
+  private init?(one name: String) {
     switch name {
     case "auto": self = .auto
     case "full": self = .full
@@ -29,6 +43,7 @@ public enum SampleWindow: Hashable, Sendable {
     case .auto: "auto"
     case .full: "full"
     case .range(let low, let high): "\(low),\(high)"
+    case .channels(let windows): windows.map(\.name).joined(separator: "/")
     }
   }
 }
@@ -52,7 +67,8 @@ extension VipsSource {
     switch (options.window, type.range) {
     case (.range(let low, let high), _): range = (low, high)
     case (.full, let whole?): range = (whole.lowerBound, whole.upperBound)
-    case (.full, nil), (nil, nil): return image
+    // Who has channels gives each its own; others are refused before.
+    case (.full, nil), (nil, nil), (.channels, _): return image
     case (.auto, _): range = try Image.range(ofFirst: colours, open)
     case (nil, let whole?):
       guard let found = try open().rangeWithoutTopBit(ofFirst: colours) else {

@@ -57,6 +57,11 @@ final class VipsSource: StripSource, StripDecoding {
     _ source: Image, _ picture: SourcePicture, _ options: BuildOptions
   ) throws(ImagingError) -> (Image, [String]) {
     if let stack = picture.stack, !stack.isPage { return try composite(stack, picture.path, options) }
+    if case .channels(let windows) = options.window, source.sampleType != .byte {
+      throw ImagingError(
+        "open", picture.path,
+        message: "--window has windows for \(windows.count) channels, and it is no stack of channels")
+    }
     var steps: [String] = []
     var image = source
     if let frames = image.int("n-pages"), frames > 1,

@@ -26,7 +26,9 @@ extension BuildOptions {
       "dpi", "auto",
       help: "that PDF and SVG are drawn with; auto: of a PDF the resolution of its pictures, or 300"),
     Option("size", "N", help: "pixels along the longer side of SVG (default: as large as it says)"),
-    Option("window", "LOW,HIGH", help: "of 16 bits: what is black and what white; or auto, or full"),
+    Option(
+      "window", "LOW,HIGH",
+      help: "of 16 bits: what is black and what white; or auto, or full; with / between, for each channel"),
     Option(
       "bands", "R,G,B", help: "which of a picture's bands are shown, counted from 1: three, or one as gray"),
     Option(
@@ -100,7 +102,8 @@ extension BuildOptions {
     if let name = arguments.string("window") {
       guard let window = SampleWindow(name: name) else {
         throw UsageError(
-          "\(arguments.spelled("window")) is '\(name)'; it takes auto, full or two numbers, low,high")
+          "\(arguments.spelled("window")) is '\(name)'; it takes auto, full or two numbers, low,high; "
+            + "several with / between, for channels")
       }
       self.window = window
     }

@@ -122,6 +122,23 @@ class Stacks(OneSource):
         self.assertIn(f"a: values from 0 to {bright.max()} spread from black to white", told["steps"])
         self.assertIn(f"b: values from 0 to {dark.max()} spread from black to white", told["steps"])
 
+    def test_windows_that_are_asked_for_channel_by_channel(self):
+        text = ome(channels=('Name="a" Color="-16776961"', 'Name="b" Color="16711935"'))
+        levels = [value(c, 0, 0) // 16 for c in (0, 1)]
+        source = write(folder("stack") / "cells.tif", [plane(levels[0], text), plane(levels[1])])
+        told, archive = self.built(source, "--format", "png", "--window", "100,2000/full")
+        red, green = (self.pixels(archive)[:, :, band] for band in (0, 1))
+        self.assertLess(abs(red - numpy.clip((levels[0] - 100.0) / 1900, 0, 1) * 255).max(), 2)
+        self.assertLess(abs(green - levels[1] / 257).max(), 2)
+        self.assertIn("a: values from 100 to 2000 spread from black to white", told["steps"])
+        # The other way round, of one that is chosen alone, and of too many.
+        other = self.built(source, "--format", "png", "--window", "full/100,2000", "--channels", "b,a")[1]
+        self.assertTrue((self.pixels(other) == self.pixels(archive)).all())
+        self.assertIn("--window has windows for 2 channels, and 1 is shown", self.refused(source, "--channels", "a", "--window", "1,2/3,4"))
+        deep = write(folder("depth") / "deep.tif", [plane(levels[0])])
+        self.assertIn("--window has windows for 2 channels, and it is no stack of channels", self.refused(deep, "--window", "1,2/3,4"))
+        self.assertUsageError(run("build", source, "--library", "x", "--window", "1,2/"), "--window")
+
     def test_the_api_lists_them_and_the_unchanged_is_not_built_again(self):
         source, library = stack(folder("stack") / "cells.tif"), folder("library")
         for status in ("built", "unchanged"):

@@ -102,9 +102,21 @@ extension VipsSource {
   static func composite(
     _ stack: OMEStack, _ path: String, _ options: BuildOptions
   ) throws(ImagingError) -> (Image, [String]) {
-    var steps: [String] = []
+    var (steps, options): ([String], BuildOptions) = ([], options)
+    let windows: [SampleWindow?]
+    if case .channels(let each) = options.window {
+      windows = each
+    } else {
+      windows = stack.channels.map { _ in options.window }
+    }
+    let count = stack.channels.count
+    guard windows.count == count else {
+      let words = "--window has windows for \(windows.count) channels"
+      throw ImagingError("open", path, message: "\(words), and \(count) \(count == 1 ? "is" : "are") shown")
+    }
     var sum: Image?
-    for channel in stack.channels {
+    for (channel, window) in zip(stack.channels, windows) {
+      options.window = window
       var own: [String] = []
       let open = { () throws(ImagingError) in
         try Image.source(path: path, access: .sequential, page: channel.page, scale: nil)
