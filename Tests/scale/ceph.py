@@ -2,6 +2,7 @@
 
 import subprocess
 import uuid
+from xml.etree import ElementTree
 
 from engine import BUCKET, SECRET, Engine, free_ports
 
@@ -90,6 +91,18 @@ class Ceph(Engine):
         self.run("radosgw-admin", "user", "create", "--uid=ziggurat", "--display-name=ziggurat",
                  f"--access-key={self.access}", f"--secret-key={SECRET}")
 
+    def curl(self, path: str, *options: str) -> bytes:
+        words = ["curl", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{self.access}:{SECRET}",
+                 "--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD", *options, f"{self.endpoint}/{BUCKET}{path}"]
+        return subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout
+
     def make_bucket(self) -> None:
-        subprocess.run(["curl", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{self.access}:{SECRET}",
-                        "--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--request", "PUT", f"{self.endpoint}/{BUCKET}"], check=True)
+        self.curl("", "--request", "PUT")
+
+    def get(self, key: str) -> bytes:
+        return self.curl(f"/{key}")
+
+    def keys(self) -> list[str]:
+        """Of all objects, as long as they are no more than a list has."""
+        page = ElementTree.fromstring(self.curl(""))
+        return [key.text for key in page.iter() if key.tag.endswith("}Key") or key.tag == "Key"]

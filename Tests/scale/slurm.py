@@ -7,6 +7,7 @@ import socket
 import subprocess
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 CONFIGURATION = """\
 ClusterName=ziggurat
@@ -101,13 +102,24 @@ class Slurm:
         lines = self.call("squeue", "-h", "-r", "-o", "%i %T").splitlines()
         return dict(line.split() for line in lines)
 
+    def hurry(self) -> None:
+        """Lets what was requeued begin again at once: Slurm has it wait for two minutes."""
+        for line in self.call("squeue", "-h", "-r", "-t", "PENDING", "-o", "%i %r").splitlines():
+            job, reason = line.split(maxsplit=1)
+            if reason == "BeginTime":
+                # It may have begun by itself in between.
+                self.call("scontrol", "update", f"JobId={job}", "StartTime=now", check=False)
+
     def kill_node(self, number: int) -> None:
         """As by a power cut: its daemon and all that it runs; it never comes back."""
-        pid = int((self.place / f"slurmd.n{number}.pid").read_text())
-        # What it runs first: a step's own daemon is nobody's child.
-        steps = [process for process in processes() if self.runs_on(process, f"n{number}")]
-        os.kill(pid, signal.SIGKILL)
-        for process in steps:
+        os.kill(int((self.place / f"slurmd.n{number}.pid").read_text()), signal.SIGKILL)
+        self.kill_tasks(f"n{number}")
+
+    def kill_tasks(self, node: str | None = None) -> None:
+        tasks = [process for process in processes() if self.runs_on(process, node)]
+        # First the daemons that wait for them, which would tell the controller how they ended: they are nobody's children.
+        steps = {parent for task in tasks if (parent := status(task).parent) and status(parent).name == "slurmstepd"}
+        for process in [*steps, *tasks]:
             try:
                 os.kill(process, signal.SIGKILL)
             except ProcessLookupError:
@@ -123,19 +135,29 @@ class Slurm:
             each == f"SLURMD_NODENAME={node}" or not node and each.startswith("SLURM_JOB_ID=") for each in environment)
 
     def stop(self) -> None:
-        self.call("scancel", "--user=root", check=False)
         for path in [*self.place.glob("slurmd.*.pid"), self.place / "slurmctld.pid", self.place / "munged.pid"]:
             try:
                 os.kill(int(path.read_text()), signal.SIGTERM if "munged" in path.name else signal.SIGKILL)
             except (OSError, ValueError):
                 pass
-        for process in filter(self.runs_on, processes()):
-            try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        self.kill_tasks()
         shutil.rmtree(self.place, ignore_errors=True)
 
 
 def processes() -> list[int]:
     return [int(each.name) for each in Path("/proc").iterdir() if each.name.isdigit()]
+
+
+class Status(NamedTuple):
+    """Of a process; nothing and nobody where it has ended."""
+
+    name: str = ""
+    parent: int = 0
+
+
+def status(process: int) -> Status:
+    try:
+        name, _, rest = Path(f"/proc/{process}/stat").read_text().partition("(")[2].rpartition(")")
+    except OSError:
+        return Status()
+    return Status(name, int(rest.split()[1]))

@@ -114,7 +114,9 @@ package final class BucketStore: ArchiveStore, OriginStore {
       state.fresh[id] = record
       return .now - state.announced > Self.pause
     }
-    if isDue { try announce() }
+    guard isDue else { return }
+    // What is sent is built: while the directory is away only its line is late, and the end of the build tells.
+    do throws(StorageError) { try announce() } catch { if !error.isTemporary { throw error } }
   }
 
   package func announce() throws(StorageError) {

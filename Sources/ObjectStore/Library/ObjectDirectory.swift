@@ -34,6 +34,7 @@ package final class ObjectDirectory: Sendable {
   private let writing: any ObjectWriting
   /// Of the folder of segments alone.
   private let list: any ObjectWriting
+  private let tries: PatientTries
   private let contents = Mutex(Contents())
   /// Held while it is read or written.
   private let updating = Mutex<Void>(())
@@ -43,6 +44,7 @@ package final class ObjectDirectory: Sendable {
   ) {
     self.address = address
     self.reading = reading
+    self.tries = PatientTries(count: tries)
     writing = ObjectWriter(address, settings, tries: tries)
     // A prefix and a folder are one, again.
     list = ObjectWriter(address.below(DirectorySegment.folder), settings, tries: tries)
@@ -114,7 +116,9 @@ package final class ObjectDirectory: Sendable {
 
   private func segment(_ pin: ObjectPin) throws(ObjectFault) -> DirectorySegment {
     guard pin.byteCount > 0, pin.byteCount <= DirectorySegment.longest else { throw .damaged }
-    let text = SegmentText(try reading.copy(pin), count: pin.byteCount)
+    // `reading` has the patience of a server's, whose clients wait.
+    let file = try tries.run { () throws(ObjectFault) in try reading.copy(pin) }
+    let text = SegmentText(file, count: pin.byteCount)
     do throws(StorageError) { return try DirectorySegment(pin, text) } catch { throw .damaged }
   }
 

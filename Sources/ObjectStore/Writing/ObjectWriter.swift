@@ -1,7 +1,6 @@
 import Files
 import Glibc
 import HTTPMessages
-import Threads
 package import TileStorage
 
 /// Writes into a bucket of an S3 store. May be used by several threads; each waits for its own requests.
@@ -25,8 +24,7 @@ package final class ObjectWriter: ObjectWriting {
   private let address: ObjectAddress
   private let settings: ObjectSettings
   private let parts: Parts
-  private let tries: Int
-  private let pause: Duration
+  private let tries: PatientTries
 
   /// - Parameters:
   ///   - tries: of each request, where what went wrong may pass.
@@ -36,7 +34,7 @@ package final class ObjectWriter: ObjectWriting {
     pause: Duration = .milliseconds(400)
   ) {
     (self.address, self.settings, self.parts) = (address, settings, parts)
-    (self.tries, self.pause) = (tries, pause)
+    self.tries = PatientTries(count: tries, pause: pause)
   }
 
   package func put(file path: String, sha256: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
@@ -131,16 +129,9 @@ package final class ObjectWriter: ObjectWriting {
     _ method: Exchange.Method, _ key: String, _ query: String = "", body: UploadBody? = nil,
     digest: [UInt8]? = nil
   ) throws(ObjectFault) -> Exchange {
-    for attempt in 1... {
-      do throws(ObjectFault) {
-        return try Exchange.run(
-          method, settings, address.bucket, key: key, query: query, body: body, digest: digest)
-      } catch {
-        guard error.mayPass, attempt < tries else { throw error }
-        let pause = pause * (Double(1 << (attempt - 1)) * Double.random(in: 0.5...1))
-        Flag().wait(upTo: pause / .seconds(1))
-      }
+    try tries.run { () throws(ObjectFault) in
+      try Exchange.run(
+        method, settings, address.bucket, key: key, query: query, body: body, digest: digest)
     }
-    preconditionFailure("a try succeeds or is the last")
   }
 }

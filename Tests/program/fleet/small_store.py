@@ -26,6 +26,8 @@ class SmallStore:
         self.delay = 0.0
         # Status codes that the next requests are answered with, whatever they ask.
         self.faults: list[int] = []
+        # The same of objects alone whose keys begin so.
+        self.faults_below: dict[str, list[int]] = {}
         self.lock = threading.Lock()
         self.connections = []
         store = self
@@ -59,6 +61,9 @@ class SmallStore:
                     store.requests.append((self.command, key))
                     if store.faults:
                         return self.answer(store.faults.pop(0))
+                    for below, faults in store.faults_below.items():
+                        if key.startswith(below) and faults:
+                            return self.answer(faults.pop(0))
                 if bucket != store.BUCKET:
                     return self.answer(404)
                 getattr(self, self.command.lower())(key, dict(urllib.parse.parse_qsl(url.query)), body)

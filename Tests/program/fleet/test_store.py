@@ -151,6 +151,16 @@ class Builds(StoreTest):
         self.assertEqual((refused.returncode, refused.stderr.count("\n")), (75, 1), refused.stderr)
         self.assertIn("403", refused.stderr)
 
+    def test_a_directory_that_is_away_for_a_while_is_waited_for_and_costs_no_picture(self):
+        for name in "abcdef":
+            photo(self.photos / f"{name}.jpg", 60, 40 + ord(name))
+        # So slow that what was built is announced before the end, in vain; then as often as a server never asks for a segment.
+        for self.store.delay, faults, status in ((0.5, 5, "built"), (0, 4, "unchanged")):
+            self.store.faults_below = {"some/library/directory/": [503] * faults}
+            result = self.build(self.photos, "--jobs", "1")
+            self.assertEqual((result.returncode, list(self.statuses(result).values())), (0, [status] * 6), result.stderr)
+            self.assertEqual(self.store.faults_below, {"some/library/directory/": []})
+
     def test_verify_tells_what_the_store_has_of_others(self):
         for name in "abcd":
             photo(self.photos / f"{name}.jpg", 60, 40 + ord(name))
