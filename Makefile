@@ -160,8 +160,8 @@ docs: ## the library products' documentation, .build/docs/PRODUCT.doccarchive; e
 	done
 
 .PHONY: bench
-bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides", QUICK=1: a smoke run; BENCH="cells instructions": against the build AGAINST=revision or file
-	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif)
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides", QUICK=1: a smoke run; BENCH="cells instructions": against the build AGAINST=revision or file; BENCH=misses: an object store's, with Ceph
+	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif) $(if $(filter misses,$(BENCH)),scale)
 	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
 
 DESTDIR ?=
