@@ -1,11 +1,12 @@
 /**
  * @file A tile source for OpenSeadragon 6: the first view comes in one answer, with the image's description, and so do the
- * tiles of each move that lie side by side. It imports nothing.
+ * tiles of each move that lie side by side.
  */
 
-/** Milliseconds in which OpenSeadragon's jobs come together, and tiles that it may ask for in a frame. */
+import { partsOf } from '../sources/parts.js'
+
+/** Milliseconds in which OpenSeadragon's jobs come together. */
 const TOGETHER = 20
-const PER_FRAME = 24
 /** Milliseconds that what is coarser than the first view comes after it. */
 const LATER = 300
 /** Milliseconds between two drawings while tiles come. */
@@ -81,8 +82,10 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
 
     downloadTileStart(job) {
       const { tiledImage } = job.tile
-      // By itself it takes one a frame; these are here already.
-      if (tiledImage) tiledImage.maxTilesPerFrame = Math.max(tiledImage.maxTilesPerFrame, PER_FRAME)
+      // By itself it takes ten tiles in the first frame and one in each that follows; the first view's are on their way. Once: where
+      // more tiles come together than it may keep, it drops some that it needs, and asks for them again without end.
+      if (tiledImage && !this.begun) tiledImage._currentMaxTilesPerFrame = coming.size
+      this.begun = true
       job.userData.ending = new AbortController()
       if (coming.has(keyOf(job)) || !this.grid) return this.load(job)
       waiting.push(job)
@@ -157,10 +160,10 @@ async function ask(url, query, coming, begun) {
     if (done) throw new Error('the answer was cut short')
     return value
   }
-  const coverage = JSON.parse(await (await next()).text())
+  const coverage = JSON.parse(new TextDecoder().decode(await next()))
   for (const { level, column, row } of coverage.tiles) {
     // Decoded as it comes, beside the others: OpenSeadragon decodes one after the other.
-    const bitmap = next().then(decoded)
+    const bitmap = next().then((part) => decoded(new Blob([part])))
     bitmap.catch(() => {})
     coming.set(`${level}/${column}_${row}`, bitmap)
   }
@@ -169,23 +172,3 @@ async function ask(url, query, coming, begun) {
 
 /** As OpenSeadragon decodes. */
 function decoded(blob) { return createImageBitmap(blob, { colorSpaceConversion: 'none' }) }
-
-/** The parts of an answer, each behind its length in 4 bytes, big-endian. */
-async function* partsOf(reader) {
-  let rest = new Uint8Array(0)
-  const take = async (count) => {
-    const pieces = []
-    while (count > 0) {
-      if (!rest.length) {
-        const { value, done } = await reader.read()
-        if (done) throw new Error('the answer was cut short')
-        rest = value
-      }
-      pieces.push(rest.subarray(0, count))
-      count -= pieces.at(-1).length
-      rest = rest.subarray(pieces.at(-1).length)
-    }
-    return new Blob(pieces)
-  }
-  for (;;) yield take(new DataView(await (await take(4)).arrayBuffer()).getUint32(0))
-}

@@ -1,6 +1,7 @@
 import { tileKey } from '../tiles/plan.js'
 import { firstViewURL, takeAhead } from './ahead.js'
 import { isShown, tryFormats } from './formats.js'
+import { partsOf } from './parts.js'
 import { zigguratSource } from './ziggurat.js'
 
 /**
@@ -36,24 +37,4 @@ export async function firstView(address, query, signal) {
   // The rest is decoded while the viewer opens it.
   await source.coming.values().next().value?.catch(() => {})
   return source
-}
-
-async function* partsOf(reader) {
-  let rest = new Uint8Array(0)
-  const take = async (count) => {
-    const bytes = new Uint8Array(count)
-    for (let at = 0; at < count;) {
-      if (!rest.length) {
-        const { value, done } = await reader.read()
-        if (done) throw new Error('the answer was cut short')
-        rest = value
-      }
-      const part = rest.subarray(0, count - at)
-      bytes.set(part, at)
-      at += part.length
-      rest = rest.subarray(part.length)
-    }
-    return bytes
-  }
-  for (;;) yield take(new DataView((await take(4)).buffer).getUint32(0))
 }
