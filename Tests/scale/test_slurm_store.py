@@ -24,8 +24,9 @@ class SlurmBuildsIntoAStore(ClusterTest):
         self.addCleanup(proxy.close)
         environment = {name: value for name, value in store.environment.items() if name.startswith("AWS_")} | {
             "AWS_ENDPOINT_URL_S3": proxy.endpoint}
-        workers = [chance.uniform(2, 40) for _ in range(WORKERS_KILLED)]
-        node, gateway, away, faults = (chance.uniform(*span) for span in ((2, 40), (5, 40), (1, 8), (0, 10)))
+        # An idle machine is done in half a minute where nothing is killed.
+        workers = [chance.uniform(2, 15) for _ in range(WORKERS_KILLED)]
+        node, gateway, away, faults = (chance.uniform(*span) for span in ((2, 15), (5, 15), (1, 8), (0, 10)))
         print(f"[{len(self.alone)} images; workers killed at {', '.join(f'{moment:.1f} s' for moment in workers)}, a node at {node:.1f} s, the gateway at "
               f"{gateway:.1f} s for {away:.1f} s, {REFUSED:.0%} of questions refused from {faults:.1f} s to {faults + MINUTE:.1f} s]", end=" ", flush=True)
 
