@@ -84,7 +84,9 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
       const { tiledImage } = job.tile
       // By itself it takes ten tiles in the first frame and one in each that follows; the first view's are on their way. Once: where
       // more tiles come together than it may keep, it drops some that it needs, and asks for them again without end.
-      if (tiledImage && !this.begun) tiledImage._currentMaxTilesPerFrame = coming.size
+      if (tiledImage && !this.begun) {
+        tiledImage._currentMaxTilesPerFrame = Math.max(tiledImage._currentMaxTilesPerFrame ?? 1, coming.size)
+      }
       this.begun = true
       job.userData.ending = new AbortController()
       if (coming.has(keyOf(job)) || !this.grid) return this.load(job)
