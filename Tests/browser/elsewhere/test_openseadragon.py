@@ -3,12 +3,15 @@
 import io
 import os
 import re
+import shutil
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 from PIL import Image, ImageChops, ImageStat
 
-from browser import HEIGHT, PHOTO, ROOT, WIDTH, PageTest, source
+from browser import HEIGHT, PHOTO, ROOT, WIDTH, PageTest, served, source
 
 sys.path.append(str(ROOT / "Tests/bench"))
 import openseadragon  # noqa: E402
@@ -101,6 +104,16 @@ class OpenSeadragon(PageTest):
         part = Image.open(source(PHOTO)).convert("RGB").resize(size, Image.Resampling.BOX, box=inside)
         [difference] = ImageStat.Stat(ImageChops.difference(shown.convert("L"), part.convert("L"))).mean
         return difference
+
+    def test_jpeg_xl_which_the_browser_lacks_is_whole_tile_by_tile(self):
+        place = Path(tempfile.mkdtemp(prefix="ziggurat-jxl-"))
+        self.addCleanup(shutil.rmtree, place, ignore_errors=True)
+        (place / "photos").mkdir()
+        shutil.copy(source(PHOTO), place / "photos/photo.jpg")
+        visit = self.osd("/api/images/photo", host=served(place / "photos", "--format", "jxl"))
+        self.sharp(visit)
+        self.assertEqual(visit.run("return faults"), [])
+        self.assertLess(self.difference(visit), 8)
 
     def test_the_first_view_is_one_answer(self):
         for width, height, ratio in ((1280, 800, 1), (390, 844, 3), (1024, 576, 1)):
