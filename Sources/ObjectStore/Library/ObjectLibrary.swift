@@ -24,7 +24,7 @@ package final class ObjectLibrary: Sendable {
   }
 
   /// Whether the text means an object store, be it a sound address or not.
-  package static func isMeant(by text: String) -> Bool { text.hasPrefix("s3://") }
+  package static func isMeant(by text: String) -> Bool { text.hasPrefix(ObjectAddress.scheme) }
 
   /// - Parameters:
   ///   - memoryLimit: bytes of tiles that are kept of all images together.
@@ -35,7 +35,10 @@ package final class ObjectLibrary: Sendable {
   ) throws(StorageError) -> ObjectLibrary? {
     guard isMeant(by: text) else { return nil }
     guard let address = ObjectAddress(text) else {
-      throw StorageError("open the library \(text)", "it is not s3://BUCKET or s3://BUCKET/PREFIX")
+      throw StorageError(
+        "open the library \(text)",
+        "it is not s3://BUCKET or s3://BUCKET/PREFIX: a bucket is 3 to 63 of a-z, 0-9, - and .; a prefix has A-Z, _ and ~, too"
+      )
     }
     let settings = try ObjectSettings()
     guard let client = ObjectClient(address, settings) else {

@@ -6,10 +6,12 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
   /// Before every key: empty, or ending in a slash.
   package let prefix: String
 
+  static let scheme = "s3://"
+
   /// Nil where the text is no such address; `s3://bucket` and `s3://bucket/` are the same.
   package init?(_ text: String) {
-    guard text.hasPrefix("s3://") else { return nil }
-    let parts = text.dropFirst("s3://".count).split(
+    guard text.hasPrefix(Self.scheme) else { return nil }
+    let parts = text.dropFirst(Self.scheme.count).split(
       separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let bucket = BucketName(String(parts[0])) else { return nil }
     var prefix = parts.count > 1 ? String(parts[1]) : ""

@@ -179,6 +179,7 @@ class Builds(StoreTest):
         for words, told in [
             (("build", self.photos, "--library", "s3://No_Bucket"), "s3://BUCKET"),
             (("build", self.photos, "--library", f"s3://{self.store.BUCKET}/a b"), "s3://BUCKET"),
+            (("verify", "s3://x/y"), "a bucket is 3 to 63 of a-z"),
             (("build", self.photos, "--library", "s3://other-bucket/x"), "no such bucket"),
             (("serve", "s3://other-bucket/x"), "no such bucket"),
             (("verify", "s3://other-bucket/x"), "no such bucket"),
