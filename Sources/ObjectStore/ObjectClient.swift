@@ -105,7 +105,7 @@ package final class ObjectClient: ObjectReading {
     _ question: RangeQuestion, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
   ) {
-    precondition(ObjectAddress.isPlain(question.key), "a key needs no encoding")
+    precondition(ObjectAddress.isReadable(question.key), "a key stays what it is in a URL")
     let now = ContinuousClock.now
     let refusal = shared.state.withLock { state -> Duration? in
       guard state.waiting < state.patience.waiting else { return .seconds(1) }

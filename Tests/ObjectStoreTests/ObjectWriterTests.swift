@@ -153,8 +153,25 @@ struct ObjectWriterTests {
         ObjectPin(key: "a_b/2", etag: "\"y\"", byteCount: 0),
       ])
     #expect(
-      server.requests[0].target == "/pictures?list-type=2&max-keys=1000&prefix=a_b%2F&start-after=a_b%2F0")
+      server.requests[0].target
+        == "/pictures?encoding-type=url&list-type=2&max-keys=1000&prefix=a_b%2F&start-after=a_b%2F0")
     #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).list(after: "a_b/1") }
+  }
+
+  @Test func `keys are decoded where the store says that they are encoded, and only there`() throws {
+    let objects = ["a_b/a+%2B%20%C3%A9", "a_b/b%2526"].map {
+      "<Contents><Key>\($0)</Key><ETag>x</ETag><Size>7</Size></Contents>"
+    }.joined()
+    for (said, keys) in [
+      ("<EncodingType>url</EncodingType>", ["a_b/a + é", "a_b/b%26"]),
+      ("", ["a_b/a+%2B%20%C3%A9", "a_b/b%2526"]),
+    ] {
+      for xml in [said + objects, objects + said] {
+        let server = HostileServer(script: { _, _ in Scripted(body: Self.page(xml)) })
+        defer { server.stop() }
+        #expect(try Self.writer(server).list(after: nil).map(\.key) == keys)
+      }
+    }
   }
 
   @Test(
@@ -162,6 +179,8 @@ struct ObjectWriterTests {
     arguments: [
       "", "<html></html>", "<ListBucketResult>", page("<Contents><Key>a_b/1</Key><Size>7</Size></Contents>"),
       page("<Contents><Key>a_b/1</Key><ETag>x</ETag><Size>-7</Size></Contents>"),
+      page(
+        "<EncodingType>url</EncodingType><Contents><Key>a_b/%FF</Key><ETag>x</ETag><Size>7</Size></Contents>"),
       page("<Contents><Key>other/1</Key><ETag>x</ETag><Size>7</Size></Contents>"),
       "<!DOCTYPE a [<!ENTITY b \"c\">]>" + page("<Contents><Key>&b;</Key></Contents>"),
     ])

@@ -54,6 +54,7 @@ class Docs(unittest.TestCase):
                     if kind == "python":
                         script += f"python3 - <<'PYTHON'\n{text}PYTHON\n"
                 place, port = self.place(), str(free_port())
+                store.objects["scans/2026/f001r.jpg"] = (place / "codex/f001r.jpg").read_bytes()
                 script = script.replace("localhost:8080", f"localhost:{port}").replace("127.0.0.1:9100", f"127.0.0.1:{free_port()}")
                 result = subprocess.run(
                     ["bash", "-c", script], cwd=place, capture_output=True, text=True, timeout=120,

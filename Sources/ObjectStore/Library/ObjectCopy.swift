@@ -13,21 +13,38 @@ extension ObjectReading {
   ) throws(ObjectFault) -> NamelessFile {
     // A full disk is no fault of the store's, and nobody's bytes are had for all that.
     guard let file = try? NamelessFile() else { throw .unavailable(.seconds(1)) }
-    var (asked, pieces): (Int, [ComingBytes]) = (0, [])
+    let isWritten = try readWhole(pin, PatientTries(count: 1)) { bytes in
+      each(bytes)
+      return (try? file.write(bytes)) != nil
+    }
+    guard isWritten else { throw .unavailable(.seconds(1)) }
+    return file
+  }
+
+  /// The whole object, piece by piece; waits for the store.
+  /// - Parameters:
+  ///   - tries: of each piece.
+  ///   - body: is given the bytes in their order, until it says false.
+  /// - Returns: whether `body` was given all.
+  func readWhole(
+    _ pin: ObjectPin, _ tries: PatientTries, _ body: (UnsafeRawBufferPointer) -> Bool
+  ) throws(ObjectFault) -> Bool {
+    var (asked, pieces): (Int, [(range: Range<Int>, bytes: ComingBytes)]) = (0, [])
     while asked < pin.byteCount || !pieces.isEmpty {
       while pieces.count < Self.most, asked < pin.byteCount {
-        let end = min(asked + Self.piece, pin.byteCount)
-        pieces.append(coming(pin, asked..<end))
-        asked = end
+        let range = asked..<min(asked + Self.piece, pin.byteCount)
+        pieces.append((range, coming(pin, range)))
+        asked = range.upperBound
       }
-      let piece = try pieces.removeFirst().wait().get()
-      let isWritten = withExtendedLifetime(piece) {
-        each(piece.bytes)
-        return (try? file.write(piece.bytes)) != nil
+      let (range, first) = pieces.removeFirst()
+      var coming: ComingBytes? = first
+      let piece = try tries.run { () throws(ObjectFault) in
+        defer { coming = nil }
+        return try (coming ?? self.coming(pin, range)).wait().get()
       }
-      guard isWritten else { throw .unavailable(.seconds(1)) }
+      guard withExtendedLifetime(piece, { body(piece.bytes) }) else { return false }
     }
-    return file
+    return true
   }
 }
 

@@ -69,7 +69,7 @@ package final class ObjectDirectory: Sendable {
     // A segment that went between the list and the reading is in another one.
     for _ in 0..<8 {
       let listed = try told("list the library's directory") { () throws(ObjectFault) in
-        try all()
+        try list.all(atMost: 1_000_000)
       }
       let known = current
       let keys = Set(listed.map(\.key))
@@ -100,18 +100,6 @@ package final class ObjectDirectory: Sendable {
       }
     }
     throw StorageError("read the library's directory", "it changes all the time", kind: .unreachable)
-  }
-
-  private func all() throws(ObjectFault) -> [ObjectPin] {
-    var (pins, last): ([ObjectPin], String?) = ([], nil)
-    while true {
-      let page = try list.list(after: last)
-      guard let end = page.last else { return pins }
-      // A store that never comes to an end is none.
-      guard pins.count < 1_000_000 else { throw .damaged }
-      pins += page
-      last = end.key
-    }
   }
 
   private func segment(_ pin: ObjectPin) throws(ObjectFault) -> DirectorySegment {

@@ -20,22 +20,26 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
     (self.bucket, self.prefix) = (bucket, prefix)
   }
 
-  private init(bucket: BucketName, prefix: String) { (self.bucket, self.prefix) = (bucket, prefix) }
+  /// - Parameter prefix: any, with a slash at its end where it is a folder.
+  init(bucket: BucketName, prefix: String) { (self.bucket, self.prefix) = (bucket, prefix) }
 
   /// - Parameter folder: plain, with a slash at its end.
   func below(_ folder: String) -> ObjectAddress { ObjectAddress(bucket: bucket, prefix: prefix + folder) }
 
   package var description: String { "s3://\(bucket.text)/\(prefix.dropLast())" }
 
-  /// Whether a key needs no encoding in any URL: old versions of libcurl sign others wrongly. Its parts are neither
-  /// empty nor dots, which URLs lose on their way.
+  /// Whether a key of ours needs no encoding in any URL.
   package static func isPlain(_ key: some StringProtocol) -> Bool {
+    key.utf8.count <= 900 && isReadable(key)
+      && key.utf8.allSatisfy { $0 == UInt8(ascii: "/") || PercentEncoding.isUnreserved($0) }
+  }
+
+  /// Whether an object of that key can be asked for, whoever chose it: its parts are neither empty nor dots, which URLs
+  /// lose on their way.
+  static func isReadable(_ key: some StringProtocol) -> Bool {
     let parts = key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    return key.utf8.count <= 900
-      && parts.allSatisfy { part in
-        !part.isEmpty && part.allSatisfy(PercentEncoding.isUnreserved) && !part.elementsEqual(".".utf8)
-          && !part.elementsEqual("..".utf8)
-      }
+    return key.utf8.count <= 1024 && !key.utf8.contains(0)
+      && parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
   }
 }
 

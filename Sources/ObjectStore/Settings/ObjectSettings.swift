@@ -1,5 +1,6 @@
 package import Files
 import Foundation
+import HTTPMessages
 
 /// How a store is reached: by the environment variables and files that the AWS tools use.
 package struct ObjectSettings: Hashable, Sendable {
@@ -91,8 +92,9 @@ package struct ObjectSettings: Hashable, Sendable {
   }
 
   /// The address of a key in a bucket, or of the bucket itself where the key is empty.
-  /// - Parameter key: plain, see `ObjectAddress.isPlain`.
   func url(_ bucket: BucketName, _ key: String) -> String {
+    let key = key.split(separator: "/", omittingEmptySubsequences: false)
+      .map { PercentEncoding.encode(String($0)) }.joined(separator: "/")
     let style = style ?? (bucket.isHostName ? .virtual : .path)
     return switch style {
     case .virtual where !endpoint.isNumeric: "\(endpoint.scheme)://\(bucket.text).\(endpoint.host)/\(key)"

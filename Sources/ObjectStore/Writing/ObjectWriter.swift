@@ -65,7 +65,8 @@ package final class ObjectWriter: ObjectWriting {
   }
 
   package func list(after key: String?) throws(ObjectFault) -> [ObjectPin] {
-    var query = "list-type=2&max-keys=1000"
+    // XML has no words for some characters of keys.
+    var query = "encoding-type=url&list-type=2&max-keys=1000"
     if !address.prefix.isEmpty { query += "&prefix=\(PercentEncoding.encode(address.prefix))" }
     if let key { query += "&start-after=\(PercentEncoding.encode(key))" }
     let answer = try request(.get, "", query).answer

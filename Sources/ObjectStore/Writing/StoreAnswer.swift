@@ -1,3 +1,4 @@
+import HTTPMessages
 import TileStorage
 
 /// What a store says in XML of a bucket's objects and of uploads in parts.
@@ -5,9 +6,11 @@ enum StoreAnswer {
   /// The objects of a list's page; nil where it is none.
   static func page(_ xml: [UInt8]) -> [ObjectPin]? {
     var objects: [ObjectPin] = []
-    var (key, etag, size, isSound) = ("", "", "", true)
+    var (key, etag, size, isSound, isEncoded) = ("", "", "", true, false)
     let isWhole = read(xml, root: "ListBucketResult") { path, text in
       switch path {
+      // Those that do not encode keys do not say so.
+      case ["EncodingType"]: isEncoded = text == "url"
       case ["Contents", "Key"]: key = text
       case ["Contents", "ETag"]: etag = text
       case ["Contents", "Size"]: size = text
@@ -21,7 +24,20 @@ enum StoreAnswer {
       default: break
       }
     }
-    return isWhole && isSound ? objects : nil
+    guard isWhole, isSound else { return nil }
+    return isEncoded ? decoded(objects) : objects
+  }
+
+  /// Keys as they come in URLs, of which some have a plus for a space.
+  private static func decoded(_ objects: [ObjectPin]) -> [ObjectPin]? {
+    var decoded: [ObjectPin] = []
+    for object in objects {
+      guard let key = PercentEncoding.decodedString(Array(object.key.replacing("+", with: " ").utf8)) else {
+        return nil
+      }
+      decoded.append(ObjectPin(key: key, etag: object.etag, byteCount: object.byteCount))
+    }
+    return decoded
   }
 
   /// The name of an upload in parts that was begun.

@@ -24,7 +24,7 @@ struct SourceNeeds {
 
   /// The source, and what it needs beside itself: to be closed by the caller.
   func openFiles() -> [Int32] {
-    guard !path.hasPrefix(Self.nameless) else { return [] }
+    if isInMemory { return [] }
     let itself = fcntl(handle.descriptor, F_DUPFD_CLOEXEC, 0)
     let others = (companions + (decoding.drawsText ? Self.fonts : [])).map { path in
       open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -50,7 +50,17 @@ struct SourceNeeds {
     return descriptor < 0 ? nil : descriptor
   }
 
-  private static let nameless = "/proc/self/fd/"
+  static let nameless = "/proc/self/fd/"
+
+  /// Files in memory lie in no file system whose files could be allowed or forbidden.
+  private var isInMemory: Bool {
+    guard path.hasPrefix(Self.nameless) else { return false }
+    var target = [UInt8](repeating: 0, count: "/memfd:".utf8.count)
+    let count = path.withCString { path in
+      target.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) }
+    }
+    return count == target.count && target.elementsEqual("/memfd:".utf8)
+  }
 
   private var name: Substring { path.split(separator: "/").last ?? "" }
 

@@ -22,6 +22,8 @@ package struct LibraryBuilder: Sendable {
   package var isDryRun = false
   /// Digests of sources that nobody has touched since they were read.
   package var ledger: SourceLedger?
+  /// Where sources lie that have to be copied first.
+  package var remote: (any RemoteSources)?
   /// Seconds that one image may take in a cell.
   package var imageTimeout = 600
   let isCancelled: @Sendable () -> Bool
@@ -132,7 +134,11 @@ package struct LibraryBuilder: Sendable {
       throw BuildError(source.path, "has changed since the plan was made")
     }
     let (digest, pixelDigest) =
-      if let ledger { try ledger.digests(of: file, isCancelled) } else { try file.digests(isCancelled) }
+      if let ledger {
+        try ledger.digests(of: file, source.remote, isCancelled)
+      } else {
+        try file.digests(isCancelled)
+      }
     let beside = try SourceSidecar(of: source)
     if let mending {
       guard mending.isOf(source.id, digest) else {
@@ -258,7 +264,7 @@ package struct LibraryBuilder: Sendable {
     return isSame ? record : nil
   }
 
-  private func unchanged(_ record: BuildRecord) -> Outcome {
+  func unchanged(_ record: BuildRecord) -> Outcome {
     record.options == options.summary(ofSource: record.sourceName) ? .unchanged : .kept
   }
 }

@@ -55,7 +55,9 @@ package final class LibraryRun: @unchecked Sendable {
     gone.beginLooking()
     run(known.sorted().map { sources[$0] })
     let changed = gone.exchange(among: others, isDryRun: builder.isDryRun, builder.isCancelled)
-    run(others + changed)
+    // What waited may be told by a copy of it, which is gone.
+    let again = Set(changed.map(\.id))
+    run(others + sources.filter { again.contains($0.id) })
   }
 
   /// Sources that may have been the end of builders come last, and nothing is built beside them.
@@ -87,21 +89,50 @@ package final class LibraryRun: @unchecked Sendable {
     guard !sources.isEmpty else { return }
     (queue, next) = (sources, 0)
     pool.expect(pictures: sources.count)
+    let elsewhere = sources.filter { $0.remote != nil }
+    let copies = elsewhere.isEmpty ? nil : SourceCopies(elsewhere, ahead: builder.jobs, builder.copy)
+    defer { copies?.end() }
     StartedThread.several(builder.jobs) { _ in
       let cells = CellServer.running.map { CellBuilder($0, self.builder, self.pool) }
       while let source = self.takeSource() {
         self.journal?.start(source)
-        if let cells {
-          self.builder.build(
-            source, in: cells, before: self.upcoming, besides: self.taken, report: self.tell)
+        if let copies, source.remote != nil {
+          self.build(copyOf: source, copies.take(source), cells)
         } else {
-          self.builder.build(source, threads: 1, besides: self.taken, offering: self.pool, report: self.tell)
+          self.build(source, cells, self.tell)
         }
         if let journal = self.journal { self.end(source, journal) }
         self.pool.finishPicture()
       }
       cells?.end()
       self.pool.assist()
+    }
+  }
+
+  private func build(
+    _ source: SourceScan.Source, _ cells: CellBuilder?,
+    _ report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
+  ) {
+    if let cells {
+      builder.build(source, in: cells, before: upcoming, besides: taken, report: report)
+    } else {
+      builder.build(source, threads: 1, besides: taken, offering: pool, report: report)
+    }
+  }
+
+  private func build(
+    copyOf source: SourceScan.Source, _ copy: Result<SourceCopy, BuildError>, _ cells: CellBuilder?
+  ) {
+    switch copy {
+    case .failure(let error): tell(source, .failed(error))
+    case .success(.settled(let outcome)): tell(source, outcome)
+    case .success(.copied(let copy, let files)):
+      withExtendedLifetime(files) {
+        build(copy, cells) { image, outcome in
+          let told = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
+          tell(told, outcome.told(of: source, copiedTo: copy.path))
+        }
+      }
     }
   }
 

@@ -7,12 +7,18 @@ extension SourceScan {
   /// What tells an argument from others, wherever the program was started: absolute, but a link that is named
   /// stays one, for what it leads to may be another folder every night.
   package static func path(ofArgument argument: String) -> String {
-    var path = argument
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    let path = trimmed(argument)
     let name = path.split(separator: "/").last.map(String.init) ?? ""
     if [".", "..", ""].contains(name) { return resolved(path) }
     let folder = resolved(parentFolder(path))
     return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+  }
+
+  /// Without slashes at its end.
+  static func trimmed(_ argument: String) -> String {
+    var path = argument
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
   }
 
   static func resolved(_ path: String) -> String {

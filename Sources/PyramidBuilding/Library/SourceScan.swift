@@ -18,6 +18,10 @@ package struct SourceScan: Sendable {
     package var root: SourceRoot?
     /// What it was when the build was planned; nil where it was not.
     package var planned: SourcePlan.Version?
+    /// What is to be copied before it can be built; nil of a file of this machine.
+    package var remote: RemoteFile?
+    /// The sidecar of what is to be copied; nil where there is none.
+    package var sidecar: RemoteFile?
 
     /// The id of the book that is a folder, of its page.
     var book: ImageID? { folio.flatMap { id.dropping($0.utf8.count + 1) } }
@@ -29,38 +33,48 @@ package struct SourceScan: Sendable {
     }
   }
 
-  package private(set) var sources: [Source] = []
+  package internal(set) var sources: [Source] = []
   /// Each argument, and whether images were found there.
   package private(set) var roots: [Argument] = []
   /// What was asked for and cannot be built, in the order in which it was met.
-  package private(set) var failures: [BuildError] = []
+  package internal(set) var failures: [BuildError] = []
   /// Files in folders that are no images by their names.
-  package private(set) var passedOver = 0
+  package internal(set) var passedOver = 0
   /// Every folder that was searched, and those of the files that were named: what to watch for changes.
   package private(set) var folders: [String] = []
   /// Folders of the books that are described there, by the books' ids.
-  package private(set) var books: [ImageID: String] = [:]
+  package internal(set) var books: [ImageID: String] = [:]
 
-  private var found: [Found] = []
+  var found: [Found] = []
   /// Folders in which a book is described.
-  private var described: Set<String> = []
+  var described: Set<String> = []
   private let asBooks: Bool
   private var seenFiles: Set<FileKey> = []
+  /// Addresses elsewhere.
+  var seenAddresses: Set<String> = []
   /// Folders that the argument led to already, by whatever links: what is in them is known.
   private var entered: Set<FileKey> = []
-  private let prefix: ImageID?
+  let prefix: ImageID?
   private let isCancelled: @Sendable () -> Bool
   /// Of the argument that is looked at.
-  private var filesMet = 0
-  private var origin: SourceRoot?
+  var filesMet = 0
+  var origin: SourceRoot?
 
-  private struct Found {
+  struct Found {
     let path: String
     /// Below its source root, with extension.
     let relative: String
     /// The source root's own name; nil for a file that was named itself.
     let root: String?
     let origin: SourceRoot?
+    /// It, and its sidecar, where they lie in no folder.
+    var remote, sidecar: RemoteFile?
+
+    func source(_ id: ImageID, folio: String? = nil) -> Source {
+      var source = Source(path: path, id: id, folio: folio, root: origin)
+      (source.remote, source.sidecar) = (remote, sidecar)
+      return source
+    }
   }
 
   /// One source as it was asked for.
@@ -83,19 +97,21 @@ package struct SourceScan: Sendable {
   ///     their files' names and in their natural order (`page2` before `page10`). What is below a folder in which a
   ///     book is described (`BookFile`) is that book's, too. A PDF is a book by itself, and what is named alone an image.
   ///   - prefix: with what all ids begin, a slash behind it.
+  ///   - remote: what lies elsewhere, where an argument means that.
   ///   - isCancelled: asked for each file; true leaves the rest out.
   package init(
     _ arguments: [String], library: String, asBooks: Bool = false, prefix: ImageID? = nil,
-    isCancelled: @escaping @Sendable () -> Bool = { false }
+    remote: (any RemoteSources)? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
     (self.isCancelled, self.asBooks, self.prefix) = (isCancelled, asBooks, prefix)
     var status = stat()
     let libraryKey = stat(library, &status) == 0 ? Self.key(status) : nil
     for argument in arguments {
-      let path = Self.path(ofArgument: argument)
+      let elsewhere = remote?.isMeant(by: argument) == true ? remote : nil
+      let path = elsewhere == nil ? Self.path(ofArgument: argument) : Self.trimmed(argument)
       let root = SourceRoot(path: path, isBook: asBooks, prefix: prefix)
       (origin, filesMet, entered) = (root, 0, [])
-      add(argument, libraryKey)
+      if let elsewhere { add(path, of: elsewhere, library) } else { add(argument, libraryKey) }
       roots.append(Argument(text: argument, path: path, root: root, isEmpty: filesMet == 0))
     }
     if asBooks { bindFound() } else { nameFound() }
@@ -195,102 +211,5 @@ package struct SourceScan: Sendable {
     filesMet += 1
     guard seenFiles.insert(Self.key(status)).inserted else { return }
     found.append(Found(path: path, relative: relative, root: root, origin: origin))
-  }
-
-  /// Makes books of folders. Names that differ in how their accents are composed are one here: to some file systems
-  /// they are.
-  private mutating func bindFound() {
-    var order: [String] = []
-    var books: [String: (folder: String, pages: [(file: Found, folio: String)])] = [:]
-    var alone: [Found] = []
-    for file in found {
-      guard let root = file.root, !ImageFileName.isOfPages(file.path) else {
-        alone.append(file)
-        continue
-      }
-      let (folder, below, inBook) = bound(file)
-      let id = below.isEmpty ? root : below
-      if books[id] == nil {
-        order.append(id)
-        books[id] = (folder, [])
-      }
-      // Of bytes: what stands in two folders is not one book.
-      if let book = books[id], !book.folder.utf8.elementsEqual(folder.utf8) {
-        failures.append(
-          BuildError(file.path, "is of a book '\(id)', whose pages are in \(book.folder)"))
-      } else {
-        books[id]?.pages.append((file, inBook))
-      }
-    }
-    for name in order {
-      guard let book = books[name], let id = id(name, of: book.pages[0].file.path) else { continue }
-      var count: [String: Int] = [:]
-      for page in book.pages { count[ImageFileName.stem(page.folio), default: 0] += 1 }
-      var bound: [Source] = []
-      var owner: [String: String] = [:]
-      for (file, relative) in book.pages {
-        let stem = ImageFileName.stem(relative)
-        let folio = count[stem]! > 1 ? relative : stem
-        guard claims("\(name)/\(folio)", file.path, &owner),
-          let page = self.id("\(name)/\(folio)", of: file.path)
-        else { continue }
-        bound.append(Source(path: file.path, id: page, folio: folio, root: file.origin))
-      }
-      sources += bound.sorted { $0.id < $1.id }
-      if described.contains(book.folder) { self.books[id] = book.folder }
-    }
-    found = alone
-    nameFound(besides: Set(order))
-  }
-
-  /// The folder of the book that a file is a page of, the same below its source root, and what is left of the path: the
-  /// nearest folder in which a book is described, or the file's own.
-  private func bound(_ file: Found) -> (folder: String, below: String, inBook: String) {
-    var folder = parentFolder(file.path)
-    var parts = file.relative.split(separator: "/")
-    var inBook = [parts.removeLast()]
-    let own = (folder, parts.joined(separator: "/"), String(inBook[0]))
-    while true {
-      if described.contains(folder) {
-        return (folder, parts.joined(separator: "/"), inBook.joined(separator: "/"))
-      }
-      guard let last = parts.popLast() else { return own }
-      inBook.insert(last, at: 0)
-      folder = parentFolder(folder)
-    }
-  }
-
-  /// Sources that would share an id keep their extensions; those that still do are refused but the first.
-  /// - Parameter books: what has its name already.
-  private mutating func nameFound(besides books: Set<String> = []) {
-    var count: [String: Int] = [:]
-    for book in books { count[book] = 1 }
-    for file in found { count[ImageFileName.stem(file.relative), default: 0] += 1 }
-    var owner: [String: String] = [:]
-    for file in found {
-      let stem = ImageFileName.stem(file.relative)
-      let name = count[stem]! > 1 ? file.relative : stem
-      guard claims(name, file.path, &owner), let id = id(name, of: file.path) else { continue }
-      sources.append(Source(path: file.path, id: id, root: file.origin))
-    }
-    found = []
-  }
-
-  /// Whether a name is nobody's yet; a failure where it is.
-  private mutating func claims(_ name: String, _ path: String, _ owner: inout [String: String]) -> Bool {
-    if let other = owner[name] {
-      failures.append(BuildError(path, "has the same id '\(name)' as \(other)"))
-      return false
-    }
-    owner[name] = path
-    return true
-  }
-
-  /// The id that a file's place makes; nil, and a failure, where it makes none, as that of `..jpg`, or one that
-  /// begins with a dot or would be taken for a private image's, which no library shows.
-  private mutating func id(_ text: String, of path: String) -> ImageID? {
-    if let id = ImageID(prefix.map { "\($0)/\(text)" } ?? text), !id.isHidden { return id }
-    failures.append(BuildError(path, "would be called '\(text)', as no image can be"))
-    return nil
   }
 }

@@ -12,27 +12,34 @@ struct SourceSidecar {
 
   /// The one that counts; nil where there is none, or the source's path does not tell its name.
   static func file(of source: SourceScan.Source) -> SidecarFile? {
-    source.name == nil ? file(ofSourceAt: source.path) : nil
+    if let sidecar = source.sidecar { return SidecarFile(path: sidecar.path) }
+    return source.name == nil ? file(ofSourceAt: source.path) : nil
+  }
+
+  /// Where one may be, the first before the others.
+  static func paths(ofSourceAt path: String) -> [String] {
+    [path, ImageFileName.stem(path)].flatMap { path in
+      [path + SidecarFile.ending, path + SidecarFile.ending.uppercased()]
+    }
   }
 
   private static func file(ofSourceAt path: String) -> SidecarFile? {
-    for path in [path, ImageFileName.stem(path)] {
-      for ending in [SidecarFile.ending, SidecarFile.ending.uppercased()] {
-        if let file = SidecarFile(path: path + ending) { return file }
-      }
-    }
-    return nil
+    paths(ofSourceAt: path).lazy.compactMap { SidecarFile(path: $0) }.first
   }
 
   /// Reads it; nil where there is none.
   init?(of source: SourceScan.Source) throws(BuildError) {
-    guard source.name == nil else { return nil }
-    try self.init(ofSourceAt: source.path)
+    guard let file = Self.file(of: source) else { return nil }
+    try self.init(file)
   }
 
   /// Of a source whose path tells its name.
   init?(ofSourceAt path: String) throws(BuildError) {
     guard let file = Self.file(ofSourceAt: path) else { return nil }
+    try self.init(file)
+  }
+
+  private init(_ file: SidecarFile) throws(BuildError) {
     do throws(StorageError) {
       self.file = file
       bytes = try file.contents(atMost: SidecarFile.longest + 1, within: nil)

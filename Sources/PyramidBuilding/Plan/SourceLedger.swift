@@ -9,7 +9,9 @@ import Synchronization
 package final class SourceLedger: Sendable {
   private struct Entry: Codable {
     let path: String
-    let version: FileVersion
+    /// One of these.
+    var version: FileVersion?
+    var remote: RemoteFile?
     let content: String
     let pixels: String?
   }
@@ -63,10 +65,26 @@ package final class SourceLedger: Sendable {
     state = Mutex(State(known: known))
   }
 
+  /// Of a source that lies elsewhere, and need not be copied to know them; nil where they are not known.
+  func digest(of remote: RemoteFile) -> String? {
+    state.withLock { state in
+      guard let entry = state.known[remote.path], entry.remote == remote else { return nil }
+      state.met[remote.path] = entry
+      return entry.content
+    }
+  }
+
   /// As `SourceFile.digests`, read only where they are not known.
+  /// - Parameter remote: of what the file is a copy; nil of a file that is the source.
   func digests(
-    of file: SourceFile, _ isCancelled: () -> Bool
+    of file: SourceFile, _ remote: RemoteFile?, _ isCancelled: () -> Bool
   ) throws(BuildError) -> (content: String, pixels: String?) {
+    if let remote {
+      let (content, pixels) = try file.digests(isCancelled)
+      let entry = Entry(path: remote.path, remote: remote, content: content, pixels: pixels)
+      state.withLock { $0.met[remote.path] = entry }
+      return (content, pixels)
+    }
     var status = stat()
     guard fstat(file.handle.descriptor, &status) == 0 else { return try file.digests(isCancelled) }
     let version = FileVersion(status)
@@ -85,8 +103,8 @@ package final class SourceLedger: Sendable {
   /// Writes down what is known of sources that are there.
   package func save() throws(StorageError) {
     let entries = state.withLock { state in
-      // Of other parts, or not met by a run that was interrupted.
-      state.known.filter { access($0.key, F_OK) == 0 }.merging(state.met) { $1 }
+      // Of other parts, or not met by a run that was interrupted. What lies elsewhere is not looked for.
+      state.known.filter { $1.remote != nil || access($0, F_OK) == 0 }.merging(state.met) { $1 }
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -15,6 +15,9 @@ package struct SourcePlan: Sendable {
   /// 16 hexadecimal digits that tell the plan from others.
   package let name: String
 
+  /// Whether some sources have to be copied to this machine.
+  package var isFromElsewhere: Bool { scan.sources.contains { $0.remote != nil } }
+
   /// What there was when the plan was made.
   package struct Version: Hashable, Codable, Sendable {
     let bytes: Int
@@ -22,6 +25,9 @@ package struct SourcePlan: Sendable {
     let modified: Int
 
     init(_ identity: FileIdentity) { (bytes, modified) = (identity.size, identity.modifiedNanoseconds) }
+
+    /// Of what tells its versions apart otherwise.
+    init(_ file: RemoteFile) { (bytes, modified) = (file.bytes, 0) }
   }
 
   /// One line has one of these.
@@ -66,6 +72,7 @@ package struct SourcePlan: Sendable {
     /// Which of the arguments it was found by; nil for none.
     let root: Int?
     let version: Version
+    var remote, sidecar: RemoteFile?
   }
 
   private static let version = 1
@@ -83,15 +90,21 @@ package struct SourcePlan: Sendable {
     var items: [Item] = []
     items.reserveCapacity(scan.sources.count)
     for source in scan.sources {
-      var status = stat()
-      guard stat(source.path, &status) == 0 else {
-        failures.append(BuildError(source.path, StorageError("", errno: errno)))
-        continue
+      let version: Version
+      if let remote = source.remote {
+        version = Version(remote)
+      } else {
+        var status = stat()
+        guard stat(source.path, &status) == 0 else {
+          failures.append(BuildError(source.path, StorageError("", errno: errno)))
+          continue
+        }
+        version = Version(FileIdentity(status))
       }
       items.append(
         Item(
           path: source.path, id: source.id, folio: source.folio, root: source.root.flatMap { roots[$0] },
-          version: Version(FileIdentity(status))))
+          version: version, remote: source.remote, sidecar: source.sidecar))
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -157,11 +170,14 @@ package struct SourcePlan: Sendable {
       guard let item = line.source else { continue }
       guard !item.id.isHidden, ids.insert(item.id).inserted,
         item.root.map(roots.indices.contains) ?? true,
+        item.remote.map({ $0.path == item.path && $0.bytes >= 0 }) ?? (item.sidecar == nil),
         item.folio.map({ "/\($0)".utf8.elementsEqual(item.id.text.utf8.suffix($0.utf8.count + 1)) }) ?? true
       else { throw refused("its line \(lines.number) is damaged") }
       var source = SourceScan.Source(
         path: item.path, id: item.id, folio: item.folio, root: item.root.map { roots[$0].root })
-      source.planned = item.version
+      (source.remote, source.sidecar) = (item.remote, item.sidecar)
+      // Of what is copied the version is asked for.
+      source.planned = item.remote == nil ? item.version : nil
       sources.append(source)
     }
     guard let head else { throw refused("it is empty") }

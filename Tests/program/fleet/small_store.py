@@ -107,8 +107,10 @@ class SmallStore:
                 with store.lock:
                     keys = sorted(key for key in store.objects if key.startswith(query.get("prefix", ""))
                                   and key > query.get("start-after", ""))[:store.page]
-                    found = "".join(
-                        f"<Contents><Key>{escape(key)}</Key><ETag>{escape(store.etag(store.objects[key]))}</ETag>"
+                    encodes = query.get("encoding-type") == "url"
+                    found = "<EncodingType>url</EncodingType>" if encodes else ""
+                    found += "".join(
+                        f"<Contents><Key>{urllib.parse.quote_plus(key, safe='/') if encodes else escape(key)}</Key><ETag>{escape(store.etag(store.objects[key]))}</ETag>"
                         f"<Size>{len(store.objects[key])}</Size></Contents>" for key in keys)
                 self.answer(200, f"<ListBucketResult>{found}</ListBucketResult>".encode())
 

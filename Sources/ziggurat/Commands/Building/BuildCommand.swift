@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Intake
 import ObjectStore
 import PyramidBuilding
 import TileStorage
@@ -55,6 +56,8 @@ enum BuildCommand: Command {
     let keepsDeleted = try arguments.int("keep-deleted", in: 0...87_600)
     let asBooks = try arguments.flag("book")
     let watches = try arguments.flag("watch")
+    let isFromStore = arguments.operands.contains(where: ObjectLibrary.isMeant)
+    if watches, isFromStore { throw UsageError("--watch watches folders, and no object store") }
     if watches, isDryRun { throw UsageError("--watch and --dry-run do not go together") }
     let prefix = try Self.prefix(arguments)
     let isPrivate = try arguments.flag("space")
@@ -97,6 +100,9 @@ enum BuildCommand: Command {
     var opened: PlannedBuild.Opened?
     do {
       opened = try planned?.open()
+      if isFromStore || opened?.plan.isFromElsewhere == true {
+        builder.remote = BucketSources(try StoredFiles())
+      }
       builder.ledger = try ledger.map { (path) throws(StorageError) in try SourceLedger(path: path) }
       try builder.prepare()
     } catch {

@@ -65,7 +65,8 @@ struct BuildRound {
   private func scanned() -> SourceScan {
     if let planned { return planned.plan.scan }
     return SourceScan(
-      operands, library: library, asBooks: asBooks, prefix: prefix, isCancelled: { Interruption.isAsked })
+      operands, library: library, asBooks: asBooks, prefix: prefix, remote: builder.remote,
+      isCancelled: { Interruption.isAsked })
   }
 
   /// Builds everything that the operands name.

@@ -1,5 +1,7 @@
 import Files
 import Foundation
+import Intake
+import ObjectStore
 import PyramidBuilding
 
 enum PlanCommand: Command {
@@ -20,10 +22,22 @@ enum PlanCommand: Command {
     let prefix = try BuildCommand.prefix(arguments)
     let isQuiet = try arguments.flag("quiet")
     Interruption.listen()
+    var remote: (any RemoteSources)?
+    do throws(StorageError) {
+      if arguments.operands.contains(where: ObjectLibrary.isMeant) {
+        remote = BucketSources(try StoredFiles())
+      }
+    } catch {
+      Output.error(error.description)
+      return error.isTemporary ? .temporary : .someFailed
+    }
     // Whoever builds a part of it stands in another folder.
+    let sources = arguments.operands.map {
+      ObjectLibrary.isMeant(by: $0) ? $0 : SourceScan.path(ofArgument: $0)
+    }
     let scan = SourceScan(
-      arguments.operands.map(SourceScan.path(ofArgument:)), library: arguments.string("library") ?? "",
-      asBooks: asBooks, prefix: prefix, isCancelled: { Interruption.isAsked })
+      sources, library: arguments.string("library") ?? "", asBooks: asBooks, prefix: prefix, remote: remote,
+      isCancelled: { Interruption.isAsked })
     if Interruption.isAsked { return .interrupted }
     var failures = scan.failures
     do throws(StorageError) {

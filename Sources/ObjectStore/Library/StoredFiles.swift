@@ -1,0 +1,129 @@
+package import Files
+import Foundation
+import Synchronization
+import TileStorage
+
+/// Files that somebody keeps in buckets of an S3 store, by any names: found, and copied to this machine.
+package final class StoredFiles: Sendable {
+  /// One of them, as it was when it was listed.
+  package struct File: Sendable {
+    /// `s3://bucket/key`, with nothing in it encoded.
+    package let path: String
+    package let etag: String
+    package let byteCount: Int
+
+    package init(path: String, etag: String, byteCount: Int) {
+      (self.path, self.etag, self.byteCount) = (path, etag, byteCount)
+    }
+  }
+
+  private let settings: ObjectSettings
+  private let clients = Mutex<[BucketName: ObjectClient]>([:])
+  private let tries = PatientTries(count: 5)
+
+  /// With what the environment and the files of the AWS tools say.
+  package init() throws(StorageError) { settings = try ObjectSettings() }
+
+  /// The file of that address, or all below it, in the order of their keys' bytes.
+  ///
+  /// What cannot be asked for by a URL (`a//b`, `a/../b`) and what stands for a folder (`a/`) is left out.
+  package func list(_ address: String) throws(StorageError) -> [File] {
+    let action = "list \(address)"
+    guard let (bucket, key) = Self.parts(address) else {
+      throw StorageError(action, "it is not s3://BUCKET or s3://BUCKET/KEY")
+    }
+    func all(below prefix: String) throws(StorageError) -> [ObjectPin] {
+      do throws(ObjectFault) {
+        return try ObjectWriter(ObjectAddress(bucket: bucket, prefix: prefix), settings).all(
+          atMost: 20_000_000)
+      } catch {
+        throw StorageError(
+          action, error == .missing ? "there is no such bucket" : error.description, kind: error.kind)
+      }
+    }
+    var pins: [ObjectPin] = []
+    if !key.isEmpty, !address.hasSuffix("/") {
+      do throws(ObjectFault) {
+        // What is called just so comes before all that begin so.
+        pins = try ObjectWriter(ObjectAddress(bucket: bucket, prefix: key), settings).list(after: nil)
+          .filter { $0.key.utf8.elementsEqual(key.utf8) }
+      } catch {
+        throw StorageError(
+          action, error == .missing ? "there is no such bucket" : error.description, kind: error.kind)
+      }
+    }
+    if pins.isEmpty { pins = try all(below: key.isEmpty ? "" : key + "/") }
+    return pins.filter { ObjectAddress.isReadable($0.key) }.map { pin in
+      File(path: "\(ObjectAddress.scheme)\(bucket.text)/\(pin.key)", etag: pin.etag, byteCount: pin.byteCount)
+    }
+  }
+
+  /// All of a file in one that has no name; nil where it was cancelled.
+  /// - Parameter isCancelled: asked for each piece.
+  package func copy(
+    _ file: File, _ isCancelled: () -> Bool
+  ) throws(StorageError) -> NamelessFile? {
+    let action = "read \(file.path)"
+    guard let (bucket, key) = Self.parts(file.path), ObjectAddress.isReadable(key), file.byteCount >= 0 else {
+      throw StorageError(action, "it is not s3://BUCKET/KEY")
+    }
+    let client = try client(of: bucket, action)
+    let copy = try NamelessFile()
+    var failure: StorageError?
+    let isWhole: Bool
+    do throws(ObjectFault) {
+      let pin = ObjectPin(key: key, etag: file.etag, byteCount: file.byteCount)
+      isWhole = try client.readWhole(pin, tries) { bytes in
+        if isCancelled() { return false }
+        do throws(StorageError) { try copy.write(bytes) } catch {
+          failure = error
+          return false
+        }
+        return true
+      }
+    } catch {
+      let isOther = error == .missing || error == .otherVersion
+      throw StorageError(
+        action, isOther ? "has changed since it was listed" : error.description,
+        kind: isOther ? .unreadable : error.kind)
+    }
+    if let failure { throw failure.during(action) }
+    return isWhole ? copy : nil
+  }
+
+  private func client(of bucket: BucketName, _ action: String) throws(StorageError) -> ObjectClient {
+    let client = clients.withLock { clients in
+      if let known = clients[bucket] { return known as ObjectClient? }
+      clients[bucket] = ObjectClient(ObjectAddress(bucket: bucket, prefix: ""), settings)
+      return clients[bucket]
+    }
+    guard let client else { throw StorageError(action, "there is no memory for it", kind: .unreachable) }
+    return client
+  }
+
+  /// The bucket and the key, without slashes at its end.
+  private static func parts(_ address: String) -> (bucket: BucketName, key: String)? {
+    guard address.hasPrefix(ObjectAddress.scheme) else { return nil }
+    let parts = address.dropFirst(ObjectAddress.scheme.count)
+      .split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let bucket = BucketName(String(parts[0])) else { return nil }
+    var key = parts.count > 1 ? parts[1] : ""
+    while key.hasSuffix("/") { key.removeLast() }
+    return (bucket, String(key))
+  }
+}
+
+extension ObjectWriting {
+  /// All objects in the order of their keys' bytes.
+  /// - Parameter most: a store that lists more, and never comes to an end, is none.
+  func all(atMost most: Int) throws(ObjectFault) -> [ObjectPin] {
+    var (pins, last): ([ObjectPin], String?) = ([], nil)
+    while true {
+      let page = try list(after: last)
+      guard let end = page.last else { return pins }
+      guard pins.count < most else { throw .damaged }
+      pins += page
+      last = end.key
+    }
+  }
+}

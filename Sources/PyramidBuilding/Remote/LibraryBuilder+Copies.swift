@@ -1,0 +1,68 @@
+import Files
+import TileStorage
+
+/// A source that lies elsewhere, ready to be built.
+enum SourceCopy: Sendable {
+  /// There was no need for a copy.
+  case settled(LibraryBuilder.Outcome)
+  /// The source with the paths of files that last as long as these.
+  case copied(SourceScan.Source, [NamelessFile])
+}
+
+extension LibraryBuilder {
+  /// Copies a source to this machine, unless the ledger knows that it is what its archive was built from.
+  func copy(of source: SourceScan.Source) -> Result<SourceCopy, BuildError> {
+    do throws(BuildError) {
+      guard let remote, let file = source.remote else {
+        throw BuildError(source.path, "nobody reads what lies there")
+      }
+      var local = SourceScan.Source(
+        path: "", id: source.id, folio: source.folio, name: SourceScan.name(ofFolder: file.path),
+        root: source.root)
+      var files: [NamelessFile] = []
+      if let sidecar = source.sidecar {
+        let words = try copy(sidecar, of: source, remote)
+        local.sidecar = RemoteFile(path: Self.path(words), etag: sidecar.etag, bytes: sidecar.bytes)
+        files.append(words)
+      }
+      if let digest = ledger?.digest(of: file), !force, mending == nil, gone?.former(of: source.id) == nil,
+        let record = record(of: source), record.sourceDigest == digest, record.folio == source.folio,
+        record.sidecarDigest == (try SourceSidecar(of: local))?.digest
+      {
+        return .success(.settled(unchanged(record)))
+      }
+      let picture = try copy(file, of: source, remote)
+      var copied = SourceScan.Source(
+        path: Self.path(picture), id: source.id, folio: source.folio, name: local.name, root: source.root)
+      (copied.remote, copied.sidecar) = (file, local.sidecar)
+      return .success(.copied(copied, files + [picture]))
+    } catch { return .failure(error) }
+  }
+
+  private func copy(
+    _ file: RemoteFile, of source: SourceScan.Source, _ remote: any RemoteSources
+  ) throws(BuildError) -> NamelessFile {
+    do throws(StorageError) {
+      if !isCancelled(), let copy = try remote.copy(file, isCancelled) { return copy }
+    } catch { throw BuildError(source.path, error.reason, isTemporary: error.isTemporary) }
+    throw .interrupted
+  }
+
+  private static func path(_ file: NamelessFile) -> String { "\(SourceNeeds.nameless)\(file.descriptor)" }
+}
+
+extension LibraryBuilder.Outcome {
+  /// The same, told of the source instead of the copy of it that was built.
+  func told(of source: SourceScan.Source, copiedTo path: String) -> LibraryBuilder.Outcome {
+    func told(_ error: BuildError) -> BuildError {
+      if error == .interrupted { return error }
+      return BuildError(
+        source.path, error.reason.replacing(path, with: source.path), isTemporary: error.isTemporary)
+    }
+    return switch self {
+    case .failed(let error): .failed(told(error))
+    case .refused(let error): .refused(told(error))
+    case .built, .unchanged, .kept, .reworded, .wouldReword, .moved, .wouldMove, .wouldBuild: self
+    }
+  }
+}

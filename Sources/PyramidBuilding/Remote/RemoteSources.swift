@@ -1,0 +1,83 @@
+package import Files
+
+/// A source, or its sidecar, that lies elsewhere than in a folder of this machine, as it was when it was listed.
+package struct RemoteFile: Hashable, Codable, Sendable {
+  /// Where it lies, as `s3://bucket/key`.
+  package let path: String
+  /// What tells this version from others.
+  package let etag: String
+  package let bytes: Int
+
+  package init(path: String, etag: String, bytes: Int) {
+    (self.path, self.etag, self.bytes) = (path, etag, bytes)
+  }
+}
+
+/// Where sources lie that are no files of this machine.
+package protocol RemoteSources: Sendable {
+  /// Whether an argument of a build means something there.
+  func isMeant(by argument: String) -> Bool
+
+  /// The file of that address, or all below it; nothing where there is none.
+  func list(_ address: String) throws(StorageError) -> [RemoteFile]
+
+  /// The very version that was listed, in a file that goes with its last owner; nil where it was cancelled.
+  func copy(_ file: RemoteFile, _ isCancelled: () -> Bool) throws(StorageError) -> NamelessFile?
+}
+
+extension SourceScan {
+  /// Adds what lies at that address or below it.
+  ///
+  /// As in a folder, but that links, and books that are described beside their pages, are unknown there.
+  /// - Parameters:
+  ///   - address: without slashes at its end.
+  ///   - library: what is built into, in which nothing is looked for.
+  mutating func add(_ address: String, of remote: any RemoteSources, _ library: String) {
+    let library = remote.isMeant(by: library) ? Self.trimmed(library) : nil
+    if address == library {
+      failures.append(BuildError(address, "is the library itself; name where the pictures are"))
+      return
+    }
+    let files: [RemoteFile]
+    var byPath: [String: RemoteFile] = [:]
+    let isAlone: Bool
+    do throws(StorageError) {
+      files = try remote.list(address)
+      isAlone = files.count == 1 && files[0].path == address
+      for file in files { byPath[file.path] = file }
+      if isAlone {
+        for path in SourceSidecar.paths(ofSourceAt: address) {
+          byPath[path] = try remote.list(path).first { $0.path == path }
+        }
+      }
+    } catch {
+      failures.append(BuildError(address, error.reason, isTemporary: error.isTemporary))
+      return
+    }
+    if files.isEmpty {
+      failures.append(BuildError(address, "there is nothing of that name"))
+      return
+    }
+    for file in files {
+      if let library, file.path.hasPrefix(library + "/") { continue }
+      let relative = isAlone ? Self.name(ofFolder: address) : String(file.path.dropFirst(address.count + 1))
+      let parts = relative.split(separator: "/")
+      if parts.contains(where: { $0.hasPrefix(".") }) { continue }
+      guard isAlone || ImageFileName.isKnown(file.path) else {
+        if !file.path.lowercased().hasSuffix(SidecarFile.ending) { passedOver += 1 }
+        continue
+      }
+      filesMet += 1
+      guard seenAddresses.insert(file.path).inserted else { continue }
+      found.append(
+        Found(
+          path: file.path, relative: relative, root: isAlone ? nil : Self.name(ofFolder: address),
+          origin: origin, remote: file, sidecar: Self.sidecar(of: file.path, in: byPath)))
+    }
+  }
+
+  /// As `SourceSidecar` looks for it.
+  private static func sidecar(of path: String, in files: [String: RemoteFile]) -> RemoteFile? {
+    SourceSidecar.paths(ofSourceAt: path).lazy.compactMap { files[$0] }.first
+  }
+}
