@@ -84,7 +84,7 @@ enum DirectoryLine {
   }
 
   /// It goes into a header of what asks for the archive.
-  private static func isTag(_ text: String) -> Bool {
+  static func isTag(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 

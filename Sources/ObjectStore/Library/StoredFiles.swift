@@ -64,8 +64,10 @@ package final class StoredFiles: Sendable {
     _ file: File, _ isCancelled: () -> Bool
   ) throws(StorageError) -> NamelessFile? {
     let action = "read \(file.path)"
-    guard let (bucket, key) = Self.parts(file.path), ObjectAddress.isReadable(key), file.byteCount >= 0 else {
-      throw StorageError(action, "it is not s3://BUCKET/KEY")
+    guard let (bucket, key) = Self.parts(file.path), ObjectAddress.isReadable(key), file.byteCount >= 0,
+      DirectoryLine.isTag(file.etag)
+    else {
+      throw StorageError(action, "it is not s3://BUCKET/KEY with a version")
     }
     let client = try client(of: bucket, action)
     let copy = try NamelessFile()
@@ -103,13 +105,15 @@ package final class StoredFiles: Sendable {
 
   /// The bucket and the key, without slashes at its end.
   private static func parts(_ address: String) -> (bucket: BucketName, key: String)? {
-    guard address.hasPrefix(ObjectAddress.scheme) else { return nil }
-    let parts = address.dropFirst(ObjectAddress.scheme.count)
-      .split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let bucket = BucketName(String(parts[0])) else { return nil }
-    var key = parts.count > 1 ? parts[1] : ""
-    while key.hasSuffix("/") { key.removeLast() }
-    return (bucket, String(key))
+    guard address.utf8.starts(with: ObjectAddress.scheme.utf8) else { return nil }
+    let slash = UInt8(ascii: "/")
+    // By bytes: an accent that comes first makes another character of a slash.
+    let parts = Array(address.utf8.dropFirst(ObjectAddress.scheme.utf8.count))
+      .split(separator: slash, maxSplits: 1, omittingEmptySubsequences: false)
+    guard let bucket = BucketName(String(decoding: parts[0], as: UTF8.self)) else { return nil }
+    var key = parts.count > 1 ? parts[1] : []
+    while key.last == slash { key.removeLast() }
+    return (bucket, String(decoding: key, as: UTF8.self))
   }
 }
 

@@ -72,7 +72,8 @@ package final class ObjectWriter: ObjectWriting {
     let answer = try request(.get, "", query).answer
     guard let page = StoreAnswer.page(answer),
       page.allSatisfy({ pin in
-        pin.key.hasPrefix(address.prefix)
+        // By bytes: an accent that stands behind the prefix makes its last character another one.
+        pin.key.utf8.starts(with: address.prefix.utf8)
           && key.map { $0.utf8.lexicographicallyPrecedes(pin.key.utf8) } ?? true
       })
     else { throw .damaged }

@@ -95,9 +95,11 @@ package final class LibraryRun: @unchecked Sendable {
     StartedThread.several(builder.jobs) { _ in
       let cells = CellServer.running.map { CellBuilder($0, self.builder, self.pool) }
       while let source = self.takeSource() {
+        // Who is killed while it waits for a store is none whose end the source was.
+        let copy = source.remote == nil ? nil : copies?.take(source)
         self.journal?.start(source)
-        if let copies, source.remote != nil {
-          self.build(copyOf: source, copies.take(source), cells)
+        if let copy {
+          self.build(copyOf: source, copy, cells)
         } else {
           self.build(source, cells, self.tell)
         }

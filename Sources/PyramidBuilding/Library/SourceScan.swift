@@ -50,8 +50,8 @@ package struct SourceScan: Sendable {
   var described: Set<String> = []
   private let asBooks: Bool
   private var seenFiles: Set<FileKey> = []
-  /// Addresses elsewhere.
-  var seenAddresses: Set<String> = []
+  /// Addresses elsewhere, as bytes: those that differ in how their accents are composed are two.
+  var seenAddresses: Set<[UInt8]> = []
   /// Folders that the argument led to already, by whatever links: what is in them is known.
   private var entered: Set<FileKey> = []
   let prefix: ImageID?

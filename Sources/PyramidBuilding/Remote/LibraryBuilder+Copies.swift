@@ -17,7 +17,7 @@ extension LibraryBuilder {
         throw BuildError(source.path, "nobody reads what lies there")
       }
       var local = SourceScan.Source(
-        path: "", id: source.id, folio: source.folio, name: SourceScan.name(ofFolder: file.path),
+        path: "", id: source.id, folio: source.folio, name: file.name,
         root: source.root)
       var files: [NamelessFile] = []
       if let sidecar = source.sidecar {

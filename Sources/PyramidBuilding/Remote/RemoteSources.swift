@@ -8,6 +8,12 @@ package struct RemoteFile: Hashable, Codable, Sendable {
   package let etag: String
   package let bytes: Int
 
+  /// The last part of the path, by bytes: an accent that comes first makes another character of a slash.
+  var name: String {
+    let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
+    return String(path[(start ?? path.startIndex)...])
+  }
+
   package init(path: String, etag: String, bytes: Int) {
     (self.path, self.etag, self.bytes) = (path, etag, bytes)
   }
@@ -39,15 +45,15 @@ extension SourceScan {
       return
     }
     let files: [RemoteFile]
-    var byPath: [String: RemoteFile] = [:]
+    var sidecars: [[UInt8]: RemoteFile] = [:]
     let isAlone: Bool
     do throws(StorageError) {
       files = try remote.list(address)
       isAlone = files.count == 1 && files[0].path == address
-      for file in files { byPath[file.path] = file }
+      for file in files where Self.isSidecar(file) { sidecars[Array(file.path.utf8)] = file }
       if isAlone {
         for path in SourceSidecar.paths(ofSourceAt: address) {
-          byPath[path] = try remote.list(path).first { $0.path == path }
+          sidecars[Array(path.utf8)] = try remote.list(path).first { $0.path.utf8.elementsEqual(path.utf8) }
         }
       }
     } catch {
@@ -59,25 +65,30 @@ extension SourceScan {
       return
     }
     for file in files {
-      if let library, file.path.hasPrefix(library + "/") { continue }
-      let relative = isAlone ? Self.name(ofFolder: address) : String(file.path.dropFirst(address.count + 1))
-      let parts = relative.split(separator: "/")
-      if parts.contains(where: { $0.hasPrefix(".") }) { continue }
+      if let library, file.path.utf8.starts(with: "\(library)/".utf8) { continue }
+      let relative =
+        isAlone ? file.name : String(Substring(file.path.utf8.dropFirst(address.utf8.count + 1)))
+      let parts = relative.utf8.split(separator: UInt8(ascii: "/"))
+      if parts.contains(where: { $0.first == UInt8(ascii: ".") }) { continue }
       guard isAlone || ImageFileName.isKnown(file.path) else {
-        if !file.path.lowercased().hasSuffix(SidecarFile.ending) { passedOver += 1 }
+        if !Self.isSidecar(file) { passedOver += 1 }
         continue
       }
       filesMet += 1
-      guard seenAddresses.insert(file.path).inserted else { continue }
+      guard seenAddresses.insert(Array(file.path.utf8)).inserted else { continue }
       found.append(
         Found(
           path: file.path, relative: relative, root: isAlone ? nil : Self.name(ofFolder: address),
-          origin: origin, remote: file, sidecar: Self.sidecar(of: file.path, in: byPath)))
+          origin: origin, remote: file, sidecar: Self.sidecar(of: file.path, in: sidecars)))
     }
   }
 
+  private static func isSidecar(_ file: RemoteFile) -> Bool {
+    file.path.lowercased().hasSuffix(SidecarFile.ending)
+  }
+
   /// As `SourceSidecar` looks for it.
-  private static func sidecar(of path: String, in files: [String: RemoteFile]) -> RemoteFile? {
-    SourceSidecar.paths(ofSourceAt: path).lazy.compactMap { files[$0] }.first
+  private static func sidecar(of path: String, in sidecars: [[UInt8]: RemoteFile]) -> RemoteFile? {
+    SourceSidecar.paths(ofSourceAt: path).lazy.compactMap { sidecars[Array($0.utf8)] }.first
   }
 }

@@ -72,6 +72,18 @@ class Builds(SourcesTest):
         self.assertEqual(told(near, self.photos), told(far, self.scans))
         self.assertEqual(set(self.statuses(self.build()).values()), {"unchanged", "failed"})
 
+    def test_names_of_two_compositions_are_two_sources_of_which_the_second_is_refused(self):
+        photo(self.photos / "e\u0301.jpg", 50, 60)
+        photo(self.photos / "\u00e9.jpg", 50, 60)
+        photo(self.photos / "\u0301accent.jpg", 50, 60)
+        self.send()
+        near, far = self.build(self.photos, library=self.base / "near"), self.build()
+        self.assertEqual((near.returncode, far.returncode), (1, 1), far.stderr)
+        self.assertEqual(self.statuses(near), self.statuses(far))
+        self.assertEqual(set(digests(self.base / "near")), set(digests(self.library)))
+        for result in (near, far):
+            self.assertIn("has the same id", result.stderr)
+
     def test_books_are_bound_as_in_folders(self):
         for name in ("page2", "page10", "page1"):
             photo(self.photos / f"hours/{name}.jpg", 50, 60)
@@ -161,7 +173,8 @@ class Faults(SourcesTest):
             self.assertIn(f"{source}: {words}", result.stderr)
         result = self.build(self.scans, library=self.scans.replace(" ", "-"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(self.build(self.scans, "--watch").returncode, 2)
+        for word in ("--watch", "--space"):
+            self.assertEqual(self.build(self.scans, word).returncode, 2)
         self.store.faults_below = {"the scans/a.jpg": [403]}
         result = self.build(library=self.base / "other")
         self.assertEqual((result.returncode, len(result.stderr.splitlines())), (75, 2), result.stderr)
@@ -178,6 +191,14 @@ class Faults(SourcesTest):
             result = run("build", "--plan", plan, "--library", self.library)
             self.assertEqual(result.returncode, 1, result.stderr)
             self.assertIn("is damaged", result.stderr)
+        # What would be a header of its own, and another place with all its letters.
+        for old, new in (('"etag":"\\"', '"etag":"\\"\\r\\nX-Header: 1'), (f"{self.scans}/a.jpg", "s3://pictures/../a.jpg")):
+            self.assertIn(old, text)
+            plan.write_text(text.replace(old, new))
+            self.store.taken()
+            result = run("build", "--plan", plan, "--library", self.library)
+            self.assertEqual((result.returncode, self.store.taken()), (1, []), result.stderr)
+            self.assertIn("it is not s3://BUCKET/KEY with a version", result.stderr)
 
 
 if __name__ == "__main__":

@@ -61,6 +61,9 @@ enum BuildCommand: Command {
     if watches, isDryRun { throw UsageError("--watch and --dry-run do not go together") }
     let prefix = try Self.prefix(arguments)
     let isPrivate = try arguments.flag("space")
+    if isPrivate, isFromStore {
+      throw UsageError("--space and sources in a store do not go together: copies of them would lie open")
+    }
     if isPrivate, ObjectLibrary.isMeant(by: library) {
       throw UsageError("--space and an object store do not go together: a private space is a folder's")
     }
@@ -100,7 +103,7 @@ enum BuildCommand: Command {
     var opened: PlannedBuild.Opened?
     do {
       opened = try planned?.open()
-      if isFromStore || opened?.plan.isFromElsewhere == true {
+      if isFromStore || !isPrivate && opened?.plan.isFromElsewhere == true {
         builder.remote = BucketSources(try StoredFiles())
       }
       builder.ledger = try ledger.map { (path) throws(StorageError) in try SourceLedger(path: path) }
