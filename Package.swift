@@ -49,6 +49,7 @@ let package = Package(
     c("CJXL", "libjxl", "libjxl-dev"),
     c("CLCMS", "lcms2", "liblcms2-dev"),
     c("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
+    c("CPostgreSQL", "libpq", "libpq-dev"),
     c("CPoppler", "poppler-glib", "libpoppler-glib-dev"),
     c("CQREncode", "libqrencode", "libqrencode-dev"),
     c("CSQLite", "sqlite3", "libsqlite3-dev"),
@@ -91,7 +92,7 @@ let package = Package(
     library(
       "TileExport",
       ["Files", "Threads", "HTTPMessages", "TileRendering", "TileProtocols", "TileStorage", "TileGeometry"]),
-    library("Catalog", ["Files", "CSQLite", "TileStorage", "TileGeometry"]),
+    library("Catalog", ["Files", "Threads", "CPostgreSQL", "CSQLite", "TileStorage", "TileGeometry"]),
     library(
       "TileServing",
       [

@@ -6,7 +6,7 @@ package import TileStorage
 extension Catalog {
   /// The pages of a book in order, numbered by it where they have no numbers of their own.
   package func pages(ofBook id: ImageID) throws(StorageError) -> [CatalogEntry] {
-    var pages = try entries(Self.pages + " ORDER BY natural, id", [.text(id.text)])
+    var pages = try entries(Self.pages + " ORDER BY name_key, id", [.text(id.text)])
     for at in pages.indices where pages[at].page == nil { pages[at].page = at + 1 }
     return pages
   }
@@ -23,7 +23,7 @@ extension Catalog {
   /// Which page of its book an image is, counted from 1.
   package func number(ofPage id: ImageID, in book: ImageID) throws(StorageError) -> Int {
     try count(
-      Self.pages + " AND (natural, id) <= (?, ?)",
+      Self.pages + " AND (name_key, id) <= (?, ?)",
       [.text(book.text), .text(NaturalOrder.key(id.text)), .text(id.text)])
   }
 
@@ -31,9 +31,9 @@ extension Catalog {
   package func numbers(ofBook book: ImageID) throws(StorageError) -> [ImageID: Int] {
     var numbers: [ImageID: Int] = [:]
     var count = 0
-    try read { (connection) throws(SQLiteError) in
+    try read { (connection) throws(SQLError) in
       (numbers, count) = ([:], 0)
-      try connection.run("SELECT id FROM image \(Self.pages) ORDER BY natural, id", [.text(book.text)]) {
+      try connection.run("SELECT id FROM image \(Self.pages) ORDER BY name_key, id", [.text(book.text)]) {
         count += 1
         if let id = $0.id(0) { numbers[id] = count }
       }
@@ -44,8 +44,8 @@ extension Catalog {
   private static let pages = "WHERE book = ? AND width IS NOT NULL"
 
   /// Has a page of a book be its cover, which says how many there are and what they have in common.
-  static func bind(_ book: ImageID, _ connection: SQLiteConnection) throws(SQLiteError) {
-    let name = SQLiteValue.text(book.text)
+  static func bind(_ book: ImageID, _ connection: any SQLConnection) throws(SQLError) {
+    let name = SQLValue.text(book.text)
     var first: Int?
     var said: (title: String?, date: String?, search: String?, cover: String?)
     try connection.run("SELECT title, date, search, cover FROM book WHERE id = ?", [name]) {
@@ -60,7 +60,7 @@ extension Catalog {
     for number in [said.cover.flatMap { Int($0) }, 1] where first == nil {
       guard let number, 1...1_000_000 ~= number else { continue }
       try connection.run(
-        "SELECT number FROM image \(pages) ORDER BY natural, id LIMIT 1 OFFSET ?",
+        "SELECT number FROM image \(pages) ORDER BY name_key, id LIMIT 1 OFFSET ?",
         [name, .integer(number - 1)]
       ) { first = $0.integer(0) }
     }
@@ -70,7 +70,8 @@ extension Catalog {
         + "book_search = NULL, book_shown = NULL, book_date = NULL \(pages) AND cover = number AND number != ?",
       [name, .integer(first)])
     try connection.run(
-      "UPDATE image SET cover = ? \(pages) AND cover IS NOT ?", [.integer(first), name, .integer(first)])
+      "UPDATE image SET cover = ? \(pages) AND cover IS DISTINCT FROM ?",
+      [.integer(first), name, .integer(first)])
     var (count, common): (Int, String?) = (0, nil)
     try connection.run(
       "SELECT count(*), CASE WHEN count(title) = count(*) AND min(title) = max(title) THEN min(title) END "
@@ -80,8 +81,8 @@ extension Catalog {
       "UPDATE image SET shelf = ?, pages = ?, common = ?, book_search = ?, book_shown = ?, book_date = ? "
         + "WHERE number = ?",
       [
-        .text(NaturalOrder.key(book.text)), .integer(count), SQLiteValue(common), SQLiteValue(said.search),
-        .text(CatalogEntry.key(ofShown: said.title ?? common ?? book.name)), SQLiteValue(said.date),
+        .text(NaturalOrder.key(book.text)), .integer(count), SQLValue(common), SQLValue(said.search),
+        .text(CatalogEntry.key(ofShown: said.title ?? common ?? book.name)), SQLValue(said.date),
         .integer(first),
       ])
   }
@@ -103,7 +104,7 @@ extension Catalog {
   /// All books, with the stamps of what was last said of them.
   package func bookStamps() throws(StorageError) -> [ImageID: Int] {
     var stamps: [ImageID: Int] = [:]
-    try read { (connection) throws(SQLiteError) in
+    try read { (connection) throws(SQLError) in
       stamps = [:]
       try connection.run(
         "SELECT item, book.stamp FROM image LEFT JOIN book ON book.id = item WHERE image.pages IS NOT NULL"
@@ -115,18 +116,18 @@ extension Catalog {
   /// Takes in what is said of books.
   package func describe(_ books: [BookWords]) throws(StorageError) {
     guard !books.isEmpty else { return }
-    try write { (connection) throws(SQLiteError) in
+    try write { (connection) throws(SQLError) in
       try connection.run("DELETE FROM book WHERE id NOT IN (SELECT item FROM image WHERE pages IS NOT NULL)")
       try connection.runEach(
         "INSERT INTO book (id, stamp, title, date, search, cover) VALUES (?, ?, ?, ?, ?, ?) "
           + "ON CONFLICT (id) DO UPDATE SET "
           + "stamp = excluded.stamp, title = excluded.title, date = excluded.date, search = excluded.search, cover = excluded.cover",
         books.map { book in
-          let search = book.words.isEmpty ? nil : SearchWords.text(of: book.id, book.words)
+          let search = book.words.isEmpty ? SQLValue.null : .words(SearchWords.text(of: book.id, book.words))
           return [
-            .text(book.id.text), .integer(book.stamp), SQLiteValue(book.words.title),
-            SQLiteValue(book.words.date), SQLiteValue(search),
-            SQLiteValue(book.cover),
+            .text(book.id.text), .integer(book.stamp), SQLValue(book.words.title),
+            SQLValue(book.words.date), search,
+            SQLValue(book.cover),
           ]
         })
       for book in books { try Self.bind(book.id, connection) }

@@ -17,14 +17,14 @@ extension Catalog {
   package func folders(in folder: ImageID?) throws(StorageError) -> [ImageID] {
     var found: [ImageID] = []
     let (start, end) = Self.range(below: folder)
-    // From the first place of one folder to the first behind all that is below it: a seek for each.
-    func seek(_ sign: String, _ from: String) -> String {
-      "(SELECT substr(folder, 1, length(?1) + instr(substr(folder, length(?1) + 1), '/')) FROM image "
-        + "WHERE shelf IS NOT NULL AND folder \(sign) \(from) AND folder < ?2 ORDER BY folder LIMIT 1)"
-    }
-    let next = seek(">=", "substr(child.name, 1, length(child.name) - 1) || '0'")
-    try read { (connection) throws(SQLiteError) in
+    try read { (connection) throws(SQLError) in
       found = []
+      // From the first place of one folder to the first behind all that is below it: a seek for each.
+      func seek(_ sign: String, _ from: String) -> String {
+        "(SELECT substr(folder, 1, length(?1) + \(connection.positionFunction)(substr(folder, length(?1) + 1), '/')) "
+          + "FROM image WHERE shelf IS NOT NULL AND folder \(sign) \(from) AND folder < ?2 ORDER BY folder LIMIT 1)"
+      }
+      let next = seek(">=", "substr(child.name, 1, length(child.name) - 1) || '0'")
       try connection.run(
         "WITH RECURSIVE child(name) AS (SELECT \(seek(">", "?1")) UNION ALL SELECT \(next) FROM child "
           + "WHERE child.name IS NOT NULL) SELECT substr(name, 1, length(name) - 1) FROM child WHERE name IS NOT NULL",

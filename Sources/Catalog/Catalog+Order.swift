@@ -30,14 +30,8 @@ package enum ListScope: Hashable, Sendable {
 
 /// How many rows were listed in a state of a database.
 struct ListedCount {
-  let connection: ObjectIdentifier
-  let writes: Int
-  var version: Int
-  var count: Int
-
-  func isOf(_ state: ListedCount) -> Bool {
-    connection == state.connection && writes == state.writes && version == state.version
-  }
+  let state: DatabaseState
+  let count: Int
 }
 
 extension Catalog {
@@ -58,31 +52,30 @@ extension Catalog {
     _ scope: ListScope = .items, by order: ListOrder = .standard, after cursor: String?, limit: Int,
     containing text: String? = nil
   ) throws(StorageError) -> Ordered {
-    var (condition, values) = Self.condition(scope)
-    if let text {
-      guard let query = SearchWords(text).query(in: scope) else { return Ordered() }
-      let found = "SELECT rowid FROM words WHERE words MATCH ?"
-      switch scope {
-      case .book: condition += " AND number IN (\(found))"
-      case .items, .folder:
-        condition += " AND number IN (SELECT ifnull(cover, number) FROM image WHERE number IN (\(found)))"
-      }
-      values.append(.text(query))
-    }
+    let words = text.map(SearchWords.init)
+    if let words, words.isEmpty { return Ordered() }
     let key = order.expression(in: scope)
     let (place, more) = Self.place(behind: cursor.flatMap(ListCursor.init), order, key)
     let way = order.isDescending ? "DESC" : "ASC"
     let sorting =
-      order.key == .name ? "\(key) \(way), id \(way)" : "\(key) IS NULL, \(key) \(way), natural, id"
-    let (all, behind) = (values, values + more)
+      order.key == .name ? "\(key) \(way), id \(way)" : "\(key) IS NULL, \(key) \(way), name_key, id"
     let isWhole = scope == .items && text == nil
     var result = Ordered()
-    try read(isSearch: !isWhole || order != .standard) { (connection) throws(SQLiteError) in
+    try read(isSearch: !isWhole || order != .standard) { (connection) throws(SQLError) in
       result = Ordered()
+      var (condition, values) = Self.condition(scope)
+      if let words, let (found, value) = connection.finding(words, in: scope) {
+        switch scope {
+        case .book: condition += " AND number IN (\(found))"
+        case .items, .folder:
+          condition += " AND number IN (SELECT coalesce(cover, number) FROM image WHERE number IN (\(found)))"
+        }
+        values.append(value)
+      }
       if isWhole {
         result.total = try countListed(connection)
       } else {
-        try connection.run("SELECT count(*) FROM image WHERE \(condition)", all) {
+        try connection.run("SELECT count(*) FROM image WHERE \(condition)", values) {
           result.total = $0.integer(0)
         }
       }
@@ -92,7 +85,7 @@ extension Catalog {
       let width = Int32(CatalogSchema.columns.split(separator: ",").count)
       try connection.run(
         "SELECT \(CatalogSchema.columns), CAST(\(key) AS TEXT) FROM image WHERE \(condition)\(place) "
-          + "ORDER BY \(sorting) LIMIT ?", behind + [.integer(limit + 1)]
+          + "ORDER BY \(sorting) LIMIT ?", values + more + [.integer(limit + 1)]
       ) { row in
         count += 1
         guard count <= limit else { return }
@@ -105,19 +98,16 @@ extension Catalog {
   }
 
   /// How much is listed in all: an index is read through for it, but only when something has changed.
-  private func countListed(_ connection: SQLiteConnection) throws(SQLiteError) -> Int {
-    var state = ListedCount(
-      connection: ObjectIdentifier(connection), writes: writes.load(ordering: .acquiring), version: 0,
-      count: 0)
-    // Differs when others have written (SQLite's PRAGMA data_version).
-    try connection.run("PRAGMA data_version") { state.version = $0.integer(0) }
-    if let known = listed.withLock({ $0 }), known.isOf(state) { return known.count }
-    try connection.run("SELECT count(*) FROM image WHERE shelf IS NOT NULL") { state.count = $0.integer(0) }
-    listed.withLock { [state] in $0 = state }
-    return state.count
+  private func countListed(_ connection: any SQLConnection) throws(SQLError) -> Int {
+    let state = try connection.state()
+    if let known = listed.withLock({ $0 }), known.state == state { return known.count }
+    var count = 0
+    try connection.run("SELECT count(*) FROM image WHERE shelf IS NOT NULL") { count = $0.integer(0) }
+    listed.withLock { [count] in $0 = ListedCount(state: state, count: count) }
+    return count
   }
 
-  static func condition(_ scope: ListScope) -> (String, [SQLiteValue]) {
+  static func condition(_ scope: ListScope) -> (String, [SQLValue]) {
     switch scope {
     case .items: return ("shelf IS NOT NULL", [])
     case .book(let book): return ("book = ? AND width IS NOT NULL", [.text(book.text)])
@@ -137,22 +127,22 @@ extension Catalog {
   /// What is behind a cursor, as a condition.
   private static func place(
     behind cursor: ListCursor?, _ order: ListOrder, _ key: String
-  ) -> (String, [SQLiteValue]) {
+  ) -> (String, [SQLValue]) {
     guard let cursor else { return ("", []) }
-    let (id, natural) = (SQLiteValue.text(cursor.id), SQLiteValue.text(NaturalOrder.key(cursor.id)))
+    let (id, natural) = (SQLValue.text(cursor.id), SQLValue.text(NaturalOrder.key(cursor.id)))
     guard let last = cursor.key else {
-      return (" AND \(key) IS NULL AND (natural, id) > (?, ?)", [natural, id])
+      return (" AND \(key) IS NULL AND (name_key, id) > (?, ?)", [natural, id])
     }
     let sign = order.isDescending ? "<" : ">"
     // What is a number is compared as one.
-    let value: SQLiteValue
+    let value: SQLValue
     switch order.key {
     case .name: return (" AND (\(key), id) \(sign) (?, ?)", [.text(last), id])
     case .date, .title: value = .text(last)
     case .added, .size: value = .integer(Int(last) ?? 0)
     }
     return (
-      " AND (\(key) IS NULL OR \(key) \(sign) ? OR (\(key) = ? AND (natural, id) > (?, ?)))",
+      " AND (\(key) IS NULL OR \(key) \(sign) ? OR (\(key) = ? AND (name_key, id) > (?, ?)))",
       [value, value, natural, id]
     )
   }

@@ -74,7 +74,7 @@ extension Catalog {
 
   func claim(_ origins: [Origin], _ sources: [BuiltSource]) throws(StorageError) {
     guard !origins.isEmpty else { return }
-    try write { (connection) throws(SQLiteError) in
+    try write { (connection) throws(SQLError) in
       try connection.runEach(
         CatalogSchema.learnSource, sources.map { [.text($0.id.text), .text($0.digest), .text($0.options)] })
       try connection.runEach(
@@ -87,7 +87,7 @@ extension Catalog {
 
   func origins(ofRoots roots: [String]) throws(StorageError) -> [Origin] {
     var found: [Origin] = []
-    try read { (connection) throws(SQLiteError) in
+    try read { (connection) throws(SQLError) in
       found = []
       // Sources may be named by the thousand: each is asked for alone.
       for root in roots {

@@ -36,7 +36,7 @@ extension Catalog {
 
   package func sources(of ids: [ImageID]) throws(StorageError) -> [ImageID: KnownSource] {
     var found: [ImageID: KnownSource] = [:]
-    try read { (connection) throws(SQLiteError) in
+    try read { (connection) throws(SQLError) in
       found = [:]
       for id in ids {
         try connection.run(
@@ -57,13 +57,13 @@ extension Catalog {
   }
 
   func remember(_ places: [SourceRoot: SourcePlace]) throws(StorageError) {
-    try write { (connection) throws(SQLiteError) in
+    try write { (connection) throws(SQLError) in
       try connection.runEach(
         CatalogSchema.learnPlace,
         places.map { root, place in
           [
             .text(root.text), .text(place.path), .integer(place.isBook ? 1 : 0),
-            SQLiteValue(place.prefix?.text),
+            SQLValue(place.prefix?.text),
           ]
         })
     }
@@ -74,7 +74,7 @@ extension Catalog {
   func knownOrigins(of ids: [ImageID]?) throws(StorageError) -> [ImageID: Origin] {
     var found: [ImageID: Origin] = [:]
     let condition = ids.map { "WHERE id IN (\($0.map { _ in "?" }.joined(separator: ", ")))" } ?? ""
-    try read { (connection) throws(SQLiteError) in
+    try read { (connection) throws(SQLError) in
       found = [:]
       try connection.run(
         "SELECT id, root, bytes, modified FROM origin JOIN source USING (id) \(condition)",

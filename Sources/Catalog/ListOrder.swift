@@ -34,9 +34,9 @@ package struct ListOrder: Hashable, Sendable {
   /// As SQL has it: a book stands where its id would, its pages by theirs.
   func expression(in scope: ListScope) -> String {
     switch key {
-    case .name: if case .book = scope { "natural" } else { "shelf" }
-    case .title: if case .book = scope { "shown" } else { "ifnull(book_shown, shown)" }
-    case .date: if case .book = scope { "date" } else { "ifnull(book_date, date)" }
+    case .name: if case .book = scope { "name_key" } else { "shelf" }
+    case .title: if case .book = scope { "shown" } else { "coalesce(book_shown, shown)" }
+    case .date: if case .book = scope { "date" } else { "coalesce(book_date, date)" }
     case .added: "modified"
     case .size: "width * height"
     }

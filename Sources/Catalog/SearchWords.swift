@@ -3,7 +3,11 @@ import TileStorage
 
 /// A person's search as words of the full-text index.
 struct SearchWords {
-  private let words: [String]
+  /// Each of the parts that stand side by side, with a space between two.
+  let words: [String]
+
+  /// Whether nothing can be found.
+  var isEmpty: Bool { words.isEmpty }
 
   /// - Parameter text: anything at all; what is neither letter nor digit only separates words.
   init(_ text: String) {
@@ -60,7 +64,7 @@ struct SearchWords {
   }
 
   /// As the tokenizer has it (FTS5, section 4.3.1): letters, digits and private use; marks stay with their letters.
-  private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
+  static func isToken(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
       .letterNumber, .otherNumber, .privateUse, .nonspacingMark, .spacingMark, .enclosingMark:

@@ -31,24 +31,30 @@ package final class Library: Sendable {
   /// - Parameters:
   ///   - openLimit: archives that are open at once, besides those in answers in flight.
   ///   - watches: `refresh` will be called often.
-  package init(root: String, openLimit: Int = 512, watches: Bool = false) throws(StorageError) {
+  ///   - shared: the listing that several servers share, instead of the folder's own.
+  package init(
+    root: String, openLimit: Int = 512, watches: Bool = false, catalog shared: Catalog? = nil
+  ) throws(StorageError) {
     (self.root, self.watches) = (root, watches)
     source = nil
     let table = try LibraryTable(root: root, previous: nil, watches: watches)
     self.table = Mutex(table)
     // Folders of others' making are read and left as they are.
     let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") } || table.isOfOthers(root)
-    catalog = try Catalog(library: root, isReadOnly: isForeign && !Catalog.exists(in: root))
+    let isReadOnly = isForeign && !Catalog.exists(in: root)
+    catalog = if let shared { shared } else { try Catalog(library: root, isReadOnly: isReadOnly) }
     open = OpenArchives(limit: openLimit)
   }
 
   /// The images of `source` alone, of which nothing is written to the disk.
   /// - Parameter name: what stands for the folder in errors.
-  package init(_ source: any LibrarySource, name: String, openLimit: Int = 512) throws(StorageError) {
+  package init(
+    _ source: any LibrarySource, name: String, openLimit: Int = 512, catalog shared: Catalog? = nil
+  ) throws(StorageError) {
     (root, watches) = (name, false)
     self.source = source
     table = Mutex(try LibraryTable(source, previous: nil))
-    catalog = try Catalog(inMemoryOf: name)
+    catalog = if let shared { shared } else { try Catalog(inMemoryOf: name) }
     open = OpenArchives(limit: openLimit)
   }
 
@@ -199,7 +205,8 @@ package final class Library: Sendable {
 
   /// Brings the catalog's rows of these images to what the table holds.
   private func catalogue(_ ids: [ImageID]) throws(StorageError) {
-    guard !ids.isEmpty else { return }
+    // Who writes for all sees the same.
+    guard !ids.isEmpty, catalog.isWriter else { return }
     let result: Result<Void, StorageError> = updating.withLock { _ in
       let table = current
       var (found, gone): ([CatalogEntry], [ImageID]) = ([], [])
@@ -225,14 +232,6 @@ package final class Library: Sendable {
     try result.get()
   }
 
-  /// One image as the catalog holds it, from its archive and sidecar; nil where there is none.
-  package func catalogEntry(
-    _ id: ImageID
-  ) throws(StorageError) -> (entry: CatalogEntry, archive: TileArchive)? {
-    guard let entry = table.withLock({ $0.entry(id) }), let archive = try opened(entry) else { return nil }
-    return (entry.catalogEntry(archive), archive)
-  }
-
   private func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
     if let source { return try LibraryTable(source, previous: previous) }
     return try LibraryTable(root: root, previous: previous, watches: watches)
@@ -248,6 +247,7 @@ package final class Library: Sendable {
     readsAll: Bool = false, isCancelled: () -> Bool = { false },
     unreadable: (StorageError) -> Void = { _ in }
   ) throws(StorageError) -> Int {
+    guard catalog.isWriter else { return 0 }
     let result: Result<Int, StorageError> = updating.withLock { _ in
       do throws(StorageError) {
         return .success(try update(current, readsAll, isCancelled, unreadable))

@@ -1,6 +1,6 @@
 package import Catalog
 package import Files
-import TileStorage
+package import TileStorage
 
 /// One page of the library.
 package struct LibraryListing {
@@ -43,6 +43,14 @@ extension Library {
     let found = try catalog.list(
       selection.scope, by: selection.order, after: cursor, limit: limit, containing: selection.words)
     return LibraryListing(entries: present(found.entries), total: found.total, next: found.next)
+  }
+
+  /// One image as the catalog holds it, from its archive and sidecar; nil where there is none.
+  package func catalogEntry(
+    _ id: ImageID
+  ) throws(StorageError) -> (entry: CatalogEntry, archive: TileArchive)? {
+    guard let entry = current.entry(id), let archive = try archive(id) else { return nil }
+    return (entry.catalogEntry(archive), archive)
   }
 
   /// Whether the catalog is being made and does not know all images yet.

@@ -7,8 +7,8 @@ enum Ziggurat {
   static var commands: [any Command.Type] {
     [
       BuildCommand.self, ServeCommand.self, TilesCommand.self, InspectCommand.self, VerifyCommand.self,
-      ExportCommand.self, IndexCommand.self, PlanCommand.self, ReportCommand.self, SpaceCommand.self,
-      ManCommand.self, CompletionsCommand.self,
+      ExportCommand.self, IndexCommand.self, PlanCommand.self, ReportCommand.self,
+      CatalogCommand.self, SpaceCommand.self, ManCommand.self, CompletionsCommand.self,
     ]
   }
 

@@ -12,7 +12,7 @@ import TileStorage
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func catalog() throws -> Catalog { try Catalog(library: folder.path) }
+  private func catalog(_ kind: DatabaseKind) throws -> Catalog { try kind.catalog(in: folder) }
 
   private static func page(_ id: ImageID, of book: ImageID, _ title: String? = nil) -> CatalogEntry {
     var entry = CatalogTests.entry(id, ImageMetadata(title: title))
@@ -27,10 +27,10 @@ import TileStorage
   }
 
   @Test(
-    "the first page is the cover, whichever comes and goes, and what all pages are called is the book's title"
-  )
-  func covers() throws {
-    let catalog = try catalog()
+    "the first page is the cover, whichever comes and goes, and what all pages are called is the book's title",
+    arguments: DatabaseKind.allCases)
+  func covers(_ kind: DatabaseKind) throws {
+    let catalog = try catalog(kind)
     try catalog.update([Self.page("b/10", of: "b", "Hours"), CatalogTests.entry("b-a")], removing: [])
     #expect(try items(catalog) == ["b b/10 1 Hours", "b-a b-a "])
     try catalog.update(
@@ -54,11 +54,13 @@ import TileStorage
     #expect(try catalog.itemCount(in: nil) == 1)
   }
 
-  @Test("every order, scope and search lists what a plain reckoning lists, by pages of any length")
-  func everyListing() throws {
+  @Test(
+    "every order, scope and search lists what a plain reckoning lists, by pages of any length",
+    arguments: DatabaseKind.allCases)
+  func everyListing(_ kind: DatabaseKind) throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SplitMix(seed)
-    let catalog = try catalog()
+    let catalog = try catalog(kind)
     var entries: [ImageID: CatalogEntry] = [:]
     for _ in 0..<400 {
       let name = (0...random.below(2)).map { _ in random.pick(["a", "1", "2", "10", "01", "a9"]) }.joined(
@@ -137,9 +139,9 @@ import TileStorage
     }
   }
 
-  @Test("of a search that finds very many pages each book is one")
-  func manyPages() throws {
-    let catalog = try catalog()
+  @Test("of a search that finds very many pages each book is one", arguments: DatabaseKind.allCases)
+  func manyPages(_ kind: DatabaseKind) throws {
+    let catalog = try catalog(kind)
     let pages = (0..<5000).map {
       Self.page("vol\($0 % 7)/f\($0)" as ImageID, of: "vol\($0 % 7)" as ImageID, "leaf \($0)")
     }

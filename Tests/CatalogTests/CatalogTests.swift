@@ -1,6 +1,4 @@
-import CSQLite
 import Files
-import Foundation
 import TestSupport
 import Testing
 import TileGeometry
@@ -8,12 +6,13 @@ import TileStorage
 
 @testable import Catalog
 
+/// What is promised of a catalog, whatever database it lies in.
 @Suite struct CatalogTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func open() throws -> Catalog { try Catalog(library: folder.path) }
+  private func open(_ kind: DatabaseKind) throws -> Catalog { try kind.catalog(in: folder) }
 
   static func entry(_ id: ImageID, _ metadata: ImageMetadata = ImageMetadata(), inode: Int = 1)
     -> CatalogEntry
@@ -28,7 +27,7 @@ import TileStorage
     try catalog.search(text, after: nil, limit: 1000).entries.map(\.id)
   }
 
-  @Test func givesBackWhatItWasGiven() throws {
+  @Test(arguments: DatabaseKind.allCases) func givesBackWhatItWasGiven(_ kind: DatabaseKind) throws {
     let metadata = ImageMetadata(
       title: "Tïtle", caption: "two\nlines", creators: ["A; B"], date: "2024-05-01", place: "Porto",
       rights: "©", keywords: ["a, b", "\"", ""])
@@ -36,7 +35,7 @@ import TileStorage
     (entry.page, entry.micronsPerPixel, entry.sourceDigest) = (2, 0.25, "digest")
     (entry.book, entry.label) = ("some/image", "ii")
     entry.cover = CatalogEntry.Cover(pages: 1, title: "Tïtle")
-    let catalog = try open()
+    let catalog = try open(kind)
     try catalog.update([entry, CatalogEntry(unreadable: "broken", stamp: entry.stamp)], removing: [])
     #expect(try catalog.entries(["some/image/2", "none"]) == [entry])
     entry.metadata.titles = ["de": "Titel"]
@@ -50,11 +49,12 @@ import TileStorage
     #expect(try catalog.entries(madeFrom: "").isEmpty)
     #expect(try found(catalog, "broken").isEmpty)
     // Another process, later.
-    #expect(try open().entries(["some/image/2"]) == [entry])
+    #expect(try open(kind).entries(["some/image/2"]) == [entry])
   }
 
-  @Test func replacementAndRemovalReachTheIndex() throws {
-    let catalog = try open()
+  @Test(arguments: DatabaseKind.allCases) func replacementAndRemovalReachTheIndex(_ kind: DatabaseKind) throws
+  {
+    let catalog = try open(kind)
     try catalog.update([Self.entry("one", ImageMetadata(title: "Harbour")), Self.entry("two")], removing: [])
     #expect(try found(catalog, "harbour") == ["one"])
     try catalog.update([Self.entry("one", ImageMetadata(title: "Quay"), inode: 9)], removing: [])
@@ -67,7 +67,8 @@ import TileStorage
   }
 
   @Test(
-    arguments: [
+    arguments: DatabaseKind.allCases,
+    [
       ("NIGHT", ["a/night watch"]), ("nig wat", ["a/night watch"]), ("atch", []),
       ("nachtw", ["a/night watch"]),
       ("dü", ["b"]), ("DURER", ["b"]), ("hase 1502", ["b"]), ("nuremberg", ["b"]), ("橋", ["c"]),
@@ -78,8 +79,8 @@ import TileStorage
       ("\u{301}", []), ("💥", []), ("night \u{0} watch", ["a/night watch"]),
       ("\u{202e}night", ["a/night watch"]),
     ] as [(String, [ImageID])])
-  func searches(_ text: String, _ expected: [ImageID]) throws {
-    let catalog = try open()
+  func searches(_ kind: DatabaseKind, _ search: (text: String, expected: [ImageID])) throws {
+    let catalog = try open(kind)
     try catalog.update(
       [
         Self.entry("a/night watch", ImageMetadata(title: "De Nachtwacht")),
@@ -87,11 +88,11 @@ import TileStorage
           "b", ImageMetadata(caption: "Hase, 1502", creators: ["Albrecht Dürer"], place: "Nuremberg")),
         Self.entry("c", ImageMetadata(keywords: ["太鼓木橋", "a-b"])),
       ], removing: [])
-    #expect(try found(catalog, text) == expected)
+    #expect(try found(catalog, search.text) == search.expected)
   }
 
-  @Test func noSearchIsASyntaxError() throws {
-    let catalog = try open()
+  @Test(arguments: DatabaseKind.allCases) func noSearchIsASyntaxError(_ kind: DatabaseKind) throws {
+    let catalog = try open(kind)
     try catalog.update([Self.entry("image")], removing: [])
     var random = SplitMix(7)
     let pieces = [
@@ -107,8 +108,10 @@ import TileStorage
   }
 
   /// The few that are sorted and the many that are met on the way through all ids come in the same order.
-  @Test(arguments: [1, 7, 100]) func pagesComeInOrderEachImageOnce(_ limit: Int) throws {
-    let catalog = try open()
+  @Test(arguments: DatabaseKind.allCases, [1, 7, 100]) func pagesComeInOrderEachImageOnce(
+    _ kind: DatabaseKind, _ limit: Int
+  ) throws {
+    let catalog = try open(kind)
     // Rows in another order than ids.
     let ids = (0..<5000).map { "\(($0 * 3677) % 5000)/x" as ImageID }
     let entries = ids.enumerated().map { number, id in
@@ -129,40 +132,12 @@ import TileStorage
     }
   }
 
-  @Test(arguments: [0, 4, 999]) func aCatalogOfAnotherVersionIsMadeAnew(_ version: Int) throws {
-    let path = folder(Catalog.fileName)
-    do {
-      let old = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-      try old.run("CREATE TABLE image (id TEXT PRIMARY KEY, search TEXT) WITHOUT ROWID")
-      try old.run("INSERT INTO image VALUES ('old', 'old')")
-      try old.run("PRAGMA user_version = \(version)")
-    }
-    let catalog = try open()
-    #expect(catalog.needsUpdate && !catalog.isInMemory)
-    #expect(try found(catalog, "old").isEmpty)
-    try catalog.update([Self.entry("new")], removing: [])
-    #expect(try found(try open(), "new") == ["new"])
-  }
-
-  @Test(arguments: [0, 100, 5000]) func aDamagedCatalogIsMadeAnew(_ from: Int) throws {
-    let path = folder(Catalog.fileName)
-    do { try open().update((0..<500).map { Self.entry("image \($0)") }, removing: []) }
-    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-    #expect(bytes.count > 20_000)
-    for at in from..<bytes.count { bytes[at] = 0xa5 }
-    try Data(bytes).write(to: URL(fileURLWithPath: path))
-    let catalog = try open()
-    // What is damaged may show itself only now.
-    _ = try catalog.search("image", after: nil, limit: 10)
-    try catalog.update([Self.entry("new")], removing: [])
-    #expect(!catalog.isInMemory && catalog.needsUpdate)
-    #expect(try found(catalog, "new") == ["new"])
-  }
-
-  @Test func rowsOfAStrangersFileThatAreNoImagesAreNotToldOf() throws {
-    let catalog = try open()
+  @Test(arguments: DatabaseKind.allCases) func rowsOfAStrangersFileThatAreNoImagesAreNotToldOf(
+    _ kind: DatabaseKind
+  ) throws {
+    let catalog = try open(kind)
     try catalog.update([Self.entry("a"), Self.entry("b", ImageMetadata(title: "Quay"))], removing: [])
-    try catalog.write { (connection) throws(SQLiteError) in
+    try catalog.write { (connection) throws(SQLError) in
       try connection.run(
         "UPDATE image SET id = '../b', item = '../b', shelf = '../b', digest = 'd' WHERE id = 'b'")
     }
@@ -177,8 +152,8 @@ import TileStorage
     #expect(try catalog.itemCount(in: nil) == 1)
   }
 
-  @Test func folders() throws {
-    let catalog = try open()
+  @Test(arguments: DatabaseKind.allCases) func folders(_ kind: DatabaseKind) throws {
+    let catalog = try open(kind)
     let ids: [ImageID] = [
       "a", "a/b", "a/c/d", "a/c/e/f", "a-b/x", "a0/y", "z/y/x/w", "ü/q", "book/1", "book/2", "a/roll/1",
     ]
@@ -206,57 +181,5 @@ import TileStorage
     #expect(try catalog.itemCount(in: "broken") == 0 && catalog.first(below: "broken") == nil)
     #expect(try catalog.first(below: "z")?.id == "z/y/x/w" && catalog.first(below: nil)?.id == "a")
     #expect(try catalog.first(below: "q") == nil)
-  }
-
-  @Test func writersTakeTurns() async throws {
-    let catalogs = [try open(), try open()]
-    await withThrowingTaskGroup(of: Void.self) { group in
-      for (writer, catalog) in catalogs.enumerated() {
-        group.addTask {
-          for number in 0..<100 {
-            try catalog.update([Self.entry("\(writer) \(number)")], removing: ["\(writer) \(number - 50)"])
-            _ = try catalog.search("\(writer)", after: nil, limit: 10)
-          }
-        }
-      }
-    }
-    for catalog in catalogs {
-      #expect(try catalog.search("0", after: nil, limit: 1).total > 0)
-      for writer in 0...1 {
-        let expected = (50..<100).map { "\(writer) \($0)" as ImageID }
-        #expect(try catalog.entries(expected).count == 50)
-      }
-    }
-  }
-
-  @Test func aFolderThatCannotBeWrittenHasItsCatalogInMemory() throws {
-    try open().update([Self.entry("image", ImageMetadata(title: "Quay"))], removing: [])
-    let catalog = try Catalog(library: folder.path, isReadOnly: true)
-    #expect(catalog.isInMemory)
-    #expect(try found(catalog, "quay") == ["image"])
-    try catalog.update([], removing: ["image"])
-    #expect(try found(catalog, "quay").isEmpty)
-    #expect(try found(try open(), "quay") == ["image"])
-  }
-
-  /// As long as somebody reads, SQLite keeps old pages, and says so in a row alone.
-  @Test func `what is gone stays in no file, or that it does is told`() throws {
-    let catalog = try open()
-    try catalog.update([Self.entry("image", ImageMetadata(title: "Grandmother"))], removing: [])
-    func isHeld() throws -> Bool {
-      try folder.files().contains { name in
-        try Data(bytes(ofFile: folder(name))).range(of: Data("Grandmother".utf8)) != nil
-      }
-    }
-    var reader: OpaquePointer?
-    defer { sqlite3_close(reader) }
-    #expect(sqlite3_open(folder(Catalog.fileName), &reader) == SQLITE_OK)
-    #expect(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM image", nil, nil, nil) == SQLITE_OK)
-    try catalog.update([], removing: ["image"])
-    #expect(throws: StorageError.self) { try catalog.scrub() }
-    #expect(try isHeld())
-    #expect(sqlite3_exec(reader, "COMMIT", nil, nil, nil) == SQLITE_OK)
-    try catalog.scrub()
-    #expect(try !isHeld())
   }
 }

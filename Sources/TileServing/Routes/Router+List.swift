@@ -42,8 +42,19 @@ extension Router {
           hint: isEmpty ? "pictures become images by 'ziggurat build PICTURES --library DIR'" : nil))
       return listing.entries.contains(where: \.isWordless) ? page.forNow : page
     } catch {
-      return .problem(500, "Unreadable", "the library's catalog cannot be read").because(error)
+      return Self.unlisted(error)
     }
+  }
+
+  /// What is told where the catalog cannot be asked.
+  static func unlisted(_ error: StorageError) -> Response {
+    if error.kind == .unreachable {
+      var response = Response.problem(
+        503, "Unavailable", "what the library holds cannot be told now; try again")
+      response["Retry-After"] = "1"
+      return response.because(error)
+    }
+    return .problem(500, "Unreadable", "the library's catalog cannot be read").because(error)
   }
 
   /// Those of an open space stand in front, as its images do.

@@ -18,7 +18,7 @@ extension Router {
       case .nothing: break
       }
     } catch {
-      return .now(Response.text(500, "the library's catalog cannot be read").because(error))
+      return .now(Self.unlisted(error))
     }
     return .text(404, "there is no manifest or collection at this path")
   }

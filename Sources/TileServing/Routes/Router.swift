@@ -34,7 +34,9 @@ struct Router {
     case .embed(nil): .now(page("embed.html"))
     case .oEmbed: embedding()
     case .openAPI: .now(.json(site.apiDescription))
-    case .health: .text(200, "ok")
+    // What is known goes on being answered.
+    case .health:
+      .text(200, site.library.catalog.isReachable ? "ok" : "degraded: the catalog's database does not answer")
     case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .now(metrics())
     case .page: .now(isBase ? toTheGallery : page(path.text(1..<path.count)))
     }

@@ -1,6 +1,8 @@
 import Catalog
 import Files
+import Glibc
 import ImageLibrary
+import Intake
 import ObjectStore
 import TileServing
 import TileStorage
@@ -13,11 +15,18 @@ enum IndexCommand: Command {
     Option(
       "plan", "FILE", help: "a plan that parts were built of: what came from its sources is written down"),
     Option("reports", "DIR", needs: "plan", help: "the reports of who built them"),
+    Option(
+      "catalog", "URL",
+      help: "of a library in an object store: bring the listing that its servers share to what it holds, too"),
   ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let folder = try arguments.onlyOperand("the library's folder")
     let (plan, reports) = (arguments.string("plan"), arguments.string("reports"))
+    let shared = arguments.string("catalog")
+    if shared != nil, !ObjectLibrary.isMeant(by: folder) {
+      throw UsageError("--catalog goes with a library in an object store; a folder has a catalog of its own")
+    }
     if plan != nil, reports == nil { throw UsageError("--plan has no meaning without --reports") }
     if let code = ProgramCells.start() { return code }
     Interruption.listen()
@@ -26,7 +35,7 @@ enum IndexCommand: Command {
         // Of what parts of a plan built, each has written down where it came from.
         try bucket.compact()
         Output.result("\(bucket.images().count) images\n")
-        return .success
+        return try shared.map { (shared) throws(StorageError) in try bring(shared, to: bucket) } ?? .success
       }
       let library = try Library(root: folder)
       if library.count == 0, library.catalog.isInMemory {
@@ -61,5 +70,26 @@ enum IndexCommand: Command {
       Output.error(error.description)
       return error.isTemporary ? .temporary : .someFailed
     }
+  }
+
+  /// Has the listing that servers share hold what the bucket does, unless one of them does so already.
+  private static func bring(_ address: String, to bucket: ObjectLibrary) throws(StorageError) -> ExitCode {
+    let library = try Library(
+      ObjectSource(bucket), name: bucket.address.description, catalog: Catalog(postgreSQL: address))
+    // As long as a server that has ended a moment ago is taken for alive.
+    for _ in 0..<5 where !library.catalog.isWriter { sleep(1) }
+    guard library.catalog.isWriter else {
+      guard library.catalog.isReachable else {
+        Output.error("the catalog's database does not answer")
+        return .temporary
+      }
+      Output.note("a server keeps the catalog; it takes in what is new by itself\n")
+      return .success
+    }
+    let count = try library.updateCatalog(
+      isCancelled: { Interruption.isAsked }, unreadable: { Output.error($0.description) })
+    if Interruption.isAsked { return .interrupted }
+    Output.result("\(count) new in the catalog\n")
+    return .success
   }
 }

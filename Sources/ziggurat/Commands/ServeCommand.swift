@@ -140,7 +140,8 @@ enum ServeCommand: Command {
     let site: Site
     let uploads: Uploads?
     do {
-      library = try ServedLibrary.open(folder, space, openLimit: openLimit, storeMemory: storeMemory)
+      library = try ServedLibrary.open(
+        folder, space, openLimit: openLimit, storeMemory: storeMemory, catalog: arguments.string("catalog"))
       uploads = try uploadLimits.map { try Uploads(library: folder, limits: $0) }
       site = try Site(
         library: library, publicFolder: viewer, baseURL: base,

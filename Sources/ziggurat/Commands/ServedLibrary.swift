@@ -1,3 +1,4 @@
+import Catalog
 import Files
 import ImageLibrary
 import Intake
@@ -10,24 +11,29 @@ enum ServedLibrary {
   static let options = [
     Option("open-archives", "512", help: "archives kept open, the least recently used closed first"),
     Option("store-memory", "256", help: "of a library in an object store: MB of tiles that were read"),
+    Option(
+      "catalog", "URL",
+      help: "the listing that servers share, postgresql://USER@HOST/DATABASE; see 'ziggurat catalog'"),
   ]
 
   /// What cannot be read is told now.
   static func open(
-    _ place: String, _ space: PrivateSpace?, openLimit: Int, storeMemory: Int
+    _ place: String, _ space: PrivateSpace?, openLimit: Int, storeMemory: Int, catalog address: String? = nil
   ) throws(StorageError) -> Library {
+    let catalog = try address.map { (address) throws(StorageError) in try Catalog(postgreSQL: address) }
     if let space {
       return try Library(SpaceSource(space: space), name: "private space", openLimit: openLimit)
     }
     // A server asks again by itself.
     if let bucket = try ObjectLibrary.named(place, memoryLimit: storeMemory, tries: 2) {
-      return try Library(ObjectSource(bucket), name: bucket.address.description, openLimit: openLimit)
+      return try Library(
+        ObjectSource(bucket), name: bucket.address.description, openLimit: openLimit, catalog: catalog)
     }
     if let archive = SingleArchive(path: place) {
       _ = try archive.images().first?.open()
       return try Library(archive, name: place, openLimit: openLimit)
     }
-    return try Library(root: place, openLimit: openLimit, watches: true)
+    return try Library(root: place, openLimit: openLimit, watches: true, catalog: catalog)
   }
 
   /// Refuses what goes with folders alone.
@@ -37,6 +43,15 @@ enum ServedLibrary {
       let what = isBucket ? "lies in an object store" : "is one archive"
       throw UsageError(
         "'\(place)' \(what), which is not \(arguments.spelled("writable")); a library's folder is")
+    }
+    if let address = arguments.string("catalog") {
+      guard Catalog.isPostgreSQL(address) else {
+        throw UsageError("--catalog is postgresql://USER@HOST/DATABASE, not '\(address)'")
+      }
+      if try arguments.flag("space") || SingleArchive(path: place) != nil {
+        throw UsageError(
+          "--catalog is for a library: a private space or one archive has a listing of its own")
+      }
     }
     guard isBucket else { return }
     if try arguments.flag("space") {

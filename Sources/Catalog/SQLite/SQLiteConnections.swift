@@ -5,7 +5,7 @@ import Synchronization
 /// A catalog's open databases: of its file, or in memory where that cannot be written.
 ///
 /// Reading goes on while another process holds up the writer.
-struct CatalogConnections {
+struct SQLiteConnections {
   var reader: SQLiteConnection
   var writer: SQLiteConnection
   /// Of its own: a search takes longer than anything else and must hold up nobody.
@@ -13,20 +13,20 @@ struct CatalogConnections {
   /// Why the listing is in memory alone; nil where it has its file.
   var memoryReason: String?
 
-  static func open(_ path: String) throws(SQLiteError) -> CatalogConnections {
-    do throws(SQLiteError) {
+  static func open(_ path: String) throws(SQLError) -> SQLiteConnections {
+    do throws(SQLError) {
       return try openFile(path)
     } catch {
-      if error.isCorruption {
+      if error.kind == .damaged {
         removeFiles(path)
         if let connections = try? openFile(path) { return connections }
       }
       // A read-only folder, a full disk, a file system without locks.
-      return try openMemory(startingFrom: error.isCorruption ? nil : path, since: error.message)
+      return try openMemory(startingFrom: error.kind == .damaged ? nil : path, since: error.message)
     }
   }
 
-  private static func openFile(_ path: String) throws(SQLiteError) -> CatalogConnections {
+  private static func openFile(_ path: String) throws(SQLError) -> SQLiteConnections {
     let writer = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
     try writer.run("PRAGMA journal_mode = WAL")
     // Losing the last moments to a power cut costs reading those archives again.
@@ -35,7 +35,7 @@ struct CatalogConnections {
     let reader = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
     try reader.run("SELECT id FROM image LIMIT 1")
     let searcher = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
-    return CatalogConnections(reader: reader, writer: writer, searcher: searcher)
+    return SQLiteConnections(reader: reader, writer: writer, searcher: searcher)
   }
 
   private static let memoryNumber = Atomic<Int>(0)
@@ -43,7 +43,7 @@ struct CatalogConnections {
   /// - Parameter path: a catalog whose rows are taken over where it can be read.
   static func openMemory(
     startingFrom path: String? = nil, since reason: String = "it is not asked for"
-  ) throws(SQLiteError) -> CatalogConnections {
+  ) throws(SQLError) -> SQLiteConnections {
     let number = memoryNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let name = "file:ziggurat-catalog-\(number)?mode=memory"
     let connection = try SQLiteConnection(name, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
@@ -56,11 +56,11 @@ struct CatalogConnections {
       try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?mode=ro&immutable=1")])
       var version = 0
       try? connection.run("PRAGMA old.user_version") { version = $0.integer(0) }
-      if version == CatalogSchema.version { for sql in CatalogSchema.takeOver { try? connection.run(sql) } }
-      try? connection.run(CatalogSchema.takeOverOrigins)
+      if version == SQLiteSchema.version { for sql in SQLiteSchema.takeOver { try? connection.run(sql) } }
+      try? connection.run(SQLiteSchema.takeOverOrigins)
       try? connection.run("DETACH old")
     }
-    return CatalogConnections(
+    return SQLiteConnections(
       reader: connection, writer: connection, searcher: connection, memoryReason: reason)
   }
 
@@ -70,14 +70,14 @@ struct CatalogConnections {
   }
 
   /// Makes the tables where there are none of this version.
-  private static func prepare(_ connection: SQLiteConnection) throws(SQLiteError) {
-    try connection.transaction { () throws(SQLiteError) in
-      for statement in CatalogSchema.origin { try connection.run(statement) }
+  private static func prepare(_ connection: SQLiteConnection) throws(SQLError) {
+    try connection.transaction { () throws(SQLError) in
+      for statement in SQLiteSchema.origin { try connection.run(statement) }
       var version = 0
       try connection.run("PRAGMA user_version") { version = $0.integer(0) }
-      guard version != CatalogSchema.version else { return }
-      for statement in CatalogSchema.drop + CatalogSchema.create { try connection.run(statement) }
-      try connection.run("PRAGMA user_version = \(CatalogSchema.version)")
+      guard version != SQLiteSchema.version else { return }
+      for statement in SQLiteSchema.drop + SQLiteSchema.create { try connection.run(statement) }
+      try connection.run("PRAGMA user_version = \(SQLiteSchema.version)")
     }
   }
 

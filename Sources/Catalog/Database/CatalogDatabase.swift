@@ -1,0 +1,37 @@
+import Files
+
+/// Where the tables of a catalog lie, and how they are read and written.
+///
+/// All that a catalog is asked is written once, in SQL that each database understands; what differs stands here and in
+/// `SQLConnection`.
+protocol CatalogDatabase: AnyObject, Sendable {
+  /// Why the listing is in memory alone, in a clause for a person; nil where it lasts.
+  var memoryReason: String? { get }
+
+  /// Whether archives may be missing in it, since it is new or an update was cut short.
+  var needsUpdate: Bool { get }
+
+  /// What an update remembers when it begins: the tables may be made anew, and empty, while it goes on.
+  var making: Int { get }
+
+  /// To be called when an update has seen every archive.
+  /// - Parameter making: when it began.
+  func isComplete(_ making: Int)
+
+  /// Whether this process is the one that writes; any number may read.
+  var isWriter: Bool { get }
+
+  /// Whether it answers, as far as is known without asking.
+  var isReachable: Bool { get }
+
+  /// Runs `body`, and once more where the database had to be opened again, or made anew.
+  /// - Parameter isSearch: nobody else waits for its end.
+  func read(
+    isSearch: Bool, _ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)
+
+  /// Runs `body` in a transaction: everything that it writes, or nothing of it.
+  func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)
+
+  /// Keeps nothing of rows that are gone; fails where others do not stop reading.
+  func scrub() throws(StorageError)
+}

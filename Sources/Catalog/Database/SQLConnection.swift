@@ -1,0 +1,68 @@
+/// A statement that a database refused, or could not be asked.
+struct SQLError: Error, CustomStringConvertible {
+  enum Kind {
+    /// Others hold it up; another time it may go.
+    case busy
+    /// It is no database, or a damaged one.
+    case damaged
+    /// There is no way to it now.
+    case away
+    case refused
+  }
+
+  let kind: Kind
+  /// The database's own number or word for it.
+  let code: String
+  /// The database's own words.
+  let message: String
+  let statement: String
+
+  var description: String { "\(code): \(message), in: \(statement)" }
+}
+
+/// One open database that has the tables of a catalog, and what its SQL has in words of its own.
+///
+/// Statements have a `?` for each parameter in its turn, or `?1` for the first wherever it stands.
+protocol SQLConnection: AnyObject {
+  /// Runs a statement and gives each of its rows to `body`.
+  func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError)
+
+  /// Runs a statement once for each list of values.
+  func runEach(_ sql: String, _ rows: [[SQLValue]]) throws(SQLError)
+
+  /// The function that tells where in a text another one begins, counted from 1; 0 where it does not.
+  var positionFunction: String { get }
+
+  /// Differs from what it was when rows have changed since, whoever has changed them.
+  func state() throws(SQLError) -> DatabaseState
+
+  /// A query for the row numbers of images with such words, pages of books as well, and its one value; nil where nothing
+  /// can be found.
+  func finding(_ words: SearchWords, in scope: ListScope) -> (query: String, value: SQLValue)?
+
+  /// Of what is listed the rows with such words behind a place, in their order, of a book with such pages its cover; at
+  /// most `limit`.
+  /// - Parameter start: the shelf and id of the place.
+  func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows
+}
+
+extension SQLConnection {
+  func run(_ sql: String) throws(SQLError) { try run(sql, []) { _ in } }
+  func run(_ sql: String, _ values: [SQLValue]) throws(SQLError) { try run(sql, values) { _ in } }
+  func run(_ sql: String, _ body: (any SQLRow) -> Void) throws(SQLError) { try run(sql, [], body) }
+}
+
+/// What a search has found.
+struct FoundRows {
+  /// By their numbers.
+  var page: [Int] = []
+  /// Of all pages together.
+  var total = 0
+}
+
+/// What a database holds at a moment, as far as two moments are told apart by it.
+struct DatabaseState: Hashable {
+  /// Of a database of its own for each connection; nil of one for all.
+  let connection: ObjectIdentifier?
+  let version: Int
+}

@@ -1,0 +1,35 @@
+import Files
+
+/// A value bound to a statement's parameter.
+enum SQLValue {
+  case integer(Int)
+  case real(Double)
+  case text(String)
+  /// What a search looks in, as the database's index of words wants it.
+  case words(String)
+  case null
+
+  init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+  init(_ number: Int?) { self = number.map { .integer($0) } ?? .null }
+  init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
+}
+
+/// The row that a statement stands at, valid until the next one; columns count from 0.
+protocol SQLRow {
+  func isNull(_ column: Int32) -> Bool
+  /// 0 where there is none.
+  func integer(_ column: Int32) -> Int
+  func real(_ column: Int32) -> Double
+  func text(_ column: Int32) -> String?
+  /// The text's UTF-8, valid until the next row.
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer
+}
+
+extension SQLRow {
+  /// Nil, too, where the text is no image's id: a catalog may be a stranger's.
+  func id(_ column: Int32) -> ImageID? { text(column).flatMap(ImageID.init) }
+
+  func optionalInteger(_ column: Int32) -> Int? { isNull(column) ? nil : integer(column) }
+
+  func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// Words as PostgreSQL's `tsvector` and `tsquery` have them (section 8.11 of its manual), split as SQLite's index splits
+/// them and not as PostgreSQL's own parser does, so that a search finds the same images in both.
+enum LexemeText {
+  /// Of a `tsvector`, which is to stay below a megabyte.
+  private static let mostWords = 20_000
+  /// A lexeme is below 2 KB.
+  private static let mostCharacters = 200
+
+  /// The words of a text with their places, as a `tsvector`.
+  static func vector(_ text: String) -> String {
+    var result = ""
+    var place = 0
+    for word in words(text).prefix(mostWords) {
+      place += 1
+      // Places behind this are one (the same section).
+      result += "'\(word)':\(min(place, 16383)) "
+    }
+    return result
+  }
+
+  /// Every word begins one of the image's; the parts of one stand side by side. Nil where nothing can be found.
+  /// - Parameter scope: of a book's pages what is said of the book does not count.
+  static func query(_ search: SearchWords, in scope: ListScope = .items) -> String? {
+    let weight = if case .book = scope { "A" } else { "" }
+    let conditions = search.words.compactMap { word -> String? in
+      let parts = words(word)
+      guard let last = parts.last else { return nil }
+      let phrase = parts.dropLast().map { "'\($0)'\(weight.isEmpty ? "" : ":A") <-> " }.joined()
+      return "(\(phrase)'\(last)':*\(weight))"
+    }
+    return conditions.isEmpty || conditions.count < search.words.count
+      ? nil : conditions.joined(separator: " & ")
+  }
+
+  /// Nothing but letters, digits and marks, without accents and in lower case.
+  private static func words(_ text: String) -> [String] {
+    text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+      .unicodeScalars.split { !SearchWords.isToken($0) }
+      .map { String(String.UnicodeScalarView($0.prefix(mostCharacters))) }
+  }
+}

@@ -1,0 +1,217 @@
+import CPostgreSQL
+import Glibc
+
+/// One open connection to a PostgreSQL database. Statements are prepared when they are met first.
+// Whoever borrows it from `PostgreSQLPool` is alone with it.
+final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
+  private let handle: OpaquePointer
+  /// Names of statements that are prepared, by what they are.
+  private var prepared: [String: String] = [:]
+  /// More of them than are met again.
+  private static let mostPrepared = 200
+
+  /// - Parameter address: a `postgresql://` URL; what it leaves out is libpq's to find (section 34.1 of PostgreSQL's
+  ///   manual).
+  init(_ address: String) throws(SQLError) {
+    // What stands behind the address counts more than what it says itself.
+    let settings = [
+      ("connect_timeout", "3"), ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"),
+      ("keepalives_interval", "2"), ("keepalives_count", "3"), ("dbname", address),
+      ("client_encoding", "UTF8"), ("fallback_application_name", "ziggurat"),
+    ]
+    let names = settings.map { strdup($0.0) }
+    let values = settings.map { strdup($0.1) }
+    defer { for text in names + values { free(text) } }
+    let connected = (names + [nil]).map { $0.map { UnsafePointer($0) } }.withUnsafeBufferPointer { names in
+      (values + [nil]).map { $0.map { UnsafePointer($0) } }.withUnsafeBufferPointer { values in
+        PQconnectdbParams(names.baseAddress, values.baseAddress, 1)
+      }
+    }
+    guard let connected else {
+      throw SQLError(kind: .away, code: "PostgreSQL", message: "out of memory", statement: "connect")
+    }
+    handle = connected
+    guard PQstatus(handle) == CONNECTION_OK else {
+      let message = Self.line(PQerrorMessage(handle))
+      throw SQLError(kind: .away, code: "PostgreSQL", message: message, statement: "connect")
+    }
+    // Notices would stand on standard error.
+    PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    // A writer that was stopped in the middle must not hold up who takes its place.
+    try run("SET statement_timeout = '10s'")
+    try run("SET lock_timeout = '5s'")
+    try run("SET idle_in_transaction_session_timeout = '2s'")
+  }
+
+  deinit { PQfinish(handle) }
+
+  /// The host and database that it is connected to, without a password.
+  var name: String { "\(Self.line(PQhost(handle)))/\(Self.line(PQdb(handle)))" }
+
+  /// Whether it is in no transaction and can be lent to somebody else.
+  var isIdle: Bool { PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_IDLE }
+
+  func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError) {
+    let statement = try statement(sql)
+    let result = Self.withParameters(values) {
+      PQexecPrepared(handle, statement, Int32(values.count), $0, nil, nil, 0)
+    }
+    defer { PQclear(result) }
+    try check(result, sql)
+    for row in 0..<PQntuples(result) { body(PostgreSQLRow(result: result!, row: row)) }
+  }
+
+  func runEach(_ sql: String, _ rows: [[SQLValue]]) throws(SQLError) {
+    guard !rows.isEmpty else { return }
+    let statement = try statement(sql)
+    // So many go on their way before an answer is read that a round trip costs little, and so few that neither side
+    // waits for the other to read.
+    for start in stride(from: 0, to: rows.count, by: 100) {
+      let rows = rows[start..<min(start + 100, rows.count)]
+      guard PQenterPipelineMode(handle) == 1 else { throw fault(sql) }
+      var failure: SQLError?
+      var sent = 0
+      for values in rows {
+        let isSent = Self.withParameters(values) {
+          PQsendQueryPrepared(handle, statement, Int32(values.count), $0, nil, nil, 0)
+        }
+        guard isSent == 1 else {
+          failure = fault(sql)
+          break
+        }
+        sent += 1
+      }
+      PQpipelineSync(handle)
+      for _ in 0..<sent {
+        while let result = PQgetResult(handle) {
+          do throws(SQLError) { try check(result, sql) } catch { failure = failure ?? error }
+          PQclear(result)
+        }
+      }
+      // The answer to the end of the pipeline.
+      PQclear(PQgetResult(handle))
+      guard PQexitPipelineMode(handle) == 1 else { throw failure ?? fault(sql) }
+      if let failure { throw failure }
+    }
+  }
+
+  /// Everything that `body` writes, or nothing of it.
+  func transaction(_ body: () throws(SQLError) -> Void) throws(SQLError) {
+    try run("BEGIN")
+    do throws(SQLError) {
+      try body()
+      try run("COMMIT")
+    } catch {
+      try? run("ROLLBACK")
+      throw error
+    }
+  }
+
+  private func statement(_ sql: String) throws(SQLError) -> String {
+    if let known = prepared[sql] { return known }
+    if prepared.count == Self.mostPrepared {
+      PQclear(PQexec(handle, "DEALLOCATE ALL"))
+      prepared = [:]
+    }
+    let name = "s\(prepared.count)"
+    let result = PQprepare(handle, name, Self.numbered(sql), 0, nil)
+    defer { PQclear(result) }
+    try check(result, sql)
+    prepared[sql] = name
+    return name
+  }
+
+  /// With `$1` for the first `?`, or for `?1`. No statement has a question mark in a text.
+  static func numbered(_ sql: String) -> String {
+    var result = ""
+    var count = 0
+    var isAfterMark = false
+    for character in sql {
+      if isAfterMark, !character.isNumber {
+        count += 1
+        result += "\(count)"
+      }
+      isAfterMark = character == "?"
+      result.append(isAfterMark ? "$" : character)
+    }
+    return isAfterMark ? result + "\(count + 1)" : result
+  }
+
+  private static func withParameters<Result>(
+    _ values: [SQLValue], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+  ) -> Result {
+    let texts = values.map { value in value.postgreSQLText.map { strdup($0) ?? nil } ?? nil }
+    defer { for text in texts { free(text) } }
+    return texts.map { $0.map { UnsafePointer($0) } }.withUnsafeBufferPointer { body($0.baseAddress) }
+  }
+
+  private func check(_ result: OpaquePointer?, _ sql: String) throws(SQLError) {
+    switch PQresultStatus(result) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_PIPELINE_SYNC: return
+    default: break
+    }
+    let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+    guard !state.isEmpty, PQstatus(handle) == CONNECTION_OK else { throw fault(sql) }
+    let message = Self.line(PQresultErrorField(result, Int32(UInt8(ascii: "M"))))
+    throw SQLError(
+      kind: Self.kind(state), code: "PostgreSQL error \(state)", message: message, statement: sql)
+  }
+
+  /// By the codes of appendix A of PostgreSQL's manual.
+  private static func kind(_ state: String) -> SQLError.Kind {
+    switch state {
+    // Shutting down, starting up, too many connections, ended for being idle in a transaction.
+    case "57P01", "57P02", "57P03", "53300", "25P03": .away
+    // A time limit; a lock; two that wait for each other.
+    case "57014", "55P03", "40001", "40P01": .busy
+    default: state.hasPrefix("08") ? .away : .refused
+    }
+  }
+
+  private func fault(_ sql: String) -> SQLError {
+    SQLError(
+      kind: PQstatus(handle) == CONNECTION_OK ? .refused : .away, code: "PostgreSQL",
+      message: Self.line(PQerrorMessage(handle)), statement: sql)
+  }
+
+  /// The first line of what libpq says.
+  private static func line(_ text: UnsafePointer<CChar>?) -> String {
+    let words = text.map { String(cString: $0) } ?? ""
+    return words.split(separator: "\n").first.map(String.init) ?? words
+  }
+}
+
+/// A row of PostgreSQL's, whose values come as text.
+private struct PostgreSQLRow: SQLRow {
+  let result: OpaquePointer
+  let row: Int32
+
+  func isNull(_ column: Int32) -> Bool { PQgetisnull(result, row, column) == 1 }
+
+  func integer(_ column: Int32) -> Int { strtol(PQgetvalue(result, row, column), nil, 10) }
+
+  func real(_ column: Int32) -> Double { strtod(PQgetvalue(result, row, column), nil) }
+
+  func text(_ column: Int32) -> String? {
+    isNull(column) ? nil : String(cString: PQgetvalue(result, row, column))
+  }
+
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(
+      start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column)))
+  }
+}
+
+extension SQLValue {
+  /// As PostgreSQL reads it; nil for NULL.
+  fileprivate var postgreSQLText: String? {
+    switch self {
+    case .integer(let value): String(value)
+    case .real(let value): String(value)
+    // The one character that PostgreSQL's text cannot hold.
+    case .text(let value): value.utf8.contains(0) ? value.replacing("\0", with: "\u{fffd}") : value
+    case .words(let value): LexemeText.vector(value)
+    case .null: nil
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package import Files
+import Glibc
+import Synchronization
+import Threads
+
+/// A catalog's tables in PostgreSQL, for any number of servers, of which one writes.
+final class PostgreSQLDatabase: CatalogDatabase {
+  private let pool: PostgreSQLPool
+  private let lease: WriterLease
+  /// The epoch in which this process has seen every archive.
+  private let completed = Atomic<Int>(-1)
+  private let isChecked = Atomic<Bool>(false)
+
+  /// Opens tables that are there. Where the database cannot be reached now it is asked again later; where its tables are
+  /// another version's that is told now.
+  init(_ address: String) throws(StorageError) {
+    do throws(SQLError) { pool = try PostgreSQLPool(address) } catch {
+      throw StorageError("open the catalog", error.message)
+    }
+    lease = WriterLease(pool)
+    do throws(StorageError) { try asked { () throws(SQLError) in try pool.use(checked) } } catch {
+      guard error.kind == .unreachable else { throw error }
+    }
+    lease.beat()
+    StartedThread.needed { [weak self] in
+      // As long as anybody has the catalog.
+      while self?.goesOn() == true { sleep(1) }
+    }
+  }
+
+  deinit { lease.release() }
+
+  private func goesOn() -> Bool {
+    lease.beat()
+    return true
+  }
+
+  var memoryReason: String? { nil }
+
+  var isWriter: Bool { lease.epoch != nil }
+
+  var isReachable: Bool { pool.isReachable }
+
+  var needsUpdate: Bool { lease.epoch.map { $0 != completed.load(ordering: .acquiring) } ?? false }
+
+  var making: Int { lease.epoch ?? -2 }
+
+  func isComplete(_ making: Int) { completed.store(making, ordering: .releasing) }
+
+  func read(
+    isSearch: Bool, _ body: (any SQLConnection) throws(SQLError) -> Void
+  ) throws(StorageError) {
+    try asked { () throws(SQLError) in
+      try pool.use { (connection) throws(SQLError) in
+        try checked(connection)
+        try body(connection)
+      }
+    }
+  }
+
+  func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError) {
+    guard let epoch = lease.epoch else {
+      throw StorageError("write the catalog \(pool.name)", Self.notOurs, kind: .unreachable)
+    }
+    try asked { () throws(SQLError) in
+      try pool.use { (connection) throws(SQLError) in
+        try checked(connection)
+        try connection.transaction { () throws(SQLError) in
+          try prove(epoch, connection)
+          try body(connection)
+          try connection.run("UPDATE writer SET changes = changes + 1 WHERE epoch = ?", [.integer(epoch)])
+        }
+      }
+    }
+  }
+
+  private static let notOurs = "another server writes it"
+
+  /// Fails where somebody else has taken over; nobody does before the transaction ends.
+  private func prove(_ epoch: Int, _ connection: PostgreSQLConnection) throws(SQLError) {
+    let statement = "SELECT epoch FROM writer WHERE epoch = ? FOR KEY SHARE"
+    var isOurs = false
+    try connection.run(statement, [.integer(epoch)]) { _ in isOurs = true }
+    guard !isOurs else { return }
+    lease.isLost(epoch)
+    throw SQLError(kind: .busy, code: "epoch \(epoch)", message: Self.notOurs, statement: statement)
+  }
+
+  /// PostgreSQL's vacuum does it, by itself.
+  func scrub() throws(StorageError) {
+    try asked { () throws(SQLError) in
+      try pool.use { (connection) throws(SQLError) in
+        try connection.run("VACUUM image, book")
+      }
+    }
+  }
+
+  /// Whether the tables are this program's, once.
+  private func checked(_ connection: PostgreSQLConnection) throws(SQLError) {
+    guard !isChecked.load(ordering: .relaxed) else { return }
+    let version = try PostgreSQLSchema.version(of: connection)
+    guard version == PostgreSQLSchema.version else {
+      throw SQLError(
+        kind: .refused, code: "version \(version)", message: Self.advice(version),
+        statement: "open its tables")
+    }
+    isChecked.store(true, ordering: .relaxed)
+  }
+
+  private static func advice(_ version: Int) -> String {
+    if version > PostgreSQLSchema.version { return "its tables are a newer ziggurat's" }
+    return version == 0
+      ? "it has no tables; 'ziggurat catalog migrate' makes them"
+      : "its tables are an older ziggurat's; 'ziggurat catalog migrate' changes them"
+  }
+
+  private func asked(_ body: () throws(SQLError) -> Void) throws(StorageError) {
+    do throws(SQLError) { try body() } catch { throw Self.failure(error, pool.name) }
+  }
+
+  private static func failure(_ error: SQLError, _ name: String) -> StorageError {
+    let isPassing = error.kind == .away || error.kind == .busy
+    let isTold = error.code.hasPrefix("version ") || error.statement == "connect"
+    return StorageError(
+      "use the catalog \(name)", isTold ? error.message : error.description,
+      kind: isPassing ? .unreachable : .unreadable)
+  }
+}
+
+/// What is done to the tables by hand.
+extension Catalog {
+  /// Whether a text means tables in PostgreSQL, be it a sound address or not.
+  package static func isPostgreSQL(_ text: String) -> Bool {
+    ["postgresql://", "postgres://"].contains(where: text.hasPrefix)
+  }
+
+  /// Tables in PostgreSQL that servers share; `migrate` has made them.
+  /// - Parameter address: `postgresql://USER@HOST/DATABASE`.
+  package convenience init(postgreSQL address: String) throws(StorageError) {
+    self.init(try PostgreSQLDatabase(address))
+  }
+
+  /// The version of the tables there, 0 for none, and of those that this program needs.
+  package static func versions(postgreSQL address: String) throws(StorageError) -> (found: Int, needed: Int) {
+    var version = 0
+    try use(address) { (connection) throws(SQLError) in version = try PostgreSQLSchema.version(of: connection)
+    }
+    return (version, PostgreSQLSchema.version)
+  }
+
+  /// Makes the tables, or brings those of an older version to this program's.
+  /// - Returns: how many changes were made.
+  package static func migrate(postgreSQL address: String) throws(StorageError) -> Int {
+    var count = 0
+    try use(address) { (connection) throws(SQLError) in count = try PostgreSQLSchema.migrate(connection) }
+    return count
+  }
+
+  private static func use(
+    _ address: String, _ body: (PostgreSQLConnection) throws(SQLError) -> Void
+  ) throws(StorageError) {
+    do throws(SQLError) { try body(PostgreSQLConnection(address)) } catch {
+      throw StorageError(
+        "open the catalog", error.statement == "connect" ? error.message : error.description,
+        kind: error.kind == .away ? .unreachable : .unreadable)
+    }
+  }
+}

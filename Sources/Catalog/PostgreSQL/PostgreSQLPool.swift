@@ -1,0 +1,78 @@
+import CPostgreSQL
+import Glibc
+import Synchronization
+
+/// Connections to one database, each lent to one thread at a time: as many as are at work at once, and a few more.
+final class PostgreSQLPool: Sendable {
+  private struct State {
+    var idle: [PostgreSQLConnection] = []
+    /// Why there was no way to it the last time, and until when it is not tried again.
+    var outage: (reason: SQLError, until: ContinuousClock.Instant)?
+  }
+
+  let address: String
+  /// The host and database, without a password.
+  let name: String
+  private let state = Mutex(State())
+  private static let mostIdle = 8
+  /// How long nobody asks after it could not be reached: whoever asks meanwhile is told at once.
+  private static let pause = Duration.seconds(1)
+
+  /// - Parameter address: `postgresql://…`; nothing is asked of it yet.
+  init(_ address: String) throws(SQLError) {
+    var message: UnsafeMutablePointer<CChar>?
+    guard let settings = PQconninfoParse(address, &message) else {
+      defer { PQfreemem(message) }
+      let words = message.map { String(cString: $0) } ?? "out of memory"
+      throw SQLError(
+        kind: .refused, code: "PostgreSQL",
+        message: words.split(separator: "\n").first.map(String.init) ?? words,
+        statement: "read the address")
+    }
+    defer { PQconninfoFree(settings) }
+    var known: [String: String] = [:]
+    var at = settings
+    while let keyword = at.pointee.keyword {
+      if let value = at.pointee.val { known[String(cString: keyword)] = String(cString: value) }
+      at += 1
+    }
+    self.address = address
+    name = (known["host"] ?? "") + (known["port"].map { ":\($0)" } ?? "") + "/" + (known["dbname"] ?? "")
+  }
+
+  /// Whether the last who asked was answered.
+  var isReachable: Bool { state.withLock { $0.outage == nil } }
+
+  /// Lends a connection, and another one where that turns out to be broken: what `body` did is forgotten then.
+  func use(_ body: (PostgreSQLConnection) throws(SQLError) -> Void) throws(SQLError) {
+    let (known, outage) = state.withLock { ($0.idle.popLast(), $0.outage) }
+    if let known {
+      do throws(SQLError) { return try use(known, body) } catch {
+        guard error.kind == .away else { throw error }
+        // The others were opened before it broke, too.
+        state.withLock { $0.idle = [] }
+      }
+    } else if let outage, .now < outage.until {
+      throw outage.reason
+    }
+    do throws(SQLError) {
+      let fresh = try PostgreSQLConnection(address)
+      state.withLock { $0.outage = nil }
+      try use(fresh, body)
+    } catch {
+      if error.kind == .away { state.withLock { $0.outage = (error, .now + Self.pause) } }
+      throw error
+    }
+  }
+
+  private func use(
+    _ connection: PostgreSQLConnection, _ body: (PostgreSQLConnection) throws(SQLError) -> Void
+  ) throws(SQLError) {
+    defer {
+      if connection.isIdle {
+        state.withLock { if $0.idle.count < Self.mostIdle { $0.idle.append(connection) } }
+      }
+    }
+    try body(connection)
+  }
+}

@@ -1,0 +1,100 @@
+/// The tables of a catalog in PostgreSQL, as they came about: a list of changes that only grows.
+///
+/// Text is in the order of its bytes, as in SQLite, whatever the database's own language is.
+enum PostgreSQLSchema {
+  /// What a database of this program's version has.
+  static var version: Int { migrations.count }
+
+  /// Each brings a database of the version that is its place in the list to the next one, in a transaction of its own.
+  static let migrations: [[String]] = [
+    [
+      """
+      CREATE TABLE image (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE,
+        inode bigint NOT NULL, bytes bigint NOT NULL, modified bigint NOT NULL, sidecar bigint NOT NULL,
+        width bigint, height bigint, tile_size bigint, overlap bigint, stored_bytes bigint, format text,
+        generation bigint, title text COLLATE "C", caption text, creator text, date text COLLATE "C", place text,
+        rights text, keywords text, microns double precision, page bigint, digest text COLLATE "C", words text,
+        book text COLLATE "C", label text, pages bigint, common text, moves bigint, item text COLLATE "C" NOT NULL,
+        folder text COLLATE "C" NOT NULL, search tsvector, name_key text COLLATE "C" NOT NULL,
+        shelf text COLLATE "C", cover bigint, shown text COLLATE "C", book_search tsvector,
+        book_shown text COLLATE "C", book_date text COLLATE "C",
+        found tsvector GENERATED ALWAYS AS (
+          setweight(coalesce(search, ''), 'A') || setweight(coalesce(book_search, ''), 'B')) STORED
+      )
+      """,
+      """
+      CREATE TABLE book (
+        id text COLLATE "C" PRIMARY KEY, stamp bigint NOT NULL, title text COLLATE "C", date text COLLATE "C",
+        search tsvector, cover text COLLATE "C"
+      )
+      """,
+      "CREATE INDEX image_found ON image USING gin (found)",
+      "CREATE INDEX image_book ON image (book, name_key, id) WHERE book IS NOT NULL AND width IS NOT NULL",
+      "CREATE INDEX image_unreadable ON image (id) WHERE width IS NULL",
+      "CREATE INDEX image_digest ON image (digest) WHERE digest IS NOT NULL",
+      "CREATE INDEX image_shelf ON image (shelf, id) WHERE shelf IS NOT NULL",
+      "CREATE INDEX image_cover ON image (cover) WHERE cover IS NOT NULL",
+      "CREATE INDEX image_books ON image (item) WHERE pages IS NOT NULL",
+      "CREATE INDEX image_folder ON image (folder, shelf, id) WHERE shelf IS NOT NULL",
+      """
+      CREATE TABLE origin (
+        id text COLLATE "C" PRIMARY KEY, root text COLLATE "C" NOT NULL, bytes bigint NOT NULL, modified bigint NOT NULL
+      )
+      """,
+      "CREATE INDEX origin_root ON origin (root)",
+      """
+      CREATE TABLE source (id text COLLATE "C" PRIMARY KEY, digest text COLLATE "C" NOT NULL, options text NOT NULL)
+      """,
+      """
+      CREATE TABLE place (
+        root text COLLATE "C" PRIMARY KEY, path text NOT NULL, book bigint NOT NULL, prefix text COLLATE "C"
+      )
+      """,
+      // One row: who writes, until when it may be taken for alive, and how often it has written. The epoch is a key, so
+      // that who takes over waits for transactions that count on it, and beats do not.
+      """
+      CREATE TABLE writer (
+        epoch bigint PRIMARY KEY, holder text NOT NULL, beat timestamptz NOT NULL, changes bigint NOT NULL
+      )
+      """,
+      "INSERT INTO writer VALUES (0, '', '-infinity', 0)",
+    ]
+  ]
+
+  /// The version of the tables; 0 where there are none.
+  static func version(of connection: PostgreSQLConnection) throws(SQLError) -> Int {
+    var isThere = false
+    try connection.run("SELECT to_regclass('ziggurat_schema')") { isThere = !$0.isNull(0) }
+    guard isThere else { return 0 }
+    var version = 0
+    try connection.run("SELECT version FROM ziggurat_schema") { version = $0.integer(0) }
+    return version
+  }
+
+  /// Brings the tables to this program's version.
+  /// - Returns: how many changes were made.
+  static func migrate(_ connection: PostgreSQLConnection) throws(SQLError) -> Int {
+    // Indexes of a large table take their time.
+    try connection.run("SET statement_timeout = 0")
+    var count = 0
+    var isDone = false
+    while !isDone {
+      try connection.transaction { () throws(SQLError) in
+        // One at a time, whoever else does the same: the letters of "ziggurat".
+        try connection.run("SELECT pg_advisory_xact_lock(8820132213562827124)")
+        try connection.run("CREATE TABLE IF NOT EXISTS ziggurat_schema (version bigint NOT NULL)")
+        let version = try version(of: connection)
+        guard version < migrations.count else {
+          isDone = true
+          return
+        }
+        for statement in migrations[version] { try connection.run(statement) }
+        try connection.run("DELETE FROM ziggurat_schema")
+        try connection.run("INSERT INTO ziggurat_schema VALUES (?)", [.integer(version + 1)])
+        count += 1
+      }
+    }
+    return count
+  }
+}

@@ -1,0 +1,73 @@
+import Glibc
+import Synchronization
+
+/// The right to write a catalog that many servers share: one has it at a time, and says so every second.
+///
+/// Who has it is a row of the database, by the database's clock; whose beats stay out for `length` loses it to who asks
+/// next. Each holder has an epoch of its own, which every transaction proves: whoever was stopped, and goes on
+/// later, writes nothing any more.
+final class WriterLease: Sendable {
+  private struct State {
+    var epoch: Int?
+    var until = ContinuousClock.now
+  }
+
+  /// In seconds.
+  static let length = 3
+  private let pool: PostgreSQLPool
+  private let holder: String
+  private let state = Mutex(State())
+
+  init(_ pool: PostgreSQLPool) {
+    self.pool = pool
+    var name = [CChar](repeating: 0, count: 256)
+    gethostname(&name, name.count - 1)
+    holder = "\(name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }) \(getpid())"
+  }
+
+  /// The number that transactions prove; nil where another process has the right, or this one has been silent too long.
+  var epoch: Int? { state.withLock { $0.until > .now ? $0.epoch : nil } }
+
+  /// Says that this process is alive, or asks for the right.
+  func beat() {
+    let began = ContinuousClock.now
+    let epoch = state.withLock { $0.epoch }
+    var found: Int?
+    do throws(SQLError) {
+      try pool.use { (connection) throws(SQLError) in
+        found = nil
+        if let epoch {
+          try connection.run(
+            "UPDATE writer SET beat = clock_timestamp() WHERE epoch = ? RETURNING epoch", [.integer(epoch)]
+          ) { found = $0.integer(0) }
+        } else {
+          try connection.run(
+            "UPDATE writer SET epoch = epoch + 1, holder = ?, beat = clock_timestamp() "
+              + "WHERE beat < clock_timestamp() - make_interval(secs => \(Self.length)) RETURNING epoch",
+            [.text(holder)]
+          ) { found = $0.integer(0) }
+        }
+      }
+    } catch {
+      // As long as nobody can be asked nobody can take it either, but the next one may.
+      return
+    }
+    state.withLock { [found] in $0 = State(epoch: found, until: began + .seconds(Self.length)) }
+  }
+
+  /// To be called where a transaction found another's epoch.
+  func isLost(_ epoch: Int) { state.withLock { if $0.epoch == epoch { $0.epoch = nil } } }
+
+  /// Lets the next one have it at once.
+  func release() {
+    guard
+      let epoch = state.withLock({ state in
+        defer { state.epoch = nil }
+        return state.epoch
+      })
+    else { return }
+    try? pool.use { (connection) throws(SQLError) in
+      try connection.run("UPDATE writer SET beat = '-infinity' WHERE epoch = ?", [.integer(epoch)])
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/// Searches by SQLite's FTS5.
+extension SQLiteConnection {
+  var positionFunction: String { "instr" }
+
+  func finding(_ words: SearchWords, in scope: ListScope) -> (query: String, value: SQLValue)? {
+    words.query(in: scope).map { ("SELECT rowid FROM words WHERE words MATCH ?", .text($0)) }
+  }
+
+  /// Found so often, images are met soon on the way through all that is listed; less often, they are sorted.
+  private static let fewest = 2000
+
+  func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
+    guard let query = words.query() else { return FoundRows() }
+    var numbers: [Int] = []
+    try run("SELECT rowid FROM words WHERE words MATCH ?", [.text(query)]) { numbers.append($0.integer(0)) }
+    if numbers.count <= Self.fewest {
+      let found = try Self.sorted(numbers, self)
+      return FoundRows(page: try Self.behind(start, found, self), total: found.count)
+    }
+    var found = Wanted(numbers)
+    try found.bind(self)
+    return FoundRows(page: try Self.walked(found, after: start, limit: limit, self), total: found.count)
+  }
+
+  func state() throws(SQLError) -> DatabaseState {
+    // Of others' writing; of this process's, too, since there is a connection for writing alone. Tables in memory have
+    // one for all.
+    var version = 0
+    try run("PRAGMA data_version") { version = $0.integer(0) }
+    return DatabaseState(connection: ObjectIdentifier(self), version: version &+ changes)
+  }
+
+  private static func list(_ numbers: some Sequence<Int>) -> String {
+    numbers.map(String.init).joined(separator: ",")
+  }
+
+  /// The rows that are listed for these.
+  private static func sorted(
+    _ numbers: [Int], _ connection: SQLiteConnection
+  ) throws(SQLError) -> [Int] {
+    var found: [Int] = []
+    try connection.run(
+      "SELECT DISTINCT coalesce(cover, number) FROM image WHERE number IN (\(list(numbers)))"
+    ) { found.append($0.integer(0)) }
+    return found
+  }
+
+  private static func behind(
+    _ start: [SQLValue], _ numbers: [Int], _ connection: SQLiteConnection
+  ) throws(SQLError) -> [Int] {
+    var found: [Int] = []
+    try connection.run(
+      "SELECT number FROM image WHERE number IN (\(list(numbers))) AND (shelf, id) > (?, ?) ORDER BY shelf, id",
+      start
+    ) { found.append($0.integer(0)) }
+    return found
+  }
+
+  /// Rows by number, of very many.
+  private struct Wanted {
+    private var isWanted: [Bool]
+    private(set) var count: Int
+
+    init(_ numbers: [Int]) {
+      isWanted = [Bool](repeating: false, count: (numbers.max() ?? 0) + 1)
+      for number in numbers { isWanted[number] = true }
+      count = numbers.count
+    }
+
+    func has(_ number: Int) -> Bool { number < isWanted.count && isWanted[number] }
+
+    /// Puts the covers of books in the place of pages.
+    mutating func bind(_ connection: SQLiteConnection) throws(SQLError) {
+      var covers: Set<Int> = []
+      var pages: [Int] = []
+      // In the index whole.
+      try connection.run("SELECT number, cover FROM image WHERE cover IS NOT NULL") { row in
+        guard has(row.integer(0)) else { return }
+        pages.append(row.integer(0))
+        covers.insert(row.integer(1))
+      }
+      for page in pages { isWanted[page] = false }
+      let missing = (covers.max() ?? 0) + 1 - isWanted.count
+      if missing > 0 { isWanted += [Bool](repeating: false, count: missing) }
+      for cover in covers { isWanted[cover] = true }
+      count += covers.count - pages.count
+    }
+  }
+
+  /// The first `limit` of them that the index of what is listed comes by.
+  private static func walked(
+    _ wanted: Wanted, after start: [SQLValue], limit: Int, _ connection: SQLiteConnection
+  ) throws(SQLError) -> [Int] {
+    var found: [Int] = []
+    var last = start
+    var step = limit * 2
+    while true {
+      var met = 0
+      var next = last
+      // The whole answer is in the index, which the table's row numbers are part of.
+      try connection.run(
+        "SELECT number, shelf, id FROM image WHERE shelf IS NOT NULL AND (shelf, id) > (?, ?) "
+          + "ORDER BY shelf, id LIMIT ?", last + [.integer(step)]
+      ) { row in
+        met += 1
+        let number = row.integer(0)
+        let isFound = wanted.has(number)
+        if met == step || isFound, let shelf = row.text(1), let id = row.text(2) {
+          if isFound { found.append(number) }
+          next = [.text(shelf), .text(id)]
+        }
+      }
+      if found.count >= limit || met < step { return Array(found.prefix(limit)) }
+      last = next
+      step = min(step * 2, 10_000)
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import CSQLite
+
+/// One open database. Every statement is prepared, run and finalized in one call.
+// Opened in SQLite's serialized mode, in which it locks the connection itself.
+final class SQLiteConnection: SQLConnection, @unchecked Sendable {
+  private let handle: OpaquePointer
+
+  /// - Parameter name: a path, or a `file:` URI.
+  init(_ name: String, flags: Int32) throws(SQLError) {
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(
+      name, &handle, flags | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nil)
+    guard code == SQLITE_OK, let handle else {
+      let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(handle)
+      throw SQLError(code, message, "open \(name)")
+    }
+    self.handle = handle
+    // Another process may be writing.
+    sqlite3_busy_timeout(handle, 5000)
+  }
+
+  deinit { sqlite3_close_v2(handle) }
+
+  /// Rows that were changed by this connection.
+  var changes: Int { Int(sqlite3_total_changes64(handle)) }
+
+  /// Runs a statement and gives each of its rows to `body`.
+  func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError) {
+    var prepared: OpaquePointer?
+    guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let statement = prepared else {
+      throw error(sql)
+    }
+    defer { sqlite3_finalize(statement) }
+    try step(statement, sql, values, body)
+  }
+
+  /// Runs a statement once for each list of values, prepared once.
+  func runEach(_ sql: String, _ rows: [[SQLValue]]) throws(SQLError) {
+    var prepared: OpaquePointer?
+    guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let statement = prepared else {
+      throw error(sql)
+    }
+    defer { sqlite3_finalize(statement) }
+    for values in rows {
+      try step(statement, sql, values) { _ in }
+      sqlite3_reset(statement)
+    }
+  }
+
+  /// Everything that `body` writes, or nothing of it.
+  func transaction(_ body: () throws(SQLError) -> Void) throws(SQLError) {
+    // A lock for writing from the start: one that is taken later can fail with no way to wait.
+    try run("BEGIN IMMEDIATE")
+    do throws(SQLError) {
+      try body()
+      try run("COMMIT")
+    } catch {
+      try? run("ROLLBACK")
+      throw error
+    }
+  }
+
+  private func step(
+    _ statement: OpaquePointer, _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void
+  ) throws(SQLError) {
+    for (number, value) in values.enumerated() {
+      guard Self.bind(value, to: statement, Int32(number + 1)) == SQLITE_OK else { throw error(sql) }
+    }
+    while true {
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW: body(SQLiteRow(statement: statement))
+      case SQLITE_DONE: return
+      default: throw error(sql)
+      }
+    }
+  }
+
+  private func error(_ sql: String) -> SQLError {
+    SQLError(sqlite3_extended_errcode(handle), String(cString: sqlite3_errmsg(handle)), sql)
+  }
+
+  private static func bind(_ value: SQLValue, to statement: OpaquePointer, _ number: Int32) -> Int32 {
+    switch value {
+    case .integer(let value): sqlite3_bind_int64(statement, number, Int64(value))
+    case .real(let value): sqlite3_bind_double(statement, number, value)
+    case .null: sqlite3_bind_null(statement, number)
+    case .text(let value), .words(let value):
+      // SQLITE_TRANSIENT, a cast that is not imported: SQLite copies the text.
+      sqlite3_bind_text(
+        statement, number, value, Int32(value.utf8.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+      )
+    }
+  }
+}
+
+extension SQLError {
+  /// - Parameter code: an extended result code.
+  fileprivate init(_ code: Int32, _ message: String, _ statement: String) {
+    let kind: Kind =
+      switch code & 0xff {
+      case SQLITE_BUSY: .busy
+      case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
+      default: .refused
+      }
+    self.init(kind: kind, code: "SQLite error \(code)", message: message, statement: statement)
+  }
+}
+
+/// A row of SQLite's.
+private struct SQLiteRow: SQLRow {
+  let statement: OpaquePointer
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+
+  func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
+
+  func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
+
+  func text(_ column: Int32) -> String? {
+    sqlite3_column_text(statement, column).map { String(cString: $0) }
+  }
+
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    let text = sqlite3_column_text(statement, column)
+    return UnsafeRawBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column)))
+  }
+}

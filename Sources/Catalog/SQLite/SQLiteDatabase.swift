@@ -1,0 +1,113 @@
+import CSQLite
+import Files
+import Glibc
+import Synchronization
+
+/// A catalog's tables in SQLite. Where the file is damaged it is made anew, where it cannot be written the tables live in
+/// memory, and several processes may use one at once.
+final class SQLiteDatabase: CatalogDatabase {
+  private let path: String
+  private let keepsOffDisk: Bool
+  private let connections: Mutex<SQLiteConnections>
+  /// How often it was made anew, and of which making all archives were seen.
+  private let made = Atomic<Int>(0)
+  private let completed = Atomic<Int>(-1)
+
+  /// Opens the file, or makes one.
+  /// - Parameter isReadOnly: keeps the tables in memory and leaves the file alone.
+  init(path: String, isReadOnly: Bool) throws(StorageError) {
+    self.path = path
+    keepsOffDisk = false
+    do throws(SQLError) {
+      connections = Mutex(
+        try isReadOnly ? SQLiteConnections.openMemory(startingFrom: path) : SQLiteConnections.open(path))
+    } catch {
+      throw StorageError("open the catalog \(path)", error.message)
+    }
+  }
+
+  /// Tables that never touch the disk.
+  init(inMemoryOf name: String) throws(StorageError) {
+    path = name
+    keepsOffDisk = true
+    do throws(SQLError) { connections = Mutex(try SQLiteConnections.openMemory()) } catch {
+      throw StorageError("open the catalog \(name)", error.message)
+    }
+  }
+
+  var memoryReason: String? { connections.withLock { $0.memoryReason } }
+
+  var needsUpdate: Bool { completed.load(ordering: .acquiring) != made.load(ordering: .acquiring) }
+
+  var making: Int { made.load(ordering: .acquiring) }
+
+  func isComplete(_ making: Int) { completed.store(making, ordering: .releasing) }
+
+  var isWriter: Bool { true }
+
+  var isReachable: Bool { true }
+
+  func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError) {
+    func write(_ connection: SQLiteConnection) throws(SQLError) {
+      try connection.transaction { () throws(SQLError) in try body(connection) }
+    }
+    let current = connections.withLock { $0 }
+    do throws(SQLError) { try write(current.writer) } catch {
+      // A busy neighbour is waited for another time; everything else is mended by another database.
+      if error.kind == .busy { throw failure(error) }
+      try recover(from: error)
+      let fresh = connections.withLock { $0 }
+      do throws(SQLError) { try write(fresh.writer) } catch { throw failure(error) }
+    }
+  }
+
+  func scrub() throws(StorageError) {
+    let current = connections.withLock { $0 }
+    do throws(SQLError) {
+      try current.writer.run("DELETE FROM origin WHERE id NOT IN (SELECT id FROM image)")
+      try current.writer.run("DELETE FROM source WHERE id NOT IN (SELECT id FROM image)")
+      try SQLiteSchema.optimize(current.writer)
+      try current.writer.run("VACUUM")
+      let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+      var isBusy = false
+      try current.writer.run(checkpoint) { isBusy = $0.integer(0) != 0 }
+      // Where others read all the while, the old pages stay in both files, and SQLite calls that no error.
+      guard !isBusy else {
+        throw SQLError(
+          kind: .busy, code: "SQLite error \(SQLITE_BUSY)", message: "others are reading it",
+          statement: checkpoint)
+      }
+    } catch { throw failure(error) }
+  }
+
+  /// A damaged file is made anew and `body` run on that, where it finds nothing.
+  /// - Parameter isSearch: by the connection that nobody else waits for.
+  func read(
+    isSearch: Bool, _ body: (any SQLConnection) throws(SQLError) -> Void
+  ) throws(StorageError) {
+    let current = connections.withLock { $0 }
+    do throws(SQLError) { try body(isSearch ? current.searcher : current.reader) } catch {
+      guard error.kind == .damaged else { throw failure(error) }
+      try recover(from: error)
+      let fresh = connections.withLock { $0 }
+      do throws(SQLError) { try body(fresh.reader) } catch { throw failure(error) }
+    }
+  }
+
+  private func failure(_ error: SQLError) -> StorageError {
+    StorageError("use the catalog \(path)", error.description)
+  }
+
+  /// Begins again with an empty database: a new file for a damaged one, else memory.
+  private func recover(from error: SQLError) throws(StorageError) {
+    made.add(1, ordering: .releasing)
+    // Who begins before the empty one is there has seen the old one.
+    defer { made.add(1, ordering: .releasing) }
+    do throws(SQLError) {
+      let isFile = error.kind == .damaged && !keepsOffDisk
+      if isFile { SQLiteConnections.removeFiles(path) }
+      let fresh = try isFile ? SQLiteConnections.open(path) : SQLiteConnections.openMemory()
+      connections.withLock { $0 = fresh }
+    } catch { throw failure(error) }
+  }
+}

@@ -1,0 +1,88 @@
+/// The tables of a catalog in SQLite, with a full-text index of images.
+enum SQLiteSchema {
+  /// Raised with every change of the tables: a catalog of another version is made anew.
+  static let version = 14
+
+  private static let image = """
+    CREATE TABLE image (
+      number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+      inode INTEGER NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL, sidecar INTEGER NOT NULL,
+      width INTEGER, height INTEGER, tile_size INTEGER, overlap INTEGER, stored_bytes INTEGER, format TEXT, generation INTEGER,
+      title TEXT, caption TEXT, creator TEXT, date TEXT, place TEXT, rights TEXT, keywords TEXT, microns REAL,
+      page INTEGER, digest TEXT, words TEXT, book TEXT, label TEXT, pages INTEGER, common TEXT, moves INTEGER,
+      item TEXT NOT NULL, folder TEXT NOT NULL, search TEXT, name_key TEXT NOT NULL, shelf TEXT, cover INTEGER,
+      shown TEXT, book_search TEXT, book_shown TEXT, book_date TEXT
+    )
+    """
+  /// What is said of books as wholes, of which their covers have what is listed and searched.
+  private static let book = """
+    CREATE TABLE book (
+      id TEXT PRIMARY KEY, stamp INTEGER NOT NULL, title TEXT, date TEXT, search TEXT, cover TEXT
+    ) WITHOUT ROWID
+    """
+  /// Reads its text from the table; `prefix` for what is found as it is typed.
+  private static let words = """
+    CREATE VIRTUAL TABLE words USING fts5(
+      search, book_search, content = 'image', content_rowid = 'number', tokenize = 'unicode61 remove_diacritics 2',
+      prefix = '1 2 3')
+    """
+  // The index forgets a row only when it is told the very text that it was given (FTS5, section 4.4.3).
+  private static let forget =
+    "INSERT INTO words (words, rowid, search, book_search) "
+    + "VALUES ('delete', old.number, old.search, old.book_search);"
+  private static let learn =
+    "INSERT INTO words (rowid, search, book_search) VALUES (new.number, new.search, new.book_search);"
+
+  static let drop = ["words", "image", "book"].map { "DROP TABLE IF EXISTS \($0)" }
+  static let create = [
+    image, book, words,
+    "CREATE TRIGGER image_added AFTER INSERT ON image BEGIN \(learn) END",
+    "CREATE TRIGGER image_removed AFTER DELETE ON image BEGIN \(forget) END",
+    "CREATE TRIGGER image_changed AFTER UPDATE OF search, book_search ON image BEGIN \(forget) \(learn) END",
+    // A book's pages in order, with all that its cover tells of them.
+    "CREATE INDEX image_book ON image (book, name_key, id, title, cover) "
+      + "WHERE book IS NOT NULL AND width IS NOT NULL",
+    "CREATE INDEX image_unreadable ON image (id) WHERE width IS NULL",
+    "CREATE INDEX image_digest ON image (digest) WHERE digest IS NOT NULL",
+    // What is listed: single images and the covers of books.
+    "CREATE INDEX image_shelf ON image (shelf, id) WHERE shelf IS NOT NULL",
+    "CREATE INDEX image_cover ON image (cover) WHERE cover IS NOT NULL",
+    "CREATE INDEX image_books ON image (item) WHERE pages IS NOT NULL",
+    // What a folder's collection lists.
+    "CREATE INDEX image_folder ON image (folder, shelf, id) WHERE shelf IS NOT NULL",
+  ]
+
+  /// Which source root an archive came from. It outlives a change of the other tables, since no archive tells it.
+  static let origin = [
+    """
+    CREATE TABLE IF NOT EXISTS origin (
+      id TEXT PRIMARY KEY, root TEXT NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX IF NOT EXISTS origin_root ON origin (root)",
+    // From what and how the archive was built, as it says itself as long as it can be read.
+    "CREATE TABLE IF NOT EXISTS source (id TEXT PRIMARY KEY, digest TEXT NOT NULL, options TEXT NOT NULL) WITHOUT ROWID",
+    // Where a root's pictures lie.
+    """
+    CREATE TABLE IF NOT EXISTS place (
+      root TEXT PRIMARY KEY, path TEXT NOT NULL, book INTEGER NOT NULL, prefix TEXT
+    ) WITHOUT ROWID
+    """,
+  ]
+
+  /// Takes over what an attached catalog `old` has.
+  static let takeOverOrigins = "INSERT INTO origin SELECT * FROM old.origin"
+  static let takeOver = [
+    "INSERT INTO image (number, cover, \(CatalogSchema.allColumns)) SELECT number, cover, \(CatalogSchema.allColumns) FROM old.image",
+    "INSERT INTO book SELECT * FROM old.book",
+  ]
+
+  /// Has indexes let go of what was deleted.
+  static func optimize(_ connection: any SQLConnection) throws(SQLError) {
+    var indexes: [String] = []
+    try connection.run("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'") {
+      indexes.append($0.text(0) ?? "")
+    }
+    for name in indexes { try connection.run("INSERT INTO \(name)(\(name)) VALUES ('optimize')") }
+  }
+}

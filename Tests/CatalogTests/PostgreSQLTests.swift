@@ -1,0 +1,83 @@
+import Files
+import Foundation
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import Catalog
+
+/// What is PostgreSQL's alone: many processes at one catalog, of which one writes.
+@Suite struct PostgreSQLTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func open() throws -> Catalog { try DatabaseKind.postgreSQL.catalog(in: folder) }
+
+  private var address: String {
+    get throws { try PostgreSQLServer.shared.get().schema((folder.path as NSString).lastPathComponent) }
+  }
+
+  private func ask(_ sql: String) throws {
+    try Tool.check(["psql", "-q", "-v", "ON_ERROR_STOP=1", address, "-c", sql])
+  }
+
+  @Test func `one writes and all read`() throws {
+    let catalogs = [try open(), try open()]
+    #expect(catalogs.map(\.isWriter) == [true, false] && catalogs.map(\.needsUpdate) == [true, false])
+    try catalogs[0].update([CatalogTests.entry("a")], removing: [])
+    #expect(try catalogs[1].entries(["a"]).map(\.id) == ["a"])
+    #expect(throws: StorageError.self) { try catalogs[1].update([CatalogTests.entry("b")], removing: []) }
+    catalogs[0].isComplete(catalogs[0].making)
+    #expect(!catalogs[0].needsUpdate)
+  }
+
+  @Test func `who was taken for dead writes nothing any more`() throws {
+    let catalog = try open()
+    try catalog.update([CatalogTests.entry("a")], removing: [])
+    for number in 0..<100 {
+      // Somebody else took over between two beats.
+      try ask("UPDATE writer SET epoch = epoch + 1, beat = clock_timestamp() + interval '1 hour'")
+      #expect(throws: StorageError.self) {
+        try catalog.update([CatalogTests.entry("late \(number)")], removing: [])
+      }
+      guard number == 0 else { continue }
+      #expect(!catalog.isWriter && !catalog.needsUpdate)
+    }
+    #expect(try catalog.count() == 1)
+  }
+
+  @Test func `connections that break are opened again, and tables that are not there are told`() throws {
+    let catalog = try open()
+    try catalog.update([CatalogTests.entry("a")], removing: [])
+    // Its own connection, by what it asked last.
+    try ask(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ziggurat' "
+        + "AND pid != pg_backend_pid() AND query LIKE '%COMMIT%'")
+    #expect(try catalog.count() == 1)
+    try ask("DROP TABLE ziggurat_schema")
+    #expect(throws: StorageError.self) { try Catalog(postgreSQL: address) }
+    #expect(try Catalog.versions(postgreSQL: address).found == 0)
+    #expect(throws: StorageError.self) { try Catalog(postgreSQL: "postgresql://host/x?nonsense=1") }
+  }
+
+  @Test func `a server that is away is told as such, at once the second time`() throws {
+    let catalog = try Catalog(postgreSQL: "postgresql:///x?host=\(folder.path)")
+    for _ in 0..<2 {
+      do throws(StorageError) {
+        _ = try catalog.count()
+        Issue.record("nobody is there")
+      } catch { #expect(error.kind == .unreachable) }
+    }
+    #expect(!catalog.isReachable && !catalog.isWriter)
+  }
+
+  @Test(
+    arguments: [
+      ("SELECT ?", "SELECT $1"), ("(?, ?) = ?", "($1, $2) = $3"), ("?2 ?1 ?2", "$2 $1 $2"), ("none", "none"),
+      ("? ?", "$1 $2"), ("?", "$1"),
+    ])
+  func parameters(_ sql: String, _ numbered: String) {
+    #expect(PostgreSQLConnection.numbered(sql) == numbered)
+  }
+}

@@ -1,0 +1,167 @@
+"""Servers of one library in a store that share a catalog in PostgreSQL."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+from harness import Server, run
+from test_store import StoreTest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts/postgresql"
+
+
+class Database:
+    """A PostgreSQL server of a test's own."""
+
+    def __init__(self):
+        # A socket's path is short.
+        self.folder = tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp")
+        os.chmod(self.folder.name, 0o755)
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([SCRIPT, self.folder.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.address = self.process.stdout.readline().strip()
+
+    def kill(self):
+        pid = int((Path(self.folder.name) / "data/postmaster.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGKILL)
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+    def ask(self, sql: str) -> str:
+        return subprocess.run(["psql", "-qAt", self.address, "-c", sql], check=True, capture_output=True, text=True).stdout
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+        self.folder.cleanup()
+
+
+class SharedCatalog(StoreTest):
+    def setUp(self):
+        super().setUp()
+        self.database = Database()
+        self.addCleanup(lambda: self.database.close())
+
+    def migrated(self):
+        result = run("catalog", "migrate", self.database.address)
+        self.assertEqual((result.returncode, result.stdout), (0, "version 1 now\n"), result.stderr)
+
+    def eventually(self, ask, expected):
+        end = time.monotonic() + 30
+        while (found := ask()) != expected:
+            self.assertLess(time.monotonic(), end, found)
+            time.sleep(0.1)
+
+    def serve(self):
+        return Server(self.bucket, "--catalog", self.database.address)
+
+    def test_tables_are_made_and_told(self):
+        check = lambda: run("catalog", "check", self.database.address)
+        result = check()
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, "'ziggurat catalog migrate' makes them")
+        result = run("serve", self.bucket, "--catalog", self.database.address, "--port", "0")
+        self.assertEqual(result.returncode, 1)
+        self.assertOneLine(result, "it has no tables; 'ziggurat catalog migrate' makes them")
+        self.migrated()
+        self.assertEqual((check().returncode, check().stdout), (0, "version 1, as needed\n"))
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 1 already\n")
+        self.database.ask("UPDATE ziggurat_schema SET version = 99")
+        self.assertOneLine(check(), "a newer ziggurat's")
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 1 already\n")
+
+    def test_wrong_uses(self):
+        for words, told in (
+                (("catalog", "check"), "it is: ziggurat catalog"),
+                (("catalog", "drop", "postgresql://x/y"), "neither migrate nor check"),
+                (("catalog", "check", "mysql://x/y"), "not 'mysql://x/y'"),
+                (("serve", self.bucket, "--catalog", "/tmp/x"), "--catalog is postgresql://"),
+                (("index", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
+            result = run(*words)
+            self.assertEqual(result.returncode, 2, words)
+            self.assertIn(told, result.stderr)
+        result = run("catalog", "check", f"postgresql:///x?host={self.base}")
+        self.assertEqual(result.returncode, 75)
+        self.assertOneLine(result, "open the catalog")
+
+    def test_index_fills_it_and_servers_list_from_it(self):
+        self.pictures()
+        self.build()
+        self.migrated()
+        ids = sorted(self.archives_by_id())
+        result = run("index", self.bucket, "--catalog", self.database.address)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, f"{len(ids)} images\n{len(ids)} new in the catalog\n")
+        self.assertEqual(sorted(self.database.ask("SELECT id FROM image").split()), ids)
+        with Server(self.bucket) as alone, self.serve() as server:
+            expected = json.loads(alone.get("/api/images?limit=1000&fields=all").body)
+            self.eventually(lambda: json.loads(server.get("/api/images?limit=1000&fields=all").body), expected)
+            for question in ("q=a", "q=p", "sort=-size", "sort=date", "sort=title", "limit=1"):
+                path = f"/api/images?{question}"
+                self.assertEqual(json.loads(server.get(path).body), json.loads(alone.get(path).body), question)
+            self.assertEqual(server.get("/iiif/collection.json").status, alone.get("/iiif/collection.json").status)
+            result = run("index", self.bucket, "--catalog", self.database.address)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("a server keeps the catalog", result.stderr)
+
+    def archives_by_id(self) -> list[str]:
+        with Server(self.bucket) as server:
+            listed = json.loads(server.get("/api/images?limit=1000").body)["images"]
+            ids = []
+            for item in listed:
+                pages = json.loads(server.get(f"/api/images?in={quote(item["id"], safe="")}&limit=1000").body)["images"]
+                ids += [page["id"] for page in pages] if item.get("book") else [item["id"]]
+            return ids
+
+    def test_the_next_one_writes_when_the_writer_is_gone(self):
+        self.pictures()
+        self.build()
+        self.migrated()
+        writer = lambda: self.database.ask("SELECT split_part(holder, ' ', 2) FROM writer").strip()
+        with self.serve() as first:
+            self.eventually(writer, str(first.process.pid))
+            with self.serve() as second:
+                ids = self.ids(first)
+                self.assertEqual(self.ids(second), ids)
+                os.kill(first.process.pid, signal.SIGSTOP)
+                self.eventually(writer, str(second.process.pid))
+                # What comes now the second one writes down, and the first, once it goes on, reads.
+                self.photo_of_its_own("later")
+                self.build()
+                self.listed(second, ids + ["later"])
+                os.kill(first.process.pid, signal.SIGCONT)
+                self.listed(first, ids + ["later"])
+                self.assertEqual(writer(), str(second.process.pid))
+
+    def photo_of_its_own(self, name):
+        pictures = sorted(path for path in self.photos.rglob("*.jpg"))
+        (self.photos / f"{name}.jpg").write_bytes(pictures[0].read_bytes() + b"\0")
+
+    def test_while_the_database_is_away_tiles_are_served_and_lists_come_back(self):
+        self.pictures()
+        self.build()
+        self.migrated()
+        with self.serve() as server:
+            ids = self.ids(server)
+            self.eventually(lambda: self.database.ask("SELECT count(*) > 0 FROM image").strip(), "t")
+            tile = f"/tiles/{quote(ids[0], safe="")}.dzi"
+            self.assertEqual(server.get("/healthz").body, b"ok\n")
+            ids, known = self.ids(server), server.get(tile).status
+            self.database.kill()
+            answer = server.get("/api/images")
+            self.assertEqual((answer.status, answer.headers["Retry-After"]), (503, "1"))
+            self.assertIn(b"degraded", server.get("/healthz").body)
+            self.assertEqual(server.get(tile).status, known)
+            self.database.start()
+            self.eventually(lambda: server.get("/api/images").status, 200)
+            self.assertEqual(self.ids(server), ids)
+            self.assertEqual(server.get("/healthz").body, b"ok\n")
