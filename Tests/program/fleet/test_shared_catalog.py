@@ -152,14 +152,15 @@ class SharedCatalog(StoreTest):
         self.build()
         self.migrated()
         with self.serve() as server:
-            ids = self.ids(server)
             self.eventually(lambda: self.database.ask("SELECT count(*) > 0 FROM image").strip(), "t")
+            ids = self.ids(server)
+            self.assertIn("twin", ids)
             tile = "/dzi/twin.dzi"
             self.assertEqual(server.get("/healthz").body, b"ok\n")
             self.assertEqual(server.get(tile).status, 200)
             self.database.kill()
             answer = server.get("/api/images")
-            self.assertEqual((answer.status, answer.headers["Retry-After"]), (503, "1"))
+            self.assertEqual((answer.status, answer["retry-after"]), (503, "1"))
             self.assertIn(b"degraded", server.get("/healthz").body)
             self.assertEqual(server.get(tile).status, 200)
             self.database.start()
