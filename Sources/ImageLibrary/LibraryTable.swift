@@ -262,7 +262,10 @@ package struct LibraryTable: Sendable {
     while let entry = readdir(directory) {
       // Partial files begin with a dot, as do a person's hidden ones.
       guard let name = entry.pointee.name, name.utf8.first != UInt8(ascii: ".") else { continue }
-      if let ending = Self.endings.first(where: { name.hasSuffix($0) && name.utf8.count > 4 }) {
+      // A folder called `a.dzi` does not make `a_files` a folder of tiles.
+      if !entry.pointee.isFolder,
+        let ending = Self.endings.first(where: { name.hasSuffix($0) && name.utf8.count > 4 })
+      {
         let base = String(name.dropLast(4))
         if ending == ".dzi" { tileFolders.insert(base + "_files") }
         guard let id = ImageID(prefix + base) else { continue }
