@@ -13,7 +13,7 @@ enum ServedLibrary {
     Option("store-memory", "256", help: "of a library in an object store: MB of tiles that were read"),
     Option(
       "catalog", "URL",
-      help: "the listing that servers share, postgresql://USER@HOST/DATABASE; see 'ziggurat catalog'"),
+      help: "the list that servers share, postgresql://USER@HOST/DATABASE: 'ziggurat catalog'"),
   ]
 
   /// What cannot be read is told now.
