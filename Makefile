@@ -51,8 +51,8 @@ deb: standalone ## the Debian package, .build/ziggurat_VERSION_ARCHITECTURE.deb
 	@packaging/build-deb $(standalone)
 
 .PHONY: test-package
-test-package: deb test-tools ## the package in a fresh Debian 12 without a toolchain (as root; minutes)
-	@PACKAGE=$$(ls -t .build/ziggurat_*.deb | head -n 1) .cache/venv/bin/python $(scripts)/python-tests Tests/package
+test-package: deb test-tools ## the package in a fresh Debian 12 without a toolchain, and the library products as a dependency (as root; minutes)
+	@$(use_swift); PACKAGE=$$(ls -t .build/ziggurat_*.deb | head -n 1) .cache/venv/bin/python $(scripts)/python-tests Tests/package
 
 .PHONY: demo
 demo: release $(pages)/index.html ## tile PHOTOS=dir (default: Debian's wallpapers) and serve them on PORT=8080

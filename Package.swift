@@ -134,6 +134,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "cell-probe", dependencies: ["Cells", "CCell"], path: "Tests/CellProbe", swiftSettings: strict),
+    .executableTarget(
+      name: "readme-example", dependencies: ["PyramidBuilding", "TileGeometry", "TileStorage"],
+      path: "Tests/ReadmeExample", swiftSettings: strict),
     tests("CellsTests", ["Cells", "cell-probe", "TestSupport"]),
     .target(name: "TestSupport", dependencies: ["Files"], path: "Tests/TestSupport", swiftSettings: strict),
     tests("TileGeometryTests", ["TileGeometry", "TestSupport"]),
