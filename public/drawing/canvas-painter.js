@@ -53,9 +53,6 @@ export class CanvasPainter {
     this.#pyramid = null
   }
 
-  /** Makes canvases for a first view, as far as spare ones may have memory. */
-  warm() { cells(this.canvas).forEach(() => this.prepare()) }
-
   /**
    * Makes one of the canvases that will be needed, while there is time.
    * @returns {boolean} whether there may be more to make

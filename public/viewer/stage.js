@@ -5,6 +5,7 @@ import { fetchTile } from '../tiles/fetch.js'
 import { TileLoader } from '../tiles/loader.js'
 import { plannedTiles, tileKey } from '../tiles/plan.js'
 import { Camera } from './camera.js'
+import { make } from './element.js'
 
 const ARRIVALS = 100 // ms between two drawings of a view at rest
 const CACHE = 192 * 1024 * 1024 // bytes
@@ -44,15 +45,16 @@ export class Stage {
     this.loader = loader
   }
 
-  /** Code is slow the first time: it runs once while the answer is on its way. */
+  /**
+   * Code is slow the first time: it runs once while the answer is on its way. Not on the canvas that is seen, which the browser
+   * would copy for a frame that shows nothing, nor are any made ahead: their memory takes longer than the answer.
+   */
   warm() {
     if (this.source) return
     const pyramid = new Pyramid({ width: 2048, height: 2048 }, 512)
     const { viewport } = new Camera(pyramid.imageSize, this.window)
     plannedTiles(pyramid, viewport, viewport, 1)
-    this.painter.warm()
-    this.painter.paint(pyramid, viewport, 11, this.ratio, this.cache)
-    this.painter.clear()
+    new CanvasPainter(make('canvas', {})).paint(pyramid, viewport, 11, this.ratio, this.cache)
   }
 
   close() {
