@@ -1,6 +1,7 @@
 import { imageTitle } from '../sources/ziggurat.js'
 import { writing } from '../text/writing.js'
 import { editImage } from './form.js'
+import { takeOut } from './taking-out.js'
 import { deleteImages, leaveNote, offerUndo } from './trash.js'
 
 export { saveCopy } from './copying.js'
@@ -29,7 +30,7 @@ export function editingActions(page) {
       const { id } = viewer.source.details
       const result = await deleteImages([id])
       if (!result.ids.size) return viewer.say(say('notDeleted', { count: 1 }))
-      const putBack = page.remove(id)
+      const putBack = takeOut(page, id)
       if (!putBack) {
         // The gallery offers it, which is another document here.
         leaveNote(result)

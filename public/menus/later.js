@@ -1,9 +1,10 @@
 import { reading } from '../text/reading.js'
 
-const load = () => import('./view-menu.js').catch(() => null)
+/** What the first view does without: menu, dialogs, cropper, what writes a view as a picture. */
+export function loadMenus() { return import('./view-menu.js') }
 
 /** Loads it while nothing else is to be done. */
-export function loadAhead() { load() }
+export function loadAhead() { loadMenus().catch(() => {}) }
 
 /**
  * Has thumbnails shown or hidden, as the viewer's attribute says by then: not before its first picture is there.
@@ -17,13 +18,12 @@ export function stripLater(viewer, pager) {
 }
 
 /**
- * Does something with what the first view does without: menu, dialogs, cropper. It is loaded once somebody asks for it
- * or the first picture is complete.
+ * Does something with what the first view does without. It is loaded once somebody asks for it or the first picture is complete.
  * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer is told where it cannot be had
  * @param {(menus: typeof import('./view-menu.js')) => void} act
  */
 export async function later(viewer, act) {
-  const menus = await load()
+  const menus = await loadMenus().catch(() => null)
   if (!menus) return viewer.say(reading(viewer)('notLoaded'))
   await menus.styledMenus(viewer.shadowRoot)
   act(menus)

@@ -10,6 +10,7 @@ import { showDownloads } from './download.js'
 import { showMenu } from './menu.js'
 import { canShare, copy, saveView, share, viewAddress } from './share.js'
 
+export { snapshot } from '../drawing/snapshot.js'
 export { showFilmstrip } from '../paging/filmstrip.js'
 export { styledMenus } from './style.js'
 

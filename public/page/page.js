@@ -52,6 +52,8 @@ export class PicturePage {
   /** The id of the picture that is shown, or about to be. */
   get id() { return this.album && this.album.ids.length > 1 ? this.album.ids[this.viewer.index] : this.first }
 
+  get isEnded() { return this.#ended.signal.aborted }
+
   /** @param {string} id of an element of the page */
   find(id) { return this.box.querySelector(`#${id}`) }
 
@@ -166,7 +168,7 @@ export class PicturePage {
     const { in: book, viewingDirection } = this.viewer.source.details
     if (book ? this.album?.book === book : this.album) return
     const found = await (book ? bookAlbum(book, id) : libraryAlbum(id)).catch(() => null)
-    if (found && this.id === id && !this.#ended.signal.aborted) this.#leafThrough({ ...found, viewingDirection })
+    if (found && this.id === id && !this.isEnded) this.#leafThrough({ ...found, viewingDirection })
   }
 
   /** @param {Album} album */
@@ -199,33 +201,14 @@ export class PicturePage {
     const { writable, spaceWritable } = await session()
     const mayWrite = id.startsWith('~/') ? spaceWritable : writable
     const editing = mayWrite ? await import('../editing/viewing.js') : null
-    if (this.id !== id || this.#ended.signal.aborted) return
+    if (this.id !== id || this.isEnded) return
     this.viewer.actions = editing?.editingActions(this) ?? []
     // Of what is private the server makes none.
     this.viewer.saveCopy = editing && writable && !id.startsWith('~/') ? (wish) => editing.saveCopy(this, wish) : null
   }
 
-  /**
-   * Takes a picture that was deleted out of the album, and goes on to the next one, or the last.
-   * @param {string} id
-   * @returns {(() => void) | null} brings it back, and to where it was; null where there is no other picture to show
-   */
-  remove(id) {
-    const { album } = this
-    const index = album?.ids.indexOf(id) ?? -1
-    if (index < 0 || album.ids.length < 2) return null
-    this.#follow({ ...album, ids: album.ids.toSpliced(index, 1), total: album.total - 1, index: Math.min(index, album.ids.length - 2) })
-    this.changed()
-    return () => {
-      this.changed()
-      if (this.#ended.signal.aborted) return
-      const { ids, total } = this.album
-      this.#follow({ ...this.album, ids: ids.toSpliced(index, 0, id), total: total + 1, index })
-    }
-  }
-
   /** Another album, opened at its picture. @param {Album} album */
-  #follow(album) {
+  follow(album) {
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
     this.viewer.open(apiURL(this.id))

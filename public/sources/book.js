@@ -1,3 +1,4 @@
+import { boundedText } from './bounded.js'
 import { openSource } from './open.js'
 
 /** At most this many lists of pages, each as long as the server makes it. */
@@ -17,7 +18,7 @@ export async function bookSource({ id, cover }, address, signal) {
     list.search = new URLSearchParams({ in: id, ...cursor && { cursor } })
     const answer = await fetch(list, { signal })
     if (!answer.ok) throw Object.assign(new Error(`${answer.status} for ${list}`), { status: answer.status })
-    const { images, next } = await answer.json()
+    const { images, next } = JSON.parse(await boundedText(answer))
     pages.push(...images.map((image) => image.id))
     if (!next) break
     cursor = next

@@ -1,3 +1,6 @@
+/** Bytes of one tile, description or picture: whoever sends more of it sends something else. */
+export const MOST = 64 << 20
+
 /** An answer, or what is made of it, has more bytes than it may. */
 export class TooLong extends Error {}
 
@@ -12,23 +15,57 @@ export function counted(most, what) {
   return new TransformStream({
     transform(piece, controller) {
       count += piece.length
-      if (count > most) throw new TooLong(`${what} has more than ${most} bytes`)
+      if (count > most) throw tooLong(most, what)
       controller.enqueue(piece)
     },
   })
 }
 
 /**
- * An answer's bytes, of which no more are read than there may be: whoever sends them is a stranger.
+ * An answer's bytes as they come, of which no more are read than there may be: whoever sends them is a stranger.
  * @param {Response} answer
- * @param {number} most bytes
- * @param {string} what it is, for the error's message
+ * @param {number} [most] bytes
+ * @param {string} [what] it is, for the error's message
+ * @returns {Promise<Uint8Array[]>} pieces, one after the other
+ * @throws {TooLong}
+ */
+export async function boundedPieces({ body, headers, url }, most = MOST, what = url) {
+  const pieces = []
+  if (!body) return pieces
+  const reader = body.getReader()
+  let isTooLong = Number(headers.get('content-length')) > most
+  for (let count = 0; !isTooLong; isTooLong = count > most) {
+    const { value, done } = await reader.read()
+    if (done) return pieces
+    count += value.length
+    pieces.push(value)
+  }
+  await reader.cancel()
+  throw tooLong(most, what)
+}
+
+/**
+ * The same in one piece.
+ * @param {Response} answer
+ * @param {number} [most] bytes
+ * @param {string} [what] it is, for the error's message
  */
 export async function boundedBytes(answer, most, what) {
-  if (Number(answer.headers.get('content-length')) > most) {
-    await answer.body?.cancel()
-    throw new TooLong(`${what} has more than ${most} bytes`)
+  const pieces = await boundedPieces(answer, most, what)
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
   }
-  if (!answer.body) return new Uint8Array(0)
-  return new Uint8Array(await new Response(answer.body.pipeThrough(counted(most, what))).arrayBuffer())
+  return bytes
 }
+
+/**
+ * The same as text.
+ * @param {Response} answer
+ */
+export async function boundedText(answer) { return new TextDecoder().decode(await boundedBytes(answer)) }
+
+/** @param {number} most bytes @param {string} what */
+function tooLong(most, what) { return new TooLong(`${what} has more than ${most} bytes`) }

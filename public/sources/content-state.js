@@ -1,3 +1,5 @@
+import { boundedText } from './bounded.js'
+
 /**
  * A IIIF content state as links have it: base64url of percent-encoded JSON (Content State API 1.0, section 6).
  * @param {string} text
@@ -24,7 +26,7 @@ export async function stateSource(state, signal) {
   const answer = await fetch(address, { signal })
   if (!answer.ok) throw Object.assign(new Error(`${answer.status} for ${address}`), { status: answer.status })
   const { manifestSource } = await import('./manifest.js')
-  const source = await manifestSource(await answer.json(), address, signal, resource.type === 'Canvas' ? canvas : undefined)
+  const source = await manifestSource(JSON.parse(await boundedText(answer)), address, signal, resource.type === 'Canvas' ? canvas : undefined)
   const selected = [target.selector].flat()[0]?.value ?? fragment
   const numbers = /xywh=(?:pixel:)?([\d.]+),([\d.]+),([\d.]+),([\d.]+)/.exec(selected ?? '')?.slice(1).map(Number)
   if (!numbers || !(numbers[2] > 0 && numbers[3] > 0)) return source

@@ -1,4 +1,5 @@
 import { Pyramid } from '../geometry/pyramid.js'
+import { boundedPieces, boundedText } from './bounded.js'
 import { described } from './open.js'
 
 /**
@@ -53,7 +54,7 @@ async function picture(body, address, signal) {
     const info = new URL(`${idOf(service).replace(/\/$/, '')}/info.json`, address)
     const answer = await fetch(info, { signal })
     if (!answer.ok) throw Object.assign(new Error(`${answer.status} for ${info}`), { status: answer.status })
-    return described(await answer.json(), info, signal)
+    return described(JSON.parse(await boundedText(answer)), info, signal)
   }
   const url = new URL(idOf(body), address).href
   const { width, height } = body.width > 0 && body.height > 0 ? body : await sizeOf(url, signal)
@@ -65,7 +66,7 @@ async function picture(body, address, signal) {
 }
 
 async function sizeOf(url, signal) {
-  const bitmap = await createImageBitmap(await (await fetch(url, { signal })).blob())
+  const bitmap = await createImageBitmap(new Blob(await boundedPieces(await fetch(url, { signal }))))
   const { width, height } = bitmap
   bitmap.close()
   return { width, height }

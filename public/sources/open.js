@@ -1,3 +1,4 @@
+import { boundedText } from './bounded.js'
 import { firstView } from './first-view.js'
 import { tryFormats } from './formats.js'
 import { zigguratSource } from './ziggurat.js'
@@ -24,7 +25,7 @@ export async function openSource(what, signal, look) {
   // What was changed a moment ago is seen, whatever the browser has.
   const answer = await fetch(address, { signal, cache: 'no-cache' })
   if (!answer.ok) throw Object.assign(new Error(answer.status), { status: answer.status })
-  const text = await answer.text()
+  const text = await boundedText(answer)
   if (text.trimStart().startsWith('<')) return (await import('./deep-zoom.js')).deepZoomSource(text, address)
   return described(JSON.parse(text), address, signal)
 }

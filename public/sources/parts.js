@@ -1,9 +1,11 @@
+import { MOST, TooLong } from './bounded.js'
+
 /**
  * The parts of an answer with many, as `viewport.tiles` is, each behind its length in 4 bytes, big-endian. They are taken from
  * the bytes as these come: what a `Blob` would hold has to be asked for from another process.
  * @param {ReadableStreamDefaultReader<Uint8Array>} reader the answer's
  * @yields {Uint8Array} a part, once it is there
- * @throws {Error} where the answer ends before the part does
+ * @throws {Error} where the answer ends before the part does, or says that it is longer than any is
  */
 export async function* partsOf(reader) {
   let rest = new Uint8Array(0)
@@ -22,5 +24,9 @@ export async function* partsOf(reader) {
     }
     return bytes
   }
-  for (;;) yield take(new DataView((await take(4)).buffer).getUint32(0))
+  for (;;) {
+    const length = new DataView((await take(4)).buffer).getUint32(0)
+    if (length > MOST) throw new TooLong(`a part has more than ${MOST} bytes`)
+    yield take(length)
+  }
 }

@@ -1,75 +1,60 @@
 /** What an element needs to stay at a place of the image, all in image pixels: its top left corner, and its size if it has one. */
-const PLACE = ['data-x', 'data-y', 'data-width', 'data-height']
-
-/** CSS pixels that a click may stray. */
-const STILL = 9
+export const PLACE = ['data-x', 'data-y', 'data-width', 'data-height']
 
 /**
- * Keeps children of a viewer at their places of the image: those with `data-x` and `data-y`, which grow with it where they
- * have `data-width` and `data-height`. What moves and zooms the picture passes through them; what is clicked is theirs.
+ * Keeps children of a viewer at their places of the image: those with `data-x` and `data-y`. What does so is loaded once there
+ * are some; they are shown from then on.
  */
 export class Overlays {
+  /** @type {import('./placing.js').Placing | null} */
+  #placing = null
+  /** @type {import('../geometry/viewport.js').Viewport | null} */
+  #viewport = null
+  #isLoading = false
+
   /**
    * @param {HTMLElement} host the viewer
    * @param {HTMLElement} slot where they are shown
    * @param {HTMLElement} surface what hears pointers, and takes them for itself until they lift
    */
-  constructor(host, slot, surface) {
-    Object.assign(this, { host, slot, viewport: null, pressed: null })
-    slot.addEventListener('pointerdown', (event) => {
-      const { clientX: x, clientY: y } = event
-      this.pressed = { target: event.composedPath()[0], x, y }
-    })
-    // A click is then the surface's, too, and not of what was pressed.
-    surface.addEventListener('click', (event) => {
-      const { pressed } = this
-      this.pressed = null
-      if (!pressed || event.composedPath().includes(pressed.target)) return
-      if (Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < STILL) pressed.target.click()
-    })
-  }
+  constructor(host, slot, surface) { Object.assign(this, { host, slot, surface }) }
 
-  /** Follows children that come, go or are placed anew. */
+  /** Follows children that come, go or are placed anew. @param {AbortSignal} signal ends it */
   watch(signal) {
-    const observer = new MutationObserver(() => this.show(this.viewport))
+    const observer = new MutationObserver(() => this.show(this.#viewport))
     observer.observe(this.host, { childList: true, subtree: true, attributeFilter: PLACE })
     signal.addEventListener('abort', () => observer.disconnect())
+    if (this.host.childElementCount) this.#load()
   }
 
   /** Places them in a viewport, or hides them where there is none. */
   show(viewport) {
-    this.viewport = viewport
-    this.slot.hidden = !viewport
-    if (!viewport) return
-    for (const element of this.host.children) {
-      const [x, y, width, height] = PLACE.map((name) => parseFloat(element.getAttribute(name)))
-      if (Number.isFinite(x + y)) place(element, viewport, { x, y, width, height })
-    }
+    this.#viewport = viewport
+    this.slot.hidden = !viewport || !this.#placing
+    if (!viewport || !this.host.childElementCount) return
+    if (this.#placing) this.#placing.show(viewport)
+    else this.#load()
+  }
+
+  async #load() {
+    if (this.#isLoading) return
+    this.#isLoading = true
+    const placing = await import('./placing.js').catch(() => null)
+    // Where it cannot be had, the next move asks again.
+    this.#isLoading = false
+    if (!placing) return
+    this.#placing ??= new placing.Placing(this.host, this.slot, this.surface)
+    this.show(this.#viewport)
   }
 }
 
-function place(element, viewport, { x, y, width, height }) {
-  const { turn, scale } = viewport
-  const at = viewport.viewportPoint({ x, y })
-  const isRegion = width >= 0 && height >= 0
-  const { style } = element
-  style.position = 'absolute'
-  style.inset = '0 auto auto 0'
-  style.transformOrigin = '0 0'
-  if (isRegion) {
-    style.boxSizing = 'border-box'
-    style.width = `${width * scale}px`
-    style.height = `${height * scale}px`
-  }
-  // A region turns with the picture; a pin stays upright.
-  const mirror = turn.isFlipped ? -1 : 1
-  const turned = isRegion ? `matrix(${mirror * turn.cosine}, ${mirror * turn.sine}, ${-turn.sine}, ${turn.cosine}, ${at.x}, ${at.y})`
-    : `translate(${at.x}px, ${at.y}px)`
-  style.transform = turned
-}
-
-/** Whether a point of the viewer, in its CSS pixels, is on one of its overlays that can be pressed. */
+/**
+ * Whether a point of the viewer is on one of its overlays that can be pressed.
+ * @param {HTMLElement} host the viewer
+ * @param {{ x: number, y: number }} point its CSS pixels
+ */
 export function isOverlaid(host, { x, y }) {
+  if (!host.childElementCount) return false
   const box = host.getBoundingClientRect()
   const [left, top] = [box.left + host.clientLeft + x, box.top + host.clientTop + y]
   const under = host.getRootNode().elementsFromPoint(left, top)

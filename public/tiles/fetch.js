@@ -1,3 +1,4 @@
+import { boundedPieces, TooLong } from '../sources/bounded.js'
 import { MissingTile } from './loader.js'
 import { tileKey } from './plan.js'
 
@@ -15,7 +16,10 @@ export async function fetchBitmap(url, signal) {
     if (answer.status < 500 && ![408, 425, 429].includes(answer.status)) throw new MissingTile(text)
     throw new Error(text)
   }
-  return bitmapOf(await answer.blob(), url)
+  const pieces = await boundedPieces(answer).catch((error) => {
+    throw error instanceof TooLong ? new MissingTile(error.message) : error
+  })
+  return bitmapOf(new Blob(pieces), url)
 }
 
 function bitmapOf(blob, name) {

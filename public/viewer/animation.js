@@ -1,7 +1,10 @@
 import { levelMatrix } from '../drawing/mosaic.js'
+import { boundedBytes } from '../sources/bounded.js'
 import { make } from './element.js'
 
 const PAUSE = 100 // ms, of frames that tell no time
+/** Bytes of a file that is held whole to be played. */
+const MOST_ANIMATION = 512 << 20
 
 /** A moving picture, drawn over its first frame's tiles and moved with them, by an `ImageDecoder` where the browser has one. */
 export class Animation {
@@ -23,7 +26,7 @@ export class Animation {
     if (globalThis.ImageDecoder) {
       const response = await fetch(url, { signal: this.closed.signal })
       if (!response.ok) return
-      this.decoder = new ImageDecoder({ data: await response.arrayBuffer(), type })
+      this.decoder = new ImageDecoder({ data: await boundedBytes(response, MOST_ANIMATION), type })
       await Promise.all([this.decoder.tracks.ready, this.decoder.completed])
       this.count = this.decoder.tracks.selectedTrack.frameCount
     } else {

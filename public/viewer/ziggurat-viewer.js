@@ -1,6 +1,5 @@
-import { snapshot } from '../drawing/snapshot.js'
 import { listen } from '../gestures/surface.js'
-import { loadAhead, stripLater } from '../menus/later.js'
+import { loadAhead, loadMenus, stripLater } from '../menus/later.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
 import { LIMITING, limits, watchSize } from '../steering/measuring.js'
@@ -253,7 +252,9 @@ export class ZigguratViewer extends Steered {
     this.goTo(this.index + way)
   }
 
-  snapshot(type = 'image/png') { return snapshot(this.#shell.canvas, this.#animation, this.#stage.ratio, type) }
+  async snapshot(type = 'image/png') {
+    return (await loadMenus()).snapshot(this.#shell.canvas, this.#animation, this.#stage.ratio, type)
+  }
 
   run(command) {
     if (this.#shell.root.querySelector('dialog')) return false
@@ -290,10 +291,10 @@ export class ZigguratViewer extends Steered {
       navigator.open(this.source.pyramid.imageSize, whole)
       navigator.show(this.viewport)
     }
-    this.#pager.preload()
-    setTimeout(loadAhead)
     this.#tell('complete')
     if (this.isSharp) this.#tell('sharp')
+    this.#pager.preload()
+    setTimeout(loadAhead)
   }
 
   #tell(type) { this.dispatchEvent(new Event(type)) }
