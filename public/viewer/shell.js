@@ -72,6 +72,13 @@ export class Shell {
     if (this.hasName === false) this.root.host.ariaLabel = title || this.words('viewer')
   }
 
+  /** Shows what moves instead of the canvas, or the canvas again. @param {Element} element @param {boolean} isOn */
+  cover(element, isOn) {
+    if (isOn) this.canvas.after(element)
+    else element.remove()
+    this.canvas.hidden = isOn
+  }
+
   /** Says something about the picture, in the middle. @param {string} words @param {number} [time] ms; without it, for good */
   say(words, time = 0) {
     clearTimeout(this.noticeTimer)

@@ -227,11 +227,8 @@ export class ZigguratViewer extends Steered {
     this.#shell.controls.showMotion(null)
     this.#shell.canvas.hidden = false
   }
-  cover(element, isOn) {
-    if (isOn) this.#shell.canvas.after(element)
-    else element.remove()
-    this.#shell.canvas.hidden = isOn
-  }
+
+  cover(element, isOn) { this.#shell.cover(element, isOn) }
 
   async #look(view) {
     await this.#size
