@@ -58,16 +58,16 @@ export function inscribed(frame, ratio) {
 }
 
 /**
- * The frame on the nearest borders of pixels, within the image and at least one pixel wide and high.
+ * The frame on borders of pixels, within the image and at least one pixel wide and high. Wherever it is moved its size stays.
  * @param {{ x: number, y: number, width: number, height: number }} frame image pixels
  * @param {{ width: number, height: number }} image
  */
 export function wholePixels(frame, image) {
-  const x = between(Math.round(frame.x), 0, image.width - 1)
-  const y = between(Math.round(frame.y), 0, image.height - 1)
-  const right = between(Math.round(frame.x + frame.width), x + 1, image.width)
-  const bottom = between(Math.round(frame.y + frame.height), y + 1, image.height)
-  return { x, y, width: right - x, height: bottom - y }
+  const width = between(Math.round(frame.width), 1, image.width)
+  const height = between(Math.round(frame.height), 1, image.height)
+  return {
+    x: between(Math.round(frame.x), 0, image.width - width), y: between(Math.round(frame.y), 0, image.height - height), width, height,
+  }
 }
 
 /** The value that is nearest and within; the lower bound where there is nothing between. @param {number} value @param {number} low @param {number} high */

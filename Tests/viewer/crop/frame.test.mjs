@@ -67,6 +67,19 @@ test('the result is whole pixels within the image', () => {
   }
 })
 
+test('a frame that is moved as a whole keeps its size in pixels, and what touches an edge of the image still does', () => {
+  for (const { frame, dx, dy } of pulls(2000, 4)) {
+    const { width, height } = wholePixels(frame, IMAGE)
+    const moved = drawn(frame, MIDDLE, dx, dy, IMAGE, { least: 64, ratio: null })
+    const after = wholePixels(moved, IMAGE)
+    assert.deepEqual([after.width, after.height], [width, height])
+    assert.ok(Math.abs(after.x - moved.x) <= 1 && Math.abs(after.x + after.width - moved.x - moved.width) <= 1)
+    if (moved.x === 0) assert.equal(after.x, 0)
+    if (Math.abs(moved.x + moved.width - IMAGE.width) < 1e-6) assert.equal(after.x + after.width, IMAGE.width)
+    if (Math.abs(moved.y + moved.height - IMAGE.height) < 1e-6) assert.equal(after.y + after.height, IMAGE.height)
+  }
+})
+
 test('a crop has its IIIF address: region, full resolution, mirror and turn', () => {
   const service = 'https://example.org/iiif/3/a%2Fb'
   const frame = { x: 10.2, y: 20, width: 300, height: 199.6 }
