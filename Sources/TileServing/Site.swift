@@ -65,7 +65,7 @@ package final class Site: Sendable {
     (self.gate, self.access) = (gate, access)
     (self.library, self.uploads, self.identity) = (library, uploads, identity)
     self.rendering = rendering
-    cacheWords = CacheWords(maxAge: access.tileMaxAge)
+    cacheWords = CacheWords(maxAge: access.tileMaxAge, isBehindEdge: access.isBehindEdge)
     (self.viewportSide, self.version) = (viewportSide, version)
     var options = TileRenderer.Options()
     (options.quality, options.cacheBytes) = (rendering.quality, rendering.cacheBytes / 2)
@@ -231,7 +231,7 @@ package final class Site: Sendable {
     let (isInSpace, hasSpaces) = (visitor.space != nil, access.spaces != nil)
     // Two who edit one image at once are told, in a space as in the library.
     let isImage = request.rawPath.starts(with: "/api/images/".utf8)
-    return answer.map { response in
+    return answer.map { [isBehindEdge = access.isBehindEdge] response in
       var response = response.compressed(for: encoding)
       // All of them may tell of a space: what is the same for everybody is not kept either.
       if isInSpace {
@@ -239,7 +239,7 @@ package final class Site: Sendable {
           keepingTag: isImage && response["Content-Type"] == "application/json")
       }
       if hasSpaces { response.vary(by: "Cookie") }
-      return response
+      return isBehindEdge ? response.atEdge : response
     }
   }
 }

@@ -1,17 +1,30 @@
-"""Servers of others in front of ours: a port that is free, and a process that answers or says why not."""
+"""Servers of others in front of ours: a port that is free, a certificate, and a process that answers or says why not."""
 
+import functools
 import socket
 import subprocess
 import tempfile
 import time
 import unittest
 from collections.abc import Callable
+from pathlib import Path
+
+from harness import folder
 
 
 def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]
+
+
+@functools.cache
+def certificate() -> tuple[Path, Path]:
+    place = folder("certificate")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", place / "key.pem", "-out", place / "cert.pem"],
+                   check=True, capture_output=True)
+    return place / "cert.pem", place / "key.pem"
 
 
 def start(test: unittest.TestCase, answers: Callable[[], bool], *command, **options) -> None:

@@ -25,6 +25,8 @@ package struct Access: Sendable {
 
   /// Seconds that tiles may be kept without asking again, whose URLs name no generation.
   package var tileMaxAge = 0
+  /// Whether a shared cache stands in front, which is told what it may keep and by which key it forgets.
+  package var isBehindEdge = false
   /// Whether `/metrics` is answered by listeners for monitors alone.
   package var hidesMetrics = false
 

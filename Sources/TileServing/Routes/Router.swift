@@ -147,7 +147,7 @@ struct Router {
       try place.library.archive(place.id).map { (id, $0) }
     }
     return switch found {
-    case .success(let (id, archive)): answer(id, archive)
+    case .success(let (id, archive)): keyed(answer(id, archive), id)
     case .failure(let refusal): .now(refusal.response)
     }
   }
@@ -196,7 +196,7 @@ struct Router {
     switch found {
     case .failure(let refusal): return refusal.response
     case .success(let found):
-      let response = answer(found.entry, found.archive)
+      let response = keyed(answer(found.entry, found.archive), found.entry.id)
       return found.entry.isWordless ? response.forNow : response
     }
   }

@@ -1,17 +1,36 @@
 /// What Cache-Control says of answers with pixels.
 struct CacheWords: Sendable {
-  private static let pinned: StaticString = "public, max-age=31536000, immutable"
+  private let pinned: [CChar]
   private let unpinned: [CChar]
 
-  /// - Parameter maxAge: seconds that pixels may be kept whose URL does not pin them.
-  init(maxAge: Int) {
-    unpinned = Array((maxAge == 0 ? "public, no-cache" : "public, max-age=\(maxAge)").utf8CString)
+  /// What a shared cache is told of what may change: two seconds are few enough that nobody sees an edit late, and
+  /// enough that a crowd's requests become one. Where no server answers it may stand in for ten minutes (RFC 5861), as
+  /// long as servers do for their database.
+  static let edge = "s-maxage=2, stale-if-error=600"
+
+  /// The same of what its URL pins: after a day a purge that never came is made up for.
+  private static let pinnedEdge = "s-maxage=86400, stale-if-error=600"
+
+  /// - Parameters:
+  ///   - maxAge: seconds that pixels may be kept whose URL does not pin them.
+  ///   - isBehindEdge: a shared cache keeps them, too, which would keep nothing that is `no-cache`.
+  init(maxAge: Int, isBehindEdge: Bool = false) {
+    let words =
+      switch (maxAge, isBehindEdge) {
+      case (0, false): "public, no-cache"
+      case (0, true): "public, max-age=0, must-revalidate, \(Self.edge)"
+      case (_, false): "public, max-age=\(maxAge)"
+      case (_, true): "public, max-age=\(maxAge), \(Self.edge)"
+      }
+    unpinned = Array(words.utf8CString)
+    pinned = Array(
+      "public, max-age=31536000, immutable\(isBehindEdge ? ", \(Self.pinnedEdge)" : "")".utf8CString)
   }
 
   /// The header's value, with a NUL behind it.
   func with<Result>(_ lifetime: CacheLifetime, _ use: (UnsafePointer<CChar>) -> Result) -> Result {
     switch lifetime {
-    case .pinned: use(UnsafeRawPointer(Self.pinned.utf8Start).assumingMemoryBound(to: CChar.self))
+    case .pinned: pinned.withUnsafeBufferPointer { use($0.baseAddress!) }
     case .revalidated: unpinned.withUnsafeBufferPointer { use($0.baseAddress!) }
     }
   }

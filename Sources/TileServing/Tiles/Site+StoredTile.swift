@@ -32,7 +32,7 @@ extension Site {
         id = UnsafeRawBufferPointer(rebasing: id[ImageID.privateMark.utf8CodeUnitCount...])
       }
       let limits = rendering.limits
-      guard let archive = Self.archive(id, of: request, path, in: library),
+      guard let (archive, idLength) = Self.archive(id, of: request, path, in: library),
         case let place = request.place(in: archive.pyramid, limits), case .stored(let address) = place,
         let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
         request.format == PictureFormat(archive.format),
@@ -43,21 +43,24 @@ extension Site {
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
           stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
           link: request.link(path, to: place, in: archive.pyramid, limits),
-          isPrivate: isPrivate || gate != nil))
+          isPrivate: isPrivate || gate != nil,
+          surrogate: access.isBehindEdge && !isPrivate
+            ? SurrogateKey(of: UnsafeRawBufferPointer(rebasing: id[..<idLength])) : nil))
     }
   }
 
-  /// Nil, too, where it cannot be read.
+  /// The image's archive and how much of `id` is the image's id; nil, too, where it cannot be read.
   @inline(__always)
   private static func archive(
     _ id: UnsafeRawBufferPointer, of request: TileRequest, _ path: RawPath, in library: Library
-  ) -> TileArchive? {
+  ) -> (TileArchive, idLength: Int)? {
     do throws(StorageError) {
-      if let archive = try library.archive(id) { return archive }
+      if let archive = try library.archive(id) { return (archive, id.count) }
       // Endings of files' names have no escapes.
       let length = request.endingLength(path)
       guard length > 0, length < id.count else { return nil }
-      return try library.archive(UnsafeRawBufferPointer(rebasing: id.dropLast(length)))
+      let name = UnsafeRawBufferPointer(rebasing: id.dropLast(length))
+      return try library.archive(name).map { ($0, name.count) }
     } catch { return nil }
   }
 

@@ -77,6 +77,7 @@ extension Site {
       let lifetime = CacheLifetime(
         tile.generation, asked: CacheLifetime.generation(in: query), mayChange: tile.stamp != 0)
       cacheWords.with(lifetime) { add("Cache-Control", $0) }
+      tile.surrogate?.withText { add("Surrogate-Key", $0) }
     } else {
       add("Cache-Control", "no-store")
     }

@@ -19,6 +19,8 @@ package struct TileReply {
   var link: IIIFTileLink?
   /// For no cache and no other site's page.
   let isPrivate: Bool
+  /// By which a shared cache in front forgets it; nil without one.
+  let surrogate: SurrogateKey?
 }
 
 /// What a path asks for on the way that needs no strings.

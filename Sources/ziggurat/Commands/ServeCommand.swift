@@ -63,6 +63,7 @@ enum ServeCommand: Command {
     let build = try ServeBuild(arguments, pictures: operand)
     let folder = build?.library ?? operand
     try ServedLibrary.check(folder, arguments)
+    try ListenOptions.check(arguments)
     let hosts = try hosts(arguments)
     let port = try arguments.int("port", in: 0...65535) ?? 8080
     let cores = ProcessInfo.processInfo.activeProcessorCount
@@ -160,6 +161,7 @@ enum ServeCommand: Command {
     }
     // Of a private space no image is named.
     if !isPrivate { library.faults.observe { Output.error($0) } }
+    let purging = EdgePurging(places.caches, of: library)
     let catalogued = WakeUps()
     StartedThread.needed {
       // What fails now is tried again with the next round.
@@ -168,7 +170,9 @@ enum ServeCommand: Command {
       while true {
         library.waitForChange()
         let start = ContinuousClock.now
-        if library.refresh() { _ = try? library.updateCatalog() }
+        let needsUpdate = library.refresh()
+        purging.look(at: library)
+        if needsUpdate { _ = try? library.updateCatalog() }
         site.purgeDeleted()
         // However much happens, most of the time is others'.
         let cost = ContinuousClock.now - start
@@ -221,6 +225,7 @@ enum ServeCommand: Command {
     }
     signals.release()
     listener.stop(grace: 10)
+    purging.stop()
     tiling?.stop()
     build?.stop()
     space?.wipeKeys()

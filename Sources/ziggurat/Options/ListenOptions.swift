@@ -1,4 +1,5 @@
 import HTTPListening
+import ObjectStore
 import TileServing
 
 /// Where a server listens besides its host and port, and where it writes what it answered.
@@ -12,6 +13,12 @@ struct ListenOptions {
       help: "answer /metrics there alone, and not where everybody asks"),
     Option("log-file", "FILE", help: "write the lines of --log there; SIGHUP opens it anew"),
     Option(
+      "edge",
+      help: "a shared cache stands in front: it may keep answers for two seconds, and has keys to forget by"),
+    Option(
+      "edge-purge", "URL", isList: true,
+      help: "caches that are asked (PURGE) to forget images which are gone; implies --edge"),
+    Option(
       "tile-max-age", "0", help: "seconds that a tile may be kept unasked, whose URL names no generation"),
   ]
 
@@ -22,6 +29,8 @@ struct ListenOptions {
   private let handed: [HandedSocket.Place]
   let monitors: (host: String, port: Int)?
   let logFile: String?
+  /// Which forget images that are gone.
+  let caches: [EdgeCache]
 
   init(
     _ arguments: Arguments, hosts: [String], handed: [HandedSocket.Place], into access: inout Access
@@ -43,6 +52,8 @@ struct ListenOptions {
     let isOfFiles = handed.allSatisfy { if case .path = $0 { true } else { false } }
     monitors = try Self.monitors(arguments)
     access.hidesMetrics = monitors != nil
+    caches = try Self.caches(arguments)
+    access.isBehindEdge = try arguments.flag("edge") || !caches.isEmpty
     access.tileMaxAge = try arguments.int("tile-max-age", in: 0...31_536_000) ?? 0
     logFile = arguments.string("log-file")
     if logFile != nil, arguments.string("log") ?? "none" == "none" {
@@ -66,6 +77,25 @@ struct ListenOptions {
   /// Sockets of the file system, wherever they are from.
   var allPaths: [String] {
     paths + handed.compactMap { if case .path(let path) = $0 { path } else { nil } }
+  }
+
+  /// Refuses what goes with what everybody may see alone.
+  static func check(_ arguments: Arguments) throws(UsageError) {
+    let isBehindEdge = try arguments.flag("edge") || arguments.string("edge-purge") != nil
+    guard isBehindEdge, try arguments.flag("space") else { return }
+    throw UsageError("--space and --edge do not go together: nothing private is kept by caches")
+  }
+
+  private static func caches(_ arguments: Arguments) throws(UsageError) -> [EdgeCache] {
+    guard let text = arguments.string("edge-purge") else { return [] }
+    let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let caches = words.compactMap(EdgeCache.init)
+    guard caches.count == words.count else {
+      throw UsageError(
+        "\(arguments.spelled("edge-purge")) is '\(text)'; it takes addresses such as http://127.0.0.1:6081/, with "
+          + "commas between")
+    }
+    return caches
   }
 
   private static func monitors(

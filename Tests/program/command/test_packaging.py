@@ -1,6 +1,5 @@
 """What stands in packaging/: fronts that pass everything on as it is, a unit that holds, an image that has what it needs."""
 
-import functools
 import ipaddress
 import json
 import os
@@ -11,6 +10,7 @@ import unittest
 from pathlib import Path
 
 import fronts
+from fronts import certificate
 from harness import BINARY, ROOT, Server, ServerTest, folder, photo, run
 from upload_client import TOKEN, TYPE, metadata, serve
 
@@ -24,15 +24,6 @@ TARGETS = ["/", "/healthz", "/api/images", "/iiif/presentation/3/collection", "/
         "/iiif/3/{}/full/%5E!800,800/!90/gray.png", "/iiif/2/{}/pct:10,10,50,50/200,/22.5/default.png", "/xyz/{}/0/0/0.jpg",
         "/iip?FIF={}&JTL=0,0", "/iip?FIF={}&OBJ=IIP,1.0&OBJ=Max-size", "/zoomify/{}/TileGroup0/0-0-0.jpg", "/iiif/presentation/3/{}/manifest", "/view/{}",
         "/api/images/{}/viewport?width=300&height=200&x=-5", "/api/images/{}/viewport.tiles?width=300&height=200")]
-
-
-@functools.cache
-def certificate() -> tuple[Path, Path]:
-    place = folder("certificate")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                    "-addext", "subjectAltName=DNS:localhost", "-keyout", place / "key.pem", "-out", place / "cert.pem"],
-                   check=True, capture_output=True)
-    return place / "cert.pem", place / "key.pem"
 
 
 class Fronts(ServerTest):

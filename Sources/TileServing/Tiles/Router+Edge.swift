@@ -1,0 +1,40 @@
+import Files
+import HTTPMessages
+
+/// What a shared cache in front of servers is told.
+extension Router {
+  /// The answer with the key by which a shared cache forgets all that tells of the image.
+  /// - Parameter id: of the image that was found, however it was asked for.
+  func keyed(_ answer: Answer, _ id: ImageID) -> Answer {
+    guard let key = edgeKey(id) else { return answer }
+    return answer.map { $0.keyed(key) }
+  }
+
+  func keyed(_ response: Response, _ id: ImageID) -> Response { edgeKey(id).map(response.keyed) ?? response }
+
+  /// Nil without such a cache, and of images that none keeps.
+  private func edgeKey(_ id: ImageID) -> SurrogateKey? {
+    site.access.isBehindEdge && !id.isPrivate ? SurrogateKey(of: id.text) : nil
+  }
+}
+
+extension Response {
+  fileprivate func keyed(_ key: SurrogateKey) -> Response {
+    guard isForAll else { return self }
+    var answer = self
+    answer["Surrogate-Key"] = key.text
+    return answer
+  }
+
+  /// The same answer for a shared cache: what may change is kept there for a moment, as tiles are.
+  var atEdge: Response {
+    guard isForAll, let words = self["Cache-Control"],
+      !["immutable", "no-cache", "s-maxage"].contains(where: words.contains)
+    else { return self }
+    var answer = self
+    answer["Cache-Control"] = "\(words), \(CacheWords.edge)"
+    return answer
+  }
+
+  private var isForAll: Bool { self["Cache-Control"]?.hasPrefix("public") == true }
+}

@@ -1,0 +1,75 @@
+import Synchronization
+import Testing
+
+@testable import ObjectStore
+
+/// What a cache is asked to forget, and when.
+@Suite struct PurgeQueueTests {
+  private final class Cache: Sendable {
+    let asked = Mutex<[[String]]>([])
+    let answers = Mutex(true)
+    let heard = Mutex<[Bool]>([])
+
+    var queue: PurgeQueue {
+      PurgeQueue { keys in
+        self.asked.withLock { $0.append(keys.sorted()) }
+        return self.answers.withLock { $0 }
+      } heard: { isHeard in
+        self.heard.withLock { $0.append(isHeard) }
+      }
+    }
+
+    var taken: [[String]] {
+      asked.withLock { asked in
+        defer { asked = [] }
+        return asked
+      }
+    }
+  }
+
+  private let cache = Cache()
+
+  @Test func `a key is asked for at once, and twice again for what was on its way`() {
+    let queue = cache.queue
+    queue.add(["a", "b"])
+    let start = ContinuousClock.now
+    queue.ask(at: start)
+    #expect(cache.taken == [["a", "b"]])
+    queue.ask(at: start + .seconds(4))
+    #expect(cache.taken.isEmpty && queue.count == 2)
+    queue.ask(at: start + .seconds(5))
+    #expect(cache.taken == [["a", "b"]])
+    queue.ask(at: start + .seconds(60))
+    #expect(cache.taken == [["a", "b"]] && queue.count == 0)
+    queue.ask(at: start + .seconds(3600))
+    #expect(cache.taken.isEmpty)
+  }
+
+  @Test func `a cache that does not answer is asked until it does, and told of once`() {
+    let queue = cache.queue
+    queue.add(["a"])
+    cache.answers.withLock { $0 = false }
+    let start = ContinuousClock.now
+    for _ in 0..<3 { queue.ask(at: start) }
+    #expect(cache.taken == [["a"], ["a"], ["a"]] && queue.count == 1)
+    #expect(cache.heard.withLock { $0 } == [false])
+    cache.answers.withLock { $0 = true }
+    queue.ask(at: start)
+    #expect(cache.taken == [["a"]] && cache.heard.withLock { $0 } == [false, true])
+    queue.ask(at: start + .seconds(4))
+    #expect(cache.taken.isEmpty && queue.count == 1)
+  }
+
+  @Test func `no header has more keys than it has room for`() {
+    let queue = cache.queue
+    queue.add((0..<250).map(String.init))
+    queue.ask(at: .now)
+    let asked = cache.taken
+    #expect(asked.map(\.count) == [100, 100, 50] && Set(asked.joined()).count == 250)
+  }
+
+  @Test(
+    "what is no address is refused",
+    arguments: ["", "127.0.0.1:6081", "http://", "ftp://a/", "http://a b/", "http://a/\n"])
+  func addresses(_ text: String) { #expect(EdgeCache(text) == nil) }
+}

@@ -1,0 +1,19 @@
+import Files
+import TestSupport
+import Testing
+
+@testable import ziggurat
+
+/// Which images a cache has to forget.
+@Suite struct EdgePurgingTests {
+  @Test(
+    "what is gone is what was there and is not",
+    arguments: [
+      ("", "", ""), ("a b c", "a b c", ""), ("a b c", "b", "a c"), ("a b c", "", "a b c"), ("b", "a b c", ""),
+      ("a c e", "b d e f", "a c"), ("b", "a", "b"), ("a", "b", "a"),
+    ])
+  func gone(_ before: String, _ after: String, _ gone: String) {
+    let ids = [before, after, gone].map { $0.split(separator: " ").map { ImageID(String($0))! } }
+    #expect(EdgePurging.gone(from: ids[0], in: ids[1]) == ids[2])
+  }
+}

@@ -1,0 +1,281 @@
+"""Shared caches in front of servers, by packaging/nginx-edge.conf and packaging/varnish.vcl: what they keep, and what they forget."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from edges import EDGES, Edge, Reply
+from fronts import certificate
+from harness import ROOT, CommandTest, Server, folder, photo, run
+
+MOMENT = "public, max-age=0, must-revalidate, s-maxage=2, stale-if-error=600"
+PINNED = "public, max-age=31536000, immutable, s-maxage=86400, stale-if-error=600"
+BRIEF = "public, max-age=10, s-maxage=2, stale-if-error=600"
+
+
+class EdgeTest(CommandTest):
+    def setUp(self):
+        base = folder("edge")
+        self.base, self.photos, self.library = base, base / "photos", base / "library"
+        for number, name in enumerate(("a b", "of/one", "gone")):
+            photo(self.photos / f"{name}.jpg", 900, 700, left=100 * number)
+        self.build()
+
+    def build(self):
+        result = run("build", self.photos, "--library", self.library, "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def tile(self, server: Server, id: str = "a%20b") -> str:
+        """The path of a tile with its generation."""
+        answer = server.get(f"/api/images/{id}/viewport?width=300&height=200")
+        self.assertEqual(answer.status, 200)
+        return json.loads(answer.body)["tiles"][0]["url"]
+
+
+class Headers(EdgeTest):
+    def test_what_may_be_kept_and_by_which_key_it_is_forgotten(self):
+        with Server(self.library, "--edge") as server:
+            tile = self.tile(server)
+            bare, _, pin = tile.partition("?")
+            picture = "/iiif/3/a%20b/0,0,97,101/50,/0/default.jpg"
+            words = {tile: PINNED, bare: MOMENT, f"{bare}?g=1": MOMENT, picture: MOMENT, f"{picture}?{pin}": PINNED, f"{picture}?g=1": MOMENT,
+                     "/dzi/a%20b.dzi": BRIEF, "/api/images": BRIEF, "/dzi/none.dzi": "no-store", "/healthz": "no-store"}
+            self.assertEqual({path: server.get(path)["cache-control"] for path in words}, words)
+            paths = (tile, bare, picture, "/dzi/%61%20b.dzi", "/iiif/3/a%20b/info.json", "/api/images/a%20b", "/iiif/presentation/3/a%20b/manifest",
+                     "/xyz/a%20b/0/0/0.jpg", "/zoomify/a%20b/ImageProperties.xml", "/iip?FIF=a%20b&JTL=0,0", "/iip?FIF=a%20b.jpg&JTL=0,0",
+                     "/api/images/a%20b/viewport.jpg?width=30&height=20")
+            keys = {path: server.get(path)["surrogate-key"] for path in paths}
+            self.assertEqual(len(set(keys.values())), 1, keys)
+            self.assertRegex(keys[tile], r"^[0-9a-f]{16}$")
+            self.assertNotEqual(server.get("/dzi/of%2Fone.dzi")["surrogate-key"], keys[tile])
+            for path in ("/api/images", "/healthz", "/dzi/none.dzi", "/iiif/presentation/3/collection"):
+                self.assertEqual(server.get(path)["surrogate-key"], "", path)
+
+    def test_a_book_has_its_cover_s_key(self):
+        for number in (1, 2):
+            photo(self.base / f"codex/f00{number}r.jpg", 300, 400, left=100 * number)
+        result = run("build", "--book", self.base / "codex", "--library", self.library, "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with Server(self.library, "--edge") as server:
+            generation = json.loads(server.get("/api/images/codex%2Ff001r").body)["generation"]
+            answer = server.get(f"/api/images/codex/viewport.jpg?width=30&height=20&g={generation}")
+            self.assertEqual((answer.status, answer["cache-control"]), (200, PINNED), answer)
+            self.assertEqual(answer["surrogate-key"], server.get("/dzi/codex%2Ff001r.dzi")["surrogate-key"])
+
+    def test_the_page_that_tells_of_it_names_the_files_folders(self):
+        page, front = ((ROOT / path).read_text() for path in ("docs/fleet.md", "packaging/nginx-edge.conf"))
+        cache, keys = re.search(r"edge-purge (/\S+) (/\S+) --listen", page).groups()
+        self.assertIn(f"proxy_cache_path {cache} ", front)
+        self.assertIn(f"access_log {keys}/$upstream_http_surrogate_key", front)
+        self.assertIn(f"install -d -o www-data {keys}\n", page)
+
+    def test_nothing_private_goes_through_it(self):
+        self.assertUsageError(run("serve", self.library, "--space", "--edge", "--port", "0"), "--space and --edge do not go together")
+        self.assertUsageError(run("serve", self.library, "--edge-purge", "127.0.0.1:6081", "--port", "0"), "--edge-purge", "http://")
+
+
+class Fleet(EdgeTest):
+    """Three servers of one library behind a cache; who derives from it says which."""
+
+    edge: Edge
+
+    def begin(self, name: str) -> None:
+        place = folder("cache")
+        self.edge = EDGES[name](place, certificate())
+        self.addCleanup(self.edge.stop)
+        self.servers = [self.serve() for _ in range(3)]
+        self.edge.start([server.port for server in self.servers])
+
+    def serve(self) -> Server:
+        server = Server(self.library, "--edge-purge", self.edge.purge_url)
+        self.addCleanup(server.stop)
+        return server
+
+    def ask(self, target: str, **headers) -> Reply:
+        return self.edge.ask(target, **headers)
+
+    def until(self, condition, what: str) -> float:
+        """Waits for a state; how long that took, seconds."""
+        start = time.monotonic()
+        while not condition():
+            self.assertLess(time.monotonic(), start + 30, what)
+            time.sleep(0.02)
+        return time.monotonic() - start
+
+    def kept(self, target: str, known: Reply) -> None:
+        """A second question is answered with the same, by the cache."""
+        again = self.ask(target)
+        self.assertEqual((again.status, again.cached, again.body), (200, "HIT", known.body), target)
+
+
+class Keeping(Fleet):
+    def check_keys(self):
+        tile = self.tile(self.servers[0])
+        bare, _, pin = tile.partition("?")
+        expected = self.servers[0].get(tile).body
+        self.assertEqual(self.ask(tile)[:3], (200, "MISS", expected))
+        for query in (pin, f"{pin}&from=here", f"from=here&{pin}", f"a=b&{pin}&c=d"):
+            self.assertEqual(self.ask(f"{bare}?{query}")[:3], (200, "HIT", expected), query)
+        known = self.ask(tile, If_None_Match=self.servers[0].get(tile)["etag"])
+        self.assertEqual((known.status, known.cached, known.body), (304, "HIT", b""))
+        self.assertEqual((known.headers["Surrogate-Key"], self.ask(tile).headers["Surrogate-Key"]), (None, None))
+        self.assertEqual(self.ask(tile, Range="bytes=0-9")[:3], (206, "HIT", expected[:10]))
+        head = self.edge.ask(tile, method="HEAD")
+        self.assertEqual((head.status, head.headers["Content-Length"]), (200, str(len(expected))))
+        # What the servers might read in another way than the cache is no other's answer.
+        odd = f"{bare}?g={pin[2:].upper().zfill(17)}&g=123"
+        for query in (f"%67={pin[2:]}", f"{pin}&download", odd.partition("?")[2], "from=here"):
+            self.assertEqual(self.ask(f"{bare}?{query}").cached, "MISS", query)
+        self.assertEqual(self.ask(f"{bare}?g=123").cached, "MISS")
+        self.assertEqual(self.ask(f"{bare}?g=123").headers["Cache-Control"], MOMENT)
+        self.assertEqual((self.ask(bare).cached, self.ask(tile).headers["Content-Disposition"]), ("HIT", None))
+        # An escaped slash stays one.
+        for path in ("/dzi/of%2Fone.dzi", "/dzi/of/one.dzi"):
+            self.assertEqual(self.ask(path)[:3], (200, "MISS", self.servers[0].get(path).body), path)
+        # Queries that are the question are kept apart.
+        for width in (300, 301):
+            self.assertEqual(self.ask(f"/api/images/a%20b/viewport?width={width}&height=200").cached, "MISS")
+        self.assertEqual(self.ask("/api/images/a%20b/viewport?width=301&height=200").cached, "HIT")
+        # Whom a server may know gets its own.
+        for headers in ({"Authorization": "Bearer x"}, {"Cookie": "a=b; ziggurat-session=1"}):
+            self.assertIn(self.ask(tile, **headers).cached, ("BYPASS", "MISS"))
+        self.assertEqual(self.ask(tile, Cookie="a=b").cached, "HIT")
+        self.assertEqual(self.ask("/metrics").status, 403)
+
+    def check_one_server_for_an_image(self):
+        before = [server.metrics()["sent_bytes_total{route=\"dzi\"}"] for server in self.servers]
+        for level in range(9):
+            for target in (f"/dzi/a%20b_files/{level}/0_0.jpg", f"/dzi/a%20b_files/{level}/0_0.jpg?g=1", "/dzi/a%20b.dzi"):
+                self.assertEqual(self.ask(target).status, 200)
+        after = [server.metrics()["sent_bytes_total{route=\"dzi\"}"] for server in self.servers]
+        self.assertEqual(sum(one > two for one, two in zip(after, before)), 1, (before, after))
+
+    def test_nginx(self):
+        self.begin("nginx")
+        self.check_keys()
+        self.check_one_server_for_an_image()
+        asked = subprocess.run(["curl", "--silent", "--show-error", "--http2", "--cacert", certificate()[0], "--output", "/dev/null", "--write-out",
+                                "%{http_version} %{http_code}", f"https://localhost:{self.edge.tls_port}{self.tile(self.servers[0])}"],
+                               capture_output=True, text=True)
+        self.assertEqual(asked.stdout, "2 200", asked.stderr)
+
+    def test_varnish(self):
+        self.begin("Varnish")
+        self.check_keys()
+        self.check_one_server_for_an_image()
+
+
+class Forgetting(Fleet):
+    def check_replaced(self):
+        tile = self.tile(self.servers[0])
+        bare = tile.partition("?")[0]
+        former = self.ask(tile)
+        self.assertEqual(self.ask(bare).body, former.body)
+        photo(self.photos / "a b.jpg", 900, 700, left=500)
+        self.build()
+        seconds = self.until(lambda: self.ask(bare).body != former.body, "the cache has the former tile")
+        print(f"[{self.edge.name} has a new tile after {seconds:.2f} s", end=", ", flush=True)
+        # Whom the cache asked first may have been the first to know.
+        self.until(lambda: len({self.tile(server) for server in self.servers}) == 1 and self.tile(self.servers[0]) != tile, "one server has the former")
+        self.kept(tile, former)
+        new = self.ask(self.tile(self.servers[0]))
+        self.assertNotEqual(new.body, former.body)
+        self.assertEqual(new.body, self.ask(bare).body)
+
+    def check_deleted(self):
+        """No address of an image that is gone goes on being answered, though each may be kept for ever; others do."""
+        generation = self.tile(self.servers[0], "gone").partition("?")[2]
+        tiles = [f"{path}{'&' if '?' in path else '?'}{generation}" for path in (
+            "/dzi/gone_files/9/0_0.jpg", "/dzi/%67one_files/9/0_0.jpg", "/iiif/3/gone/full/max/0/default.jpg", "/iiif/2/gone/0,0,97,101/50,/0/default.png",
+            "/xyz/gone/0/0/0.jpg", "/iip?FIF=gone&JTL=0,0", "/zoomify/gone/TileGroup0/0-0-0.jpg", "/api/images/gone/viewport.jpg?width=30&height=20")]
+        tiles.append(f"/dzi/gone_files/8/0_0.jpg?{generation}&download")
+        for target in tiles:
+            self.assertEqual(self.ask(target).headers["Cache-Control"], PINNED, target)
+            self.assertEqual(self.ask(target).cached, "HIT", target)
+        other = self.ask(self.tile(self.servers[0]))
+        (self.library / "gone.szi").unlink()
+        seconds = self.until(lambda: {self.ask(target).status for target in tiles} == {404}, "the cache has an image that is gone")
+        print(f"forgets one after {seconds:.2f} s] ", end="", flush=True)
+        self.kept(self.tile(self.servers[0]), other)
+        for server in self.servers:
+            self.assertEqual(server.errors(), "")
+
+    def test_nginx(self):
+        self.begin("nginx")
+        self.check_replaced()
+        self.check_deleted()
+        # What no file of keys names is found by the look through the cache.
+        tile = self.tile(self.servers[0], "of%2Fone")
+        self.assertEqual((self.ask(tile).cached, self.ask(tile).cached), ("MISS", "HIT"))
+        for path in self.edge.keys.iterdir():
+            path.unlink()
+        (self.library / "of/one.szi").unlink()
+        self.until(lambda: self.ask(tile).status == 404, "the cache has an image that is gone")
+
+    def test_varnish(self):
+        self.begin("Varnish")
+        self.check_replaced()
+        self.check_deleted()
+
+    def test_a_cache_that_is_away_is_asked_again(self):
+        self.edge = EDGES["nginx"](folder("cache"))
+        self.addCleanup(self.edge.stop)
+        server = self.serve()
+        (self.library / "gone.szi").unlink()
+        self.until(lambda: "cannot be asked to forget" in server.errors(), "nobody says that the cache is away")
+        self.edge.start([server.port])
+        self.until(lambda: "forgets again" in server.errors(), "the cache is not asked again")
+        self.assertEqual(server.errors().count("cannot be asked"), 1)
+
+    def test_only_servers_have_images_forgotten(self):
+        self.begin("Varnish")
+        key = self.servers[0].get(self.tile(self.servers[0]))["surrogate-key"]
+        self.ask(self.tile(self.servers[0]))
+        # Addresses of this machine that the list does not have.
+        status = subprocess.run(["curl", "--silent", "--interface", "127.0.0.9", "--request", "PURGE", "--header", f"xkey-purge: {key}", "--output", "/dev/null",
+                                 "--write-out", "%{http_code}", self.edge.purge_url], capture_output=True, text=True).stdout
+        self.assertEqual((status, self.ask(self.tile(self.servers[0])).cached), ("403", "HIT"))
+
+    def test_what_is_no_key_forgets_nothing(self):
+        self.begin("nginx")
+        for keys in ("", "../../etc", "0123456789abcde", "0123456789abcdef *"):
+            status = subprocess.run(["curl", "--silent", "--request", "PURGE", "--header", f"xkey-purge: {keys}", "--output", "/dev/null", "--write-out",
+                                     "%{http_code}", self.edge.purge_url], capture_output=True, text=True).stdout
+            self.assertEqual(status, "400", keys)
+
+
+class Outages(Fleet):
+    def check(self):
+        tiles = [self.tile(self.servers[0], id) for id in ("a%20b", "of%2Fone", "gone")]
+        paths = [tile.partition("?")[0] for tile in tiles] + tiles
+        for path in paths:
+            self.assertEqual(self.ask(path).status, 200)
+        self.servers[0].process.send_signal(signal.SIGKILL)
+        self.servers[0].process.wait()
+        time.sleep(2.1)  # what may change is asked for again
+        for path in [*paths, "/dzi/a%20b.dzi", "/dzi/of%2Fone.dzi", "/dzi/gone.dzi"]:
+            self.assertEqual(self.ask(path).status, 200, path)
+        for server in self.servers[1:]:
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait()
+        time.sleep(2.1)
+        for path in paths:
+            answer = self.ask(path)
+            self.assertEqual((answer.status, answer.cached), (200, "HIT" if "?" in path else "STALE"), path)
+        answer = self.ask("/dzi/none.dzi")
+        self.assertEqual((answer.status, answer.headers["Retry-After"], answer.headers["Cache-Control"]), (503, "1", "no-store"))
+
+    def test_nginx(self):
+        self.begin("nginx")
+        self.check()
+
+    def test_varnish(self):
+        self.begin("Varnish")
+        self.check()
+
+
+if __name__ == "__main__":
+    unittest.main()

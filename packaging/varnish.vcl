@@ -1,0 +1,144 @@
+vcl 4.1;
+
+# A shared cache in front of several servers of one library, as nginx-edge.conf is one, with deletion by surrogate key built
+# in: Debian's packages varnish and varnish-modules (xkey). Start each server with `--edge-purge http://THIS-MACHINE:6081/
+# --base-url https://images.example.org --host ITS-ADDRESS --trusted-proxy THIS-ADDRESS`, and Varnish with
+# `varnishd -f varnish.vcl -a :6081 -p feature=+http2 -p http_resp_hdr_len=16k -s file,/var/cache/varnish/tiles,50G`.
+# TLS ends in front of it: by nginx or hitch with HTTP/2, by Caddy with HTTP/3, too.
+
+import directors;
+import std;
+import xkey;
+
+probe health {
+  .url = "/healthz";
+  .interval = 2s;
+  .timeout = 1s;
+  .window = 3;
+  .threshold = 2;
+  .initial = 2;
+}
+
+backend one { .host = "10.0.0.11"; .port = "8080"; .probe = health; .connect_timeout = 2s; }
+backend two { .host = "10.0.0.12"; .port = "8080"; .probe = health; .connect_timeout = 2s; }
+backend three { .host = "10.0.0.13"; .port = "8080"; .probe = health; .connect_timeout = 2s; }
+
+# Who may have images forgotten: the servers.
+acl servers {
+  "127.0.0.1";
+  "10.0.0.0"/24;
+}
+
+sub vcl_init {
+  new servers_by_image = directors.shard();
+  servers_by_image.add_backend(one);
+  servers_by_image.add_backend(two);
+  servers_by_image.add_backend(three);
+  servers_by_image.reconfigure();
+}
+
+sub vcl_recv {
+  if (req.method == "PURGE") {
+    if (client.ip !~ servers) {
+      return (synth(403));
+    }
+    set req.http.forgotten = xkey.purge(req.http.xkey-purge);
+    return (synth(200, req.http.forgotten + " removed"));
+  }
+  if (req.url ~ "^/metrics(\?|$)") {
+    return (synth(403));
+  }
+  set req.backend_hint = servers_by_image.backend(resolve=LAZY);
+  # Nothing old is given where a server can be asked; see vcl_synth.
+  if (req.restarts == 0 && std.healthy(req.backend_hint)) {
+    set req.grace = 0s;
+  } else {
+    set req.grace = 10m;
+  }
+  if (req.method != "GET" && req.method != "HEAD") {
+    return (pass);
+  }
+  # Whoever is known to a server gets nothing that others got, and leaves nothing to them.
+  if (req.http.Authorization || req.http.Cookie ~ "ziggurat-session" || req.url ~ "^/api/events(\?|$)") {
+    return (pass);
+  }
+  unset req.http.Cookie;
+  return (hash);
+}
+
+# What an answer is kept under: the path as it was sent, and of a tile's query the generation alone. A query that says more
+# of it than the servers take for one word (`g` twice, escapes, other digits), and one that names a file, counts as it is.
+sub vcl_hash {
+  if (req.url !~ "^/(dzi|zoomify|xyz|iiif/[23])/" || req.url ~ "\?(.*&)?download" || req.url ~ "\?.*%") {
+    hash_data(req.url);
+  } elsif (req.url ~ "^[^?]*\?((?!g=)[^&]*&)*g=[0-9a-f]{1,16}(&(?!g=)[^&]*)*$") {
+    hash_data(regsub(req.url, "^([^?]*)\?((?!g=)[^&]*&)*(g=[0-9a-f]{1,16}).*$", "\1?\3"));
+  } elsif (req.url ~ "\?(.*&)?g=") {
+    hash_data(req.url);
+  } else {
+    hash_data(regsub(req.url, "\?.*$", ""));
+  }
+  return (lookup);
+}
+
+# One server has all of an image's requests, and what it knows of it in memory; the next one where that is away.
+sub vcl_backend_fetch {
+  if (bereq.url ~ "(?i)^/iip\?([^&]*&)*(FIF|DeepZoom|Zoomify|IIIF)=") {
+    set bereq.http.image = regsub(bereq.url, "(?i)^/iip\?(?:[^&]*&)*(?:FIF|DeepZoom|Zoomify|IIIF)=((?:(?!_files/|\.dzi)[^/&])+).*$", "\1");
+  } else {
+    set bereq.http.image = regsub(bereq.url, "^/(?:iiif/presentation/3|iiif/[23]|api/images|[a-z]+)/((?:(?!_files/|\.dzi)[^/?])+).*$", "\1");
+  }
+  set bereq.backend = servers_by_image.backend(by=KEY, key=servers_by_image.key(bereq.http.image), alt=bereq.retries, resolve=NOW);
+  unset bereq.http.image;
+}
+
+sub vcl_backend_response {
+  set beresp.http.xkey = beresp.http.Surrogate-Key;
+  # As long as its words let it stand in where no server answers.
+  set beresp.grace = 10m;
+  if (beresp.status == 503) {
+    if (bereq.method == "GET" && bereq.retries < 2) {
+      return (retry);
+    }
+    set beresp.ttl = 0s;
+    set beresp.grace = 0s;
+    set beresp.uncacheable = true;
+    return (deliver);
+  }
+}
+
+sub vcl_backend_error {
+  if (bereq.retries < 2 && (bereq.method == "GET" || bereq.method == "HEAD")) {
+    return (retry);
+  }
+  return (abandon);
+}
+
+sub vcl_synth {
+  # No server answers: what is kept stands in, if it is not too old.
+  if (resp.status == 503 && req.restarts == 0 && (req.method == "GET" || req.method == "HEAD")) {
+    return (restart);
+  }
+  set resp.http.Content-Type = "text/plain";
+  set resp.http.Cache-Control = "no-store";
+  if (resp.status == 503) {
+    set resp.http.Retry-After = "1";
+  }
+  synthetic(resp.reason + {"
+"});
+  return (deliver);
+}
+
+sub vcl_deliver {
+  unset resp.http.xkey;
+  unset resp.http.Surrogate-Key;
+  unset resp.http.Via;
+  unset resp.http.X-Varnish;
+  if (obj.hits == 0) {
+    set resp.http.X-Cache = "MISS";
+  } elsif (obj.ttl <= 0s) {
+    set resp.http.X-Cache = "STALE";
+  } else {
+    set resp.http.X-Cache = "HIT";
+  }
+}
