@@ -1,45 +1,15 @@
 import Foundation
 import Imaging
+import TestSupport
 import TileGeometry
 import TileStorage
 
 @testable import PyramidBuilding
 
-/// A folder that is gone when its owner is.
-final class ScratchFolder {
-  let path: String
-
-  init() throws {
-    path = NSTemporaryDirectory() + "ziggurat-codecs-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func file(_ name: String) -> String { path + "/" + name }
-}
-
-/// What could not be done for a test.
-struct Unready: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
-}
-
 /// The `vips` command, the reference that builds are compared with.
 enum Vips8 {
   static func run(_ arguments: String...) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["vips"] + arguments
-    let errors = Pipe()
-    process.standardError = errors
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    let text = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Unready("vips \(arguments.joined(separator: " ")): \(String(decoding: text, as: UTF8.self))")
-    }
+    try Tool.check(["vips"] + arguments)
   }
 
   /// Deep Zoom tiles of `source` in `folder`/reference_files/level/column_row.
@@ -62,14 +32,14 @@ enum Photograph: String, CaseIterable {
   /// A file of `columns` × `rows` pixels of the photograph, without its colour profile, in the format of
   /// `name`'s ending.
   func saved(
-    in folder: ScratchFolder, as name: String, columns: Int = 1731, rows: Int = 1203,
+    in folder: TemporaryFolder, as name: String, columns: Int = 1731, rows: Int = 1203,
     _ prepare: (String) throws -> String = { $0 }
   ) throws -> String {
-    let crop = folder.file("crop.v")
+    let crop = folder("crop.v")
     try Vips8.run("crop", path, crop, "300", "200", "\(columns)", "\(rows)")
     let prepared = try prepare(crop)
     let options = name.split(separator: "[", maxSplits: 1)
-    let file = folder.file(String(options[0]))
+    let file = folder(String(options[0]))
     let extra = options.count > 1 ? options[1].dropLast() + ",strip" : "strip"
     try Vips8.run("copy", prepared, "\(file)[\(extra)]")
     return file
@@ -81,17 +51,17 @@ struct Comparison {
   let archive: TileArchive
   let route: String
   private let reference: String
-  private let folder: ScratchFolder
+  private let folder: TemporaryFolder
 
   init(_ source: String, _ options: BuildOptions, suffix: String? = nil, threads: Int = 2) throws {
-    folder = try ScratchFolder()
-    let path = folder.file("built.szi")
+    folder = try TemporaryFolder()
+    let path = folder("built.szi")
     let report = try PyramidBuilder(options: options, threads: threads).build(source, to: path, name: "built")
     route = report.route
     archive = try TileArchive(path: path)
     let ending = suffix ?? ".\(options.format.fileExtension)[Q=\(options.quality)]"
     try Vips8.dzsave(source, to: folder.path, tileSize: options.tileSize, suffix: ending)
-    reference = folder.file("reference_files")
+    reference = folder("reference_files")
   }
 
   /// Every tile's address and the bytes that both sides have for it.
@@ -103,10 +73,10 @@ struct Comparison {
         for column in 0..<pyramid.columns(ofLevel: level) {
           guard let number = archive.tileIndex(level: level, column: column, row: row),
             let ours = archive.tile(number)
-          else { throw Unready("the archive has no tile \(level)/\(column)_\(row)") }
+          else { throw Tool.Failure(description: "the archive has no tile \(level)/\(column)_\(row)") }
           let file = "\(reference)/\(level)/\(column)_\(row).\(archive.fileExtension)"
           guard let theirs = FileManager.default.contents(atPath: file) else {
-            throw Unready("dzsave wrote no \(file)")
+            throw Tool.Failure(description: "dzsave wrote no \(file)")
           }
           tiles.append(
             (TileAddress(level: level, column: column, row: row), Array(ours), Array(theirs)))
@@ -118,7 +88,7 @@ struct Comparison {
 
   /// Pixels of an encoded tile, decoded by libvips.
   func pixels(_ bytes: [UInt8]) throws -> DecodedTile {
-    let file = folder.file("tile")
+    let file = folder("tile")
     try Data(bytes).write(to: URL(fileURLWithPath: file))
     let image = try Image(path: file, access: .random)
     var pixels = [UInt8](repeating: 0, count: image.width * image.height * image.bands)

@@ -1,5 +1,6 @@
 import Foundation
 import Imaging
+import TestSupport
 import Testing
 import TileGeometry
 import TileStorage
@@ -15,17 +16,17 @@ import TileStorage
     return options
   }
 
-  private func built(_ source: String, _ options: BuildOptions, in folder: ScratchFolder) throws
+  private func built(_ source: String, _ options: BuildOptions, in folder: TemporaryFolder) throws
     -> TileArchive
   {
-    let path = folder.file("\(options.format.fileExtension).szi")
+    let path = folder("\(options.format.fileExtension).szi")
     _ = try PyramidBuilder(options: options, threads: 2).build(source, to: path, name: "built")
     return try TileArchive(path: path)
   }
 
   /// Pixels of a tile, decoded by libvips' own way to libjxl.
-  private func pixels(_ bytes: [UInt8], _ folder: ScratchFolder) throws -> DecodedTile {
-    let file = folder.file("tile.jxl")
+  private func pixels(_ bytes: [UInt8], _ folder: TemporaryFolder) throws -> DecodedTile {
+    let file = folder("tile.jxl")
     try Data(bytes).write(to: URL(fileURLWithPath: file))
     return try pixels(Image(path: file, access: .random))
   }
@@ -40,9 +41,9 @@ import TileStorage
   }
 
   /// 1: gray, 2: gray with alpha, 3: RGB, 4: RGB with alpha of the photograph's own brightness.
-  private func photograph(_ bands: Int, in folder: ScratchFolder) throws -> String {
+  private func photograph(_ bands: Int, in folder: TemporaryFolder) throws -> String {
     try Photograph.autumn.saved(in: folder, as: "photo.png", columns: 301, rows: 257) { crop in
-      let (gray, out) = (folder.file("gray.v"), folder.file("bands.v"))
+      let (gray, out) = (folder("gray.v"), folder("bands.v"))
       try Vips8.run("colourspace", crop, gray, "b-w")
       if bands % 2 == 1 { return bands == 1 ? gray : crop }
       try Vips8.run("bandjoin", "\(bands == 2 ? gray : crop) \(gray)", out)
@@ -52,7 +53,7 @@ import TileStorage
 
   @Test(arguments: [1, 2, 3, 4])
   func `at quality 100 every tile has the pixels of a PNG`(bands: Int) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try photograph(bands, in: folder)
     let ours = try built(source, options(.jxl, quality: 100), in: folder)
     let exact = try built(source, options(.png), in: folder)
@@ -68,7 +69,7 @@ import TileStorage
 
   @Test(arguments: [1, 2, 3, 4])
   func `a lossy tile is near its source, and decodes as libvips has it`(bands: Int) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try photograph(bands, in: folder)
     let ours = try built(source, options(.jxl, quality: 90), in: folder)
     let exact = try built(source, options(.png), in: folder)
@@ -100,11 +101,11 @@ import TileStorage
     ("gray.jpg[Q=85]", "lossless: cut from the source's coefficients; the JPEG tiles are recompressed"),
   ])
   func `each lossless tile is the JPEG tile, and gives it back`(name: String, route: String) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(in: folder, as: name, columns: 731, rows: 523) { crop in
       guard name.hasPrefix("gray") else { return crop }
-      try Vips8.run("colourspace", crop, folder.file("gray.v"), "b-w")
-      return folder.file("gray.v")
+      try Vips8.run("colourspace", crop, folder("gray.v"), "b-w")
+      return folder("gray.v")
     }
     let ours = try built(source, options(.jxl, .lossless), in: folder)
     let plain = try built(source, options(.jpeg, .lossless), in: folder)
@@ -118,7 +119,7 @@ import TileStorage
   }
 
   @Test func `other tiles give no JPEG back`() throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try photograph(3, in: folder)
     for fidelity in [Fidelity.auto, .lossless] {
       let ours = try built(source, options(.jxl, fidelity), in: folder)
@@ -130,7 +131,7 @@ import TileStorage
   }
 
   @Test func `a tile of another size, a damaged one and a layered one are told`() throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let ours = try built(try photograph(3, in: folder), options(.jxl), in: folder)
     let top = ours.pyramid.firstIndex(ofLevel: ours.pyramid.topLevel)
     let tile = ours.tile(top)!

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PyramidBuilding
@@ -13,7 +14,7 @@ import Testing
 
   @Test(arguments: Photograph.allCases)
   func `has dzsave's pixels and no more bytes`(_ photograph: Photograph) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try photograph.saved(in: folder, as: "photo.v")
     let comparison = try Comparison(source, options, suffix: ".png")
     #expect(try comparison.differingPixels() == [])
@@ -24,11 +25,11 @@ import Testing
   /// Filters help these little; libvips writes them without.
   @Test(arguments: ["Kay", "MilkyWay", "IceCold"])
   func `drawings have dzsave's pixels and no more bytes`(_ name: String) throws {
-    let folder = try ScratchFolder()
-    let source = folder.file("drawing.v")
+    let folder = try TemporaryFolder()
+    let source = folder("drawing.v")
     let path = "/usr/share/wallpapers/\(name)/contents/images/5120x2880.png"
-    try Vips8.run("extract_band", path, folder.file("colours.v"), "0", "--n", "3")
-    try Vips8.run("crop", folder.file("colours.v"), source, "1000", "700", "1731", "1203")
+    try Vips8.run("extract_band", path, folder("colours.v"), "0", "--n", "3")
+    try Vips8.run("crop", folder("colours.v"), source, "1000", "700", "1731", "1203")
     let comparison = try Comparison(source, options, suffix: ".png")
     #expect(try comparison.differingPixels() == [])
     let tiles = try comparison.tiles()
@@ -38,11 +39,11 @@ import Testing
   /// 1: gray, 2: gray with alpha, 4: RGB with alpha; widths and heights that leave odd edges.
   @Test(arguments: [1, 2, 4], [(1, 1), (5, 257), (513, 3), (600, 511)])
   func `takes every count of bands and every edge`(bands: Int, size: (Int, Int)) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.autumn.saved(in: folder, as: "photo.png", columns: size.0, rows: size.1) {
       crop in
-      let gray = folder.file("gray.v")
-      let out = folder.file("bands.v")
+      let gray = folder("gray.v")
+      let out = folder("bands.v")
       try Vips8.run("colourspace", crop, gray, "b-w")
       if bands == 1 { return gray }
       try Vips8.run("bandjoin_const", bands == 2 ? gray : crop, out, "255")
@@ -55,10 +56,10 @@ import Testing
   }
 
   @Test func `bytes do not depend on the number of threads`() throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(in: folder, as: "photo.v")
     let archives = try [1, 3].map { threads in
-      let path = folder.file("\(threads).szi")
+      let path = folder("\(threads).szi")
       _ = try PyramidBuilder(options: options, threads: threads).build(source, to: path, name: "same")
       return FileManager.default.contents(atPath: path)
     }

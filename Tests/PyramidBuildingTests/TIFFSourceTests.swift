@@ -25,7 +25,7 @@ import TileStorage
   @Test(
     arguments: ["none", "lzw", "deflate", "deflate,predictor=horizontal", "jpeg,Q=85", "jpeg,Q=95"], layouts)
   func `tiles of an RGB TIFF give dzsave's tiles`(compression: String, layout: String) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.autumn.saved(
       in: folder, as: "photo.tif[\(layout),compression=\(compression)]", columns: 701, rows: 523)
     let comparison = try Comparison(source, options(.exact))
@@ -35,7 +35,7 @@ import TileStorage
 
   @Test(arguments: ["none", "lzw", "deflate,predictor=horizontal", "jpeg,Q=85"])
   func `strips of an RGB TIFF give dzsave's tiles`(compression: String) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.cups.saved(
       in: folder, as: "photo.tif[compression=\(compression)]", columns: 701, rows: 523)
     let comparison = try Comparison(source, options(.exact))
@@ -45,12 +45,12 @@ import TileStorage
 
   @Test(arguments: ["deflate", "jpeg,Q=85", "lzw"], [true, false])
   func `gray and BigTIFF are read alike`(compression: String, isTiled: Bool) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.water.saved(
       in: folder, as: "photo.tif[bigtiff,compression=\(compression)\(isTiled ? ",tile" : "")]",
       columns: 777, rows: 555
     ) { crop in
-      let gray = folder.file("gray.v")
+      let gray = folder("gray.v")
       try Vips8.run("colourspace", crop, gray, "b-w")
       return gray
     }
@@ -66,7 +66,7 @@ import TileStorage
   func `kept samples are no farther from the picture than dzsave's`(
     _ photograph: Photograph, layout: String
   ) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try photograph.saved(
       in: folder, as: "photo.tif[\(layout),compression=jpeg,Q=85]", columns: 1131, rows: 803)
     let comparison = try Comparison(source, options(.fast))
@@ -90,7 +90,7 @@ import TileStorage
 
   @Test(arguments: [Fidelity.lossless, .auto])
   func `tiles of the output's size are copied`(_ fidelity: Fidelity) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(
       in: folder, as: "photo.tif[tile,tile-width=256,tile-height=256,compression=jpeg,Q=80]")
     let comparison = try Comparison(source, options(fidelity))
@@ -118,12 +118,12 @@ import TileStorage
   /// meets at their edges, on every level.
   @Test(arguments: ["tile-width=256,tile-height=256", "tile-width=240,tile-height=176"], [true, false])
   func `tiles that fill the output's, or do not, are cut`(layout: String, isGray: Bool) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(
       in: folder, as: "photo.tif[tile,\(layout),compression=jpeg,Q=75]", columns: 1131, rows: 803
     ) { crop in
       guard isGray else { return crop }
-      let gray = folder.file("gray.v")
+      let gray = folder("gray.v")
       try Vips8.run("colourspace", crop, gray, "b-w")
       return gray
     }
@@ -137,7 +137,7 @@ import TileStorage
   }
 
   @Test func `finer tiles are copied only when asked to`() throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(
       in: folder, as: "photo.tif[tile,tile-width=256,tile-height=256,compression=jpeg,Q=89]")
     #expect(
@@ -152,10 +152,10 @@ import TileStorage
     ("miniswhite", "inverted gray"),
   ])
   func `what needs conversion goes through libvips`(option: String, reason: String) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(in: folder, as: "photo.tif[\(option)]", columns: 400, rows: 300) {
       crop in
-      let gray = folder.file("gray.v")
+      let gray = folder("gray.v")
       try Vips8.run("colourspace", crop, gray, "b-w")
       return gray
     }
@@ -168,7 +168,7 @@ import TileStorage
   func `files cut short or with flipped bits end in a picture or one line`(
     compression: String, _ fidelity: Fidelity
   ) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.water.saved(
       in: folder, as: "photo.tif[tile,tile-width=64,tile-height=64,compression=\(compression)]", columns: 300,
       rows: 200)
@@ -192,7 +192,7 @@ import TileStorage
   }
 
   @Test func `a JPEG tile of another size is refused`() throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.cups.saved(
       in: folder, as: "photo.tif[tile,tile-width=64,tile-height=64,compression=jpeg]", columns: 300, rows: 200
     )
@@ -203,17 +203,17 @@ import TileStorage
     try bytes.write(to: URL(fileURLWithPath: source))
     let error = #expect(throws: BuildError.self) {
       try PyramidBuilder(options: options(.exact), threads: 1)
-        .build(source, to: folder.file("x.szi"), name: "x")
+        .build(source, to: folder("x.szi"), name: "x")
     }
     #expect(error?.reason == "tile 0 of 20 is 64 × 128 pixels instead of 64 × 64")
   }
 
-  private func outcome(of bytes: Data, in folder: ScratchFolder, _ fidelity: Fidelity) throws -> String? {
-    let file = folder.file("broken.tif")
+  private func outcome(of bytes: Data, in folder: TemporaryFolder, _ fidelity: Fidelity) throws -> String? {
+    let file = folder("broken.tif")
     try bytes.write(to: URL(fileURLWithPath: file))
     do {
       _ = try PyramidBuilder(options: options(fidelity, tileSize: 64), threads: 2)
-        .build(file, to: folder.file("broken.szi"), name: "broken")
+        .build(file, to: folder("broken.szi"), name: "broken")
       return nil
     } catch { return error.reason }
   }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TileStorage
 
@@ -14,7 +15,7 @@ import TileStorage
 
   @Test(arguments: [Photograph.leaf, .cups], [1, 80, 100])
   func `has dzsave's pixels`(_ photograph: Photograph, quality: Int) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try photograph.saved(in: folder, as: "photo.v", columns: 701, rows: 523)
     #expect(try Comparison(source, options(quality: quality)).differingPixels() == [])
   }
@@ -22,9 +23,9 @@ import TileStorage
   /// 1: gray, 2: gray with alpha, 4: RGB with alpha of the photograph's own brightness.
   @Test(arguments: [1, 2, 4])
   func `takes every count of bands`(bands: Int) throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.autumn.saved(in: folder, as: "photo.png", columns: 301, rows: 257) { crop in
-      let (gray, out) = (folder.file("gray.v"), folder.file("bands.v"))
+      let (gray, out) = (folder("gray.v"), folder("bands.v"))
       try Vips8.run("colourspace", crop, gray, "b-w")
       if bands == 1 { return gray }
       try Vips8.run("bandjoin", "\(bands == 2 ? gray : crop) \(gray)", out)
@@ -39,7 +40,7 @@ import TileStorage
   }
 
   @Test func `AVIF tiles are dzsave's`() throws {
-    let folder = try ScratchFolder()
+    let folder = try TemporaryFolder()
     let source = try Photograph.water.saved(in: folder, as: "photo.v", columns: 131, rows: 77)
     #expect(try Comparison(source, options(quality: 50, format: .avif)).differingPixels() == [])
   }

@@ -58,7 +58,12 @@ package enum PDFPage {
       link = each.pointee.next
       let mapping = each.pointee.data.assumingMemoryBound(to: PopplerImageMapping.self).pointee
       // Along the picture's own sides, however it is turned.
-      let (across, down) = (abs(mapping.area.x2 - mapping.area.x1), abs(mapping.area.y2 - mapping.area.y1))
+      // Poppler tells whole points: what is as long as the page but for that is as long, and its pixels stay whole.
+      func side(_ from: Double, _ to: Double) -> Double {
+        [width, height].first { abs(abs(to - from) - $0) < 1 } ?? abs(to - from)
+      }
+      let across = side(mapping.area.x1, mapping.area.x2)
+      let down = side(mapping.area.y1, mapping.area.y2)
       func covered(_ across: Double, _ down: Double) -> Double { min(across, width) * min(down, height) }
       guard across > 0, down > 0,
         max(covered(across, down), covered(down, across)) >= covering * width * height,

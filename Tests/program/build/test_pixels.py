@@ -123,6 +123,18 @@ class Drawn(Pixels):
             row = self.pixels(archive)[100, :200].reshape(200, -1)[:, 0].astype(int)
             self.assertGreater(numpy.abs(numpy.diff(row)).mean(), 200)
 
+    def test_a_scan_that_fills_its_page_keeps_its_size_and_every_pixel(self):
+        # As programs write that make a page as large as the scan: 300, 144 and 200 dpi.
+        for size, dpi in (((2480, 3508), 300), ((1111, 777), 144), ((641, 1203), 200)):
+            page = tuple(side * 72 / dpi for side in size)
+            picture = jpeg(*size)
+            told, archive = self.built(pdf(folder("scan") / "scan.pdf", [
+                (page, f"q {page[0]:f} 0 0 {page[1]:f} 0 0 cm /I0 Do Q", [picture])]), "--format", "png")
+            self.assertEqual((self.size(told), told["steps"][0]), (size, f"drawn at {dpi}.0 dpi, its picture's own"))
+            drawn, source = self.pixels(archive)[..., :3], numpy.array(Image.open(io.BytesIO(picture)))
+            rows, columns = drawn.shape[:2]
+            self.assertLess(numpy.abs(drawn.astype(int) - source[:rows, :columns]).mean(), 3)
+
     def test_a_scan_on_its_side_and_under_found_words(self):
         page, place = (595, 842), folder("scan") / "scan.pdf"
         for cover, more, picture, wanted in (
