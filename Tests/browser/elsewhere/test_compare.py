@@ -2,6 +2,7 @@
 
 import unittest
 
+from accessibility import axe_faults
 from embedding import EmbeddingTest
 
 BODY = """<script type="module" src="/compare/ziggurat-compare.js"></script>
@@ -79,6 +80,10 @@ class Compare(EmbeddingTest):
         visit.until(SETTLED)
         scales = [view["scale"] for view in visit.run(VIEWS)]
         self.assertAlmostEqual(scales[1] / scales[0], 5120 / 2560, delta=0.01)
+
+    def test_axe_finds_nothing_on_either_way_to_compare(self):
+        for body in (BODY, BODY.replace("<ziggurat-compare", '<ziggurat-compare mode="side"')):
+            self.assertEqual(axe_faults(self.open(body), "ziggurat-compare"), [])
 
 
 if __name__ == "__main__":

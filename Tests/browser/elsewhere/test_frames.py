@@ -15,6 +15,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+from accessibility import AXE_OWN, axe_faults
 from browser import ROOT, PageTest, served, source
 
 
@@ -142,6 +143,12 @@ class Frames(PageTest):
         visit.page.locator("select").select_option("fr")
         visit.until("return viewer.shadowRoot.querySelector('.more').title === 'Plus'")
         self.assertTrue(visit.run("return viewer.querySelector('[data-x]').checkVisibility()"), "an overlay")
+
+    def test_axe_finds_nothing_on_a_frame_and_on_the_page_about_embedding(self):
+        for scheme in ("dark", "light"):
+            for path in (f"embed/{LEAF}", "embed"):
+                visit = self.visit(host=host(), faults=AXE_OWN, color_scheme=scheme).open(path)
+                self.assertEqual(axe_faults(visit), [], f"{path}, {scheme}")
 
     def test_the_page_about_embedding_tells_what_the_documents_tell(self):
         page = (ROOT / "public/embed.html").read_text()

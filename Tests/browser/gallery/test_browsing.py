@@ -121,7 +121,7 @@ class Browsing(PageTest):
         visit.until("return document.querySelector('dialog.uploads').open")
 
     def test_offline_is_told_and_ends_by_itself(self):
-        visit = self.visit(host=host(), faults=["ERR_INTERNET_DISCONNECTED", "ERR_FAILED"])
+        visit = self.visit(host=host(), faults=["ERR_INTERNET_DISCONNECTED", "ERR_FAILED", *AXE_OWN])
         visit.page.add_init_script("""globalThis.isOffline = true
             { const { fetch } = globalThis
               // The words are there as the scripts are.
@@ -129,6 +129,7 @@ class Browsing(PageTest):
               Object.defineProperty(navigator, 'onLine', { get: () => !globalThis.isOffline }) }""")
         visit.open(wait=False)
         visit.until("return document.getElementById('note').textContent.startsWith('You are offline')")
+        self.assertEqual(axe_faults(visit), [])
         visit.run("globalThis.isOffline = false; dispatchEvent(new Event('online'))")
         self.shows(visit, 5)
 

@@ -8,6 +8,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
+from accessibility import AXE_OWN, axe_faults
 from browser import PHOTO, ROOT, TOKEN, PageTest, served, source, writable
 
 
@@ -47,6 +48,21 @@ class Languages(PageTest):
                 visit.until("return document.querySelectorAll('.there').length")
                 search = {"de-AT": "Suchen", "fr-CA": "Rechercher", "zh-CN": "搜索"}.get(locale, "Search")
                 self.assertEqual(visit.run("return document.getElementById('search').placeholder"), search)
+
+    def test_axe_finds_nothing_in_any_language_and_from_right_to_left(self):
+        for locale, more in (("de-DE", "Mehr"), ("fr-FR", "Plus"), ("zh-CN", "更多"), (None, "More")):
+            with self.subTest(locale=locale):
+                visit = self.visit(locale=locale or "en", host=bundled(), faults=AXE_OWN)
+                if not locale:
+                    visit.page.add_init_script("new MutationObserver(() => { document.documentElement.dir = 'rtl' }).observe(document, { childList: true })")
+                visit.photo("1")
+                visit.page.get_by_role("button", name=more, exact=True).click()
+                visit.page.get_by_role("menu").wait_for()
+                visit.until("return viewer.shadowRoot.getAnimations().length === 0")
+                self.assertEqual(axe_faults(visit), [])
+                visit.open(wait=False)
+                visit.until("return document.querySelectorAll('.there').length === 3 && document.getAnimations().length === 0")
+                self.assertEqual(axe_faults(visit), [])
 
     def test_no_english_is_seen_before_other_words_which_are_one_request_more(self):
         visit = self.visit(locale="de-DE", host=bundled())

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from accessibility import AXE_OWN, axe_faults
 from browser import BINARY, CLEAN, ROOT, TOKEN, PageTest, source
 
 KEPT = """const names = await caches.keys()
@@ -45,7 +46,7 @@ class Offline(PageTest):
     def seen(self):
         """A visit that has a worker, and has seen the gallery and a picture."""
         # Without a server the page asks in vain: who is signed in, and for the neighbour that was not loaded ahead yet.
-        faults = ["ERR_CONNECTION", "Failed to", "FetchEvent", "error:", "/api/session", "^http://[^ ]*/api/images/other$"]
+        faults = [*AXE_OWN, "ERR_CONNECTION", "Failed to", "FetchEvent", "error:", "/api/session", "^http://[^ ]*/api/images/other$"]
         visit = self.visit(host=f"http://127.0.0.1:{self.port}/", offline=True, faults=faults)
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length === 2")
@@ -65,6 +66,7 @@ class Offline(PageTest):
         visit.photo("leaf")
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length === 2", "the gallery's thumbnails")
+        self.assertEqual(axe_faults(visit), [])
         server = self.start()
 
     def test_words_that_were_changed_are_seen_at_once(self):
