@@ -142,6 +142,21 @@ class Editing(EditingTest):
         visit.until("return parseInt(document.querySelector('.selection span').textContent) >= 7")
         self.assertEqual(visit.run("return document.querySelector('.picture').dataset.index"), "0", "the finger's picture stays")
 
+    def test_every_target_is_large_enough_for_a_finger(self):
+        small = """return [...document.querySelectorAll('header :is(button, input), #shelf :is(button, select, a), .selection button, dialog button')]
+            .filter((each) => each.checkVisibility()).map((each) => [each.title || each.textContent || each.id, each.offsetWidth, each.offsetHeight])
+            .filter(([, width, height]) => width < 44 || height < 44)"""
+        for width, height in ((390, 844), (1280, 800)):
+            visit = self.writer(width=width, height=height)
+            self.assertEqual(visit.run(small), [])
+            self.picture(visit, "a").click(modifiers=["Control"])
+            visit.page.get_by_role("button", name="Edit title and caption").wait_for()
+            self.assertEqual(visit.run(small), [])
+            visit.page.keyboard.press("Escape")
+            visit.page.get_by_role("button", name="Trash").click()
+            visit.page.get_by_role("button", name="Close").wait_for()
+            self.assertEqual(visit.run(small), [])
+
     def test_axe_finds_nothing_while_choosing_and_editing_and_nothing_sticks_out(self):
         for scheme, direction, width in (("dark", "ltr", 1280), ("light", "rtl", 360)):
             visit = self.writer(AXE_OWN, color_scheme=scheme, width=width, height=740)

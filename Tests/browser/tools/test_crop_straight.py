@@ -127,6 +127,10 @@ class Straightening(CropTest):
         self.assertGreaterEqual(slider["height"], 44)
         self.assertGreaterEqual(slider["width"], 200)
         self.assertLess(grip["bottom"], bar["top"] + 2)
+        small = visit.run("""return [...viewer.shadowRoot.querySelectorAll('.cropbar :is(button, select, a, input), .grip')]
+            .filter((each) => each.checkVisibility()).map((each) => [each.title || each.textContent, each.offsetWidth, each.offsetHeight])
+            .filter(([, width, height]) => width < 44 || height < 44)""")
+        self.assertEqual(small, [])
         self.assertEqual(axe_faults(visit), [])
 
 

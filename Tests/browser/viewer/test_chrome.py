@@ -135,7 +135,9 @@ class Around(PageTest):
         visit.until("return viewer?.shadowRoot.querySelector('.notice').textContent === 'There is no such image here.'")
         self.assertEqual(visit.run("return [...viewer.shadowRoot.querySelectorAll('button')].filter((each) => each.checkVisibility()).length"), 0)
         self.assertEqual(axe_faults(visit), [])
-        visit.page.get_by_role("link", name="All images").click()
+        way_on = visit.page.get_by_role("link", name="All images", exact=True)
+        self.assertGreater(way_on.bounding_box()["width"], 100, "it says in words where it leads")
+        way_on.click()
         visit.until("return document.getElementById('grid')")
 
     def test_parts_that_come_late_come_by_themselves_and_what_is_told_is_what_is_missing(self):
