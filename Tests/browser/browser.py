@@ -5,10 +5,11 @@
 
 needs playwright, pillow and numpy from PyPI and Debian's chromium-headless-shell. CHROMIUM names another browser,
 ZIGGURAT another executable, PHOTOS another folder of photographs, ZIGGURAT_URL a server that has the same images,
-PUBLIC=.build/public the pages as they are delivered, where the sources are tried otherwise.
+PUBLIC=public the pages' sources, file by file, where the pages as they are delivered are tried otherwise.
 """
 
 import atexit
+import fcntl
 import functools
 import json
 import os
@@ -38,7 +39,7 @@ SOURCES = {
 }
 PHOTO = "landscapes/SafeLanding"
 # SLOWER=4: pages as on a machine four times as slow, to find tests that are races.
-PUBLIC = ROOT / os.environ.get("PUBLIC", "public")
+SOURCE_PAGES = ROOT / "public"
 SLOWER = float(os.environ.get("SLOWER", 1))
 WIDTH, HEIGHT = 5120, 2880
 CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("ZIGGURAT_")}
@@ -46,6 +47,27 @@ CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("
 
 def source(image: str) -> Path:
     return PHOTOS / SOURCES[image]
+
+
+@functools.cache
+def bundled() -> Path:
+    """The pages as they are delivered. Suites that run side by side share them; who changes something in them takes a copy."""
+    made = ROOT / ".build/public"
+    sources = [ROOT / "packaging/bundle-pages", SOURCE_PAGES, *SOURCE_PAGES.rglob("*")]
+    made.parent.mkdir(exist_ok=True)
+    with open(made.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        index = made / "index.html"
+        # Its folder tells of a file that is gone.
+        if not index.exists() or index.stat().st_mtime < max(path.stat().st_mtime for path in sources):
+            subprocess.run([ROOT / "packaging/bundle-pages", made], check=True)
+    return made
+
+
+def pages_tried() -> Path:
+    """What servers serve: a visit to the sources takes twice the processor's time."""
+    given = os.environ.get("PUBLIC")
+    return ROOT / given if given else bundled()
 
 
 @functools.cache
@@ -64,12 +86,12 @@ def base_url() -> str:
     return served(folder / "photos", "--format", "png")
 
 
-def served(photos: Path, *options: str, pages: Path = PUBLIC, serve: tuple[str, ...] = ("--port", "0")) -> str:
+def served(photos: Path, *options: str, pages: Path | None = None, serve: tuple[str, ...] = ("--port", "0")) -> str:
     """The address of a server, ending in a slash, that shows what is built of a folder until the tests end."""
     library = photos.parent / "library"
     subprocess.run([BINARY, "build", photos, "--library", library, *options],
                    check=True, env=CLEAN, timeout=600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    server = subprocess.Popen([BINARY, "serve", library, "--public", pages, *serve],
+    server = subprocess.Popen([BINARY, "serve", library, "--public", pages or pages_tried(), *serve],
                               env=CLEAN, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(10)))
     line = server.stdout.readline()
@@ -81,10 +103,10 @@ def served(photos: Path, *options: str, pages: Path = PUBLIC, serve: tuple[str, 
 TOKEN = "token-of-the-browser-tests"
 
 
-def writable(library: Path, *options: str, pages: Path = PUBLIC) -> str:
+def writable(library: Path, *options: str, pages: Path | None = None) -> str:
     """The address of a server of a library, ending in a slash, that lets who has the token write."""
     (library.parent / "token").write_text(TOKEN)
-    server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--public", pages, "--writable",
+    server = subprocess.Popen([BINARY, "serve", library, "--port", "0", "--public", pages or pages_tried(), "--writable",
                                "--token-file", library.parent / "token", *options], env=CLEAN, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: (server.terminate(), server.wait(20)))
     line = server.stdout.readline()

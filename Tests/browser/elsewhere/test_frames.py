@@ -6,7 +6,6 @@ import http.server
 import json
 import re
 import shutil
-import subprocess
 import tempfile
 import threading
 import unittest
@@ -16,14 +15,13 @@ import urllib.request
 from pathlib import Path
 
 from accessibility import AXE_OWN, axe_faults
-from browser import ROOT, PageTest, served, source
+from browser import ROOT, PageTest, bundled, served, source
 
 
 @functools.cache
 def folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="ziggurat-frames-"))
     unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
-    subprocess.run([ROOT / "packaging/bundle-pages", folder / "public"], check=True)
     (folder / "photos/deep").mkdir(parents=True)
     shutil.copy(source("FallenLeaf"), folder / "photos/deep/a leaf.jpg")
     shutil.copy(source("AltaiTall"), folder / "photos/tall.png")
@@ -32,7 +30,7 @@ def folder() -> Path:
 
 @functools.cache
 def host() -> str:
-    return served(folder() / "photos", pages=folder() / "public")
+    return served(folder() / "photos", pages=bundled())
 
 
 def oembed(**parameters) -> dict:

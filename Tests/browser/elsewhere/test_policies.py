@@ -2,12 +2,11 @@
 
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from browser import ROOT, served, source
+from browser import ROOT, bundled, served, source
 from embedding import EmbeddingTest
 
 
@@ -16,10 +15,9 @@ class Policies(EmbeddingTest):
     def setUpClass(cls):
         folder = Path(tempfile.mkdtemp(prefix="ziggurat-policies-"))
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        subprocess.run([ROOT / "packaging/bundle-pages", folder / "public"], check=True)
         (folder / "photos").mkdir()
         shutil.copy(source("FallenLeaf"), folder / "photos/leaf.jpg")
-        cls.host = served(folder / "photos", pages=folder / "public")
+        cls.host = served(folder / "photos", pages=bundled())
 
     def test_the_policy_that_is_stated_is_enough(self):
         text = (ROOT / "docs/embedding.md").read_text()

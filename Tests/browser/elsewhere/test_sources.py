@@ -17,7 +17,7 @@ from unittest import mock
 
 from PIL import Image
 
-from browser import BINARY, CLEAN, PUBLIC, served, source
+from browser import BINARY, CLEAN, pages_tried, served, source
 from embedding import PAGE, EmbeddingTest
 
 # Plain: what a distribution's nginx does with files, on another origin too.
@@ -47,7 +47,7 @@ def nginx() -> tuple[str, str]:
     """Two addresses of a plain web server that has archives and the viewer, and nothing of ours that runs."""
     folder, port, other = place(), free_port(), free_port()
     root = folder / "root"
-    shutil.copytree(PUBLIC, root)
+    shutil.copytree(pages_tried(), root)
     archives(root)
     (root / "page.html").write_text(f"{PAGE}<ziggurat-viewer style='width: 900px; height: 600px'></ziggurat-viewer>")
     (folder / "nginx.conf").write_text(NGINX.replace("FOLDER", str(folder)).replace("PORT", str(port)).replace("OTHER", str(other)))

@@ -2,21 +2,19 @@
 
 import functools
 import shutil
-import subprocess
 import tempfile
 import unittest
 import urllib.request
 from pathlib import Path
 
 from accessibility import AXE_OWN, axe_faults
-from browser import PHOTO, ROOT, TOKEN, PageTest, served, source, writable
+from browser import PHOTO, TOKEN, PageTest, bundled, served, source, writable
 
 
 @functools.cache
 def folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="ziggurat-languages-"))
     unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
-    subprocess.run([ROOT / "packaging/bundle-pages", folder / "public"], check=True)
     (folder / "photos").mkdir()
     for number in range(3):
         shutil.copy(source("FallenLeaf"), folder / f"photos/{number}.jpg")
@@ -24,8 +22,8 @@ def folder() -> Path:
 
 
 @functools.cache
-def bundled() -> str:
-    return served(folder() / "photos", pages=folder() / "public")
+def host() -> str:
+    return served(folder() / "photos", pages=bundled())
 
 
 def labels(visit):
@@ -52,7 +50,7 @@ class Languages(PageTest):
     def test_axe_finds_nothing_in_any_language_and_from_right_to_left(self):
         for locale, more in (("de-DE", "Mehr"), ("fr-FR", "Plus"), ("zh-CN", "更多"), (None, "More")):
             with self.subTest(locale=locale):
-                visit = self.visit(locale=locale or "en", host=bundled(), faults=AXE_OWN)
+                visit = self.visit(locale=locale or "en", host=host(), faults=AXE_OWN)
                 if not locale:
                     visit.page.add_init_script("new MutationObserver(() => { document.documentElement.dir = 'rtl' }).observe(document, { childList: true })")
                 visit.photo("1")
@@ -65,7 +63,7 @@ class Languages(PageTest):
                 self.assertEqual(axe_faults(visit), [])
 
     def test_no_english_is_seen_before_other_words_which_are_one_request_more(self):
-        visit = self.visit(locale="de-DE", host=bundled())
+        visit = self.visit(locale="de-DE", host=host())
         visit.page.add_init_script("""globalThis.seen = []
             new MutationObserver(() => { for (const each of document.querySelectorAll('#facts, #back')) seen.push(each.textContent, each.title) })
               .observe(document, { subtree: true, childList: true, characterData: true, attributes: true })""")
@@ -77,20 +75,20 @@ class Languages(PageTest):
         self.assertLess(visit.requests.index(words[0]), 4, "asked for beside the script")
         with urllib.request.urlopen(words[0]) as answer:
             self.assertEqual(answer.headers["Cache-Control"], "public, max-age=31536000, immutable")
-        english = self.visit(host=bundled()).photo("1")
+        english = self.visit(host=host()).photo("1")
         self.assertEqual([url for url in english.requests if url.endswith(".json")], [])
 
     def test_where_words_cannot_be_had_english_is_spoken(self):
-        visit = self.visit(locale="de-DE", faults=["ERR_FAILED", "/text/de"], host=bundled())
+        visit = self.visit(locale="de-DE", faults=["ERR_FAILED", "/text/de"], host=host())
         visit.page.route("**/text/*.json", lambda route: route.abort())
         visit.photo("1")
         self.assertIn("Zoom in", labels(visit))
         self.assertEqual(visit.run("return document.getElementById('facts').textContent"), "2,560 × 1,600")
 
     def test_an_element_and_its_page_may_change_their_language(self):
-        for host in (None, bundled()):
-            visit = self.visit(host=host)
-            visit.photo("1" if host else PHOTO)
+        for other in (None, host()):
+            visit = self.visit(host=other)
+            visit.photo("1" if other else PHOTO)
             visit.run("viewer.lang = 'fr'")
             visit.until("return viewer.shadowRoot.querySelector('.more').title === 'Plus'")
             visit.page.get_by_role("button", name="Plus").click()
@@ -102,7 +100,7 @@ class Languages(PageTest):
             visit.until("return viewer.shadowRoot.querySelector('.more').title === 'More'")
 
     def test_on_a_page_of_somebody_else_s_the_page_s_language_counts(self):
-        visit = self.visit(locale="de-DE", host=bundled())
+        visit = self.visit(locale="de-DE", host=host())
         visit.page.route("**/elsewhere", lambda route: route.fulfill(content_type="text/html", body="""<!doctype html><html lang="zh-CN">
             <meta charset="utf-8"><script type="module" src="/viewer/elements.js"></script>
             <ziggurat-viewer src="/api/images/1" style="height: 400px"></ziggurat-viewer><ziggurat-viewer lang="pt"></ziggurat-viewer>"""))
@@ -112,8 +110,8 @@ class Languages(PageTest):
         self.assertEqual(visit.run("return document.querySelector('[lang=pt]').ariaLabel"), "Zoombares Bild")
 
     def test_plurals_numbers_and_dates_of_the_trash(self):
-        library = shutil.copytree(folder() / "library", folder() / "written/library") if bundled() else None
-        visit = self.visit(locale="de-DE", host=writable(library, pages=folder() / "public"))
+        library = shutil.copytree(folder() / "library", folder() / "written/library") if host() else None
+        visit = self.visit(locale="de-DE", host=writable(library, pages=bundled()))
         visit.open(f"#token={TOKEN}", wait=False)
         visit.until("return document.querySelectorAll('.there').length === 3")
         toast = "return document.querySelector('.toast span')?.textContent"
@@ -129,7 +127,7 @@ class Languages(PageTest):
     def test_dates_are_written_as_the_reader_has_them(self):
         for locale, more, name, date in (("de-DE", "Mehr", "Details", "29. Oktober 2015 um 15:44"), ("en-GB", "More", "Details", "29 October 2015 at 15:44"),
                                          ("fr-FR", "Plus", "Détails", "29 octobre 2015 à 15:44")):
-            visit = self.visit(locale=locale, host=bundled()).photo("1")
+            visit = self.visit(locale=locale, host=host()).photo("1")
             visit.page.get_by_role("button", name=more).click()
             visit.page.get_by_role("menuitem", name=name).click()
             self.assertIn(date, visit.page.locator("dialog dl").inner_text())
@@ -155,7 +153,7 @@ class Languages(PageTest):
             self.assertAlmostEqual(found["rtl"][name], 1280 - middle, delta=1.5, msg=name)
 
     def test_from_right_to_left_the_gallery_is_mirrored(self):
-        visit = self.visit(host=bundled())
+        visit = self.visit(host=host())
         visit.page.add_init_script("new MutationObserver(() => { document.documentElement.dir = 'rtl' }).observe(document, { childList: true })")
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length === 3")

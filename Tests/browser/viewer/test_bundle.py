@@ -12,7 +12,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from browser import PHOTO, ROOT, TOKEN, PageTest, served, source, writable
+from browser import PHOTO, ROOT, TOKEN, PageTest, bundled, served, source, writable
 
 
 @functools.cache
@@ -23,12 +23,6 @@ def folder() -> Path:
 
 
 @functools.cache
-def bundle() -> Path:
-    subprocess.run([ROOT / "packaging/bundle-pages", folder() / "public"], check=True)
-    return folder() / "public"
-
-
-@functools.cache
 def host(*options: str) -> str:
     """A server of a library of three pictures with the bundled pages."""
     photos = folder() / f"of{len(options)}/photos"
@@ -36,7 +30,7 @@ def host(*options: str) -> str:
         path = photos / f"{'deep/' if number else ''}{number}.jpg"
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source(PHOTO), path)
-    return served(photos, pages=bundle(), serve=options or ("--port", "0"))
+    return served(photos, pages=bundled(), serve=options or ("--port", "0"))
 
 
 def answer(url: str, **headers: str):
@@ -100,7 +94,7 @@ class Bundle(PageTest):
         again = folder() / "again/public"
         again.parent.mkdir()
         subprocess.run([ROOT / "packaging/bundle-pages", again], check=True)
-        self.assertEqual(subprocess.run(["diff", "-r", bundle(), again], capture_output=True, text=True).stdout, "")
+        self.assertEqual(subprocess.run(["diff", "-r", bundled(), again], capture_output=True, text=True).stdout, "")
 
     def test_the_gallery_is_one_script_and_leads_to_the_picture_and_back(self):
         visit = self.visit(host=host()).open(wait=False)
@@ -115,7 +109,7 @@ class Bundle(PageTest):
 
     def test_who_may_write_has_the_parts_for_it(self):
         library = shutil.copytree(folder() / "of0/library", folder() / "written/library") if host() else None
-        visit = self.visit(host=writable(library, pages=bundle()))
+        visit = self.visit(host=writable(library, pages=bundled()))
         visit.open(f"#token={TOKEN}", wait=False)
         visit.page.get_by_role("button", name="Add").wait_for()
         visit.until("return document.querySelectorAll('.there').length === 3")
@@ -149,7 +143,7 @@ class Bundle(PageTest):
     def test_a_program_in_typescript_knows_the_elements(self):
         place = folder() / "types"
         place.mkdir()
-        (place / "program.ts").write_text('''/// <reference path="../public/viewer/elements.d.ts" />
+        (place / "program.ts").write_text(f'/// <reference path="{bundled()}/viewer/elements.d.ts" />\n' + '''
 import { ZigguratViewer } from 'https://images.example.org/viewer/elements.js'
 const viewer: ZigguratViewer = document.querySelector('ziggurat-viewer')!
 viewer.src = 'https://images.example.org/api/images/night-watch'
@@ -169,7 +163,6 @@ viewer.zoomTo('2')
 // @ts-expect-error
 viewer.panTo(ratio)
 ''')
-        self.assertTrue(bundle().exists())
         told = subprocess.run(["tsc", "--noEmit", "--strict", "--skipLibCheck", "--target", "es2022", "--moduleResolution", "node", "--lib", "es2022,dom",
                                place / "program.ts"], capture_output=True, text=True)
         self.assertEqual((told.stdout, told.returncode), ("", 0))

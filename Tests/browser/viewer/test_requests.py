@@ -1,8 +1,6 @@
 """Exactly the tiles a view needs are asked for: none twice, none outside, those nobody needs aborted."""
 
-import itertools
 import math
-import re
 import unittest
 import urllib.parse
 
@@ -42,20 +40,6 @@ class Requests(PageTest):
                 self.assertEqual(
                     set(tiles[1:]), covering(shown["scale"], shown["x"], shown["y"], width, height, ratio))
                 self.assertEqual(visit.aborted, [])
-
-    def test_a_page_names_every_file_it_starts_with_so_that_none_waits_for_another(self):
-        for page, ready in (("view/" + urllib.parse.quote(PHOTO, safe=""), "return viewer?.isSharp"),
-                            ("", "return document.querySelector('.there')")):
-            visit = self.visit().open(page, wait=False)
-            visit.until(ready)
-            named = visit.run("return [...document.querySelectorAll('head [href], head [src]')].map((link) => link.href || link.src)")
-            # What shows pictures is loaded ahead of them, once the gallery is there.
-            first = itertools.takewhile(lambda url: not url.endswith("/page/over.js"), visit.requests)
-            needed = {url for url in first if url.endswith((".js", ".css"))}
-            needed -= {url for url in needed if "/editing/" in url}  # Loaded for those who may write.
-            needed = {url for url in needed if not re.search("/crop/|/measure/|/menus/(?!later)|/viewer/dialog|/paging/filmstrip|/text/(doing|writing|locking)", url)}  # Once that is done.
-            self.assertEqual(needed, {url for url in named if url.endswith((".js", ".css"))})
-            self.assertEqual(len(named), len(set(named)))
 
     def test_the_first_view_is_one_request(self):
         for view, width, height, ratio in (("", 1280, 800, 1), ("scale=1&x=1700&y=900", 1280, 800, 1),
