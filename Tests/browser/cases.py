@@ -9,3 +9,8 @@ def alternating(*choices, among: list[tuple]) -> list[tuple]:
     if os.environ.get("FULL"):
         return [case + more for case in among for more in itertools.product(*choices)]
     return [case + tuple(choice[number % len(choice)] for choice in choices) for number, case in enumerate(among)]
+
+
+def every_other(cases: list[tuple]) -> list[tuple]:
+    """Every second one of some cases; with FULL=1 all."""
+    return cases if os.environ.get("FULL") else cases[::2]
