@@ -24,6 +24,7 @@ import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import Error, sync_playwright
+from touches import Touches
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat")).resolve()
@@ -221,6 +222,12 @@ class Visit:
     def viewport_point(self, point):
         return self.run("return viewer.viewport.viewportPoint(argument)", point)
 
+    def modules(self):
+        """Has the pages' modules at hand, each by itself below /sources/: what is delivered is bundled."""
+        self.page.route("**/sources/**", lambda route: route.fulfill(
+            path=SOURCE_PAGES / urllib.parse.urlsplit(route.request.url).path.split("/sources/")[1], content_type="text/javascript"))
+        return self
+
     def hide_chrome(self):
         self.run("viewer.setAttribute('quiet', ''); document.body.setAttribute('data-quiet', '')")
         self.page.wait_for_timeout(300)
@@ -281,35 +288,6 @@ class Visit:
         assert not rest, rest
         elsewhere = [url for url in self.requests if not url.startswith((self.host, "data:", "blob:"))]
         assert not elsewhere, f"asked another host: {elsewhere}"
-
-
-class Touches:
-    """Fingers on the screen, through the browser's own input."""
-
-    def __init__(self, visit, pace=None):
-        """- pace: seconds from one event to the next by the fingers' own clock, however long the machine takes."""
-        self.visit, self.pace, self.clock = visit, pace, time.time()
-        self.session = visit.context.new_cdp_session(visit.page)
-
-    def send(self, kind, points):
-        timing = {"timestamp": self.clock} if self.pace else {}
-        self.clock += self.pace or 0
-        self.session.send("Input.dispatchTouchEvent", {
-            **timing, "type": kind, "touchPoints": [{"x": x, "y": y, "id": index} for index, (x, y) in enumerate(points)]})
-
-    def down(self, *points):
-        self.send("touchStart", points)
-
-    def move(self, *points):
-        self.send("touchMove", points)
-        self.visit.page.wait_for_timeout(8)
-
-    def up(self):
-        self.send("touchEnd", [])
-
-    def tap(self, x, y):
-        self.down((x, y))
-        self.up()
 
 
 class PageTest(unittest.TestCase):

@@ -94,9 +94,9 @@ class Moves(EmbeddingTest):
         visit = self.page(TWO)
         visit.until("return [...document.querySelectorAll('ziggurat-viewer')].every((each) => each.isSharp)")
         # The same picture at half its size beside it, in a window of another width.
-        visit.run(BOTH + """two.style.width = '500px'
+        visit.modules().run(BOTH + """two.style.width = '500px'
             const source = one.source
-            const { Pyramid } = await import('/geometry/pyramid.js')
+            const { Pyramid } = await import('/sources/geometry/pyramid.js')
             await two.open({ ...source, pyramid: new Pyramid({ width: 2560, height: 1440 }, 512),
               tileURL: (level, column, row) => source.tileURL(level, column, row) })
             globalThis.told = 0

@@ -95,7 +95,8 @@ class Editing(EditingTest):
         self.spoken(visit, "5 selected")
         visit.page.keyboard.press("Delete")
         self.shown(visit, ["a", "b", "c"])
-        # The toast is reached by Tab, and stays while it has the focus.
+        # The toast, once it is there, is reached by Tab, and stays while it has the focus.
+        visit.page.get_by_role("button", name="Undo").wait_for()
         for _ in range(12):
             visit.page.keyboard.press("Tab")
             if visit.run("return document.activeElement.textContent") == "Undo":

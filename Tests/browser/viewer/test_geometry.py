@@ -7,9 +7,9 @@ from browser import HEIGHT, PHOTO, WIDTH, PageTest
 from harness import seed
 
 AGREE = """
-    const { Coverage } = await import('/geometry/coverage.js')
-    const { Turn } = await import('/geometry/turn.js')
-    const { Viewport } = await import('/geometry/viewport.js')
+    const { Coverage } = await import('/sources/geometry/coverage.js')
+    const { Turn } = await import('/sources/geometry/turn.js')
+    const { Viewport } = await import('/sources/geometry/viewport.js')
     const { pyramid } = viewer.source
     const faults = []
     for (const query of argument.queries) {
@@ -42,7 +42,7 @@ class Geometry(PageTest):
                 "rotation": chance.choice([0, 90, 180, 270, chance.uniform(0, 360)]),
                 "flip": chance.random() < 0.3, "dpr": chance.choice([1, 1.5, 2, 3]),
             })
-        visit = self.visit().photo()
+        visit = self.visit().photo().modules()
         path = f"/api/images/{urllib.parse.quote(PHOTO, safe='')}/viewport"
         faults = visit.page.evaluate(
             "async (argument) => { const viewer = document.querySelector('ziggurat-viewer'); " + AGREE + "}",

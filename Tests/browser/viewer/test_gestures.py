@@ -11,8 +11,8 @@ PHONE = {"width": 390, "height": 844, "ratio": 3, "touch": True}
 
 class Gestures(PageTest):
     def assertWithinLimits(self, visit):
-        faults = visit.run("""
-            const { Camera } = await import('/viewer/camera.js')
+        faults = visit.modules().run("""
+            const { Camera } = await import('/sources/viewer/camera.js')
             const view = viewer.viewport
             const { minimum, maximum } = new Camera(viewer.source.pyramid.imageSize, view).limitsFor(view.turn)
             const rest = view.clamped(viewer.source.pyramid.imageSize)
@@ -81,7 +81,7 @@ class Gestures(PageTest):
     def test_past_a_scale_limit_a_pinch_gives_way_and_springs_back(self):
         for start, end in ((40, 160), (160, 40)):
             visit = self.visit(**PHONE).photo(view="" if start > end else middle(390, 844, 15))
-            limits = visit.run("""const { defaultLimits } = await import('/geometry/fit.js')
+            limits = visit.modules().run("""const { defaultLimits } = await import('/sources/geometry/fit.js')
                 return defaultLimits(viewer.source.pyramid.imageSize, viewer.viewport)""")
             fingers = visit.touches()
             fingers.down((195 - start, 400), (195 + start, 400))
