@@ -7,17 +7,28 @@ package import TileStorage
 
 /// A library that lies in an object store, for who builds it: archives by their digests, and a directory of them.
 ///
-/// What is written is there for everybody within two seconds, and what a killed builder had not announced is built again.
+/// What is written is there for everybody within two seconds. What a killed builder had not announced is announced by
+/// whoever has its notices, and built again where nobody has.
 package final class BucketStore: ArchiveStore, OriginStore {
   private struct State {
-    var lines: [[UInt8]] = []
-    /// Lines are being sent.
-    var isSending = false
+    var lines: [Line] = []
+    /// Lines that are being sent.
+    var sending: [Line] = []
     /// Who waits for all of them.
     var waiting: [@Sendable () -> Void] = []
     /// What was built by this store since the directory was read last.
     var fresh: [ImageID: BuildRecord] = [:]
-    var announced = ContinuousClock.now
+    /// When lines are sent again, at the earliest, before the end.
+    var due = ContinuousClock.now + pause
+
+    /// Nobody is told of some of what was built.
+    var isBehind: Bool { !lines.isEmpty || !sending.isEmpty }
+  }
+
+  /// One of the directory's, and of which image where it is one's.
+  private struct Line {
+    var id: ImageID?
+    let text: [UInt8]
   }
 
   private let directory: ObjectDirectory
@@ -28,6 +39,8 @@ package final class BucketStore: ArchiveStore, OriginStore {
   private let announcing = Mutex<Void>(())
   /// How long what was built stays unannounced.
   private static let pause = Duration.seconds(2)
+  /// And where the directory cannot be had: who asks waits with a builder's whole patience, and builds nothing meanwhile.
+  private static let rest = Duration.seconds(30)
   /// Segments that who reads the library should not have to ask for.
   private static let most = 200
 
@@ -110,9 +123,12 @@ package final class BucketStore: ArchiveStore, OriginStore {
       throw StorageError("write \(id)", "what is said of it is too long")
     }
     let isDue = state.withLock { state in
-      state.lines.append(line)
+      state.lines.append(Line(id: id, text: line))
       state.fresh[id] = record
-      return .now - state.announced > Self.pause
+      // One asks for all.
+      guard state.sending.isEmpty, state.due < .now else { return false }
+      state.due = .now + Self.rest
+      return true
     }
     guard isDue else { return }
     // What is sent is built: while the directory is away only its line is late, and the end of the build tells.
@@ -122,18 +138,18 @@ package final class BucketStore: ArchiveStore, OriginStore {
   package func announce() throws(StorageError) {
     let result: Result<[@Sendable () -> Void], StorageError> = announcing.withLock { _ in
       let (lines, waiting) = state.withLock { state in
-        defer { (state.lines, state.waiting, state.isSending) = ([], [], true) }
+        defer { (state.lines, state.waiting, state.sending) = ([], [], state.lines) }
         return (state.lines, state.waiting)
       }
       do throws(StorageError) {
-        try directory.add(lines)
-        state.withLock { ($0.announced, $0.isSending) = (.now, false) }
+        try directory.add(lines.map(\.text))
+        state.withLock { ($0.due, $0.sending) = (.now + Self.pause, []) }
         return .success(waiting)
       } catch {
         // Another time: what was built is there.
         state.withLock { state in
           (state.lines, state.waiting) = (lines + state.lines, waiting + state.waiting)
-          state.isSending = false
+          (state.due, state.sending) = (.now + Self.rest, [])
         }
         return .failure(error)
       }
@@ -143,7 +159,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
 
   package func whenAnnounced(_ body: @escaping @Sendable () -> Void) -> Bool {
     let isNow = state.withLock { state in
-      if state.lines.isEmpty, !state.isSending { return true }
+      if !state.isBehind { return true }
       state.waiting.append(body)
       return false
     }
@@ -151,11 +167,36 @@ package final class BucketStore: ArchiveStore, OriginStore {
     return isNow
   }
 
+  package func notice(of id: ImageID) -> String? {
+    let line = state.withLock { state in
+      let isOf = { (line: Line) in line.id == id }
+      return state.lines.last(where: isOf) ?? state.sending.last(where: isOf)
+    }
+    return line.map { String(decoding: $0.text.dropLast(), as: UTF8.self) }
+  }
+
+  package func adopt(_ notices: [String]) throws(StorageError) {
+    for notice in notices {
+      let bytes = Array(notice.utf8)
+      let line = bytes.withUnsafeBytes { DirectoryLine($0, of: .nothing, at: 0) }
+      guard case .image(let id, let listed)? = line, !bytes.contains(DirectoryLine.end),
+        let record = BuildRecord(json: Data(bytes[listed.build])),
+        directory.current.records[id]?.digest != listed.digest,
+        try directory.holds(listed)
+      else { continue }
+      state.withLock { state in
+        state.lines.append(Line(id: id, text: bytes + [DirectoryLine.end]))
+        state.fresh[id] = record
+      }
+    }
+    try announce()
+  }
+
   /// What is taken out of the directory; the archives themselves stay in the store for who has them open.
   package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
     state.withLock { state in
       for id in ids {
-        state.lines.append(DirectoryLine.text(gone: id))
+        state.lines.append(Line(text: DirectoryLine.text(gone: id)))
         state.fresh[id] = nil
       }
     }
@@ -172,7 +213,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     let known = directory.current.origins
     state.withLock { state in
       for (id, root) in images where known[id] != root.text {
-        state.lines.append(DirectoryLine.text(origin: id, root.text))
+        state.lines.append(Line(text: DirectoryLine.text(origin: id, root.text)))
       }
     }
     try announce()

@@ -25,7 +25,7 @@ enum DirectoryLine {
       "image", PercentEncoding.encode(id.text), digest, record.etag, "\(record.byteCount)", generation,
       "\(size.width)", "\(size.height)", "\(record.pyramid.tileSize)", record.format.fileExtension,
     ]
-    return Array((head.joined(separator: "\t") + "\t").utf8) + build + [tab] + words + [newline]
+    return Array((head.joined(separator: "\t") + "\t").utf8) + build + [tab] + words + [end]
   }
 
   static func text(gone id: ImageID) -> [UInt8] { Array("gone\t\(PercentEncoding.encode(id.text))\n".utf8) }
@@ -89,7 +89,8 @@ enum DirectoryLine {
   }
 
   private static let tab = UInt8(ascii: "\t")
-  private static let newline = UInt8(ascii: "\n")
+  /// After each.
+  static let end = UInt8(ascii: "\n")
 
   private static func digest(_ text: String) -> [UInt8]? {
     let bytes = Array(text.utf8)

@@ -110,6 +110,22 @@ package final class ObjectDirectory: Sendable {
     do throws(StorageError) { return try DirectorySegment(pin, text) } catch { throw .damaged }
   }
 
+  /// Whether the archive of a line is in the store; waits for that.
+  func holds(_ record: ListedRecord) throws(StorageError) -> Bool {
+    let pin = ObjectPin(
+      key: ListedRecord.key(record.digest, below: address.prefix), etag: record.etag,
+      byteCount: record.byteCount)
+    do throws(ObjectFault) {
+      _ = try tries.run { () throws(ObjectFault) in
+        try reading.awaited(pin, pin.byteCount - 1..<pin.byteCount).get()
+      }
+      return true
+    } catch {
+      if error == .missing || error == .otherVersion { return false }
+      throw told("read \(pin.key)", error)
+    }
+  }
+
   // MARK: Writing
 
   /// Adds lines for everybody to read, and to what is known here.

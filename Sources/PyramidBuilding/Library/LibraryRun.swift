@@ -71,17 +71,22 @@ package final class LibraryRun: @unchecked Sendable {
         run([source])
       } else {
         let reason = "\(starts) builders have begun it, and it was the end of each"
-        tell(source, .failed(BuildError(source.path, reason)))
+        tell(source, .failed(BuildError(source.path, reason)), of: source)
         journal.end(source)
       }
     }
   }
 
-  private func tell(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
+  /// - Parameter whole: the source of which the image is one, or a page.
+  private func tell(
+    _ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of whole: SourceScan.Source
+  ) {
     monitor.lock()
     // What was cut off has no outcome yet.
-    if outcome.failure != .interrupted { journal?.add(source, outcome) }
-    report(source, outcome)
+    if let journal, outcome.failure != .interrupted {
+      journal.add(image, outcome, of: whole, notice: builder.store.notice(of: image.id))
+    }
+    report(image, outcome)
     monitor.unlock()
   }
 
@@ -101,7 +106,7 @@ package final class LibraryRun: @unchecked Sendable {
         if let copy {
           self.build(copyOf: source, copy, cells)
         } else {
-          self.build(source, cells, self.tell)
+          self.build(source, cells) { self.tell($0, $1, of: source) }
         }
         if let journal = self.journal { self.end(source, journal) }
         self.pool.finishPicture()
@@ -126,13 +131,13 @@ package final class LibraryRun: @unchecked Sendable {
     copyOf source: SourceScan.Source, _ copy: Result<SourceCopy, BuildError>, _ cells: CellBuilder?
   ) {
     switch copy {
-    case .failure(let error): tell(source, .failed(error))
-    case .success(.settled(let outcome)): tell(source, outcome)
+    case .failure(let error): tell(source, .failed(error), of: source)
+    case .success(.settled(let outcome)): tell(source, outcome, of: source)
     case .success(.copied(let copy, let files)):
       withExtendedLifetime(files) {
         build(copy, cells) { image, outcome in
           let told = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
-          tell(told, outcome.told(of: source, copiedTo: copy.path))
+          tell(told, outcome.told(of: source, copiedTo: copy.path), of: source)
         }
       }
     }

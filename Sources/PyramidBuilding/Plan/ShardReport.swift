@@ -16,6 +16,8 @@ package final class ShardReport: Sendable {
     /// A source's id.
     var start: ImageID?
     var image: Image?
+    /// Of that image.
+    var notice: Notice?
     var end: ImageID?
     /// A source that this builder was told to leave.
     var stop: ImageID?
@@ -44,13 +46,24 @@ package final class ShardReport: Sendable {
     }
   }
 
+  /// By what the store announces an image that it does not announce at once.
+  struct Notice: Codable {
+    /// The source's id, which ends once all of its images are announced.
+    let source: ImageID
+    let text: String
+  }
+
   static let version = 1
   static let ending = ".jsonl"
+  /// Bytes of a notice; a line has it with its quotation marks written as two.
+  private static let longestNotice = TextLines.longest / 4
   /// A source that was begun so often and never ended is not begun again; one less, and nothing is built beside it.
   package static let mostStarts = 3
 
   /// How often earlier builders began a source and never ended it.
   private let lostStarts: [ImageID: Int]
+  /// By what images are announced that earlier builders had built and did not announce before they were killed.
+  package let lostNotices: [String]
   private let path: String
   private let state: Mutex<State>
 
@@ -67,17 +80,16 @@ package final class ShardReport: Sendable {
   package init(of plan: SourcePlan, _ shard: WorkShard, in folder: String) throws(StorageError) {
     try FolderTree.make(folder)
     let stem = "\(plan.name).\(shard.index)-of-\(shard.count)."
-    var starts: [ImageID: Int] = [:]
-    var last = 0
-    for name in try Self.names(in: folder) where name.hasPrefix(stem) && name.hasSuffix(Self.ending) {
-      guard let attempt = Int(name.dropFirst(stem.count).dropLast(Self.ending.count)) else { continue }
-      last = max(last, attempt)
-      let path = "\(folder)/\(name)"
+    let attempts = try Self.names(in: folder).filter { $0.hasPrefix(stem) && $0.hasSuffix(Self.ending) }
+      .compactMap { Int($0.dropFirst(stem.count).dropLast(Self.ending.count)) }.sorted()
+    var lost = Lost()
+    for attempt in attempts {
+      let path = "\(folder)/\(stem)\(attempt)\(Self.ending)"
       // Another builder of the same part is at work: what it has begun it may end.
-      if Self.isLocked(path) { continue }
-      for id in try Self.unended(in: path) { starts[id, default: 0] += 1 }
+      if !Self.isLocked(path) { try lost.add(path) }
     }
-    lostStarts = starts
+    (lostStarts, lostNotices) = (lost.starts, lost.notices.map(\.text))
+    var last = attempts.last ?? 0
     while true {
       last += 1
       let path = "\(folder)/\(stem)\(last)\(Self.ending)"
@@ -102,8 +114,19 @@ package final class ShardReport: Sendable {
 
   package func start(_ source: SourceScan.Source) { write(Line(start: source.id)) }
 
-  package func add(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
-    write(Line(image: Image(source, outcome)))
+  /// - Parameters:
+  ///   - source: the image's.
+  ///   - whole: that which is started and ended, of which the image may be a page.
+  ///   - notice: by what the store announces it later; nil where everybody finds it.
+  func add(
+    _ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome, of whole: SourceScan.Source,
+    notice: String?
+  ) {
+    // What nobody reads again is not written, either: it would be built again.
+    let kept = notice.flatMap {
+      $0.utf8.count <= Self.longestNotice ? Notice(source: whole.id, text: $0) : nil
+    }
+    write(Line(image: Image(source, outcome), notice: kept))
   }
 
   package func end(_ source: SourceScan.Source) { write(Line(end: source.id)) }
@@ -150,13 +173,24 @@ package final class ShardReport: Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
-  private static func unended(in path: String) throws(StorageError) -> Set<ImageID> {
-    var begun: Set<ImageID> = []
-    try forEachLine(of: path) { line in
-      if let id = line.start { begun.insert(id) }
-      if let id = line.end ?? line.stop { begun.remove(id) }
+  /// What builders that were killed leave to the next.
+  private struct Lost {
+    var starts: [ImageID: Int] = [:]
+    var notices: [Notice] = []
+
+    mutating func add(_ path: String) throws(StorageError) {
+      var begun: Set<ImageID> = []
+      var ended: Set<ImageID> = []
+      var found: [Notice] = []
+      try forEachLine(of: path) { line in
+        if let id = line.start { begun.insert(id) }
+        if let id = line.end ?? line.stop { begun.remove(id) }
+        if let id = line.end { ended.insert(id) }
+        if let notice = line.notice { found.append(notice) }
+      }
+      for id in begun { starts[id, default: 0] += 1 }
+      notices = (notices + found).filter { !ended.contains($0.source) }
     }
-    return begun
   }
 
   /// Lines that a killed builder left half, or that somebody else wrote, are passed over.

@@ -76,6 +76,15 @@ package protocol ArchiveStore: Sendable {
   @discardableResult
   func whenAnnounced(_ body: @escaping @Sendable () -> Void) -> Bool
 
+  /// By what an image that was built is announced, for the builder that goes on where this one is killed before it was;
+  /// nil where everybody finds it.
+  func notice(of id: ImageID) -> String?
+
+  /// Announces what a builder had built that was killed before it did so itself. What is no notice of this store, or of
+  /// what it has no more, is passed over.
+  /// - Parameter notices: in the order in which they were given.
+  func adopt(_ notices: [String]) throws(StorageError)
+
   /// Removes for good what was moved there until then.
   /// - Parameter oldest: seconds since 1970.
   func purgeTrash(until oldest: Int) throws(StorageError)
@@ -90,6 +99,10 @@ extension ArchiveStore {
     body()
     return true
   }
+
+  package func notice(of id: ImageID) -> String? { nil }
+
+  package func adopt(_ notices: [String]) throws(StorageError) {}
 
   package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? { nil }
 

@@ -108,6 +108,7 @@ enum BuildCommand: Command {
       }
       builder.ledger = try ledger.map { (path) throws(StorageError) in try SourceLedger(path: path) }
       try builder.prepare()
+      if let journal = opened?.journal { try builder.store.adopt(journal.lostNotices) }
     } catch {
       Output.error(error.description)
       return error.isTemporary ? .temporary : .someFailed
