@@ -26,7 +26,9 @@ struct SourceFile: Sendable {
   /// Refuses what is not a regular, readable, non-empty file: a device or a pipe would never end.
   init(path: String, name: String? = nil) throws(BuildError) {
     self.path = path
-    self.name = name ?? path.split(separator: "/").last.map(String.init) ?? path
+    // By bytes: an accent at the beginning of a name does not make the slash before it another.
+    let last = path.utf8.split(separator: UInt8(ascii: "/")).last
+    self.name = name ?? last.flatMap { String($0) } ?? path
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw Self.refused(path) }
     handle = Handle(descriptor)

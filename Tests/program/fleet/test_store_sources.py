@@ -80,7 +80,8 @@ class Builds(SourcesTest):
         near, far = self.build(self.photos, library=self.base / "near"), self.build()
         self.assertEqual((near.returncode, far.returncode), (1, 1), far.stderr)
         self.assertEqual(self.statuses(near), self.statuses(far))
-        self.assertEqual(set(digests(self.base / "near")), set(digests(self.library)))
+        # An archive has its source's name in it, which no folder's name is part of.
+        self.assertEqual(digests(self.base / "near"), digests(self.library))
         for result in (near, far):
             self.assertIn("has the same id", result.stderr)
 
