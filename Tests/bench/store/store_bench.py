@@ -4,6 +4,7 @@ The store is the tests' own, in this process: what is measured is what a server 
 slow, and when it is away. Real stores are met by `make test-scale`.
 """
 
+import collections
 import io
 import os
 import pickle
@@ -116,9 +117,16 @@ class StoreBench(Bench):
                 ["until tiles come again", f"{back:.2f} s", "", "≤ 3 s"],
                 ["memory of the server", f"{megabytes(self.processes[-1]):.0f} MB", "", f"≤ {256 + 150} MB"]]
 
+    def asked(self) -> dict[str, int]:
+        """How many requests of each kind came since the store was asked last."""
+        kinds = collections.Counter()
+        for method, key in self.store.taken():
+            kinds["lists" if method == "GET" and not key else f"{method} {'archives' if '/szi/' in key else 'directory'}"] += 1
+        return dict(kinds)
+
     def many(self, count: int) -> list[list[str]]:
-        """A start with the directory of a large library, which is made once."""
-        kept = material.CACHE / f"directory-{count}.pickle"
+        """What a large library costs of requests, and a start with its directory; it is made once."""
+        kept = material.CACHE / f"built-{count}.pickle"
         if not kept.exists():
             sources, one = self.folder / "many", io.BytesIO()
             Image.new("RGB", (40, 30), "teal").save(one, "png")
@@ -127,18 +135,27 @@ class StoreBench(Bench):
                 place.mkdir(parents=True, exist_ok=True)
                 # No links, which would be one picture.
                 (place / f"p{number}.png").write_bytes(one.getvalue())
-            bucket = f"s3://{self.store.BUCKET}/many"
+            bucket, asked = f"s3://{self.store.BUCKET}/many", {}
             for command in (["build", sources, "--library", bucket, "--quiet"], ["index", bucket]):
+                self.store.taken()
                 subprocess.run([self.ziggurat, *command], check=True, stdout=subprocess.DEVNULL)
-            kept.write_bytes(pickle.dumps({key: self.store.objects[key] for key in self.store.keys("many/directory/")}))
-        self.store.objects |= pickle.loads(kept.read_bytes())
+                asked[command[0]] = self.asked()
+            kept.write_bytes(pickle.dumps((asked, {key: self.store.objects[key] for key in self.store.keys("many/directory/")})))
+        asked, directory = pickle.loads(kept.read_bytes())
+        self.store.objects |= directory
         starts, memory = [], []
         for _ in range(3):
+            self.store.taken()
             began = time.monotonic()
             self.serve(f"s3://{self.store.BUCKET}/many")
             starts.append(time.monotonic() - began)
             memory.append(megabytes(self.processes[-1]))
-        return [[f"listens, {count:,} archives", f"{statistics.median(starts):.2f} s", "", "< 2 s"],
+            asked["start"] = self.asked()
+        costs = [[f"asked by {name}, {count:,} archives", ", ".join(f"{number:,} {kind}" for kind, number in sorted(kinds.items())), "", ""]
+                 for name, kinds in asked.items()]
+        size = sum(map(len, directory.values()))
+        return [*costs, ["its directory", f"{size / count:.0f} bytes an image", "", ""],
+                [f"listens, {count:,} archives", f"{statistics.median(starts):.2f} s", "", "< 2 s"],
                 ["its memory then", f"{statistics.median(memory):.0f} MB", "", "< 200 MB"]]
 
 
@@ -152,7 +169,7 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
                 (bench.compare("tiles in memory", bench.hot, bench.hot, count, "folder") for count in bench.connections)]
         for part in (bench.slow, bench.away, lambda: bench.many(5_000 if quick else 100_000)):
             rows += part()
-            print("\n".join(" | ".join(row) for row in rows[-4:]), flush=True)
+            print("\n".join(" | ".join(row) for row in rows[-6:]), flush=True)
     finally:
         bench.stop()
         bench.store.close()
