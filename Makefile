@@ -96,6 +96,11 @@ test-scale: release test-tools ## real engines on this machine: the object store
 	@$(use_swift); Tests/scale/with-ceph sh -c 'swift test --filter ObjectStoreTests && .cache/venv/bin/python $(scripts)/python-tests Tests/scale'
 	@$(use_swift); Tests/scale/with-swift sh -c 'swift test --skip-build --filter RealStoreTests && .cache/venv/bin/python $(scripts)/python-tests Tests/scale -k StoreAgreement -k AnyKeys'
 
+.PHONY: test-edge
+test-edge: release test-tools ## nginx and Varnish over three servers: REQUESTS=100000 while 200 archives are replaced in Ceph and a server and a gateway are killed; CHANGES=200 and when they are seen (minutes)
+	@$(scripts)/install-packages scale
+	@.cache/venv/bin/python $(scripts)/python-tests Tests/scale -k Edge
+
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
 fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff metadata ome sidecar book archive profile tile cell request"
@@ -160,8 +165,8 @@ docs: ## the library products' documentation, .build/docs/PRODUCT.doccarchive; e
 	done
 
 .PHONY: bench
-bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides", QUICK=1: a smoke run; BENCH="cells instructions": against the build AGAINST=revision or file; BENCH=misses: an object store's, with Ceph
-	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif) $(if $(filter misses,$(BENCH)),scale)
+bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios printed; BENCH="build serve library iiif view cold pan smooth space search fair store jxl slides", QUICK=1: a smoke run; BENCH="cells instructions": against the build AGAINST=revision or file; BENCH="misses edge": an object store's, and a cache's in front, with Ceph
+	@$(scripts)/install-packages bench $(if $(filter iiif,$(BENCH)),bench-iiif) $(if $(filter misses edge,$(BENCH)),scale) $(if $(filter edge,$(BENCH)),test)
 	@.cache/venv/bin/python Tests/bench/run $(if $(QUICK),--quick) $(BENCH)
 
 DESTDIR ?=

@@ -132,6 +132,8 @@ sub vcl_synth {
 sub vcl_deliver {
   unset resp.http.xkey;
   unset resp.http.Surrogate-Key;
+  # What nginx reads.
+  unset resp.http.X-Accel-Expires;
   unset resp.http.Via;
   unset resp.http.X-Varnish;
   if (obj.hits == 0) {

@@ -78,6 +78,7 @@ import TileStorage
     let query = query.replacing("GENERATION", with: try generation(site))
     let headers = try #require(hit(site, "/dzi/one_files/6/1_0.jpg", query: query))
     #expect(headers["Cache-Control"] == (isPinned ? Self.pinned : Self.momentary))
+    #expect(headers["X-Accel-Expires"] == (isPinned ? nil : "1"))
   }
 
   @Test func `all that is told of an image has its key, however the image is spelled`() throws {
@@ -96,6 +97,7 @@ import TileStorage
       #expect(response["Surrogate-Key"] == key, "\(path)")
       #expect(response["Cache-Control"] == "public, max-age=10, s-maxage=2, stale-if-error=600", "\(path)")
     }
+    #expect(ask(site, "/dzi/one.dzi")?["X-Accel-Expires"] == "1")
     let viewport = ask(site, "/api/images/a%2Fb%20c/viewport", query: "width=30&height=20")
     #expect(viewport?["Surrogate-Key"] == key)
   }
@@ -120,7 +122,7 @@ import TileStorage
     ] {
       let headers = try #require(hit(site, "/dzi/one_files/6/1_0.jpg", query: query))
       #expect(headers["Cache-Control"] == words)
-      #expect(headers["Surrogate-Key"] == nil)
+      #expect(headers["Surrogate-Key"] == nil && headers["X-Accel-Expires"] == nil)
     }
     let document = ask(site, "/dzi/one.dzi")
     #expect(document?["Cache-Control"] == "public, max-age=10" && document?["Surrogate-Key"] == nil)

@@ -82,6 +82,10 @@ class Docs(unittest.TestCase):
             for option in re.findall(r"`(--(?!ziggurat-)[a-z-]+)", text):
                 self.assertIn(option, options, page.name)
 
+    def test_the_page_of_what_a_large_library_takes_is_what_the_model_prints(self):
+        printed = subprocess.run([ROOT / "Tests/scale/model"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual((ROOT / "docs/scale.md").read_text(), printed)
+
     def test_the_tools_that_they_use_are_here(self):
         for tool in ("curl", "rsync", "exiftool"):
             self.assertIsNotNone(shutil.which(tool), tool)

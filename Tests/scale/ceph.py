@@ -74,8 +74,17 @@ class Ceph(Engine):
             raise RuntimeError(f"{' '.join(words)}: {done.stderr[-2000:]}")
 
     def begin_gateway(self) -> None:
-        self.gateway = self.begin("radosgw", "-c", self.configuration, "-f", "-n", "client.rgw.a",
-                                  f"--rgw-frontends=beast endpoint=127.0.0.1:{self.port} tcp_nodelay=1")
+        self.gateway = self.begin_one("a", self.port)
+
+    def begin_another_gateway(self) -> int:
+        """One more, beside the first, of the same objects; its port."""
+        port = free_ports(1)[0]
+        self.begin_one("b", port)
+        return port
+
+    def begin_one(self, name: str, port: int) -> subprocess.Popen:
+        return self.begin("radosgw", "-c", self.configuration, "-f", "-n", f"client.rgw.{name}",
+                          f"--rgw-frontends=beast endpoint=127.0.0.1:{port} tcp_nodelay=1")
 
     def begin_all(self) -> None:
         map_file = str(self.folder / "monmap")

@@ -8,6 +8,10 @@ struct CacheWords: Sendable {
   /// long as servers do for their database.
   static let edge = "s-maxage=2, stale-if-error=600"
 
+  /// The same for nginx, which counts whole seconds and keeps what has one for up to two: "s-maxage=2" would be three.
+  /// Behind Cache-Control, of which it reads the rest before this alone.
+  static let nginxMoment = (name: "X-Accel-Expires", value: "1")
+
   /// The same of what its URL pins: after a day a purge that never came is made up for.
   private static let pinnedEdge = "s-maxage=86400, stale-if-error=600"
 

@@ -29,10 +29,11 @@ extension Response {
   /// The same answer for a shared cache: what may change is kept there for a moment, as tiles are.
   var atEdge: Response {
     guard isForAll, let words = self["Cache-Control"],
-      !["immutable", "no-cache", "s-maxage"].contains(where: words.contains)
+      !["immutable", "no-cache"].contains(where: words.contains)
     else { return self }
     var answer = self
-    answer["Cache-Control"] = "\(words), \(CacheWords.edge)"
+    if !words.contains("s-maxage") { answer["Cache-Control"] = "\(words), \(CacheWords.edge)" }
+    answer.headers.append(CacheWords.nginxMoment)
     return answer
   }
 

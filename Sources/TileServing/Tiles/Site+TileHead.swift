@@ -77,7 +77,10 @@ extension Site {
       let lifetime = CacheLifetime(
         tile.generation, asked: CacheLifetime.generation(in: query), mayChange: tile.stamp != 0)
       cacheWords.with(lifetime) { add("Cache-Control", $0) }
-      tile.surrogate?.withText { add("Surrogate-Key", $0) }
+      if let surrogate = tile.surrogate {
+        surrogate.withText { add("Surrogate-Key", $0) }
+        if lifetime == .revalidated { add(CacheWords.nginxMoment.name, CacheWords.nginxMoment.value) }
+      }
     } else {
       add("Cache-Control", "no-store")
     }

@@ -95,11 +95,16 @@ class Nginx(Edge):
         path = self.folder / "error.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
+    @staticmethod
+    def with_servers(text: str, ports: list[int]) -> str:
+        """The lines of an upstream for servers at these ports."""
+        server = re.compile(r"  server 10\.0\.0\.\d+:\d+ (.*\n)")
+        lines = "".join(f"  server 127.0.0.1:{port} {server.search(text)[1]}" for port in ports)
+        return re.sub(rf"(?:{server.pattern})+", lines.replace("\\", r"\\"), text)
+
     def text(self, ports: list[int]) -> str:
         """The file of packaging/ with the addresses and folders that are here."""
-        text = (PACKAGING / "nginx-edge.conf").read_text()
-        servers = re.findall(r"  server 10\.0\.0\.\d+:8080 (.*)", text)
-        text = re.sub(r"(?:  server 10\.0\.0\.\d+:8080 .*\n)+", "".join(f"  server 127.0.0.1:{port} {servers[0]}\n" for port in ports), text)
+        text = self.with_servers((PACKAGING / "nginx-edge.conf").read_text(), ports)
         text = re.sub(r"  listen \[.*\n", "", text)
         tls = f"listen 127.0.0.1:{self.tls_port} ssl http2;\n  " if self.certificate else ""
         text = text.replace("listen 443 ssl http2;", f"{tls}listen 127.0.0.1:{self.port};")
@@ -125,6 +130,8 @@ class Nginx(Edge):
 
 class Varnish(Edge):
     name = "Varnish"
+    # As packaging/Dockerfile.edge runs it, or, where there is none, with what varnish.vcl asks for.
+    command: list[str] = []
 
     def __init__(self, folder: Path, certificate: tuple[Path, Path] | None = None):
         super().__init__(folder)
@@ -135,9 +142,10 @@ class Varnish(Edge):
         for number, port in zip((11, 12, 13), ports, strict=True):
             text = text.replace(f'.host = "10.0.0.{number}"; .port = "8080"', f'.host = "127.0.0.1"; .port = "{port}"')
         (self.folder / "varnish.vcl").write_text(text)
-        options = re.findall(r"-p \S+", (PACKAGING / "varnish.vcl").read_text())
-        self.run(["/usr/sbin/varnishd", "-F", "-j", "none", "-T", "none", "-n", self.folder / "varnish", "-a", f"127.0.0.1:{self.port}",
-                  "-f", self.folder / "varnish.vcl", "-s", "malloc,256m", *" ".join(options).split()], self.port)
+        options = " ".join(re.findall(r"-p [a-z_]+=[^ `]+", (PACKAGING / "varnish.vcl").read_text())).split()
+        here = {"-n": self.folder / "varnish", "-a": f"127.0.0.1:{self.port}", "-f": self.folder / "varnish.vcl", "-s": "malloc,256m"}
+        words: list = self.command or ["varnishd", "-F", "-j", "none", "-T", "none", "-n", "", "-a", "", "-f", "", "-s", "", *options]
+        self.run([f"/usr/sbin/{words[0]}", *(here.get(before, word) for before, word in zip(words, words[1:]))], self.port)
 
 
 EDGES = {"nginx": Nginx, "Varnish": Varnish}
@@ -147,6 +155,5 @@ class StoreDisk(Nginx):
     """nginx between a server and its object store, by packaging/nginx-store.conf."""
 
     def text(self, ports: list[int]) -> str:
-        text = (PACKAGING / "nginx-store.conf").read_text()
-        return (text.replace("127.0.0.1:8333", f"127.0.0.1:{self.port}").replace("10.0.0.20:7480", f"127.0.0.1:{ports[0]}")
-                .replace("/var/cache/nginx/ziggurat-store", str(self.cache)))
+        text = self.with_servers((PACKAGING / "nginx-store.conf").read_text(), ports)
+        return text.replace("127.0.0.1:8333", f"127.0.0.1:{self.port}").replace("/var/cache/nginx/ziggurat-store", str(self.cache))

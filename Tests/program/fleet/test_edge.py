@@ -131,14 +131,17 @@ class Keeping(Fleet):
             self.assertEqual(self.ask(f"{bare}?{query}").cached, "MISS", query)
         self.assertEqual(self.ask(f"{bare}?g=123").cached, "MISS")
         self.assertEqual(self.ask(f"{bare}?g=123").headers["Cache-Control"], MOMENT)
-        self.assertEqual((self.ask(bare).cached, self.ask(tile).headers["Content-Disposition"]), ("HIT", None))
+        # Or no longer its moment.
+        kept = ("HIT", "REVALIDATED")
+        self.assertIn(self.ask(bare).cached, kept)
+        self.assertIsNone(self.ask(tile).headers["Content-Disposition"])
         # An escaped slash stays one.
         for path in ("/dzi/of%2Fone.dzi", "/dzi/of/one.dzi"):
             self.assertEqual(self.ask(path)[:3], (200, "MISS", self.servers[0].get(path).body), path)
         # Queries that are the question are kept apart.
         for width in (300, 301):
             self.assertEqual(self.ask(f"/api/images/a%20b/viewport?width={width}&height=200").cached, "MISS")
-        self.assertEqual(self.ask("/api/images/a%20b/viewport?width=301&height=200").cached, "HIT")
+        self.assertIn(self.ask("/api/images/a%20b/viewport?width=301&height=200").cached, kept)
         # Whom a server may know gets its own.
         for headers in ({"Authorization": "Bearer x"}, {"Cookie": "a=b; ziggurat-session=1"}):
             self.assertIn(self.ask(tile, **headers).cached, ("BYPASS", "MISS"))

@@ -1,0 +1,133 @@
+"""A library's changes as a cache's visitors see them: each added, replaced, edited, deleted or restored image, over three servers of one folder."""
+
+import collections
+import json
+import os
+import shutil
+import statistics
+import sys
+import time
+import unittest
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("program", "program/fleet")]
+
+from edges import EDGES, Edge, Reply  # noqa: E402
+from harness import Server, folder, photo, run, seed  # noqa: E402
+from upload_client import Client, serve  # noqa: E402
+
+IMAGES = 40
+CHANGES = int(os.environ.get("CHANGES", 200))
+
+
+class EdgeChanges(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        base = folder("changes")
+        cls.made = []
+        # Each image three times over, so that there is something to replace it by.
+        for version in range(3):
+            for number in range(IMAGES):
+                photo(base / f"sources-{version}/i{number}.jpg", 500 + number, 400, left=300 * version + 10 * number)
+            cls.made.append(base / f"made-{version}")
+            built = run("build", base / f"sources-{version}", "--library", cls.made[-1], "--quiet", timeout=300)
+            assert built.returncode == 0, built.stderr
+
+    def campaign(self, name: str):
+        chance = seed(f"{name}, changes")
+        library = folder("library")
+        for path in self.made[0].glob("*.szi"):
+            shutil.copy(path, library)
+        self.edge: Edge = EDGES[name](folder("cache"))
+        self.addCleanup(self.edge.stop)
+        self.servers = [Server(library, "--edge-purge", self.edge.purge_url) for _ in range(3)]
+        writer = serve(library)
+        for server in (*self.servers, writer):
+            self.addCleanup(server.stop)
+        self.edge.start([server.port for server in self.servers])
+        self.client = Client(writer)
+        self.library = library
+        self.versions = dict.fromkeys(range(IMAGES), 0)
+        self.deleted: dict[int, str] = {}
+        seconds = collections.defaultdict(list)
+        for number in range(IMAGES):
+            self.look(number)
+        for turn in range(CHANGES):
+            kind = chance.choice(["add", "replace", "replace", "edit", "delete", "restore"])
+            there = sorted(set(self.versions) - set(self.deleted))
+            if kind in ("add", "restore") and not self.deleted or kind not in ("add", "restore") and len(there) < 2:
+                kind = "delete" if not self.deleted else "add"
+            number = chance.choice(sorted(self.deleted) if kind in ("add", "restore") else there)
+            self.look(number)
+            is_seen = getattr(self, kind)(number, turn, chance)
+            start = time.monotonic()
+            while not is_seen(lambda target: self.edge.ask(target)):
+                self.assertLess(time.monotonic(), start + 30, f"{kind} of i{number} is not seen")
+                time.sleep(0.02)
+            seconds[kind].append(time.monotonic() - start)
+        every = [each for kind in seconds.values() for each in kind]
+        told = ", ".join(f"{len(each)} × {kind} {statistics.median(each):.2f} s, at most {max(each):.2f} s" for kind, each in sorted(seconds.items()))
+        print(f"[{name}: {told}; {sum(each > 3 for each in every)} of {len(every)} later than 3 s]", flush=True)
+
+    def tile(self, number: int) -> str:
+        return f"/dzi/i{number}_files/8/0_0.jpg"
+
+    def pinned(self, number: int) -> str | None:
+        listed = self.servers[0].get(f"/api/images/i{number}")
+        return f"{self.tile(number)}?g={json.loads(listed.body)['generation']}" if listed.status == 200 else None
+
+    def look(self, number: int) -> None:
+        """What the cache then has."""
+        for target in (self.tile(number), self.pinned(number), f"/api/images/i{number}"):
+            if target:
+                self.edge.ask(target)
+
+    def publish(self, number: int, version: int) -> None:
+        """As a build does it: whole, under its name, at once."""
+        partial = self.library / f".i{number}.partial"
+        shutil.copy(self.made[version] / f"i{number}.szi", partial)
+        partial.rename(self.library / f"i{number}.szi")
+        self.versions[number] = version
+
+    def add(self, number: int, *_) -> Callable[[Callable[[str], Reply]], bool]:
+        self.deleted.pop(number)
+        self.publish(number, self.versions[number])
+        return lambda ask: ask(self.tile(number)).status == 200
+
+    def replace(self, number: int, *_):
+        before = self.edge.ask(self.tile(number)).body
+        self.publish(number, (self.versions[number] + 1) % 3)
+        return lambda ask: ask(self.tile(number)).body not in (before, b"")
+
+    def edit(self, number: int, turn: int, _):
+        title = f"called so in turn {turn}"
+        answer = self.client.ask("PATCH", f"/api/images/i{number}", json.dumps({"title": title}).encode(), tus=False, Content_Type="application/json")
+        self.assertEqual(answer.status, 200, answer)
+        return lambda ask: json.loads(ask(f"/api/images/i{number}").body)["title"] == title
+
+    def delete(self, number: int, *_):
+        pinned = self.pinned(number)
+        self.assertEqual([self.edge.ask(pinned).status, self.edge.ask(pinned).cached], [200, "HIT"])
+        answer = self.client.ask("DELETE", f"/api/images/i{number}", tus=False)
+        self.assertEqual(answer.status, 200, answer)
+        self.deleted[number] = json.loads(answer.body)["deleted"]["id"]
+        # That nobody can be shown it, also who has its address.
+        return lambda ask: ask(pinned).status == ask(self.tile(number)).status == ask(f"/api/images/i{number}").status == 404
+
+    def restore(self, number: int, *_):
+        answer = self.client.ask("POST", f"/api/deleted/{self.deleted.pop(number)}/restore", tus=False)
+        if answer.status != 200:
+            # What was added in its place stays.
+            self.publish(number, self.versions[number])
+        return lambda ask: ask(self.tile(number)).status == 200
+
+    def test_nginx(self):
+        self.campaign("nginx")
+
+    def test_varnish(self):
+        self.campaign("Varnish")
+
+
+if __name__ == "__main__":
+    unittest.main()
