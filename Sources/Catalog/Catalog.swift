@@ -109,20 +109,24 @@ package final class Catalog: Sendable {
   /// Takes in entries and drops others, all or nothing.
   /// - Parameter gone: ids as rows have them, where they may be none.
   package func update(_ entries: [CatalogEntry], removing gone: [String]) throws(StorageError) {
-    try write { (connection) throws(SQLError) in
-      var books = Set(entries.compactMap(\.book))
-      for id in gone + entries.map(\.id.text) {
-        try connection.run("SELECT book FROM image WHERE id = ?", [.text(id)]) {
-          if let book = $0.id(0) { books.insert(book) }
-        }
+    try write { (connection) throws(SQLError) in try Self.update(entries, removing: gone, connection) }
+  }
+
+  static func update(
+    _ entries: [CatalogEntry], removing gone: [String], _ connection: any SQLConnection
+  ) throws(SQLError) {
+    var books = Set(entries.compactMap(\.book))
+    for id in gone + entries.map(\.id.text) {
+      try connection.run("SELECT book FROM image WHERE id = ?", [.text(id)]) {
+        if let book = $0.id(0) { books.insert(book) }
       }
-      let gone = gone.map { [SQLValue.text($0)] }
-      try connection.runEach("DELETE FROM image WHERE id = ?", gone)
-      try connection.runEach("DELETE FROM origin WHERE id = ?", gone)
-      try connection.runEach("DELETE FROM source WHERE id = ?", gone)
-      try connection.runEach(CatalogSchema.insert, entries.map(CatalogSchema.values))
-      for book in books { try Self.bind(book, connection) }
     }
+    let gone = gone.map { [SQLValue.text($0)] }
+    try connection.runEach("DELETE FROM image WHERE id = ?", gone)
+    try connection.runEach("DELETE FROM origin WHERE id = ?", gone)
+    try connection.runEach("DELETE FROM source WHERE id = ?", gone)
+    try connection.runEach(CatalogSchema.insert, entries.map(CatalogSchema.values))
+    for book in books { try Self.bind(book, connection) }
   }
 
   func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError) {

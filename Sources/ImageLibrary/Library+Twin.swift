@@ -10,6 +10,7 @@ extension Library {
   /// - Parameter digest: of the file's content, as build records have it.
   package func image(madeFrom digest: String) throws(StorageError) -> ImageID? {
     if refresh() { try updateCatalog() }
+    if rows != nil { return try catalog.entries(madeFrom: digest).first.map { $0.book ?? $0.id } }
     let table = current
     let twin = try catalog.entries(madeFrom: digest).first { table.entry($0.id)?.stamp == $0.stamp }
     return twin.map { $0.book ?? $0.id }

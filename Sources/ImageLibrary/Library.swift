@@ -21,10 +21,12 @@ package final class Library: Sendable {
   /// Held while the folders are read, so that a change is not overwritten by what was read before it.
   private let reading = Mutex<Void>(())
   /// Images in the catalog without their sidecars' words, which could not be read.
-  private let wordless = Mutex<Set<ImageID>>([])
+  let wordless = Mutex<Set<ImageID>>([])
   /// The watch has told of a file that describes a book.
   private let hasNewsOfBooks = Mutex(false)
   let source: (any LibrarySource)?
+  /// Nil of a library whose images are listed in memory.
+  let rows: KnownImages?
   private let watches: Bool
 
   /// Reads the folder's names; archives are not opened yet.
@@ -36,7 +38,7 @@ package final class Library: Sendable {
     root: String, openLimit: Int = 512, watches: Bool = false, catalog shared: Catalog? = nil
   ) throws(StorageError) {
     (self.root, self.watches) = (root, watches)
-    source = nil
+    (source, rows) = (nil, nil)
     let table = try LibraryTable(root: root, previous: nil, watches: watches)
     self.table = Mutex(table)
     // Folders of others' making are read and left as they are.
@@ -48,30 +50,39 @@ package final class Library: Sendable {
 
   /// The images of `source` alone, of which nothing is written to the disk.
   /// - Parameter name: what stands for the folder in errors.
-  package init(
+  package convenience init(
     _ source: any LibrarySource, name: String, openLimit: Int = 512, catalog shared: Catalog? = nil
   ) throws(StorageError) {
-    (root, watches) = (name, false)
-    self.source = source
+    let catalog = if let shared { shared } else { try Catalog(inMemoryOf: name) }
+    try self.init(
+      root: name, source: source, rows: nil, catalog: catalog, open: OpenArchives(limit: openLimit))
+  }
+
+  init(
+    root: String, source: any LibrarySource, rows: KnownImages?, catalog: Catalog, open: OpenArchives
+  ) throws(StorageError) {
+    (self.root, watches) = (root, false)
+    (self.source, self.rows, self.catalog, self.open) = (source, rows, catalog, open)
     table = Mutex(try LibraryTable(source, previous: nil))
-    catalog = if let shared { shared } else { try Catalog(inMemoryOf: name) }
-    open = OpenArchives(limit: openLimit)
   }
 
   /// The archive of an image, or nil where there is none of that id.
   /// - Parameter id: UTF-8, decoded.
   package func archive(_ id: UnsafeRawBufferPointer) throws(StorageError) -> TileArchive? {
+    if let rows { return try opened(rows.entry(id, generation: nil)) }
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
     return try opened(entry)
   }
 
   package func archive(_ id: ImageID) throws(StorageError) -> TileArchive? {
+    if let rows { return try opened(rows.entry(id, generation: nil)) }
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
     return try opened(entry)
   }
 
   /// Nil where the archive was withdrawn since its folder was read.
-  private func opened(_ entry: LibraryEntry) throws(StorageError) -> TileArchive? {
+  func opened(_ entry: LibraryEntry?) throws(StorageError) -> TileArchive? {
+    guard let entry else { return nil }
     do throws(StorageError) { return try open.archive(entry) } catch {
       switch error.kind {
       case .notThere: return nil
@@ -82,7 +93,7 @@ package final class Library: Sendable {
     }
   }
 
-  package var count: Int { table.withLock { $0.ids.count } }
+  package var count: Int { rows?.count ?? table.withLock { $0.ids.count } }
 
   /// What is there now.
   package var current: LibraryTable { table.withLock { $0 } }
@@ -93,6 +104,7 @@ package final class Library: Sendable {
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
   /// - Returns: whether the catalog should be updated.
   package func refresh() -> Bool {
+    if rows != nil { return catalog.isWriter }
     let renewed = reading.withLock { _ -> [ImageID]? in
       // No state of the table is held meanwhile: it would be copied for the sake of one image.
       let watch = table.withLock { $0.watch }
@@ -109,32 +121,6 @@ package final class Library: Sendable {
       try readMissingWords()
     } catch { return true }
     return catalog.needsUpdate || hasNewsOfBooks.withLock { $0 }
-  }
-
-  /// How many images' words could not be read so far, for no fault of their sidecars.
-  package var wordlessCount: Int { wordless.withLock { $0.count } }
-
-  /// Reads words that could not be had before; ends with the first that cannot be had again.
-  private func readMissingWords() throws(StorageError) {
-    let table = current
-    var found: [ImageID] = []
-    for id in wordless.withLock({ $0 }) {
-      guard let entry = table.entry(id) else {
-        found.append(id)
-        continue
-      }
-      if entry.isWaiting { continue }
-      if let archive = try? entry.openOnce(), (try? entry.metadata(archive)) == nil { break }
-      found.append(id)
-      if found.count == 500 { break }
-    }
-    try catalogue(found)
-  }
-
-  private func noteWords(of entry: CatalogEntry) {
-    wordless.withLock { ids in
-      if entry.isWordless { ids.insert(entry.id) } else { ids.remove(entry.id) }
-    }
   }
 
   /// Reads all folders whatever the kernel has told of them, and brings the catalog to what they hold; what fails
@@ -204,7 +190,7 @@ package final class Library: Sendable {
   }
 
   /// Brings the catalog's rows of these images to what the table holds.
-  private func catalogue(_ ids: [ImageID]) throws(StorageError) {
+  func catalogue(_ ids: [ImageID]) throws(StorageError) {
     // Who writes for all sees the same.
     guard !ids.isEmpty, catalog.isWriter else { return }
     let result: Result<Void, StorageError> = updating.withLock { _ in
@@ -250,6 +236,7 @@ package final class Library: Sendable {
     guard catalog.isWriter else { return 0 }
     let result: Result<Int, StorageError> = updating.withLock { _ in
       do throws(StorageError) {
+        if let rows { return .success(try rows.update(isCancelled: isCancelled)) }
         return .success(try update(current, readsAll, isCancelled, unreadable))
       } catch { return .failure(error) }
     }

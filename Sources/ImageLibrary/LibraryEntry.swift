@@ -56,6 +56,15 @@ package final class LibraryEntry: Sendable {
     isPrivate = true
   }
 
+  /// An image of an object store, whose words are everybody's.
+  init(ofRow image: SourceImage) {
+    (id, path, opener) = (image.id, image.path, image.open)
+    identity = image.identity ?? FileIdentity(inode: 0, size: 0, modifiedNanoseconds: 0)
+    sidecar = nil
+    readSidecar = { nil }
+    isPrivate = false
+  }
+
   package var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
 
   /// What the catalog holds of the image. Where the sidecar cannot be read now it is without the sidecar's words, and

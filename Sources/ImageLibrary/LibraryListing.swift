@@ -49,13 +49,15 @@ extension Library {
   package func catalogEntry(
     _ id: ImageID
   ) throws(StorageError) -> (entry: CatalogEntry, archive: TileArchive)? {
-    guard let entry = current.entry(id), let archive = try archive(id) else { return nil }
+    guard let entry = try entry(id), let archive = try archive(id) else { return nil }
     return (entry.catalogEntry(archive), archive)
   }
 
   /// Whether the catalog is being made and does not know all images yet.
   private var isListedLate: Bool {
-    get throws(StorageError) { catalog.needsUpdate ? try catalog.count() != current.ids.count : false }
+    get throws(StorageError) {
+      rows == nil && catalog.needsUpdate ? try catalog.count() != current.ids.count : false
+    }
   }
 
   private func search(_ text: String, _ cursor: String?, _ limit: Int) throws(StorageError) -> LibraryListing
@@ -68,6 +70,8 @@ extension Library {
 
   /// What the catalog knows as it is now: without what is gone since, which may be in the catalog still.
   private func present(_ entries: [CatalogEntry]) -> [CatalogEntry] {
+    // Rows are what there is.
+    guard rows == nil else { return entries }
     let table = current
     var patience = WordPatience(failures: 1)
     return entries.compactMap { known in

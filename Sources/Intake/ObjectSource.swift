@@ -19,8 +19,20 @@ package final class ObjectSource: LibrarySource {
     return version
   }
 
-  package var figures: [SourceFigure] {
-    let (asked, kept) = (library.client.counts, library.memory.counts)
+  package var figures: [SourceFigure] { library.figures }
+
+  package func images() -> [SourceImage] {
+    library.images().map { found in
+      // Of a hundred thousand that are not asked for each byte counts.
+      SourceImage(id: found.id, path: found.key, identity: found.identity, open: found.image.archive)
+    }
+  }
+}
+
+extension ObjectLibrary {
+  /// What a monitor is told of the store.
+  var figures: [SourceFigure] {
+    let (asked, kept) = (client.counts, memory.counts)
     return [
       SourceFigure("store_requests_total", "Questions to the object store.", asked.requests, isTotal: true),
       SourceFigure("store_retries_total", "Of them, those asked again.", asked.retries, isTotal: true),
@@ -29,17 +41,10 @@ package final class ObjectSource: LibrarySource {
       SourceFigure("store_read_bytes_total", "Bytes read from the object store.", asked.bytes, isTotal: true),
       SourceFigure(
         "store_cut_off", "1 while the object store is not asked, since it does not answer.",
-        library.client.isCutOff ? 1 : 0, isTotal: false),
+        client.isCutOff ? 1 : 0, isTotal: false),
       SourceFigure("store_tile_hits_total", "Tiles of the store found in memory.", kept.hits, isTotal: true),
       SourceFigure("store_tile_misses_total", "Tiles that were not.", kept.misses, isTotal: true),
       SourceFigure("store_tile_bytes", "Bytes of the store's tiles in memory.", kept.bytes, isTotal: false),
     ]
-  }
-
-  package func images() -> [SourceImage] {
-    library.images().map { found in
-      // Of a hundred thousand that are not asked for each byte counts.
-      SourceImage(id: found.id, path: found.key, identity: found.identity, open: found.image.archive)
-    }
   }
 }

@@ -59,7 +59,40 @@ enum PostgreSQLSchema {
       )
       """,
       "INSERT INTO writer VALUES (0, '', '-infinity', 0)",
-    ]
+    ],
+    // What a library in an object store has, so that no server needs a list of all.
+    [
+      """
+      CREATE TABLE archive (
+        id text COLLATE "C" NOT NULL, generation bigint NOT NULL, digest text COLLATE "C" NOT NULL, etag text NOT NULL,
+        bytes bigint NOT NULL, width bigint NOT NULL, height bigint NOT NULL, tile_size bigint NOT NULL,
+        format text NOT NULL, build text NOT NULL, words text NOT NULL, replaced timestamptz,
+        PRIMARY KEY (id, generation)
+      )
+      """,
+      "CREATE INDEX archive_replaced ON archive (replaced) WHERE replaced IS NOT NULL",
+      "CREATE TABLE part (name text COLLATE \"C\" PRIMARY KEY)",
+      """
+      CREATE TABLE change (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL,
+        transaction xid8 NOT NULL DEFAULT pg_current_xact_id(), told timestamptz NOT NULL DEFAULT clock_timestamp()
+      )
+      """,
+      "CREATE INDEX change_transaction ON change (transaction)",
+      "CREATE INDEX change_told ON change (told)",
+      // Whoever changes a row, be it by hand, tells of it.
+      """
+      CREATE FUNCTION tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        INSERT INTO change (id) VALUES (coalesce(NEW.id, OLD.id));
+        RETURN NULL;
+      END $$
+      """,
+      """
+      CREATE TRIGGER archive_changed AFTER INSERT OR UPDATE OR DELETE ON archive
+      FOR EACH ROW EXECUTE FUNCTION tell_change()
+      """,
+    ],
   ]
 
   /// The version of the tables; 0 where there are none.

@@ -138,7 +138,11 @@ final class ListedRecord: Sendable {
 
   /// `szi/ab/<SHA-256>.szi` behind the library's prefix: never overwritten by anything else.
   static func key(_ digest: [UInt8], below prefix: String) -> String {
-    let name = SHA256.hexadecimal(digest)
-    return "\(prefix)szi/\(name.prefix(2))/\(name).szi"
+    key(SHA256.hexadecimal(digest), below: prefix)
+  }
+
+  /// - Parameter digest: hexadecimal.
+  static func key(_ digest: String, below prefix: String) -> String {
+    "\(prefix)szi/\(digest.prefix(2))/\(digest).szi"
   }
 }

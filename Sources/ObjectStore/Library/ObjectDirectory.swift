@@ -66,34 +66,50 @@ package final class ObjectDirectory: Sendable {
   }
 
   private func read() throws(StorageError) -> Int {
+    let known = current
+    guard let news = try news(since: known.keys) else { return known.version }
+    var fresh = news.isWhole ? Contents() : known
+    fresh.apply(news.lines)
+    (fresh.keys, fresh.version) = (news.parts, known.version + 1)
+    contents.withLock { [fresh] in $0 = fresh }
+    return fresh.version
+  }
+
+  /// What builders wrote, for who knows some of it.
+  struct News {
+    /// In the order in which they count.
+    let lines: [DirectoryLine]
+    /// All that count now.
+    let parts: Set<String>
+    /// Whether nothing else counts, and not what was known.
+    let isWhole: Bool
+  }
+
+  /// What builders wrote beside what is known; nil where that is nothing. Waits for the store.
+  /// - Parameter known: the keys of the segments that were read.
+  func news(since known: Set<String>) throws(StorageError) -> News? {
     // A segment that went between the list and the reading is in another one.
     for _ in 0..<8 {
       let listed = try told("list the library's directory") { () throws(ObjectFault) in
         try list.all(atMost: 1_000_000)
       }
-      let known = current
       let keys = Set(listed.map(\.key))
-      if keys == known.keys { return known.version }
+      if keys == known { return nil }
       do throws(ObjectFault) {
-        var fresh = known
-        let added = listed.filter { !known.keys.contains($0.key) }
+        let added = listed.filter { !known.contains($0.key) }
         // What only adds to what is known is read alone.
-        let last = known.keys.max()
+        let last = known.max()
         let isMore =
-          known.keys.isSubset(of: keys)
+          known.isSubset(of: keys)
           && added.allSatisfy { pin in !pin.key.hasSuffix("-whole") && last.map { $0 < pin.key } ?? true }
-        if !isMore { fresh = Contents() }
         var segments: [DirectorySegment] = []
         for pin in isMore ? added : listed { segments.append(try segment(pin)) }
         let held = segments.reduce(into: Set<String>()) { $0.formUnion($1.holds) }
         let name = { (segment: DirectorySegment) in String(segment.pin.key.split(separator: "/").last ?? "") }
         // One that holds others stands before all that it does not hold, whatever their names are.
         segments = segments.filter { !held.contains(name($0)) }
-        for segment in segments where segment.isWhole { fresh.apply(segment.lines) }
-        for segment in segments where !segment.isWhole { fresh.apply(segment.lines) }
-        (fresh.keys, fresh.version) = (keys, known.version + 1)
-        contents.withLock { [fresh] in $0 = fresh }
-        return fresh.version
+        let ordered = segments.filter(\.isWhole) + segments.filter { !$0.isWhole }
+        return News(lines: ordered.flatMap(\.lines), parts: keys, isWhole: !isMore)
       } catch {
         if error == .missing || error == .otherVersion { continue }
         throw told("read the library's directory", error)

@@ -2,6 +2,7 @@ package import Files
 import Foundation
 import Glibc
 import Synchronization
+package import TileGeometry
 package import TileStorage
 
 /// A library in an object store, for who reads it: its directory, and its archives as they are asked for.
@@ -21,6 +22,9 @@ package final class ObjectLibrary: Sendable {
     package let key: String
     /// The SHA-256 of all of that.
     let digest: [UInt8]
+
+    /// The same, hexadecimal.
+    package var digestText: String { SHA256.hexadecimal(digest) }
   }
 
   /// Whether the text means an object store, be it a sound address or not.
@@ -64,18 +68,56 @@ package final class ObjectLibrary: Sendable {
   package func compact() throws(StorageError) { try directory.compact() }
 
   /// As the last `refresh` has found them, in no order.
-  package func images() -> [Image] {
-    directory.current.records.map { id, record in
-      let key = ListedRecord.key(record.digest, below: address.prefix)
-      let listed = ListedArchive(
-        pin: ObjectPin(key: key, etag: record.etag, byteCount: record.byteCount), name: id.name,
-        pyramid: record.pyramid, format: record.format, generation: record.generation, entries: record.entry)
-      return Image(
-        id: id, image: ListedImage(listed, from: client, memory),
-        identity: FileIdentity(
-          inode: record.generation, size: record.byteCount, modifiedNanoseconds: 0), key: key,
-        digest: record.digest)
-    }
+  package func images() -> [Image] { directory.current.records.map(image) }
+
+  private func image(_ id: ImageID, _ record: ListedRecord) -> Image {
+    let key = ListedRecord.key(record.digest, below: address.prefix)
+    let listed = ListedArchive(
+      pin: ObjectPin(key: key, etag: record.etag, byteCount: record.byteCount), name: id.name,
+      pyramid: record.pyramid, format: record.format, generation: record.generation, entries: record.entry)
+    return Image(
+      id: id, image: ListedImage(listed, from: client, memory),
+      identity: FileIdentity(inode: record.generation, size: record.byteCount, modifiedNanoseconds: 0),
+      key: key, digest: record.digest)
+  }
+
+  /// What builders wrote since somebody has asked last.
+  package struct News: Sendable {
+    package var images: [Image] = []
+    /// Images that are there no more.
+    package var gone: [ImageID] = []
+    /// The parts of the directory that count now.
+    package let parts: Set<String>
+    /// Whether these are all images, and what was known before counts no more.
+    package let isWhole: Bool
+  }
+
+  /// What builders wrote beside some parts of the directory; nil where that is nothing. Waits for the store, and remembers
+  /// nothing.
+  package func news(since parts: Set<String>) throws(StorageError) -> News? {
+    guard let news = try directory.news(since: parts) else { return nil }
+    var contents = ObjectDirectory.Contents()
+    contents.apply(news.lines)
+    var result = News(parts: news.parts, isWhole: news.isWhole)
+    result.images = contents.records.map(image)
+    var gone: Set<ImageID> = []
+    for case .gone(let id) in news.lines where contents.records[id] == nil { gone.insert(id) }
+    result.gone = gone.sorted()
+    return result
+  }
+
+  /// The image whose archive somebody has written down.
+  /// - Parameter digest: the SHA-256 of the archive, 64 hexadecimal digits.
+  package func image(
+    _ id: ImageID, digest: String, etag: String, byteCount: Int, pyramid: Pyramid, format: TileFormat,
+    generation: UInt64, entry: @escaping @Sendable (_ relativeName: String) -> [UInt8]?
+  ) -> (image: ListedImage, key: String) {
+    let key = ListedRecord.key(digest, below: address.prefix)
+    let listed = ListedArchive(
+      pin: ObjectPin(key: key, etag: etag, byteCount: byteCount), name: id.name, pyramid: pyramid,
+      format: format,
+      generation: generation, entries: entry)
+    return (ListedImage(listed, from: client, memory), key)
   }
 
   /// For who builds it.

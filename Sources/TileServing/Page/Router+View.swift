@@ -18,8 +18,7 @@ extension Router {
     response.headers.append(("Cross-Origin-Embedder-Policy", "require-corp"))
     if response.status == 200, found == nil {
       if let cover = coverPage(id, below: "embed") { return cover }
-      response.status = 404
-      response["Cache-Control"] = "no-store"
+      isNotThere(&response, id)
     }
     return found?.isWordless == true ? response.forNow : response
   }
@@ -42,6 +41,16 @@ extension Router {
       .bytes([]))
   }
 
+  /// The page tells itself that there is no such picture; of one that cannot be asked for it says so.
+  private func isNotThere(_ response: inout Response, _ id: ImageID?) {
+    response.status = 404
+    // It may be there for who unlocks a space next.
+    response["Cache-Control"] = "no-store"
+    guard id.map(isUntold) == true else { return }
+    response.status = 503
+    response["Retry-After"] = "1"
+  }
+
   private func viewNow(_ id: ImageID?) -> Response {
     let found = entry(id)
     // A private picture is nobody's to preview.
@@ -50,9 +59,7 @@ extension Router {
     var response = page("view.html", frames: frames(of: id, unasked: .own), head: card?.html ?? "")
     if response.status == 200, found == nil {
       if let cover = coverPage(id, below: "view") { return cover }
-      response.status = 404
-      // It may be there for who unlocks a space next.
-      response["Cache-Control"] = "no-store"
+      isNotThere(&response, id)
     }
     return found?.isWordless == true ? response.forNow : response
   }

@@ -45,7 +45,7 @@ extension Router {
   }
 
   private func isImage(_ id: ImageID?) -> Bool {
-    id.flatMap(place).flatMap { $0.library.current.entry($0.id) } != nil
+    id.flatMap(place).flatMap { try? $0.library.entry($0.id) } != nil
   }
 
   /// `/api/deleted`: what can be restored, for those alone who may.
@@ -159,7 +159,7 @@ extension Router {
           Answer(
             deleted: deletion, refused: texts.filter { ImageID($0).map(refused.contains) ?? true }))
       }
-      return !own.isEmpty || ids.isEmpty || site.library.current.entry(ids[0]) == nil
+      return !own.isEmpty || ids.isEmpty || isNoImage((site.library, ids[0]))
         ? Self.unknownImage
         : .problem(409, "Conflict", "the tiles of this image are loose files, which are not deleted here")
     } catch { return Self.failure(error) }

@@ -121,7 +121,7 @@ extension Router {
 
   /// Where there is a book of this id, and no image.
   private func description(ofBook id: ImageID) -> ImageDescription? {
-    guard let place = place(id), place.library.current.entry(place.id) == nil else { return nil }
+    guard let place = place(id), isNoImage(place) else { return nil }
     var description = cover(ofBook: id).flatMap(described(item:))
     description?.viewingDirection = describedBook(id)?.viewingDirection?.rawValue
     return description

@@ -25,6 +25,12 @@ extension Router {
     return nil
   }
 
+  /// The images that the path may mean, as it is read in one way or another.
+  var namedImages: [ImageID] {
+    guard site.library.asksForImages else { return [] }
+    return path.withRawPath { path.route.ids($0) }.compactMap(path.id)
+  }
+
   /// The request's own address, as it was sent, with another id in it.
   /// - Parameter at: which of the route's ids it is.
   private func location(replacing at: Int, _ old: ImageID, by new: ImageID) -> String? {

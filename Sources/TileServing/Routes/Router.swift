@@ -24,6 +24,7 @@ struct Router {
   }
 
   func answer() -> Answer {
+    if let later = asking(for: namedImages) { return later }
     if let moved = toTheNewID { return .now(moved) }
     return switch path.route {
     case .tiles(let request): tiles(request)
@@ -85,10 +86,10 @@ struct Router {
     var id = path.id(image.id)
     // Of a book its cover is looked at.
     if image.question != nil, let book = id, let place = place(book),
-      place.library.current.entry(place.id) == nil,
-      let cover = cover(ofBook: book)
+      isNoImage(place), let cover = cover(ofBook: book)
     {
       id = cover.id
+      if let later = asking(for: [cover.id]) { return later }
     }
     return switch image.question {
     case .viewport:
@@ -144,7 +145,8 @@ struct Router {
   /// - Parameter id: nil where the request's is none, of which there is no image either.
   func found(_ id: ImageID?, problem: Bool, _ answer: (ImageID, TileArchive) -> Answer) -> Answer {
     let found = find(id, problem) { (id, place) throws(StorageError) in
-      try place.library.archive(place.id).map { (id, $0) }
+      let asked = place.library.asksForImages ? namedGeneration : nil
+      return try place.library.archive(place.id, generation: asked).map { (id, $0) }
     }
     return switch found {
     case .success(let (id, archive)): keyed(answer(id, archive), id)
@@ -167,10 +169,38 @@ struct Router {
     return .later(later)
   }
 
+  /// The generation that the query names.
+  private var namedGeneration: UInt64? {
+    request.query.withUnsafeBytes { CacheLifetime.generation(in: $0) }
+  }
+
+  /// All of the answer, once it is known whether there are such images; nil where it is known, or cannot be now.
+  private func asking(for ids: [ImageID]) -> Answer? {
+    guard site.library.asksForImages else { return nil }
+    let open = ids.filter { !$0.isPrivate }
+    guard let arrival = site.library.arrival(of: open, generation: namedGeneration) else { return nil }
+    return waiting(for: arrival) { $0.answer() }
+  }
+
+  /// Whether there is surely no image of the id.
+  func isNoImage(_ place: (library: Library, id: ImageID)) -> Bool {
+    do throws(StorageError) { return try place.library.entry(place.id) == nil } catch { return false }
+  }
+
+  /// Whether it cannot be told now that there is no image, or book, of the id.
+  func isUntold(_ id: ImageID) -> Bool {
+    let (library, catalog) = (site.library, site.library.catalog)
+    guard library.asksForImages, !id.isPrivate else { return false }
+    do throws(StorageError) { return try library.entry(id) == nil && !catalog.isReachable } catch {
+      return true
+    }
+  }
+
   /// All of the answer, made by a thread that may wait, where words of the image are to be waited for; nil where
   /// they are not.
   func waiting(for id: ImageID?) -> Answer? {
-    guard !mayWait, let place = id.flatMap(place), place.library.current.entry(place.id)?.isQuick == false
+    guard !mayWait, let place = id.flatMap(place),
+      let entry = try? place.library.entry(place.id), !entry.isQuick
     else {
       return nil
     }
@@ -225,6 +255,7 @@ struct Router {
         return .failure(Refusal(response.because(error)))
       }
     }
+    if let id, isUntold(id) { return .failure(Refusal(.heldUp)) }
     let text = "there is no image of this id"
     return .failure(Refusal(problem ? .problem(404, "Not found", text) : .text(404, text)))
   }

@@ -32,7 +32,7 @@ extension Site {
         id = UnsafeRawBufferPointer(rebasing: id[ImageID.privateMark.utf8CodeUnitCount...])
       }
       let limits = rendering.limits
-      guard let (archive, idLength) = Self.archive(id, of: request, path, in: library),
+      guard let (archive, idLength) = Self.archive(id, of: request, path, query, in: library),
         case let place = request.place(in: archive.pyramid, limits), case .stored(let address) = place,
         let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
         request.format == PictureFormat(archive.format),
@@ -52,15 +52,18 @@ extension Site {
   /// The image's archive and how much of `id` is the image's id; nil, too, where it cannot be read.
   @inline(__always)
   private static func archive(
-    _ id: UnsafeRawBufferPointer, of request: TileRequest, _ path: RawPath, in library: Library
+    _ id: UnsafeRawBufferPointer, of request: TileRequest, _ path: RawPath, _ query: UnsafeRawBufferPointer,
+    in library: Library
   ) -> (TileArchive, idLength: Int)? {
+    // A folder has no former archives.
+    let generation = library.asksForImages ? CacheLifetime.generation(in: query) : nil
     do throws(StorageError) {
-      if let archive = try library.archive(id) { return (archive, id.count) }
+      if let archive = try library.archive(id, generation: generation) { return (archive, id.count) }
       // Endings of files' names have no escapes.
       let length = request.endingLength(path)
       guard length > 0, length < id.count else { return nil }
       let name = UnsafeRawBufferPointer(rebasing: id.dropLast(length))
-      return try library.archive(name).map { ($0, name.count) }
+      return try library.archive(name, generation: generation).map { ($0, name.count) }
     } catch { return nil }
   }
 

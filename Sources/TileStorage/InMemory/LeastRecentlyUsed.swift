@@ -33,9 +33,9 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
 
   /// Keeps the value; an older one of the same key is replaced.
   package mutating func insert(_ value: Value, for key: Key, weight: Int) {
-    if let place = places[key] { remove(place) }
+    if let place = places[key] { remove(at: place) }
     guard weight <= limit else { return }
-    while self.weight + weight > limit, oldest >= 0 { remove(oldest) }
+    while self.weight + weight > limit, oldest >= 0 { remove(at: oldest) }
     let node = Node(key: key, value: value, weight: weight, newer: -1, older: -1)
     let place: Int
     if let reused = free.popLast() {
@@ -52,7 +52,11 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
 
   package mutating func removeAll() { self = LeastRecentlyUsed(limit: limit) }
 
-  private mutating func remove(_ place: Int) {
+  package mutating func remove(_ key: Key) {
+    if let place = places[key] { remove(at: place) }
+  }
+
+  private mutating func remove(at place: Int) {
     guard let node = nodes[place] else { return }
     unlink(place)
     places[node.key] = nil

@@ -41,7 +41,7 @@ package final class ListedImage: Sendable {
     case failed(StorageError.Kind)
   }
 
-  let listed: ListedArchive
+  package let listed: ListedArchive
   private let store: any ObjectReading
   private let memory: ObjectMemory
   private let state = Mutex(State())

@@ -26,8 +26,9 @@ enum ServedLibrary {
     }
     // A server asks again by itself.
     if let bucket = try ObjectLibrary.named(place, memoryLimit: storeMemory, tries: 2) {
-      return try Library(
-        ObjectSource(bucket), name: bucket.address.description, openLimit: openLimit, catalog: catalog)
+      let name = bucket.address.description
+      guard let catalog else { return try Library(ObjectSource(bucket), name: name, openLimit: openLimit) }
+      return try Library(ObjectRows(bucket), name: name, openLimit: openLimit, catalog: catalog)
     }
     if let archive = SingleArchive(path: place) {
       _ = try archive.images().first?.open()

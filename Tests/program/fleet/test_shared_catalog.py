@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from harness import Server, run
+from harness import Server, photo, run
 from test_store import StoreTest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts/postgresql"
@@ -53,7 +53,7 @@ class SharedCatalog(StoreTest):
 
     def migrated(self):
         result = run("catalog", "migrate", self.database.address)
-        self.assertEqual((result.returncode, result.stdout), (0, "version 1 now\n"), result.stderr)
+        self.assertEqual((result.returncode, result.stdout), (0, "version 2 now\n"), result.stderr)
 
     def eventually(self, ask, expected):
         end = time.monotonic() + 30
@@ -73,11 +73,11 @@ class SharedCatalog(StoreTest):
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "it has no tables; 'ziggurat catalog migrate' makes them")
         self.migrated()
-        self.assertEqual((check().returncode, check().stdout), (0, "version 1, as needed\n"))
-        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 1 already\n")
+        self.assertEqual((check().returncode, check().stdout), (0, "version 2, as needed\n"))
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 2 already\n")
         self.database.ask("UPDATE ziggurat_schema SET version = 99")
         self.assertOneLine(check(), "a newer ziggurat's")
-        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 1 already\n")
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 2 already\n")
 
     def test_wrong_uses(self):
         for words, told in (
@@ -158,12 +158,79 @@ class SharedCatalog(StoreTest):
             tile = "/dzi/twin.dzi"
             self.assertEqual(server.get("/healthz").body, b"ok\n")
             self.assertEqual(server.get(tile).status, 200)
+            self.assertEqual(server.get("/dzi/none.dzi").status, 404)
             self.database.kill()
+            # Nothing is called missing that cannot be asked for.
+            self.eventually(lambda: b"degraded" in server.get("/healthz").body, True)
+            other = quote(next(id for id in ids if id != "twin" and not id.startswith("a b")), safe="")
+            for path in ("/dzi/none-either.dzi", f"/dzi/{other}.dzi", f"/dzi/{other}_files/0/0_0.jpg", f"/api/images/{other}",
+                         f"/iiif/presentation/3/{other}/manifest"):
+                answer = server.get(path)
+                self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), path)
             answer = server.get("/api/images")
             self.assertEqual((answer.status, answer["retry-after"]), (503, "1"))
             self.assertIn(b"degraded", server.get("/healthz").body)
             self.assertEqual(server.get(tile).status, 200)
             self.database.start()
             self.eventually(lambda: server.get("/api/images").status, 200)
+            self.eventually(lambda: server.get("/dzi/none-either.dzi").status, 404)
+            self.assertEqual(server.get(f"/dzi/{other}.dzi").status, 200)
             self.assertEqual(self.ids(server), ids)
             self.assertEqual(server.get("/healthz").body, b"ok\n")
+
+    def test_images_are_asked_for_and_what_changes_is_seen_by_all(self):
+        for name in "ab":
+            photo(self.photos / f"{name}.jpg", 300, 200)
+        self.migrated()
+        with self.serve() as first, self.serve() as second:
+            servers = (first, second)
+            for server in servers:
+                self.assertEqual(server.get("/dzi/a.dzi").status, 404)
+            self.build()
+            for server in servers:
+                self.eventually(lambda: server.get("/dzi/a.dzi").status, 200)
+                self.listed(server, "ab")
+                # Neither list of the directory nor anything but what was asked for.
+                self.assertIn(b"ziggurat_known_images 1\n", server.get("/metrics").body)
+            described = lambda server: json.loads(server.get("/api/images/a").body)
+            before = {server: described(server) for server in servers}
+            old = before[first]["generation"]
+            tile = lambda server, generation: server.get(f"/dzi/a_files/8/0_0.jpg?g={generation}")
+            bodies = {old: tile(first, old).body}
+            photo(self.photos / "a.jpg", 280, 190)
+            (self.photos / "b.jpg").unlink()
+            self.build(self.photos, "--prune")
+            for server in servers:
+                self.eventually(lambda: described(server)["width"], 280)
+                self.eventually(lambda: server.get("/dzi/b.dzi").status, 404)
+                self.listed(server, "a")
+                new = described(server)["generation"]
+                bodies.setdefault(new, tile(server, new).body)
+                self.assertNotEqual(bodies[old], bodies[new])
+                # Who has the former page goes on with the former tiles; nothing is kept for ever under another's name.
+                for generation, body in bodies.items():
+                    answer = tile(server, generation)
+                    self.assertEqual((answer.status, answer.body), (200, body))
+                    self.assertIn("immutable", answer["cache-control"])
+                    self.assertTrue(answer["etag"].startswith(f'"{generation}-'), answer["etag"])
+                answer = tile(server, "12345")
+                self.assertEqual((answer.body, answer["cache-control"]), (bodies[new], "public, no-cache"))
+            # As long as it is kept.
+            self.database.ask("UPDATE archive SET replaced = replaced - interval '1 day' WHERE replaced IS NOT NULL")
+            for server in servers:
+                self.eventually(lambda: tile(server, old)["cache-control"], "public, no-cache")
+
+    def test_a_book_is_seen_by_its_cover(self):
+        for page in range(3):
+            photo(self.photos / f"book/{page}.jpg", 300, 200)
+        self.build(self.photos, "--book")
+        self.migrated()
+        self.assertEqual(run("index", self.bucket, "--catalog", self.database.address).returncode, 0)
+        with Server(self.bucket) as alone, self.serve() as server:
+            book = next(item["id"] for item in json.loads(alone.get("/api/images").body)["images"])
+            for path in (f"/api/images/{quote(book, safe='')}", f"/api/images/{quote(book, safe='')}/viewport?width=300&height=200",
+                         f"/iiif/presentation/3/{quote(book, safe='')}/manifest"):
+                ours, theirs = server.get(path), alone.get(path)
+                port = lambda answer, server: answer.body.replace(str(server.port).encode(), b"PORT")
+                self.assertEqual((ours.status, port(ours, server)), (theirs.status, port(theirs, alone)), path)
+                self.assertEqual(ours.status, 200)

@@ -1,0 +1,87 @@
+package import Files
+package import TileGeometry
+package import TileStorage
+
+/// An archive in an object store, as a catalog that servers share names it: enough to answer for the image without
+/// having opened it, and without a list of all.
+package struct ArchiveRow: Hashable, Sendable {
+  package let id: ImageID
+  package let generation: UInt64
+  /// The SHA-256 of its bytes, hexadecimal, by which the store calls it.
+  package let digest: String
+  /// The entity tag of its object.
+  package let etag: String
+  /// The archive's size in bytes.
+  package let byteCount: Int
+  package let pyramid: Pyramid
+  package let format: TileFormat
+  /// Its build record, as JSON.
+  package let build: [UInt8]
+  /// What its archive says of the image, as JSON.
+  package let words: [UInt8]
+
+  package init(
+    id: ImageID, generation: UInt64, digest: String, etag: String, byteCount: Int, pyramid: Pyramid,
+    format: TileFormat, build: [UInt8], words: [UInt8]
+  ) {
+    (self.id, self.generation, self.digest, self.etag) = (id, generation, digest, etag)
+    (self.byteCount, self.pyramid, self.format) = (byteCount, pyramid, format)
+    (self.build, self.words) = (build, words)
+  }
+}
+
+/// What a catalog knows of an image's archives.
+package struct ArchiveRows: Sendable {
+  /// An archive that another one has replaced.
+  package struct Former: Sendable {
+    package let row: ArchiveRow
+    /// Seconds that it is still answered for whoever names its generation.
+    package let remains: Int
+  }
+
+  /// Nil where there is no such image any more.
+  package internal(set) var current: ArchiveRow?
+  package internal(set) var former: [Former] = []
+}
+
+/// What the one server that writes takes into a catalog at once.
+package struct ArchiveChange: Sendable {
+  /// What is listed, each with the row of its archive.
+  package var entries: [CatalogEntry] = []
+  package var archives: [ArchiveRow] = []
+  /// Images that are there no more.
+  package var gone: [ImageID] = []
+
+  package init() {}
+}
+
+extension ArchiveRow {
+  static let columns = "id, generation, digest, etag, bytes, width, height, tile_size, format, build, words"
+
+  var values: [SQLValue] {
+    [
+      .text(id.text), .integer(Int(truncatingIfNeeded: generation)), .text(digest), .text(etag),
+      .integer(byteCount),
+      .integer(pyramid.imageSize.width), .integer(pyramid.imageSize.height), .integer(pyramid.tileSize),
+      .text(format.fileExtension), .text(String(decoding: build, as: UTF8.self)),
+      .text(String(decoding: words, as: UTF8.self)),
+    ]
+  }
+
+  /// Nil of a row that somebody else has written and that no archive of ours has.
+  init?(_ row: any SQLRow) {
+    guard let id = row.id(0), let digest = row.text(2), let etag = row.text(3),
+      digest.utf8.count == 64,
+      digest.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
+      // It goes into a header of what asks for the archive.
+      !etag.isEmpty, etag.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), row.integer(4) > 0,
+      let size = PixelSize(width: row.integer(5), height: row.integer(6)),
+      let pyramid = Pyramid(imageSize: size, tileSize: row.integer(7)),
+      let format = row.text(8).flatMap(TileFormat.init(fileExtension:))
+    else { return nil }
+    self.init(
+      id: id, generation: UInt64(bitPattern: Int64(row.integer(1))), digest: digest, etag: etag,
+      byteCount: row.integer(4), pyramid: pyramid, format: format, build: Array(row.bytes(9)),
+      words: Array(row.bytes(10)))
+  }
+}

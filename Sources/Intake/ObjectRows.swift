@@ -1,0 +1,102 @@
+package import Catalog
+package import Files
+package import ImageLibrary
+package import ObjectStore
+import Synchronization
+import TileStorage
+
+/// The images of a library in an object store for servers that share a catalog: what builders write into the
+/// directory one of them takes into the catalog, and all of them ask that.
+package final class ObjectRows: RowSource {
+  private let library: ObjectLibrary
+  private let asked = Mutex<ContinuousClock.Instant?>(nil)
+  /// When what counts no more was forgotten last.
+  private let swept = Mutex<ContinuousClock.Instant?>(nil)
+  /// How long the directory is not asked for again.
+  private static let pause = Duration.seconds(1)
+
+  package init(_ library: ObjectLibrary) { self.library = library }
+
+  package func image(_ row: ArchiveRow) -> SourceImage {
+    let (image, key) = library.image(
+      row.id, digest: row.digest, etag: row.etag, byteCount: row.byteCount, pyramid: row.pyramid,
+      format: row.format, generation: row.generation
+    ) { name in
+      switch name {
+      case BuildRecord.entryName: row.build
+      case ImageMetadata.entryName: row.words
+      default: nil
+      }
+    }
+    return SourceImage(
+      id: row.id, path: key,
+      identity: FileIdentity(inode: row.generation, size: row.byteCount, modifiedNanoseconds: 0),
+      open: image.archive)
+  }
+
+  package var figures: [SourceFigure] { library.figures }
+
+  package func update(_ catalog: Catalog, isCancelled: () -> Bool) throws(StorageError) -> Int {
+    let isEarly = asked.withLock { $0.map { .now - $0 < Self.pause } ?? false }
+    if isEarly, !catalog.needsUpdate { return 0 }
+    asked.withLock { $0 = .now }
+    let making = catalog.making
+    var count = 0
+    if let news = try library.news(since: catalog.parts()) {
+      var images = news.images
+      var gone = news.gone
+      if news.isWhole {
+        var known: [ImageID: String] = [:]
+        try catalog.forEachArchive { known[$0] = $1 }
+        images.removeAll { known.removeValue(forKey: $0.id) == $0.digestText }
+        let there = Set(news.images.map(\.id))
+        gone = known.keys.filter { !there.contains($0) }
+      }
+      count = images.count
+      try take(images, gone, news, catalog, isCancelled)
+      if isCancelled() { return count }
+    }
+    if swept.withLock({ swept in
+      guard swept.map({ .now - $0 > .seconds(60) }) ?? true else { return false }
+      swept = .now
+      return true
+    }) {
+      try catalog.forgetFormer()
+    }
+    catalog.isComplete(making)
+    return count
+  }
+
+  /// Each transaction is so long that others need not wait for it; the last one says that all was taken in.
+  private func take(
+    _ images: [ObjectLibrary.Image], _ gone: [ImageID], _ news: ObjectLibrary.News, _ catalog: Catalog,
+    _ isCancelled: () -> Bool
+  ) throws(StorageError) {
+    for start in stride(from: 0, to: images.count, by: 500) {
+      if isCancelled() { return }
+      var change = ArchiveChange()
+      for image in images[start..<min(start + 500, images.count)] {
+        let archive = image.image.archive()
+        change.entries.append(
+          CatalogEntry(id: image.id, stamp: FileStamp(image.identity), archive: archive))
+        change.archives.append(row(image))
+      }
+      try catalog.take(change)
+    }
+    for start in stride(from: 0, to: gone.count, by: 500) {
+      var change = ArchiveChange()
+      change.gone = Array(gone[start..<min(start + 500, gone.count)])
+      try catalog.take(change)
+    }
+    try catalog.take(ArchiveChange(), parts: news.parts, isWhole: news.isWhole)
+  }
+
+  private func row(_ image: ObjectLibrary.Image) -> ArchiveRow {
+    let listed = image.image.listed
+    return ArchiveRow(
+      id: image.id, generation: listed.generation, digest: image.digestText, etag: listed.pin.etag,
+      byteCount: listed.pin.byteCount, pyramid: listed.pyramid, format: listed.format,
+      build: listed.entries(BuildRecord.entryName) ?? [], words: listed.entries(ImageMetadata.entryName) ?? []
+    )
+  }
+}

@@ -1,0 +1,136 @@
+import Files
+import Foundation
+import TestSupport
+import Testing
+import TileGeometry
+import TileStorage
+
+@testable import Catalog
+
+/// What servers that share a catalog ask it for: archives by their ids, and what has changed.
+@Suite struct SharedTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func open() throws -> Catalog { try DatabaseKind.postgreSQL.catalog(in: folder) }
+
+  /// Of another program's.
+  private func connection() throws -> PostgreSQLConnection {
+    let name = (folder.path as NSString).lastPathComponent
+    let connection = try PostgreSQLConnection(PostgreSQLServer.shared.get().schema(name))
+    try connection.run("SET idle_in_transaction_session_timeout = 0")
+    return connection
+  }
+
+  private static func archive(_ id: ImageID, _ generation: UInt64 = 1) -> ArchiveRow {
+    ArchiveRow(
+      id: id, generation: generation, digest: String(repeating: "\(generation % 10)", count: 64),
+      etag: "e-\(generation)",
+      byteCount: 999, pyramid: Pyramid(imageSize: PixelSize(width: 300, height: 200)!, tileSize: 256)!,
+      format: .jpeg,
+      build: Array(#"{"a":"ü"}"#.utf8), words: Array("{}".utf8))
+  }
+
+  private static func change(_ rows: [ArchiveRow], gone: [ImageID] = []) -> ArchiveChange {
+    var change = ArchiveChange()
+    (change.entries, change.archives, change.gone) = (rows.map { CatalogTests.entry($0.id) }, rows, gone)
+    return change
+  }
+
+  @Test func `archives are told by their ids, whatever is in those`() throws {
+    let catalog = try open()
+    let ids: [ImageID] = ["a/b", "with \"quotes\" and \\", "{a,b}", "é", "NULL", "a,b", "'; --"]
+    try catalog.take(Self.change(ids.map { Self.archive($0, .max - 3) }), parts: ["1", "2"])
+    let found = try catalog.archives(of: ids + ["none"])
+    #expect(Set(found.keys) == Set(ids))
+    for id in ids {
+      #expect(found[id]?.current == Self.archive(id, .max - 3))
+      #expect(found[id]?.former.isEmpty == true)
+    }
+    #expect(try catalog.count() == ids.count)
+    #expect(try catalog.parts() == ["1", "2"])
+    try catalog.take(ArchiveChange(), parts: ["3"], isWhole: true)
+    #expect(try open().parts() == ["3"])
+    var seen: [ImageID: String] = [:]
+    try catalog.forEachArchive { seen[$0] = $1 }
+    #expect(Set(seen.keys) == Set(ids))
+  }
+
+  @Test func `what was replaced is told for a day, and comes back where it is the image again`() throws {
+    let catalog = try open()
+    try catalog.take(Self.change([Self.archive("a", 1), Self.archive("b", 1)]))
+    try catalog.take(Self.change([Self.archive("a", 2)]))
+    try catalog.take(Self.change([Self.archive("a", 3)], gone: ["b"]))
+    var rows = try #require(try catalog.archives(of: ["a"])["a"])
+    #expect(rows.current?.generation == 3)
+    #expect(rows.former.map(\.row.generation) == [2, 1])
+    #expect(rows.former.allSatisfy { (86_300...86_400).contains($0.remains) })
+    let gone = try #require(try catalog.archives(of: ["b"])["b"])
+    #expect(gone.current == nil && gone.former.map(\.row.generation) == [1])
+    try catalog.take(Self.change([Self.archive("a", 1)]))
+    rows = try #require(try catalog.archives(of: ["a"])["a"])
+    #expect(rows.current?.generation == 1 && Set(rows.former.map(\.row.generation)) == [2, 3])
+    try connection().run("UPDATE archive SET replaced = replaced - interval '1 day' WHERE generation = 2")
+    #expect(try catalog.archives(of: ["a"])["a"]?.former.map(\.row.generation) == [3])
+    try catalog.forgetFormer()
+    var left = 0
+    try connection().run("SELECT count(*) FROM archive WHERE id = 'a'") { left = $0.integer(0) }
+    #expect(left == 2)
+  }
+
+  @Test func `of what is open for long and what is over sooner no change is lost, and none is told late`()
+    throws
+  {
+    let catalog = try open()
+    try catalog.take(Self.change([Self.archive("a"), Self.archive("b"), Self.archive("c")]))
+    var place = try catalog.place()
+    func told() throws -> Set<ImageID>? {
+      let changes = try catalog.changes(behind: place)
+      place = changes.place
+      return changes.images
+    }
+    #expect(try told() == [])
+    let slow = try connection()
+    try slow.run("BEGIN")
+    try slow.run("UPDATE archive SET etag = 'slow' WHERE id = 'a'")
+    for round in 0..<20 {
+      try catalog.take(Self.change([Self.archive("b", UInt64(round) + 2)]))
+      #expect(try told() == ["b"])
+    }
+    #expect(try told() == [])
+    let other = try connection()
+    try other.run("UPDATE archive SET etag = 'by hand' WHERE id = 'c'")
+    #expect(try told() == ["c"])
+    try slow.run("COMMIT")
+    #expect(try told() == ["a"])
+    #expect(try told() == [])
+    // What is taken back was never told.
+    try slow.run("BEGIN")
+    try slow.run("DELETE FROM archive WHERE id = 'c'")
+    try slow.run("ROLLBACK")
+    try catalog.take(Self.change([], gone: ["a"]))
+    #expect(try told() == ["a"])
+  }
+
+  @Test func `where very much has changed everything may have`() throws {
+    let catalog = try open()
+    let place = try catalog.place()
+    try connection().run("INSERT INTO change (id) SELECT 'i' || n FROM generate_series(1, 10001) AS n")
+    let changes = try catalog.changes(behind: place)
+    #expect(changes.images == nil)
+    #expect(try catalog.changes(behind: changes.place).images == [])
+  }
+
+  @Test func `rows that are none of ours are nobody's archive`() throws {
+    let catalog = try open()
+    try catalog.take(Self.change(["a", "b", "c", "d", "e"].map { Self.archive($0) }))
+    let connection = try connection()
+    for change in [
+      "etag = E'a\\r\\nX-Y: z' WHERE id = 'a'", "digest = '../../secret' WHERE id = 'b'",
+      "width = 0 WHERE id = 'c'",
+      "format = 'exe' WHERE id = 'd'",
+    ] { try connection.run("UPDATE archive SET \(change)") }
+    #expect(try Set(catalog.archives(of: ["a", "b", "c", "d", "e"]).keys) == ["e"])
+  }
+}
