@@ -147,8 +147,8 @@ class Over(PageTest):
         self.assertEqual(visit.run("return location.pathname"), "/")
 
     def test_a_click_before_the_script_is_there_is_a_link(self):
-        visit = self.visit(faults=["over.js", "ERR_FAILED"])
-        visit.page.route("**/page/over.js", lambda route: route.abort())
+        visit = self.visit(faults=["over", "ERR_FAILED"])
+        visit.page.route("**/*over*.js", lambda route: route.abort())
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length > 3")
         visit.page.locator("#grid a").nth(1).click()
