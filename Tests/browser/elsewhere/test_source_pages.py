@@ -46,6 +46,19 @@ class SourcePages(PageTest):
         visit.page.keyboard.press("Escape")
         visit.until("return !viewer.hasAttribute('cropping')")
 
+    def test_a_strict_content_security_policy_is_kept(self):
+        visit = self.visit(host=self.host)
+        policy = "default-src 'self'; img-src 'self' data: blob:; style-src 'self'"
+
+        def strict(route):
+            answer = route.fetch()
+            route.fulfill(response=answer, headers={**answer.headers, "content-security-policy": policy})
+        visit.page.route("**/view/**", strict)
+        visit.photo("leaf")
+        visit.page.route(self.host, strict)
+        visit.page.goto(self.host)
+        visit.until("return document.querySelectorAll('.there').length === 2")
+
     def test_an_element_keeps_its_children_in_place(self):
         visit = self.visit(host=self.host)
         visit.page.route("**/elsewhere", lambda route: route.fulfill(content_type="text/html", body="""<!doctype html><title>A page</title>

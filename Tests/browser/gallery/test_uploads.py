@@ -3,6 +3,7 @@
 import atexit
 import base64
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -159,7 +160,7 @@ class Uploads(unittest.TestCase):
         visit.until("return globalThis.fetched.some((url) => url.includes('/api/session'))")
         visit.page.wait_for_timeout(500)
         self.assertIsNone(visit.run("return document.querySelector('.add')"))
-        self.assertFalse([url for url in visit.requests if "upload" in url or "tus.js" in url or "editing" in url])
+        self.assertFalse([url for url in visit.requests if re.search("upload|tus|editing|selection|trash|viewing", url)])
         self.assertEqual(visit.faults, [])
 
     def test_phones_are_shown_the_way(self):

@@ -45,6 +45,25 @@ class Chrome(PageTest):
         self.assertAlmostEqual(view["x"] + 640, 5120 * 0.75, delta=40)
         self.assertAlmostEqual(view["y"] + 400, 2880 * 0.5, delta=40)
 
+    def test_a_link_means_the_same_on_another_screen(self):
+        corners = """const { width, height } = viewer.source.pyramid.imageSize
+            return [[0, 0], [width, height]].map(([x, y]) => { const at = viewer.viewport.viewportPoint({ x, y }); return [at.x, at.y] })"""
+        for view in ("", "scale=1&x=1800&y=900"):
+            visit = self.visit(permissions=["clipboard-read", "clipboard-write"]).photo(view=view)
+            self.choose(visit, "Copy link")
+            link = visit.until("return navigator.clipboard.readText()")
+            phone = self.visit(width=390, height=844, ratio=3, touch=True)
+            phone.page.goto(link)
+            phone.sharp()
+            if view:
+                for corner in ((1800, 900), (3080, 900), (1800, 1700), (3080, 1700)):
+                    at = phone.viewport_point(dict(zip("xy", corner)))
+                    self.assertTrue(-0.5 < at["x"] < 390.5 and -0.5 < at["y"] < 844.5, f"{corner} is at {at}: all that was seen is seen")
+            else:
+                (left, _), (right, _) = phone.run(corners)
+                self.assertAlmostEqual(left, 0, delta=0.5)
+                self.assertAlmostEqual(right, 390, delta=0.5, msg="fitted there, too")
+
     def test_the_menu_copies_a_link_to_the_exact_view_and_a_citation(self):
         visit = self.visit(permissions=["clipboard-read", "clipboard-write"]).photo(view="scale=1&x=500&y=300")
         self.choose(visit, "Copy link")

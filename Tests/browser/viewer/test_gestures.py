@@ -111,6 +111,29 @@ class Gestures(PageTest):
         self.rest(visit)
         self.assertWithinLimits(visit)
 
+    def test_a_third_finger_moves_nothing_by_coming_and_going(self):
+        visit = self.visit(**PHONE).photo(view=middle(390, 844, 12))
+        fingers = visit.touches()
+        fingers.down((120, 400), (270, 400))
+        fingers.move((110, 400), (280, 400))
+        visit.page.wait_for_timeout(60)
+        before = visit.view()
+        fingers.send("touchStart", [(110, 400), (280, 400), (200, 600)])
+        fingers.move((110, 400), (280, 400), (200, 600))
+        visit.page.wait_for_timeout(60)
+        for name, value in visit.view().items():
+            self.assertAlmostEqual(value, before[name], delta=0.01, msg=name)
+        fingers.send("touchEnd", [(110, 400), (280, 400)])
+        visit.page.wait_for_timeout(60)
+        for name, value in visit.view().items():
+            self.assertAlmostEqual(value, before[name], delta=0.01, msg=name)
+        fingers.up()
+        self.rest(visit)
+        self.swipe(visit, (300, 400), (250, 400)).up()
+        self.rest(visit)
+        self.assertGreater(visit.view()["x"], before["x"] + 20, "one finger drags as ever")
+        self.assertWithinLimits(visit)
+
     def test_a_second_tap_drawn_down_zooms_in_at_the_tap(self):
         visit = self.visit(**PHONE).photo(view=middle(390, 844, 6))
         point = visit.image_point(150, 500)

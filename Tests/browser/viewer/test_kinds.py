@@ -34,6 +34,10 @@ class Kinds(PageTest):
         frames = [Image.new("RGB", (320, 200), (40 * number,) * 3) for number in range(6)]
         frames[0].save(photos / "wheel.gif", save_all=True, append_images=frames[1:], duration=120, loop=0)
         frames[0].save(photos / "waves.webp", save_all=True, append_images=frames[1:], duration=120, lossless=True)
+        clear = [Image.new("RGBA", (320, 200), (0, 0, 0, 0)) for _ in range(2)]
+        for number, frame in enumerate(clear):
+            frame.paste((0, 0, 0, 255), (20 + 200 * number, 20, 60 + 200 * number, 60))
+        clear[0].save(photos / "clear.gif", save_all=True, append_images=clear[1:], duration=120, loop=0, disposal=2)
         cls.host = served(photos)
         pages = folder / "books" / "scans" / "diary"
         pages.mkdir(parents=True)
@@ -133,6 +137,21 @@ class Kinds(PageTest):
                         const middle = viewer.viewport.viewportPoint({ x: 160, y: 100 })
                         return Math.hypot((box.left + box.right) / 2 - middle.x, (box.top + box.bottom) / 2 - middle.y)""")
                     self.assertLess(off, 0.6)
+
+    def test_where_a_moving_picture_is_transparent_it_has_the_ground_that_it_has_in_the_gallery(self):
+        for scheme in ("dark", "light"):
+            visit = self.visit(host=self.host, color_scheme=scheme).open("?q=clear", wait=False)
+            visit.until("return document.querySelectorAll('.there').length === 1 && document.querySelector('.view.waiting')")
+            box = visit.page.locator("#grid img").bounding_box()
+            middle_of = (int(box["x"] + box["width"] / 2), int(box["y"] + box["height"] / 2))
+            grounds = {self.gray(visit.page.screenshot(), *middle_of)}
+            visit.page.locator("#grid a").click()
+            visit.until("return viewer.isSharp && viewer.animation?.plays && !document.querySelector('.growing')")
+            visit.until(self.FRAME + "return canvas?.dataset.frame")
+            grounds.add(self.gray(visit.page.screenshot(), visit.width // 2, visit.height // 2))
+            visit.page.get_by_role("button", name="Pause").click()
+            grounds.add(self.gray(visit.page.screenshot(), visit.width // 2, visit.height // 2))
+            self.assertEqual(grounds, {255}, scheme)
 
     def gray(self, picture, x, y):
         return Image.open(io.BytesIO(picture)).convert("RGB").getpixel((x, y))[0]
