@@ -120,7 +120,7 @@ class LargeLibrary(unittest.TestCase):
 
     def test_rows_that_fly_past_ask_for_no_thumbnails(self):
         visit, listing = self.open()
-        visit.page.wait_for_timeout(300)
+        visit.until("return !document.querySelector('#grid .frame:not(:has(img.there))')", "all of the first rows")
         before = listing.pictures()
         # Where the machine holds a step up for longer than rows have to rest, its rows do not fly past.
         rests = visit.run("""let rests = 0
