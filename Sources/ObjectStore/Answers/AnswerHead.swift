@@ -6,7 +6,7 @@ struct AnswerHead: Sendable {
   /// Those that say what the body is, by names in small letters.
   private var fields: [String: String] = [:]
   private static let known: Set<String> = [
-    "content-encoding", "content-length", "content-range", "etag", "retry-after",
+    "content-encoding", "content-length", "content-range", "etag", "last-modified", "retry-after",
   ]
   /// One of them came twice, with different values.
   private var isAmbiguous = false

@@ -120,6 +120,21 @@ package final class ObjectLibrary: Sendable {
     return (ListedImage(listed, from: client, memory), key)
   }
 
+  /// What a sweep has found of archives that no image has.
+  package struct Swept: Sendable {
+    /// Those that wait to be removed by a later one.
+    package internal(set) var marked = 0
+    package internal(set) var removed = 0
+    /// Of those that were removed.
+    package internal(set) var bytes = 0
+  }
+
+  /// Removes archives that no image has had for two days, as far as sweeps have seen.
+  package func sweep() throws(StorageError) -> Swept {
+    try StoreSweep(address: address, settings: settings, reading: client, directory: directory)
+      .run(now: Int(time(nil)), wait: 48 * 3600)
+  }
+
   /// For who builds it.
   package func store() -> BucketStore {
     let folder = NSTemporaryDirectory()

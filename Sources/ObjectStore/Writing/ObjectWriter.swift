@@ -1,3 +1,4 @@
+import CCurl
 import Files
 import Glibc
 import HTTPMessages
@@ -62,6 +63,18 @@ package final class ObjectWriter: ObjectWriting {
   package func remove(_ key: String) throws(ObjectFault) {
     precondition(ObjectAddress.isPlain(key), "a key needs no encoding")
     do { _ = try request(.delete, key) } catch .missing {} catch { throw error }
+  }
+
+  /// When the object was written last, seconds since 1970; nil where there is none, or the store does not say.
+  package func lastWritten(_ key: String) throws(ObjectFault) -> Int? {
+    precondition(ObjectAddress.isPlain(key), "a key needs no encoding")
+    do {
+      let time = try request(.head, key).head["last-modified"].map { curl_getdate($0, nil) }
+      return time.flatMap { $0 < 0 ? nil : $0 }
+    } catch {
+      if error == .missing { return nil }
+      throw error
+    }
   }
 
   package func list(after key: String?) throws(ObjectFault) -> [ObjectPin] {

@@ -16,6 +16,11 @@ enum IndexCommand: Command {
       "plan", "FILE", help: "a plan that parts were built of: what came from its sources is written down"),
     Option("reports", "DIR", needs: "plan", help: "the reports of who built them"),
     Option(
+      "sweep",
+      help:
+        "of a library in an object store: mark archives that no image has, and remove those marked two days ago"
+    ),
+    Option(
       "catalog", "URL",
       help: "of a library in an object store: bring the listing that its servers share to what it holds, too"),
   ]
@@ -27,6 +32,11 @@ enum IndexCommand: Command {
     if shared != nil, !ObjectLibrary.isMeant(by: folder) {
       throw UsageError("--catalog goes with a library in an object store; a folder has a catalog of its own")
     }
+    let sweeps = try arguments.flag("sweep")
+    if sweeps, !ObjectLibrary.isMeant(by: folder) {
+      throw UsageError(
+        "--sweep goes with a library in an object store; a folder has no archives without images")
+    }
     if plan != nil, reports == nil { throw UsageError("--plan has no meaning without --reports") }
     if let code = ProgramCells.start() { return code }
     Interruption.listen()
@@ -35,6 +45,12 @@ enum IndexCommand: Command {
         // Of what parts of a plan built, each has written down where it came from.
         try bucket.compact()
         Output.result("\(bucket.images().count) images\n")
+        if sweeps {
+          let swept = try bucket.sweep()
+          Output.result(
+            "\(swept.removed) archives without images removed, \(swept.bytes) bytes; \(swept.marked) marked\n"
+          )
+        }
         return try shared.map { (shared) throws(StorageError) in try bring(shared, to: bucket) } ?? .success
       }
       let library = try Library(root: folder)

@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 import urllib.parse
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
 
@@ -22,6 +23,8 @@ class SmallStore:
         self.objects: dict[str, bytes] = {}
         self.requests: list[tuple[str, str]] = []
         self.page = page
+        # When objects were written.
+        self.written: dict[str, float] = {}
         # Seconds before each answer.
         self.delay = 0.0
         # Status codes that the next requests are answered with, whatever they ask.
@@ -75,6 +78,7 @@ class SmallStore:
                     return self.answer(400)
                 with store.lock:
                     store.objects[key] = body
+                    store.written[key] = time.time()
                 self.answer(200, ETag=store.etag(body))
 
             def delete(self, key, *_):
@@ -96,7 +100,8 @@ class SmallStore:
                     return self.answer(412)
                 found = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
                 if not found:
-                    return self.answer(200, body, ETag=etag)
+                    date = formatdate(store.written.get(key, 0), usegmt=True)
+                    return self.answer(200, body, ETag=etag, Last_Modified=date)
                 if found[1]:
                     start, end = int(found[1]), min(int(found[2] or len(body)), len(body) - 1)
                 else:

@@ -1,0 +1,119 @@
+import Files
+import HTTPMessages
+import TileStorage
+
+/// Archives in a store that no image has, removed in two steps: one sweep marks them, and a later one, after two days,
+/// removes those that were marked all the while.
+///
+/// What a builder has sent and not written into the directory yet looks the same. It is not removed: who sends an archive
+/// again makes its object a newer one than its mark.
+struct StoreSweep {
+  /// `sweep/marks` behind the library's prefix, a line for each archive below the first.
+  static let folder = "sweep/"
+  static let first = "ziggurat-sweep 1"
+  private static let longest = 1 << 30
+
+  struct Mark: Hashable {
+    let etag: String
+    /// Seconds since 1970.
+    let time: Int
+  }
+
+  let address: ObjectAddress
+  let settings: ObjectSettings
+  let reading: any ObjectReading
+  let directory: ObjectDirectory
+
+  private var marksKey: String { address.prefix + Self.folder + "marks" }
+
+  /// - Parameters:
+  ///   - now: seconds since 1970.
+  ///   - wait: seconds that archives stay marked.
+  func run(now: Int, wait: Int) throws(StorageError) -> ObjectLibrary.Swept {
+    let writing = ObjectWriter(address, settings)
+    let known = try marks()
+    let archives = ObjectWriter(address.below("szi/"), settings)
+    let listed = try directory.told("list the archives") { () throws(ObjectFault) in
+      try archives.all(atMost: 100_000_000)
+    }
+    // Behind the list: what was written down until then has an image.
+    var named = try names()
+    var result = ObjectLibrary.Swept()
+    var marks: [String: Mark] = [:]
+    var due: [ObjectPin] = []
+    for pin in listed where !named.contains(pin.key) {
+      guard let mark = known[pin.key], mark.etag == pin.etag, mark.time <= now else {
+        marks[pin.key] = Mark(etag: pin.etag, time: now)
+        continue
+      }
+      marks[pin.key] = mark
+      if now - mark.time >= wait { due.append(pin) }
+    }
+    for start in stride(from: 0, to: due.count, by: 100) {
+      // Again, since of very many it takes a while.
+      named = try names()
+      for pin in due[start..<min(start + 100, due.count)] {
+        guard !named.contains(pin.key), let mark = marks[pin.key] else {
+          marks[pin.key] = nil
+          continue
+        }
+        let written = try directory.told("look at \(pin.key)") { () throws(ObjectFault) in
+          try writing.lastWritten(pin.key)
+        }
+        guard let written, written < mark.time else {
+          // Somebody has sent it again; without a time nobody knows.
+          marks[pin.key] = Mark(etag: pin.etag, time: now)
+          continue
+        }
+        try directory.told("remove \(pin.key)") { () throws(ObjectFault) in try writing.remove(pin.key) }
+        marks[pin.key] = nil
+        result.removed += 1
+        result.bytes += pin.byteCount
+      }
+    }
+    result.marked = marks.count
+    if Set(marks.keys) != Set(known.keys) || marks != known {
+      try directory.told("write the marks of archives") { () throws(ObjectFault) in
+        _ = try writing.put(bytes: Self.text(marks), key: marksKey)
+      }
+    }
+    return result
+  }
+
+  private func names() throws(StorageError) -> Set<String> {
+    try directory.refresh()
+    return Set(directory.current.records.values.map { ListedRecord.key($0.digest, below: address.prefix) })
+  }
+
+  private func marks() throws(StorageError) -> [String: Mark] {
+    try directory.told("read the marks of archives") { () throws(ObjectFault) in
+      let list = ObjectWriter(address.below(Self.folder), settings)
+      guard let pin = try list.list(after: nil).first(where: { $0.key == marksKey }),
+        (1...Self.longest).contains(pin.byteCount)
+      else { return [:] }
+      let bytes = try reading.copy(pin).bytes(0..<pin.byteCount) ?? []
+      // What nobody has written so is no mark, and all wait from now on.
+      return Self.marks(bytes) ?? [:]
+    }
+  }
+
+  static func text(_ marks: [String: Mark]) -> [UInt8] {
+    var text = Self.first + "\n"
+    for (key, mark) in marks.sorted(by: { $0.key < $1.key }) { text += "\(mark.time) \(mark.etag) \(key)\n" }
+    return Array(text.utf8)
+  }
+
+  /// Nil of what is no list of marks. Inverse of `text`.
+  static func marks(_ bytes: [UInt8]) -> [String: Mark]? {
+    let lines = String(decoding: bytes, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    guard lines.first == first[...], lines.last?.isEmpty == true else { return nil }
+    var marks: [String: Mark] = [:]
+    for line in lines.dropFirst().dropLast() {
+      let fields = line.split(separator: " ")
+      guard fields.count == 3, let time = Int(fields[0]) else { return nil }
+      marks[String(fields[2])] = Mark(etag: String(fields[1]), time: time)
+    }
+    return marks
+  }
+}
