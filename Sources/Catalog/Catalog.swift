@@ -49,6 +49,9 @@ package final class Catalog: Sendable {
   /// Whether this process brings it to what the archives are; of many servers that share it, one does.
   package var isWriter: Bool { database.isWriter }
 
+  /// Where the server is reached that writes it; empty where that is this one, or not known.
+  package var writerURL: String { database.writerURL }
+
   /// Whether its database answers, as far as is known without asking.
   package var isReachable: Bool { database.isReachable }
 

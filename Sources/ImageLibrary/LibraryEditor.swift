@@ -38,6 +38,7 @@ package final class LibraryEditor: Sendable {
   private func editAlone(
     _ id: ImageID, _ edit: MetadataEdit, _ isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
+    if let rows = library.rows { return try editRow(id, rows, edit, isCurrent) }
     guard let path = library.current.entry(id)?.path else { return .notThere }
     // Another server of this library takes its turn by the same lock.
     let folder = try LockedFolder(parentFolder(path))
@@ -54,6 +55,24 @@ package final class LibraryEditor: Sendable {
     try folder.synchronize()
     try library.renew([(id, path)])
     return outcome
+  }
+
+  /// The same of a row: what was read must still be so when it is written.
+  private func editRow(
+    _ id: ImageID, _ rows: KnownImages, _ edit: MetadataEdit,
+    _ isCurrent: () throws(WordsUnavailable) -> Bool
+  ) throws(StorageError) -> Outcome {
+    for _ in 0..<4 {
+      guard let known = try rows.fresh(id) else { return .notThere }
+      let (outcome, new) = Self.edited(known.sidecar?.xmp ?? [], edit, isPrivate: false, if: isCurrent)
+      guard let new else { return outcome }
+      let listed = try rows.listed(known.row, new)
+      let version = known.sidecar?.version ?? 0
+      guard try library.catalog.write(sidecar: new, of: listed, after: version) else { continue }
+      _ = try rows.fresh(id)
+      return .done
+    }
+    return .changedMeanwhile
   }
 
   /// A sidecar with the edit in it, of an image of the library as of a space.

@@ -30,6 +30,7 @@ package final class LibraryEntry: Sendable {
   private let reading = Mutex<Void>(())
   /// The sidecar's bytes; nil where there is none, or it cannot be read.
   package let readSidecar: @Sendable () -> [UInt8]?
+  private let hasSidecar: Bool
   /// Of a private space: no cell that has read anything else may see its words.
   private let isPrivate: Bool
   private let opener: @Sendable () throws(StorageError) -> TileArchive
@@ -46,23 +47,24 @@ package final class LibraryEntry: Sendable {
     (self.id, self.path, self.identity, self.sidecar) = (id, path, identity, sidecar)
     readSidecar = { sidecar?.bytes(within: enclosure) }
     opener = { () throws(StorageError) in try TileArchive(path: path, within: enclosure) }
-    isPrivate = false
+    (isPrivate, hasSidecar) = (false, sidecar != nil)
   }
 
   package init(_ image: SourceImage, identity: FileIdentity, sidecar: SidecarFile?) {
     (id, path, opener) = (image.id, image.path, image.open)
     (self.identity, self.sidecar) = (identity, sidecar)
     if let words = image.sidecar { readSidecar = words.read } else { readSidecar = { nil } }
-    isPrivate = true
+    (isPrivate, hasSidecar) = (true, sidecar != nil)
   }
 
-  /// An image of an object store, whose words are everybody's.
-  init(ofRow image: SourceImage) {
+  /// An image of an object store.
+  /// - Parameter xmp: what somebody has said of it, which is everybody's.
+  package init(ofRow image: SourceImage, _ xmp: [UInt8]? = nil) {
     (id, path, opener) = (image.id, image.path, image.open)
     identity = image.identity ?? FileIdentity(inode: 0, size: 0, modifiedNanoseconds: 0)
     sidecar = nil
-    readSidecar = { nil }
-    isPrivate = false
+    readSidecar = { xmp }
+    (isPrivate, hasSidecar) = (false, xmp != nil)
   }
 
   package var stamp: FileStamp { FileStamp(identity, sidecar: sidecar?.identity) }
@@ -81,14 +83,14 @@ package final class LibraryEntry: Sendable {
   }
 
   /// Whether `metadata` answers at once, be it that the words cannot be had now.
-  package var isQuick: Bool { sidecar == nil || words.withLock { $0.read != nil || $0.isWaiting } }
+  package var isQuick: Bool { !hasSidecar || words.withLock { $0.read != nil || $0.isWaiting } }
 
   /// Whether the words could not be read, and it is too early to try again.
   package var isWaiting: Bool { words.withLock { $0.isWaiting } }
 
   /// What the sidecar says, and else the archive. A damaged sidecar says nothing.
   package func metadata(_ archive: TileArchive) throws(WordsUnavailable) -> ImageMetadata {
-    guard sidecar != nil else { return archive.metadata }
+    guard hasSidecar else { return archive.metadata }
     if let read = words.withLock({ $0.read }) { return read.words }
     let result: Result<ImageMetadata, WordsUnavailable> = reading.withLock { _ in
       let known = words.withLock { $0 }

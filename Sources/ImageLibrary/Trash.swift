@@ -19,7 +19,8 @@ package struct Trash: Sendable {
   private let keeps: Int
 
   package init(_ library: Library, keeps: Int) {
-    (place, space, self.keeps) = (LibraryTrash(library), nil, keeps)
+    (space, self.keeps) = (nil, keeps)
+    place = library.rows.map { RowTrash(library: library, rows: $0) } ?? LibraryTrash(library)
   }
 
   package init(_ space: SpaceLibrary, keeps: Int) {

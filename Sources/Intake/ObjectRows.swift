@@ -75,11 +75,15 @@ package final class ObjectRows: RowSource {
     for start in stride(from: 0, to: images.count, by: 500) {
       if isCancelled() { return }
       var change = ArchiveChange()
-      for image in images[start..<min(start + 500, images.count)] {
-        let archive = image.image.archive()
-        change.entries.append(
-          CatalogEntry(id: image.id, stamp: FileStamp(image.identity), archive: archive))
-        change.archives.append(row(image))
+      change.archives = images[start..<min(start + 500, images.count)].map(row)
+      let sidecars = try catalog.sidecars(of: change.archives.map(\.id))
+      for row in change.archives {
+        let entry = LibraryEntry(ofRow: image(row), sidecars[row.id]?.xmp)
+        let listed = entry.catalogEntry(try entry.openOnce())
+        guard !listed.isWordless else {
+          throw StorageError("list \(row.id)", "its words cannot be read now", kind: .unreachable)
+        }
+        change.entries.append(listed)
       }
       try catalog.take(change)
     }

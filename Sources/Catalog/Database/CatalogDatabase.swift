@@ -21,6 +21,9 @@ protocol CatalogDatabase: AnyObject, Sendable {
   /// Whether this process is the one that writes; any number may read.
   var isWriter: Bool { get }
 
+  /// Where the process that writes is reached; empty where that is this one, or not known.
+  var writerURL: String { get }
+
   /// Whether it answers, as far as is known without asking.
   var isReachable: Bool { get }
 

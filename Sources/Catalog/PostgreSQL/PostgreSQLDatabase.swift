@@ -13,11 +13,12 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   /// Opens tables that are there. Where the database cannot be reached now it is asked again later; where its tables are
   /// another version's that is told now.
-  init(_ address: String) throws(StorageError) {
+  /// - Parameter ownURL: where other servers' visitors reach this one; empty for nowhere.
+  init(_ address: String, ownURL: String = "") throws(StorageError) {
     do throws(SQLError) { pool = try PostgreSQLPool(address) } catch {
       throw StorageError("open the catalog", error.message)
     }
-    lease = WriterLease(pool)
+    lease = WriterLease(pool, address: ownURL)
     do throws(StorageError) { try asked { () throws(SQLError) in try pool.use(checked) } } catch {
       guard error.kind == .unreachable else { throw error }
     }
@@ -38,6 +39,8 @@ final class PostgreSQLDatabase: CatalogDatabase {
   var memoryReason: String? { nil }
 
   var isWriter: Bool { lease.epoch != nil }
+
+  var writerURL: String { lease.writer }
 
   var isReachable: Bool { pool.isReachable }
 
@@ -135,9 +138,11 @@ extension Catalog {
   }
 
   /// Tables in PostgreSQL that servers share; `migrate` has made them.
-  /// - Parameter address: `postgresql://USER@HOST/DATABASE`.
-  package convenience init(postgreSQL address: String) throws(StorageError) {
-    self.init(try PostgreSQLDatabase(address))
+  /// - Parameters:
+  ///   - address: `postgresql://USER@HOST/DATABASE`.
+  ///   - ownURL: where this server is sent what is to be written, while it is the one that writes; empty for nowhere.
+  package convenience init(postgreSQL address: String, ownURL: String = "") throws(StorageError) {
+    self.init(try PostgreSQLDatabase(address, ownURL: ownURL))
   }
 
   /// The version of the tables there, 0 for none, and of those that this program needs.

@@ -93,6 +93,31 @@ enum PostgreSQLSchema {
       FOR EACH ROW EXECUTE FUNCTION tell_change()
       """,
     ],
+    // What visitors say and delete, and where whoever writes it down is reached. What was deleted stays named, so that it
+    // does not come back by what builders have written.
+    [
+      """
+      CREATE TABLE sidecar (id text COLLATE "C" PRIMARY KEY, xmp text NOT NULL, version bigint NOT NULL)
+      """,
+      """
+      CREATE TRIGGER sidecar_changed AFTER INSERT OR UPDATE OR DELETE ON sidecar
+      FOR EACH ROW EXECUTE FUNCTION tell_change()
+      """,
+      "CREATE TABLE deletion (name text COLLATE \"C\" PRIMARY KEY, time bigint NOT NULL)",
+      "ALTER TABLE archive ADD COLUMN deletion text COLLATE \"C\"",
+      "CREATE INDEX archive_deletion ON archive (deletion) WHERE deletion IS NOT NULL",
+      "ALTER TABLE writer ADD COLUMN address text NOT NULL DEFAULT ''",
+    ],
+    // Ways along which lists are read in their orders, forth and back, wherever they begin.
+    ListOrder.Key.allCases.filter { $0 != .name }.flatMap { key in
+      ["ASC", "DESC"].map { way in
+        "CREATE INDEX image_by_\(key)_\(way) ON image "
+          + "((\(ListOrder(key: key, isDescending: false).expression(in: .items))) \(way), name_key, id) WHERE shelf IS NOT NULL"
+      }
+    } + [
+      "CREATE INDEX image_without_date ON image (name_key, id) "
+        + "WHERE shelf IS NOT NULL AND coalesce(book_date, date) IS NULL"
+    ],
   ]
 
   /// The version of the tables; 0 where there are none.

@@ -10,16 +10,20 @@ final class WriterLease: Sendable {
   private struct State {
     var epoch: Int?
     var until = ContinuousClock.now
+    /// Where whoever has it is reached, as was heard last.
+    var address = ""
   }
 
   /// In seconds.
   static let length = 3
   private let pool: PostgreSQLPool
   private let holder: String
+  private let address: String
   private let state = Mutex(State())
 
-  init(_ pool: PostgreSQLPool) {
-    self.pool = pool
+  /// - Parameter address: where others reach this process; empty for nowhere.
+  init(_ pool: PostgreSQLPool, address: String) {
+    (self.pool, self.address) = (pool, address)
     var name = [CChar](repeating: 0, count: 256)
     gethostname(&name, name.count - 1)
     holder = "\(name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }) \(getpid())"
@@ -28,11 +32,15 @@ final class WriterLease: Sendable {
   /// The number that transactions prove; nil where another process has the right, or this one has been silent too long.
   var epoch: Int? { state.withLock { $0.until > .now ? $0.epoch : nil } }
 
+  /// Where the one that writes is reached; empty where that is not known, or this one is it.
+  var writer: String { state.withLock { $0.epoch == nil ? $0.address : "" } }
+
   /// Says that this process is alive, or asks for the right.
   func beat() {
     let began = ContinuousClock.now
     let epoch = state.withLock { $0.epoch }
     var found: Int?
+    var other = ""
     do throws(SQLError) {
       try pool.use { (connection) throws(SQLError) in
         found = nil
@@ -42,17 +50,21 @@ final class WriterLease: Sendable {
           ) { found = $0.integer(0) }
         } else {
           try connection.run(
-            "UPDATE writer SET epoch = epoch + 1, holder = ?, beat = clock_timestamp() "
+            "UPDATE writer SET epoch = epoch + 1, holder = ?, address = ?, beat = clock_timestamp() "
               + "WHERE beat < clock_timestamp() - make_interval(secs => \(Self.length)) RETURNING epoch",
-            [.text(holder)]
+            [.text(holder), .text(address)]
           ) { found = $0.integer(0) }
+          guard found == nil else { return }
+          try connection.run("SELECT address FROM writer") { other = $0.text(0) ?? "" }
         }
       }
     } catch {
       // As long as nobody can be asked nobody can take it either, but the next one may.
       return
     }
-    state.withLock { [found] in $0 = State(epoch: found, until: began + .seconds(Self.length)) }
+    state.withLock { [found, other] in
+      $0 = State(epoch: found, until: began + .seconds(Self.length), address: other)
+    }
   }
 
   /// To be called where a transaction found another's epoch.

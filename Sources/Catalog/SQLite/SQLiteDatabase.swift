@@ -45,6 +45,8 @@ final class SQLiteDatabase: CatalogDatabase {
 
   var isWriter: Bool { true }
 
+  var writerURL: String { "" }
+
   var isReachable: Bool { true }
 
   func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError) {

@@ -42,6 +42,16 @@ package struct ArchiveRows: Sendable {
   /// Nil where there is no such image any more.
   package internal(set) var current: ArchiveRow?
   package internal(set) var former: [Former] = []
+  /// Nil where nobody has said anything.
+  package internal(set) var sidecar: Sidecar?
+
+  /// What somebody has said of the image.
+  package struct Sidecar: Hashable, Sendable {
+    /// The XMP, whole.
+    package let xmp: [UInt8]
+    /// Counted from 1.
+    package let version: Int
+  }
 }
 
 /// What the one server that writes takes into a catalog at once.

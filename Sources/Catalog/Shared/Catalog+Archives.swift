@@ -5,6 +5,9 @@ extension Catalog {
   /// Hours that an archive which was replaced is still answered for whoever names its generation.
   package static let formerHours = 24
 
+  /// Of an archive: it is the image's.
+  static let isThere = "replaced IS NULL AND deletion IS NULL"
+
   /// The archives of those of `ids` that are known, also those that were replaced a short while ago.
   package func archives(of ids: [ImageID]) throws(StorageError) -> [ImageID: ArchiveRows] {
     guard !ids.isEmpty else { return [:] }
@@ -14,8 +17,8 @@ extension Catalog {
       found = [:]
       try connection.run(
         "SELECT \(ArchiveRow.columns), replaced IS NULL, "
-          + "CAST(extract(epoch FROM replaced - clock_timestamp()) AS bigint) + \(seconds) FROM archive "
-          + "WHERE id = ANY (CAST(? AS text[])) "
+          + "CAST(extract(epoch FROM replaced - clock_timestamp()) AS bigint) + \(seconds), xmp, version "
+          + "FROM archive LEFT JOIN sidecar USING (id) WHERE id = ANY (CAST(? AS text[])) AND deletion IS NULL "
           + "AND (replaced IS NULL OR replaced > clock_timestamp() - make_interval(secs => \(seconds))) "
           + "ORDER BY replaced DESC",
         [.text(Self.list(ids))]
@@ -23,6 +26,9 @@ extension Catalog {
         guard let archive = ArchiveRow(row) else { return }
         if row.text(11) == "t" {
           found[archive.id, default: ArchiveRows()].current = archive
+          guard !row.isNull(13) else { return }
+          let sidecar = ArchiveRows.Sidecar(xmp: Array(row.bytes(13)), version: row.integer(14))
+          found[archive.id]?.sidecar = sidecar
         } else {
           let former = ArchiveRows.Former(row: archive, remains: row.integer(12))
           found[archive.id, default: ArchiveRows()].former.append(former)
@@ -59,7 +65,9 @@ extension Catalog {
     _ change: ArchiveChange, parts: Set<String> = [], isWhole: Bool = false
   ) throws(StorageError) {
     try write { (connection) throws(SQLError) in
-      try Self.update(change.entries, removing: change.gone.map(\.text), connection)
+      let deleted = try Self.deleted(change.archives, connection)
+      try Self.update(
+        change.entries.filter { !deleted.contains($0.id) }, removing: change.gone.map(\.text), connection)
       try connection.runEach(
         "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND generation != ? AND replaced IS NULL",
         change.archives.map { Array($0.values.prefix(2)) })
@@ -78,6 +86,23 @@ extension Catalog {
     }
   }
 
+  /// Those of the archives that somebody has deleted.
+  private static func deleted(
+    _ archives: [ArchiveRow], _ connection: any SQLConnection
+  ) throws(SQLError) -> Set<ImageID> {
+    guard !archives.isEmpty else { return [] }
+    let generations = Dictionary(archives.map { ($0.id, $0.generation) }) { first, _ in first }
+    var found: Set<ImageID> = []
+    try connection.run(
+      "SELECT id, generation FROM archive WHERE id = ANY (CAST(? AS text[])) AND deletion IS NOT NULL",
+      [.text(list(archives.map(\.id)))]
+    ) { row in
+      guard let id = row.id(0), generations[id] == UInt64(bitPattern: Int64(row.integer(1))) else { return }
+      found.insert(id)
+    }
+    return found
+  }
+
   /// The parts of what builders have written that were taken in.
   package func parts() throws(StorageError) -> Set<String> {
     var found: Set<String> = []
@@ -90,17 +115,22 @@ extension Catalog {
 
   /// Forgets what nobody is answered with any more: archives that were replaced long ago, and what was told of changes.
   package func forgetFormer() throws(StorageError) {
+    let former =
+      "archive WHERE deletion IS NULL AND replaced < clock_timestamp() - make_interval(hours => \(Self.formerHours))"
+    // Who has not listened for so long begins anew.
+    let told = "change WHERE told < clock_timestamp() - interval '1 hour'"
+    var isAny = false
+    try read { (connection) throws(SQLError) in
+      for old in [former, told] { try connection.run("SELECT 1 FROM \(old) LIMIT 1") { _ in isAny = true } }
+    }
+    guard isAny else { return }
     try write { (connection) throws(SQLError) in
-      try connection.run(
-        "DELETE FROM archive WHERE replaced < clock_timestamp() - make_interval(hours => \(Self.formerHours))"
-      )
-      // Who has not listened for so long begins anew.
-      try connection.run("DELETE FROM change WHERE told < clock_timestamp() - interval '1 hour'")
+      for old in [former, told] { try connection.run("DELETE FROM \(old)") }
     }
   }
 
   /// Ids as PostgreSQL reads an array of them (section 8.15 of its manual).
-  private static func list(_ ids: [ImageID]) -> String {
+  static func list(_ ids: [ImageID]) -> String {
     let quoted = ids.map { id in
       "\"\(id.text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }

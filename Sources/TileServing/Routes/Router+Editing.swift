@@ -159,7 +159,8 @@ extension Router {
           Answer(
             deleted: deletion, refused: texts.filter { ImageID($0).map(refused.contains) ?? true }))
       }
-      return !own.isEmpty || ids.isEmpty || isNoImage((site.library, ids[0]))
+      // Rows are refused only where there is none.
+      return !own.isEmpty || ids.isEmpty || site.library.asksForImages || isNoImage((site.library, ids[0]))
         ? Self.unknownImage
         : .problem(409, "Conflict", "the tiles of this image are loose files, which are not deleted here")
     } catch { return Self.failure(error) }

@@ -1,8 +1,13 @@
+import Catalog
+import HTTPMessages
+import ImageLibrary
+
 /// Where requests that may change something go. The answer that a plan brings along runs on a worker and may
 /// wait for disks.
 extension Router {
   func bodyPlan() -> BodyPlan {
     guard case .api(let request) = path.route else { return .refuse(.methodNotAllowed) }
+    if let elsewhere = elsewhere(request) { return .refuse(elsewhere.madePrivate) }
     return switch request {
     case .session: .collect { [site] in site.sessionAnswer($0) }
     case .uploads: uploadPlan(nil)
@@ -12,5 +17,26 @@ extension Router {
     case .restore(let deletion): restorePlan(path.text(deletion))
     case .images, .events, .qrCode, .nothing: .refuse(.methodNotAllowed)
     }
+  }
+
+  /// What changes the library goes to the server that writes, of those that share a catalog.
+  private func elsewhere(_ request: APIRequest) -> Response? {
+    let catalog = site.library.catalog
+    guard site.access.isWritable, site.library.asksForImages, !catalog.isWriter else { return nil }
+    switch request {
+    case .image, .deleted, .restore: break
+    case .images, .uploads, .upload, .events, .qrCode, .session, .nothing: return nil
+    }
+    let url = catalog.writerURL
+    guard !url.isEmpty, let path = String(validating: self.request.rawPath, as: UTF8.self),
+      let query = String(validating: self.request.query, as: UTF8.self)
+    else {
+      var response = Response.problem(
+        503, "Busy", "the server that takes changes cannot be told now; try again")
+      response["Retry-After"] = "1"
+      return response
+    }
+    let target = url + path + (query.isEmpty ? "" : "?\(query)")
+    return Response(307, [("Location", target), Response.anyOrigin], .bytes([]))
   }
 }

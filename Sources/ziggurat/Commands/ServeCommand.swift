@@ -3,6 +3,7 @@ import Foundation
 import HTTPListening
 import ImageLibrary
 import Intake
+import ObjectStore
 import PrivateSpaces
 import Threads
 import TileServing
@@ -86,7 +87,8 @@ enum ServeCommand: Command {
     guard let log = AccessLog.Style(rawValue: logName) else {
       throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
     }
-    let takesUploads = try arguments.flag("writable")
+    // Archives of a store are built where it is written.
+    let takesUploads = try arguments.flag("writable") && !ObjectLibrary.isMeant(by: folder)
     if let code = ProgramCells.start(takesUncommon: build != nil, builds: build != nil || takesUploads) {
       return code
     }
@@ -117,7 +119,7 @@ enum ServeCommand: Command {
       access.spaces = LibrarySpaces(spaces: spaces, uploads: UploadFolder.path(library: folder))
     }
     let token = try WriteAccess.read(arguments, into: &access)
-    let uploadLimits = try UploadOptions.read(arguments)
+    let uploadLimits = takesUploads ? try UploadOptions.read(arguments) : nil
     if isPrivate, access.isWritable { throw UsageError("--space and --writable do not go together") }
     if isPrivate, arguments.string("audit") != nil {
       throw UsageError("--space and --audit do not go together: of private pictures nothing is written down")
@@ -142,7 +144,7 @@ enum ServeCommand: Command {
     let uploads: Uploads?
     do {
       library = try ServedLibrary.open(
-        folder, space, openLimit: openLimit, storeMemory: storeMemory, catalog: arguments.string("catalog"))
+        folder, space, openLimit: openLimit, storeMemory: storeMemory, arguments)
       uploads = try uploadLimits.map { try Uploads(library: folder, limits: $0) }
       site = try Site(
         library: library, publicFolder: viewer, baseURL: base,

@@ -14,13 +14,19 @@ enum ServedLibrary {
     Option(
       "catalog", "URL",
       help: "the list that servers share, postgresql://USER@HOST/DATABASE: 'ziggurat catalog'"),
+    Option(
+      "own-url", "URL", needs: "catalog",
+      help: "where others are sent with changes, while this server is the one that writes"),
   ]
 
   /// What cannot be read is told now.
   static func open(
-    _ place: String, _ space: PrivateSpace?, openLimit: Int, storeMemory: Int, catalog address: String? = nil
+    _ place: String, _ space: PrivateSpace?, openLimit: Int, storeMemory: Int, _ arguments: Arguments
   ) throws(StorageError) -> Library {
-    let catalog = try address.map { (address) throws(StorageError) in try Catalog(postgreSQL: address) }
+    let ownURL = arguments.string("own-url") ?? ""
+    let catalog = try arguments.string("catalog").map { (address) throws(StorageError) in
+      try Catalog(postgreSQL: address, ownURL: ownURL.hasSuffix("/") ? String(ownURL.dropLast()) : ownURL)
+    }
     if let space {
       return try Library(SpaceSource(space: space), name: "private space", openLimit: openLimit)
     }
@@ -40,10 +46,12 @@ enum ServedLibrary {
   /// Refuses what goes with folders alone.
   static func check(_ place: String, _ arguments: Arguments) throws(UsageError) {
     let isBucket = ObjectLibrary.isMeant(by: place)
-    if try arguments.flag("writable"), isBucket || SingleArchive(path: place) != nil {
+    let isShared = isBucket && arguments.string("catalog") != nil
+    if try arguments.flag("writable"), !isShared, isBucket || SingleArchive(path: place) != nil {
       let what = isBucket ? "lies in an object store" : "is one archive"
       throw UsageError(
-        "'\(place)' \(what), which is not \(arguments.spelled("writable")); a library's folder is")
+        "'\(place)' \(what), which is not \(arguments.spelled("writable")); a library's folder is, and one with --catalog"
+      )
     }
     if let address = arguments.string("catalog") {
       guard Catalog.isPostgreSQL(address) else {

@@ -4,77 +4,51 @@ import Synchronization
 import Threads
 import TileStorage
 
-/// Images that were asked for of a catalog which servers share, the least recently used forgotten first.
+/// Images that were asked for of a catalog which servers share.
 ///
 /// One thread asks, for all who wait together, and listens twice a second to what has changed: since it does the one after
 /// the other, nothing that was read before a change is taken for what came after. While the database is away, what is
 /// known is answered for ten minutes, and of nothing else it is said that it is not there.
 final class KnownImages: Sendable {
-  /// One image with its archives.
-  private struct Known {
-    struct Former {
-      let generation: UInt64
-      let entry: LibraryEntry
-      let until: ContinuousClock.Instant
-    }
-
-    let id: ImageID
-    let generation: UInt64
-    let entry: LibraryEntry
-    let former: [Former]
-    let asked: ContinuousClock.Instant
-  }
-
-  private enum Finding {
-    case known(LibraryEntry)
-    case notThere
-    case notAsked
-    case away
-  }
-
   private struct State {
-    var known: LeastRecentlyUsed<UInt64, Known>
-    var unknown = LeastRecentlyUsed<UInt64, (id: ImageID, until: ContinuousClock.Instant)>(limit: 20_000)
+    var cache: RowCache
     /// That the thread is about to ask, and that it is asking.
     var next: ImageQuestion?
     var asking: ImageQuestion?
-    /// Nobody is asked until then, since nobody answers.
-    var awayUntil: ContinuousClock.Instant?
     var count = 0
     /// Nil before anything was counted.
     var counted: ContinuousClock.Instant?
     var isMiscounted = false
   }
 
-  private let catalog: Catalog
-  private let source: any RowSource
-  private let state: Mutex<State>
-  private let wakeUps = WakeUps()
-  /// Told which images are no longer what they were; nil for all.
-  private let changed: @Sendable (Set<ImageID>?) -> Void
-  /// How long what is known counts without the database.
-  private let keeps: Duration
   /// What the thread alone has.
   private struct Listening {
     var place: Catalog.Place?
     var heard = ContinuousClock.now
     var next = ContinuousClock.now
   }
+
+  private let catalog: Catalog
+  private let source: any RowSource
+  private let state: Mutex<State>
   private let listening = Mutex(Listening())
+  private let wakeUps = WakeUps()
+  /// Has archives closed that are no longer the library's.
+  private let close: @Sendable (_ isGone: (LibraryEntry) -> Bool) -> Void
+  /// How long what is known counts without the database.
+  private let keeps: Duration
 
   /// Seconds between two looks at what has changed.
   private static let pause = 0.5
-  /// How long it is remembered that there is no image of an id, or no such generation.
-  private static let rest = Duration.seconds(2)
   /// Ids that wait to be asked for.
   private static let most = 10_000
 
   init(
     _ catalog: Catalog, _ source: any RowSource, limit: Int = 40_000, keeps: Duration = .seconds(600),
-    changed: @escaping @Sendable (Set<ImageID>?) -> Void
+    close: @escaping @Sendable (_ isGone: (LibraryEntry) -> Bool) -> Void
   ) {
-    (self.catalog, self.source, self.keeps, self.changed) = (catalog, source, keeps, changed)
-    state = Mutex(State(known: LeastRecentlyUsed(limit: limit)))
+    (self.catalog, self.source, self.keeps, self.close) = (catalog, source, keeps, close)
+    state = Mutex(State(cache: RowCache(limit: limit)))
   }
 
   /// Begins to listen, as long as anybody has it.
@@ -89,7 +63,7 @@ final class KnownImages: Sendable {
   }
 
   var figures: [SourceFigure] {
-    let known = state.withLock { $0.known.count }
+    let known = state.withLock { $0.cache.count }
     return source.figures + [
       SourceFigure(
         "known_images", "Images that the catalog was asked for and that are in memory.", known, isTotal: false
@@ -108,16 +82,18 @@ final class KnownImages: Sendable {
 
   /// - Parameter generation: one that somebody names; where there is none such, the image as it is now is meant.
   func entry(_ id: UnsafeRawBufferPointer, generation: UInt64?) throws(StorageError) -> LibraryEntry? {
-    try told(state.withLock { Self.find(id, generation, &$0) })
+    try Self.told(state.withLock { $0.cache.find(id, generation) })?.entry
   }
 
   func entry(_ id: ImageID, generation: UInt64?) throws(StorageError) -> LibraryEntry? {
-    try told(id.withBytes { id in state.withLock { Self.find(id, generation, &$0) } })
+    try Self.told(id.withBytes { id in state.withLock { $0.cache.find(id, generation) } })?.entry
   }
 
-  private func told(_ finding: Finding) throws(StorageError) -> LibraryEntry? {
+  private static func told(
+    _ finding: RowCache.Finding
+  ) throws(StorageError) -> (known: RowCache.Known, entry: LibraryEntry)? {
     switch finding {
-    case .known(let entry): return entry
+    case .known(let known, let entry): return (known, entry)
     case .notThere: return nil
     case .notAsked, .away:
       throw StorageError("find the image", "the catalog was not asked for it", kind: .unreachable)
@@ -125,12 +101,13 @@ final class KnownImages: Sendable {
   }
 
   /// Has what is not known of these asked for; nil where there is nothing to ask.
-  func arrival(of ids: [ImageID], generation: UInt64?) -> TileArrival? {
+  /// - Parameter isAnew: what is being asked already does not count.
+  func arrival(of ids: [ImageID], generation: UInt64?, isAnew: Bool = false) -> TileArrival? {
     let question = state.withLock { state -> ImageQuestion? in
       var question: ImageQuestion?
       for id in ids {
-        guard case .notAsked = id.withBytes({ Self.find($0, generation, &state) }) else { continue }
-        if let asking = state.asking, asking.ids.contains(id), generation == nil {
+        guard case .notAsked = id.withBytes({ state.cache.find($0, generation) }) else { continue }
+        if let asking = state.asking, asking.ids.contains(id), generation == nil, !isAnew {
           question = question ?? asking
           continue
         }
@@ -147,23 +124,26 @@ final class KnownImages: Sendable {
     return TileArrival { question.observe($0) }
   }
 
-  private static func find(
-    _ id: UnsafeRawBufferPointer, _ generation: UInt64?, _ state: inout State
-  ) -> Finding {
-    let key = Digest.of(id)
-    // Of two ids with one digest both are right, and one is asked for again and again.
-    if let known = state.known.value(for: key), known.id.text.utf8.elementsEqual(id) {
-      guard let generation, generation != known.generation else { return .known(known.entry) }
-      if let former = known.former.first(where: { $0.generation == generation }), former.until > .now {
-        return .known(former.entry)
-      }
-      let isFresh = known.asked + rest > .now || state.awayUntil.map { $0 > .now } ?? false
-      return isFresh ? .known(known.entry) : .notAsked
+  /// The image as the database has it now; nil where there is none. For threads that may wait.
+  func fresh(_ id: ImageID) throws(StorageError) -> RowCache.Known? {
+    forget([id])
+    arrival(of: [id], generation: nil, isAnew: true)?.wait()
+    return try Self.told(id.withBytes { id in state.withLock { $0.cache.find(id, nil) } })?.known
+  }
+
+  /// How images are listed by their archives and what somebody has said of them.
+  func listed(_ rows: [ArchiveRow]) throws(StorageError) -> [CatalogEntry] {
+    let sidecars = try catalog.sidecars(of: rows.map(\.id))
+    return try rows.map { (row) throws(StorageError) in try listed(row, sidecars[row.id]?.xmp) }
+  }
+
+  func listed(_ row: ArchiveRow, _ xmp: [UInt8]?) throws(StorageError) -> CatalogEntry {
+    let entry = LibraryEntry(ofRow: source.image(row), xmp)
+    let listed = entry.catalogEntry(try entry.openOnce())
+    guard !listed.isWordless else {
+      throw StorageError("list \(row.id)", "its words cannot be read now", kind: .unreachable)
     }
-    if let none = state.unknown.value(for: key), none.id.text.utf8.elementsEqual(id), none.until > .now {
-      return .notThere
-    }
-    return state.awayUntil.map { $0 > .now } ?? false ? .away : .notAsked
+    return listed
   }
 
   // MARK: Asking
@@ -174,18 +154,22 @@ final class KnownImages: Sendable {
       if listening.next <= .now { listen(&listening) }
       return listening.place != nil
     }
-    guard
-      let question = state.withLock({ state -> ImageQuestion? in
-        (state.asking, state.next) = (state.next, nil)
-        return state.asking
-      })
-    else { return }
+    let asked = state.withLock { state in
+      (state.asking, state.next) = (state.next, nil)
+      return state.asking
+    }
+    guard let question = asked else { return }
     // What is read before the feed was heard at all could be old for ever.
     let found = isListening ? try? found(Array(question.ids)) : nil
-    state.withLock { state in
-      if let found { take(found, question.ids, &state) } else { state.awayUntil = .now + .milliseconds(500) }
+    let gone = state.withLock { state -> [LibraryEntry] in
       state.asking = nil
+      guard let found else {
+        state.cache.awayUntil = .now + .milliseconds(500)
+        return []
+      }
+      return state.cache.take(found, of: question.ids, from: source)
     }
+    if !gone.isEmpty { close { entry in gone.contains { $0 === entry } } }
     question.isAnswered()
   }
 
@@ -199,10 +183,10 @@ final class KnownImages: Sendable {
         listening.place = try catalog.place()
       }
       listening.heard = .now
-      state.withLock { $0.awayUntil = nil }
+      state.withLock { $0.cache.awayUntil = nil }
       try recount()
     } catch {
-      state.withLock { $0.awayUntil = .now + .milliseconds(500) }
+      state.withLock { $0.cache.awayUntil = .now + .seconds(2 * Self.pause) }
       if listening.place != nil, listening.heard + keeps < .now {
         listening.place = nil
         forget(nil)
@@ -211,23 +195,16 @@ final class KnownImages: Sendable {
     listening.next = .now + .seconds(Self.pause)
   }
 
+  /// Has images asked for again when they are wanted next.
   /// - Parameter ids: nil for all.
-  private func forget(_ ids: Set<ImageID>?) {
+  func forget(_ ids: Set<ImageID>?) {
     if let ids, ids.isEmpty { return }
     state.withLock { state in
       state.isMiscounted = true
-      guard let ids else {
-        state.known.removeAll()
-        state.unknown.removeAll()
-        return
-      }
-      for id in ids {
-        let key = id.withBytes(Digest.of)
-        state.known.remove(key)
-        state.unknown.remove(key)
-      }
+      guard let ids else { return state.cache.forgetAll() }
+      for id in ids { state.cache.forget(id) }
     }
-    changed(ids)
+    if ids == nil { close { _ in true } }
   }
 
   /// Only when something has changed, and seldom: of very many it takes a while.
@@ -248,33 +225,5 @@ final class KnownImages: Sendable {
       found.merge(rows) { first, _ in first }
     }
     return found
-  }
-
-  private func take(_ found: [ImageID: ArchiveRows], _ ids: Set<ImageID>, _ state: inout State) {
-    let now = ContinuousClock.now
-    for id in ids {
-      let key = id.withBytes(Digest.of)
-      guard let rows = found[id], let current = rows.current else {
-        state.unknown.insert((id, now + Self.rest), for: key, weight: 1)
-        continue
-      }
-      // An archive that is the same stays open.
-      let old = state.known.value(for: key).flatMap { $0.id == id ? $0 : nil }
-      func entry(_ row: ArchiveRow) -> LibraryEntry {
-        if let old {
-          if old.generation == row.generation { return old.entry }
-          if let former = old.former.first(where: { $0.generation == row.generation }) { return former.entry }
-        }
-        return LibraryEntry(ofRow: source.image(row))
-      }
-      let former = rows.former.map { former in
-        Known.Former(
-          generation: former.row.generation, entry: entry(former.row),
-          until: now + .seconds(max(0, former.remains)))
-      }
-      let known = Known(
-        id: id, generation: current.generation, entry: entry(current), former: former, asked: now)
-      state.known.insert(known, for: key, weight: 1)
-    }
   }
 }

@@ -28,7 +28,7 @@ extension Library {
     _ rows: any RowSource, name: String, openLimit: Int = 512, catalog: Catalog
   ) throws(StorageError) {
     let open = OpenArchives(limit: openLimit)
-    let known = KnownImages(catalog, rows) { ids in open.removeAll { ids?.contains($0.id) ?? true } }
+    let known = KnownImages(catalog, rows) { isGone in open.removeAll(where: isGone) }
     try self.init(root: name, source: NoImages(), rows: known, catalog: catalog, open: open)
     known.start()
   }

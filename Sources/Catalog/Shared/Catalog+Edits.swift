@@ -1,0 +1,143 @@
+package import Files
+import TileStorage
+
+/// What visitors change, in a catalog that servers share: the one that writes proves in each transaction that it still is.
+extension Catalog {
+  /// Writes what somebody says of an image, and how it is listed by that.
+  /// - Parameters:
+  ///   - xmp: of the sidecar, whole.
+  ///   - entry: of the image's archive with these words.
+  ///   - version: of the sidecar that they were made of; 0 for none.
+  /// - Returns: false where it is not that version any more, or not that archive: nothing is written then.
+  package func write(
+    sidecar xmp: [UInt8], of entry: CatalogEntry, after version: Int
+  ) throws(StorageError) -> Bool {
+    var isCurrent = false
+    try write { (connection) throws(SQLError) in
+      isCurrent = false
+      var found = 0
+      let id = SQLValue.text(entry.id.text)
+      try connection.run("SELECT version FROM sidecar WHERE id = ? FOR UPDATE", [id]) {
+        found = $0.integer(0)
+      }
+      guard found == version else { return }
+      try connection.run(
+        "SELECT 1 FROM archive WHERE id = ? AND generation = ? AND \(Self.isThere) FOR UPDATE",
+        [id, .integer(Int(truncatingIfNeeded: entry.generation))]
+      ) { _ in isCurrent = true }
+      guard isCurrent else { return }
+      try connection.run(
+        "INSERT INTO sidecar (id, xmp, version) VALUES (?, ?, ?) "
+          + "ON CONFLICT (id) DO UPDATE SET xmp = excluded.xmp, version = excluded.version",
+        [id, .text(String(decoding: xmp, as: UTF8.self)), .integer(version + 1)])
+      try Self.update([entry], removing: [], connection)
+    }
+    return isCurrent
+  }
+
+  /// What somebody has said of those of `ids` of which anybody has.
+  package func sidecars(of ids: [ImageID]) throws(StorageError) -> [ImageID: ArchiveRows.Sidecar] {
+    guard !ids.isEmpty else { return [:] }
+    var found: [ImageID: ArchiveRows.Sidecar] = [:]
+    try read { (connection) throws(SQLError) in
+      found = [:]
+      try connection.run(
+        "SELECT id, xmp, version FROM sidecar WHERE id = ANY (CAST(? AS text[]))", [.text(Self.list(ids))]
+      ) { row in
+        guard let id = row.id(0) else { return }
+        found[id] = ArchiveRows.Sidecar(xmp: Array(row.bytes(1)), version: row.integer(2))
+      }
+    }
+    return found
+  }
+
+  // MARK: Deleting
+
+  /// Takes images out of the library until `restore`, together.
+  /// - Parameter time: seconds since 1970.
+  /// - Returns: those that were there.
+  package func delete(_ ids: [ImageID], as name: String, at time: Int) throws(StorageError) -> [ImageID] {
+    var taken: [ImageID] = []
+    try write { (connection) throws(SQLError) in
+      taken = []
+      try connection.run(
+        "UPDATE archive SET deletion = ? WHERE id = ANY (CAST(? AS text[])) AND \(Self.isThere) RETURNING id",
+        [.text(name), .text(Self.list(ids))]
+      ) { if let id = $0.id(0) { taken.append(id) } }
+      guard !taken.isEmpty else { return }
+      try connection.run("INSERT INTO deletion (name, time) VALUES (?, ?)", [.text(name), .integer(time)])
+      try Self.update([], removing: taken.map(\.text), connection)
+    }
+    return taken
+  }
+
+  /// What was deleted after a time and can come back, with the archives' ids, the last deleted first.
+  package func deletions(since oldest: Int) throws(StorageError) -> [Deletion] {
+    var found: [(name: String, time: Int, images: [ImageID])] = []
+    try read { (connection) throws(SQLError) in
+      found = []
+      try connection.run(
+        "SELECT name, time, id FROM deletion JOIN archive ON deletion = name WHERE time > ? ORDER BY time DESC, name",
+        [.integer(oldest)]
+      ) { row in
+        guard let name = row.text(0), let id = row.id(2) else { return }
+        if found.last?.name != name { found.append((name, row.integer(1), [])) }
+        found[found.count - 1].images.append(id)
+      }
+    }
+    return found.map { Deletion(name: $0.name, images: $0.images, time: $0.time) }
+  }
+
+  /// The archives of a deletion.
+  package func archives(ofDeletion name: String) throws(StorageError) -> [ArchiveRow] {
+    var found: [ArchiveRow] = []
+    try read { (connection) throws(SQLError) in
+      found = []
+      try connection.run(
+        "SELECT \(ArchiveRow.columns) FROM archive WHERE deletion = ?", [.text(name)]
+      ) { if let row = ArchiveRow($0) { found.append(row) } }
+    }
+    return found
+  }
+
+  /// Brings a deletion's images back.
+  /// - Parameter entries: as they are listed then.
+  /// - Returns: those that are back; the others' places are taken, and they stay deleted.
+  package func restore(_ entries: [CatalogEntry], from name: String) throws(StorageError) -> [ImageID] {
+    var back: [ImageID] = []
+    try write { (connection) throws(SQLError) in
+      back = []
+      for entry in entries {
+        try connection.run(
+          "UPDATE archive SET deletion = NULL, replaced = NULL WHERE id = ?1 AND generation = ?2 AND deletion = ?3 "
+            + "AND NOT EXISTS (SELECT 1 FROM archive AS other WHERE other.id = ?1 AND other.replaced IS NULL "
+            + "AND other.deletion IS NULL) RETURNING id",
+          [.text(entry.id.text), .integer(Int(truncatingIfNeeded: entry.generation)), .text(name)]
+        ) { if let id = $0.id(0) { back.append(id) } }
+      }
+      let restored = Set(back)
+      try Self.update(entries.filter { restored.contains($0.id) }, removing: [], connection)
+      try connection.run(
+        "DELETE FROM deletion WHERE name = ? AND NOT EXISTS (SELECT 1 FROM archive WHERE deletion = name)",
+        [.text(name)])
+    }
+    return back
+  }
+
+  /// Forgets what can come back of deletions until a time. What was deleted stays so, whatever the store's directory says.
+  package func purgeDeleted(until oldest: Int) throws(StorageError) {
+    var isAny = false
+    try read { (connection) throws(SQLError) in
+      try connection.run("SELECT 1 FROM deletion WHERE time <= ? LIMIT 1", [.integer(oldest)]) { _ in
+        isAny = true
+      }
+    }
+    guard isAny else { return }
+    try write { (connection) throws(SQLError) in
+      try connection.run(
+        "DELETE FROM sidecar WHERE id IN (SELECT id FROM archive JOIN deletion ON deletion = name WHERE time <= ?) "
+          + "AND id NOT IN (SELECT id FROM archive WHERE \(Self.isThere))", [.integer(oldest)])
+      try connection.run("DELETE FROM deletion WHERE time <= ?", [.integer(oldest)])
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Catalog
+import Files
+import TileStorage
+
+/// What is in memory of the images of a catalog that servers share, the least recently used forgotten first.
+struct RowCache {
+  /// One image with its archives.
+  struct Known {
+    struct Former {
+      let generation: UInt64
+      let entry: LibraryEntry
+      let until: ContinuousClock.Instant
+    }
+
+    let row: ArchiveRow
+    let entry: LibraryEntry
+    /// What somebody has said of it.
+    let sidecar: ArchiveRows.Sidecar?
+    let former: [Former]
+    let asked: ContinuousClock.Instant
+    /// It has changed since; what is still the same of it is not opened anew.
+    var isStale = false
+
+    var id: ImageID { row.id }
+  }
+
+  enum Finding {
+    case known(Known, LibraryEntry)
+    case notThere
+    case notAsked
+    /// Nor can it be asked for now.
+    case away
+  }
+
+  private var known: LeastRecentlyUsed<UInt64, Known>
+  private var unknown = LeastRecentlyUsed<UInt64, (id: ImageID, until: ContinuousClock.Instant)>(
+    limit: 20_000)
+  /// Nobody is asked until then, since nobody answers.
+  var awayUntil: ContinuousClock.Instant?
+  /// How long it is remembered that there is no image of an id, or no such generation.
+  private static let rest = Duration.seconds(2)
+
+  init(limit: Int) { known = LeastRecentlyUsed(limit: limit) }
+
+  var count: Int { known.count }
+
+  private var isAway: Bool { awayUntil.map { $0 > .now } ?? false }
+
+  /// - Parameters:
+  ///   - id: UTF-8.
+  ///   - generation: one that somebody names; where there is none such, the image as it is now is meant.
+  mutating func find(_ id: UnsafeRawBufferPointer, _ generation: UInt64?) -> Finding {
+    let key = Digest.of(id)
+    // Of two ids with one digest both are right, and one is asked for again and again.
+    if let known = known.value(for: key), !known.isStale, known.id.text.utf8.elementsEqual(id) {
+      guard let generation, generation != known.row.generation else { return .known(known, known.entry) }
+      if let former = known.former.first(where: { $0.generation == generation }), former.until > .now {
+        return .known(known, former.entry)
+      }
+      return known.asked + Self.rest > .now || isAway ? .known(known, known.entry) : .notAsked
+    }
+    // While nobody answers nobody knows whether there is one now.
+    if isAway { return .away }
+    if let none = unknown.value(for: key), none.id.text.utf8.elementsEqual(id), none.until > .now {
+      return .notThere
+    }
+    return .notAsked
+  }
+
+  mutating func forgetAll() {
+    known.removeAll()
+    unknown.removeAll()
+  }
+
+  mutating func forget(_ id: ImageID) {
+    let key = id.withBytes(Digest.of)
+    unknown.remove(key)
+    guard var known = known.value(for: key), known.id == id else { return }
+    known.isStale = true
+    self.known.insert(known, for: key, weight: 1)
+  }
+
+  /// Takes in what was found of some ids, in which those that are not there are missing.
+  /// - Returns: entries that are nobody's any more.
+  mutating func take(
+    _ found: [ImageID: ArchiveRows], of ids: Set<ImageID>, from source: any RowSource
+  ) -> [LibraryEntry] {
+    let now = ContinuousClock.now
+    var gone: [LibraryEntry] = []
+    for id in ids {
+      let key = id.withBytes(Digest.of)
+      let old = known.value(for: key).flatMap { $0.id == id ? $0 : nil }
+      var left = old.map { [$0.entry] + $0.former.map(\.entry) } ?? []
+      if let rows = found[id], let current = rows.current {
+        let fresh = Self.known(rows, current, old, source, now)
+        left.removeAll { entry in entry === fresh.entry || fresh.former.contains { $0.entry === entry } }
+        known.insert(fresh, for: key, weight: 1)
+        unknown.remove(key)
+      } else {
+        if old != nil { known.remove(key) }
+        unknown.insert((id, now + Self.rest), for: key, weight: 1)
+      }
+      gone += left
+    }
+    return gone
+  }
+
+  private static func known(
+    _ rows: ArchiveRows, _ current: ArchiveRow, _ old: Known?, _ source: any RowSource,
+    _ now: ContinuousClock.Instant
+  ) -> Known {
+    func former(_ row: ArchiveRow) -> LibraryEntry {
+      old?.former.first { $0.generation == row.generation }?.entry ?? LibraryEntry(ofRow: source.image(row))
+    }
+    let isSame = old.map { $0.row == current && $0.sidecar == rows.sidecar } ?? false
+    return Known(
+      row: current,
+      entry: isSame ? old!.entry : LibraryEntry(ofRow: source.image(current), rows.sidecar?.xmp),
+      sidecar: rows.sidecar,
+      former: rows.former.map { one in
+        Known.Former(
+          generation: one.row.generation, entry: former(one.row), until: now + .seconds(max(0, one.remains)))
+      }, asked: now)
+  }
+}

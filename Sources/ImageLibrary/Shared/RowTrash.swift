@@ -1,0 +1,40 @@
+import Catalog
+import Files
+
+/// What visitors delete from a library whose images are rows of a catalog that servers share.
+struct RowTrash: DeletionPlace {
+  let library: Library
+  let rows: KnownImages
+
+  func delete(
+    _ ids: [ImageID], at time: Int
+  ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID]) {
+    let name = String(time, radix: 16) + "-" + String(UInt64.random(in: (1 << 60)...(.max)), radix: 16)
+    let taken = try library.catalog.delete(ids, as: name, at: time)
+    rows.forget(Set(taken))
+    let there = Set(taken)
+    return (
+      taken.isEmpty ? nil : Deletion(name: name, images: taken, time: time),
+      ids.filter { !there.contains($0) }
+    )
+  }
+
+  func deletions(since oldest: Int) throws(StorageError) -> [Deletion] {
+    try library.catalog.deletions(since: oldest)
+  }
+
+  func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration? {
+    guard let deletion = try deletions(since: oldest).first(where: { $0.name == name }) else { return nil }
+    let archives = try library.catalog.archives(ofDeletion: name)
+    let entries = try rows.listed(archives)
+    let restored = try library.catalog.restore(entries, from: name)
+    rows.forget(Set(restored))
+    let back = Set(restored)
+    return Deletion.Restoration(restored: restored, taken: deletion.images.filter { !back.contains($0) })
+  }
+
+  func purgeDeleted(until oldest: Int) throws(StorageError) {
+    guard library.catalog.isWriter else { return }
+    try library.catalog.purgeDeleted(until: oldest)
+  }
+}

@@ -1,0 +1,184 @@
+"""What visitors change in a library that servers share: one of them takes it, whichever that is, and nothing that it has
+acknowledged is lost."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import threading
+import time
+from urllib.parse import quote, urlsplit
+
+from harness import Server, photo, run
+from test_shared_catalog import SharedCatalogTest
+
+TOKEN = "a-token-for-these-tests"
+
+
+class SharedEdits(SharedCatalogTest):
+    def setUp(self):
+        super().setUp()
+        (self.base / "token").write_text(TOKEN + "\n")
+        self.servers = {}
+        self.migrated()
+
+    @contextlib.contextmanager
+    def writable(self, count):
+        """So many servers, each of which is found by the name that it says of itself."""
+        with contextlib.ExitStack() as stack:
+            for number in range(count):
+                name = f"server-{number}.example"
+                self.servers[name] = stack.enter_context(Server(
+                    self.bucket, "--catalog", self.database.address, "--writable", "--token-file", self.base / "token",
+                    "--own-url", f"http://{name}/"))
+            yield list(self.servers.values())
+
+    def ask(self, server, method, path, value=None, **headers):
+        """One request, sent on where the answer says so; status, JSON and headers."""
+        for _ in range(2):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            fields = {name.replace("_", "-"): text for name, text in headers.items()} | {"Authorization": f"Bearer {TOKEN}"}
+            connection.request(method, path, None if value is None else json.dumps(value), fields)
+            answer = connection.getresponse()
+            body = answer.read()
+            connection.close()
+            if answer.status != 307:
+                break
+            place = urlsplit(answer.headers["Location"])
+            self.assertEqual(place.path + (f"?{place.query}" if place.query else ""), path)
+            server = self.servers[place.netloc]
+        return answer.status, json.loads(body) if body[:1] in b"{[" else body, answer.headers
+
+    def titles(self, server):
+        return {item["id"]: item["title"] for item in json.loads(server.get("/api/images?limit=1000").body)["images"]}
+
+    def described(self, server, id):
+        return json.loads(server.get(f"/api/images/{quote(id, safe='')}").body)
+
+    def writer(self) -> str:
+        return self.database.ask("SELECT split_part(address, '/', 3) FROM writer WHERE beat > clock_timestamp() - interval '3 seconds'").strip()
+
+    def test_edits_deletions_and_what_undoes_them_are_sent_on_and_seen_by_all(self):
+        for name in "abc":
+            photo(self.photos / f"{name}.jpg", 300, 200)
+        self.build()
+        with self.writable(3) as servers:
+            for server in servers:
+                self.listed(server, "abc")
+            self.assertIn(self.writer(), self.servers)
+            for number, server in enumerate(servers):
+                tag = server.get("/api/images/a")["etag"]
+                status, told, _ = self.ask(server, "PATCH", "/api/images/a", {"title": f"Title {number} <&>"}, If_Match=tag)
+                self.assertEqual((status, told["title"]), (200, f"Title {number} <&>"))
+                for each in servers:
+                    self.eventually(lambda: self.described(each, "a").get("title"), f"Title {number} <&>")
+                    self.eventually(lambda: self.titles(each)["a"], f"Title {number} <&>")
+                # By version.
+                status, told, _ = self.ask(server, "PATCH", "/api/images/a", {"title": "late"}, If_Match=tag)
+                self.assertEqual(status, 412)
+            self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/none", {"title": "x"})[0], 404)
+            self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"tittle": "x"})[0], 400)
+            # Words outlive the archive that they were said of, and a search finds them.
+            photo(self.photos / "a.jpg", 280, 190)
+            self.build()
+            for server in servers:
+                self.eventually(lambda: (self.described(server, "a")["width"], self.described(server, "a")["title"]), (280, "Title 2 <&>"))
+                self.assertEqual([item["id"] for item in json.loads(server.get("/api/images?q=title").body)["images"]], ["a"])
+            status, told, _ = self.ask(servers[1], "DELETE", "/api/images/a")
+            self.assertEqual((status, told["deleted"]["images"]), (200, ["a"]))
+            for server in servers:
+                self.eventually(lambda: server.get("/dzi/a.dzi").status, 404)
+                self.listed(server, "bc")
+            # Builders find it built; it stays deleted, whatever they write.
+            photo(self.photos / "d.jpg", 200, 100)
+            self.build()
+            self.assertEqual(run("index", self.bucket).returncode, 0)
+            for server in servers:
+                self.listed(server, "bcd")
+                deleted = self.ask(server, "GET", "/api/deleted")[1]["deleted"]
+                self.assertEqual([each["id"] for each in deleted], [told["deleted"]["id"]])
+            status, back, _ = self.ask(servers[2], "POST", f"/api/deleted/{told['deleted']['id']}/restore")
+            self.assertEqual((status, back), (200, {"restored": ["a"], "taken": []}))
+            for server in servers:
+                self.listed(server, "abcd")
+                self.eventually(lambda: server.get("/dzi/a.dzi").status, 200)
+                self.assertEqual(self.described(server, "a")["title"], "Title 2 <&>")
+            self.assertEqual(self.ask(servers[0], "GET", "/api/deleted")[1]["deleted"], [])
+            self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/none")[0], 404)
+
+    def test_who_was_stopped_takes_no_edit_any_more_and_the_next_one_does(self):
+        photo(self.photos / "a.jpg", 300, 200)
+        self.build()
+        with self.writable(2) as servers:
+            for server in servers:
+                self.listed(server, "a")
+            first = self.servers[self.writer()]
+            other = next(server for server in servers if server is not first)
+            self.assertEqual(self.ask(first, "PATCH", "/api/images/a", {"title": "before"})[0], 200)
+            os.kill(first.process.pid, signal.SIGSTOP)
+            try:
+                self.eventually(lambda: self.servers.get(self.writer()) is other, True)
+                self.assertEqual(self.ask(other, "PATCH", "/api/images/a", {"title": "after"})[0], 200)
+                # What was sent to it meanwhile it reads when it goes on, and does not write.
+                waiting = [threading.Thread(target=self.late, args=(first, number)) for number in range(20)]
+                self.answers = []
+                for each in waiting:
+                    each.start()
+                time.sleep(0.5)  # They are on their way; that some come later shows the same.
+            finally:
+                os.kill(first.process.pid, signal.SIGCONT)
+            for each in waiting:
+                each.join()
+            self.assertEqual(len(self.answers), 20)
+            self.assertNotIn(200, self.answers)
+            for server in servers:
+                self.eventually(lambda: self.described(server, "a").get("title"), "after")
+
+    def late(self, server, number):
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request("PATCH", "/api/images/a", json.dumps({"title": f"late {number}"}), {"Authorization": f"Bearer {TOKEN}"})
+        self.answers.append(connection.getresponse().status)
+
+    def test_no_acknowledged_edit_is_lost_when_the_database_is_killed(self):
+        for name in "abcd":
+            photo(self.photos / f"{name}.jpg", 300, 200)
+        self.build()
+        with self.writable(2) as servers:
+            for server in servers:
+                self.listed(server, "abcd")
+            acknowledged, stops = {}, threading.Event()
+
+            def edit(id):
+                number = 0
+                while not stops.is_set():
+                    number += 1
+                    title = f"{id} {number}"
+                    try:
+                        status = self.ask(servers[0], "PATCH", f"/api/images/{id}", {"title": title})[0]
+                    except OSError:
+                        continue
+                    if status == 200:
+                        acknowledged[id] = number
+                    else:
+                        time.sleep(0.05)
+
+            threads = [threading.Thread(target=edit, args=(id,)) for id in "abcd"]
+            for each in threads:
+                each.start()
+            try:
+                for _ in range(2):
+                    before = dict(acknowledged)
+                    self.eventually(lambda: all(acknowledged.get(id, 0) > before.get(id, 0) + 2 for id in "abcd"), True)
+                    self.database.kill()
+                    self.database.start()
+                before = dict(acknowledged)
+                self.eventually(lambda: all(acknowledged.get(id, 0) > before[id] for id in "abcd"), True)
+            finally:
+                stops.set()
+                for each in threads:
+                    each.join()
+            for server in servers:
+                for id, number in acknowledged.items():
+                    # What was asked for later, and not acknowledged, may stand there instead.
+                    self.eventually(lambda: int(self.described(server, id)["title"].split()[1]) >= number, True)
