@@ -32,6 +32,8 @@ package enum ListScope: Hashable, Sendable {
 struct ListedCount {
   let state: DatabaseState
   let count: Int
+  let counted: ContinuousClock.Instant
+  let took: Duration
 }
 
 extension Catalog {
@@ -55,10 +57,7 @@ extension Catalog {
     let words = text.map(SearchWords.init)
     if let words, words.isEmpty { return Ordered() }
     let key = order.expression(in: scope)
-    let (place, more) = Self.place(behind: cursor.flatMap(ListCursor.init), order, key)
-    let way = order.isDescending ? "DESC" : "ASC"
-    let sorting =
-      order.key == .name ? "\(key) \(way), id \(way)" : "\(key) IS NULL, \(key) \(way), name_key, id"
+    let ranges = ListRange.ranges(behind: cursor.flatMap(ListCursor.init), order, key)
     let isWhole = scope == .items && text == nil
     var result = Ordered()
     try read(isSearch: !isWhole || order != .standard) { (connection) throws(SQLError) in
@@ -72,8 +71,8 @@ extension Catalog {
         }
         values.append(value)
       }
-      if isWhole {
-        result.total = try countListed(connection)
+      if text == nil {
+        result.total = try count(scope, condition, values, connection)
       } else {
         try connection.run("SELECT count(*) FROM image WHERE \(condition)", values) {
           result.total = $0.integer(0)
@@ -83,27 +82,38 @@ extension Catalog {
       var count = 0
       // The key is read behind the columns of an entry.
       let width = Int32(CatalogSchema.columns.split(separator: ",").count)
-      try connection.run(
-        "SELECT \(CatalogSchema.columns), CAST(\(key) AS TEXT) FROM image WHERE \(condition)\(place) "
-          + "ORDER BY \(sorting) LIMIT ?", values + more + [.integer(limit + 1)]
-      ) { row in
-        count += 1
-        guard count <= limit else { return }
-        if let entry = CatalogSchema.entry(row) { result.entries.append(entry) }
-        last = ListCursor(key: row.text(width), id: row.text(0) ?? "")
+      // One of them behind the other: each is a way along an index, however far in the list it begins.
+      for range in ranges where count <= limit {
+        try connection.run(
+          "SELECT \(CatalogSchema.columns), CAST(\(key) AS TEXT) AS goes_by FROM image WHERE \(condition)\(range.condition) "
+            + "ORDER BY \(range.sorting) LIMIT ?", values + range.values + [.integer(limit + 1 - count)]
+        ) { row in
+          count += 1
+          guard count <= limit else { return }
+          if let entry = CatalogSchema.entry(row) { result.entries.append(entry) }
+          last = ListCursor(key: row.text(width), id: row.text(0) ?? "")
+        }
       }
       if count > limit { result.next = last?.text }
     }
     return result
   }
 
-  /// How much is listed in all: an index is read through for it, but only when something has changed.
-  private func countListed(_ connection: any SQLConnection) throws(SQLError) -> Int {
+  /// How much there is in all: an index is read through for it, but only when something has changed, and where that takes
+  /// long, seldom.
+  private func count(
+    _ scope: ListScope, _ condition: String, _ values: [SQLValue], _ connection: any SQLConnection
+  ) throws(SQLError) -> Int {
     let state = try connection.state()
-    if let known = listed.withLock({ $0 }), known.state == state { return known.count }
+    let began = ContinuousClock.now
+    if let known = listed.withLock({ $0.value(for: scope) }) {
+      let isFresh = began - known.counted < .seconds(10) && known.took > .milliseconds(5)
+      if known.state == state || isFresh { return known.count }
+    }
     var count = 0
-    try connection.run("SELECT count(*) FROM image WHERE shelf IS NOT NULL") { count = $0.integer(0) }
-    listed.withLock { [count] in $0 = ListedCount(state: state, count: count) }
+    try connection.run("SELECT count(*) FROM image WHERE \(condition)", values) { count = $0.integer(0) }
+    let fresh = ListedCount(state: state, count: count, counted: began, took: .now - began)
+    listed.withLock { $0.insert(fresh, for: scope, weight: 1) }
     return count
   }
 
@@ -113,37 +123,14 @@ extension Catalog {
     case .book(let book): return ("book = ? AND width IS NOT NULL", [.text(book.text)])
     case .folder(let folder):
       // All that begins with the folder and a slash, of which "0" is the next byte; by the index of shelves, where
-      // folders that differ by leading zeros alone stand together.
+      // folders that differ by leading zeros alone stand together. A cover's id begins as its book's does.
       let key = NaturalOrder.key("\(folder)/")
       return (
-        "shelf > ? AND shelf < ? AND item > ? AND item < ?",
+        "shelf > ? AND shelf < ? AND id > ? AND id < ?",
         [
           .text(key), .text("\(key.dropLast())0"), .text("\(folder)/"), .text("\(folder)0"),
         ]
       )
     }
-  }
-
-  /// What is behind a cursor, as a condition.
-  private static func place(
-    behind cursor: ListCursor?, _ order: ListOrder, _ key: String
-  ) -> (String, [SQLValue]) {
-    guard let cursor else { return ("", []) }
-    let (id, natural) = (SQLValue.text(cursor.id), SQLValue.text(NaturalOrder.key(cursor.id)))
-    guard let last = cursor.key else {
-      return (" AND \(key) IS NULL AND (name_key, id) > (?, ?)", [natural, id])
-    }
-    let sign = order.isDescending ? "<" : ">"
-    // What is a number is compared as one.
-    let value: SQLValue
-    switch order.key {
-    case .name: return (" AND (\(key), id) \(sign) (?, ?)", [.text(last), id])
-    case .date, .title: value = .text(last)
-    case .added, .size: value = .integer(Int(last) ?? 0)
-    }
-    return (
-      " AND (\(key) IS NULL OR \(key) \(sign) ? OR (\(key) = ? AND (name_key, id) > (?, ?)))",
-      [value, value, natural, id]
-    )
   }
 }

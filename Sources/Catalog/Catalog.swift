@@ -11,8 +11,8 @@ package final class Catalog: Sendable {
   package static let fileName = "catalog.sqlite"
 
   let database: any CatalogDatabase
-  /// All that is listed, as a connection last counted it.
-  let listed = Mutex<ListedCount?>(nil)
+  /// How much is listed, as a connection last counted it.
+  let listed = Mutex(LeastRecentlyUsed<ListScope, ListedCount>(limit: 200))
 
   /// Opens the catalog of a library's folder, or makes one.
   /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.

@@ -79,7 +79,9 @@ package struct CatalogEntry: Hashable, Sendable {
 
   /// Where such a name stands among others: in natural order, whatever its case and accents.
   static func key(ofShown name: String) -> String {
-    NaturalOrder.key(name.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
+    // No index takes what is very long.
+    NaturalOrder.key(
+      String(name.prefix(200)).folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
   }
 
   /// All that a search looks in, as the index splits it into words.

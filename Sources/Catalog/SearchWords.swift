@@ -73,3 +73,24 @@ struct SearchWords {
     }
   }
 }
+
+/// The words of a search for texts that no index is asked for: what an index finds in them is found.
+struct WantedWords {
+  /// Of each the parts that stand side by side, of which the last one only begins a word.
+  private let phrases: [[String]]
+
+  init(_ search: SearchWords) { phrases = search.words.map(LexemeText.words) }
+
+  /// - Parameter texts: no phrase goes from one to the next.
+  func areIn(_ texts: [String]) -> Bool {
+    let words = Array(texts.map(LexemeText.words).joined(separator: [""]))
+    return phrases.allSatisfy { phrase in
+      guard let last = phrase.last else { return false }
+      return words.indices.contains { at in
+        let end = at + phrase.count - 1
+        return end < words.count && words[end].utf8.starts(with: last.utf8)
+          && words[at..<end].elementsEqual(phrase.dropLast())
+      }
+    }
+  }
+}

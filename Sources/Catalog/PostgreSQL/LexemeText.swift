@@ -35,7 +35,7 @@ enum LexemeText {
   }
 
   /// Nothing but letters, digits and marks, without accents and in lower case.
-  private static func words(_ text: String) -> [String] {
+  static func words(_ text: String) -> [String] {
     text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
       .unicodeScalars.split { !SearchWords.isToken($0) }
       .map { String(String.UnicodeScalarView($0.prefix(mostCharacters))) }

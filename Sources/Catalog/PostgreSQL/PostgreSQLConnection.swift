@@ -40,6 +40,10 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     // A writer that was stopped in the middle must not hold up who takes its place.
     try run("SET statement_timeout = '10s'")
     try run("SET lock_timeout = '5s'")
+    // How rows are found depends on the words.
+    try run("SET plan_cache_mode = force_custom_plan")
+    try run("SET work_mem = '32MB'")
+    try run("SET jit = off")
     try run("SET idle_in_transaction_session_timeout = '2s'")
   }
 

@@ -8,11 +8,18 @@ extension SQLiteConnection {
 
   /// Found so often, images are met soon on the way through all that is listed; less often, they are sorted.
   private static let fewest = 2000
+  /// Found so often, they are no longer counted.
+  private static let most = 100_000
 
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     guard let query = words.query() else { return FoundRows() }
     var numbers: [Int] = []
-    try run("SELECT rowid FROM words WHERE words MATCH ?", [.text(query)]) { numbers.append($0.integer(0)) }
+    try run(
+      "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", [.text(query), .integer(Self.most + 1)]
+    ) { numbers.append($0.integer(0)) }
+    if numbers.count > Self.most {
+      return FoundRows(page: try Self.met(words, after: start, limit: limit, self), total: Self.most)
+    }
     if numbers.count <= Self.fewest {
       let found = try Self.sorted(numbers, self)
       return FoundRows(page: try Self.behind(start, found, self), total: found.count)
@@ -113,6 +120,37 @@ extension SQLiteConnection {
       if found.count >= limit || met < step { return Array(found.prefix(limit)) }
       last = next
       step = min(step * 2, 10_000)
+    }
+  }
+
+  /// The first `limit` whose own words the search finds, of so many that hardly any is passed over.
+  private static func met(
+    _ words: SearchWords, after start: [SQLValue], limit: Int, _ connection: SQLiteConnection
+  ) throws(SQLError) -> [Int] {
+    let wanted = WantedWords(words)
+    var found: [Int] = []
+    var last = start
+    while true {
+      var rows: [(number: Int, texts: [String], isBook: Bool, place: [SQLValue])] = []
+      try connection.run(
+        "SELECT number, shelf, id, search, book_search, pages FROM image WHERE shelf IS NOT NULL "
+          + "AND (shelf, id) > (?, ?) ORDER BY shelf, id LIMIT ?", last + [.integer(2 * limit)]
+      ) { row in
+        let texts = [row.text(3), row.text(4)].compactMap(\.self)
+        rows.append((row.integer(0), texts, !row.isNull(5), [SQLValue(row.text(1)), SQLValue(row.text(2))]))
+      }
+      for row in rows {
+        var isFound = wanted.areIn(row.texts)
+        if !isFound, row.isBook {
+          try connection.run("SELECT search FROM image WHERE cover = ?", [.integer(row.number)]) { page in
+            isFound = isFound || wanted.areIn([page.text(0) ?? ""])
+          }
+        }
+        if isFound { found.append(row.number) }
+        if found.count == limit { return found }
+      }
+      guard rows.count == 2 * limit, let place = rows.last?.place else { return found }
+      last = place
     }
   }
 }

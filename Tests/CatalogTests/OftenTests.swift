@@ -1,0 +1,86 @@
+import Files
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import Catalog
+
+/// Searches that find so much that no index is asked for all of it.
+@Suite struct OftenTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Images by their numbers, most of them with a word that is often, every thousandth with one that is not.
+  private func fill(_ kind: DatabaseKind, _ catalog: Catalog, count: Int) throws {
+    let words =
+      "CASE n % 20 WHEN 0 THEN 'uncommon' ELSE 'common' END || CASE n % 1000 WHEN 1 THEN ' seldom' ELSE '' END"
+    let search = kind == .sqlite ? words : "CAST(\(words) AS tsvector)"
+    // Numbers whose natural order is that of their bytes.
+    let (id, key) = ("'p' || CAST(1000000 + n AS text)", "'p7' || CAST(1000000 + n AS text)")
+    for start in stride(from: 0, to: count, by: 10_000) {
+      let series =
+        "WITH RECURSIVE row(n) AS (SELECT \(start) UNION ALL SELECT n + 1 FROM row WHERE n < \(start + 9_999))"
+      try catalog.write { (connection) throws(SQLError) in
+        try connection.run(
+          "INSERT INTO image (id, inode, bytes, modified, sidecar, width, height, tile_size, overlap, format, "
+            + "generation, item, folder, name_key, shelf, shown, keywords, search) \(series) "
+            + "SELECT \(id), 1, 1, 1, 0, 10, 10, 256, 0, 'jpg', 1, \(id), '', \(key), \(key), 'x', '[]', \(search) FROM row"
+        )
+      }
+    }
+    guard kind == .postgreSQL else { return }
+    try catalog.read { (connection) throws(SQLError) in try connection.run("ANALYZE image") }
+  }
+
+  @Test(arguments: DatabaseKind.allCases)
+  func `what is found often is met on the way through the list, and counted no further`(_ kind: DatabaseKind)
+    throws
+  {
+    let catalog = try kind.catalog(in: folder)
+    let count = kind == .sqlite ? 110_000 : 60_000
+    try fill(kind, catalog, count: count)
+    func ids(_ numbers: some Sequence<Int>) -> [ImageID] { numbers.map { ImageID("p\(1_000_000 + $0)") } }
+    func common(_ range: Range<Int>) -> [ImageID] { ids(range.filter { $0 % 20 != 0 }) }
+    var found = try catalog.search("comm", after: nil, limit: 38)
+    #expect(found.entries.map(\.id) == common(0..<40))
+    #expect(found.hasMore && found.total == (kind == .sqlite ? 100_000 : 10_000))
+    var cursor = ListCursor(behind: try #require(found.entries.last))
+    found = try catalog.search("comm", after: cursor, limit: 38)
+    #expect(found.entries.map(\.id) == common(40..<80))
+    // To its end.
+    let place = ImageID("p\(1_000_000 + count - 21)")
+    cursor = ListCursor(key: NaturalOrder.key(place.text), id: place.text)
+    found = try catalog.search("common", after: cursor, limit: 50)
+    #expect(found.entries.map(\.id) == common(count - 20..<count) && !found.hasMore)
+    found = try catalog.search("common seld", after: nil, limit: 3)
+    #expect(found.entries.map(\.id) == ids([1, 1001, 2001]) && found.total == count / 1000 && found.hasMore)
+    #expect(try catalog.search("common uncommon", after: nil, limit: 3).total == 0)
+  }
+
+  @Test func `an index and a look at the words find the same`() throws {
+    let catalog = try DatabaseKind.sqlite.catalog(in: folder)
+    var random = SplitMix(SplitMix.runSeed)
+    let parts = [
+      "a", "ab", "Äb", "b", "ß", "é", "e\u{301}", "木", "橋", "7", "70", "-", " ", " ", ".", "'", "\u{2060}",
+      "ﬁ", "İ", "_",
+    ]
+    func text(_ count: Int) -> String {
+      (0..<count).map { _ in parts[random.below(parts.count)] }.joined()
+    }
+    let entries = (0..<300).map { number in
+      CatalogTests.entry(ImageID("i\(number)"), ImageMetadata(title: text(8), caption: text(6)))
+    }
+    try catalog.update(entries, removing: [])
+    for _ in 0..<400 {
+      let words = text(1 + random.below(4))
+      let search = SearchWords(words)
+      guard !search.isEmpty else { continue }
+      let wanted = WantedWords(search)
+      let expected = Set(entries.filter { wanted.areIn([$0.searchText]) }.map(\.id))
+      #expect(
+        try Set(catalog.search(words, after: nil, limit: 1000).entries.map(\.id)) == expected,
+        "'\(words)', seed \(SplitMix.runSeed)")
+    }
+  }
+}
