@@ -46,6 +46,11 @@ SOURCES = {
 }
 
 
+def with_body(kind: str, body: str):
+    """What answers in a server's place."""
+    return lambda route: route.fulfill(content_type=kind, body=body)
+
+
 def traces(server: Server, ids: list[str], views: int) -> dict[str, list[str]]:
     """The targets that each viewer asks for, in their order."""
     from playwright.sync_api import sync_playwright
@@ -56,7 +61,8 @@ def traces(server: Server, ids: list[str], views: int) -> dict[str, list[str]]:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
 
         def visit(name: str):
-            page = browser.new_context(viewport=WINDOW, bypass_csp=True).new_page()
+            page = browser.new_context(viewport=WINDOW, bypass_csp=True, service_workers="block").new_page()
+            page.set_default_timeout(60_000)
             page.on("request", lambda request: found[name].append(request.url.removeprefix(base)) if request.url.startswith(base + "/") else None)
             return page
 
@@ -78,10 +84,9 @@ def traces(server: Server, ids: list[str], views: int) -> dict[str, list[str]]:
             generation = json.loads(server.get(f"/api/images/{segment}").body)["generation"]
             for name, source in SOURCES.items():
                 page = visit(name)
-                page.route("**/openseadragon.js", lambda route: route.fulfill(content_type="text/javascript", body=script))
-                body = OPEN.replace("SOURCE", source).replace("ID", segment).replace("GENERATION", generation)
-                page.route("**/opened", lambda route, body=body: route.fulfill(content_type="text/html", body=body))
-                page.goto(f"{base}/opened")
+                page.route("**/openseadragon.js", with_body("text/javascript", script))
+                page.route("**/opened", with_body("text/html", OPEN.replace("SOURCE", source).replace("ID", segment).replace("GENERATION", generation)))
+                page.goto(f"{base}/opened", wait_until="commit")
                 page.wait_for_function("globalThis.isSharp?.()")
                 for _ in range(views):
                     page.evaluate("view => go(...view)", [chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.6), chance.uniform(1, 6)])
