@@ -14,7 +14,7 @@ struct ListenOptions {
     Option("log-file", "FILE", help: "write the lines of --log there; SIGHUP opens it anew"),
     Option(
       "edge",
-      help: "a shared cache stands in front: it may keep answers for two seconds, and has keys to forget by"),
+      help: "a shared cache in front may keep answers for two seconds, and forgets by keys"),
     Option(
       "edge-purge", "URL", isList: true,
       help: "caches that are asked (PURGE) to forget images which are gone; implies --edge"),
