@@ -28,12 +28,17 @@ package enum ListScope: Hashable, Sendable {
   }
 }
 
+/// What was counted, and by which connection, where each sees changes of its own.
+struct CountedScope: Hashable {
+  let scope: ListScope
+  let connection: ObjectIdentifier?
+}
+
 /// How many rows were listed in a state of a database.
 struct ListedCount {
   let state: DatabaseState
   let count: Int
   let counted: ContinuousClock.Instant
-  let took: Duration
 }
 
 extension Catalog {
@@ -99,21 +104,25 @@ extension Catalog {
     return result
   }
 
-  /// How much there is in all: an index is read through for it, but only when something has changed, and where that takes
-  /// long, seldom.
+  /// So many that to count them takes a while.
+  private static let many = 50_000
+
+  /// How much there is in all: an index is read through for it, but only when something has changed, and of very many
+  /// not at once.
   private func count(
     _ scope: ListScope, _ condition: String, _ values: [SQLValue], _ connection: any SQLConnection
   ) throws(SQLError) -> Int {
     let state = try connection.state()
     let began = ContinuousClock.now
-    if let known = listed.withLock({ $0.value(for: scope) }) {
-      let isFresh = began - known.counted < .seconds(10) && known.took > .milliseconds(5)
+    let counted = CountedScope(scope: scope, connection: state.connection)
+    if let known = listed.withLock({ $0.value(for: counted) }) {
+      let isFresh = began - known.counted < .seconds(10) && known.count >= Self.many
       if known.state == state || isFresh { return known.count }
     }
     var count = 0
     try connection.run("SELECT count(*) FROM image WHERE \(condition)", values) { count = $0.integer(0) }
-    let fresh = ListedCount(state: state, count: count, counted: began, took: .now - began)
-    listed.withLock { $0.insert(fresh, for: scope, weight: 1) }
+    let fresh = ListedCount(state: state, count: count, counted: began)
+    listed.withLock { $0.insert(fresh, for: counted, weight: 1) }
     return count
   }
 

@@ -12,7 +12,7 @@ package final class Catalog: Sendable {
 
   let database: any CatalogDatabase
   /// How much is listed, as a connection last counted it.
-  let listed = Mutex(LeastRecentlyUsed<ListScope, ListedCount>(limit: 200))
+  let listed = Mutex(LeastRecentlyUsed<CountedScope, ListedCount>(limit: 200))
 
   /// Opens the catalog of a library's folder, or makes one.
   /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.

@@ -1,3 +1,4 @@
+import Catalog
 import Files
 import Foundation
 import ImageLibrary
@@ -12,15 +13,17 @@ enum ServeStart {
   static func tell(
     _ library: Library, _ folder: String, takesUploads: Bool, viewer: String?, tellsCount: Bool
   ) {
-    if library.count == 0, !takesUploads { Output.note(nothing(in: folder)) }
+    // What servers share comes and goes, and is not counted yet.
+    let count = library.asksForImages ? (try? library.catalog.count()) ?? 0 : library.count
+    if count == 0, !takesUploads, !library.asksForImages { Output.note(nothing(in: folder)) }
     if takesUploads, access(folder, W_OK) != 0 {
       let reason = StorageError("", errno: errno).reason
       Output.note("\(Output.oneLine(folder)) cannot be written: \(reason); changes and uploads will fail")
     }
     let noPage = "the viewer's files are not beside the program: there is no page at / without --public DIR"
-    if tellsCount, library.count > 0 || takesUploads {
+    if tellsCount, count > 0 || takesUploads {
       let page = viewer.map { "the page is from \($0)" } ?? noPage
-      Output.note("serving \(Output.count(library.count, "image")) of \(Output.oneLine(folder)); \(page)")
+      Output.note("serving \(Output.count(count, "image")) of \(Output.oneLine(folder)); \(page)")
     } else if viewer == nil {
       Output.note(noPage)
     }
