@@ -16,8 +16,9 @@ package final class PurgeQueue: Sendable {
     var isOver = false
   }
 
-  /// How long before the next turn: answers that were on their way when the image went may have come meanwhile.
-  private static let pauses: [Duration] = [.seconds(5), .seconds(55)]
+  /// How long before the next turn: answers that were on their way when the image went may have come meanwhile, and
+  /// those of a server that looks twice a second for what is gone.
+  private static let pauses: [Duration] = [.seconds(1), .seconds(4), .seconds(55)]
   /// As many keys as a header of two kilobytes has room for.
   private static let most = 100
   /// Seconds between questions to a cache that does not answer, at most.

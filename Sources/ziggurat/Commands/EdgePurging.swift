@@ -1,3 +1,4 @@
+import Catalog
 import Files
 import HTTPMessages
 import ImageLibrary
@@ -10,13 +11,17 @@ import Synchronization
 /// with the image any more.
 final class EdgePurging: Sendable {
   private let queues: [PurgeQueue]
-  /// What was in the library when it was looked at last; nothing without caches, since the table that shares it is
-  /// copied when it changes.
-  private let known: Mutex<[ImageID]>
+  /// What was known of the library when it was looked at last.
+  private struct Known {
+    /// Nothing without caches, since the table that shares it is copied when it changes.
+    var ids: [ImageID] = []
+    /// How far the changes of a catalog that servers share were heard.
+    var place: Catalog.Place?
+  }
+  private let known = Mutex(Known())
 
   /// - Parameter addresses: where the caches are asked.
   init(_ addresses: [EdgeCache], of library: Library) {
-    known = Mutex(addresses.isEmpty ? [] : library.current.ids)
     queues = addresses.map { cache in
       PurgeQueue(cache.forget) { isHeard in
         Output.error(
@@ -24,19 +29,41 @@ final class EdgePurging: Sendable {
       }
     }
     for queue in queues { queue.start() }
+    look(at: library)
   }
 
   /// To be called whenever the library may have changed.
   func look(at library: Library) {
     if queues.isEmpty { return }
-    let ids = library.current.ids
-    let before = known.withLock { known in
-      defer { known = ids }
-      return known
+    let gone = known.withLock { known in
+      // A database that is away is asked for the same with the next look.
+      if library.asksForImages { return (try? Self.gone(in: library.catalog, since: &known.place)) ?? [] }
+      let before = known.ids
+      known.ids = library.current.ids
+      // The same array has the same images without a look at them.
+      return before == known.ids ? [] : Self.gone(from: before, in: known.ids)
     }
-    // The same array has the same images without a look at them.
-    guard before != ids else { return }
-    forget(Self.gone(from: before, in: ids))
+    forget(gone)
+  }
+
+  /// Of the images that have changed those that are there no more.
+  private static func gone(in catalog: Catalog, since place: inout Catalog.Place?) throws(StorageError)
+    -> [ImageID]
+  {
+    guard let heard = place else {
+      place = try catalog.place()
+      return []
+    }
+    let changes = try catalog.changes(behind: heard)
+    let ids = Array(changes.images ?? [])
+    var gone: [ImageID] = []
+    for start in stride(from: 0, to: ids.count, by: 1000) {
+      let some = Array(ids[start..<min(start + 1000, ids.count)])
+      let rows = try catalog.archives(of: some)
+      gone += some.filter { rows[$0]?.current == nil }
+    }
+    place = changes.place
+    return gone
   }
 
   func forget(_ ids: [ImageID]) {

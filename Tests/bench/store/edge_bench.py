@@ -90,7 +90,7 @@ def traces(server: Server, ids: list[str], views: int) -> dict[str, list[str]]:
                 page.wait_for_function("globalThis.isSharp?.()")
                 for _ in range(views):
                     page.evaluate("view => go(...view)", [chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.6), chance.uniform(1, 6)])
-                    page.wait_for_timeout(100)
+                    page.wait_for_timeout(300)
                     page.wait_for_function("isSharp()")
                 page.context.close()
         browser.close()

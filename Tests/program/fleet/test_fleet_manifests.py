@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import time
 import unittest
 
 import kubernetes_validate
@@ -133,7 +134,8 @@ class Running(StoreTest):
         super().setUp()
         self.database = Database()
         self.addCleanup(lambda: self.database.close())
-        photo(self.photos / "one.jpg", 900, 700)
+        for name in ("one", "two"):
+            photo(self.photos / f"{name}.jpg", 900, 700, left=100 * len(name) + ord(name[0]))
         self.assertEqual(self.build().returncode, 0)
 
     def check(self, migrate: list[str], serve: list[str]) -> None:
@@ -167,10 +169,28 @@ class Running(StoreTest):
         self.assertEqual(page.status, 200)
         document = edge.ask("/iiif/3/one/info.json", Host="images.example.org")
         self.assertEqual(json.loads(document.body)["id"], "https://images.example.org/iiif/3/one")
+        self.forgets(edge)
         if any(word.startswith("--metrics-listen") for word in serve):
             probe = by_name("StatefulSet")["ziggurat-serve"]["spec"]["template"]["spec"]["containers"][0]["readinessProbe"]["httpGet"]["path"]
             edge.port = monitor
             self.assertEqual(edge.ask(probe).status, 200)
+
+    def forgets(self, edge: Varnish) -> None:
+        """What is gone from the store is shown by nobody, though its address says for ever."""
+        generation = json.loads(edge.ask("/api/images/two", Host="images.example.org").body)["generation"]
+        tile = f"/dzi/two_files/9/0_0.jpg?g={generation}"
+        for cached in ("MISS", "HIT"):
+            answer = edge.ask(tile, Host="images.example.org")
+            self.assertEqual((answer.status, answer.cached, "immutable" in answer.headers["Cache-Control"]), (200, cached, True))
+        (self.photos / "two.jpg").unlink()
+        result = self.build(self.photos, "--prune=all")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        start = time.monotonic()
+        while edge.ask(tile, Host="images.example.org").status != 404:
+            self.assertLess(time.monotonic(), start + 30)
+            time.sleep(0.05)
+        print(f"[forgotten {time.monotonic() - start:.1f} s after the build] ", end="", flush=True)
+        self.assertEqual(edge.ask("/dzi/one.dzi", Host="images.example.org").status, 200)
 
     def test_compose(self):
         services = yaml.safe_load(composed().stdout)["services"]
