@@ -68,11 +68,6 @@ enum Callbacks {
   }
 }
 
-/// What a request's state pointer says while it holds neither an archive nor a pending answer: its headers
-/// were seen.
-// An address that nothing has: never read, so safe to share.
-nonisolated(unsafe) private let headersSeen = UnsafeMutableRawPointer(bitPattern: 1)
-
 func deadline(_ connection: OpaquePointer) -> Unmanaged<ConnectionDeadlines.Connection>? {
   zg_socket_context(connection).map { Unmanaged.fromOpaque($0) }
 }
@@ -123,8 +118,8 @@ private func answerRequest(
       size.pointee = 0
       return .YES
     }
-    if let pending = object(state) as? PendingAnswer {
-      return send(pending.response, String(cString: method), context, connection, target)
+    if let response = (object(state) as? PendingAnswer)?.response {
+      return send(response, String(cString: method), context, connection, target)
     }
     context.deadlines.requestIsWhole(known)
     let isMonitor = known._withUnsafeGuaranteedRef { $0.isMonitor }
@@ -134,7 +129,7 @@ private func answerRequest(
         cookies: { header(connection, "Cookie") })
     {
       // Kept mapped until the request is completed.
-      state.pointee = tile.archive.toOpaque()
+      keep(tile.archive.toOpaque(), in: state)
       return answer(tile, context, connection, target, method)
     }
     return answer(context, connection, target, method, state)
@@ -201,12 +196,6 @@ private func lying(
     start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: max(0, data - start))
 }
 
-/// What the request's state holds: its body on its way in, or what its connection was suspended for.
-private func object(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> AnyObject? {
-  guard let pointer = state.pointee, pointer != headersSeen else { return nil }
-  return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
-}
-
 /// Answers everything but a stored tile.
 private func answer(
   _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
@@ -233,10 +222,8 @@ func give(
   switch answer {
   case .now(let response): return send(response, method, context, connection, target)
   case .later(let later):
-    let pending = PendingAnswer(connection)
-    let before = state.pointee
-    state.pointee = Unmanaged.passRetained(pending).toOpaque()
-    if let before, before != headersSeen { Unmanaged<AnyObject>.fromOpaque(before).release() }
+    let pending = PendingAnswer(connection, after: object(state) as? PendingAnswer)
+    keep(Unmanaged.passRetained(pending).toOpaque(), in: state)
     pending.wait(for: later)
     return .YES
   }

@@ -44,5 +44,7 @@ package final class Monitor: @unchecked Sendable {
     return time
   }
 
+  /// Wakes one who waits, where all wait for the same.
+  package func wakeOne() { pthread_cond_signal(condition) }
   package func wakeAll() { pthread_cond_broadcast(condition) }
 }

@@ -25,7 +25,8 @@ package final class WorkQueue: @unchecked Sendable {
     }
     waiting.append(job)
     let needsThread = idle < waiting.count && running < threads
-    if needsThread { running += 1 } else { monitor.wakeAll() }
+    // Whoever waits for the end of the queue does so only once it takes no more.
+    if needsThread { running += 1 } else { monitor.wakeOne() }
     monitor.unlock()
     if needsThread, !StartedThread.detached({ [self] in work(isOnly: false) }) {
       // Without a single thread the jobs would wait for ever: done here, late rather than never.

@@ -35,7 +35,7 @@ final class LateTiles: TileBacking {
     case .here?: return archive.stored(number)
     case .unreachable?: return .unreachable
     case .unreadable?: return .unreadable
-    case .stillNotHere?, nil: return .notHereYet(TileArrival { [self] in observe(number, $0) })
+    case .stillNotHere?, nil: return .notHereYet(TileArrival { [self] in observe(number, $0.tell) })
     }
   }
 

@@ -93,6 +93,19 @@ import TileStorage
     #expect(again["ETag"] == promised["ETag"])
   }
 
+  @Test func `who can ask again for a tile does, and it is a hit`() {
+    let told = Told()
+    let asked = Mutex(0)
+    func waiter() -> Later.Waiter {
+      Later.Waiter(askAgain: { asked.withLock { $0 += 1 } }, take: told.waiter.take)
+    }
+    ask(Self.path).give(to: waiter())
+    ask("/api/images/late/viewport.tiles", query: "width=40&height=24&scale=1").give(to: waiter())
+    for number in 0..<Self.pyramid.tileCount { late.come(number) }
+    #expect(asked.withLock { $0 } == 1 && isHit(Self.path))
+    #expect(told.count == 1 && told.response?.status == 200)
+  }
+
   @Test func `who has the tile already waits for nothing`() throws {
     guard case .later(let later) = ask(Self.path) else { return #expect(Bool(false), "it has to wait") }
     let tag = try #require(later.promised?["ETag"])

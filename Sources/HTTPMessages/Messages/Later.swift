@@ -6,13 +6,17 @@ package struct Later: Sendable {
   package struct Waiter: Sendable {
     /// False once the client is gone: nobody need go on for it.
     package let isThere: @Sendable () -> Bool
+    /// Asks the same question again; nil for who cannot. Called instead of `take`, once, by any thread: where an answer is
+    /// found at once that takes longer to be made with words. Wakes somebody and does nothing else.
+    package let askAgain: (@Sendable () -> Void)?
     /// Called once, by any thread.
     package let take: @Sendable (Response) -> Void
 
     package init(
-      isThere: @escaping @Sendable () -> Bool = { true }, take: @escaping @Sendable (Response) -> Void
+      isThere: @escaping @Sendable () -> Bool = { true }, askAgain: (@Sendable () -> Void)? = nil,
+      take: @escaping @Sendable (Response) -> Void
     ) {
-      (self.isThere, self.take) = (isThere, take)
+      (self.isThere, self.askAgain, self.take) = (isThere, askAgain, take)
     }
   }
 
@@ -42,7 +46,7 @@ package struct Later: Sendable {
     Later(
       promised: promised.map(change), kept: { [kept] in kept().map(change) },
       make: { [make] waiter in
-        make(Waiter(isThere: waiter.isThere) { waiter.take(change($0)) })
+        make(Waiter(isThere: waiter.isThere, askAgain: waiter.askAgain) { waiter.take(change($0)) })
       })
   }
 }

@@ -5,7 +5,8 @@ struct AnswerHead: Sendable {
   var status = 0
   /// Those that say what the body is, by names in small letters.
   private var fields: [String: String] = [:]
-  private static let known: Set<String> = [
+  /// Stores send many more, which become no text.
+  private static let known = [
     "content-encoding", "content-length", "content-range", "etag", "last-modified", "retry-after",
   ]
   /// One of them came twice, with different values.
@@ -19,21 +20,36 @@ struct AnswerHead: Sendable {
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     bytes += line.count
     guard bytes <= Self.longest else { return false }
-    let text = String(decoding: line, as: UTF8.self)
     // An answer before the last, such as 100, has a head of its own.
-    if text.hasPrefix("HTTP/") {
+    if line.starts(with: "HTTP/".utf8) {
       self = AnswerHead()
-      status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+      let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+      status = parts.dropFirst().first.flatMap { Int(Self.trimmed($0)) } ?? 0
       return true
     }
-    guard let colon = text.firstIndex(of: ":") else { return true }
-    let name = text[..<colon].lowercased()
-    guard Self.known.contains(name) else { return true }
-    let value = text[text.index(after: colon)...].drop(while: \.isWhitespace)
-    let trimmed = value.lastIndex { !$0.isWhitespace }.map { String(value[...$0]) } ?? ""
-    if let other = fields[name], other != trimmed { isAmbiguous = true }
-    fields[name] = trimmed
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+      let name = Self.known.first(where: { Self.isSame(line[..<colon], $0) })
+    else { return true }
+    let value = Self.trimmed(line[(colon + 1)...])
+    if let other = fields[name], other != value { isAmbiguous = true }
+    fields[name] = value
     return true
+  }
+
+  /// - Parameter name: in small letters.
+  private static func isSame(_ bytes: Slice<UnsafeRawBufferPointer>, _ name: String) -> Bool {
+    bytes.count == name.utf8.count
+      && zip(bytes, name.utf8).allSatisfy { byte, other in
+        byte == other || (byte | 0x20 == other && (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte))
+      }
+  }
+
+  /// What stands between spaces, tabs and the line's end.
+  private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+    let isBlank: (UInt8) -> Bool = { [0x20, 0x09, 0x0d, 0x0a].contains($0) }
+    let value = bytes.drop(while: isBlank)
+    guard let last = value.lastIndex(where: { !isBlank($0) }) else { return "" }
+    return String(decoding: value[...last], as: UTF8.self)
   }
 
   subscript(name: String) -> String? { fields[name] }

@@ -13,8 +13,7 @@ final class TransferThread: Sendable {
     var isStopping = false
   }
 
-  // libcurl lets other threads call curl_multi_wakeup alone, and so do we; the inbox's lock keeps it from being called
-  // after the end.
+  // libcurl lets other threads call curl_multi_wakeup alone, and so do we, as long as this lives.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer
   private let inbox = Mutex(Inbox())
   private let settings: ObjectSettings
@@ -30,30 +29,28 @@ final class TransferThread: Sendable {
     (self.multi, self.settings, self.bucket, self.patience) = (multi, settings, bucket, patience)
     ziggurat_curl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, patience.connections)
     ziggurat_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, patience.connections)
-    guard StartedThread.detached({ [self] in run(ended) }) else {
-      curl_multi_cleanup(multi)
-      return nil
-    }
+    guard StartedThread.detached({ [self] in run(ended) }) else { return nil }
   }
+
+  deinit { curl_multi_cleanup(multi) }
 
   /// Has the call tried at that time, or soon after it.
   /// - Returns: false where the thread ends, and then it is not.
   func submit(_ call: RangeCall, at time: ContinuousClock.Instant) -> Bool {
-    inbox.withLock { inbox in
-      guard !inbox.isStopping else { return false }
+    let (isTaken, wakes) = inbox.withLock { inbox in
+      guard !inbox.isStopping else { return (false, false) }
       inbox.calls.append((call, time))
-      curl_multi_wakeup(multi)
-      return true
+      return (true, inbox.calls.count == 1)
     }
+    // Without the lock, which is what the thread asks for first. Who came before has woken it.
+    if wakes { curl_multi_wakeup(multi) }
+    return isTaken
   }
 
   /// Ends what goes on, as unavailable, and then the thread.
   func stop() {
-    inbox.withLock { inbox in
-      guard !inbox.isStopping else { return }
-      inbox.isStopping = true
-      curl_multi_wakeup(multi)
-    }
+    inbox.withLock { $0.isStopping = true }
+    curl_multi_wakeup(multi)
   }
 
   private func run(_ ended: Ended) {
@@ -110,9 +107,6 @@ final class TransferThread: Sendable {
       ended(transfer.call, .failure(.unavailable(.seconds(1))))
     }
     for (call, _) in later { ended(call, .failure(.unavailable(.seconds(1)))) }
-    running = [:]
-    idle = []
-    curl_multi_cleanup(multi)
   }
 
   /// Nil where it is too late for the call, or there is no memory.

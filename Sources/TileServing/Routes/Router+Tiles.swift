@@ -115,14 +115,16 @@ extension Router {
     }
     // Who has the tile already has none fetched.
     if let arrival = archive.arrival(ofTile: number), let stamp = archive.stamp(ofTile: number) {
-      return waiting(for: arrival, response(stamp, .omitted)) { $0.stored(address, as: format, archive) }
+      return waiting(for: arrival, response(stamp, .omitted), isFound: true) {
+        $0.stored(address, as: format, archive)
+      }
     }
     switch archive.stored(number) {
     case .here(let bytes, let stamp): return .now(response(stamp, .bytes(Array(bytes))))
     case .notThere: return transcoded(address, format, archive)
     case .notHereYet(let arrival):
       let promised = archive.stamp(ofTile: number).map { response($0, .omitted) }
-      return waiting(for: arrival, promised) { $0.stored(address, as: format, archive) }
+      return waiting(for: arrival, promised, isFound: true) { $0.stored(address, as: format, archive) }
     case .unreachable: return .now(.heldUp)
     case .unreadable:
       // In the pyramid, but not readable: that is a fault, never an empty tile.

@@ -155,15 +155,19 @@ struct Router {
   }
 
   /// The answer that is made once a tile can be asked for again.
-  /// - Parameter promised: without its body, where that is known before.
+  /// - Parameters:
+  ///   - promised: without its body, where that is known before.
+  ///   - isFound: by `Site.tile`, so that who can asks that again.
   func waiting(
-    for arrival: TileArrival, _ promised: Response? = nil, _ answer: @escaping @Sendable (Router) -> Answer
+    for arrival: TileArrival, _ promised: Response? = nil, isFound: Bool = false,
+    _ answer: @escaping @Sendable (Router) -> Answer
   ) -> Answer {
     guard arrivals < TileArchive.patience else { return .now(.heldUp) }
     var next = self
     next.arrivals += 1
     next.request = request.detached
     let later = Later(promised: promised) { [next] waiter in
+      if isFound, let askAgain = waiter.askAgain { return arrival.whenHere(isQuick: true, askAgain) }
       arrival.whenHere { if waiter.isThere() { answer(next).give(to: waiter) } else { waiter.take(.heldUp) } }
     }
     return .later(later)

@@ -107,9 +107,9 @@ public final class TileArchive: Sendable {
   /// The coming of a tile that is not here: it is fetched for who waits for it. Nil where `stored` answers at once.
   package func arrival(ofTile number: Int) -> TileArrival? {
     guard let backing, backing.mayBeLate, backing.tileHere(number) == nil else { return nil }
-    return TileArrival { body in
-      guard case .notHereYet(let arrival) = backing.tile(number) else { return body() }
-      arrival.whenHere(body)
+    return TileArrival { observer in
+      guard case .notHereYet(let arrival) = backing.tile(number) else { return observer.tell() }
+      arrival.whenHere(observer)
     }
   }
 

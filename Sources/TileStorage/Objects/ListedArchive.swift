@@ -28,7 +28,7 @@ package final class ListedImage: Sendable {
   private struct State {
     weak var image: ObjectImage?
     /// Who waits while it is being opened; nil while it is not.
-    var waiting: [@Sendable () -> Void]?
+    var waiting: [TileArrival.Observer]?
     /// Kept for those who waited and are about to ask, since nobody else has it.
     var fresh: ObjectImage?
     var failure: (kind: StorageError.Kind, until: ContinuousClock.Instant)?
@@ -87,12 +87,12 @@ package final class ListedImage: Sendable {
     return opening
   }
 
-  private func observe(_ body: @escaping @Sendable () -> Void) {
+  private func observe(_ observer: TileArrival.Observer) {
     let isComing = state.withLock { state in
-      state.waiting?.append(body)
+      state.waiting?.append(observer)
       return state.waiting != nil
     }
-    if !isComing { body() }
+    if !isComing { observer.tell() }
   }
 
   private func take(_ result: Result<ObjectImage, StorageError>) {
@@ -110,7 +110,7 @@ package final class ListedImage: Sendable {
       defer { state.waiting = nil }
       return state.waiting ?? []
     }
-    for told in waiting { told() }
+    for observer in waiting { observer.tell() }
   }
 
   private func isListed(_ image: ObjectImage) -> Bool {

@@ -18,6 +18,8 @@ package final class ObjectImage: Sendable {
   private let state = Mutex(State())
   /// How long one answer of the store is waited for.
   static let patience = Duration.seconds(5)
+  /// Bytes that are checked and copied on the store's own thread.
+  private static let quickCount = 64 << 10
   /// How long it is remembered that a tile could not be had, so that who waited for it is told and asks no more.
   private static let rest = (unreachable: Duration.milliseconds(500), unreadable: Duration.seconds(10))
 
@@ -27,7 +29,7 @@ package final class ObjectImage: Sendable {
   private struct Flight {
     /// Who has the tile once it comes, whatever the memory keeps.
     var takers: [ObjectTiles] = []
-    var waiting: [@Sendable () -> Void] = []
+    var waiting: [TileArrival.Observer] = []
   }
 
   private struct State {
@@ -67,14 +69,14 @@ package final class ObjectImage: Sendable {
     }
   }
 
-  /// Calls `body` once the tile has come or failed; at once where it is not on its way.
-  func observe(_ number: Int, _ body: @escaping @Sendable () -> Void) {
+  /// Has the observer told once the tile has come or failed; at once where it is not on its way.
+  func observe(_ number: Int, _ observer: TileArrival.Observer) {
     let isComing = state.withLock { state in
       guard state.flights[number] != nil else { return false }
-      state.flights[number]?.waiting.append(body)
+      state.flights[number]?.waiting.append(observer)
       return true
     }
-    if !isComing { body() }
+    if !isComing { observer.tell() }
   }
 
   /// Has the tiles fetched that are not on their way already, and gives them to `taker`.
@@ -108,6 +110,8 @@ package final class ObjectImage: Sendable {
 
   private func read(_ span: ObjectSpan, isLast: Bool) {
     store.read(pin, span.range, by: .now + Self.patience) { [self] result in
+      // A tile's bytes are looked through sooner than another thread is awake.
+      if span.range.count <= Self.quickCount { return take(span, result, isLast: isLast) }
       _ = ObjectMemory.workers.submit(always: true) { [self] in take(span, result, isLast: isLast) }
     }
   }
@@ -179,7 +183,12 @@ package final class ObjectImage: Sendable {
       if let bytes { for taker in flight?.takers ?? [] { taker.hold(bytes, number) } }
       return flight
     }
-    for told in flight?.waiting ?? [] { told() }
+    var others: [TileArrival.Observer] = []
+    for observer in flight?.waiting ?? [] {
+      if observer.isQuick { observer.tell() } else { others.append(observer) }
+    }
+    guard !others.isEmpty else { return }
+    _ = ObjectMemory.workers.submit(always: true) { [others] in for observer in others { observer.tell() } }
   }
 
   func place(_ number: Int) -> ObjectMemory.Place {

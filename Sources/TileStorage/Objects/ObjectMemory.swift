@@ -17,8 +17,8 @@ package final class ObjectMemory: Sendable {
   }
 
   let limit: Int
-  /// Checks and copies take longer than the store's thread has; they are not done where requests are served, either. The
-  /// process's own: threads stay once they are there.
+  /// Checks and copies of much take longer than the store's thread has; they are not done where requests are served,
+  /// either. The process's own: threads stay once they are there.
   static let workers = WorkQueue(threads: 2, capacity: .max)
   private let tiles: Mutex<LeastRecentlyUsed<Place, ObjectBytes>>
   private let counted = Mutex(Counts())
@@ -44,10 +44,13 @@ package final class ObjectMemory: Sendable {
   func numberOfImage() -> Int { images.wrappingAdd(1, ordering: .relaxed).newValue }
 
   func tile(_ place: Place) -> ObjectBytes? {
-    let found = tiles.withLock { $0.value(for: place) }
-    counted.withLock { if found == nil { $0.misses += 1 } else { $0.hits += 1 } }
+    let found = tileAgain(place)
+    if found != nil { counted.withLock { $0.hits += 1 } }
     return found
   }
+
+  /// A tile is fetched that was asked for, or is waited for with those who did.
+  func countMiss() { counted.withLock { $0.misses += 1 } }
 
   /// The same, of whoever has asked before.
   func tileAgain(_ place: Place) -> ObjectBytes? { tiles.withLock { $0.value(for: place) } }

@@ -32,12 +32,14 @@ final class ObjectTiles: TileBacking {
 
   func tile(_ number: Int) -> StoredTile {
     if let here = tileHere(number) { return here }
+    image.memory.countMiss()
     image.fetch([number], for: self)
     return .notHereYet(TileArrival { [image] in image.observe(number, $0) })
   }
 
   func expect(_ numbers: [Int]) {
     let missing = Set(numbers).filter { tileHere($0) == nil }
+    for _ in missing { image.memory.countMiss() }
     if !missing.isEmpty { image.fetch(missing.sorted(), for: self) }
   }
 

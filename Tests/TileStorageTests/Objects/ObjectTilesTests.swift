@@ -71,6 +71,20 @@ struct ObjectTilesTests {
     #expect(store.reads.count == 2)
   }
 
+  @Test func `a tile that is fetched is one miss, however often it was looked for before, and then a hit`()
+    throws
+  {
+    let (store, memory) = (Self.store(), ObjectMemory(limit: 1 << 20))
+    let image = try store.open("a", memory)
+    let (archive, came) = (image.archive(), WakeUps())
+    #expect(archive.stampedTile(Self.cold) == nil)
+    try #require(archive.arrival(ofTile: Self.cold)).whenHere(isQuick: true) { came.signal() }
+    came.wait()
+    #expect(archive.stampedTile(Self.cold) != nil && memory.counts.misses == 1 && memory.counts.hits == 0)
+    #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold))
+    #expect(memory.counts.misses == 1 && memory.counts.hits == 1 && store.reads.count == 2)
+  }
+
   @Test func `tiles that are expected together come by one read for each row`() throws {
     let store = Self.store()
     let archive = try store.open("a", Self.memory).archive()

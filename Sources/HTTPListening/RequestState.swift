@@ -1,0 +1,17 @@
+/// What a request's state pointer says while it holds neither an archive nor a pending answer: its headers
+/// were seen.
+// An address that nothing has: never read, so safe to share.
+nonisolated(unsafe) let headersSeen = UnsafeMutableRawPointer(bitPattern: 1)
+
+/// What the request's state holds: its body on its way in, or what its connection was suspended for.
+func object(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> AnyObject? {
+  guard let pointer = state.pointee, pointer != headersSeen else { return nil }
+  return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
+}
+
+/// Has the request's state hold that object, which is retained, instead of what it held.
+func keep(_ object: UnsafeMutableRawPointer, in state: UnsafeMutablePointer<UnsafeMutableRawPointer?>) {
+  let before = state.pointee
+  state.pointee = object
+  if let before, before != headersSeen { Unmanaged<AnyObject>.fromOpaque(before).release() }
+}
