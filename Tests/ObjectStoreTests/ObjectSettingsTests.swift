@@ -67,6 +67,11 @@ struct ObjectSettingsTests {
     #expect(try Self.settings(environment, ["/home/me/.aws/config": config]).url(Self.bucket, "a/b") == url)
   }
 
+  @Test func `a key is encoded by its bytes, and its slashes are not`() throws {
+    let url = try Self.settings(["AWS_ENDPOINT_URL": "http://store"], [:]).url(Self.bucket, "a b/\u{301}c/%+")
+    #expect(url == "http://store/pictures/a%20b/%CC%81c/%25%2B")
+  }
+
   @Test func `a bucket with dots stands in the path, for no certificate has it`() throws {
     let settings = try Self.settings([:])
     #expect(

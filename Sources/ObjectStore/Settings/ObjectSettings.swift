@@ -93,8 +93,9 @@ package struct ObjectSettings: Hashable, Sendable {
 
   /// The address of a key in a bucket, or of the bucket itself where the key is empty.
   func url(_ bucket: BucketName, _ key: String) -> String {
-    let key = key.split(separator: "/", omittingEmptySubsequences: false)
-      .map { PercentEncoding.encode(String($0)) }.joined(separator: "/")
+    // By bytes: an accent that comes first makes another character of a slash.
+    let key = key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { PercentEncoding.encode(String(decoding: $0, as: UTF8.self)) }.joined(separator: "/")
     let style = style ?? (bucket.isHostName ? .virtual : .path)
     return switch style {
     case .virtual where !endpoint.isNumeric: "\(endpoint.scheme)://\(bucket.text).\(endpoint.host)/\(key)"
