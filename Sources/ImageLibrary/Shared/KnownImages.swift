@@ -121,7 +121,7 @@ final class KnownImages: Sendable {
     }
     guard let question else { return nil }
     wakeUps.signal()
-    return TileArrival { question.observe($0) }
+    return TileArrival { question.observe($0.tell) }
   }
 
   /// The image as the database has it now; nil where there is none. For threads that may wait.
