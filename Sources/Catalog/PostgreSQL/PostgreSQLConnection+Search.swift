@@ -29,25 +29,38 @@ extension PostgreSQLConnection {
     if try isOften(query), let page = try walked(query, start, limit) {
       return FoundRows(page: page, total: Self.most)
     }
-    var numbers: Set<Int> = []
+    if let found = try sorted(query, start, limit, most: Self.most) { return found }
+    var found = try sorted(query, start, limit, most: nil) ?? FoundRows()
+    found.total = min(found.total, Self.most)
+    return found
+  }
+
+  /// All that is found, put in order.
+  /// - Parameter most: rows, pages of books as well, that are looked at; all where nil.
+  /// - Returns: nil where there are more.
+  private func sorted(
+    _ query: SQLValue, _ start: [SQLValue], _ limit: Int, most: Int?
+  ) throws(SQLError) -> FoundRows? {
+    // A page of a book is found as its cover. What is none needs no second look.
+    let hits =
+      "WITH hit AS MATERIALIZED (SELECT number, cover, shelf, id FROM image WHERE found @@ CAST(?1 AS tsquery) "
+      + "LIMIT CAST(?2 AS bigint)), "
+      + "item AS MATERIALIZED (SELECT number, shelf, id FROM hit WHERE cover IS NULL AND shelf IS NOT NULL UNION ALL "
+      + "SELECT number, shelf, id FROM image WHERE number IN (SELECT cover FROM hit WHERE cover IS NOT NULL)) "
+    var result = FoundRows()
     var count = 0
+    func take(_ row: any SQLRow) { (result.total, count) = (row.integer(1), row.integer(2)) }
+    let counts = "(SELECT count(*) FROM item), (SELECT count(*) FROM hit)"
+    let values = [query, SQLValue(most.map { $0 + 1 })]
     try run(
-      "SELECT coalesce(cover, number) FROM image WHERE found @@ CAST(? AS tsquery) LIMIT ?",
-      [query, .integer(Self.most + 1)]
+      hits + "SELECT number, \(counts) FROM item WHERE (shelf, id) > (?3, ?4) ORDER BY shelf, id LIMIT ?5",
+      values + start + [.integer(limit)]
     ) {
-      numbers.insert($0.integer(0))
-      count += 1
+      result.page.append($0.integer(0))
+      take($0)
     }
-    guard count <= Self.most else {
-      return FoundRows(page: try walked(query, start, limit, window: nil) ?? [], total: Self.most)
-    }
-    var result = FoundRows(total: numbers.count)
-    let list = SQLValue.text("{\(numbers.map(String.init).joined(separator: ","))}")
-    try run(
-      "SELECT number FROM image WHERE number = ANY (CAST(? AS bigint[])) AND (shelf, id) > (?, ?) "
-        + "ORDER BY shelf, id LIMIT ?", [list] + start + [.integer(limit)]
-    ) { result.page.append($0.integer(0)) }
-    return result
+    if result.page.isEmpty { try run(hits + "SELECT 0, \(counts)", values, take) }
+    return most.map { count > $0 } ?? false ? nil : result
   }
 
   /// By the same pages of the table each time, which stay in memory.
@@ -65,11 +78,9 @@ extension PostgreSQLConnection {
       && count >= Self.often
   }
 
-  /// Those that the list comes by behind a place.
-  /// - Parameter window: so far and no further; for ever where nil.
-  /// - Returns: nil where there are not enough within that.
+  /// Those that the list comes by behind a place, so far and no further; nil where there are not enough within that.
   private func walked(
-    _ query: SQLValue, _ start: [SQLValue], _ limit: Int, window: Int? = window
+    _ query: SQLValue, _ start: [SQLValue], _ limit: Int
   ) throws(SQLError) -> [Int]? {
     var page: [Int] = []
     let found =
@@ -80,8 +91,8 @@ extension PostgreSQLConnection {
       + "ORDER BY shelf, id LIMIT CAST(?5 AS bigint)"
     try run(
       "SELECT number FROM (\(listed)) AS listed WHERE \(found) ORDER BY shelf, id LIMIT ?4",
-      [query] + start + [.integer(limit), SQLValue(window)]
+      [query] + start + [.integer(limit), .integer(Self.window)]
     ) { page.append($0.integer(0)) }
-    return window != nil && page.count < limit ? nil : page
+    return page.count < limit ? nil : page
   }
 }
