@@ -60,7 +60,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
           folder: `${descriptor.origin}${descriptor.pathname.replace(/\.dzi$/, '_files')}`,
           // Browsers without JPEG XL get JPEG, tile by tile.
           ending: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?g=${generation}` : ''}`,
-          grid: format === 'jxl' ? null : { tileSize, levels },
+          grid: format === 'jxl' ? null : { tileSize, levels, pin: generation ? { g: generation } : {} },
         })
         if (!this.grid) coming.clear()
         this.raiseEvent('ready', { tileSource: this })
@@ -129,7 +129,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
 function keyOf({ tile: { level, x, y } }) { return `${level}/${x}_${y}` }
 
 /** Asks for tiles of a level that fill a rectangle, or nearly so, by the viewport that shows just these. */
-function askTogether(url, { tileSize, levels }, level, jobs, coming) {
+function askTogether(url, { tileSize, levels, pin }, level, jobs, coming) {
   const [columns, rows] = [jobs.map(({ tile }) => tile.x), jobs.map(({ tile }) => tile.y)]
   const [left, top, right, bottom] = [Math.min(...columns), Math.min(...rows), Math.max(...columns) + 1, Math.max(...rows) + 1]
   if (jobs.length === 1 || (right - left) * (bottom - top) > jobs.length * 1.5) return
@@ -138,7 +138,7 @@ function askTogether(url, { tileSize, levels }, level, jobs, coming) {
   const height = Math.min(bottom * tileSize, levels[level].height) - y
   const wanted = jobs.map(keyOf)
   const found = new Map()
-  const answer = ask(url, { width, height, x, y, scale: 2 ** (level + 1 - levels.length) }, found)
+  const answer = ask(url, { width, height, x, y, scale: 2 ** (level + 1 - levels.length), ...pin }, found)
   for (const key of wanted) {
     coming.set(key, answer.then(() => found.get(key) ?? Promise.reject(new Error(`${key} is not in the answer`))))
   }

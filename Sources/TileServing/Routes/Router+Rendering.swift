@@ -49,10 +49,13 @@ extension Router {
 
   /// The Cache-Control of an answer with the archive's pixels.
   func lifetime(of archive: TileArchive) -> String {
+    site.cacheWords.with(cacheLifetime(of: archive)) { String(cString: $0) }
+  }
+
+  func cacheLifetime(of archive: TileArchive) -> CacheLifetime {
     let asked = request.parameters.first { $0.name == [UInt8(ascii: "g")] }?.value
-    let lifetime = CacheLifetime(
+    return CacheLifetime(
       archive.generation, asked: asked.flatMap(CacheLifetime.hexadecimal), mayChange: archive.hasStamps)
-    return site.cacheWords.with(lifetime) { String(cString: $0) }
   }
 
   /// The viewport itself, `viewport.jpg`.

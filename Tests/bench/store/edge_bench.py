@@ -99,7 +99,7 @@ def traces(server: Server, ids: list[str], views: int) -> dict[str, list[str]]:
 
 
 def answered(port: int, targets: list[str]) -> collections.Counter:
-    """What the cache says of each tile, and of all else."""
+    """What the cache says of each answer with tiles, and of all else."""
     connection, counts = http.client.HTTPConnection("127.0.0.1", port, timeout=60), collections.Counter()
     for target in targets:
         connection.request("GET", target)
@@ -107,7 +107,7 @@ def answered(port: int, targets: list[str]) -> collections.Counter:
         answer.read()
         if answer.status != 200:
             sys.exit(f"bench: {target} is answered {answer.status}")
-        counts["tile" if "_files/" in target or target.startswith(("/iiif/", "/xyz/")) else "else", answer.headers["X-Cache"]] += 1
+        counts["tile" if "_files/" in target or "/viewport.tiles?" in target else "else", answer.headers["X-Cache"]] += 1
     connection.close()
     return counts
 

@@ -41,7 +41,8 @@ class Headers(EdgeTest):
             tile = self.tile(server)
             bare, _, pin = tile.partition("?")
             picture = "/iiif/3/a%20b/0,0,97,101/50,/0/default.jpg"
-            words = {tile: PINNED, bare: MOMENT, f"{bare}?g=1": MOMENT, picture: MOMENT, f"{picture}?{pin}": PINNED, f"{picture}?g=1": MOMENT,
+            view = "/api/images/a%20b/viewport.tiles?width=300&height=200"
+            words = {view: BRIEF, f"{view}&{pin}": PINNED, f"{view}&g=1": BRIEF, f"{view}&{pin}&describe=true": BRIEF, tile: PINNED, bare: MOMENT, f"{bare}?g=1": MOMENT, picture: MOMENT, f"{picture}?{pin}": PINNED, f"{picture}?g=1": MOMENT,
                      "/dzi/a%20b.dzi": BRIEF, "/api/images": BRIEF, "/dzi/none.dzi": "no-store", "/healthz": "no-store"}
             self.assertEqual({path: server.get(path)["cache-control"] for path in words}, words)
             paths = (tile, bare, picture, "/dzi/%61%20b.dzi", "/iiif/3/a%20b/info.json", "/api/images/a%20b", "/iiif/presentation/3/a%20b/manifest",

@@ -53,6 +53,10 @@ extension Router {
     // The JSON names the archive's generation in every tile's URL, so its tag stands for the tiles, too.
     var response = Response.json(json, Self.framed)
     response["ETag"] = EntityTag(of: json, generation: archive.generation ^ stamps).text
+    // The generation stands for all of it but for the image's words, which are edited.
+    if answer.description == nil, cacheLifetime(of: archive) == .pinned {
+      response["Cache-Control"] = lifetime(of: archive)
+    }
     var kept: [any AnyObject & Sendable] = [archive]
     if let hold { kept.append(hold) }
     let bytes = GatheredBytes(first: json, parts: parts, keeping: kept)
