@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy
 from harness import CommandTest, folder, run
+from pdf import pictured_pdf
 from PIL import Image
 
 
@@ -39,35 +40,6 @@ def tiff(path: Path, pixels: numpy.ndarray, photometric: int = 1, description: s
         entries += struct.pack("<HHI", tag, size, len(values)) + value
     path.write_bytes(b"II*\0" + struct.pack("<I", 8 + len(data)) + data + struct.pack("<H", len(tags)) + entries
                      + bytes(4) + tail)
-    return path
-
-
-def pdf(path: Path, pages: list[tuple[tuple[float, float], str, list[bytes]]]) -> Path:
-    """A PDF: of each page its size in points with what else its dictionary says, its operators, and its JPEGs, which
-    the operators call /I0, /I1, …"""
-    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
-    kids = []
-    for (width, height), (operators, more), jpegs in [(page[0], (page[1] + "|").split("|")[:2], page[2]) for page in pages]:
-        names = []
-        for number, jpeg in enumerate(jpegs):
-            columns, rows = Image.open(io.BytesIO(jpeg)).size
-            objects.append(b"<< /Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceRGB "
-                           b"/BitsPerComponent 8 /Filter /DCTDecode /Length %d >>\nstream\n" % (columns, rows, len(jpeg))
-                           + jpeg + b"\nendstream")
-            names.append(f"/I{number} {len(objects)} 0 R")
-        objects.append(f"<< /Length {len(operators)} >>\nstream\n{operators}\nendstream".encode())
-        objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] {more} /Contents {len(objects)} 0 R "
-                       f"/Resources << /Font << /F 3 0 R >> /XObject << {' '.join(names)} >> >> >>".encode())
-        kids.append(f"{len(objects)} 0 R")
-    objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(kids)}] >>".encode()
-    data, places = b"%PDF-1.4\n", []
-    for number, each in enumerate(objects):
-        places.append(len(data))
-        data += b"%d 0 obj\n" % (number + 1) + each + b"\nendobj\n"
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    data += (b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + table
-             + b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(data)))
-    path.write_bytes(data)
     return path
 
 
@@ -115,7 +87,7 @@ class Drawn(Pixels):
         place = folder("scan") / "scan.pdf"
         for width, height in ((1240, 1754), (2480, 3508), (827, 1169)):
             cover = f"q {page[0]} 0 0 {page[1]} 0 0 cm /I0 Do Q"
-            told, archive = self.built(pdf(place, [(page, cover, [jpeg(width, height)])]), "--format", "png")
+            told, archive = self.built(pictured_pdf(place, [(page, cover, [jpeg(width, height)])]), "--format", "png")
             self.assertLessEqual(abs(told["width"] - width), 1)
             self.assertLessEqual(abs(told["height"] - height), 1)
             self.assertRegex(told["steps"][0], r"^drawn at \d+(\.\d)? dpi, its picture's own$")
@@ -128,7 +100,7 @@ class Drawn(Pixels):
         for size, dpi in (((2480, 3508), 300), ((1111, 777), 144), ((641, 1203), 200)):
             page = tuple(side * 72 / dpi for side in size)
             picture = jpeg(*size)
-            told, archive = self.built(pdf(folder("scan") / "scan.pdf", [
+            told, archive = self.built(pictured_pdf(folder("scan") / "scan.pdf", [
                 (page, f"q {page[0]:f} 0 0 {page[1]:f} 0 0 cm /I0 Do Q", [picture])]), "--format", "png")
             self.assertEqual((self.size(told), told["steps"][0]), (size, f"drawn at {dpi}.0 dpi, its picture's own"))
             drawn, source = self.pixels(archive)[..., :3], numpy.array(Image.open(io.BytesIO(picture)))
@@ -147,7 +119,7 @@ class Drawn(Pixels):
                 # With margins.
                 ("q 555 0 0 802 20 20 cm /I0 Do Q", "", (1131, 1600), (1213, 1716))):
             with self.subTest(cover + more):
-                told, _ = self.built(pdf(place, [(page, f"{cover}|{more}", [jpeg(*picture)])]))
+                told, _ = self.built(pictured_pdf(place, [(page, f"{cover}|{more}", [jpeg(*picture)])]))
                 for side, want in zip(self.size(told), wanted):
                     self.assertLess(abs(side - want) / want, 0.01, (self.size(told), wanted))
 
@@ -158,7 +130,7 @@ class Drawn(Pixels):
                 # A small picture, and a coarse background.
                 (f"{WORDS} q 100 0 0 100 90 200 cm /I0 Do Q", [jpeg(1000, 1000)]),
                 (f"q 288 0 0 360 0 0 cm /I0 Do Q {WORDS}", [jpeg(288, 360)])):
-            told, _ = self.built(pdf(place, [(page, operators, pictures)]))
+            told, _ = self.built(pictured_pdf(place, [(page, operators, pictures)]))
             self.assertEqual((self.size(told), told["steps"][0]), ((1200, 1500), "drawn at 300 dpi"))
         told, _ = self.built(place, "--dpi", 100)
         self.assertEqual((self.size(told), told["steps"][0]), ((400, 500), "drawn at 100 dpi"))
@@ -168,7 +140,7 @@ class Drawn(Pixels):
     def test_each_page_has_its_own_resolution(self):
         page = (300, 400)
         cover = "q 300 0 0 400 0 0 cm /I0 Do Q"
-        source = pdf(folder("pages") / "pages.pdf", [
+        source = pictured_pdf(folder("pages") / "pages.pdf", [
             (page, cover, [jpeg(600, 800)]), (page, cover, [jpeg(900, 1200)]), (page, WORDS, [])])
         library = folder("library")
         result = run("build", source, "--library", library, "--json", "--quiet")
