@@ -26,10 +26,11 @@ extension PostgreSQLConnection {
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     guard let query = LexemeText.query(words).map(SQLValue.text) else { return FoundRows() }
     // An index of lexemes tells all rows or none, and of what is found often that takes long.
-    if try isOften(query), let page = try walked(query, start, limit) {
-      return FoundRows(page: page, total: Self.most)
+    if try isOften(query) {
+      if let page = try walked(query, start, limit) { return FoundRows(page: page, total: Self.most) }
+    } else if let found = try sorted(query, start, limit, most: Self.most) {
+      return found
     }
-    if let found = try sorted(query, start, limit, most: Self.most) { return found }
     var found = try sorted(query, start, limit, most: nil) ?? FoundRows()
     found.total = min(found.total, Self.most)
     return found

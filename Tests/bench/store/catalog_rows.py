@@ -123,7 +123,7 @@ class Database:
             if place.stat().st_uid == os.geteuid() and not place.stat().st_mode & 0o001:
                 place.chmod(place.stat().st_mode | 0o011)
         self.process = subprocess.Popen([SCRIPT, self.folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env={**os.environ, "SHARED_BUFFERS": "512MB"})
+                                        env={**os.environ, "SHARED_BUFFERS": "2GB"})
         self.address = self.process.stdout.readline().strip()
         if not self.address:
             sys.exit("bench: PostgreSQL did not start")
