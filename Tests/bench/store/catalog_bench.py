@@ -76,10 +76,11 @@ def shared(ziggurat: Path, rows: catalog_rows.Rows, searched: int, rounds: int) 
     store = SmallStore()
     os.environ |= store.environment
     words = (f"s3://{store.BUCKET}/library", "--catalog", database.address)
+    servers = []
     try:
         find = lambda sql: database.ask(sql).rstrip("\n").split("|", 1)
         # One that writes, and a replica beside it.
-        servers = [Server(ziggurat, *words)]
+        servers.append(Server(ziggurat, *words))
         starts = []
         for _ in range(5):
             servers.append(Server(ziggurat, *words))
@@ -93,10 +94,10 @@ def shared(ziggurat: Path, rows: catalog_rows.Rows, searched: int, rounds: int) 
         found.append(row("PostgreSQL", "an image that was not asked for before",
                          [server.ask(f"/api/images/{quote(id, safe='')}")[0] for id in ids], ""))
         found.append(["PostgreSQL", "memory of a replica after all that", f"{server.memory():.0f} MB", "", "", "≤ 300 MB"])
-        for each in servers:
-            each.stop()
         return found
     finally:
+        for each in servers:
+            each.stop()
         store.close()
         database.close()
 
