@@ -118,6 +118,13 @@ enum PostgreSQLSchema {
       "CREATE INDEX image_without_date ON image (name_key, id) "
         + "WHERE shelf IS NOT NULL AND coalesce(book_date, date) IS NULL"
     ],
+    // What was said of an image that was deleted goes with it, and is not said of another that gets its id.
+    [
+      "ALTER TABLE sidecar ADD COLUMN deleted text COLLATE \"C\" NOT NULL DEFAULT ''",
+      "ALTER TABLE sidecar DROP CONSTRAINT sidecar_pkey",
+      "ALTER TABLE sidecar ADD PRIMARY KEY (id, deleted)",
+      "CREATE INDEX sidecar_deleted ON sidecar (deleted) WHERE deleted <> ''",
+    ],
   ]
 
   /// The version of the tables; 0 where there are none.

@@ -18,7 +18,8 @@ extension Catalog {
       try connection.run(
         "SELECT \(ArchiveRow.columns), replaced IS NULL, "
           + "CAST(extract(epoch FROM replaced - clock_timestamp()) AS bigint) + \(seconds), xmp, version "
-          + "FROM archive LEFT JOIN sidecar USING (id) WHERE id = ANY (CAST(? AS text[])) AND deletion IS NULL "
+          + "FROM archive LEFT JOIN (SELECT id, xmp, version FROM sidecar WHERE deleted = '') AS said USING (id) "
+          + "WHERE id = ANY (CAST(? AS text[])) AND deletion IS NULL "
           + "AND (replaced IS NULL OR replaced > clock_timestamp() - make_interval(secs => \(seconds))) "
           + "ORDER BY replaced DESC",
         [.text(Self.list(ids))]

@@ -17,7 +17,7 @@ extension Catalog {
       isCurrent = false
       var found = 0
       let id = SQLValue.text(entry.id.text)
-      try connection.run("SELECT version FROM sidecar WHERE id = ? FOR UPDATE", [id]) {
+      try connection.run("SELECT version FROM sidecar WHERE id = ? AND deleted = '' FOR UPDATE", [id]) {
         found = $0.integer(0)
       }
       guard found == version else { return }
@@ -28,7 +28,7 @@ extension Catalog {
       guard isCurrent else { return }
       try connection.run(
         "INSERT INTO sidecar (id, xmp, version) VALUES (?, ?, ?) "
-          + "ON CONFLICT (id) DO UPDATE SET xmp = excluded.xmp, version = excluded.version",
+          + "ON CONFLICT (id, deleted) DO UPDATE SET xmp = excluded.xmp, version = excluded.version",
         [id, .text(String(decoding: xmp, as: UTF8.self)), .integer(version + 1)])
       try Self.update([entry], removing: [], connection)
     }
@@ -36,13 +36,17 @@ extension Catalog {
   }
 
   /// What somebody has said of those of `ids` of which anybody has.
-  package func sidecars(of ids: [ImageID]) throws(StorageError) -> [ImageID: ArchiveRows.Sidecar] {
+  /// - Parameter deletion: with which the images went; nil for those that are there.
+  package func sidecars(
+    of ids: [ImageID], deletedBy deletion: String? = nil
+  ) throws(StorageError) -> [ImageID: ArchiveRows.Sidecar] {
     guard !ids.isEmpty else { return [:] }
     var found: [ImageID: ArchiveRows.Sidecar] = [:]
     try read { (connection) throws(SQLError) in
       found = [:]
       try connection.run(
-        "SELECT id, xmp, version FROM sidecar WHERE id = ANY (CAST(? AS text[]))", [.text(Self.list(ids))]
+        "SELECT id, xmp, version FROM sidecar WHERE id = ANY (CAST(? AS text[])) AND deleted = ?",
+        [.text(Self.list(ids)), .text(deletion ?? "")]
       ) { row in
         guard let id = row.id(0) else { return }
         found[id] = ArchiveRows.Sidecar(xmp: Array(row.bytes(1)), version: row.integer(2))
@@ -65,6 +69,9 @@ extension Catalog {
         [.text(name), .text(Self.list(ids))]
       ) { if let id = $0.id(0) { taken.append(id) } }
       guard !taken.isEmpty else { return }
+      try connection.run(
+        "UPDATE sidecar SET deleted = ? WHERE id = ANY (CAST(? AS text[])) AND deleted = ''",
+        [.text(name), .text(Self.list(taken))])
       try connection.run("INSERT INTO deletion (name, time) VALUES (?, ?)", [.text(name), .integer(time)])
       try Self.update([], removing: taken.map(\.text), connection)
     }
@@ -116,6 +123,13 @@ extension Catalog {
         ) { if let id = $0.id(0) { back.append(id) } }
       }
       let restored = Set(back)
+      // Of one that had its id meanwhile, and went without a deletion, something may have been said.
+      let those = "id IN (SELECT id FROM sidecar WHERE deleted = ? AND id = ANY (CAST(? AS text[])))"
+      try connection.run(
+        "DELETE FROM sidecar WHERE deleted = '' AND \(those)", [.text(name), .text(Self.list(back))])
+      try connection.run(
+        "UPDATE sidecar SET deleted = '' WHERE deleted = ? AND id = ANY (CAST(? AS text[]))",
+        [.text(name), .text(Self.list(back))])
       try Self.update(entries.filter { restored.contains($0.id) }, removing: [], connection)
       try connection.run(
         "DELETE FROM deletion WHERE name = ? AND NOT EXISTS (SELECT 1 FROM archive WHERE deletion = name)",
@@ -135,8 +149,8 @@ extension Catalog {
     guard isAny else { return }
     try write { (connection) throws(SQLError) in
       try connection.run(
-        "DELETE FROM sidecar WHERE id IN (SELECT id FROM archive JOIN deletion ON deletion = name WHERE time <= ?) "
-          + "AND id NOT IN (SELECT id FROM archive WHERE \(Self.isThere))", [.integer(oldest)])
+        "DELETE FROM sidecar WHERE deleted IN (SELECT name FROM deletion WHERE time <= ?)", [.integer(oldest)]
+      )
       try connection.run("DELETE FROM deletion WHERE time <= ?", [.integer(oldest)])
     }
   }

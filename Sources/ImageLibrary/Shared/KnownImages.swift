@@ -131,9 +131,9 @@ final class KnownImages: Sendable {
     return try Self.told(id.withBytes { id in state.withLock { $0.cache.find(id, nil) } })?.known
   }
 
-  /// How images are listed by their archives and what somebody has said of them.
-  func listed(_ rows: [ArchiveRow]) throws(StorageError) -> [CatalogEntry] {
-    let sidecars = try catalog.sidecars(of: rows.map(\.id))
+  /// How images of a deletion are listed by their archives and what somebody has said of them.
+  func listed(_ rows: [ArchiveRow], deletedBy deletion: String) throws(StorageError) -> [CatalogEntry] {
+    let sidecars = try catalog.sidecars(of: rows.map(\.id), deletedBy: deletion)
     return try rows.map { (row) throws(StorageError) in try listed(row, sidecars[row.id]?.xmp) }
   }
 

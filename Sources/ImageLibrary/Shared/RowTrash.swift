@@ -26,7 +26,7 @@ struct RowTrash: DeletionPlace {
   func restore(_ name: String, since oldest: Int) throws(StorageError) -> Deletion.Restoration? {
     guard let deletion = try deletions(since: oldest).first(where: { $0.name == name }) else { return nil }
     let archives = try library.catalog.archives(ofDeletion: name)
-    let entries = try rows.listed(archives)
+    let entries = try rows.listed(archives, deletedBy: name)
     let restored = try library.catalog.restore(entries, from: name)
     rows.forget(Set(restored))
     let back = Set(restored)

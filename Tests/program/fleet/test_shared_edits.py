@@ -107,6 +107,32 @@ class SharedEdits(SharedCatalogTest):
             self.assertEqual(self.ask(servers[0], "GET", "/api/deleted")[1]["deleted"], [])
             self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/none")[0], 404)
 
+    def test_what_was_said_of_a_deleted_image_is_said_of_no_other_that_gets_its_id(self):
+        photo(self.photos / "a.jpg", 300, 200)
+        self.build()
+        with self.writable(2) as servers:
+            for server in servers:
+                self.listed(server, "a")
+            self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"title": "Said"})[0], 200)
+            first = self.ask(servers[1], "DELETE", "/api/images/a")[1]["deleted"]["id"]
+            photo(self.photos / "a.jpg", 280, 190)
+            self.build()
+            for server in servers:
+                self.listed(server, "a")
+                self.eventually(lambda: self.described(server, "a").get("width"), 280)
+                self.assertNotEqual(self.described(server, "a")["title"], "Said")
+                self.assertEqual(json.loads(server.get("/api/images?q=said").body)["images"], [])
+            self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"title": "Other"})[0], 200)
+            self.assertEqual(self.ask(servers[1], "POST", f"/api/deleted/{first}/restore")[1], {"restored": [], "taken": ["a"]})
+            second = self.ask(servers[0], "DELETE", "/api/images/a")[1]["deleted"]["id"]
+            for name, width, title in ((first, 300, "Said"), (second, 280, "Other")):
+                self.assertEqual(self.ask(servers[1], "POST", f"/api/deleted/{name}/restore")[1]["restored"], ["a"])
+                for server in servers:
+                    self.eventually(lambda: (self.described(server, "a").get("width"), self.described(server, "a").get("title")), (width, title))
+                    self.assertEqual([item["id"] for item in json.loads(server.get(f"/api/images?q={title}").body)["images"]], ["a"])
+                if name == first:
+                    self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/a")[0], 200)
+
     def test_who_was_stopped_takes_no_edit_any_more_and_the_next_one_does(self):
         photo(self.photos / "a.jpg", 300, 200)
         self.build()
