@@ -143,8 +143,7 @@ class Gestures(PageTest):
         fingers.down((150, 500))
         for step in range(1, 12):
             fingers.move((150, 500 + 10 * step))
-        visit.page.wait_for_timeout(50)
-        self.assertAlmostEqual(visit.view()["scale"] / before, 2, delta=0.01)
+        visit.until(f"return Math.abs(viewer.viewport.scale / {before} - 2) < 0.01", "twice as large")
         seen = visit.viewport_point(point)
         self.assertLess(math.dist((seen["x"], seen["y"]), (150, 500)), LESS_THAN_A_PIXEL)
         fingers.up()
