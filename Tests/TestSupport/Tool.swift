@@ -21,9 +21,6 @@ public struct Tool {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = words
-    if words.first == "vips", words.dropFirst().allSatisfy(isOfVipsItself) {
-      process.environment = ProcessInfo.processInfo.environment.merging(["VIPSHOME": "/nonexistent"]) { $1 }
-    }
     // Files, because a full pipe would stop the tool.
     let names = ["input", "output", "error"].map { folder($0) }
     for name in names { try Data().write(to: URL(fileURLWithPath: name)) }
@@ -35,16 +32,6 @@ public struct Tool {
     process.waitUntilExit()
     func text(_ name: String) -> String { String(decoding: (try? bytes(ofFile: name)) ?? [], as: UTF8.self) }
     return Outcome(code: process.terminationStatus, output: text(names[1]), error: text(names[2]))
-  }
-
-  /// Whether an argument is no file, or one that libvips reads and writes without its modules (HEIF, JPEG XL, PDF, slides,
-  /// ImageMagick). Each `vips` loads them where it is installed, and that takes twice as long as most of what tests ask.
-  private static func isOfVipsItself(_ word: String) -> Bool {
-    let name = word.split(separator: "[").first ?? ""
-    guard let dot = name.lastIndex(of: ".") else { return !word.contains("magick") }
-    let ending = name[name.index(after: dot)...]
-    // Or a number.
-    return ["jpg", "jpeg", "png", "v", "tif", "webp"].contains(ending) || ending.allSatisfy(\.isNumber)
   }
 
   /// The same; a failure is thrown.
