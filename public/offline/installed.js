@@ -8,5 +8,7 @@ import { WORKER } from './address.js'
 export function worksOffline() {
   if (!WORKER || !globalThis.navigator.serviceWorker) return
   const register = () => navigator.serviceWorker.register(place(WORKER), { scope: place('') }).catch(() => {})
-  ;(globalThis.requestIdleCallback ?? setTimeout)(register)
+  // Of a page that is always at work nothing would be there later.
+  if (globalThis.requestIdleCallback) requestIdleCallback(register, { timeout: 5000 })
+  else setTimeout(register)
 }
