@@ -51,7 +51,7 @@ class Offline(PageTest):
         visit = self.visit(host=f"http://127.0.0.1:{self.port}/", offline=True, faults=faults)
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length === 2")
-        visit.until("return (await navigator.serviceWorker.getRegistration())?.active", "a worker")
+        visit.until("return Boolean((await navigator.serviceWorker.getRegistration())?.active)", "a worker")
         # From the next page on it stands between.
         visit.open(wait=False)
         visit.until("return navigator.serviceWorker.controller && document.querySelectorAll('.there').length === 2")

@@ -139,8 +139,7 @@ class Gestures(PageTest):
         point = visit.image_point(150, 500)
         before = visit.view()["scale"]
         fingers = visit.touches(pace=0.02)
-        fingers.tap(150, 500)
-        fingers.down((150, 500))
+        fingers.second_down(150, 500)
         for step in range(1, 12):
             fingers.move((150, 500 + 10 * step))
         visit.until(f"return Math.abs(viewer.viewport.scale / {before} - 2) < 0.01", "twice as large")

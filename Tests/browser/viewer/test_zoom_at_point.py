@@ -160,8 +160,8 @@ class ZoomAtPoint(PageTest):
         x, y = 195, 422
         point = visit.image_point(x, y)
         fingers = visit.touches(pace=0.02)
-        fingers.tap(x, y)
-        fingers.tap(x, y)
+        fingers.second_down(x, y)
+        fingers.up()
         visit.page.wait_for_timeout(400)
         visit.sharp()
         self.assertGreater(visit.view()["scale"], fit["scale"] * 2)

@@ -83,10 +83,12 @@ class Swaps(unittest.TestCase):
                 new = (turn + 1) % 2
                 if turn == 3:
                     (place / "p.szi").unlink()
-                    self.within(SOON, lambda: server.get("/dzi/" + top).status == 404, "removed")
+                    self.within(SOON, lambda: seen[2] > 20, "removed")
                 shutil.copy(sources[new], place / ".new")
                 (place / ".new").rename(place / "p.szi")
                 self.within(SOON, lambda: server.get("/dzi/" + top).body == stored[new][top], f"swap {turn}")
+                before = seen[new]
+                self.within(SOON, lambda: seen[new] > before + 10, f"swap {turn} under load")
                 time.sleep(chance.random() * 0.3)
             end.set()
             (place / "p.szi").rename(place / "q.szi")
