@@ -11,10 +11,12 @@ import TileStorage
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Images by their numbers, most of them with a word that is often, every thousandth with one that is not.
+  /// Images by their numbers, most of them with a word that is often, every thousandth with one that is not; all but the
+  /// first 500 with one, and the last tenth with another.
   private func fill(_ kind: DatabaseKind, _ catalog: Catalog, count: Int) throws {
     let words =
-      "CASE n % 20 WHEN 0 THEN 'uncommon' ELSE 'common' END || CASE n % 1000 WHEN 1 THEN ' seldom' ELSE '' END"
+      "CASE n % 20 WHEN 0 THEN 'uncommon' ELSE 'common' END || CASE n % 1000 WHEN 1 THEN ' seldom' ELSE '' END "
+      + "|| CASE WHEN n >= 500 THEN ' later' ELSE '' END || CASE WHEN n >= \(count / 10 * 9) THEN ' last' ELSE '' END"
     let search = kind == .sqlite ? words : "CAST(\(words) AS tsvector)"
     // Numbers whose natural order is that of their bytes.
     let (id, key) = ("'p' || CAST(1000000 + n AS text)", "'p7' || CAST(1000000 + n AS text)")
@@ -30,7 +32,7 @@ import TileStorage
       }
     }
     guard kind == .postgreSQL else { return }
-    try catalog.read { (connection) throws(SQLError) in try connection.run("ANALYZE image") }
+    try catalog.read { (connection) throws(SQLError) in try connection.run("ANALYZE image, searched") }
   }
 
   @Test(arguments: DatabaseKind.allCases)
@@ -56,6 +58,33 @@ import TileStorage
     found = try catalog.search("common seld", after: nil, limit: 3)
     #expect(found.entries.map(\.id) == ids([1, 1001, 2001]) && found.total == count / 1000 && found.hasMore)
     #expect(try catalog.search("common uncommon", after: nil, limit: 3).total == 0)
+  }
+
+  @Test(arguments: DatabaseKind.allCases)
+  func `what is found often and far away is found in its order, and as it is after a change`(
+    _ kind: DatabaseKind
+  )
+    throws
+  {
+    let catalog = try kind.catalog(in: folder)
+    let count = kind == .sqlite ? 110_000 : 60_000
+    try fill(kind, catalog, count: count)
+    func ids(_ numbers: Range<Int>) -> [ImageID] { numbers.map { ImageID("p\(1_000_000 + $0)") } }
+    let first = count / 10 * 9
+    for (word, start) in [("last", first), ("later", 500), ("las", first)] {
+      var found = try catalog.search(word, after: nil, limit: 3)
+      #expect(found.entries.map(\.id) == ids(start..<start + 3) && found.hasMore, "\(word)")
+      #expect(found.total == min(count - start, kind == .sqlite ? 100_000 : 10_000), "\(word)")
+      found = try catalog.search(word, after: ListCursor(behind: try #require(found.entries.last)), limit: 2)
+      #expect(found.entries.map(\.id) == ids(start + 3..<start + 5), "\(word)")
+    }
+    try catalog.update([], removing: ids(first..<first + 2).map(\.text))
+    #expect(try catalog.search("last", after: nil, limit: 2).entries.map(\.id) == ids(first + 2..<first + 4))
+    // To its end.
+    let place = ids(count - 3..<count - 2)[0]
+    let cursor = ListCursor(key: NaturalOrder.key(place.text), id: place.text)
+    let found = try catalog.search("last", after: cursor, limit: 5)
+    #expect(found.entries.map(\.id) == ids(count - 2..<count) && !found.hasMore)
   }
 
   @Test func `an index and a look at the words find the same`() throws {

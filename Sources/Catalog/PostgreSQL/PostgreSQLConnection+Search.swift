@@ -10,7 +10,7 @@ extension PostgreSQLConnection {
 
   func finding(_ words: SearchWords, in scope: ListScope) -> (query: String, value: SQLValue)? {
     LexemeText.query(words, in: scope).map {
-      ("SELECT number FROM image WHERE found @@ CAST(? AS tsquery)", .text($0))
+      ("SELECT number FROM searched WHERE words @@ CAST(? AS tsquery)", .text($0))
     }
   }
 
@@ -26,33 +26,74 @@ extension PostgreSQLConnection {
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     guard let query = LexemeText.query(words).map(SQLValue.text) else { return FoundRows() }
     // An index of lexemes tells all rows or none, and of what is found often that takes long.
-    if try isOften(query) {
-      if let page = try walked(query, start, limit) { return FoundRows(page: page, total: Self.most) }
-    } else if let found = try sorted(query, start, limit, most: Self.most) {
+    if let sample = try Sample(query, of: Self.sampled, self), sample.found >= Self.often,
+      sample.estimate > Self.often * Self.most / 100
+    {
+      let isNear = try sample.estimate(behind: start, within: Self.window, self) >= 2 * limit
+      if isNear, let page = try walked(query, start, limit) { return FoundRows(page: page, total: Self.most) }
+    } else if let found = try sorted(query, start, limit) {
       return found
     }
-    var found = try sorted(query, start, limit, most: nil) ?? FoundRows()
-    found.total = min(found.total, Self.most)
-    return found
+    return try first(query, start, limit)
   }
 
-  /// All that is found, put in order.
-  /// - Parameter most: rows, pages of books as well, that are looked at; all where nil.
-  /// - Returns: nil where there are more.
+  /// How often words are found, by the same pages of the table each time, which stay in memory.
+  private struct Sample {
+    private let query: SQLValue
+    private let rows: Int
+    private let share: Double
+    let found: Int
+
+    /// Nil of a table that is not much larger.
+    init?(_ query: SQLValue, of rows: Int, _ connection: PostgreSQLConnection) throws(SQLError) {
+      var all = 0.0
+      try connection.run("SELECT reltuples FROM pg_class WHERE oid = to_regclass('searched')") {
+        all = $0.real(0)
+      }
+      guard all > Double(5 * rows) else { return nil }
+      (self.query, self.rows, share) = (query, rows, Double(rows) / all)
+      var found = 0
+      try connection.run(
+        "SELECT count(*) FROM searched TABLESAMPLE SYSTEM (?2) REPEATABLE (0) WHERE words @@ CAST(?1 AS tsquery)",
+        [query, .real(100 * share)]
+      ) { found = $0.integer(0) }
+      self.found = found
+    }
+
+    /// Rows of the table.
+    var estimate: Int { Int(Double(found) / share) }
+
+    /// The same among so many rows of the list that come next.
+    func estimate(
+      behind start: [SQLValue], within count: Int, _ connection: PostgreSQLConnection
+    ) throws(SQLError) -> Int {
+      var found = 0
+      try connection.run(
+        "WITH near AS (SELECT words FROM searched TABLESAMPLE SYSTEM (?2) REPEATABLE (0) "
+          + "WHERE shelf IS NOT NULL AND (shelf, id) > (?3, ?4) ORDER BY shelf, id LIMIT ?5) "
+          + "SELECT count(*) FROM near WHERE words @@ CAST(?1 AS tsquery)",
+        [query, .real(100 * share)] + start + [.integer(Int(Double(count) * share))]
+      ) { found = $0.integer(0) }
+      return Int(Double(found) / share)
+    }
+  }
+
+  /// All that is found, put in order and counted.
+  /// - Returns: nil where there are more than are counted, pages of books as well.
   private func sorted(
-    _ query: SQLValue, _ start: [SQLValue], _ limit: Int, most: Int?
+    _ query: SQLValue, _ start: [SQLValue], _ limit: Int
   ) throws(SQLError) -> FoundRows? {
     // A page of a book is found as its cover. What is none needs no second look.
     let hits =
-      "WITH hit AS MATERIALIZED (SELECT number, cover, shelf, id FROM image WHERE found @@ CAST(?1 AS tsquery) "
+      "WITH hit AS MATERIALIZED (SELECT number, cover, shelf, id FROM searched WHERE words @@ CAST(?1 AS tsquery) "
       + "LIMIT CAST(?2 AS bigint)), "
       + "item AS MATERIALIZED (SELECT number, shelf, id FROM hit WHERE cover IS NULL AND shelf IS NOT NULL UNION ALL "
-      + "SELECT number, shelf, id FROM image WHERE number IN (SELECT cover FROM hit WHERE cover IS NOT NULL)) "
+      + "SELECT number, shelf, id FROM searched WHERE number IN (SELECT cover FROM hit WHERE cover IS NOT NULL)) "
     var result = FoundRows()
     var count = 0
     func take(_ row: any SQLRow) { (result.total, count) = (row.integer(1), row.integer(2)) }
     let counts = "(SELECT count(*) FROM item), (SELECT count(*) FROM hit)"
-    let values = [query, SQLValue(most.map { $0 + 1 })]
+    let values = [query, .integer(Self.most + 1)]
     try run(
       hits + "SELECT number, \(counts) FROM item WHERE (shelf, id) > (?3, ?4) ORDER BY shelf, id LIMIT ?5",
       values + start + [.integer(limit)]
@@ -61,22 +102,35 @@ extension PostgreSQLConnection {
       take($0)
     }
     if result.page.isEmpty { try run(hits + "SELECT 0, \(counts)", values, take) }
-    return most.map { count > $0 } ?? false ? nil : result
+    return count > Self.most ? nil : result
   }
 
-  /// By the same pages of the table each time, which stay in memory.
-  private func isOften(_ query: SQLValue) throws(SQLError) -> Bool {
-    var rows = 0.0
-    try run("SELECT reltuples FROM pg_class WHERE oid = to_regclass('image')") { rows = $0.real(0) }
-    guard rows > Double(5 * Self.sampled) else { return false }
-    let share = 100 * Double(Self.sampled) / rows
-    var count = 0
+  /// The first of all that is found: each is looked at once, none kept that is not among them, and `most` are counted.
+  private func first(
+    _ query: SQLValue, _ start: [SQLValue], _ limit: Int
+  ) throws(SQLError) -> FoundRows {
+    // "OFFSET 0" has the index of words asked first. By the index of what is listed, which PostgreSQL would take for the
+    // order's sake, the first may be far away.
+    let own =
+      "SELECT number, shelf, id FROM (SELECT number, shelf, id FROM searched WHERE words @@ CAST(?1 AS tsquery) "
+      + "AND shelf IS NOT NULL AND (shelf, id) > (?2, ?3) OFFSET 0) AS own ORDER BY shelf, id LIMIT ?4"
+    let covers =
+      "SELECT number, shelf, id FROM searched WHERE number IN "
+      + "(SELECT cover FROM searched WHERE words @@ CAST(?1 AS tsquery) AND cover IS NOT NULL) "
+      + "AND (shelf, id) > (?2, ?3) ORDER BY shelf, id LIMIT ?4"
+    var result = FoundRows()
     try run(
-      "SELECT count(*) FROM image TABLESAMPLE SYSTEM (?2) REPEATABLE (0) WHERE found @@ CAST(?1 AS tsquery)",
-      [query, .real(share)]
-    ) { count = $0.integer(0) }
-    return Double(count) * rows / Double(Self.sampled) > Double(Self.often * Self.most / 100)
-      && count >= Self.often
+      "SELECT number FROM ((\(own)) UNION (\(covers))) AS item ORDER BY shelf, id LIMIT ?4",
+      [query] + start + [.integer(limit)]
+    ) { result.page.append($0.integer(0)) }
+    let single =
+      "SELECT number FROM searched WHERE words @@ CAST(?1 AS tsquery) AND cover IS NULL AND shelf IS NOT NULL "
+      + "LIMIT CAST(?2 AS bigint)"
+    let books = "SELECT DISTINCT cover FROM searched WHERE words @@ CAST(?1 AS tsquery) AND cover IS NOT NULL"
+    try run("SELECT count(*) FROM ((\(single)) UNION ALL (\(books))) AS item", [query, .integer(Self.most)]) {
+      result.total = min($0.integer(0), Self.most)
+    }
+    return result
   }
 
   /// Those that the list comes by behind a place, so far and no further; nil where there are not enough within that.
@@ -85,10 +139,10 @@ extension PostgreSQLConnection {
   ) throws(SQLError) -> [Int]? {
     var page: [Int] = []
     let found =
-      "found @@ CAST(?1 AS tsquery) OR pages IS NOT NULL AND EXISTS (SELECT 1 FROM image AS page "
-      + "WHERE page.cover = listed.number AND page.found @@ CAST(?1 AS tsquery))"
+      "words @@ CAST(?1 AS tsquery) OR cover IS NOT NULL AND EXISTS (SELECT 1 FROM searched AS page "
+      + "WHERE page.cover = listed.number AND page.words @@ CAST(?1 AS tsquery))"
     let listed =
-      "SELECT number, shelf, id, pages, found FROM image WHERE shelf IS NOT NULL AND (shelf, id) > (?2, ?3) "
+      "SELECT number, shelf, id, cover, words FROM searched WHERE shelf IS NOT NULL AND (shelf, id) > (?2, ?3) "
       + "ORDER BY shelf, id LIMIT CAST(?5 AS bigint)"
     try run(
       "SELECT number FROM (\(listed)) AS listed WHERE \(found) ORDER BY shelf, id LIMIT ?4",

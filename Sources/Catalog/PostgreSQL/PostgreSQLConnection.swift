@@ -44,6 +44,9 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     try run("SET plan_cache_mode = force_custom_plan")
     try run("SET work_mem = '32MB'")
     try run("SET jit = off")
+    // Other servers need the processors, too, and what is looked for in is in memory.
+    try run("SET max_parallel_workers_per_gather = 0")
+    try run("SET random_page_cost = 1.1")
     try run("SET idle_in_transaction_session_timeout = '2s'")
   }
 

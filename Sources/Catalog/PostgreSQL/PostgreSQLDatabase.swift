@@ -93,7 +93,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
   func scrub() throws(StorageError) {
     try asked { () throws(SQLError) in
       try pool.use { (connection) throws(SQLError) in
-        try connection.run("VACUUM image, book")
+        try connection.run("VACUUM image, searched, book")
       }
     }
   }

@@ -17,8 +17,14 @@ extension SQLiteConnection {
     try run(
       "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", [.text(query), .integer(Self.most + 1)]
     ) { numbers.append($0.integer(0)) }
-    if numbers.count > Self.most {
-      return FoundRows(page: try Self.met(words, after: start, limit: limit, self), total: Self.most)
+    let isCounted = numbers.count <= Self.most
+    if !isCounted {
+      if let page = try Self.met(words, after: start, limit: limit, self) {
+        return FoundRows(page: page, total: Self.most)
+      }
+      // Far away.
+      numbers = []
+      try run("SELECT rowid FROM words WHERE words MATCH ?", [.text(query)]) { numbers.append($0.integer(0)) }
     }
     if numbers.count <= Self.fewest {
       let found = try Self.sorted(numbers, self)
@@ -26,7 +32,8 @@ extension SQLiteConnection {
     }
     var found = Wanted(numbers)
     try found.bind(self)
-    return FoundRows(page: try Self.walked(found, after: start, limit: limit, self), total: found.count)
+    let page = try walked(found, after: start, limit: limit)
+    return FoundRows(page: page, total: isCounted ? found.count : min(found.count, Self.most))
   }
 
   func state() throws(SQLError) -> DatabaseState {
@@ -94,18 +101,24 @@ extension SQLiteConnection {
     }
   }
 
+  /// Rows that the index of what is listed is gone along for those that are found, before all of it is kept in memory.
+  private static let farthest = 40_000
+
   /// The first `limit` of them that the index of what is listed comes by.
-  private static func walked(
-    _ wanted: Wanted, after start: [SQLValue], limit: Int, _ connection: SQLiteConnection
-  ) throws(SQLError) -> [Int] {
+  private func walked(_ wanted: Wanted, after start: [SQLValue], limit: Int) throws(SQLError) -> [Int] {
+    let state = try state()
+    if let listed = listed.withLock({ $0 }), listed.state == state {
+      return try Self.first(limit, of: wanted, in: listed.numbers, after: start, self)
+    }
     var found: [Int] = []
     var last = start
     var step = limit * 2
-    while true {
+    var seen = 0
+    while seen < Self.farthest {
       var met = 0
       var next = last
       // The whole answer is in the index, which the table's row numbers are part of.
-      try connection.run(
+      try run(
         "SELECT number, shelf, id FROM image WHERE shelf IS NOT NULL AND (shelf, id) > (?, ?) "
           + "ORDER BY shelf, id LIMIT ?", last + [.integer(step)]
       ) { row in
@@ -119,18 +132,42 @@ extension SQLiteConnection {
       }
       if found.count >= limit || met < step { return Array(found.prefix(limit)) }
       last = next
+      seen += met
       step = min(step * 2, 10_000)
     }
+    var numbers: [UInt32] = []
+    try run("SELECT number FROM image WHERE shelf IS NOT NULL ORDER BY shelf, id") {
+      numbers.append(UInt32(clamping: $0.integer(0)))
+    }
+    // Whatever was written meanwhile, this is what is listed for the one who asks now.
+    if numbers.count <= ListedNumbers.most, try self.state() == state {
+      listed.withLock { $0 = ListedNumbers(state: state, numbers: numbers) }
+    }
+    return try Self.first(limit, of: wanted, in: numbers, after: start, self)
   }
 
-  /// The first `limit` whose own words the search finds, of so many that hardly any is passed over.
+  private static func first(
+    _ limit: Int, of wanted: Wanted, in numbers: [UInt32], after start: [SQLValue],
+    _ connection: SQLiteConnection
+  ) throws(SQLError) -> [Int] {
+    var next: Int?
+    try connection.run(
+      "SELECT number FROM image WHERE shelf IS NOT NULL AND (shelf, id) > (?, ?) ORDER BY shelf, id LIMIT 1",
+      start
+    ) { next = $0.integer(0) }
+    guard let next, let place = numbers.firstIndex(of: UInt32(clamping: next)) else { return [] }
+    return Array(numbers[place...].lazy.map(Int.init).filter(wanted.has).prefix(limit))
+  }
+
+  /// The first `limit` whose own words the search finds, of so many that hardly any is passed over; nil where they are not
+  /// soon met.
   private static func met(
     _ words: SearchWords, after start: [SQLValue], limit: Int, _ connection: SQLiteConnection
-  ) throws(SQLError) -> [Int] {
+  ) throws(SQLError) -> [Int]? {
     let wanted = WantedWords(words)
     var found: [Int] = []
     var last = start
-    while true {
+    for _ in 0..<20 {
       var rows: [(number: Int, texts: [String], isBook: Bool, place: [SQLValue])] = []
       try connection.run(
         "SELECT number, shelf, id, search, book_search, pages FROM image WHERE shelf IS NOT NULL "
@@ -152,5 +189,17 @@ extension SQLiteConnection {
       guard rows.count == 2 * limit, let place = rows.last?.place else { return found }
       last = place
     }
+    return nil
   }
+}
+
+/// The row numbers of all that is listed, in its order: to go along a million of them takes a hundredth of the time that
+/// the index takes.
+struct ListedNumbers: Sendable {
+  /// Of the database when it was so.
+  let state: DatabaseState
+  let numbers: [UInt32]
+
+  /// More would be too much memory for that: 16 MB.
+  static let most = 4_000_000
 }

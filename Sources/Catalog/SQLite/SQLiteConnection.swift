@@ -1,9 +1,12 @@
 import CSQLite
+import Synchronization
 
 /// One open database. Every statement is prepared, run and finalized in one call.
 // Opened in SQLite's serialized mode, in which it locks the connection itself.
 final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   private let handle: OpaquePointer
+  /// What was listed when a search last went far along it.
+  let listed = Mutex<ListedNumbers?>(nil)
 
   /// - Parameter name: a path, or a `file:` URI.
   init(_ name: String, flags: Int32) throws(SQLError) {

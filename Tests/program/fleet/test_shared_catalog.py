@@ -62,7 +62,7 @@ class SharedCatalogTest(StoreTest):
 
     def migrated(self):
         result = run("catalog", "migrate", self.database.address)
-        self.assertEqual((result.returncode, result.stdout), (0, "version 5 now\n"), result.stderr)
+        self.assertEqual((result.returncode, result.stdout), (0, "version 6 now\n"), result.stderr)
 
     def eventually(self, ask, expected):
         end = time.monotonic() + 30
@@ -84,11 +84,11 @@ class SharedCatalog(SharedCatalogTest):
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "it has no tables; 'ziggurat catalog migrate' makes them")
         self.migrated()
-        self.assertEqual((check().returncode, check().stdout), (0, "version 5, as needed\n"))
-        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 5 already\n")
+        self.assertEqual((check().returncode, check().stdout), (0, "version 6, as needed\n"))
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 6 already\n")
         self.database.ask("UPDATE ziggurat_schema SET version = 99")
         self.assertOneLine(check(), "a newer ziggurat's")
-        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 5 already\n")
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 6 already\n")
 
     def test_wrong_uses(self):
         for words, told in (
