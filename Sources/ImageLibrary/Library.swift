@@ -98,8 +98,11 @@ package final class Library: Sendable {
   /// What is there now.
   package var current: LibraryTable { table.withLock { $0 } }
 
-  /// Returns when a folder may have changed: after a second, or at once where the kernel tells.
-  package func waitForChange() { current.waitForChange() }
+  /// Returns when a folder may have changed: after a second, or at once where the kernel tells; sooner where many servers
+  /// wait for what one of them finds.
+  package func waitForChange() {
+    if rows == nil { current.waitForChange() } else { usleep(400_000) }
+  }
 
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
   /// - Returns: whether the catalog should be updated.

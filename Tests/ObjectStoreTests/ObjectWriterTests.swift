@@ -148,7 +148,7 @@ struct ObjectWriterTests {
     let server = HostileServer(script: { _, _ in Scripted(body: xml) })
     defer { server.stop() }
     #expect(
-      try Self.writer(server).list(after: "a_b/0") == [
+      try Self.writer(server).list(after: "a_b/0").pins == [
         ObjectPin(key: "a_b/1", etag: "\"x\"", byteCount: 7),
         ObjectPin(key: "a_b/2", etag: "\"y\"", byteCount: 0),
       ])
@@ -156,6 +156,18 @@ struct ObjectWriterTests {
       server.requests[0].target
         == "/pictures?encoding-type=url&list-type=2&max-keys=1000&prefix=a_b%2F&start-after=a_b%2F0")
     #expect(throws: ObjectFault.damaged) { _ = try Self.writer(server).list(after: "a_b/1") }
+  }
+
+  @Test(arguments: [("false", 1), ("true", 2), (nil, 2), ("False", 2), ("", 2)])
+  func `a list ends where the store says so, or has no more`(said: String?, requests: Int) throws {
+    let truncated = said.map { "<IsTruncated>\($0)</IsTruncated>" } ?? ""
+    let object = "<Contents><Key>a_b/1</Key><ETag>x</ETag><Size>7</Size></Contents>"
+    let server = HostileServer(script: { _, request in
+      Scripted(body: Self.page(request.target.contains("start-after") ? "" : truncated + object))
+    })
+    defer { server.stop() }
+    #expect(try Self.writer(server).all(atMost: 10).map(\.key) == ["a_b/1"])
+    #expect(server.requests.count == requests)
   }
 
   @Test func `keys are decoded where the store says that they are encoded, and only there`() throws {
@@ -169,7 +181,7 @@ struct ObjectWriterTests {
       for xml in [said + objects, objects + said] {
         let server = HostileServer(script: { _, _ in Scripted(body: Self.page(xml)) })
         defer { server.stop() }
-        #expect(try Self.writer(server).list(after: nil).map(\.key) == keys)
+        #expect(try Self.writer(server).list(after: nil).pins.map(\.key) == keys)
       }
     }
   }

@@ -88,7 +88,7 @@ struct StoreSweep {
   private func marks() throws(StorageError) -> [String: Mark] {
     try directory.told("read the marks of archives") { () throws(ObjectFault) in
       let list = ObjectWriter(address.below(Self.folder), settings)
-      guard let pin = try list.list(after: nil).first(where: { $0.key == marksKey }),
+      guard let pin = try list.list(after: nil).pins.first(where: { $0.key == marksKey }),
         (1...Self.longest).contains(pin.byteCount)
       else { return [:] }
       let bytes = try reading.copy(pin).bytes(0..<pin.byteCount) ?? []

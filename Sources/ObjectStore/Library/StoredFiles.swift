@@ -45,7 +45,7 @@ package final class StoredFiles: Sendable {
     if !key.isEmpty, !address.hasSuffix("/") {
       do throws(ObjectFault) {
         // What is called just so comes before all that begin so.
-        pins = try ObjectWriter(ObjectAddress(bucket: bucket, prefix: key), settings).list(after: nil)
+        pins = try ObjectWriter(ObjectAddress(bucket: bucket, prefix: key), settings).list(after: nil).pins
           .filter { $0.key.utf8.elementsEqual(key.utf8) }
       } catch {
         throw StorageError(
@@ -124,9 +124,10 @@ extension ObjectWriting {
     var (pins, last): ([ObjectPin], String?) = ([], nil)
     while true {
       let page = try list(after: last)
-      guard let end = page.last else { return pins }
+      guard let end = page.pins.last else { return pins }
       guard pins.count < most else { throw .damaged }
-      pins += page
+      pins += page.pins
+      if page.isLast { return pins }
       last = end.key
     }
   }

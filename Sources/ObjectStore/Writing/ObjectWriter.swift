@@ -77,14 +77,14 @@ package final class ObjectWriter: ObjectWriting {
     }
   }
 
-  package func list(after key: String?) throws(ObjectFault) -> [ObjectPin] {
+  package func list(after key: String?) throws(ObjectFault) -> ObjectPage {
     // XML has no words for some characters of keys.
     var query = "encoding-type=url&list-type=2&max-keys=1000"
     if !address.prefix.isEmpty { query += "&prefix=\(PercentEncoding.encode(address.prefix))" }
     if let key { query += "&start-after=\(PercentEncoding.encode(key))" }
     let answer = try request(.get, "", query).answer
     guard let page = StoreAnswer.page(answer),
-      page.allSatisfy({ pin in
+      page.pins.allSatisfy({ pin in
         // By bytes: an accent that stands behind the prefix makes its last character another one.
         pin.key.utf8.starts(with: address.prefix.utf8)
           && key.map { $0.utf8.lexicographicallyPrecedes(pin.key.utf8) } ?? true

@@ -4,12 +4,14 @@ import TileStorage
 /// What a store says in XML of a bucket's objects and of uploads in parts.
 enum StoreAnswer {
   /// The objects of a list's page; nil where it is none.
-  static func page(_ xml: [UInt8]) -> [ObjectPin]? {
+  static func page(_ xml: [UInt8]) -> ObjectPage? {
     var objects: [ObjectPin] = []
+    var isLast = false
     var (key, etag, size, isSound, isEncoded) = ("", "", "", true, false)
     let isWhole = read(xml, root: "ListBucketResult") { path, text in
       switch path {
       // Those that do not encode keys do not say so.
+      case ["IsTruncated"]: isLast = text == "false"
       case ["EncodingType"]: isEncoded = text == "url"
       case ["Contents", "Key"]: key = text
       case ["Contents", "ETag"]: etag = text
@@ -25,7 +27,8 @@ enum StoreAnswer {
       }
     }
     guard isWhole, isSound else { return nil }
-    return isEncoded ? decoded(objects) : objects
+    guard isEncoded else { return ObjectPage(objects, isLast: isLast) }
+    return decoded(objects).map { ObjectPage($0, isLast: isLast) }
   }
 
   /// Keys as they come in URLs, of which some have a plus for a space.

@@ -10,7 +10,16 @@ package protocol ObjectWriting: Sendable {
   /// Removes the object; one that is not there is removed already.
   func remove(_ key: String) throws(ObjectFault)
 
-  /// The next objects behind that key in the order of their keys' bytes, at most 1,000; none where there are no more.
+  /// The next objects behind that key in the order of their keys' bytes, at most 1,000.
   /// - Parameter key: the first ones where nil.
-  func list(after key: String?) throws(ObjectFault) -> [ObjectPin]
+  func list(after key: String?) throws(ObjectFault) -> ObjectPage
+}
+
+/// A part of the list of a store's objects.
+package struct ObjectPage: Hashable, Sendable {
+  package let pins: [ObjectPin]
+  /// Whether the store says that there are no more behind these; without objects there are none in any case.
+  package let isLast: Bool
+
+  package init(_ pins: [ObjectPin], isLast: Bool) { (self.pins, self.isLast) = (pins, isLast) }
 }

@@ -110,10 +110,12 @@ class SmallStore:
 
             def list(self, query):
                 with store.lock:
-                    keys = sorted(key for key in store.objects if key.startswith(query.get("prefix", ""))
-                                  and key > query.get("start-after", ""))[:store.page]
+                    every = sorted(key for key in store.objects if key.startswith(query.get("prefix", ""))
+                                   and key > query.get("start-after", ""))
+                    keys = every[:store.page]
                     encodes = query.get("encoding-type") == "url"
                     found = "<EncodingType>url</EncodingType>" if encodes else ""
+                    found += f"<IsTruncated>{str(len(keys) < len(every)).lower()}</IsTruncated>"
                     found += "".join(
                         f"<Contents><Key>{urllib.parse.quote_plus(key, safe='/') if encodes else escape(key)}</Key><ETag>{escape(store.etag(store.objects[key]))}</ETag>"
                         f"<Size>{len(store.objects[key])}</Size></Contents>" for key in keys)
