@@ -20,6 +20,11 @@ extension Catalog {
     try entries("WHERE item = ? AND book IS NOT NULL AND pages IS NOT NULL", [.text(id.text)]).first
   }
 
+  /// Whether an image or a book has the id.
+  package func hasItem(_ id: ImageID) throws(StorageError) -> Bool {
+    try count("WHERE id = ? OR item = ? AND pages IS NOT NULL", [.text(id.text), .text(id.text)]) > 0
+  }
+
   /// Which page of its book an image is, counted from 1.
   package func number(ofPage id: ImageID, in book: ImageID) throws(StorageError) -> Int {
     try count(

@@ -37,8 +37,7 @@ extension UploadTiling {
         record.micronsPerPixel = copy.turn % 180 == 0 ? microns : microns?.reversed()
         return ArchiveWords(record, own: words, told: words)
       }
-      // Seen before it is told of.
-      if library.refresh() { _ = try? library.updateCatalog() }
+      try show(image)
       uploads.end(upload, .done, image: image)
     } catch {
       fail(upload, error, path: path)

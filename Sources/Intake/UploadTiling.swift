@@ -4,7 +4,7 @@ package import ImageLibrary
 import PyramidBuilding
 import Threads
 import TileRendering
-import TileStorage
+package import TileStorage
 package import Uploading
 
 /// Makes pictures of uploads, one at a time, on a thread of its own.
@@ -13,6 +13,7 @@ package final class UploadTiling: @unchecked Sendable {
   let uploads: Uploads
   let library: Library
   private let root: String
+  private let store: any ArchiveStore
   /// The unlocked private space of an identity.
   let space: @Sendable (String) -> SpaceLibrary?
   let stopping = Flag()
@@ -20,11 +21,15 @@ package final class UploadTiling: @unchecked Sendable {
   /// Cuts out what becomes an image of its own, for which there is time.
   let cutter = RenderCells(threads: 1, timeout: 120)
 
+  /// - Parameters:
+  ///   - root: the folder that has the uploads.
+  ///   - store: where their pictures go: that folder where it is nil.
   package init(
-    _ uploads: Uploads, library: Library, root: String,
+    _ uploads: Uploads, library: Library, root: String, store: (any ArchiveStore)? = nil,
     space: @escaping @Sendable (String) -> SpaceLibrary?
   ) {
     (self.uploads, self.library, self.root, self.space) = (uploads, library, root, space)
+    self.store = store ?? FolderStore(library: root)
   }
 
   package func start() { StartedThread.needed { self.run() } }
@@ -73,11 +78,22 @@ package final class UploadTiling: @unchecked Sendable {
         upload, SourceScan.Source(path: path, id: image),
         builder { [stopping] in stopping.isSet || upload.state.isCancelled })
       if uploads.limits.keepsSources { try keep(path, of: upload, image) }
-      // Seen before it is told of.
-      if library.refresh() { _ = try? library.updateCatalog() }
+      try show(image)
       uploads.end(upload, .done, image: image)
     } catch {
       fail(upload, error, path: path)
+    }
+  }
+
+  /// Has everybody find the picture: it is seen before it is told of.
+  func show(_ image: ImageID) throws(StorageError) {
+    try store.announce()
+    let latest = ContinuousClock.now + .seconds(10)
+    while !stopping.isSet, .now < latest {
+      if library.refresh() { _ = try? library.updateCatalog() }
+      // Of servers that share a catalog the one that writes finds it a moment later.
+      guard library.asksForImages, (try? library.catalog.hasItem(image)) != true else { return }
+      stopping.wait(upTo: 0.2)
     }
   }
 
@@ -114,6 +130,9 @@ package final class UploadTiling: @unchecked Sendable {
     _ upload: Upload, _ fault: Upload.Fault, _ reason: String, isTemporary: Bool, isOurs: Bool = false
   ) {
     if stopping.isSet, !upload.state.isCancelled { return uploads.postpone(upload, seconds: 0) }
+    if !isTemporary || upload.state.isCancelled, library.asksForImages, let image = upload.state.image {
+      try? library.catalog.release(image)
+    }
     if upload.state.isCancelled {
       return uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
     }
@@ -164,12 +183,12 @@ package final class UploadTiling: @unchecked Sendable {
   /// Half of the machine: who looks at pictures goes first.
   private let threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
 
-  /// - Parameter store: the library where it is nil.
+  /// - Parameter store: the library's where it is nil.
   func builder(
     into store: (any ArchiveStore)? = nil, _ isCancelled: @escaping @Sendable () -> Bool
   ) -> LibraryBuilder {
     var builder = LibraryBuilder(
-      store: store ?? FolderStore(library: root), options: BuildOptions(), jobs: threads,
+      store: store ?? self.store, options: BuildOptions(), jobs: threads,
       isCancelled: isCancelled)
     builder.imageTimeout = 120
     return builder
@@ -178,19 +197,22 @@ package final class UploadTiling: @unchecked Sendable {
   /// The file's name without its ending, in the folder that was asked for; with a number where the library has
   /// another picture of that name.
   func freeID(for upload: Upload) throws(StorageError) -> ImageID {
-    try freeID(for: upload) { id in
-      ["", ".szi", ".dzi", ".zip"].contains { access("\(root)/\(id)\($0)", F_OK) == 0 }
+    try freeID(for: upload) { (id) throws(StorageError) in
+      if library.asksForImages { return try !library.catalog.reserve(id) }
+      return ["", ".szi", ".dzi", ".zip"].contains { access("\(root)/\(id)\($0)", F_OK) == 0 }
     }
   }
 
-  func freeID(for upload: Upload, isTaken: (ImageID) -> Bool) throws(StorageError) -> ImageID {
+  func freeID(
+    for upload: Upload, isTaken: (ImageID) throws(StorageError) -> Bool
+  ) throws(StorageError) -> ImageID {
     let folder = upload.folder.isEmpty ? "" : upload.folder + "/"
     let stem = folder + UploadName.stem(upload.name)
     var (text, number) = (stem, 1)
     // What another one was begun as when the server ended has no archive yet, and comes again.
     let begun = Set(uploads.all.filter { $0.id != upload.id && !$0.hasEnded }.compactMap(\.state.image))
     while let id = ImageID(text) {
-      if !isTaken(id), !begun.contains(id) { return id }
+      if !begun.contains(id), try !isTaken(id) { return id }
       number += 1
       text = "\(stem)-\(number)"
     }

@@ -55,6 +55,36 @@ extension Catalog {
     return found
   }
 
+  // MARK: Adding
+
+  /// Where an upload's picture comes from: no builder's root is called so.
+  private static let upload = "upload:"
+
+  /// Takes an id for a picture that is about to be made: nobody else gets it, whichever of the servers asks. Only a server that
+  /// has an upload may, be it the writer or not any more: that an id is one row's is all the proof that it needs.
+  /// - Returns: false where an image, a book or another upload has it.
+  package func reserve(_ id: ImageID) throws(StorageError) -> Bool {
+    var isReserved = false
+    try read { (connection) throws(SQLError) in
+      isReserved = false
+      try connection.run(
+        "INSERT INTO origin (id, root, bytes, modified) SELECT ?1, ?2, 0, 0 WHERE NOT EXISTS "
+          + "(SELECT 1 FROM image WHERE id = ?1 OR item = ?1) AND NOT EXISTS (SELECT 1 FROM archive WHERE id = ?1) "
+          + "ON CONFLICT (id) DO NOTHING RETURNING id", [.text(id.text), .text(Self.upload)]
+      ) { _ in isReserved = true }
+    }
+    return isReserved
+  }
+
+  /// Gives back an id of which no picture has come.
+  package func release(_ id: ImageID) throws(StorageError) {
+    try read { (connection) throws(SQLError) in
+      try connection.run(
+        "DELETE FROM origin WHERE id = ?1 AND root = ?2 AND NOT EXISTS (SELECT 1 FROM image WHERE id = ?1 OR item = ?1)",
+        [.text(id.text), .text(Self.upload)])
+    }
+  }
+
   // MARK: Deleting
 
   /// Takes images out of the library until `restore`, together.

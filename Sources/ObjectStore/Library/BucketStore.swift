@@ -18,6 +18,8 @@ package final class BucketStore: ArchiveStore, OriginStore {
     var waiting: [@Sendable () -> Void] = []
     /// What was built by this store since the directory was read last.
     var fresh: [ImageID: BuildRecord] = [:]
+    /// Of them the last archive.
+    var sent: (id: ImageID, pin: ObjectPin)?
     /// When lines are sent again, at the earliest, before the end.
     var due = ContinuousClock.now + pause
 
@@ -33,7 +35,9 @@ package final class BucketStore: ArchiveStore, OriginStore {
 
   private let directory: ObjectDirectory
   private let writer: ObjectWriter
+  private let reading: any ObjectReading
   private let scratch: String
+  private let knowsAll: Bool
   private let state = Mutex(State())
   /// Held while the directory is written.
   private let announcing = Mutex<Void>(())
@@ -44,17 +48,22 @@ package final class BucketStore: ArchiveStore, OriginStore {
   /// Segments that who reads the library should not have to ask for.
   private static let most = 200
 
-  /// - Parameter scratch: a folder of this user's own, where archives lie until they are sent.
+  /// - Parameters:
+  ///   - scratch: a folder of this user's own, where archives lie until they are sent.
+  ///   - knowsAll: whether the directory is read. Who has another way to know which images there are has no memory for it,
+  ///     and finds here what it has built itself.
   package init(
-    _ address: ObjectAddress, _ settings: ObjectSettings, _ directory: ObjectDirectory, scratch: String
+    _ address: ObjectAddress, _ settings: ObjectSettings, _ directory: ObjectDirectory,
+    reading: any ObjectReading, scratch: String, knowsAll: Bool = true
   ) {
     writer = ObjectWriter(address, settings)
-    (self.directory, self.scratch) = (directory, scratch)
+    (self.directory, self.reading, self.scratch, self.knowsAll) = (directory, reading, scratch, knowsAll)
   }
 
   package func prepare() throws(StorageError) {
     try Self.makeOwn(scratch)
     _ = PartialFile.removeLeftovers(in: scratch)
+    guard knowsAll else { return }
     try directory.refresh()
     if directory.current.keys.count > Self.most { try directory.compact() }
   }
@@ -100,6 +109,22 @@ package final class BucketStore: ArchiveStore, OriginStore {
     }
   }
 
+  /// By a copy of the archive that was sent last: whatever else is there is built anew.
+  package func rewrite(
+    id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
+  ) throws(StorageError) -> Bool {
+    guard let (last, pin) = state.withLock({ $0.sent }), last == id else { return false }
+    let file = try directory.told("read \(id)") { () throws(ObjectFault) in try reading.copy(pin) }
+    let path = "\(scratch)/\(UUID())"
+    guard
+      try ArchiveWords.rewrite(archiveAt: "/proc/self/fd/\(file.descriptor)", into: path, as: id.name, words)
+    else { return false }
+    defer { unlink(path) }
+    let archive = try TileArchive(path: path)
+    try send(archive, archive.file?.descriptor ?? -1, as: id)
+    return true
+  }
+
   private func send(_ archive: TileArchive, _ descriptor: Int32, as id: ImageID) throws(StorageError) {
     guard let file = archive.file, let record = archive.buildRecord else {
       throw StorageError("write \(id)", "it is no archive of ours")
@@ -125,6 +150,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     let isDue = state.withLock { state in
       state.lines.append(Line(id: id, text: line))
       state.fresh[id] = record
+      state.sent = (id, pin)
       // One asks for all.
       guard state.sending.isEmpty, state.due < .now else { return false }
       state.due = .now + Self.rest
@@ -142,7 +168,8 @@ package final class BucketStore: ArchiveStore, OriginStore {
         return (state.lines, state.waiting)
       }
       do throws(StorageError) {
-        try directory.add(lines.map(\.text))
+        let texts = lines.map(\.text)
+        if knowsAll { try directory.add(texts) } else { try directory.append(texts) }
         state.withLock { ($0.due, $0.sending) = (.now + Self.pause, []) }
         return .success(waiting)
       } catch {

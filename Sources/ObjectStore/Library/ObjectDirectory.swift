@@ -151,8 +151,23 @@ package final class ObjectDirectory: Sendable {
       do throws(StorageError) {
         // Nobody's words are before what they change.
         _ = try read()
-        try put(DirectorySegment.bytes(lines), isWhole: false)
+        try put(DirectorySegment.bytes(lines), after: current.keys.max(), isWhole: false)
         _ = try read()
+        return .success(())
+      } catch { return .failure(error) }
+    }
+    try result.get()
+  }
+
+  /// The same for who does not read what is known, which may be very much: behind all that is there.
+  func append(_ lines: [[UInt8]]) throws(StorageError) {
+    guard !lines.isEmpty else { return }
+    let result: Result<Void, StorageError> = updating.withLock { _ in
+      do throws(StorageError) {
+        let listed = try told("list the library's directory") { () throws(ObjectFault) in
+          try list.all(atMost: 1_000_000)
+        }
+        try put(DirectorySegment.bytes(lines), after: listed.map(\.key).max(), isWhole: false)
         return .success(())
       } catch { return .failure(error) }
     }
@@ -177,7 +192,7 @@ package final class ObjectDirectory: Sendable {
           lines.append(line)
           if let root = known.origins[id] { lines.append(DirectoryLine.text(origin: id, root)) }
         }
-        try put(DirectorySegment.bytes(lines), isWhole: true)
+        try put(DirectorySegment.bytes(lines), after: current.keys.max(), isWhole: true)
         for key in known.keys {
           try told("remove \(key)") { () throws(ObjectFault) in try writing.remove(key) }
         }
@@ -195,8 +210,8 @@ package final class ObjectDirectory: Sendable {
     return DirectoryLine.text(image: id, record, build: build, words: words)
   }
 
-  private func put(_ bytes: [UInt8], isWhole: Bool) throws(StorageError) {
-    let known = current.keys.max().map {
+  private func put(_ bytes: [UInt8], after known: String?, isWhole: Bool) throws(StorageError) {
+    let known = known.map {
       String($0.dropFirst(address.prefix.count + DirectorySegment.folder.count))
     }
     let key = address.prefix + DirectorySegment.folder + DirectorySegment.name(after: known, isWhole: isWhole)

@@ -139,6 +139,12 @@ package final class ObjectLibrary: Sendable {
   package func store() -> BucketStore {
     let folder = NSTemporaryDirectory()
     let scratch = (folder.hasSuffix("/") ? folder : folder + "/") + "ziggurat-\(geteuid())"
-    return BucketStore(address, settings, directory, scratch: scratch)
+    return BucketStore(address, settings, directory, reading: client, scratch: scratch)
+  }
+
+  /// For a server that shares a catalog, which tells it what there is.
+  /// - Parameter scratch: a folder of its own, where archives lie until they are sent.
+  package func storeOfUploads(scratch: String) -> BucketStore {
+    BucketStore(address, settings, directory, reading: client, scratch: scratch, knowsAll: false)
   }
 }

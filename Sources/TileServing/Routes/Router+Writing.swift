@@ -20,12 +20,14 @@ extension Router {
   }
 
   /// What changes the library goes to the server that writes, of those that share a catalog.
-  private func elsewhere(_ request: APIRequest) -> Response? {
+  func elsewhere(_ request: APIRequest) -> Response? {
     let catalog = site.library.catalog
     guard site.access.isWritable, site.library.asksForImages, !catalog.isWriter else { return nil }
     switch request {
-    case .image, .deleted, .restore: break
-    case .images, .uploads, .upload, .events, .qrCode, .session, .nothing: return nil
+    case .image, .deleted, .restore, .uploads, .events: break
+    // What came before another server began to write ends here.
+    case .upload(let id): if let id, site.uploads?.upload(path.text(id)) != nil { return nil }
+    case .images, .qrCode, .session, .nothing: return nil
     }
     let url = catalog.writerURL
     guard !url.isEmpty, let path = String(validating: self.request.rawPath, as: UTF8.self),

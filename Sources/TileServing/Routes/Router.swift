@@ -72,9 +72,10 @@ struct Router {
     return switch request {
     case .images: .now(list())
     case .image(let image): answer(image)
-    case .uploads: .now(uploads())
-    case .upload(let id): .now(upload(id.map(path.text)))
-    case .events: .now(events())
+    // Of uploads the server tells that has them.
+    case .uploads: .now(elsewhere(request)?.madePrivate ?? uploads())
+    case .upload(let id): .now(elsewhere(request)?.madePrivate ?? upload(id.map(path.text)))
+    case .events: .now(elsewhere(request)?.madePrivate ?? events())
     case .qrCode: .now(qrCode())
     case .deleted where site.access.isWritable: .now(deleted())
     case .deleted, .restore, .session, .nothing:

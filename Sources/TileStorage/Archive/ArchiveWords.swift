@@ -29,11 +29,13 @@ package struct ArchiveWords: Sendable {
   /// Writes an archive anew, tiles as they are, with other words; it takes the old one's place once it is whole.
   ///
   /// - Parameters:
+  ///   - destination: where it is written instead; the old one stays then.
   ///   - name: of its root folder.
   ///   - words: what it says, by its record and what its picture says itself.
   /// - Returns: false where the archive is none of ours or not whole: nothing is written.
   package static func rewrite(
-    archiveAt path: String, as name: String, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
+    archiveAt path: String, into destination: String? = nil, as name: String,
+    _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
   ) throws(StorageError) -> Bool {
     let archive = try TileArchive(path: path)
     guard let record = archive.buildRecord, archive.file != nil, archive.visibleFault == nil,
@@ -55,7 +57,7 @@ package struct ArchiveWords: Sendable {
     tiles.sort { $0.bytes.baseAddress! < $1.bytes.baseAddress! }
     others.sort { $0.bytes.baseAddress! < $1.bytes.baseAddress! }
     let writer = try SZIWriter(
-      destination: path, name: name, pyramid: archive.pyramid, format: archive.format)
+      destination: destination ?? path, name: name, pyramid: archive.pyramid, format: archive.format)
     defer { writer.abandon() }
     for tile in tiles { try writer.append(tile: tile.number, tile.bytes, crc: tile.crc) }
     for other in others { try writer.append(other.name, Array(other.bytes)) }

@@ -87,8 +87,8 @@ enum ServeCommand: Command {
     guard let log = AccessLog.Style(rawValue: logName) else {
       throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
     }
-    // Archives of a store are built where it is written.
-    let takesUploads = try arguments.flag("writable") && !ObjectLibrary.isMeant(by: folder)
+    let uploadFolder = arguments.string("upload-folder") ?? (ObjectLibrary.isMeant(by: folder) ? nil : folder)
+    let takesUploads = try arguments.flag("writable") && uploadFolder != nil
     if let code = ProgramCells.start(takesUncommon: build != nil, builds: build != nil || takesUploads) {
       return code
     }
@@ -142,10 +142,11 @@ enum ServeCommand: Command {
     let library: Library
     let site: Site
     let uploads: Uploads?
+    let bucket: ObjectLibrary?
     do {
-      library = try ServedLibrary.open(
+      (library, bucket) = try ServedLibrary.open(
         folder, space, openLimit: openLimit, storeMemory: storeMemory, arguments)
-      uploads = try uploadLimits.map { try Uploads(library: folder, limits: $0) }
+      uploads = try uploadLimits.map { try Uploads(library: uploadFolder ?? folder, limits: $0) }
       site = try Site(
         library: library, publicFolder: viewer, baseURL: base,
         rendering: rendering, viewportSide: viewportSide, gate: gate, access: access,
@@ -181,7 +182,12 @@ enum ServeCommand: Command {
         Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
       }
     }
-    let tiling = uploads.map { UploadTiling($0, library: library, root: folder, space: site.space) }
+    let tiling = uploads.map { uploads in
+      let root = uploadFolder ?? folder
+      return UploadTiling(
+        uploads, library: library, root: root, store: bucket?.storeOfUploads(scratch: "\(root)/archives"),
+        space: site.space)
+    }
     tiling?.start()
     StartedThread.needed {
       var seconds = 0
@@ -217,7 +223,8 @@ enum ServeCommand: Command {
       // Among lines for programs stands none for people.
       let isForPeople = log != .json || places.logFile != nil
       ServeStart.tell(
-        library, folder, takesUploads: uploads != nil, viewer: viewer, tellsCount: isForPeople)
+        library, folder, uploads: uploads == nil ? nil : uploadFolder ?? folder, viewer: viewer,
+        tellsCount: isForPeople)
     }
     while signals.wait() == .renew {
       access.audit?.reopen()

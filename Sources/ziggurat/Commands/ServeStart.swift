@@ -7,21 +7,21 @@ import ImageLibrary
 enum ServeStart {
   /// - Parameters:
   ///   - folder: as it was given.
-  ///   - takesUploads: so that nothing yet is as it should be.
+  ///   - uploads: where uploads go, so that nothing yet is as it should be; nil where none are taken.
   ///   - viewer: the folder of the viewer's files.
   ///   - tellsCount: where nobody takes each line for one of the log.
   static func tell(
-    _ library: Library, _ folder: String, takesUploads: Bool, viewer: String?, tellsCount: Bool
+    _ library: Library, _ folder: String, uploads: String?, viewer: String?, tellsCount: Bool
   ) {
     // What servers share comes and goes, and is not counted yet.
     let count = library.asksForImages ? (try? library.catalog.count()) ?? 0 : library.count
-    if count == 0, !takesUploads, !library.asksForImages { Output.note(nothing(in: folder)) }
-    if takesUploads, access(folder, W_OK) != 0 {
+    if count == 0, uploads == nil, !library.asksForImages { Output.note(nothing(in: folder)) }
+    if let uploads, access(uploads, W_OK) != 0 {
       let reason = StorageError("", errno: errno).reason
-      Output.note("\(Output.oneLine(folder)) cannot be written: \(reason); changes and uploads will fail")
+      Output.note("\(Output.oneLine(uploads)) cannot be written: \(reason); changes and uploads will fail")
     }
     let noPage = "the viewer's files are not beside the program: there is no page at / without --public DIR"
-    if tellsCount, count > 0 || takesUploads {
+    if tellsCount, count > 0 || uploads != nil {
       let page = viewer.map { "the page is from \($0)" } ?? noPage
       Output.note("serving \(Output.count(count, "image")) of \(Output.oneLine(folder)); \(page)")
     } else if viewer == nil {

@@ -1,5 +1,6 @@
 import Catalog
 import Files
+import Glibc
 import ImageLibrary
 import Intake
 import ObjectStore
@@ -22,25 +23,27 @@ enum ServedLibrary {
   /// What cannot be read is told now.
   static func open(
     _ place: String, _ space: PrivateSpace?, openLimit: Int, storeMemory: Int, _ arguments: Arguments
-  ) throws(StorageError) -> Library {
+  ) throws(StorageError) -> (library: Library, bucket: ObjectLibrary?) {
     let ownURL = arguments.string("own-url") ?? ""
     let catalog = try arguments.string("catalog").map { (address) throws(StorageError) in
       try Catalog(postgreSQL: address, ownURL: ownURL.hasSuffix("/") ? String(ownURL.dropLast()) : ownURL)
     }
     if let space {
-      return try Library(SpaceSource(space: space), name: "private space", openLimit: openLimit)
+      return (try Library(SpaceSource(space: space), name: "private space", openLimit: openLimit), nil)
     }
     // A server asks again by itself.
     if let bucket = try ObjectLibrary.named(place, memoryLimit: storeMemory, tries: 2) {
       let name = bucket.address.description
-      guard let catalog else { return try Library(ObjectSource(bucket), name: name, openLimit: openLimit) }
-      return try Library(ObjectRows(bucket), name: name, openLimit: openLimit, catalog: catalog)
+      guard let catalog else {
+        return (try Library(ObjectSource(bucket), name: name, openLimit: openLimit), bucket)
+      }
+      return (try Library(ObjectRows(bucket), name: name, openLimit: openLimit, catalog: catalog), bucket)
     }
     if let archive = SingleArchive(path: place) {
       _ = try archive.images().first?.open()
-      return try Library(archive, name: place, openLimit: openLimit)
+      return (try Library(archive, name: place, openLimit: openLimit), nil)
     }
-    return try Library(root: place, openLimit: openLimit, watches: true, catalog: catalog)
+    return (try Library(root: place, openLimit: openLimit, watches: true, catalog: catalog), nil)
   }
 
   /// Refuses what goes with folders alone.
@@ -52,6 +55,19 @@ enum ServedLibrary {
       throw UsageError(
         "'\(place)' \(what), which is not \(arguments.spelled("writable")); a library's folder is, and one with --catalog"
       )
+    }
+    if let uploads = arguments.string("upload-folder") {
+      guard isShared else {
+        throw UsageError(
+          "--upload-folder is for a library in an object store; a folder has its uploads in itself")
+      }
+      var status = stat()
+      guard stat(uploads, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        throw UsageError("--upload-folder: there is no folder '\(uploads)'")
+      }
+      if try arguments.flag("keep-sources") {
+        throw UsageError("--keep-sources is for a library's folder: a store has archives alone")
+      }
     }
     if let address = arguments.string("catalog") {
       guard Catalog.isPostgreSQL(address) else {

@@ -5,6 +5,11 @@ import Uploading
 enum UploadOptions {
   static let options = [
     Option("uploads", "yes", help: "with --writable: take uploads: yes or no"),
+    Option(
+      "upload-folder", "DIR", needs: "writable",
+      help:
+        "of a library in an object store: a folder of this server alone, where uploads are until they are its images"
+    ),
     Option("upload-size", "4096", needs: "writable", help: "MB of one uploaded file"),
     Option(
       "upload-pixels", "2000", needs: "writable",

@@ -1,0 +1,156 @@
+"""Uploads into a library in an object store that servers share: whoever is asked, the one that writes takes them."""
+
+import contextlib
+import http.client
+import json
+import signal
+import threading
+from base64 import b64encode
+from urllib.parse import quote, urlsplit
+
+from harness import Server, photo, run
+from test_shared_catalog import SharedCatalogTest
+
+TOKEN = "a-token-for-these-tests"
+
+
+class SharedUploads(SharedCatalogTest):
+    def setUp(self):
+        super().setUp()
+        (self.base / "token").write_text(TOKEN + "\n")
+        self.servers = {}
+        self.migrated()
+
+    def server(self, number):
+        name = f"server-{number}.example"
+        (self.base / name).mkdir(exist_ok=True)
+        self.servers[name] = Server(
+            self.bucket, "--catalog", self.database.address, "--writable", "--token-file", self.base / "token", "--own-url",
+            f"http://{name}/", "--upload-folder", self.base / name)
+        return self.servers[name]
+
+    @contextlib.contextmanager
+    def writable(self, count):
+        with contextlib.ExitStack() as stack:
+            yield [stack.enter_context(self.server(number)) for number in range(count)]
+
+    @contextlib.contextmanager
+    def killed(self, server):
+        """A server that comes to its end where this does."""
+        yield server
+        server.stop(signal.SIGKILL)
+
+    def ask(self, server, method, path, body=None, **headers):
+        """One request, sent on where the answer says so: status, body, headers and who answered."""
+        for _ in range(2):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            connection.request(method, path, body, {name.replace("_", "-"): text for name, text in headers.items()} | {"Authorization": f"Bearer {TOKEN}"})
+            answer = connection.getresponse()
+            told = answer.read()
+            connection.close()
+            if answer.status != 307:
+                break
+            self.assertEqual(answer.headers["Cache-Control"], "private, no-store", path)
+            server = self.servers[urlsplit(answer.headers["Location"]).netloc]
+        return answer.status, told, answer.headers, server
+
+    def begin(self, server, picture, name, folder=""):
+        """An upload without its bytes; its path."""
+        words = ",".join(f"{key} {b64encode(text.encode()).decode()}" for key, text in (("filename", name), ("folder", folder)))
+        status, told, headers, _ = self.ask(
+            server, "POST", "/api/uploads", None, Tus_Resumable="1.0.0", Upload_Length=str(picture.stat().st_size), Upload_Metadata=words)
+        self.assertEqual(status, 201, told)
+        return urlsplit(headers["Location"]).path
+
+    def send(self, server, path, picture, offset=0):
+        status, told, headers, _ = self.ask(
+            server, "PATCH", path, picture.read_bytes()[offset:], Tus_Resumable="1.0.0", Upload_Offset=str(offset), Content_Type="application/offset+octet-stream")
+        self.assertEqual(status, 204, told)
+
+    def upload(self, server, picture, name, folder=""):
+        path = self.begin(server, picture, name, folder)
+        self.send(server, path, picture)
+        return path
+
+    def end(self, server, path):
+        """What became of an upload."""
+        found = lambda: json.loads(self.ask(server, "GET", path)[1])
+        self.eventually(lambda: found()["stage"] in ("done", "failed"), True)
+        return found()
+
+    def test_whoever_is_asked_the_picture_is_everybodys(self):
+        pictures = [photo(self.base / f"{number}.png", 300 + number, 200) for number in range(4)]
+        with self.writable(3) as servers:
+            for number, server in enumerate(servers):
+                told = self.end(server, self.upload(server, pictures[number], "harbour.png", "trip"))
+                self.assertEqual((told["stage"], told["image"]), ("done", "trip/harbour" + (f"-{number + 1}" if number else "")))
+                for each in servers:
+                    self.eventually(lambda: each.get(f"/api/images/{quote(told['image'], safe='')}").status, 200)
+            # The same once more is the picture that is there.
+            told = self.end(servers[0], self.upload(servers[1], pictures[1], "other.png"))
+            self.assertEqual((told["image"], told["duplicate"]), ("trip/harbour-2", True))
+            # A part of one becomes one, with its words.
+            status = self.ask(servers[1], "PATCH", "/api/images/trip%2Fharbour", json.dumps({"title": "Quay"}))[0]
+            self.assertEqual(status, 200)
+            region = {"region": {"x": 10, "y": 20, "width": 100, "height": 50}}
+            status, told, headers, _ = self.ask(servers[2], "POST", "/api/images/trip%2Fharbour/copies", json.dumps(region))
+            self.assertEqual(status, 202, told)
+            self.assertEqual(self.end(servers[0], urlsplit(headers["Location"]).path)["image"], "trip/harbour-crop")
+            for each in servers:
+                self.eventually(lambda: [json.loads(each.get("/api/images/trip%2Fharbour-crop").body).get(key) for key in ("width", "height", "title")],
+                                [100, 50, "Quay"])
+            # What only begins like a picture fails, and leaves its name to the next.
+            (self.base / "no.png").write_bytes(pictures[3].read_bytes()[:100] + bytes(1000))
+            self.assertEqual(self.end(servers[0], self.upload(servers[0], self.base / "no.png", "sky.png"))["stage"], "failed")
+            self.assertEqual(self.end(servers[0], self.upload(servers[0], pictures[3], "sky.png"))["image"], "sky")
+        self.assertEqual(run("verify", self.bucket).returncode, 0)
+        # Nothing of it stays on any server.
+        for name in self.servers:
+            self.assertEqual(list((self.base / name / "archives").iterdir()), [])
+
+    def test_many_of_one_name_at_once_are_as_many_pictures(self):
+        pictures = [photo(self.base / f"{number}.png", 100 + number, 90) for number in range(12)]
+        with self.writable(3) as servers:
+            paths = [None] * len(pictures)
+
+            def one(number):
+                paths[number] = self.upload(servers[number % 3], pictures[number], "same.png")
+
+            threads = [threading.Thread(target=one, args=(number,)) for number in range(len(pictures))]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            images = [self.end(servers[0], path)["image"] for path in paths]
+            self.assertEqual(sorted(images), sorted(f"same-{number}" if number > 1 else "same" for number in range(1, 13)))
+            for number, image in enumerate(images):
+                self.eventually(lambda: json.loads(servers[1].get(f"/api/images/{image}").body).get("width"), 100 + number)
+
+    def test_what_a_killed_server_had_begun_it_ends_and_an_interrupted_upload_goes_on(self):
+        pictures = [photo(self.base / f"{number}.png", 900 + number, 700) for number in range(2)]
+        with self.killed(self.server(0)) as server:
+            half = self.begin(server, pictures[0], "half.png")
+            status, _, headers, _ = self.ask(server, "PATCH", half, pictures[0].read_bytes()[:1000], Tus_Resumable="1.0.0", Upload_Offset="0",
+                                             Content_Type="application/offset+octet-stream")
+            self.assertEqual((status, headers["Upload-Offset"]), (204, "1000"))
+            whole = self.upload(server, pictures[1], "whole.png")
+        # Whoever was killed is taken for alive for three seconds.
+        with self.server(0) as server:
+            self.eventually(lambda: self.ask(server, "HEAD", half, Tus_Resumable="1.0.0")[0], 200)
+            self.send(server, half, pictures[0], 1000)
+            self.assertEqual(self.end(server, half)["image"], "half")
+            self.assertEqual(self.end(server, whole)["image"], "whole")
+            for name, width in (("half", 900), ("whole", 901)):
+                self.eventually(lambda: json.loads(server.get(f"/api/images/{name}").body).get("width"), width)
+
+    def test_wrong_uses(self):
+        for words, told in (
+                (("serve", self.bucket, "--upload-folder", self.base), "has no meaning without --writable"),
+                (("serve", self.bucket, "--writable", "--upload-folder", self.base), "one with --catalog"),
+                (("serve", self.base, "--writable", "--upload-folder", self.base), "a folder has its uploads in itself"),
+                (("serve", self.bucket, "--catalog", self.database.address, "--writable", "--upload-folder", self.base / "none"), "there is no folder"),
+                (("serve", self.bucket, "--catalog", self.database.address, "--writable", "--upload-folder", self.base, "--keep-sources"),
+                 "a store has archives alone")):
+            result = run(*words)
+            self.assertEqual(result.returncode, 2, words)
+            self.assertIn(told, result.stderr)
