@@ -87,7 +87,7 @@ enum ServeCommand: Command {
     guard let log = AccessLog.Style(rawValue: logName) else {
       throw UsageError("\(arguments.spelled("log")) is '\(logName)'; it takes text, json or none")
     }
-    let uploadFolder = arguments.string("upload-folder") ?? (ObjectLibrary.isMeant(by: folder) ? nil : folder)
+    let uploadFolder = UploadOptions.folder(folder, arguments)
     let takesUploads = try arguments.flag("writable") && uploadFolder != nil
     if let code = ProgramCells.start(takesUncommon: build != nil, builds: build != nil || takesUploads) {
       return code
@@ -182,11 +182,9 @@ enum ServeCommand: Command {
         Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
       }
     }
-    let tiling = uploads.map { uploads in
-      let root = uploadFolder ?? folder
-      return UploadTiling(
-        uploads, library: library, root: root, store: bucket?.storeOfUploads(scratch: "\(root)/archives"),
-        space: site.space)
+    let tiling = uploads.map { [root = uploadFolder ?? folder] uploads in
+      let store = bucket?.storeOfUploads(scratch: "\(root)/archives")
+      return UploadTiling(uploads, library: library, root: root, store: store, space: site.space)
     }
     tiling?.start()
     StartedThread.needed {

@@ -1,3 +1,4 @@
+import ObjectStore
 import TileStorage
 import Uploading
 
@@ -29,6 +30,11 @@ enum UploadOptions {
       "keep-sources", needs: "writable",
       help: "keep uploaded files beside their archives, for who may write to download"),
   ]
+
+  /// Where they are received; nil where they cannot be.
+  static func folder(_ library: String, _ arguments: Arguments) -> String? {
+    arguments.string("upload-folder") ?? (ObjectLibrary.isMeant(by: library) ? nil : library)
+  }
 
   /// Nil where none are taken.
   static func read(_ arguments: Arguments) throws(UsageError) -> UploadLimits? {
