@@ -23,6 +23,12 @@ enum LexemeText {
   /// Every word begins one of the image's; the parts of one stand side by side. Nil where nothing can be found.
   /// - Parameter scope: of a book's pages what is said of the book does not count.
   static func query(_ search: SearchWords, in scope: ListScope = .items) -> String? {
+    let queries = queries(search, in: scope)
+    return queries.isEmpty ? nil : queries.joined(separator: " & ")
+  }
+
+  /// The same, a query for each word; none where nothing can be found.
+  static func queries(_ search: SearchWords, in scope: ListScope = .items) -> [String] {
     let weight = if case .book = scope { "A" } else { "" }
     let conditions = search.words.compactMap { word -> String? in
       let parts = words(word)
@@ -30,8 +36,7 @@ enum LexemeText {
       let phrase = parts.dropLast().map { "'\($0)'\(weight.isEmpty ? "" : ":A") <-> " }.joined()
       return "(\(phrase)'\(last)':*\(weight))"
     }
-    return conditions.isEmpty || conditions.count < search.words.count
-      ? nil : conditions.joined(separator: " & ")
+    return conditions.count < search.words.count ? [] : conditions
   }
 
   /// Nothing but letters, digits and marks, without accents and in lower case.

@@ -14,7 +14,7 @@ extension PostgreSQLConnection {
     }
   }
 
-  /// Found so often, images are met soon on the way through all that is listed, and are no longer counted.
+  /// Found so often, images are no longer counted.
   static let most = 10_000
   /// Rows of the sample that tells how often words are found, where there are so many more.
   private static let sampled = 10_000
@@ -24,46 +24,82 @@ extension PostgreSQLConnection {
   private static let window = 20_000
 
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
-    guard let query = LexemeText.query(words).map(SQLValue.text) else { return FoundRows() }
-    // An index of lexemes tells all rows or none, and of what is found often that takes long.
-    if let sample = try Sample(query, of: Self.sampled, self), sample.found >= Self.often,
-      sample.estimate > Self.often * Self.most / 100
-    {
-      let isNear = try sample.estimate(behind: start, within: Self.window, self) >= 2 * limit
-      if isNear, let page = try walked(query, start, limit) { return FoundRows(page: page, total: Self.most) }
-    } else if let found = try sorted(query, start, limit) {
-      return found
+    let each = LexemeText.queries(words)
+    guard !each.isEmpty else { return FoundRows() }
+    guard let sample = try Sample(each, of: Self.sampled, self) else {
+      return try sortedOrFirst(Search(asked: each, looked: []), start, limit)
     }
-    return try first(query, start, limit)
+    // An index of lexemes tells all rows or none, and of what is found often that takes long.
+    guard sample.estimate(sample.found) > Self.often * Self.most / 100, sample.found >= Self.often else {
+      return try sortedOrFirst(sample.search, start, limit)
+    }
+    let isNear = try sample.estimate(behind: start, within: Self.window, self) >= 2 * limit
+    if isNear, let page = try walked(Search(asked: each, looked: []), start, limit) {
+      return FoundRows(page: page, total: Self.most)
+    }
+    let isCounted = sample.single < Self.often
+    return try first(sample.search, start, limit, counts: isCounted)
+  }
+
+  /// What an index of lexemes is asked for, and what is looked at of those that it tells.
+  private struct Search {
+    let asked, looked: [String]
+
+    var all: String { (asked + looked).joined(separator: " & ") }
+
+    /// Of a row whose words are in that column.
+    func condition(_ column: String = "words") -> String {
+      "\(column) @@ CAST(?1 AS tsquery) AND (\(column) @@ CAST(?2 AS tsquery)) IS NOT FALSE"
+    }
+
+    var values: [SQLValue] {
+      // What is there no more of is no condition.
+      [
+        .text(asked.joined(separator: " & ")),
+        looked.isEmpty ? .null : .text(looked.joined(separator: " & ")),
+      ]
+    }
   }
 
   /// How often words are found, by the same pages of the table each time, which stay in memory.
   private struct Sample {
-    private let query: SQLValue
-    private let rows: Int
     private let share: Double
-    let found: Int
+    /// Rows that have all words, and those of them that are no book's pages.
+    private(set) var found = 0
+    private(set) var single = 0
+    /// The seldom ones are asked for, and what is far more often is looked for in what has those.
+    let search: Search
 
     /// Nil of a table that is not much larger.
-    init?(_ query: SQLValue, of rows: Int, _ connection: PostgreSQLConnection) throws(SQLError) {
+    init?(_ queries: [String], of rows: Int, _ connection: PostgreSQLConnection) throws(SQLError) {
       var all = 0.0
       try connection.run("SELECT reltuples FROM pg_class WHERE oid = to_regclass('searched')") {
         all = $0.real(0)
       }
       guard all > Double(5 * rows) else { return nil }
-      (self.query, self.rows, share) = (query, rows, Double(rows) / all)
-      var found = 0
+      share = Double(rows) / all
+      let places = queries.indices.map { "words @@ CAST(?\($0 + 2) AS tsquery)" }
+      let together = places.joined(separator: " AND ")
+      var counts: [Int] = []
       try connection.run(
-        "SELECT count(*) FROM searched TABLESAMPLE SYSTEM (?2) REPEATABLE (0) WHERE words @@ CAST(?1 AS tsquery)",
-        [query, .real(100 * share)]
-      ) { found = $0.integer(0) }
-      self.found = found
+        "SELECT count(*) FILTER (WHERE \(together)), count(*) FILTER (WHERE \(together) AND cover IS NULL), "
+          + places.map { "count(*) FILTER (WHERE \($0))" }.joined(separator: ", ")
+          + " FROM searched TABLESAMPLE SYSTEM (?1) REPEATABLE (0)",
+        [.real(100 * share)] + queries.map { .text($0) }
+      ) { row in counts = (0..<Int32(queries.count + 2)).map { row.integer($0) } }
+      guard counts.count == queries.count + 2 else { return nil }
+      (found, single) = (counts[0], counts[1])
+      let ranked = zip(queries, counts[2...]).sorted { $0.1 < $1.1 }
+      // To look at a row takes ten times as long as to find it in the index.
+      let most = max(rows / 200, 10 * ranked[0].1)
+      let asked = ranked.filter { $0.1 <= most }.map(\.0)
+      search = Search(asked: asked, looked: ranked.map(\.0).filter { !asked.contains($0) })
     }
 
-    /// Rows of the table.
-    var estimate: Int { Int(Double(found) / share) }
+    /// Rows of the table, by rows of the sample.
+    func estimate(_ count: Int) -> Int { Int(Double(count) / share) }
 
-    /// The same among so many rows of the list that come next.
+    /// Rows that have all words among so many of the list that come next.
     func estimate(
       behind start: [SQLValue], within count: Int, _ connection: PostgreSQLConnection
     ) throws(SQLError) -> Int {
@@ -72,70 +108,84 @@ extension PostgreSQLConnection {
         "WITH near AS (SELECT words FROM searched TABLESAMPLE SYSTEM (?2) REPEATABLE (0) "
           + "WHERE shelf IS NOT NULL AND (shelf, id) > (?3, ?4) ORDER BY shelf, id LIMIT ?5) "
           + "SELECT count(*) FROM near WHERE words @@ CAST(?1 AS tsquery)",
-        [query, .real(100 * share)] + start + [.integer(Int(Double(count) * share))]
+        [.text(search.all), .real(100 * share)] + start + [.integer(Int(Double(count) * share))]
       ) { found = $0.integer(0) }
-      return Int(Double(found) / share)
+      return estimate(found)
     }
   }
 
+  private func sortedOrFirst(
+    _ search: Search, _ start: [SQLValue], _ limit: Int
+  ) throws(SQLError) -> FoundRows {
+    if let found = try sorted(search, start, limit) { return found }
+    return try first(search, start, limit)
+  }
+
   /// All that is found, put in order and counted.
-  /// - Returns: nil where there are more than are counted, pages of books as well.
+  /// - Returns: nil where there are very many, pages of books as well.
   private func sorted(
-    _ query: SQLValue, _ start: [SQLValue], _ limit: Int
+    _ search: Search, _ start: [SQLValue], _ limit: Int
   ) throws(SQLError) -> FoundRows? {
     // A page of a book is found as its cover. What is none needs no second look.
     let hits =
-      "WITH hit AS MATERIALIZED (SELECT number, cover, shelf, id FROM searched WHERE words @@ CAST(?1 AS tsquery) "
-      + "LIMIT CAST(?2 AS bigint)), "
+      "WITH hit AS MATERIALIZED (SELECT number, cover, shelf, id FROM searched WHERE \(search.condition()) "
+      + "LIMIT CAST(?3 AS bigint)), "
       + "item AS MATERIALIZED (SELECT number, shelf, id FROM hit WHERE cover IS NULL AND shelf IS NOT NULL UNION ALL "
       + "SELECT number, shelf, id FROM searched WHERE number IN (SELECT cover FROM hit WHERE cover IS NOT NULL)) "
     var result = FoundRows()
     var count = 0
-    func take(_ row: any SQLRow) { (result.total, count) = (row.integer(1), row.integer(2)) }
+    func take(_ row: any SQLRow) {
+      (result.total, count) = (min(row.integer(1), Self.most), row.integer(2))
+    }
     let counts = "(SELECT count(*) FROM item), (SELECT count(*) FROM hit)"
-    let values = [query, .integer(Self.most + 1)]
+    // More than are counted, so that the sample's error costs no second look.
+    let most = 2 * Self.most
+    let values = search.values + [.integer(most + 1)]
     try run(
-      hits + "SELECT number, \(counts) FROM item WHERE (shelf, id) > (?3, ?4) ORDER BY shelf, id LIMIT ?5",
+      hits + "SELECT number, \(counts) FROM item WHERE (shelf, id) > (?4, ?5) ORDER BY shelf, id LIMIT ?6",
       values + start + [.integer(limit)]
     ) {
       result.page.append($0.integer(0))
       take($0)
     }
     if result.page.isEmpty { try run(hits + "SELECT 0, \(counts)", values, take) }
-    return count > Self.most ? nil : result
+    return count > most ? nil : result
   }
 
-  /// The first of all that is found: each is looked at once, none kept that is not among them, and `most` are counted.
+  /// The first of all that is found: each is looked at once, and none kept that is not among them.
+  /// - Parameter counts: whether `most` may be more than there are.
   private func first(
-    _ query: SQLValue, _ start: [SQLValue], _ limit: Int
+    _ search: Search, _ start: [SQLValue], _ limit: Int, counts: Bool = true
   ) throws(SQLError) -> FoundRows {
     // "OFFSET 0" has the index of words asked first. By the index of what is listed, which PostgreSQL would take for the
     // order's sake, the first may be far away.
     let own =
-      "SELECT number, shelf, id FROM (SELECT number, shelf, id FROM searched WHERE words @@ CAST(?1 AS tsquery) "
-      + "AND shelf IS NOT NULL AND (shelf, id) > (?2, ?3) OFFSET 0) AS own ORDER BY shelf, id LIMIT ?4"
+      "SELECT number, shelf, id FROM (SELECT number, shelf, id FROM searched WHERE \(search.condition()) "
+      + "AND shelf IS NOT NULL AND (shelf, id) > (?3, ?4) OFFSET 0) AS own ORDER BY shelf, id LIMIT ?5"
     let covers =
       "SELECT number, shelf, id FROM searched WHERE number IN "
-      + "(SELECT cover FROM searched WHERE words @@ CAST(?1 AS tsquery) AND cover IS NOT NULL) "
-      + "AND (shelf, id) > (?2, ?3) ORDER BY shelf, id LIMIT ?4"
-    var result = FoundRows()
+      + "(SELECT cover FROM searched WHERE \(search.condition()) AND cover IS NOT NULL) "
+      + "AND (shelf, id) > (?3, ?4) ORDER BY shelf, id LIMIT ?5"
+    var result = FoundRows(page: [], total: Self.most)
     try run(
-      "SELECT number FROM ((\(own)) UNION (\(covers))) AS item ORDER BY shelf, id LIMIT ?4",
-      [query] + start + [.integer(limit)]
+      "SELECT number FROM ((\(own)) UNION (\(covers))) AS item ORDER BY shelf, id LIMIT ?5",
+      search.values + start + [.integer(limit)]
     ) { result.page.append($0.integer(0)) }
+    guard counts else { return result }
     let single =
-      "SELECT number FROM searched WHERE words @@ CAST(?1 AS tsquery) AND cover IS NULL AND shelf IS NOT NULL "
-      + "LIMIT CAST(?2 AS bigint)"
-    let books = "SELECT DISTINCT cover FROM searched WHERE words @@ CAST(?1 AS tsquery) AND cover IS NOT NULL"
-    try run("SELECT count(*) FROM ((\(single)) UNION ALL (\(books))) AS item", [query, .integer(Self.most)]) {
-      result.total = min($0.integer(0), Self.most)
-    }
+      "SELECT number FROM searched WHERE \(search.condition()) AND cover IS NULL AND shelf IS NOT NULL "
+      + "LIMIT CAST(?3 AS bigint)"
+    let books = "SELECT DISTINCT cover FROM searched WHERE \(search.condition()) AND cover IS NOT NULL"
+    try run(
+      "SELECT count(*) FROM ((\(single)) UNION ALL (\(books))) AS item",
+      search.values + [.integer(Self.most)]
+    ) { result.total = min($0.integer(0), Self.most) }
     return result
   }
 
   /// Those that the list comes by behind a place, so far and no further; nil where there are not enough within that.
   private func walked(
-    _ query: SQLValue, _ start: [SQLValue], _ limit: Int
+    _ search: Search, _ start: [SQLValue], _ limit: Int
   ) throws(SQLError) -> [Int]? {
     var page: [Int] = []
     let found =
@@ -146,7 +196,7 @@ extension PostgreSQLConnection {
       + "ORDER BY shelf, id LIMIT CAST(?5 AS bigint)"
     try run(
       "SELECT number FROM (\(listed)) AS listed WHERE \(found) ORDER BY shelf, id LIMIT ?4",
-      [query] + start + [.integer(limit), .integer(Self.window)]
+      [.text(search.all)] + start + [.integer(limit), .integer(Self.window)]
     ) { page.append($0.integer(0)) }
     return page.count < limit ? nil : page
   }

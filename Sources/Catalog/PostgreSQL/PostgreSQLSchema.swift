@@ -129,7 +129,7 @@ enum PostgreSQLSchema {
   ]
 
   /// What a search looks at, in a table of its own: of very many rows that are found, four times as many lie in a page of
-  /// it as of all that is known of images.
+  /// it as of all that is known of images. A folder's lie together.
   private static let searched = [
     """
     CREATE TABLE searched (
@@ -155,7 +155,7 @@ enum PostgreSQLSchema {
     """,
     """
     INSERT INTO searched SELECT number, cover, shelf, id,
-      setweight(coalesce(search, ''), 'A') || setweight(coalesce(book_search, ''), 'B') FROM image
+      setweight(coalesce(search, ''), 'A') || setweight(coalesce(book_search, ''), 'B') FROM image ORDER BY shelf, id
     """,
     "CREATE INDEX searched_words ON searched USING gin (words)",
     "CREATE INDEX searched_shelf ON searched (shelf, id) WHERE shelf IS NOT NULL",

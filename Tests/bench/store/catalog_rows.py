@@ -143,7 +143,7 @@ class Database:
         self.ask("TRUNCATE image; ALTER TABLE image DISABLE TRIGGER ALL")
         self.copy("image", (row | {"search": lexemes(row["search"])} for row in rows.rows()))
         self.ask("ALTER TABLE image ENABLE TRIGGER ALL; INSERT INTO searched "
-                 "SELECT number, cover, shelf, id, setweight(search, 'A') FROM image")
+                 "SELECT number, cover, shelf, id, setweight(search, 'A') FROM image ORDER BY shelf, id")
         self.ask("VACUUM ANALYZE image, searched")
 
     def name_archives(self) -> None:
