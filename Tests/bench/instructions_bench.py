@@ -1,11 +1,12 @@
-"""Instructions that a stored tile takes in the server, by protocol, against another build (AGAINST): callgrind counts
-them, so that a busy machine gives the same numbers.
+"""Instructions, and allocations, that a stored tile takes in the server, by protocol, against another build (AGAINST): callgrind
+and a library that is loaded before the heap's count them, so that a busy machine gives the same numbers.
 
 A start takes as many again as thousands of tiles: what two servers that were asked a different number of tiles differ
 by is what the tiles took.
 """
 
 import http.client
+import os
 import re
 import shutil
 import signal
@@ -46,10 +47,15 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
                 continue
             now, then = ((counted(each, library, path, more) - counted(each, library, path, FEW)) / (more - FEW)
                          for each in (ziggurat, old))
-            rows.append([name, f"{now:,.0f}", f"{then:,.0f}", f"{now / then:.4f}×", f"≤ {MOST}×",
+            rows.append([f"instructions of a tile by {name}", f"{now:,.0f}", f"{then:,.0f}", f"{now / then:.4f}×", f"≤ {MOST}×",
                          "met" if now <= MOST * then else "missed"])
             print(f"{name}: now {now:,.0f}, before {then:,.0f}, {now / then:.4f}×", flush=True)
-    return table(["a stored tile by", "now", "before", "now against before", "bar", "met"], rows)
+            now, then = ((allocated(each, library, path, MORE) - allocated(each, library, path, FEW)) / (MORE - FEW)
+                         for each in (ziggurat, old))
+            rows.append([f"allocations of a tile by {name}", f"{now:.2f}", f"{then:.2f}", f"{now - then:+.2f}", "no more",
+                         "met" if now <= then + 0.005 else "missed"])
+            print(f"{name}: {now:.2f} allocations, before {then:.2f}", flush=True)
+    return table(["a stored tile", "now", "before", "now against before", "bar", "met"], rows)
 
 
 def counted(executable: Path, library: Path, path: str, tiles: int) -> int:
@@ -57,9 +63,24 @@ def counted(executable: Path, library: Path, path: str, tiles: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         # valgrind does not read all that the compiler writes for debuggers.
         subprocess.run(["strip", "--strip-debug", "-o", f"{folder}/ziggurat", executable], check=True)
-        server = subprocess.Popen(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p", f"{folder}/ziggurat", "serve", library, "--port", "0",
-             "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        number = asked(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p", f"{folder}/ziggurat"], library, path, tiles)
+        # Its server of cells has a file of its own.
+        return int(re.search(r"^totals: (\d+)", (Path(folder) / str(number)).read_text(), re.MULTILINE)[1])
+
+
+def allocated(executable: Path, library: Path, path: str, tiles: int) -> int:
+    """What a server has asked of the heap from its start to its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        shim = f"{folder}/allocations.so"
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", shim, Path(__file__).with_name("allocations.c")], check=True)
+        number = asked([executable], library, path, tiles, LD_PRELOAD=shim, ALLOCATIONS=folder)
+        return int((Path(folder) / str(number)).read_text())
+
+
+def asked(command: list, library: Path, path: str, tiles: int, **environment: str) -> int:
+    """A server that gives so many tiles, until its end; its number as a process."""
+    with subprocess.Popen([*command, "serve", library, "--port", "0", "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True, env={**os.environ, **environment}) as server:
         port = int(re.search(r":(\d+)/", server.stdout.readline())[1])
         # What is done once after the start is the same in both.
         time.sleep(2)
@@ -73,5 +94,4 @@ def counted(executable: Path, library: Path, path: str, tiles: int) -> int:
         connection.close()
         server.send_signal(signal.SIGTERM)
         server.wait(60)
-        # Its server of cells has a file of its own.
-        return int(re.search(r"^totals: (\d+)", (Path(folder) / str(server.pid)).read_text(), re.MULTILINE)[1])
+        return server.pid
