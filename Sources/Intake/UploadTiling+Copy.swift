@@ -15,6 +15,8 @@ extension UploadTiling {
   func make(_ copy: PictureCopy, for upload: Upload) {
     let path = uploads.file(of: upload)
     do {
+      // Nobody may have asked for it here.
+      library.arrival(of: [copy.image])?.wait()
       guard let original = try library.catalogEntry(copy.image) else {
         throw BuildError(path, "the image that it was to be a part of is not there any more")
       }
@@ -31,13 +33,14 @@ extension UploadTiling {
       try build(upload, SourceScan.Source(path: path, id: image), builder)
       let words = original.entry.metadata
       let microns = original.archive.buildRecord?.micronsPerPixel
-      _ = try builder.store.rewrite(id: image) { record, _ in
+      let isTold = try builder.store.rewrite(id: image) { record, _ in
         var record = record
         // A pixel stays a pixel; square ones, however they are turned.
         record.micronsPerPixel = copy.turn % 180 == 0 ? microns : microns?.reversed()
         return ArchiveWords(record, own: words, told: words)
       }
-      try show(image)
+      guard isTold else { throw BuildError(path, "its words cannot be written now", isTemporary: true) }
+      try show(image, of: upload)
       uploads.end(upload, .done, image: image)
     } catch {
       fail(upload, error, path: path)

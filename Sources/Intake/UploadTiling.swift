@@ -1,19 +1,26 @@
 import Files
 import Foundation
 package import ImageLibrary
+import ObjectStore
 import PyramidBuilding
+import Synchronization
 import Threads
 import TileRendering
 package import TileStorage
 package import Uploading
 
 /// Makes pictures of uploads, one at a time, on a thread of its own.
-// Sendable: all but the flag is touched by that thread alone.
+// Sendable: all but flags and locks is touched by that thread alone.
 package final class UploadTiling: @unchecked Sendable {
   let uploads: Uploads
   let library: Library
   private let root: String
   private let store: any ArchiveStore
+  private var isPrepared = false
+  /// Uploads that have failed, of which something may be taken back.
+  private let failed = Mutex<[String]>([])
+  /// Uploads of whose pictures others may have been told.
+  private var announced: Set<String> = []
   /// The unlocked private space of an identity.
   let space: @Sendable (String) -> SpaceLibrary?
   let stopping = Flag()
@@ -30,6 +37,11 @@ package final class UploadTiling: @unchecked Sendable {
   ) {
     (self.uploads, self.library, self.root, self.space) = (uploads, library, root, space)
     self.store = store ?? FolderStore(library: root)
+    guard library.asksForImages else { return }
+    uploads.observe { [weak self] upload in
+      guard upload.state.stage == .failed, upload.vault == nil else { return }
+      self?.failed.withLock { $0.append(upload.id) }
+    }
   }
 
   package func start() { StartedThread.needed { self.run() } }
@@ -45,9 +57,10 @@ package final class UploadTiling: @unchecked Sendable {
   private func run() {
     defer { ended.set() }
     // What a killed server had begun.
-    try? builder { false }.prepare()
+    prepare()
     var lastLook = 0
     while !stopping.isSet {
+      takeBack()
       if let upload = uploads.takeNext() {
         tile(upload)
         continue
@@ -61,7 +74,26 @@ package final class UploadTiling: @unchecked Sendable {
     }
   }
 
+  private func prepare() {
+    guard !isPrepared else { return }
+    isPrepared = (try? builder { false }.prepare()) != nil
+  }
+
+  /// What was reserved for uploads that came to nothing is free for others.
+  private func takeBack() {
+    let ids = failed.withLock { failed in
+      defer { failed = [] }
+      return failed
+    }
+    for id in ids where announced.remove(id) == nil {
+      if (try? library.catalog.release(id)) == nil { failed.withLock { $0.append(id) } }
+    }
+  }
+
   private func tile(_ upload: Upload) {
+    prepare()
+    // Of another one, whose making came to no end.
+    (store as? BucketStore)?.withdraw()
     if let vault = upload.vault as? SpaceVault { return seal(upload, from: vault) }
     if let copy = upload.copy { return make(copy, for: upload) }
     let path = uploads.file(of: upload)
@@ -78,7 +110,7 @@ package final class UploadTiling: @unchecked Sendable {
         upload, SourceScan.Source(path: path, id: image),
         builder { [stopping] in stopping.isSet || upload.state.isCancelled })
       if uploads.limits.keepsSources { try keep(path, of: upload, image) }
-      try show(image)
+      try show(image, of: upload)
       uploads.end(upload, .done, image: image)
     } catch {
       fail(upload, error, path: path)
@@ -86,8 +118,10 @@ package final class UploadTiling: @unchecked Sendable {
   }
 
   /// Has everybody find the picture: it is seen before it is told of.
-  func show(_ image: ImageID) throws(StorageError) {
+  func show(_ image: ImageID, of upload: Upload) throws(StorageError) {
+    announced.insert(upload.id)
     try store.announce()
+    announced.remove(upload.id)
     let latest = ContinuousClock.now + .seconds(10)
     while !stopping.isSet, .now < latest {
       if library.refresh() { _ = try? library.updateCatalog() }
@@ -130,9 +164,6 @@ package final class UploadTiling: @unchecked Sendable {
     _ upload: Upload, _ fault: Upload.Fault, _ reason: String, isTemporary: Bool, isOurs: Bool = false
   ) {
     if stopping.isSet, !upload.state.isCancelled { return uploads.postpone(upload, seconds: 0) }
-    if !isTemporary || upload.state.isCancelled, library.asksForImages, let image = upload.state.image {
-      try? library.catalog.release(image)
-    }
     if upload.state.isCancelled {
       return uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
     }
@@ -198,7 +229,7 @@ package final class UploadTiling: @unchecked Sendable {
   /// another picture of that name.
   func freeID(for upload: Upload) throws(StorageError) -> ImageID {
     try freeID(for: upload) { (id) throws(StorageError) in
-      if library.asksForImages { return try !library.catalog.reserve(id) }
+      if library.asksForImages { return try !library.catalog.reserve(id, for: upload.id) }
       return ["", ".szi", ".dzi", ".zip"].contains { access("\(root)/\(id)\($0)", F_OK) == 0 }
     }
   }

@@ -47,6 +47,35 @@ import TileStorage
     #expect(try catalog.count() == 1)
   }
 
+  @Test func `what was listed before a migration is found after it`() throws {
+    let connection = try PostgreSQLConnection(address)
+    for statement in PostgreSQLSchema.migrations.prefix(5).joined() { try connection.run(statement) }
+    try connection.run("CREATE TABLE ziggurat_schema AS SELECT CAST(5 AS bigint) AS version")
+    try connection.run(
+      "INSERT INTO image (id, inode, bytes, modified, sidecar, width, height, tile_size, overlap, format, generation, item, "
+        + "folder, name_key, shelf, shown, keywords, search) SELECT 'p' || n, 1, 1, 1, 0, 10, 10, 256, 0, 'jpg', 1, 'p' || n, '', "
+        + "'p1' || n, 'p1' || n, 'x', '[]', 'quay' FROM generate_series(1, 3) AS n")
+    #expect(throws: StorageError.self) { try Catalog(postgreSQL: address).count() }
+    #expect(try Catalog.migrate(postgreSQL: address) == PostgreSQLSchema.version - 5)
+    let catalog = try Catalog(postgreSQL: address)
+    #expect(try catalog.search("quay", after: nil, limit: 5).entries.map(\.id) == ["p1", "p2", "p3"])
+    try catalog.update([CatalogTests.entry("p2")], removing: ["p1"])
+    #expect(try catalog.search("quay", after: nil, limit: 5).entries.map(\.id) == ["p3"])
+  }
+
+  @Test func `an id that is reserved is one upload's until that gives it back`() throws {
+    let catalogs = [try open(), try open()]
+    try catalogs[0].update([CatalogTests.entry("taken"), CatalogTests.entry("trip/a")], removing: [])
+    #expect(
+      try catalogs[1].reserve("taken", for: "1") == false && catalogs[1].reserve("trip", for: "1") == false)
+    #expect(try catalogs[1].reserve("sky", for: "1") && catalogs[0].reserve("sky", for: "1"))
+    #expect(try catalogs[0].reserve("sky", for: "2") == false)
+    try catalogs[0].release("2")
+    #expect(try catalogs[0].reserve("sky", for: "2") == false)
+    try catalogs[0].release("1")
+    #expect(try catalogs[0].reserve("sky", for: "2"))
+  }
+
   @Test func `connections that break are opened again, and tables that are not there are told`() throws {
     let catalog = try open()
     try catalog.update([CatalogTests.entry("a")], removing: [])

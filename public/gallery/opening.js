@@ -1,3 +1,4 @@
+import { whenIdle } from '../idle.js'
 import { albumOf, leaveAlbum } from '../paging/album.js'
 import { place } from '../place.js'
 import { imageTitle } from '../sources/ziggurat.js'
@@ -42,7 +43,7 @@ export class Opening {
   /** Loads what shows pictures, once the thumbnails are there and nothing else is to be done. */
   async ahead() {
     await this.grid.drawn()
-    ;(globalThis.requestIdleCallback ?? setTimeout)(() => this.#load())
+    whenIdle(() => this.#load())
   }
 
   async #load() {

@@ -1,3 +1,4 @@
+import { whenIdle } from '../idle.js'
 import { place } from '../place.js'
 import { WORKER } from './address.js'
 
@@ -8,7 +9,5 @@ import { WORKER } from './address.js'
 export function worksOffline() {
   if (!WORKER || !globalThis.navigator.serviceWorker) return
   const register = () => navigator.serviceWorker.register(place(WORKER), { scope: place('') }).catch(() => {})
-  // Of a page that is always at work nothing would be there later.
-  if (globalThis.requestIdleCallback) requestIdleCallback(register, { timeout: 5000 })
-  else setTimeout(register)
+  whenIdle(register)
 }

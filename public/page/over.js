@@ -1,3 +1,4 @@
+import { whenIdle } from '../idle.js'
 import { place } from '../place.js'
 import { askAhead, firstViewURL, forgetAhead } from '../sources/ahead.js'
 import { define, make } from '../viewer/element.js'
@@ -100,7 +101,7 @@ export class Over {
       await shrink(page.box, source && thumbnail ? thumbnail.frame : null, source?.pyramid.imageSize)
     }
     page.end()
-    ;(globalThis.requestIdleCallback ?? setTimeout)(() => this.#prepare())
+    whenIdle(() => this.#prepare())
   }
 
   /** Goes where the browser's own buttons lead. */

@@ -34,11 +34,11 @@ extension PostgreSQLConnection {
       return try sortedOrFirst(sample.search, start, limit)
     }
     let isNear = try sample.estimate(behind: start, within: Self.window, self) >= 2 * limit
-    if isNear, let page = try walked(Search(asked: each, looked: []), start, limit) {
-      return FoundRows(page: page, total: Self.most)
-    }
-    let isCounted = sample.single < Self.often
-    return try first(sample.search, start, limit, counts: isCounted)
+    var page = isNear ? try walked(Search(asked: each, looked: []), start, limit) : nil
+    if page == nil { page = try first(sample.search, start, limit) }
+    // Of books as many pages may be few.
+    let isMost = sample.single >= Self.often && sample.estimate(sample.single) > Self.often * Self.most / 100
+    return FoundRows(page: page ?? [], total: isMost ? Self.most : try count(sample.search))
   }
 
   /// What an index of lexemes is asked for, and what is looked at of those that it tells.
@@ -47,9 +47,9 @@ extension PostgreSQLConnection {
 
     var all: String { (asked + looked).joined(separator: " & ") }
 
-    /// Of a row whose words are in that column.
-    func condition(_ column: String = "words") -> String {
-      "\(column) @@ CAST(?1 AS tsquery) AND (\(column) @@ CAST(?2 AS tsquery)) IS NOT FALSE"
+    /// Of a row, by its first two parameters.
+    var condition: String {
+      "words @@ CAST(?1 AS tsquery) AND (words @@ CAST(?2 AS tsquery)) IS NOT FALSE"
     }
 
     var values: [SQLValue] {
@@ -118,7 +118,7 @@ extension PostgreSQLConnection {
     _ search: Search, _ start: [SQLValue], _ limit: Int
   ) throws(SQLError) -> FoundRows {
     if let found = try sorted(search, start, limit) { return found }
-    return try first(search, start, limit)
+    return FoundRows(page: try first(search, start, limit), total: try count(search))
   }
 
   /// All that is found, put in order and counted.
@@ -128,7 +128,7 @@ extension PostgreSQLConnection {
   ) throws(SQLError) -> FoundRows? {
     // A page of a book is found as its cover. What is none needs no second look.
     let hits =
-      "WITH hit AS MATERIALIZED (SELECT number, cover, shelf, id FROM searched WHERE \(search.condition()) "
+      "WITH hit AS MATERIALIZED (SELECT number, cover, shelf, id FROM searched WHERE \(search.condition) "
       + "LIMIT CAST(?3 AS bigint)), "
       + "item AS MATERIALIZED (SELECT number, shelf, id FROM hit WHERE cover IS NULL AND shelf IS NOT NULL UNION ALL "
       + "SELECT number, shelf, id FROM searched WHERE number IN (SELECT cover FROM hit WHERE cover IS NOT NULL)) "
@@ -153,34 +153,38 @@ extension PostgreSQLConnection {
   }
 
   /// The first of all that is found: each is looked at once, and none kept that is not among them.
-  /// - Parameter counts: whether `most` may be more than there are.
   private func first(
-    _ search: Search, _ start: [SQLValue], _ limit: Int, counts: Bool = true
-  ) throws(SQLError) -> FoundRows {
+    _ search: Search, _ start: [SQLValue], _ limit: Int
+  ) throws(SQLError) -> [Int] {
     // "OFFSET 0" has the index of words asked first. By the index of what is listed, which PostgreSQL would take for the
     // order's sake, the first may be far away.
     let own =
-      "SELECT number, shelf, id FROM (SELECT number, shelf, id FROM searched WHERE \(search.condition()) "
+      "SELECT number, shelf, id FROM (SELECT number, shelf, id FROM searched WHERE \(search.condition) "
       + "AND shelf IS NOT NULL AND (shelf, id) > (?3, ?4) OFFSET 0) AS own ORDER BY shelf, id LIMIT ?5"
     let covers =
       "SELECT number, shelf, id FROM searched WHERE number IN "
-      + "(SELECT cover FROM searched WHERE \(search.condition()) AND cover IS NOT NULL) "
+      + "(SELECT cover FROM searched WHERE \(search.condition) AND cover IS NOT NULL) "
       + "AND (shelf, id) > (?3, ?4) ORDER BY shelf, id LIMIT ?5"
-    var result = FoundRows(page: [], total: Self.most)
+    var page: [Int] = []
     try run(
       "SELECT number FROM ((\(own)) UNION (\(covers))) AS item ORDER BY shelf, id LIMIT ?5",
       search.values + start + [.integer(limit)]
-    ) { result.page.append($0.integer(0)) }
-    guard counts else { return result }
+    ) { page.append($0.integer(0)) }
+    return page
+  }
+
+  /// How much is listed of what is found; at most `most`.
+  private func count(_ search: Search) throws(SQLError) -> Int {
     let single =
-      "SELECT number FROM searched WHERE \(search.condition()) AND cover IS NULL AND shelf IS NOT NULL "
+      "SELECT number FROM searched WHERE \(search.condition) AND cover IS NULL AND shelf IS NOT NULL "
       + "LIMIT CAST(?3 AS bigint)"
-    let books = "SELECT DISTINCT cover FROM searched WHERE \(search.condition()) AND cover IS NOT NULL"
+    let books = "SELECT DISTINCT cover FROM searched WHERE \(search.condition) AND cover IS NOT NULL"
+    var count = 0
     try run(
       "SELECT count(*) FROM ((\(single)) UNION ALL (\(books))) AS item",
       search.values + [.integer(Self.most)]
-    ) { result.total = min($0.integer(0), Self.most) }
-    return result
+    ) { count = min($0.integer(0), Self.most) }
+    return count
   }
 
   /// Those that the list comes by behind a place, so far and no further; nil where there are not enough within that.

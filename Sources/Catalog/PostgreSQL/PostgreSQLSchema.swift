@@ -131,6 +131,8 @@ enum PostgreSQLSchema {
   /// What a search looks at, in a table of its own: of very many rows that are found, four times as many lie in a page of
   /// it as of all that is known of images. A folder's lie together.
   private static let searched = [
+    // What running servers write meanwhile waits.
+    "LOCK TABLE image IN ACCESS EXCLUSIVE MODE",
     """
     CREATE TABLE searched (
       number bigint PRIMARY KEY, cover bigint, shelf text COLLATE "C", id text COLLATE "C" NOT NULL, words tsvector

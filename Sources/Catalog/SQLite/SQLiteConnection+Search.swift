@@ -107,8 +107,10 @@ extension SQLiteConnection {
   /// The first `limit` of them that the index of what is listed comes by.
   private func walked(_ wanted: Wanted, after start: [SQLValue], limit: Int) throws(SQLError) -> [Int] {
     let state = try state()
-    if let listed = listed.withLock({ $0 }), listed.state == state {
-      return try Self.first(limit, of: wanted, in: listed.numbers, after: start, self)
+    if let listed = listed.withLock({ $0 }), listed.state == state,
+      let found = try Self.first(limit, of: wanted, in: listed.numbers, after: start, self)
+    {
+      return found
     }
     var found: [Int] = []
     var last = start
@@ -135,27 +137,32 @@ extension SQLiteConnection {
       seen += met
       step = min(step * 2, 10_000)
     }
-    var numbers: [UInt32] = []
-    try run("SELECT number FROM image WHERE shelf IS NOT NULL ORDER BY shelf, id") {
-      numbers.append(UInt32(clamping: $0.integer(0)))
+    while true {
+      var numbers: [UInt32] = []
+      let state = try self.state()
+      try run("SELECT number FROM image WHERE shelf IS NOT NULL ORDER BY shelf, id") {
+        numbers.append(UInt32(clamping: $0.integer(0)))
+      }
+      // Whatever was written meanwhile, this is what is listed for the one who asks now.
+      if numbers.count <= ListedNumbers.most, try self.state() == state {
+        listed.withLock { $0 = ListedNumbers(state: state, numbers: numbers) }
+      }
+      if let found = try Self.first(limit, of: wanted, in: numbers, after: start, self) { return found }
     }
-    // Whatever was written meanwhile, this is what is listed for the one who asks now.
-    if numbers.count <= ListedNumbers.most, try self.state() == state {
-      listed.withLock { $0 = ListedNumbers(state: state, numbers: numbers) }
-    }
-    return try Self.first(limit, of: wanted, in: numbers, after: start, self)
   }
 
+  /// Nil where what comes first behind the place was not listed yet.
   private static func first(
     _ limit: Int, of wanted: Wanted, in numbers: [UInt32], after start: [SQLValue],
     _ connection: SQLiteConnection
-  ) throws(SQLError) -> [Int] {
+  ) throws(SQLError) -> [Int]? {
     var next: Int?
     try connection.run(
       "SELECT number FROM image WHERE shelf IS NOT NULL AND (shelf, id) > (?, ?) ORDER BY shelf, id LIMIT 1",
       start
     ) { next = $0.integer(0) }
-    guard let next, let place = numbers.firstIndex(of: UInt32(clamping: next)) else { return [] }
+    guard let next else { return [] }
+    guard let place = numbers.firstIndex(of: UInt32(clamping: next)) else { return nil }
     return Array(numbers[place...].lazy.map(Int.init).filter(wanted.has).prefix(limit))
   }
 

@@ -57,33 +57,36 @@ extension Catalog {
 
   // MARK: Adding
 
-  /// Where an upload's picture comes from: no builder's root is called so.
-  private static let upload = "upload:"
-
-  /// Takes an id for a picture that is about to be made: nobody else gets it, whichever of the servers asks. Only a server that
-  /// has an upload may, be it the writer or not any more: that an id is one row's is all the proof that it needs.
-  /// - Returns: false where an image, a book or another upload has it.
-  package func reserve(_ id: ImageID) throws(StorageError) -> Bool {
+  /// Takes an id for the picture of an upload: no other upload gets it, whichever of the servers has that. A server need not be the
+  /// one that writes, or be it still: that an id is one row's is all the proof that it needs.
+  /// - Parameter upload: its id; asked again, it has the same image's.
+  /// - Returns: false where an image, a book, a folder or another upload has it.
+  package func reserve(_ id: ImageID, for upload: String) throws(StorageError) -> Bool {
     var isReserved = false
     try read { (connection) throws(SQLError) in
       isReserved = false
       try connection.run(
         "INSERT INTO origin (id, root, bytes, modified) SELECT ?1, ?2, 0, 0 WHERE NOT EXISTS "
-          + "(SELECT 1 FROM image WHERE id = ?1 OR item = ?1) AND NOT EXISTS (SELECT 1 FROM archive WHERE id = ?1) "
-          + "ON CONFLICT (id) DO NOTHING RETURNING id", [.text(id.text), .text(Self.upload)]
+          + "(SELECT 1 FROM image WHERE id = ?1 OR item = ?1 AND pages IS NOT NULL) "
+          + "AND NOT EXISTS (SELECT 1 FROM image WHERE id > ?3 AND id < ?4) "
+          + "AND NOT EXISTS (SELECT 1 FROM archive WHERE id = ?1) ON CONFLICT (id) DO UPDATE SET root = excluded.root "
+          + "WHERE origin.root = excluded.root RETURNING id",
+        // All below it; "0" is the byte behind the slash.
+        [.text(id.text), .text(Self.root(ofUpload: upload)), .text("\(id)/"), .text("\(id)0")]
       ) { _ in isReserved = true }
     }
     return isReserved
   }
 
-  /// Gives back an id of which no picture has come.
-  package func release(_ id: ImageID) throws(StorageError) {
+  /// Gives back what was reserved for an upload of which no picture has come.
+  package func release(_ upload: String) throws(StorageError) {
     try read { (connection) throws(SQLError) in
-      try connection.run(
-        "DELETE FROM origin WHERE id = ?1 AND root = ?2 AND NOT EXISTS (SELECT 1 FROM image WHERE id = ?1 OR item = ?1)",
-        [.text(id.text), .text(Self.upload)])
+      try connection.run("DELETE FROM origin WHERE root = ?", [.text(Self.root(ofUpload: upload))])
     }
   }
+
+  /// No builder's root is called so.
+  private static func root(ofUpload id: String) -> String { "upload:\(id)" }
 
   // MARK: Deleting
 

@@ -18,8 +18,8 @@ package final class BucketStore: ArchiveStore, OriginStore {
     var waiting: [@Sendable () -> Void] = []
     /// What was built by this store since the directory was read last.
     var fresh: [ImageID: BuildRecord] = [:]
-    /// Of them the last archive.
-    var sent: (id: ImageID, pin: ObjectPin)?
+    /// The archive that was sent last, and its SHA-256.
+    var sent: (id: ImageID, pin: ObjectPin, digest: [UInt8])?
     /// When lines are sent again, at the earliest, before the end.
     var due = ContinuousClock.now + pause
 
@@ -50,8 +50,8 @@ package final class BucketStore: ArchiveStore, OriginStore {
 
   /// - Parameters:
   ///   - scratch: a folder of this user's own, where archives lie until they are sent.
-  ///   - knowsAll: whether the directory is read. Who has another way to know which images there are has no memory for it,
-  ///     and finds here what it has built itself.
+  ///   - knowsAll: whether the directory is read. Who has another way to know which images there are has no memory for it: here it
+  ///     finds none, what it builds is announced by `announce` alone, and the scratch folder is nobody else's.
   package init(
     _ address: ObjectAddress, _ settings: ObjectSettings, _ directory: ObjectDirectory,
     reading: any ObjectReading, scratch: String, knowsAll: Bool = true
@@ -63,7 +63,11 @@ package final class BucketStore: ArchiveStore, OriginStore {
   package func prepare() throws(StorageError) {
     try Self.makeOwn(scratch)
     _ = PartialFile.removeLeftovers(in: scratch)
-    guard knowsAll else { return }
+    guard knowsAll else {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? []
+      for name in names { unlink("\(scratch)/\(name)") }
+      return
+    }
     try directory.refresh()
     if directory.current.keys.count > Self.most { try directory.compact() }
   }
@@ -113,13 +117,22 @@ package final class BucketStore: ArchiveStore, OriginStore {
   package func rewrite(
     id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
   ) throws(StorageError) -> Bool {
-    guard let (last, pin) = state.withLock({ $0.sent }), last == id else { return false }
-    let file = try directory.told("read \(id)") { () throws(ObjectFault) in try reading.copy(pin) }
+    guard let (last, pin, digest) = state.withLock({ $0.sent }), last == id else { return false }
+    var sha256 = SHA256()
+    let file: NamelessFile
+    do throws(ObjectFault) { file = try reading.copy(pin) { sha256.update($0) } } catch {
+      throw StorageError("read \(id)", error.description, kind: error.kind)
+    }
+    guard sha256.digest() == digest else {
+      throw StorageError("read \(id)", "it is not what was written: its SHA-256 differs", kind: .unreachable)
+    }
     let path = "\(scratch)/\(UUID())"
-    guard
-      try ArchiveWords.rewrite(archiveAt: "/proc/self/fd/\(file.descriptor)", into: path, as: id.name, words)
-    else { return false }
     defer { unlink(path) }
+    let isWritten = try withExtendedLifetime(file) { () throws(StorageError) in
+      try ArchiveWords.rewrite(
+        archiveAt: "/proc/self/fd/\(file.descriptor)", into: path, as: id.name, words)
+    }
+    guard isWritten else { return false }
     let archive = try TileArchive(path: path)
     try send(archive, archive.file?.descriptor ?? -1, as: id)
     return true
@@ -149,8 +162,9 @@ package final class BucketStore: ArchiveStore, OriginStore {
     }
     let isDue = state.withLock { state in
       state.lines.append(Line(id: id, text: line))
+      state.sent = (id, pin, digest)
+      guard knowsAll else { return false }
       state.fresh[id] = record
-      state.sent = (id, pin)
       // One asks for all.
       guard state.sending.isEmpty, state.due < .now else { return false }
       state.due = .now + Self.rest
@@ -160,6 +174,9 @@ package final class BucketStore: ArchiveStore, OriginStore {
     // What is sent is built: while the directory is away only its line is late, and the end of the build tells.
     do throws(StorageError) { try announce() } catch { if !error.isTemporary { throw error } }
   }
+
+  /// Forgets what was built and nobody was told of.
+  package func withdraw() { state.withLock { $0.lines = [] } }
 
   package func announce() throws(StorageError) {
     let result: Result<[@Sendable () -> Void], StorageError> = announcing.withLock { _ in

@@ -60,6 +60,13 @@ extension Router {
     return Response(200, headers, .stream(stream))
   }
 
+  /// Of uploads the server tells that has them, to who may know that there are any.
+  func uploadsElsewhere(_ request: APIRequest) -> Response? {
+    // Who listens goes on listening here while it is not known who writes.
+    if case .events = request, site.library.catalog.writerURL.isEmpty { return nil }
+    return elsewhere(request).map { readRefusal ?? $0.madePrivate }
+  }
+
   /// What uploads are called tells of their senders: for those alone who may send.
   private var readRefusal: Response? {
     guard !visitor.mayWrite, !visitor.mayWriteToSpace else { return nil }

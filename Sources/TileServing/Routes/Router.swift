@@ -72,10 +72,9 @@ struct Router {
     return switch request {
     case .images: .now(list())
     case .image(let image): answer(image)
-    // Of uploads the server tells that has them.
-    case .uploads: .now(elsewhere(request)?.madePrivate ?? uploads())
-    case .upload(let id): .now(elsewhere(request)?.madePrivate ?? upload(id.map(path.text)))
-    case .events: .now(elsewhere(request)?.madePrivate ?? events())
+    case .uploads: .now(uploadsElsewhere(request) ?? uploads())
+    case .upload(let id): .now(uploadsElsewhere(request) ?? upload(id.map(path.text)))
+    case .events: .now(uploadsElsewhere(request) ?? events())
     case .qrCode: .now(qrCode())
     case .deleted where site.access.isWritable: .now(deleted())
     case .deleted, .restore, .session, .nothing:

@@ -63,6 +63,8 @@ extension Router {
       guard visitor.space != nil else { return Self.unknownImage }
       return .problem(409, "Conflict", "of a private picture no copy is made; move it into the library first")
     }
+    // Of servers that share a catalog this one may not have been asked for it yet.
+    site.library.arrival(of: [id])?.wait()
     let found = knownNow(id, problem: true) { entry, archive in
       let image = archive.pyramid.imageSize
       let part = PictureCopy(

@@ -143,6 +143,24 @@ class SharedUploads(SharedCatalogTest):
             for name, width in (("half", 900), ("whole", 901)):
                 self.eventually(lambda: json.loads(server.get(f"/api/images/{name}").body).get("width"), width)
 
+    def test_a_copy_is_made_by_a_server_that_was_asked_for_nothing_and_what_is_cancelled_leaves_its_id(self):
+        picture = photo(self.base / "0.png", 900, 700)
+        with self.killed(self.server(0)) as server:
+            self.end(server, self.upload(server, picture, "quay.png"))
+            # Two that wait behind another one.
+            photo(self.base / "large.png", 6000, 5000)
+            self.upload(server, self.base / "large.png", "large.png")
+            status, told, headers, _ = self.ask(server, "POST", "/api/images/quay/copies", json.dumps({"region": {"x": 1, "y": 1, "width": 99, "height": 88}}))
+            self.assertEqual(status, 202, told)
+            copy = urlsplit(headers["Location"]).path
+            other = self.upload(server, photo(self.base / "1.png", 300, 200), "other.png")
+            self.assertEqual(self.ask(server, "DELETE", other, Tus_Resumable="1.0.0")[0], 204)
+        with self.server(0) as server:
+            self.eventually(lambda: self.ask(server, "GET", copy)[0], 200)
+            self.assertEqual(self.end(server, copy)["image"], "quay-crop")
+            self.eventually(lambda: self.database.ask("SELECT count(*) FROM origin WHERE id NOT IN (SELECT id FROM image)").strip(), "0")
+            self.assertEqual(self.end(server, self.upload(server, self.base / "1.png", "other.png"))["image"], "other")
+
     def test_wrong_uses(self):
         for words, told in (
                 (("serve", self.bucket, "--upload-folder", self.base), "has no meaning without --writable"),
