@@ -30,7 +30,10 @@ extension Router {
     case .images, .qrCode, .session, .nothing: return nil
     }
     let url = catalog.writerURL
-    guard !url.isEmpty, let path = String(validating: self.request.rawPath, as: UTF8.self),
+    // Who may write into the database says it.
+    let isURL =
+      (url.hasPrefix("http://") || url.hasPrefix("https://")) && url.utf8.allSatisfy { 0x21...0x7e ~= $0 }
+    guard isURL, let path = String(validating: self.request.rawPath, as: UTF8.self),
       let query = String(validating: self.request.query, as: UTF8.self)
     else {
       var response = Response.problem(

@@ -71,7 +71,7 @@ enum ServeCommand: Command {
     let threads = try arguments.int("threads", in: 1...256) ?? cores
     let openLimit = try arguments.int("open-archives", in: 1...1_000_000) ?? 512
     let storeMemory = (try arguments.int("store-memory", in: 1...1_000_000) ?? 256) << 20
-    let base = try baseURL(arguments)
+    let base = try ServerURL.read("base-url", arguments) ?? ""
     var rendering = RenderOptions()
     rendering.threads = try arguments.int("render-threads", in: 1...256) ?? cores
     rendering.queue = try arguments.int("render-queue", in: 1...100_000) ?? rendering.queue
@@ -285,16 +285,5 @@ enum ServeCommand: Command {
         "\(arguments.spelled("host")) is '\(text)'; it takes different addresses with commas between")
     }
     return hosts
-  }
-
-  private static func baseURL(_ arguments: Arguments) throws(UsageError) -> String {
-    guard let text = arguments.string("base-url") else { return "" }
-    guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil,
-      url.query == nil, url.fragment == nil, BasePath(of: text).isPlain
-    else {
-      throw UsageError(
-        "\(arguments.spelled("base-url")) is '\(text)'; it takes a URL such as https://example.org/images")
-    }
-    return text
   }
 }

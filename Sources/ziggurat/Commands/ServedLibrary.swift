@@ -56,6 +56,7 @@ enum ServedLibrary {
         "'\(place)' \(what), which is not \(arguments.spelled("writable")); a library's folder is, and one with --catalog"
       )
     }
+    _ = try ServerURL.read("own-url", arguments)
     if let uploads = arguments.string("upload-folder") {
       guard isShared else {
         throw UsageError(

@@ -96,6 +96,7 @@ class SharedCatalog(SharedCatalogTest):
                 (("catalog", "drop", "postgresql://x/y"), "neither migrate nor check"),
                 (("catalog", "check", "mysql://x/y"), "not 'mysql://x/y'"),
                 (("serve", self.bucket, "--catalog", "/tmp/x"), "--catalog is postgresql://"),
+                (("serve", self.bucket, "--catalog", "postgresql://x/y", "--own-url", "server-3:8080"), "--own-url is 'server-3:8080'"),
                 (("index", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
             result = run(*words)
             self.assertEqual(result.returncode, 2, words)

@@ -133,6 +133,18 @@ class SharedEdits(SharedCatalogTest):
                 if name == first:
                     self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/a")[0], 200)
 
+    def test_an_address_that_is_none_is_told_to_nobody(self):
+        photo(self.photos / "a.jpg", 300, 200)
+        self.build()
+        with self.writable(2) as servers:
+            for server in servers:
+                self.listed(server, "a")
+            other = next(server for name, server in self.servers.items() if name != self.writer())
+            self.database.ask("UPDATE writer SET address = E'http://x/\\r\\nSet-Cookie: a=b'")
+            asked = lambda: other.get("/api/images/a", "DELETE", Authorization=f"Bearer {TOKEN}")
+            self.eventually(lambda: asked().status, 503)
+            self.assertEqual((asked()["location"], asked()["set-cookie"]), ("", ""))
+
     def test_who_was_stopped_takes_no_edit_any_more_and_the_next_one_does(self):
         photo(self.photos / "a.jpg", 300, 200)
         self.build()
