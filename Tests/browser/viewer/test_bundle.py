@@ -1,5 +1,6 @@
 """The pages as visitors load them: bundled, few and small files, the picture asked for before the script is there."""
 
+import atexit
 import functools
 import itertools
 import re
@@ -18,7 +19,8 @@ from browser import PHOTO, ROOT, TOKEN, PageTest, bundled, served, source, writa
 @functools.cache
 def folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="ziggurat-bundle-"))
-    unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
+    # Tests of other modules visit it, too.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
