@@ -8,7 +8,7 @@ enum UploadOptions {
     Option("uploads", "yes", help: "with --writable: take uploads: yes or no"),
     Option(
       "upload-folder", "DIR", needs: "writable",
-      help: "of a library in an object store: where uploads are until they are images, for this server alone"
+      help: "of s3://…: where uploads are until they are images; this server's own"
     ),
     Option("upload-size", "4096", needs: "writable", help: "MB of one uploaded file"),
     Option(
