@@ -156,6 +156,10 @@ class Server:
                   for line in (value if isinstance(value, list) else [value])]
         return Answer(self.raw(b"\r\n".join(lines) + b"\r\n\r\n"), method)
 
+    def portless(self, body: bytes) -> bytes:
+        """What another server at another port would say; the port's digits may be a scale's, too."""
+        return body.replace(b":%d/" % self.port, b":PORT/")
+
     def metrics(self) -> dict[str, float]:
         """The samples of /metrics, by name and labels as they stand there, without "ziggurat_"."""
         answer = self.get("/metrics")
