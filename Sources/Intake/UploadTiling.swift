@@ -1,7 +1,6 @@
 import Files
 import Foundation
 package import ImageLibrary
-import ObjectStore
 import PyramidBuilding
 import Synchronization
 import Threads
@@ -93,7 +92,7 @@ package final class UploadTiling: @unchecked Sendable {
   private func tile(_ upload: Upload) {
     prepare()
     // Of another one, whose making came to no end.
-    (store as? BucketStore)?.withdraw()
+    store.withdraw()
     if let vault = upload.vault as? SpaceVault { return seal(upload, from: vault) }
     if let copy = upload.copy { return make(copy, for: upload) }
     let path = uploads.file(of: upload)

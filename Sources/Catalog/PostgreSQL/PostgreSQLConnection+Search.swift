@@ -20,25 +20,31 @@ extension PostgreSQLConnection {
   private static let sampled = 10_000
   /// Of the sample as many as leave no doubt that all are more than `most` of a million.
   private static let often = 150
+  /// Words of a search of which it is told how often each is found.
+  private static let mostApart = 8
   /// Rows of the list that are looked through for those that are found often.
   private static let window = 20_000
 
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
-    let each = LexemeText.queries(words)
+    var each = LexemeText.queries(words)
+    // Of a long search the rest is one: each is looked for in the whole sample.
+    if each.count > Self.mostApart {
+      each = each[..<Self.mostApart] + [each[Self.mostApart...].joined(separator: " & ")]
+    }
     guard !each.isEmpty else { return FoundRows() }
     guard let sample = try Sample(each, of: Self.sampled, self) else {
       return try sortedOrFirst(Search(asked: each, looked: []), start, limit)
     }
     // An index of lexemes tells all rows or none, and of what is found often that takes long.
-    guard sample.estimate(sample.found) > Self.often * Self.most / 100, sample.found >= Self.often else {
+    guard sample.isOften(sample.found) else {
       return try sortedOrFirst(sample.search, start, limit)
     }
     let isNear = try sample.estimate(behind: start, within: Self.window, self) >= 2 * limit
-    var page = isNear ? try walked(Search(asked: each, looked: []), start, limit) : nil
+    var page = isNear ? try walked(sample.search, start, limit) : nil
     if page == nil { page = try first(sample.search, start, limit) }
     // Of books as many pages may be few.
-    let isMost = sample.single >= Self.often && sample.estimate(sample.single) > Self.often * Self.most / 100
-    return FoundRows(page: page ?? [], total: isMost ? Self.most : try count(sample.search))
+    return FoundRows(
+      page: page ?? [], total: sample.isOften(sample.single) ? Self.most : try count(sample.search))
   }
 
   /// What an index of lexemes is asked for, and what is looked at of those that it tells.
@@ -78,13 +84,16 @@ extension PostgreSQLConnection {
       }
       guard all > Double(5 * rows) else { return nil }
       share = Double(rows) / all
-      let places = queries.indices.map { "words @@ CAST(?\($0 + 2) AS tsquery)" }
-      let together = places.joined(separator: " AND ")
+      let has = queries.indices.map { "has_\($0)" }
+      let together = has.joined(separator: " AND ")
+      let looked = queries.indices.map { "words @@ CAST(?\($0 + 2) AS tsquery) AS has_\($0)" }
       var counts: [Int] = []
+      // "OFFSET 0" has each row looked at once for each word.
       try connection.run(
         "SELECT count(*) FILTER (WHERE \(together)), count(*) FILTER (WHERE \(together) AND cover IS NULL), "
-          + places.map { "count(*) FILTER (WHERE \($0))" }.joined(separator: ", ")
-          + " FROM searched TABLESAMPLE SYSTEM (?1) REPEATABLE (0)",
+          + has.map { "count(*) FILTER (WHERE \($0))" }.joined(separator: ", ")
+          + " FROM (SELECT cover, \(looked.joined(separator: ", ")) "
+          + "FROM searched TABLESAMPLE SYSTEM (?1) REPEATABLE (0) OFFSET 0) AS sample",
         [.real(100 * share)] + queries.map { .text($0) }
       ) { row in counts = (0..<Int32(queries.count + 2)).map { row.integer($0) } }
       guard counts.count == queries.count + 2 else { return nil }
@@ -94,6 +103,12 @@ extension PostgreSQLConnection {
       let most = max(rows / 200, 10 * ranked[0].1)
       let asked = ranked.filter { $0.1 <= most }.map(\.0)
       search = Search(asked: asked, looked: ranked.map(\.0).filter { !asked.contains($0) })
+    }
+
+    /// Whether so many of the sample are surely more than are counted.
+    func isOften(_ count: Int) -> Bool {
+      count >= PostgreSQLConnection.often
+        && estimate(count) > PostgreSQLConnection.often * PostgreSQLConnection.most / 100
     }
 
     /// Rows of the table, by rows of the sample.

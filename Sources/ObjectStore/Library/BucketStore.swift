@@ -118,14 +118,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
   ) throws(StorageError) -> Bool {
     guard let (last, pin, digest) = state.withLock({ $0.sent }), last == id else { return false }
-    var sha256 = SHA256()
-    let file: NamelessFile
-    do throws(ObjectFault) { file = try reading.copy(pin) { sha256.update($0) } } catch {
-      throw StorageError("read \(id)", error.description, kind: error.kind)
-    }
-    guard sha256.digest() == digest else {
-      throw StorageError("read \(id)", "it is not what was written: its SHA-256 differs", kind: .unreachable)
-    }
+    let file = try reading.copy(pin, of: digest, "read \(id)")
     let path = "\(scratch)/\(UUID())"
     defer { unlink(path) }
     let isWritten = try withExtendedLifetime(file) { () throws(StorageError) in
@@ -175,7 +168,6 @@ package final class BucketStore: ArchiveStore, OriginStore {
     do throws(StorageError) { try announce() } catch { if !error.isTemporary { throw error } }
   }
 
-  /// Forgets what was built and nobody was told of.
   package func withdraw() { state.withLock { $0.lines = [] } }
 
   package func announce() throws(StorageError) {

@@ -21,6 +21,22 @@ extension ObjectReading {
     return file
   }
 
+  /// The same of an archive, which is what was written.
+  /// - Parameters:
+  ///   - digest: its SHA-256.
+  ///   - action: what errors say was to be done.
+  func copy(_ pin: ObjectPin, of digest: [UInt8], _ action: String) throws(StorageError) -> NamelessFile {
+    var sha256 = SHA256()
+    let file: NamelessFile
+    do throws(ObjectFault) { file = try copy(pin) { sha256.update($0) } } catch {
+      throw StorageError(action, error.description, kind: error == .missing ? .unreadable : error.kind)
+    }
+    guard sha256.digest() == digest else {
+      throw StorageError(action, "it is not what was written: its SHA-256 differs")
+    }
+    return file
+  }
+
   /// The whole object, piece by piece; waits for the store.
   /// - Parameters:
   ///   - tries: of each piece.
@@ -53,17 +69,7 @@ extension ObjectLibrary {
   package func withCopy<Result>(
     of image: Image, _ body: (TileArchive) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    var sha256 = SHA256()
-    let file: NamelessFile
-    do throws(ObjectFault) {
-      file = try client.copy(image.image.pin) { sha256.update($0) }
-    } catch {
-      let kind = error == .missing ? .unreadable : error.kind
-      throw StorageError("read \(image.key)", error.description, kind: kind)
-    }
-    guard sha256.digest() == image.digest else {
-      throw StorageError("read \(image.key)", "it is not what was written: its SHA-256 differs")
-    }
+    let file = try client.copy(image.image.pin, of: image.digest, "read \(image.key)")
     return try body(TileArchive(descriptor: file.descriptor, path: image.key))
   }
 }

@@ -32,7 +32,8 @@ extension Router {
     let url = catalog.writerURL
     // Who may write into the database says it.
     let isURL =
-      (url.hasPrefix("http://") || url.hasPrefix("https://")) && url.utf8.allSatisfy { 0x21...0x7e ~= $0 }
+      (url.hasPrefix("http://") || url.hasPrefix("https://")) && url.utf8.count <= 1000
+      && url.utf8.allSatisfy { 0x21...0x7e ~= $0 }
     guard isURL, let path = String(validating: self.request.rawPath, as: UTF8.self),
       let query = String(validating: self.request.query, as: UTF8.self)
     else {

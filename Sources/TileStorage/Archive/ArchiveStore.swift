@@ -71,6 +71,9 @@ package protocol ArchiveStore: Sendable {
   /// Has everybody find what was built and removed until now, where that takes a word of its own.
   func announce() throws(StorageError)
 
+  /// Forgets what was built and nobody was told of.
+  func withdraw()
+
   /// Calls `body` once everybody finds what was built until now; never where nobody will.
   /// - Returns: whether that was at once.
   @discardableResult
@@ -93,6 +96,8 @@ package protocol ArchiveStore: Sendable {
 extension ArchiveStore {
   /// A file that has its name is found by it.
   package func announce() throws(StorageError) {}
+
+  package func withdraw() {}
 
   @discardableResult
   package func whenAnnounced(_ body: @escaping @Sendable () -> Void) -> Bool {

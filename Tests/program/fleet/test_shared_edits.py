@@ -16,39 +16,50 @@ from test_shared_catalog import SharedCatalogTest
 TOKEN = "a-token-for-these-tests"
 
 
-class SharedEdits(SharedCatalogTest):
+class WritersTest(SharedCatalogTest):
+    """Servers that take changes, each of which is found by the name that it says of itself."""
+
     def setUp(self):
         super().setUp()
         (self.base / "token").write_text(TOKEN + "\n")
         self.servers = {}
         self.migrated()
 
+    def server(self, number, *options):
+        name = f"server-{number}.example"
+        self.servers[name] = Server(
+            self.bucket, "--catalog", self.database.address, "--writable", "--token-file", self.base / "token", "--own-url",
+            f"http://{name}/", *options)
+        return self.servers[name]
+
     @contextlib.contextmanager
     def writable(self, count):
-        """So many servers, each of which is found by the name that it says of itself."""
         with contextlib.ExitStack() as stack:
-            for number in range(count):
-                name = f"server-{number}.example"
-                self.servers[name] = stack.enter_context(Server(
-                    self.bucket, "--catalog", self.database.address, "--writable", "--token-file", self.base / "token",
-                    "--own-url", f"http://{name}/"))
-            yield list(self.servers.values())
+            yield [stack.enter_context(self.server(number)) for number in range(count)]
 
-    def ask(self, server, method, path, value=None, **headers):
-        """One request, sent on where the answer says so; status, JSON and headers."""
+    def asked(self, server, method, path, body=None, **headers):
+        """One request, sent on where the answer says so: status, body and headers."""
         for _ in range(2):
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
             fields = {name.replace("_", "-"): text for name, text in headers.items()} | {"Authorization": f"Bearer {TOKEN}"}
-            connection.request(method, path, None if value is None else json.dumps(value), fields)
+            connection.request(method, path, body, fields)
             answer = connection.getresponse()
-            body = answer.read()
+            told = answer.read()
             connection.close()
             if answer.status != 307:
                 break
+            self.assertEqual(answer.headers["Cache-Control"], "private, no-store", path)
             place = urlsplit(answer.headers["Location"])
             self.assertEqual(place.path + (f"?{place.query}" if place.query else ""), path)
             server = self.servers[place.netloc]
-        return answer.status, json.loads(body) if body[:1] in b"{[" else body, answer.headers
+        return answer.status, told, answer.headers
+
+
+class SharedEdits(WritersTest):
+    def ask(self, server, method, path, value=None, **headers):
+        """The same of JSON."""
+        status, body, headers = self.asked(server, method, path, None if value is None else json.dumps(value), **headers)
+        return status, json.loads(body) if body[:1] in b"{[" else body, headers
 
     def titles(self, server):
         return {item["id"]: item["title"] for item in json.loads(server.get("/api/images?limit=1000").body)["images"]}

@@ -1,38 +1,21 @@
 """Uploads into a library in an object store that servers share: whoever is asked, the one that writes takes them."""
 
 import contextlib
-import http.client
 import json
 import signal
 import threading
 from base64 import b64encode
 from urllib.parse import quote, urlsplit
 
-from harness import Server, photo, run
-from test_shared_catalog import SharedCatalogTest
-
-TOKEN = "a-token-for-these-tests"
+from harness import photo, run
+from test_shared_edits import WritersTest
 
 
-class SharedUploads(SharedCatalogTest):
-    def setUp(self):
-        super().setUp()
-        (self.base / "token").write_text(TOKEN + "\n")
-        self.servers = {}
-        self.migrated()
-
+class SharedUploads(WritersTest):
     def server(self, number):
-        name = f"server-{number}.example"
-        (self.base / name).mkdir(exist_ok=True)
-        self.servers[name] = Server(
-            self.bucket, "--catalog", self.database.address, "--writable", "--token-file", self.base / "token", "--own-url",
-            f"http://{name}/", "--upload-folder", self.base / name)
-        return self.servers[name]
-
-    @contextlib.contextmanager
-    def writable(self, count):
-        with contextlib.ExitStack() as stack:
-            yield [stack.enter_context(self.server(number)) for number in range(count)]
+        folder = self.base / f"server-{number}.example"
+        folder.mkdir(exist_ok=True)
+        return super().server(number, "--upload-folder", folder)
 
     @contextlib.contextmanager
     def killed(self, server):
@@ -40,30 +23,16 @@ class SharedUploads(SharedCatalogTest):
         yield server
         server.stop(signal.SIGKILL)
 
-    def ask(self, server, method, path, body=None, **headers):
-        """One request, sent on where the answer says so: status, body, headers and who answered."""
-        for _ in range(2):
-            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-            connection.request(method, path, body, {name.replace("_", "-"): text for name, text in headers.items()} | {"Authorization": f"Bearer {TOKEN}"})
-            answer = connection.getresponse()
-            told = answer.read()
-            connection.close()
-            if answer.status != 307:
-                break
-            self.assertEqual(answer.headers["Cache-Control"], "private, no-store", path)
-            server = self.servers[urlsplit(answer.headers["Location"]).netloc]
-        return answer.status, told, answer.headers, server
-
     def begin(self, server, picture, name, folder=""):
         """An upload without its bytes; its path."""
         words = ",".join(f"{key} {b64encode(text.encode()).decode()}" for key, text in (("filename", name), ("folder", folder)))
-        status, told, headers, _ = self.ask(
+        status, told, headers = self.asked(
             server, "POST", "/api/uploads", None, Tus_Resumable="1.0.0", Upload_Length=str(picture.stat().st_size), Upload_Metadata=words)
         self.assertEqual(status, 201, told)
         return urlsplit(headers["Location"]).path
 
     def send(self, server, path, picture, offset=0):
-        status, told, headers, _ = self.ask(
+        status, told, headers = self.asked(
             server, "PATCH", path, picture.read_bytes()[offset:], Tus_Resumable="1.0.0", Upload_Offset=str(offset), Content_Type="application/offset+octet-stream")
         self.assertEqual(status, 204, told)
 
@@ -74,7 +43,7 @@ class SharedUploads(SharedCatalogTest):
 
     def end(self, server, path):
         """What became of an upload."""
-        found = lambda: json.loads(self.ask(server, "GET", path)[1])
+        found = lambda: json.loads(self.asked(server, "GET", path)[1])
         self.eventually(lambda: found()["stage"] in ("done", "failed"), True)
         return found()
 
@@ -90,10 +59,10 @@ class SharedUploads(SharedCatalogTest):
             told = self.end(servers[0], self.upload(servers[1], pictures[1], "other.png"))
             self.assertEqual((told["image"], told["duplicate"]), ("trip/harbour-2", True))
             # A part of one becomes one, with its words.
-            status = self.ask(servers[1], "PATCH", "/api/images/trip%2Fharbour", json.dumps({"title": "Quay"}))[0]
+            status = self.asked(servers[1], "PATCH", "/api/images/trip%2Fharbour", json.dumps({"title": "Quay"}))[0]
             self.assertEqual(status, 200)
             region = {"region": {"x": 10, "y": 20, "width": 100, "height": 50}}
-            status, told, headers, _ = self.ask(servers[2], "POST", "/api/images/trip%2Fharbour/copies", json.dumps(region))
+            status, told, headers = self.asked(servers[2], "POST", "/api/images/trip%2Fharbour/copies", json.dumps(region))
             self.assertEqual(status, 202, told)
             self.assertEqual(self.end(servers[0], urlsplit(headers["Location"]).path)["image"], "trip/harbour-crop")
             for each in servers:
@@ -130,13 +99,13 @@ class SharedUploads(SharedCatalogTest):
         pictures = [photo(self.base / f"{number}.png", 900 + number, 700) for number in range(2)]
         with self.killed(self.server(0)) as server:
             half = self.begin(server, pictures[0], "half.png")
-            status, _, headers, _ = self.ask(server, "PATCH", half, pictures[0].read_bytes()[:1000], Tus_Resumable="1.0.0", Upload_Offset="0",
+            status, _, headers = self.asked(server, "PATCH", half, pictures[0].read_bytes()[:1000], Tus_Resumable="1.0.0", Upload_Offset="0",
                                              Content_Type="application/offset+octet-stream")
             self.assertEqual((status, headers["Upload-Offset"]), (204, "1000"))
             whole = self.upload(server, pictures[1], "whole.png")
         # Whoever was killed is taken for alive for three seconds.
         with self.server(0) as server:
-            self.eventually(lambda: self.ask(server, "HEAD", half, Tus_Resumable="1.0.0")[0], 200)
+            self.eventually(lambda: self.asked(server, "HEAD", half, Tus_Resumable="1.0.0")[0], 200)
             self.send(server, half, pictures[0], 1000)
             self.assertEqual(self.end(server, half)["image"], "half")
             self.assertEqual(self.end(server, whole)["image"], "whole")
@@ -150,13 +119,13 @@ class SharedUploads(SharedCatalogTest):
             # Two that wait behind another one.
             photo(self.base / "large.png", 6000, 5000)
             self.upload(server, self.base / "large.png", "large.png")
-            status, told, headers, _ = self.ask(server, "POST", "/api/images/quay/copies", json.dumps({"region": {"x": 1, "y": 1, "width": 99, "height": 88}}))
+            status, told, headers = self.asked(server, "POST", "/api/images/quay/copies", json.dumps({"region": {"x": 1, "y": 1, "width": 99, "height": 88}}))
             self.assertEqual(status, 202, told)
             copy = urlsplit(headers["Location"]).path
             other = self.upload(server, photo(self.base / "1.png", 300, 200), "other.png")
-            self.assertEqual(self.ask(server, "DELETE", other, Tus_Resumable="1.0.0")[0], 204)
+            self.assertEqual(self.asked(server, "DELETE", other, Tus_Resumable="1.0.0")[0], 204)
         with self.server(0) as server:
-            self.eventually(lambda: self.ask(server, "GET", copy)[0], 200)
+            self.eventually(lambda: self.asked(server, "GET", copy)[0], 200)
             self.assertEqual(self.end(server, copy)["image"], "quay-crop")
             self.eventually(lambda: self.database.ask("SELECT count(*) FROM origin WHERE id NOT IN (SELECT id FROM image)").strip(), "0")
             self.assertEqual(self.end(server, self.upload(server, self.base / "1.png", "other.png"))["image"], "other")
