@@ -168,7 +168,9 @@ package final class Library: Sendable {
   /// the next request.
   package func renew(_ images: [(id: ImageID, path: String)]) throws(StorageError) {
     guard source == nil else { return }
-    try catalogue(reading.withLock { _ in take(images) })
+    _ = reading.withLock { _ in take(images) }
+    // Also what the watch has just taken in: whoever does that may not have come to the catalog yet.
+    try catalogue(images.map(\.id))
   }
 
   /// To be called while nobody else reads folders.

@@ -1,0 +1,36 @@
+import Files
+import Glibc
+import TestSupport
+import Testing
+import Threads
+import TileStorage
+
+@testable import ImageLibrary
+
+/// What was just written, while the watch looks at the same files.
+@Suite struct LibraryRenewalTests {
+  @Test func `who renews an image finds it in the catalog, whoever saw it first`() throws {
+    let folder = try TemporaryFolder()
+    // Also an archive that cannot be read has its row.
+    let aside = folder(".aside")
+    let path = try folder.write("a.szi", [1, 2, 3])
+    let library = try Library(root: folder.path, watches: true)
+    try library.updateCatalog()
+    let isOver = Flag()
+    let watched = Flag()
+    StartedThread.needed {
+      while !isOver.isSet { _ = library.refresh() }
+      watched.set()
+    }
+    defer {
+      isOver.set()
+      watched.wait(upTo: 60)
+    }
+    for turn in 0..<300 {
+      let isThere = turn % 2 == 1
+      #expect(isThere ? rename(aside, path) == 0 : rename(path, aside) == 0)
+      try library.renew([("a", path)])
+      #expect(try library.catalog.entries(["a"]).count == (isThere ? 1 : 0), "turn \(turn)")
+    }
+  }
+}
