@@ -17,13 +17,17 @@ package final class Library: Sendable {
   package let open: OpenArchives
   package let faults = ArchiveFaults()
   private let table: Mutex<LibraryTable>
-  private let updating = Mutex<Void>(())
+  let updating = Mutex<Void>(())
   /// Held while the folders are read, so that a change is not overwritten by what was read before it.
   private let reading = Mutex<Void>(())
+  /// Held until the catalog has what the watch has told of: who looks meanwhile finds it there.
+  private let refreshing = Mutex<Void>(())
+  /// How often the catalog fell behind as a whole, and up to which of these times an update has made it good.
+  let delays = Mutex((fallen: 0, madeGood: 0))
   /// Images in the catalog without their sidecars' words, which could not be read.
   let wordless = Mutex<Set<ImageID>>([])
   /// The watch has told of a file that describes a book.
-  private let hasNewsOfBooks = Mutex(false)
+  let hasNewsOfBooks = Mutex(false)
   let source: (any LibrarySource)?
   /// Nil of a library whose images are listed in memory.
   let rows: KnownImages?
@@ -105,34 +109,41 @@ package final class Library: Sendable {
   }
 
   /// Looks whether folders have changed and takes in what has; cheap where nothing has.
-  /// - Returns: whether the catalog should be updated.
+  /// - Returns: whether the catalog should be updated, be it that somebody else is about to.
   package func refresh() -> Bool {
     if rows != nil { return catalog.isWriter }
-    let renewed = reading.withLock { _ -> [ImageID]? in
-      // No state of the table is held meanwhile: it would be copied for the sake of one image.
-      let watch = table.withLock { $0.watch }
-      if let watch, let images = images(watch) { return take(images) }
-      let current = current
-      guard watch != nil || current.isStale(source), let fresh = try? read(current) else { return [] }
-      table.withLock { $0 = fresh }
-      open.removeAll { fresh.entry($0.id) !== $0 }
-      return nil
+    return refreshing.withLock { _ in
+      let renewed = reading.withLock { _ -> [ImageID]? in
+        // No state of the table is held meanwhile: it would be copied for the sake of one image.
+        let watch = table.withLock { $0.watch }
+        if let watch, let images = images(watch) { return take(images) }
+        let current = current
+        guard watch != nil || current.isStale(source), let fresh = try? read(current) else { return [] }
+        replace(by: fresh)
+        return nil
+      }
+      guard let renewed else { return true }
+      do throws(StorageError) {
+        try catalogue(renewed)
+        try readMissingWords()
+      } catch { delays.withLock { $0.fallen += 1 } }
+      return catalog.needsUpdate || hasNewsOfBooks.withLock { $0 }
+        || delays.withLock { $0.fallen > $0.madeGood }
     }
-    guard let renewed else { return true }
-    do throws(StorageError) {
-      try catalogue(renewed)
-      try readMissingWords()
-    } catch { return true }
-    return catalog.needsUpdate || hasNewsOfBooks.withLock { $0 }
+  }
+
+  /// To be called while nobody else reads folders. The catalog is behind then.
+  private func replace(by fresh: LibraryTable) {
+    table.withLock { $0 = fresh }
+    open.removeAll { fresh.entry($0.id) !== $0 }
+    delays.withLock { $0.fallen += 1 }
   }
 
   /// Reads all folders whatever the kernel has told of them, and brings the catalog to what they hold; what fails
   /// stays as it was.
   package func readAgain() {
     reading.withLock { _ in
-      guard let fresh = try? read(current) else { return }
-      table.withLock { $0 = fresh }
-      open.removeAll { fresh.entry($0.id) !== $0 }
+      if let fresh = try? read(current) { replace(by: fresh) }
     }
     _ = try? updateCatalog()
   }
@@ -194,97 +205,8 @@ package final class Library: Sendable {
     return Array(changes.keys)
   }
 
-  /// Brings the catalog's rows of these images to what the table holds.
-  func catalogue(_ ids: [ImageID]) throws(StorageError) {
-    // Who writes for all sees the same.
-    guard !ids.isEmpty, catalog.isWriter else { return }
-    let result: Result<Void, StorageError> = updating.withLock { _ in
-      let table = current
-      var (found, gone): ([CatalogEntry], [ImageID]) = ([], [])
-      var patience = WordPatience(failures: 1)
-      for id in ids {
-        guard let entry = table.entry(id) else {
-          gone.append(id)
-          continue
-        }
-        let archive = try? entry.openOnce()
-        found.append(
-          archive.map { patience.catalogEntry(entry, $0) }
-            ?? CatalogEntry(unreadable: id, stamp: entry.stamp))
-      }
-      for entry in found { noteWords(of: entry) }
-      wordless.withLock { $0.subtract(gone) }
-      do throws(StorageError) {
-        try catalog.update(found, removing: gone.map(\.text))
-        if found.contains(where: { $0.book != nil }) { try describeBooks() }
-        return .success(())
-      } catch { return .failure(error) }
-    }
-    try result.get()
-  }
-
   private func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
     if let source { return try LibraryTable(source, previous: previous) }
     return try LibraryTable(root: root, previous: previous, watches: watches)
-  }
-
-  /// Brings the catalog to what the folders hold: reads the archives that are new or have changed.
-  /// - Parameters:
-  ///   - readsAll: also those that look unchanged.
-  ///   - progress: told of each archive that could not be read.
-  /// - Returns: how many archives were read.
-  @discardableResult
-  package func updateCatalog(
-    readsAll: Bool = false, isCancelled: () -> Bool = { false },
-    unreadable: (StorageError) -> Void = { _ in }
-  ) throws(StorageError) -> Int {
-    guard catalog.isWriter else { return 0 }
-    let result: Result<Int, StorageError> = updating.withLock { _ in
-      do throws(StorageError) {
-        if let rows { return .success(try rows.update(isCancelled: isCancelled)) }
-        return .success(try update(current, readsAll, isCancelled, unreadable))
-      } catch { return .failure(error) }
-    }
-    return try result.get()
-  }
-
-  private func update(
-    _ table: LibraryTable, _ readsAll: Bool, _ isCancelled: () -> Bool, _ unreadable: (StorageError) -> Void
-  ) throws(StorageError) -> Int {
-    let making = catalog.making
-    var isKnown = [Bool](repeating: false, count: table.ids.count)
-    // As the rows have them: a catalog may be a stranger's.
-    var gone: [String] = []
-    try catalog.forEachStamp { id, stamp in
-      guard let number = table.index(id) else {
-        gone.append(String(decoding: id, as: UTF8.self))
-        return
-      }
-      isKnown[number] = !readsAll && stamp == table.entries[number].stamp
-    }
-    hasNewsOfBooks.withLock { $0 = false }
-    var read = 0
-    var batch: [CatalogEntry] = []
-    var patience = WordPatience(failures: 3)
-    for (number, entry) in table.entries.enumerated() where !isKnown[number] {
-      if isCancelled() { return read }
-      do throws(StorageError) {
-        // Not among the open ones, which are those in use.
-        batch.append(patience.catalogEntry(entry, try entry.openOnce()))
-      } catch {
-        unreadable(error)
-        batch.append(CatalogEntry(unreadable: entry.id, stamp: entry.stamp))
-      }
-      if let last = batch.last { noteWords(of: last) }
-      read += 1
-      if batch.count == 500 {
-        try catalog.update(batch, removing: [])
-        batch = []
-      }
-    }
-    if !batch.isEmpty || !gone.isEmpty { try catalog.update(batch, removing: gone) }
-    try describeBooks()
-    catalog.isComplete(making)
-    return read
   }
 }

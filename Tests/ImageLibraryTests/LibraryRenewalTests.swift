@@ -9,7 +9,15 @@ import TileStorage
 
 /// What was just written, while the watch looks at the same files.
 @Suite struct LibraryRenewalTests {
-  @Test func `who renews an image finds it in the catalog, whoever saw it first`() throws {
+  /// - Parameter looks: takes in what was just done to the image of that path.
+  @Test(
+    arguments: [
+      { try $0.renew([("a", $1)]) },
+      { library, _ in if library.refresh() { try library.updateCatalog() } },
+    ] as [@Sendable (Library, String) throws -> Void])
+  func `who looks at an image finds it in the catalog, whoever saw it first`(
+    _ look: @Sendable (Library, String) throws -> Void
+  ) throws {
     let folder = try TemporaryFolder()
     // Also an archive that cannot be read has its row.
     let aside = folder(".aside")
@@ -19,7 +27,10 @@ import TileStorage
     let isOver = Flag()
     let watched = Flag()
     StartedThread.needed {
-      while !isOver.isSet { _ = library.refresh() }
+      // As a server does.
+      while !isOver.isSet {
+        if library.refresh() { _ = try? library.updateCatalog() }
+      }
       watched.set()
     }
     defer {
@@ -29,7 +40,7 @@ import TileStorage
     for turn in 0..<300 {
       let isThere = turn % 2 == 1
       #expect(isThere ? rename(aside, path) == 0 : rename(path, aside) == 0)
-      try library.renew([("a", path)])
+      try look(library, path)
       #expect(try library.catalog.entries(["a"]).count == (isThere ? 1 : 0), "turn \(turn)")
     }
   }

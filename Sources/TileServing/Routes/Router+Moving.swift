@@ -94,7 +94,7 @@ extension Router {
     try space.space.give(id, to: site.library.root)
     space.refresh()
     note(.move(to: "library"))
-    if site.library.refresh() { try site.library.updateCatalog() }
+    try site.library.renew([(id, id.archive(in: site.library.root))])
     return Self.moved(id)
   }
 
