@@ -101,10 +101,11 @@ extension Catalog {
       }
       if count > limit { result.next = last?.text }
     }
+    if isWhole, order.key != .name, result.total >= Self.many { database.isListed(by: order) }
     return result
   }
 
-  /// So many that to count them takes a while.
+  /// So many that to count or to sort them takes a while.
   private static let many = 50_000
 
   /// How much there is in all: an index is read through for it, but only when something has changed, and of very many

@@ -41,6 +41,13 @@ package struct ListOrder: Hashable, Sendable {
     case .size: "width * height"
     }
   }
+
+  /// A way along all that is listed in this order, for `CREATE INDEX`; not for names, of which there always is one.
+  var index: String {
+    let way = isDescending ? "DESC" : "ASC"
+    return
+      "image_by_\(key)_\(way) ON image ((\(expression(in: .items))) \(way), name_key, id) WHERE shelf IS NOT NULL"
+  }
 }
 
 /// Where a page of a listing ended: what its last image is sorted by, and its id.

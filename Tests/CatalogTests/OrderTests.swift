@@ -1,4 +1,5 @@
 import Files
+import Glibc
 import TestSupport
 import Testing
 import TileGeometry
@@ -36,31 +37,76 @@ import TileStorage
     }
   }
 
+  /// What each order and scope lists, page by page.
+  private func lists(_ catalog: Catalog) throws -> [String] {
+    var lists: [String] = []
+    for order in Self.orders {
+      for scope in [ListScope.items, .folder("f"), .folder("1"), .book("f/book1")] {
+        let whole = try catalog.list(scope, by: order, after: nil, limit: 1000)
+        #expect(whole.next == nil && whole.total == whole.entries.count)
+        var (ids, cursor): ([ImageID], String?) = ([], nil)
+        repeat {
+          let page = try catalog.list(scope, by: order, after: cursor, limit: 7)
+          ids += page.entries.map(\.id)
+          cursor = page.next
+        } while cursor != nil
+        #expect(ids == whole.entries.map(\.id), "\(order) \(scope), seed \(SplitMix.runSeed)")
+        lists.append("\(order) \(scope): \(ids)")
+      }
+    }
+    return lists
+  }
+
   @Test func `pages are parts of the whole, in every order and scope, and both databases have the same`()
     throws
   {
     let entries = Self.entries
-    var lists: [[String]] = []
-    for kind in DatabaseKind.allCases {
+    let found = try DatabaseKind.allCases.map { kind in
       let catalog = try kind.catalog(in: folder)
       try catalog.update(entries, removing: [])
-      var list: [String] = []
-      for order in Self.orders {
-        for scope in [ListScope.items, .folder("f"), .folder("1"), .book("f/book1")] {
-          let whole = try catalog.list(scope, by: order, after: nil, limit: 1000)
-          #expect(whole.next == nil && whole.total == whole.entries.count)
-          var (ids, cursor): ([ImageID], String?) = ([], nil)
-          repeat {
-            let page = try catalog.list(scope, by: order, after: cursor, limit: 7)
-            ids += page.entries.map(\.id)
-            cursor = page.next
-          } while cursor != nil
-          #expect(ids == whole.entries.map(\.id), "\(order) \(scope), seed \(SplitMix.runSeed)")
-          list.append("\(order) \(scope): \(ids)")
-        }
-      }
-      lists.append(list)
+      return try lists(catalog)
     }
-    #expect(lists[0] == lists[1], "seed \(SplitMix.runSeed)")
+    #expect(found[0] == found[1], "seed \(SplitMix.runSeed)")
+  }
+
+  /// An order that somebody has used of very many images has an index then, in which nothing is sorted.
+  @Test func `indexes for orders change no list`() throws {
+    let catalog = try DatabaseKind.sqlite.catalog(in: folder)
+    try catalog.update(Self.entries, removing: [])
+    let before = try lists(catalog)
+    #expect(try indexes(catalog).isEmpty)
+    let orders = Self.orders.filter { $0.key != .name }
+    for order in orders + orders { catalog.database.isListed(by: order) }
+    let end = ContinuousClock.now + .seconds(60)
+    while try indexes(catalog).count < orders.count, .now < end { usleep(10_000) }
+    #expect(try indexes(catalog).count == orders.count)
+    #expect(try lists(catalog) == before, "seed \(SplitMix.runSeed)")
+    for order in orders {
+      let key = order.expression(in: .items)
+      let way = order.isDescending ? "DESC" : "ASC"
+      #expect(
+        try texts(
+          catalog,
+          "EXPLAIN QUERY PLAN SELECT id, title FROM image WHERE shelf IS NOT NULL AND \(key) IS NOT NULL "
+            + "ORDER BY \(key) \(way), name_key, id", column: 3)
+          == ["SCAN image USING INDEX image_by_\(order.key)_\(way)"])
+    }
+    // What is written later is in them.
+    try catalog.update([CatalogTests.entry("aaa", ImageMetadata(title: "!"))], removing: [])
+    let first = try catalog.list(by: ListOrder(key: .title, isDescending: false), after: nil, limit: 1)
+    #expect(first.entries.map(\.id) == ["aaa"])
+  }
+
+  private func indexes(_ catalog: Catalog) throws -> [String] {
+    try texts(catalog, "SELECT name FROM sqlite_master WHERE name LIKE 'image_by_%'", column: 0)
+  }
+
+  private func texts(_ catalog: Catalog, _ sql: String, column: Int32) throws -> [String] {
+    var texts: [String] = []
+    try catalog.read { (connection) throws(SQLError) in
+      texts = []
+      try connection.run(sql) { texts.append($0.text(column) ?? "") }
+    }
+    return texts
   }
 }

@@ -117,9 +117,15 @@ import TileStorage
   @Test func `where very much has changed everything may have`() throws {
     let catalog = try open()
     let place = try catalog.place()
+    try catalog.take(Self.change([Self.archive("i3"), Self.archive("i4")]))
+    try catalog.take(Self.change([Self.archive("i4", 2)], gone: ["i3"]))
     try connection().run("INSERT INTO change (id) SELECT 'i' || n FROM generate_series(1, 10001) AS n")
     var changes = try catalog.changes(behind: place)
     #expect(changes.images == nil)
+    // Which of them are gone can be asked all the same.
+    let gone = try catalog.gone(behind: place)
+    #expect(gone.count == 10_000 && !gone.contains("i4") && gone.contains("i3"))
+    #expect(Set(gone).count == gone.count)
     // Until all that other tests have open has ended.
     for _ in 0..<600 where changes.images == nil {
       usleep(50_000)

@@ -35,6 +35,10 @@ protocol CatalogDatabase: AnyObject, Sendable {
   /// Runs `body` in a transaction: everything that it writes, or nothing of it.
   func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)
 
+  /// To be called when very many images were listed in an order: whoever lists them in it again should not have all
+  /// sorted. Returns at once.
+  func isListed(by order: ListOrder)
+
   /// Keeps nothing of rows that are gone; fails where others do not stop reading.
   func scrub() throws(StorageError)
 }

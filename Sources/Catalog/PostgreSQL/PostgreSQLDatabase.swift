@@ -89,6 +89,9 @@ final class PostgreSQLDatabase: CatalogDatabase {
     throw SQLError(kind: .busy, code: "epoch \(epoch)", message: Self.notOurs, statement: statement)
   }
 
+  /// Each has its index from the start.
+  func isListed(by order: ListOrder) {}
+
   /// PostgreSQL's vacuum does it, by itself.
   func scrub() throws(StorageError) {
     try asked { () throws(SQLError) in

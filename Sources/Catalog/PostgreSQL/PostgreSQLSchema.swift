@@ -110,10 +110,7 @@ enum PostgreSQLSchema {
     ],
     // Ways along which lists are read in their orders, forth and back, wherever they begin.
     ListOrder.Key.allCases.filter { $0 != .name }.flatMap { key in
-      ["ASC", "DESC"].map { way in
-        "CREATE INDEX image_by_\(key)_\(way) ON image "
-          + "((\(ListOrder(key: key, isDescending: false).expression(in: .items))) \(way), name_key, id) WHERE shelf IS NOT NULL"
-      }
+      [false, true].map { "CREATE INDEX \(ListOrder(key: key, isDescending: $0).index)" }
     } + [
       "CREATE INDEX image_without_date ON image (name_key, id) "
         + "WHERE shelf IS NOT NULL AND coalesce(book_date, date) IS NULL"

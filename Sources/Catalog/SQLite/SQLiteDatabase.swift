@@ -2,6 +2,7 @@ import CSQLite
 import Files
 import Glibc
 import Synchronization
+import Threads
 
 /// A catalog's tables in SQLite. Where the file is damaged it is made anew, where it cannot be written the tables live in
 /// memory, and several processes may use one at once.
@@ -12,6 +13,8 @@ final class SQLiteDatabase: CatalogDatabase {
   /// How often it was made anew, and of which making all archives were seen.
   private let made = Atomic<Int>(0)
   private let completed = Atomic<Int>(-1)
+  /// Orders that have an index, or will soon.
+  private let indexed = Mutex<Set<ListOrder>>([])
 
   /// Opens the file, or makes one.
   /// - Parameter isReadOnly: keeps the tables in memory and leaves the file alone.
@@ -63,6 +66,20 @@ final class SQLiteDatabase: CatalogDatabase {
     }
   }
 
+  /// An index for each order that somebody uses, of the file alone: each makes what is written take longer, and most
+  /// libraries are seen by name. Others wait to write for the seconds that one takes to make of millions.
+  func isListed(by order: ListOrder) {
+    guard memoryReason == nil, indexed.withLock({ $0.insert(order).inserted }) else { return }
+    let isStarted = StartedThread.detached { [self, path] in
+      do throws(SQLError) {
+        // Not by the writer's connection, of which everybody would wait.
+        let connection = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
+        try connection.run("CREATE INDEX IF NOT EXISTS \(order.index)")
+      } catch { indexed.withLock { _ = $0.remove(order) } }
+    }
+    if !isStarted { indexed.withLock { _ = $0.remove(order) } }
+  }
+
   func scrub() throws(StorageError) {
     let current = connections.withLock { $0 }
     do throws(SQLError) {
@@ -110,6 +127,7 @@ final class SQLiteDatabase: CatalogDatabase {
       if isFile { SQLiteConnections.removeFiles(path) }
       let fresh = try isFile ? SQLiteConnections.open(path) : SQLiteConnections.openMemory()
       connections.withLock { $0 = fresh }
+      indexed.withLock { $0 = [] }
     } catch { throw failure(error) }
   }
 }

@@ -55,4 +55,18 @@ extension Catalog {
       images: rows.count > Self.most ? nil : Set(fresh.compactMap(\.id)),
       place: Place(transaction: oldest, told: Set(rows.map(\.number))))
   }
+
+  /// The images that have changed behind a place and are there no more, however many they are, in no order.
+  package func gone(behind place: Place) throws(StorageError) -> [ImageID] {
+    var gone: [ImageID] = []
+    try read { (connection) throws(SQLError) in
+      gone = []
+      try connection.run(
+        "SELECT DISTINCT id FROM change WHERE transaction >= CAST(CAST(? AS text) AS xid8) "
+          + "AND NOT EXISTS (SELECT 1 FROM archive WHERE archive.id = change.id AND \(Self.isThere))",
+        [.text("\(place.transaction)")]
+      ) { if let id = $0.id(0) { gone.append(id) } }
+    }
+    return gone
+  }
 }

@@ -17,6 +17,9 @@ final class EdgePurging: Sendable {
     var ids: [ImageID] = []
     /// How far the changes of a catalog that servers share were heard.
     var place: Catalog.Place?
+    /// Of so many changes that no list of them is told the images that were found gone: as long as a transaction is
+    /// open the same are told with each look.
+    var ofMany: Set<ImageID> = []
   }
   private let known = Mutex(Known())
 
@@ -37,7 +40,7 @@ final class EdgePurging: Sendable {
     if queues.isEmpty { return }
     let gone = known.withLock { known in
       // A database that is away is asked for the same with the next look.
-      if library.asksForImages { return (try? Self.gone(in: library.catalog, since: &known.place)) ?? [] }
+      if library.asksForImages { return (try? Self.gone(in: library.catalog, &known)) ?? [] }
       let before = known.ids
       known.ids = library.current.ids
       // The same array has the same images without a look at them.
@@ -47,22 +50,25 @@ final class EdgePurging: Sendable {
   }
 
   /// Of the images that have changed those that are there no more.
-  private static func gone(in catalog: Catalog, since place: inout Catalog.Place?) throws(StorageError)
-    -> [ImageID]
-  {
-    guard let heard = place else {
-      place = try catalog.place()
+  private static func gone(in catalog: Catalog, _ known: inout Known) throws(StorageError) -> [ImageID] {
+    guard let heard = known.place else {
+      known.place = try catalog.place()
       return []
     }
     let changes = try catalog.changes(behind: heard)
-    let ids = Array(changes.images ?? [])
+    guard let images = changes.images else {
+      let gone = Set(try catalog.gone(behind: heard))
+      defer { (known.place, known.ofMany) = (changes.place, gone) }
+      return Array(gone.subtracting(known.ofMany))
+    }
+    let ids = Array(images)
     var gone: [ImageID] = []
     for start in stride(from: 0, to: ids.count, by: 1000) {
       let some = Array(ids[start..<min(start + 1000, ids.count)])
       let rows = try catalog.archives(of: some)
       gone += some.filter { rows[$0]?.current == nil }
     }
-    place = changes.place
+    (known.place, known.ofMany) = (changes.place, [])
     return gone
   }
 
