@@ -1,4 +1,4 @@
-"""Readers through a cache over three servers, a disk and two gateways of Ceph, while 200 archives are replaced, and a server and a gateway are killed."""
+"""Readers through a cache over three servers, with a catalog that they share and without, a disk and two gateways of Ceph, while 200 archives are replaced, and a server and a gateway are killed."""
 
 import os
 import shutil
@@ -16,6 +16,7 @@ from edge_campaign import Readers, versions
 sys.path.append(str(Path(__file__).resolve().parents[1] / "program/fleet"))
 
 from ceph import Ceph  # noqa: E402
+from databases import Database  # noqa: E402
 from edges import EDGES, StoreDisk  # noqa: E402
 from engine import BUCKET  # noqa: E402
 from harness import BINARY, Server, folder, photo, run, seed  # noqa: E402
@@ -61,15 +62,26 @@ class EdgeRepublishing(unittest.TestCase):
         self.build(self.sources[version], self.base / f"library-{version}")
         return versions(self.base / f"library-{version}")
 
-    def campaign(self, name: str, requests: int):
+    def shared(self) -> list[str]:
+        """A catalog that all servers share, in which one of them writes what the store has."""
+        database = Database()
+        self.addCleanup(database.close)
+        result = run("catalog", "migrate", database.address)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return ["--catalog", database.address]
+
+    def campaign(self, name: str, requests: int, catalog: list[str]):
         chance = seed(f"{name}, readers while archives are replaced")
         edge = EDGES[name](folder("cache"))
         self.addCleanup(edge.stop)
         servers = []
         for _ in range(3):
             with mock.patch.dict(os.environ, {"AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self.disk.port}"}):
-                servers.append(Server(self.library, "--edge-purge", edge.purge_url))
+                servers.append(Server(self.library, "--edge-purge", edge.purge_url, *catalog))
             self.addCleanup(servers[-1].stop)
+        end = time.monotonic() + 60
+        while any(server.get(f"/api/images/{id}").status != 200 for server in servers for id in self.sizes):
+            self.assertLess(time.monotonic(), end)
         edge.start([server.port for server in servers])
         readers = Readers(edge, self.sizes, SIDE, self.published, chance)
         # Everybody's pictures have been looked at before.
@@ -124,10 +136,10 @@ class EdgeRepublishing(unittest.TestCase):
                 time.sleep(0.1)
 
     def test_nginx(self):
-        self.campaign("nginx", REQUESTS)
+        self.campaign("nginx", REQUESTS, self.shared())
 
     def test_varnish(self):
-        self.campaign("Varnish", REQUESTS // 4)
+        self.campaign("Varnish", REQUESTS // 4, [])
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ extension Router {
     case .notHereYet(let arrival):
       let promised = archive.stamp(ofTile: number).map { response($0, .omitted) }
       return waiting(for: arrival, promised, isFound: true) { $0.stored(address, as: format, archive) }
-    case .unreachable: return .now(.heldUp)
+    case .unreachable: return .now(heldUp)
     case .unreadable:
       // In the pyramid, but not readable: that is a fault, never an empty tile.
       tellFault(address, archive)

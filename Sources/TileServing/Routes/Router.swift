@@ -162,15 +162,23 @@ struct Router {
     for arrival: TileArrival, _ promised: Response? = nil, isFound: Bool = false,
     _ answer: @escaping @Sendable (Router) -> Answer
   ) -> Answer {
-    guard arrivals < TileArchive.patience else { return .now(.heldUp) }
+    guard arrivals < TileArchive.patience else { return .now(heldUp) }
     var next = self
     next.arrivals += 1
     next.request = request.detached
     let later = Later(promised: promised) { [next] waiter in
       if isFound, let askAgain = waiter.askAgain { return arrival.whenHere(isQuick: true, askAgain) }
-      arrival.whenHere { if waiter.isThere() { answer(next).give(to: waiter) } else { waiter.take(.heldUp) } }
+      arrival.whenHere {
+        if waiter.isThere() { answer(next).give(to: waiter) } else { waiter.take(next.heldUp) }
+      }
     }
     return .later(later)
+  }
+
+  /// What was asked for is there, but cannot be had now.
+  var heldUp: Response {
+    guard case .api = path.route else { return .heldUp }
+    return .problem(503, "Busy", "the server has too much to do; try again")
   }
 
   /// The generation that the query names.
@@ -252,14 +260,14 @@ struct Router {
       // The reason names host paths, which are not a client's business.
       switch error.kind {
       case .notThere: break
-      case .unreachable: return .failure(Refusal(.heldUp))
+      case .unreachable: return .failure(Refusal(heldUp))
       case .unreadable:
         let text = "the archive of this image cannot be read"
         let response: Response = problem ? .problem(500, "Unreadable", text) : .text(500, text)
         return .failure(Refusal(response.because(error)))
       }
     }
-    if let id, isUntold(id) { return .failure(Refusal(.heldUp)) }
+    if let id, isUntold(id) { return .failure(Refusal(heldUp)) }
     let text = "there is no image of this id"
     return .failure(Refusal(problem ? .problem(404, "Not found", text) : .text(404, text)))
   }

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -56,6 +57,7 @@ class Changes:
             for number in range(self.count):
                 kind = ["edit", "delete", "edit", "restore", "build"][number % 5]
                 self.times.setdefault(kind, []).append(getattr(self, kind)(number))
+            takeovers = [self.takeover(servers, number) for number in range(max(self.count // 20, 2))]
         finally:
             for server in servers:
                 server.stop()
@@ -66,7 +68,8 @@ class Changes:
             shutil.rmtree(self.folder)
         every = [each for times in self.times.values() for each in times]
         return [row("PostgreSQL", f"{self.count} changes, until the last of 3 servers shows them", every, "≤ 2 s"),
-                *(row("PostgreSQL", f"of them {kind}", times, "") for kind, times in self.times.items())]
+                *(row("PostgreSQL", f"of them {kind}", times, "") for kind, times in self.times.items()),
+                row("PostgreSQL", f"the writer stops {len(takeovers)} times, until another takes an edit", takeovers, "≤ 5 s")]
 
     def picture(self, number: int) -> str:
         body = io.BytesIO()
@@ -102,20 +105,41 @@ class Changes:
         self.there[self.deleted] = True
         return self.seen(self.deleted, lambda status, _: status == 200)
 
+    def takeover(self, servers: list[Server], number: int) -> float:
+        id = next(id for id, is_there in self.there.items() if is_there)
+        tell = lambda port, title: self.answer(port, "PATCH", f"/api/images/{id}", {"title": title})[0]
+        writer = next(number for number, port in enumerate(self.ports) if tell(port, "before") == 200)
+        servers[writer].process.send_signal(signal.SIGSTOP)
+        start = time.monotonic()
+        try:
+            others = [port for port in self.ports if port != self.ports[writer]]
+            while not any(tell(port, f"after {number}") == 200 for port in others):
+                time.sleep(0.02)
+            return time.monotonic() - start
+        finally:
+            servers[writer].process.send_signal(signal.SIGCONT)
+            # Its late look at the lease is over before the next one stops.
+            while tell(self.ports[writer], "again") != 307:
+                time.sleep(0.1)
+
+    def answer(self, port: int, method: str, path: str, value) -> tuple[int, str, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request(method, path, value and json.dumps(value), {"Authorization": f"Bearer {TOKEN}"})
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, answer.headers["Location"] or "", body
+
     def ask(self, method: str, path: str, value=None) -> dict:
         """Of any of them, which sends it on."""
         port = self.random.choice(self.ports)
         while True:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-            connection.request(method, path, value and json.dumps(value), {"Authorization": f"Bearer {TOKEN}"})
-            answer = connection.getresponse()
-            body = answer.read()
-            connection.close()
-            if answer.status != 307:
+            status, location, body = self.answer(port, method, path, value)
+            if status != 307:
                 break
-            port = self.ports[int(urlsplit(answer.headers["Location"]).netloc)]
-        if answer.status != 200:
-            raise SystemExit(f"bench: {method} {path} is answered {answer.status} {body[:200]}")
+            port = self.ports[int(urlsplit(location).netloc)]
+        if status != 200:
+            raise SystemExit(f"bench: {method} {path} is answered {status} {body[:200]}")
         return json.loads(body)
 
     def seen(self, id: str, is_so) -> float:
@@ -127,13 +151,9 @@ class Changes:
     def until(self, port: int, id: str, is_so) -> None:
         end = time.monotonic() + 30
         while True:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-            connection.request("GET", f"/api/images/{id}")
-            answer = connection.getresponse()
-            body = answer.read()
-            connection.close()
-            if is_so(answer.status, body):
+            status, _, body = self.answer(port, "GET", f"/api/images/{id}", None)
+            if is_so(status, body):
                 return
             if time.monotonic() > end:
-                raise SystemExit(f"bench: {id} is not seen: {answer.status} {body[:200]}")
+                raise SystemExit(f"bench: {id} is not seen: {status} {body[:200]}")
             time.sleep(0.02)

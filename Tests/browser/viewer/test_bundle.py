@@ -53,7 +53,10 @@ class Bundle(PageTest):
                 # What is asked once the view is complete begins with who may write. In the page's own order: the browser tells
                 # of requests in another where the machine is busy.
                 first = list(itertools.takewhile(lambda url: not url.endswith("api/session"), visit.run("return globalThis.fetched")))
-                self.assertLessEqual(len(first), 3, first)
+                # Which pictures stand beside it is asked once it is open: a busy browser may lay its tiles later than that is told.
+                album = [url for url in first if re.search(r"/api/images(\?limit=1000&fields=cover|/[^/?]+)$", url)]
+                self.assertLessEqual(len(first) - len(album), 1, first)
+                self.assertLessEqual(len(album), 3, first)
                 self.assertEqual(len(scripts(itertools.takewhile(lambda url: url != host() + "api/session", visit.requests))), 1)
                 self.assertEqual(len([url for url in first if "/viewport.tiles?" in url]), 1, "asked ahead, and not again")
                 self.assertEqual([url for url in first if "_files/" in url], [], "no tile by itself")

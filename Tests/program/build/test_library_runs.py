@@ -244,7 +244,7 @@ class Progress(CommandTest):
         self.assertTrue(any("  b-with-a-name" in line for line in states), text)
         # Between two pictures none is named.
         for line in states:
-            self.assertRegex(line, r"^\[[12]/3\] \d+\.\d images/s, \d+ megapixels/s(, \d+:\d\d left)?(  [bc][-.]|$)")
+            self.assertRegex(line, r"^\[[123]/3\] \d+\.\d images/s, \d+ megapixels/s(, \d+:\d\d left)?(  [bc][-.]|$)")
             self.assertLess(len(line), 80)
         self.assertTrue(any(" left" in line for line in states), states)
         # Half a picture of 14 megapixels counts.

@@ -10,10 +10,10 @@ import unittest
 
 import kubernetes_validate
 import yaml
+from databases import Database
 from edges import Varnish
 from fronts import free_port
 from harness import ROOT, Server, folder, photo, run
-from test_shared_catalog import Database
 from test_store import StoreTest
 
 PACKAGING = ROOT / "packaging"

@@ -65,7 +65,12 @@ class SharedEdits(WritersTest):
         return {item["id"]: item["title"] for item in json.loads(server.get("/api/images?limit=1000").body)["images"]}
 
     def described(self, server, id):
-        return json.loads(server.get(f"/api/images/{quote(id, safe='')}").body)
+        """Beside other work a store may be away for a while, and whoever asks is told to ask again."""
+        end = time.monotonic() + 30
+        while (answer := server.get(f"/api/images/{quote(id, safe='')}")).status == 503:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.1)
+        return json.loads(answer.body)
 
     def writer(self) -> str:
         return self.database.ask("SELECT split_part(address, '/', 3) FROM writer WHERE beat > clock_timestamp() - interval '3 seconds'").strip()
