@@ -21,7 +21,7 @@ package struct BasePath: Sendable {
     (self.text, bytes) = (text, Array(text.utf8))
     let first = text.split(separator: "/").first.map(String.init) ?? ""
     isAmbiguous =
-      ["view", "embed", "api", "iiif", "iip"].contains(first) || TileRequest.labels.contains(first)
+      ["view", "embed", "api", "iiif"].contains(first) || TileRequest.labels.contains(first)
   }
 
   /// Whether its characters are such that it is the same in a URL, in a request and in a page's attribute.
