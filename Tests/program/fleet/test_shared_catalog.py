@@ -137,7 +137,8 @@ class SharedCatalog(SharedCatalogTest):
                          f"/iiif/presentation/3/{other}/manifest"):
                 answer = server.get(path)
                 self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), path)
-                self.assertEqual(answer["content-type"].startswith("application/problem+json"), path.startswith("/api/"), path)
+                if path.startswith("/api/"):
+                    self.assertTrue(answer["content-type"].startswith("application/problem+json"), path)
             answer = server.get("/api/images")
             self.assertEqual((answer.status, answer["retry-after"]), (503, "1"))
             self.assertIn(b"degraded", server.get("/healthz").body)
