@@ -37,7 +37,7 @@ extension Library {
   /// Brings the catalog to what the folders hold: reads the archives that are new or have changed.
   /// - Parameters:
   ///   - readsAll: also those that look unchanged.
-  ///   - progress: told of each archive that could not be read.
+  ///   - unreadable: told of each archive that could not be read.
   /// - Returns: how many archives were read.
   @discardableResult
   package func updateCatalog(

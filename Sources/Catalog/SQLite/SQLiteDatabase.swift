@@ -75,7 +75,10 @@ final class SQLiteDatabase: CatalogDatabase {
         // Not by the writer's connection, of which everybody would wait.
         let connection = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
         try connection.run("CREATE INDEX IF NOT EXISTS \(order.index)")
-      } catch { indexed.withLock { _ = $0.remove(order) } }
+      } catch {
+        // On a full disk no other try is made: each takes seconds, and would fill it anew.
+        if error.kind == .busy { indexed.withLock { _ = $0.remove(order) } }
+      }
     }
     if !isStarted { indexed.withLock { _ = $0.remove(order) } }
   }
