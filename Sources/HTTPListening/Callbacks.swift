@@ -123,43 +123,25 @@ private func answerRequest(
     }
     context.deadlines.requestIsWhole(known)
     let isMonitor = known._withUnsafeGuaranteedRef { $0.isMonitor }
-    if method[0] != 0x4f, !isMonitor,
-      case .found(let tile) = context.site.tile(
+    if method[0] != 0x4f, !isMonitor {
+      let found = context.site.tile(
         known._withUnsafeGuaranteedRef({ $0.route }), target.path, query: target.query,
         cookies: { header(connection, "Cookie") })
-    {
-      // Kept mapped until the request is completed.
-      keep(tile.archive.toOpaque(), in: state)
-      return answer(tile, context, connection, target, method)
+      switch found {
+      case .found(let tile):
+        // Kept mapped until the request is completed.
+        keep(tile.archive.toOpaque(), in: state)
+        return answer(tile, context, connection, target, method)
+      case .late where waitsForTile(known, context, connection, target, method, state): return .YES
+      case .late, .other: break
+      }
     }
     return answer(context, connection, target, method, state)
   }
 }
 
-/// Answers with a stored tile.
-private func answer(
-  _ tile: TileReply, _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
-  _ method: UnsafePointer<CChar>
-) -> MHD_Result {
-  let isGet = method[0] == 0x47
-  let answer = withConditions(connection, isGet: isGet) {
-    context.site.answer(tile, target.query, $0) { header(connection, $0) }
-  }
-  switch answer {
-  case .instead(let response):
-    return send(response, String(cString: method), context, connection, target)
-  case .tile(let head):
-    let bytes = isGet ? head.sentCount : 0
-    deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(head.status, bytes) }
-    if context.log != nil {
-      note(context, connection, String(cString: method), target, head.status, bytes)
-    }
-    return sendTile(tile, head, context.site, target, connection)
-  }
-}
-
 /// What the log is told of the answer once it is sent.
-private func note(
+func note(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
   _ status: Int, _ bytes: Int, _ reason: String? = nil
 ) {
@@ -229,7 +211,7 @@ func give(
   }
 }
 
-private func send(
+func send(
   _ response: Response, _ method: String, _ context: ListenerContext, _ connection: OpaquePointer,
   _ target: RequestTarget
 ) -> MHD_Result {

@@ -35,7 +35,9 @@ package final class ObjectClient: ObjectReading {
       let fault: ObjectFault? = if case .failure(let fault) = result { fault } else { nil }
       state.withLock { state in
         state.patience.breaker.note(hasAnswered: fault?.isSilence != true, at: now)
-        let pause = patience.pause * (Double(1 << (call.attempt - 1)) * Double.random(in: 0.5...1))
+        let pause =
+          fault == nil
+          ? .zero : patience.pause * (Double(1 << (call.attempt - 1)) * Double.random(in: 0.5...1))
         if fault?.mayPass == true, call.attempt < patience.tries, now + pause < call.deadline,
           state.patience.breaker.refusal(at: now) == nil, state.patience.retries.spend()
         {

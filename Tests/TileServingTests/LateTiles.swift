@@ -27,15 +27,16 @@ final class LateTiles: TileBacking {
   var waiting: Int { state.withLock { $0.waiting.count } }
 
   func tile(_ number: Int) -> StoredTile {
-    let outcome = state.withLock { state in
-      state.asked.insert(number)
-      return state.come[number]
-    }
-    switch outcome {
-    case .here?: return archive.stored(number)
-    case .unreachable?: return .unreachable
-    case .unreadable?: return .unreadable
-    case .stillNotHere?, nil: return .notHereYet(TileArrival { [self] in observe(number, $0.tell) })
+    state.withLock { _ = $0.asked.insert(number) }
+    return tileHere(number) ?? .notHereYet(TileArrival { [self] in observe(number, $0.tell) })
+  }
+
+  func tileHere(_ number: Int) -> StoredTile? {
+    switch state.withLock({ $0.come[number] }) {
+    case .here?: archive.stored(number)
+    case .unreachable?: .unreachable
+    case .unreadable?: .unreadable
+    case .stillNotHere?, nil: nil
     }
   }
 

@@ -54,14 +54,26 @@ import TileStorage
       to: Request(method: "GET", rawPath: Array(path.utf8), query: Array(query.utf8)) { headers[$0] })
   }
 
-  private func isHit(_ path: String) -> Bool {
+  private func isHit(_ path: String) -> Bool { lookup(path) == "found" }
+
+  /// What is found without words.
+  private func lookup(_ path: String) -> String {
     Array(path.utf8).withUnsafeBytes { path in
       let query = UnsafeRawBufferPointer(start: nil, count: 0)
-      guard
-        case .found(let tile) = site.tile(Route(path, query: query), path, query: query, cookies: { nil })
-      else { return false }
-      tile.archive.release()
-      return true
+      switch site.tile(Route(path, query: query), path, query: query, cookies: { nil }) {
+      case .found(let tile):
+        tile.archive.release()
+        return "found"
+      case .late: return "late"
+      case .other: return "other"
+      }
+    }
+  }
+
+  private func arrival(_ path: String) -> TileArrival? {
+    Array(path.utf8).withUnsafeBytes { path in
+      let query = UnsafeRawBufferPointer(start: nil, count: 0)
+      return site.arrival(Route(path, query: query), path, query: query, cookies: { nil })
     }
   }
 
@@ -104,6 +116,18 @@ import TileStorage
     for number in 0..<Self.pyramid.tileCount { late.come(number) }
     #expect(asked.withLock { $0 } == 1 && isHit(Self.path))
     #expect(told.count == 1 && told.response?.status == 200)
+  }
+
+  @Test func `a late tile is fetched without words, once it is waited for, and is then a hit`() throws {
+    #expect(lookup(Self.path) == "late")
+    #expect(lookup("/dzi/late_files/6/9_0.jpg") == "other" && lookup("/dzi/none_files/6/1_0.jpg") == "other")
+    #expect(arrival("/dzi/late_files/6/9_0.jpg") == nil && arrival("/dzi/none_files/6/1_0.jpg") == nil)
+    let came = Mutex(0)
+    let arrival = try #require(self.arrival(Self.path))
+    arrival.whenHere(isQuick: true) { came.withLock { $0 += 1 } }
+    #expect(came.withLock { $0 } == 0 && lookup(Self.path) == "late")
+    late.come(number(6, 1, 0))
+    #expect(came.withLock { $0 } == 1 && isHit(Self.path) && self.arrival(Self.path) == nil)
   }
 
   @Test func `who has the tile already waits for nothing`() throws {

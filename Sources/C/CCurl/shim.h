@@ -25,6 +25,10 @@ static inline CURLcode ziggurat_curl_set_callback(CURL *easy, CURLoption option,
   return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode ziggurat_curl_set_debug(CURL *easy, curl_debug_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
+}
+
 static inline CURLcode ziggurat_curl_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }

@@ -42,9 +42,18 @@ final class PendingAnswer: @unchecked Sendable {
     let askAgain: @Sendable () -> Void = { [self] in resume(.askAgain) }
     later.begin(
       Later.Waiter(
-        isThere: { [self] in isClientThere }, askAgain: rounds < TileArchive.patience ? askAgain : nil,
+        isThere: { [self] in isClientThere }, askAgain: mayAskAgain ? askAgain : nil,
         take: { [self] in resume(.response($0)) }))
   }
+
+  /// Suspends the connection until the request is to be asked again.
+  func wait(for arrival: TileArrival) {
+    MHD_suspend_connection(connection)
+    arrival.whenHere(isQuick: true) { [self] in resume(.askAgain) }
+  }
+
+  /// False where that was done as often as is of use.
+  var mayAskAgain: Bool { rounds < TileArchive.patience }
 
   private func resume(_ told: Told) {
     self.told.withLock { $0 = told }

@@ -79,14 +79,18 @@ struct AnswerHead: Sendable {
   /// `bytes FIRST-LAST/WHOLE`; nil where it is anything else.
   var contentRange: (range: Range<Int>, whole: Int)? {
     guard let text = fields["content-range"], text.hasPrefix("bytes ") else { return nil }
-    let parts = text.dropFirst("bytes ".count).split(separator: "/", omittingEmptySubsequences: false)
-    let ends = parts.first?.split(separator: "-", omittingEmptySubsequences: false) ?? []
-    func number(_ text: Substring) -> Int? {
-      text.utf8.allSatisfy { $0 >= 0x30 && $0 < 0x3a } ? Int(text) : nil
-    }
-    guard parts.count == 2, ends.count == 2, let first = number(ends[0]), let last = number(ends[1]),
-      let whole = number(parts[1]), first <= last, last < whole
+    let bytes = text.utf8.dropFirst("bytes ".utf8.count)
+    guard let dash = bytes.firstIndex(of: UInt8(ascii: "-")),
+      let slash = bytes.firstIndex(of: UInt8(ascii: "/")),
+      dash < slash, let first = Self.number(bytes[..<dash]),
+      let last = Self.number(bytes[bytes.index(after: dash)..<slash]),
+      let whole = Self.number(bytes[bytes.index(after: slash)...]), first <= last, last < whole
     else { return nil }
     return (first..<last + 1, whole)
+  }
+
+  /// Of digits alone.
+  private static func number(_ bytes: Substring.UTF8View) -> Int? {
+    bytes.allSatisfy { $0 >= 0x30 && $0 < 0x3a } ? Int(Substring(bytes)) : nil
   }
 }

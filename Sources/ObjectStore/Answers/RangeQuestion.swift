@@ -12,6 +12,9 @@ enum RangeQuestion: Sendable {
     }
   }
 
+  /// The version of the object, where it is known.
+  var pin: ObjectPin? { if case .part(let pin, _) = self { pin } else { nil } }
+
   /// As curl takes it.
   var range: String {
     switch self {

@@ -37,9 +37,21 @@ package struct ObjectAddress: Hashable, Sendable, CustomStringConvertible {
   /// Whether an object of that key can be asked for, whoever chose it: its parts are neither empty nor dots, which URLs
   /// lose on their way.
   static func isReadable(_ key: some StringProtocol) -> Bool {
-    let parts = key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    return key.utf8.count <= 1024 && !key.utf8.contains(0)
-      && parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
+    guard key.utf8.count <= 1024 else { return false }
+    // Of a part, so far.
+    var (count, dots) = (0, 0)
+    for byte in key.utf8 {
+      switch byte {
+      case 0: return false
+      case UInt8(ascii: "/"):
+        guard count > 0, count > 2 || dots < count else { return false }
+        (count, dots) = (0, 0)
+      default:
+        count += 1
+        if byte == UInt8(ascii: ".") { dots += 1 }
+      }
+    }
+    return count > 0 && (count > 2 || dots < count)
   }
 }
 

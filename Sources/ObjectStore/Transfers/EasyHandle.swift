@@ -57,10 +57,12 @@ final class EasyHandle {
   /// - Parameters:
   ///   - query: in the order of its names, encoded: as it is signed.
   ///   - payload: the SHA-256 of what is sent, hexadecimal.
+  ///   - signed: the same request as it was signed; nil where libcurl is to sign it.
   func prepare(
-    _ settings: ObjectSettings, _ bucket: BucketName, key: String, query: String = "", payload: String
+    _ settings: ObjectSettings, _ bucket: BucketName, key: String, query: String = "", payload: String,
+    signed: SignedRead? = nil
   ) {
-    set(CURLOPT_URL, settings.url(bucket, key) + (query.isEmpty ? "" : "?\(query)"))
+    set(CURLOPT_URL, signed?.url ?? settings.url(bucket, key) + (query.isEmpty ? "" : "?\(query)"))
     set(CURLOPT_PROTOCOLS_STR, settings.endpoint.scheme)
     // Timeouts without signals, which would end up in other threads.
     set(CURLOPT_NOSIGNAL, 1)
@@ -70,10 +72,15 @@ final class EasyHandle {
     set(CURLOPT_USERAGENT, "ziggurat")
     add(header: "x-amz-content-sha256", payload)
     guard let credentials = settings.credentials else { return }
+    if let token = credentials.sessionToken { add(header: "x-amz-security-token", token) }
+    if let signed {
+      add(header: "Authorization", signed.authorization)
+      add(header: "X-Amz-Date", signed.date)
+      return
+    }
     set(CURLOPT_AWS_SIGV4, "aws:amz:\(settings.region.text):s3")
     set(CURLOPT_USERNAME, credentials.accessKey)
     set(CURLOPT_PASSWORD, credentials.secretKey)
-    if let token = credentials.sessionToken { add(header: "x-amz-security-token", token) }
   }
 
   /// To be called once all headers are added.

@@ -12,6 +12,10 @@ final class RangeTransfer {
   private var memory: UnsafeMutableRawBufferPointer?
   private var filled = 0
   private var dropped = 0
+  /// What libcurl has signed and sent.
+  private(set) var signed: SignedRead?
+  /// Where it is sent.
+  private var url = ""
   /// Of a body that says why there is no object: read to its end, so that the connection goes on being of use.
   private static let longestRefusal = 64 << 10
   /// The digest of nothing, which is what a GET sends.
@@ -22,11 +26,17 @@ final class RangeTransfer {
   deinit { free(memory?.baseAddress) }
 
   /// Makes the handle ready to be performed. This is not retained by it.
-  func prepare(_ settings: ObjectSettings, _ bucket: BucketName, connecting: Duration, within time: Duration)
-  {
+  /// - Parameter known: as the same version of the object was read before.
+  func prepare(
+    _ settings: ObjectSettings, _ bucket: BucketName, _ known: SignedRead?, connecting: Duration,
+    within time: Duration
+  ) {
     let question = call.question
-    handle.prepare(settings, bucket, key: question.key, payload: Self.emptyDigest)
-    if case .part(let pin, _) = question { handle.add(header: "If-Match", pin.etag) }
+    handle.prepare(settings, bucket, key: question.key, payload: Self.emptyDigest, signed: known)
+    if case .part(let pin, _) = question {
+      handle.add(header: "If-Match", pin.etag)
+      if known == nil, settings.credentials != nil { watchSigning(settings.url(bucket, pin.key)) }
+    }
     handle.sealHeaders()
     handle.set(CURLOPT_RANGE, question.range)
     handle.set(CURLOPT_CONNECTTIMEOUT_MS, min(connecting, time).milliseconds)
@@ -43,6 +53,21 @@ final class RangeTransfer {
     handle.set(callback: CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
       let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
       return RangeTransfer.at(context).take(body: bytes) ? bytes.count : 0
+    }
+  }
+
+  /// libcurl tells what it sends to those alone who have it tell all.
+  private func watchSigning(_ url: String) {
+    self.url = url
+    handle.set(CURLOPT_VERBOSE, 1)
+    handle.set(pointer: CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
+    ziggurat_curl_set_debug(handle.raw) { _, kind, bytes, count, context in
+      if kind == CURLINFO_HEADER_OUT {
+        let transfer = RangeTransfer.at(context)
+        transfer.signed = SignedRead(
+          url: transfer.url, sent: UnsafeRawBufferPointer(start: bytes, count: count))
+      }
+      return 0
     }
   }
 

@@ -56,6 +56,7 @@ final class TransferThread: Sendable {
   private func run(_ ended: Ended) {
     var running: [UnsafeMutableRawPointer: RangeTransfer] = [:]
     var idle: [EasyHandle] = []
+    var signed = SignedReads()
     var later: [(call: RangeCall, at: ContinuousClock.Instant)] = []
     while true {
       let (calls, isStopping) = inbox.withLock { inbox in
@@ -73,7 +74,7 @@ final class TransferThread: Sendable {
           next = min(next, time)
           continue
         }
-        guard let transfer = begin(call, at: now, &idle) else {
+        guard let transfer = begin(call, at: now, &idle, &signed) else {
           ended(call, .failure(.unavailable(.seconds(1))))
           continue
         }
@@ -93,11 +94,15 @@ final class TransferThread: Sendable {
         }
         curl_multi_remove_handle(multi, raw)
         let result = transfer.result(code)
+        if let pin = transfer.call.question.pin {
+          signed.note(transfer.signed, of: pin, isTaken: (try? result.get()) != nil, at: now)
+        }
+        // Whoever waits is told before the next is got ready.
+        ended(transfer.call, result)
         if idle.count < patience.connections {
           transfer.handle.reset()
           idle.append(transfer.handle)
         }
-        ended(transfer.call, result)
       }
       let milliseconds = inbox.withLock { $0.calls.isEmpty } ? max(0, (next - .now) / .milliseconds(1)) : 0
       curl_multi_poll(multi, nil, 0, Int32(milliseconds.rounded(.up)), nil)
@@ -111,12 +116,14 @@ final class TransferThread: Sendable {
 
   /// Nil where it is too late for the call, or there is no memory.
   private func begin(
-    _ call: RangeCall, at now: ContinuousClock.Instant, _ idle: inout [EasyHandle]
+    _ call: RangeCall, at now: ContinuousClock.Instant, _ idle: inout [EasyHandle],
+    _ signed: inout SignedReads
   ) -> RangeTransfer? {
     guard call.deadline > now, let handle = idle.popLast() ?? EasyHandle() else { return nil }
     let transfer = RangeTransfer(call, handle)
     transfer.prepare(
-      settings, bucket, connecting: patience.connecting, within: min(patience.attempt, call.deadline - now))
+      settings, bucket, call.question.pin.flatMap { signed.read(of: $0, at: now) },
+      connecting: patience.connecting, within: min(patience.attempt, call.deadline - now))
     guard curl_multi_add_handle(multi, handle.raw) == CURLM_OK else { return nil }
     return transfer
   }

@@ -28,6 +28,8 @@ package enum TileLookup {
   /// Not a stored tile's path: to be answered by `Site.respond`.
   case other
   case found(TileReply)
+  /// A stored tile that may come from elsewhere: `Site.arrival` has it fetched.
+  case late
 }
 
 /// What is answered with a stored tile.

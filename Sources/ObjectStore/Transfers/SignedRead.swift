@@ -1,0 +1,58 @@
+import TileStorage
+
+/// A request for an object as libcurl has signed it. The range is no part of what is signed (AWS Signature Version 4,
+/// "Create a canonical request": the host and the headers that were added), so that it holds for each range of the same
+/// version.
+struct SignedRead: Sendable {
+  let url: String
+  let authorization: String
+  let date: String
+
+  /// Nil where the request that was sent is not signed.
+  init?(url: String, sent request: UnsafeRawBufferPointer) {
+    var (authorization, date): (String?, String?)
+    for line in request.split(whereSeparator: { $0 == 0x0d || $0 == 0x0a }) {
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+      let value = String(decoding: line[(colon + 1)...].drop { $0 == 0x20 }, as: UTF8.self)
+      switch String(decoding: line[..<colon], as: UTF8.self).lowercased() {
+      case "authorization": authorization = value
+      case "x-amz-date": date = value
+      default: continue
+      }
+    }
+    guard let authorization, let date else { return nil }
+    (self.url, self.authorization, self.date) = (url, authorization, date)
+  }
+}
+
+/// What is known to be signed of objects that are being read. For one thread.
+struct SignedReads {
+  private var known = LeastRecentlyUsed<ObjectPin, (read: SignedRead, until: ContinuousClock.Instant)>(
+    limit: 1024)
+  /// Stores take a date that is up to 15 minutes old by their own clocks.
+  private let lifetime: Duration
+
+  init(lifetime: Duration = .seconds(60)) { self.lifetime = lifetime }
+
+  /// Nil where libcurl is to sign.
+  mutating func read(of pin: ObjectPin, at now: ContinuousClock.Instant) -> SignedRead? {
+    guard let found = known.value(for: pin) else { return nil }
+    if found.until > now { return found.read }
+    known.remove(pin)
+    return nil
+  }
+
+  /// A reading has ended.
+  /// - Parameters:
+  ///   - read: as libcurl has signed it; nil where one from here was sent.
+  ///   - isTaken: whether the store has answered with what was asked for. Else it is signed anew the next time.
+  mutating func note(
+    _ read: SignedRead?, of pin: ObjectPin, isTaken: Bool, at now: ContinuousClock.Instant
+  ) {
+    if !isTaken {
+      known.remove(pin)
+    } else if let read {
+      known.insert((read, now + lifetime), for: pin, weight: 1)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Testing
+import TileStorage
+
+@testable import ObjectStore
+
+/// Requests that are signed once for all parts of a version.
+struct SignedReadTests {
+  private static let other = ObjectPin(key: "szi/b", etag: HostileServer.etag, byteCount: 50_000)
+  private static let request = """
+    GET /pictures/szi/a HTTP/1.1\r\nHost: h\r\nX-Amz-Date: 20261125T100000Z\r\nAUTHORIZATION:  AWS4 a:b, c=d\r\n\r\n
+    """
+
+  private static func read(_ request: String = request) -> SignedRead? {
+    Array(request.utf8).withUnsafeBytes { SignedRead(url: "u", sent: $0) }
+  }
+
+  @Test func `parts of one version are signed once, of another anew`() throws {
+    let object = ObjectClientTests.object
+    let server = HostileServer([ObjectClientTests.path: object, "/pictures/szi/b": object])
+    defer { server.stop() }
+    let client = try ObjectClientTests.client(server, key: "K")
+    for range in [0..<9, 9..<4000, 49_000..<50_000] {
+      for pin in [ObjectClientTests.pin, Self.other] {
+        #expect(ObjectClientTests.read(client, range, of: pin) == .success(Array(object[range])))
+      }
+    }
+    for path in [ObjectClientTests.path, "/pictures/szi/b"] {
+      let requests = server.requests.filter { $0.target == path }
+      #expect(Set(requests.map { $0.fields["range"] }).count == 3)
+      // All that the signature is of, and itself.
+      for field in [
+        "authorization", "x-amz-date", "x-amz-content-sha256", "x-amz-security-token", "if-match", "host",
+      ] {
+        #expect(requests[0].fields[field] != nil, "\(field)")
+        #expect(Set(requests.map { $0.fields[field] }).count == 1, "\(field)")
+      }
+    }
+    #expect(Set(server.requests.map { $0.fields["authorization"] }).count == 2)
+    // The range is not, or no store would take it.
+    let names = server.requests[0].fields["authorization"]?.split(separator: "SignedHeaders=").last?
+      .split(separator: ",").first
+    #expect(names == "host;if-match;x-amz-content-sha256;x-amz-date;x-amz-security-token")
+  }
+
+  @Test func `a signature ends with its time, and where the store does not take it`() throws {
+    let (pin, now) = (ObjectClientTests.pin, ContinuousClock.now)
+    let read = try #require(Self.read())
+    var reads = SignedReads(lifetime: .seconds(60))
+    #expect(reads.read(of: pin, at: now) == nil)
+    reads.note(read, of: pin, isTaken: true, at: now)
+    #expect(reads.read(of: pin, at: now + .seconds(59))?.authorization == "AWS4 a:b, c=d")
+    #expect(reads.read(of: Self.other, at: now) == nil)
+    // Used again it does not last longer.
+    reads.note(nil, of: pin, isTaken: true, at: now + .seconds(59))
+    #expect(reads.read(of: pin, at: now + .seconds(60)) == nil)
+    reads.note(read, of: pin, isTaken: true, at: now)
+    reads.note(nil, of: pin, isTaken: false, at: now)
+    #expect(reads.read(of: pin, at: now) == nil)
+    reads.note(read, of: pin, isTaken: false, at: now)
+    #expect(reads.read(of: pin, at: now) == nil)
+  }
+
+  @Test func `the signature is found in what was sent, whole or not at all`() throws {
+    let read = try #require(Self.read())
+    #expect(read.url == "u" && read.date == "20261125T100000Z" && read.authorization == "AWS4 a:b, c=d")
+    #expect(Self.read("") == nil && Self.read("GET / HTTP/1.1\r\n\r\n") == nil)
+    #expect(Self.read(Self.request.replacing("X-Amz-Date", with: "Date")) == nil)
+    #expect(Self.read(Self.request.replacing("AUTHORIZATION", with: "Proxy-Authorization")) == nil)
+  }
+}
