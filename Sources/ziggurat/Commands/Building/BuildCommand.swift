@@ -82,7 +82,9 @@ enum BuildCommand: Command {
     }
     var isElsewhere = false
     do {
-      if let bucket = try ObjectLibrary.named(library) {
+      if let bucket = try ObjectLibrary.named(
+        library, tries: planned == nil ? ObjectLibrary.tries : ObjectLibrary.triesOfJobs)
+      {
         (store, isElsewhere) = (bucket.store(), true)
         // A dry run prepares nothing, and tells what is there.
         _ = try bucket.refresh()
