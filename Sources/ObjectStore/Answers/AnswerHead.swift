@@ -46,7 +46,7 @@ struct AnswerHead: Sendable {
 
   /// What stands between spaces, tabs and the line's end.
   private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-    let isBlank: (UInt8) -> Bool = { [0x20, 0x09, 0x0d, 0x0a].contains($0) }
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d || $0 == 0x0a }
     let value = bytes.drop(while: isBlank)
     guard let last = value.lastIndex(where: { !isBlank($0) }) else { return "" }
     return String(decoding: value[...last], as: UTF8.self)

@@ -126,7 +126,9 @@ package final class ObjectImage: Sendable {
         let bytes = UnsafeRawBufferPointer(
           rebasing: object.bytes[part.range.lowerBound - span.range.lowerBound..<object.bytes.count])
         if let tile = tile(part.tile, in: bytes) {
-          land(part.tile, ObjectBytes(copying: tile), .unreachable)
+          // With one tile alone there is no more in memory than its header.
+          let isAlone = span.parts.count == 1 && !isLast
+          land(part.tile, isAlone ? ObjectBytes(tile, of: object) : ObjectBytes(copying: tile), .unreachable)
         } else if isLast {
           land(part.tile, nil, .unreadable)
         } else {

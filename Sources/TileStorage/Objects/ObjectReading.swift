@@ -20,8 +20,15 @@ package final class ObjectBytes: Sendable {
   // Sendable: written before it is shared, freed when nobody has it any more.
   nonisolated(unsafe) package let bytes: UnsafeRawBufferPointer
 
+  private let whole: ObjectBytes?
+
   /// Takes over memory that came from `malloc`.
-  package init(owning memory: UnsafeMutableRawBufferPointer) { bytes = UnsafeRawBufferPointer(memory) }
+  package init(owning memory: UnsafeMutableRawBufferPointer) {
+    (bytes, whole) = (UnsafeRawBufferPointer(memory), nil)
+  }
+
+  /// A part of others, which are held as long as this.
+  init(_ part: UnsafeRawBufferPointer, of whole: ObjectBytes) { (bytes, self.whole) = (part, whole) }
 
   /// Nil where there is no memory.
   package init?(copying bytes: some Collection<UInt8>) {
@@ -29,10 +36,10 @@ package final class ObjectBytes: Sendable {
     guard let memory = malloc(max(bytes.count, 1)) else { return nil }
     let buffer = UnsafeMutableRawBufferPointer(start: memory, count: bytes.count)
     buffer.copyBytes(from: bytes)
-    self.bytes = UnsafeRawBufferPointer(buffer)
+    (self.bytes, whole) = (UnsafeRawBufferPointer(buffer), nil)
   }
 
-  deinit { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) }
+  deinit { if whole == nil { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) } }
 }
 
 /// The last bytes of an object.
