@@ -70,6 +70,30 @@ import Testing
     #expect(asked.map(\.count) == [100, 100, 50] && Set(asked.joined()).count == 250)
   }
 
+  @Test func `a hundred thousand keys go a hundred at a time, and what was added again begins again`() {
+    let queue = cache.queue
+    queue.add((0..<100_000).map(String.init))
+    let start = ContinuousClock.now
+    queue.ask(at: start)
+    #expect(cache.taken.count == 1000 && queue.count == 100_000)
+    queue.ask(at: start + .seconds(1))
+    #expect(cache.taken.count == 1000)
+    // Of a second later, whatever its turn is now.
+    queue.add(["5", "7", "5", "new"])
+    queue.ask(at: start + .seconds(1.5))
+    #expect(cache.taken == [["5", "7", "new"]] && queue.count == 100_001)
+    queue.ask(at: start + .seconds(2.5))
+    #expect(cache.taken == [["5", "7", "new"]])
+    queue.ask(at: start + .seconds(5))
+    let asked = cache.taken.joined()
+    #expect(asked.count == 99_998 && !asked.contains("7") && Set(asked).count == asked.count)
+    queue.ask(at: start + .seconds(60))
+    // Those that were added again have been asked for three times at that time.
+    #expect(queue.count == 3)
+    queue.ask(at: start + .seconds(200))
+    #expect(queue.count == 0)
+  }
+
   @Test(
     "what is no address is refused",
     arguments: ["", "127.0.0.1:6081", "http://", "ftp://a/", "http://a b/", "http://a/\n"])

@@ -2,17 +2,14 @@ package import Files
 
 /// Which images have changed since one has last asked, whoever changed them: a feed that loses none.
 ///
-/// Each row of it carries the number of its transaction. Transactions end in another order than they have begun, so that
-/// neither their numbers nor a counter say what is new; but below the first that was still under way at a moment none comes
-/// any more. A place in the feed is such a number. What is behind it is told as soon as it can be seen, and asked for
-/// again until all before it have ended.
+/// Each row of it carries its transaction. Transactions end in another order than they have begun, so that neither their
+/// numbers nor a counter say what is new. A place in the feed is therefore a snapshot, which says of every transaction
+/// whether it had ended at a moment: behind it is what had not. Each change is told once, whatever else is open meanwhile.
 extension Catalog {
   /// How far somebody has listened.
   package struct Place: Hashable, Sendable {
-    /// All transactions below it have ended, and were told.
-    let transaction: Int
-    /// Of those behind it the rows that were told.
-    let told: Set<Int>
+    /// PostgreSQL's text of it ("pg_snapshot"): what it sees was told.
+    let snapshot: String
   }
 
   /// What was changed behind a place.
@@ -23,50 +20,67 @@ extension Catalog {
   }
 
   private static let most = 10_000
-  private static let oldest = "CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint)"
+  private static let now = "CAST(pg_current_snapshot() AS text)"
+  /// Of a row of the feed: that it is behind the place that a parameter is, twice.
+  private static let isBehind =
+    "change.transaction >= pg_snapshot_xmin(CAST(CAST(? AS text) AS pg_snapshot)) "
+    + "AND NOT pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot))"
 
   /// Where the feed is now: what is read of the catalog behind this has all changes before it.
   package func place() throws(StorageError) -> Place {
-    var oldest = 0
+    var place = Place(snapshot: "")
     try read { (connection) throws(SQLError) in
-      try connection.run("SELECT \(Self.oldest)") { oldest = $0.integer(0) }
+      try connection.run("SELECT \(Self.now)") { place = Place(snapshot: $0.text(0) ?? "") }
     }
-    return Place(transaction: oldest, told: [])
+    return place
   }
 
   /// What has changed behind a place, each image once.
   package func changes(behind place: Place) throws(StorageError) -> Changes {
-    var oldest = place.transaction
-    var rows: [(number: Int, id: ImageID?)] = []
+    var next = place
+    var images: Set<ImageID> = []
+    var count = 0
     try read { (connection) throws(SQLError) in
-      rows = []
-      // One statement: what it sees and what it calls under way are of one moment.
+      (images, count) = ([], 0)
+      let behind = SQLValue.text(place.snapshot)
+      // One statement: what it sees is what its snapshot says.
       try connection.run(
-        "SELECT \(Self.oldest), number, id FROM (SELECT 1) AS one LEFT JOIN change "
-          + "ON transaction >= CAST(CAST(? AS text) AS xid8) LIMIT \(Self.most + 1)",
-        [.text("\(place.transaction)")]
+        "SELECT \(Self.now), id FROM (SELECT 1) AS one LEFT JOIN change ON \(Self.isBehind) LIMIT \(Self.most + 1)",
+        [behind, behind]
       ) { row in
-        oldest = row.integer(0)
-        if !row.isNull(1) { rows.append((row.integer(1), row.id(2))) }
+        next = Place(snapshot: row.text(0) ?? "")
+        if row.isNull(1) { return }
+        count += 1
+        if let id = row.id(1) { images.insert(id) }
       }
     }
-    let fresh = rows.filter { !place.told.contains($0.number) }
-    return Changes(
-      images: rows.count > Self.most ? nil : Set(fresh.compactMap(\.id)),
-      place: Place(transaction: oldest, told: Set(rows.map(\.number))))
+    return Changes(images: count > Self.most ? nil : images, place: next)
   }
 
-  /// The images that have changed behind a place and are there no more, however many they are, in no order.
-  package func gone(behind place: Place) throws(StorageError) -> [ImageID] {
-    var gone: [ImageID] = []
-    try read { (connection) throws(SQLError) in
-      gone = []
-      try connection.run(
-        "SELECT DISTINCT id FROM change WHERE transaction >= CAST(CAST(? AS text) AS xid8) "
-          + "AND NOT EXISTS (SELECT 1 FROM archive WHERE archive.id = change.id AND \(Self.isThere))",
-        [.text("\(place.transaction)")]
-      ) { if let id = $0.id(0) { gone.append(id) } }
+  /// The images that have changed between two places and are there no more, however many they are, in no order and maybe
+  /// more than once.
+  /// - Parameter body: gets some of them, as many as are in memory together.
+  package func gone(
+    between first: Place, and last: Place, _ body: ([ImageID]) -> Void
+  ) throws(StorageError) {
+    var heard = 0
+    while true {
+      var (gone, count): ([ImageID], Int) = ([], 0)
+      try read { (connection) throws(SQLError) in
+        (gone, count) = ([], 0)
+        try connection.run(
+          "SELECT number, id, CAST(EXISTS (SELECT 1 FROM archive WHERE archive.id = change.id AND \(Self.isThere)) "
+            + "AS integer) FROM change WHERE number > ? AND \(Self.isBehind) "
+            + "AND pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot)) "
+            + "ORDER BY number LIMIT \(Self.most)",
+          [.integer(heard), .text(first.snapshot), .text(first.snapshot), .text(last.snapshot)]
+        ) { row in
+          (heard, count) = (row.integer(0), count + 1)
+          if row.integer(2) == 0, let id = row.id(1) { gone.append(id) }
+        }
+      }
+      if !gone.isEmpty { body(gone) }
+      if count < Self.most { return }
     }
-    return gone
   }
 }

@@ -9,11 +9,40 @@ package final class PurgeQueue: Sendable {
     var number = 0
   }
 
+  /// Keys whose turns have one number, in the order of their times. Of a key that has another turn by now there is no
+  /// more than its place here.
+  private struct Line {
+    var keys: [(key: String, at: ContinuousClock.Instant)] = []
+    var first = 0
+
+    /// How many there are from the first on of which it is time, or of those the most that are asked for at once.
+    func due(at now: ContinuousClock.Instant) -> Range<Int> {
+      var end = first
+      while end < min(keys.count, first + most), keys[end].at <= now { end += 1 }
+      return first..<end
+    }
+
+    mutating func drop(_ count: Int) {
+      first += count
+      // Seldom, so that each is moved twice at most.
+      if first > keys.count / 2 {
+        keys.removeFirst(first)
+        first = 0
+      }
+    }
+  }
+
   private struct State {
     var turns: [String: Turn] = [:]
+    var lines = [Line](repeating: Line(), count: pauses.count + 1)
     /// Questions in a row that had no answer.
     var failures = 0
     var isOver = false
+
+    mutating func add(_ key: String, _ turn: Turn) {
+      turns[key] = turn
+      lines[turn.number].keys.append((key, turn.at))
+    }
   }
 
   /// How long before the next turn: answers that were on their way when the image went may have come meanwhile, and
@@ -43,7 +72,7 @@ package final class PurgeQueue: Sendable {
   package func add(_ keys: [String]) {
     let now = ContinuousClock.now
     state.withLock { state in
-      for key in keys { state.turns[key] = Turn(at: now) }
+      for key in keys { state.add(key, Turn(at: now)) }
     }
     news.signal()
   }
@@ -70,24 +99,36 @@ package final class PurgeQueue: Sendable {
   private var pause: Double? {
     state.withLock { state in
       if state.failures > 0 { return min(Self.longestPause, 0.25 * Double(1 << min(state.failures, 6))) }
-      return state.turns.values.map(\.at).min().map { max(0.01, ($0 - .now) / .seconds(1)) }
+      let next = state.lines.compactMap { $0.keys.count > $0.first ? $0.keys[$0.first].at : nil }.min()
+      return next.map { max(0.01, ($0 - .now) / .seconds(1)) }
     }
   }
 
   /// Asks for all that is due, until there is no answer.
   func ask(at now: ContinuousClock.Instant) {
     while true {
-      let due = state.withLock { state in
-        Dictionary(
-          uniqueKeysWithValues: state.turns.lazy.filter { $0.value.at <= now }.prefix(Self.most).map(\.self))
+      let (number, places, due) = state.withLock { state -> (Int, Int, [(key: String, turn: Turn)]) in
+        for (number, line) in state.lines.enumerated() {
+          let places = line.due(at: now)
+          if places.isEmpty { continue }
+          let due = line.keys[places].lazy.map { ($0.key, Turn(at: $0.at, number: number)) }
+          return (number, places.count, due.filter { state.turns[$0.0] == $0.1 })
+        }
+        return (0, 0, [])
       }
-      if due.isEmpty { return }
-      let isHeard = forget(Array(due.keys))
+      if places == 0 { return }
+      if due.isEmpty {
+        state.withLock { $0.lines[number].drop(places) }
+        continue
+      }
+      let isHeard = forget(Array(Set(due.map(\.key))))
       let wasHeard = state.withLock { state in
         defer { state.failures = isHeard ? 0 : state.failures + 1 }
+        if isHeard { state.lines[number].drop(places) }
         // What was added again meanwhile is asked for again.
         for (key, turn) in due where isHeard && state.turns[key] == turn {
-          state.turns[key] = Self.after(turn, now)
+          state.turns[key] = nil
+          if let next = Self.after(turn, now) { state.add(key, next) }
         }
         return state.failures == 0
       }

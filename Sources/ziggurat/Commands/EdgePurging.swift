@@ -17,9 +17,6 @@ final class EdgePurging: Sendable {
     var ids: [ImageID] = []
     /// How far the changes of a catalog that servers share were heard.
     var place: Catalog.Place?
-    /// Of so many changes that no list of them is told the images that were found gone: as long as a transaction is
-    /// open the same are told with each look.
-    var ofMany: Set<ImageID> = []
   }
   private let known = Mutex(Known())
 
@@ -38,38 +35,37 @@ final class EdgePurging: Sendable {
   /// To be called whenever the library may have changed.
   func look(at library: Library) {
     if queues.isEmpty { return }
-    let gone = known.withLock { known in
-      // A database that is away is asked for the same with the next look.
-      if library.asksForImages { return (try? Self.gone(in: library.catalog, &known)) ?? [] }
+    known.withLock { known in
+      if library.asksForImages {
+        // A database that is away is asked for the same with the next look.
+        try? listen(to: library.catalog, &known)
+        return
+      }
       let before = known.ids
       known.ids = library.current.ids
       // The same array has the same images without a look at them.
-      return before == known.ids ? [] : Self.gone(from: before, in: known.ids)
+      if before != known.ids { forget(Self.gone(from: before, in: known.ids)) }
     }
-    forget(gone)
   }
 
-  /// Of the images that have changed those that are there no more.
-  private static func gone(in catalog: Catalog, _ known: inout Known) throws(StorageError) -> [ImageID] {
+  /// Has those forgotten of the images that have changed that are there no more.
+  private func listen(to catalog: Catalog, _ known: inout Known) throws(StorageError) {
     guard let heard = known.place else {
       known.place = try catalog.place()
-      return []
+      return
     }
     let changes = try catalog.changes(behind: heard)
-    guard let images = changes.images else {
-      let gone = Set(try catalog.gone(behind: heard))
-      defer { (known.place, known.ofMany) = (changes.place, gone) }
-      return Array(gone.subtracting(known.ofMany))
+    if let images = changes.images {
+      let ids = Array(images)
+      for start in stride(from: 0, to: ids.count, by: 1000) {
+        let some = Array(ids[start..<min(start + 1000, ids.count)])
+        let rows = try catalog.archives(of: some)
+        forget(some.filter { rows[$0]?.current == nil })
+      }
+    } else {
+      try catalog.gone(between: heard, and: changes.place) { forget($0) }
     }
-    let ids = Array(images)
-    var gone: [ImageID] = []
-    for start in stride(from: 0, to: ids.count, by: 1000) {
-      let some = Array(ids[start..<min(start + 1000, ids.count)])
-      let rows = try catalog.archives(of: some)
-      gone += some.filter { rows[$0]?.current == nil }
-    }
-    (known.place, known.ofMany) = (changes.place, [])
-    return gone
+    known.place = changes.place
   }
 
   func forget(_ ids: [ImageID]) {
