@@ -60,6 +60,27 @@ struct SignedReadTests {
     #expect(reads.read(of: pin, at: now) == nil)
   }
 
+  @Test(
+    "what is refused of a signature that was used before is asked for with a new one, once",
+    arguments: [1, 2])
+  func refused(_ refusals: Int) throws {
+    let server = HostileServer(script: { number, _ in
+      if (1...refusals).contains(number) { return HostileServer.Scripted(status: "403 Forbidden") }
+      return HostileServer.Scripted(
+        status: "206 Partial Content",
+        fields: "ETag: \(HostileServer.etag)\r\nContent-Range: bytes 0-1/50000\r\n", body: "ab")
+    })
+    defer { server.stop() }
+    let client = try ObjectClientTests.client(server, key: "K")
+    #expect(ObjectClientTests.read(client, 0..<2) == .success(Array("ab".utf8)))
+    let second = ObjectClientTests.read(client, 0..<2)
+    #expect(second == (refusals == 1 ? .success(Array("ab".utf8)) : .failure(.refused(403))))
+    #expect(server.requests.count == 3)
+    // One that libcurl has just signed is refused for what it is.
+    #expect(ObjectClientTests.read(client, 0..<2) == .success(Array("ab".utf8)))
+    #expect(server.requests.count == 4)
+  }
+
   @Test func `the signature is found in what was sent, whole or not at all`() throws {
     let read = try #require(Self.read())
     #expect(read.url == "u" && read.date == "20261125T100000Z" && read.authorization == "AWS4 a:b, c=d")

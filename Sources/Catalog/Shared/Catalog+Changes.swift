@@ -28,16 +28,17 @@ extension Catalog {
 
   /// Where the feed is now: what is read of the catalog behind this has all changes before it.
   package func place() throws(StorageError) -> Place {
-    var place = Place(snapshot: "")
+    // Behind which all is.
+    var snapshot = "1:1:"
     try read { (connection) throws(SQLError) in
-      try connection.run("SELECT \(Self.now)") { place = Place(snapshot: $0.text(0) ?? "") }
+      try connection.run("SELECT \(Self.now)") { snapshot = $0.text(0) ?? snapshot }
     }
-    return place
+    return Place(snapshot: snapshot)
   }
 
   /// What has changed behind a place, each image once.
   package func changes(behind place: Place) throws(StorageError) -> Changes {
-    var next = place
+    var snapshot = place.snapshot
     var images: Set<ImageID> = []
     var count = 0
     try read { (connection) throws(SQLError) in
@@ -48,13 +49,13 @@ extension Catalog {
         "SELECT \(Self.now), id FROM (SELECT 1) AS one LEFT JOIN change ON \(Self.isBehind) LIMIT \(Self.most + 1)",
         [behind, behind]
       ) { row in
-        next = Place(snapshot: row.text(0) ?? "")
+        snapshot = row.text(0) ?? snapshot
         if row.isNull(1) { return }
         count += 1
         if let id = row.id(1) { images.insert(id) }
       }
     }
-    return Changes(images: count > Self.most ? nil : images, place: next)
+    return Changes(images: count > Self.most ? nil : images, place: Place(snapshot: snapshot))
   }
 
   /// The images that have changed between two places and are there no more, however many they are, in no order and maybe

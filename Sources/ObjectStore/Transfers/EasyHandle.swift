@@ -55,14 +55,11 @@ final class EasyHandle {
 
   /// Whom the request goes to, and who asks.
   /// - Parameters:
-  ///   - query: in the order of its names, encoded: as it is signed.
+  ///   - url: with its query's names in their order, encoded: as it is signed.
   ///   - payload: the SHA-256 of what is sent, hexadecimal.
   ///   - signed: the same request as it was signed; nil where libcurl is to sign it.
-  func prepare(
-    _ settings: ObjectSettings, _ bucket: BucketName, key: String, query: String = "", payload: String,
-    signed: SignedRead? = nil
-  ) {
-    set(CURLOPT_URL, signed?.url ?? settings.url(bucket, key) + (query.isEmpty ? "" : "?\(query)"))
+  func prepare(_ settings: ObjectSettings, url: String, payload: String, signed: SignedRead? = nil) {
+    set(CURLOPT_URL, url)
     set(CURLOPT_PROTOCOLS_STR, settings.endpoint.scheme)
     // Timeouts without signals, which would end up in other threads.
     set(CURLOPT_NOSIGNAL, 1)

@@ -12,10 +12,12 @@ final class RangeTransfer {
   private var memory: UnsafeMutableRawBufferPointer?
   private var filled = 0
   private var dropped = 0
-  /// What libcurl has signed and sent.
-  private(set) var signed: SignedRead?
   /// Where it is sent.
   private var url = ""
+  /// What libcurl has signed and sent.
+  private(set) var signed: SignedRead?
+  /// Whether it was sent with another's signature.
+  private(set) var isSignedBefore = false
   /// Of a body that says why there is no object: read to its end, so that the connection goes on being of use.
   private static let longestRefusal = 64 << 10
   /// The digest of nothing, which is what a GET sends.
@@ -32,10 +34,11 @@ final class RangeTransfer {
     within time: Duration
   ) {
     let question = call.question
-    handle.prepare(settings, bucket, key: question.key, payload: Self.emptyDigest, signed: known)
-    if case .part(let pin, _) = question {
+    (url, isSignedBefore) = (known?.url ?? settings.url(bucket, question.key), known != nil)
+    handle.prepare(settings, url: url, payload: Self.emptyDigest, signed: known)
+    if let pin = question.pin {
       handle.add(header: "If-Match", pin.etag)
-      if known == nil, settings.credentials != nil { watchSigning(settings.url(bucket, pin.key)) }
+      if known == nil, settings.credentials != nil { watchSigning() }
     }
     handle.sealHeaders()
     handle.set(CURLOPT_RANGE, question.range)
@@ -57,8 +60,7 @@ final class RangeTransfer {
   }
 
   /// libcurl tells what it sends to those alone who have it tell all.
-  private func watchSigning(_ url: String) {
-    self.url = url
+  private func watchSigning() {
     handle.set(CURLOPT_VERBOSE, 1)
     handle.set(pointer: CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
     ziggurat_curl_set_debug(handle.raw) { _, kind, bytes, count, context in

@@ -97,8 +97,14 @@ final class TransferThread: Sendable {
         if let pin = transfer.call.question.pin {
           signed.note(transfer.signed, of: pin, isTaken: (try? result.get()) != nil, at: now)
         }
-        // Whoever waits is told before the next is got ready.
-        ended(transfer.call, result)
+        if transfer.isSignedBefore, case .failure(.refused(401 | 403)) = result {
+          // By the store's clock the signature may be too old already: what it refuses then is signed anew.
+          later.append((transfer.call, now))
+          next = now
+        } else {
+          // Whoever waits is told before the next is got ready.
+          ended(transfer.call, result)
+        }
         if idle.count < patience.connections {
           transfer.handle.reset()
           idle.append(transfer.handle)

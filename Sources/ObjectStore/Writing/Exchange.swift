@@ -29,7 +29,8 @@ final class Exchange {
     guard let handle = EasyHandle() else { throw .unavailable(.seconds(1)) }
     body?.rewind()
     let payload = digest.map(SHA256.hexadecimal) ?? RangeTransfer.emptyDigest
-    handle.prepare(settings, bucket, key: key, query: query, payload: payload)
+    let url = settings.url(bucket, key) + (query.isEmpty ? "" : "?\(query)")
+    handle.prepare(settings, url: url, payload: payload)
     handle.sealHeaders()
     let exchange = Exchange(body)
     let code = exchange.perform(method, handle)
