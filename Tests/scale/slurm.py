@@ -67,6 +67,8 @@ class Slurm:
 
     def __init__(self, place: Path, nodes: int):
         self.place, self.nodes = place, nodes
+        # Jobs that wait, by when they were seen first.
+        self.requeued: dict[str, float] = {}
         (place / "state").mkdir(parents=True)
         host, port = socket.gethostname().split(".")[0], free_ports(nodes + 1)
         (place / "key").write_bytes(os.urandom(256))
@@ -103,10 +105,13 @@ class Slurm:
         return dict(line.split() for line in lines)
 
     def hurry(self) -> None:
-        """Lets what was requeued begin again at once: Slurm has it wait for two minutes."""
-        for line in self.call("squeue", "-h", "-r", "-t", "PENDING", "-o", "%i %r").splitlines():
-            job, reason = line.split(maxsplit=1)
-            if reason == "BeginTime":
+        """Lets what was requeued begin again after two seconds: Slurm has it wait for two minutes."""
+        lines = self.call("squeue", "-h", "-r", "-t", "PENDING", "-o", "%i %r").splitlines()
+        pending = {job for job, reason in (line.split(maxsplit=1) for line in lines) if reason == "BeginTime"}
+        self.requeued = {job: self.requeued.get(job, time.monotonic()) for job in pending}
+        for job, moment in self.requeued.items():
+            # In the second in which its credential was revoked it would be given one that counts as revoked, and ended for good.
+            if time.monotonic() - moment > 2:
                 # It may have begun by itself in between.
                 self.call("scontrol", "update", f"JobId={job}", "StartTime=now", check=False)
 
