@@ -6,15 +6,6 @@ import Testing
 struct PatienceTests {
   private let start = ContinuousClock.now
 
-  @Test func `jobs that nobody watches wait for a gateway to start anew, people do not`() {
-    func seconds(_ count: Int) -> Double {
-      let tries = PatientTries(count: count)
-      return (1..<count).map { tries.longestPause(after: $0) / .seconds(1) }.reduce(0, +)
-    }
-    // Drawn by lot, of each pause three quarters on average.
-    #expect(seconds(ObjectLibrary.tries) == 6 && seconds(ObjectLibrary.triesOfJobs) == 26)
-  }
-
   @Test func `retries are a tenth of the traffic, besides a few that quiet times leave over`() {
     var budget = RetryBudget(share: 0.125, most: 2)
     func spent() -> Bool { budget.spend() }

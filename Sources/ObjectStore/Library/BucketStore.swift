@@ -52,12 +52,11 @@ package final class BucketStore: ArchiveStore, OriginStore {
   ///   - scratch: a folder of this user's own, where archives lie until they are sent.
   ///   - knowsAll: whether the directory is read. Who has another way to know which images there are has no memory for it: here it
   ///     finds none, what it builds is announced by `announce` alone, and the scratch folder is nobody else's.
-  ///   - tries: of whatever is sent.
   package init(
     _ address: ObjectAddress, _ settings: ObjectSettings, _ directory: ObjectDirectory,
-    reading: any ObjectReading, scratch: String, knowsAll: Bool = true, tries: Int = 5
+    reading: any ObjectReading, scratch: String, knowsAll: Bool = true
   ) {
-    writer = ObjectWriter(address, settings, tries: tries)
+    writer = ObjectWriter(address, settings)
     (self.directory, self.reading, self.scratch, self.knowsAll) = (directory, reading, scratch, knowsAll)
   }
 

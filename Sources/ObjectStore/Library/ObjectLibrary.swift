@@ -12,10 +12,6 @@ package final class ObjectLibrary: Sendable {
   package let memory: ObjectMemory
   private let settings: ObjectSettings
   private let directory: ObjectDirectory
-  private let tries: Int
-  /// For people, who are told after some four seconds; for jobs that nobody watches: twenty, in which a gateway is
-  /// started anew.
-  package static let (tries, triesOfJobs) = (5, 9)
 
   /// An image, and what tells its version from others.
   package struct Image: Sendable {
@@ -36,10 +32,10 @@ package final class ObjectLibrary: Sendable {
 
   /// - Parameters:
   ///   - memoryLimit: bytes of tiles that are kept of all images together.
-  ///   - tries: of each question about the directory, and of whatever is sent.
+  ///   - tries: of each question about the directory, for who can ask again.
   /// - Returns: nil where the text is no address of an object store, as a folder's path is none.
   package static func named(
-    _ text: String, memoryLimit: Int = 64 << 20, tries: Int = ObjectLibrary.tries
+    _ text: String, memoryLimit: Int = 64 << 20, tries: Int = 5
   ) throws(StorageError) -> ObjectLibrary? {
     guard isMeant(by: text) else { return nil }
     guard let address = ObjectAddress(text) else {
@@ -62,7 +58,6 @@ package final class ObjectLibrary: Sendable {
     (self.address, self.settings, self.client) = (address, settings, client)
     memory = ObjectMemory(limit: memoryLimit)
     directory = ObjectDirectory(address, settings, reading: client, tries: tries)
-    self.tries = tries
   }
 
   /// Reads what builders wrote since; waits for the store.
@@ -144,7 +139,7 @@ package final class ObjectLibrary: Sendable {
   package func store() -> BucketStore {
     let folder = NSTemporaryDirectory()
     let scratch = (folder.hasSuffix("/") ? folder : folder + "/") + "ziggurat-\(geteuid())"
-    return BucketStore(address, settings, directory, reading: client, scratch: scratch, tries: tries)
+    return BucketStore(address, settings, directory, reading: client, scratch: scratch)
   }
 
   /// For a server that shares a catalog, which tells it what there is.

@@ -4,18 +4,14 @@ import TileStorage
 /// How often one who waits for a store asks again, where what went wrong may pass.
 struct PatientTries: Sendable {
   let count: Int
-  /// Before the second try, at most; doubled before each that follows, up to `longest`.
+  /// Before the second try, at most; doubled before each that follows.
   var pause = Duration.milliseconds(400)
-  private static let longest = Duration.seconds(5)
-
-  /// - Parameter attempt: counted from 1.
-  func longestPause(after attempt: Int) -> Duration { min(pause * (1 << (attempt - 1)), Self.longest) }
 
   func run<Result>(_ body: () throws(ObjectFault) -> Result) throws(ObjectFault) -> Result {
     for attempt in 1... {
       do throws(ObjectFault) { return try body() } catch {
         guard error.mayPass, attempt < count else { throw error }
-        let pause = longestPause(after: attempt) * Double.random(in: 0.5...1)
+        let pause = pause * (Double(1 << (attempt - 1)) * Double.random(in: 0.5...1))
         Flag().wait(upTo: pause / .seconds(1))
       }
     }

@@ -82,9 +82,7 @@ enum BuildCommand: Command {
     }
     var isElsewhere = false
     do {
-      if let bucket = try ObjectLibrary.named(
-        library, tries: planned == nil ? ObjectLibrary.tries : ObjectLibrary.triesOfJobs)
-      {
+      if let bucket = try ObjectLibrary.named(library) {
         (store, isElsewhere) = (bucket.store(), true)
         // A dry run prepares nothing, and tells what is there.
         _ = try bucket.refresh()
