@@ -4,20 +4,15 @@ import TileServing
 import TileStorage
 
 /// Suspends the connection until a tile has come that is late; false where that is decided with words.
-func waitsForTile(
-  _ known: Unmanaged<ConnectionDeadlines.Connection>, _ context: ListenerContext, _ connection: OpaquePointer,
-  _ target: RequestTarget, _ method: UnsafePointer<CChar>,
+func waits(
+  for arrival: TileArrival, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
   _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> Bool {
   // Who has the tile already has none fetched.
   guard method[0] == 0x47, header(connection, "If-None-Match") == nil, header(connection, "If-Match") == nil
   else { return false }
   let pending = PendingAnswer(connection, after: object(state) as? PendingAnswer)
-  guard pending.mayAskAgain,
-    let arrival = context.site.arrival(
-      known._withUnsafeGuaranteedRef({ $0.route }), target.path, query: target.query,
-      cookies: { header(connection, "Cookie") })
-  else { return false }
+  guard pending.mayAskAgain else { return false }
   keep(Unmanaged.passRetained(pending).toOpaque(), in: state)
   pending.wait(for: arrival)
   return true

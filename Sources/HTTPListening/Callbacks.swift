@@ -132,7 +132,7 @@ private func answerRequest(
         // Kept mapped until the request is completed.
         keep(tile.archive.toOpaque(), in: state)
         return answer(tile, context, connection, target, method)
-      case .late where waitsForTile(known, context, connection, target, method, state): return .YES
+      case .late(let arrival) where waits(for: arrival, connection, method, state): return .YES
       case .late, .other: break
       }
     }

@@ -54,26 +54,19 @@ import TileStorage
       to: Request(method: "GET", rawPath: Array(path.utf8), query: Array(query.utf8)) { headers[$0] })
   }
 
-  private func isHit(_ path: String) -> Bool { lookup(path) == "found" }
+  private func isHit(_ path: String) -> Bool { lookup(path).isHit }
 
-  /// What is found without words.
-  private func lookup(_ path: String) -> String {
+  /// Whether the tile is found without words, or how it comes.
+  private func lookup(_ path: String) -> (isHit: Bool, arrival: TileArrival?) {
     Array(path.utf8).withUnsafeBytes { path in
       let query = UnsafeRawBufferPointer(start: nil, count: 0)
       switch site.tile(Route(path, query: query), path, query: query, cookies: { nil }) {
       case .found(let tile):
         tile.archive.release()
-        return "found"
-      case .late: return "late"
-      case .other: return "other"
+        return (true, nil)
+      case .late(let arrival): return (false, arrival)
+      case .other: return (false, nil)
       }
-    }
-  }
-
-  private func arrival(_ path: String) -> TileArrival? {
-    Array(path.utf8).withUnsafeBytes { path in
-      let query = UnsafeRawBufferPointer(start: nil, count: 0)
-      return site.arrival(Route(path, query: query), path, query: query, cookies: { nil })
     }
   }
 
@@ -119,15 +112,17 @@ import TileStorage
   }
 
   @Test func `a late tile is fetched without words, once it is waited for, and is then a hit`() throws {
-    #expect(lookup(Self.path) == "late")
-    #expect(lookup("/dzi/late_files/6/9_0.jpg") == "other" && lookup("/dzi/none_files/6/1_0.jpg") == "other")
-    #expect(arrival("/dzi/late_files/6/9_0.jpg") == nil && arrival("/dzi/none_files/6/1_0.jpg") == nil)
+    let arrival = try #require(lookup(Self.path).arrival)
+    #expect(
+      lookup("/dzi/late_files/6/9_0.jpg").arrival == nil && lookup("/dzi/none_files/6/1_0.jpg").arrival == nil
+    )
+    #expect(late.asked.isEmpty)
     let came = Mutex(0)
-    let arrival = try #require(self.arrival(Self.path))
     arrival.whenHere(isQuick: true) { came.withLock { $0 += 1 } }
-    #expect(came.withLock { $0 } == 0 && lookup(Self.path) == "late")
+    #expect(late.asked == [number(6, 1, 0)])
+    #expect(came.withLock { $0 } == 0 && lookup(Self.path).arrival != nil)
     late.come(number(6, 1, 0))
-    #expect(came.withLock { $0 } == 1 && isHit(Self.path) && self.arrival(Self.path) == nil)
+    #expect(came.withLock { $0 } == 1 && isHit(Self.path))
   }
 
   @Test func `who has the tile already waits for nothing`() throws {

@@ -3,21 +3,10 @@ import HTTPMessages
 import ImageLibrary
 import TileProtocols
 import TileRendering
-package import TileStorage
+import TileStorage
 
 /// The way of a stored tile, which touches no string and no object.
 extension Site {
-  /// A stored tile that a path names.
-  private struct Place {
-    let archive: TileArchive
-    let number: Int
-    let request: TileRequest
-    let place: TilePlace
-    /// The image's.
-    let id: UnsafeRawBufferPointer
-    let isPrivate: Bool
-  }
-
   /// Looks a stored tile up by its path and query alone, as sent.
   /// - Parameters:
   ///   - route: of the two.
@@ -26,63 +15,39 @@ extension Site {
     _ route: Route, _ path: UnsafeRawBufferPointer, query: UnsafeRawBufferPointer,
     cookies: () -> UnsafePointer<CChar>?
   ) -> TileLookup {
-    withPlace(route, path, query, cookies) { found in
-      let archive = found.archive
-      guard let (bytes, stamp) = archive.stampedTile(found.number) else {
-        return archive.mayBeLate ? .late : .other
-      }
-      return .found(
-        TileReply(
-          bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
-          stamp: stamp, tile: found.number, mediaType: archive.format.mediaTypeCharacters,
-          link: found.request.link(
-            RawPath(path, query: query), to: found.place, in: archive.pyramid, rendering.limits),
-          isPrivate: found.isPrivate || gate != nil,
-          surrogate: access.isBehindEdge && !found.isPrivate ? SurrogateKey(of: found.id) : nil))
-    } ?? .other
-  }
-
-  /// The coming of a tile that was found to be late, which has it fetched; nil where it is here meanwhile, or cannot be
-  /// had.
-  package func arrival(
-    _ route: Route, _ path: UnsafeRawBufferPointer, query: UnsafeRawBufferPointer,
-    cookies: () -> UnsafePointer<CChar>?
-  ) -> TileArrival? {
-    withPlace(route, path, query, cookies) { $0.archive.arrival(ofTile: $0.number) }
-  }
-
-  /// Nil where the path is no stored tile's, or is to be answered in words.
-  @inline(__always)
-  private func withPlace<Result>(
-    _ route: Route, _ path: UnsafeRawBufferPointer, _ query: UnsafeRawBufferPointer,
-    _ cookies: () -> UnsafePointer<CChar>?, _ use: (Place) -> Result?
-  ) -> Result? {
-    guard case .tiles(let request) = route else { return nil }
-    if let gate, !gate.admits(cookies()) { return nil }
+    guard case .tiles(let request) = route else { return .other }
+    if let gate, !gate.admits(cookies()) { return .other }
     // A file has a name, which is told by the way with words.
-    if Router.mayBeDownload(query) { return nil }
+    if Router.mayBeDownload(query) { return .other }
     let path = RawPath(path, query: query)
     let rawID = path.bytes(request.id)
     return withUnsafeTemporaryAllocation(byteCount: rawID.count, alignment: 1) { buffer in
       // An id that is damaged or unknown, and every failure, is told by the way with words.
-      guard var id = Self.unescape(rawID, into: buffer), !id.isEmpty else { return nil }
+      guard var id = Self.unescape(rawID, into: buffer), !id.isEmpty else { return .other }
       var library = self.library
       let isPrivate = RawPath(id).starts(with: ImageID.privateMark)
       if isPrivate {
-        guard let cookies = cookies(), let space = sessions.space(cookies: cookies) else { return nil }
+        guard let cookies = cookies(), let space = sessions.space(cookies: cookies) else { return .other }
         library = space.library
         id = UnsafeRawBufferPointer(rebasing: id[ImageID.privateMark.utf8CodeUnitCount...])
       }
+      let limits = rendering.limits
       guard let (archive, idLength) = Self.archive(id, of: request, path, query, in: library),
-        case let place = request.place(in: archive.pyramid, rendering.limits),
-        case .stored(let address) = place,
+        case let place = request.place(in: archive.pyramid, limits), case .stored(let address) = place,
         let number = archive.tileIndex(level: address.level, column: address.column, row: address.row),
         request.format == PictureFormat(archive.format)
-      else { return nil }
-      return use(
-        Place(
-          archive: archive, number: number, request: request, place: place,
-          id: UnsafeRawBufferPointer(rebasing: id[..<idLength]), isPrivate: isPrivate))
+      else { return .other }
+      guard let (bytes, stamp) = archive.stampedTile(number) else {
+        return archive.arrival(ofTile: number).map(TileLookup.late) ?? .other
+      }
+      return .found(
+        TileReply(
+          bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
+          stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
+          link: request.link(path, to: place, in: archive.pyramid, limits),
+          isPrivate: isPrivate || gate != nil,
+          surrogate: access.isBehindEdge && !isPrivate
+            ? SurrogateKey(of: UnsafeRawBufferPointer(rebasing: id[..<idLength])) : nil))
     }
   }
 

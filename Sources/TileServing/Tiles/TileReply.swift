@@ -28,8 +28,8 @@ package enum TileLookup {
   /// Not a stored tile's path: to be answered by `Site.respond`.
   case other
   case found(TileReply)
-  /// A stored tile that may come from elsewhere: `Site.arrival` has it fetched.
-  case late
+  /// A stored tile that comes from elsewhere: it is fetched for who waits for it.
+  case late(TileArrival)
 }
 
 /// What is answered with a stored tile.
