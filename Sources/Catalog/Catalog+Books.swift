@@ -131,7 +131,7 @@ extension Catalog {
           let search = book.words.isEmpty ? SQLValue.null : .words(SearchWords.text(of: book.id, book.words))
           return [
             .text(book.id.text), .integer(book.stamp), SQLValue(book.words.title),
-            SQLValue(book.words.date), search,
+            SQLValue(CatalogSchema.sortable(book.words.date)), search,
             SQLValue(book.cover),
           ]
         })

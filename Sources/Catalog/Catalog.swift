@@ -49,6 +49,9 @@ package final class Catalog: Sendable {
   /// Whether this process brings it to what the archives are; of many servers that share it, one does.
   package var isWriter: Bool { database.isWriter }
 
+  /// To be called when this process writes no more: another one may at once.
+  package func handOver() { database.handOver() }
+
   /// Where the server is reached that writes it; empty where that is this one, or not known.
   package var writerURL: String { database.writerURL }
 

@@ -81,7 +81,8 @@ package struct CatalogEntry: Hashable, Sendable {
   static func key(ofShown name: String) -> String {
     // No index takes what is very long.
     NaturalOrder.key(
-      String(name.prefix(200)).folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
+      String(String.UnicodeScalarView(name.unicodeScalars.prefix(200))).folding(
+        options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
   }
 
   /// All that a search looks in, as the index splits it into words.

@@ -39,9 +39,9 @@ enum CatalogSchema {
       SQLValue(pyramid?.imageSize.height), SQLValue(pyramid?.tileSize),
       SQLValue(pyramid?.overlap), .text(entry.format),
       .integer(Int(truncatingIfNeeded: entry.generation)), SQLValue(m.title), SQLValue(m.caption),
-      SQLValue(m.creator), SQLValue(m.date), SQLValue(m.place), SQLValue(m.rights),
+      SQLValue(m.creator), SQLValue(sortable(m.date)), SQLValue(m.place), SQLValue(m.rights),
       .text(keywords), SQLValue(entry.page), SQLValue(entry.bytes),
-      SQLValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLValue(entry.sourceDigest),
+      SQLValue(entry.micronsPerPixel), .integer(entry.stamp.sidecar), SQLValue(sortable(entry.sourceDigest)),
       SQLValue(furtherWords(m)), SQLValue(entry.book?.text), SQLValue(entry.label),
       // What a cover tells of its book is known once all of its pages are written.
       .null, .null, entry.isMoving ? .integer(1) : .null, .text(entry.item.text),
@@ -53,11 +53,16 @@ enum CatalogSchema {
     ]
   }
 
+  /// What is in an index: none takes what is very long, and no date or digest is.
+  static func sortable(_ text: String?) -> String? {
+    text.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(128))) }
+  }
+
   /// All words as JSON where they are more than the other columns hold; few pictures have more, and JSON takes time.
   private static func furtherWords(_ metadata: ImageMetadata) -> String? {
     let held = ImageMetadata(
       title: metadata.title, caption: metadata.caption,
-      creators: metadata.creator.map { [$0] } ?? [], date: metadata.date, place: metadata.place,
+      creators: metadata.creator.map { [$0] } ?? [], date: sortable(metadata.date), place: metadata.place,
       rights: metadata.rights, keywords: metadata.keywords)
     return held == metadata ? nil : String(decoding: metadata.json, as: UTF8.self)
   }

@@ -47,7 +47,7 @@ extension Library {
     guard catalog.isWriter else { return 0 }
     let result: Result<Int, StorageError> = updating.withLock { _ in
       do throws(StorageError) {
-        if let rows { return .success(try rows.update(isCancelled: isCancelled)) }
+        if let rows { return .success(try rows.update(isCancelled: isCancelled, unreadable: unreadable)) }
         let fallen = delays.withLock { $0.fallen }
         let read = try update(current, readsAll, isCancelled, unreadable)
         if !isCancelled() { delays.withLock { $0.madeGood = fallen } }

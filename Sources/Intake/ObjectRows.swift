@@ -36,7 +36,9 @@ package final class ObjectRows: RowSource {
 
   package var figures: [SourceFigure] { library.figures }
 
-  package func update(_ catalog: Catalog, isCancelled: () -> Bool) throws(StorageError) -> Int {
+  package func update(
+    _ catalog: Catalog, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
+  ) throws(StorageError) -> Int {
     let isEarly = asked.withLock { $0.map { .now - $0 < Self.pause } ?? false }
     if isEarly, !catalog.needsUpdate { return 0 }
     asked.withLock { $0 = .now }
@@ -53,7 +55,7 @@ package final class ObjectRows: RowSource {
         gone = known.keys.filter { !there.contains($0) }
       }
       count = images.count
-      try take(images, gone, news, catalog, isCancelled)
+      try take(images, gone, news, catalog, isCancelled, unreadable)
       if isCancelled() { return count }
     }
     if swept.withLock({ swept in
@@ -70,22 +72,30 @@ package final class ObjectRows: RowSource {
   /// Each transaction is so long that others need not wait for it; the last one says that all was taken in.
   private func take(
     _ images: [ObjectLibrary.Image], _ gone: [ImageID], _ news: ObjectLibrary.News, _ catalog: Catalog,
-    _ isCancelled: () -> Bool
+    _ isCancelled: () -> Bool, _ unreadable: (StorageError) -> Void
   ) throws(StorageError) {
     for start in stride(from: 0, to: images.count, by: 500) {
       if isCancelled() { return }
       var change = ArchiveChange()
-      change.archives = images[start..<min(start + 500, images.count)].map(row)
-      let sidecars = try catalog.sidecars(of: change.archives.map(\.id))
-      for row in change.archives {
+      let rows = images[start..<min(start + 500, images.count)].map(row)
+      let sidecars = try catalog.sidecars(of: rows.map(\.id))
+      for row in rows {
         let entry = LibraryEntry(ofRow: image(row), sidecars[row.id]?.xmp)
-        let listed = entry.catalogEntry(try entry.openOnce())
+        let archive: TileArchive
+        do throws(StorageError) { archive = try entry.openOnce() } catch {
+          // One that is damaged does not keep the others out.
+          guard !error.isTemporary else { throw error }
+          unreadable(error.during("list \(row.id)"))
+          continue
+        }
+        let listed = entry.catalogEntry(archive)
         guard !listed.isWordless else {
           throw StorageError("list \(row.id)", "its words cannot be read now", kind: .unreachable)
         }
         change.entries.append(listed)
+        change.archives.append(row)
       }
-      try catalog.take(change)
+      for error in try catalog.take(change) { unreadable(error) }
     }
     for start in stride(from: 0, to: gone.count, by: 500) {
       var change = ArchiveChange()

@@ -75,7 +75,7 @@ extension ImageMetadata {
   }
 
   private static var isoPattern: Regex<Substring> {
-    #/\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?/#
+    #/\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?/#
       .asciiOnlyDigits()
   }
 

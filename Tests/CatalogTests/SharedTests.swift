@@ -23,7 +23,7 @@ import TileStorage
     return connection
   }
 
-  private static func archive(_ id: ImageID, _ generation: UInt64 = 1) -> ArchiveRow {
+  static func archive(_ id: ImageID, _ generation: UInt64 = 1) -> ArchiveRow {
     ArchiveRow(
       id: id, generation: generation, digest: String(repeating: "\(generation % 10)", count: 64),
       etag: "e-\(generation)",
@@ -32,7 +32,7 @@ import TileStorage
       build: Array(#"{"a":"ü"}"#.utf8), words: Array("{}".utf8))
   }
 
-  private static func change(_ rows: [ArchiveRow], gone: [ImageID] = []) -> ArchiveChange {
+  static func change(_ rows: [ArchiveRow], gone: [ImageID] = []) -> ArchiveChange {
     var change = ArchiveChange()
     (change.entries, change.archives, change.gone) = (rows.map { CatalogTests.entry($0.id) }, rows, gone)
     return change

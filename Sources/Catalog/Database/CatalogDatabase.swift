@@ -21,6 +21,9 @@ protocol CatalogDatabase: AnyObject, Sendable {
   /// Whether this process is the one that writes; any number may read.
   var isWriter: Bool { get }
 
+  /// To be called when this process writes no more, so that the next one may at once.
+  func handOver()
+
   /// Where the process that writes is reached; empty where that is this one, or not known.
   var writerURL: String { get }
 

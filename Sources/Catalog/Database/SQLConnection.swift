@@ -7,6 +7,8 @@ struct SQLError: Error, CustomStringConvertible {
     case damaged
     /// There is no way to it now.
     case away
+    /// A value that its tables cannot hold.
+    case unfit
     case refused
   }
 

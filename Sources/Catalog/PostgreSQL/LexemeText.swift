@@ -3,17 +3,19 @@ import Foundation
 /// Words as PostgreSQL's `tsvector` and `tsquery` have them (section 8.11 of its manual), split as SQLite's index splits
 /// them and not as PostgreSQL's own parser does, so that a search finds the same images in both.
 enum LexemeText {
-  /// Of a `tsvector`, which is to stay below a megabyte.
-  private static let mostWords = 20_000
+  /// Of a `tsvector`'s words, in bytes with what it needs for each: it is to stay below a megabyte, also joined to another.
+  private static let mostBytes = 450_000
   /// A lexeme is below 2 KB.
   private static let mostCharacters = 200
 
   /// The words of a text with their places, as a `tsvector`.
   static func vector(_ text: String) -> String {
     var result = ""
-    var place = 0
-    for word in words(text).prefix(mostWords) {
+    var (place, bytes) = (0, 0)
+    for word in words(text) {
       place += 1
+      bytes += word.utf8.count + 20
+      if bytes > mostBytes { break }
       // Places behind this are one (the same section).
       result += "'\(word)':\(min(place, 16383)) "
     }

@@ -171,7 +171,15 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     case "57P01", "57P02", "57P03", "53300", "25P03": .away
     // A time limit; a lock; two that wait for each other.
     case "57014", "55P03", "40001", "40P01": .busy
-    default: state.hasPrefix("08") ? .away : .refused
+    default:
+      switch state.prefix(2) {
+      case "08": .away
+      // A full disk, too little memory; an error of the system.
+      case "53", "58": .busy
+      // What a type cannot be; a constraint; what is too long for an index.
+      case "22", "23", "54": .unfit
+      default: .refused
+      }
     }
   }
 

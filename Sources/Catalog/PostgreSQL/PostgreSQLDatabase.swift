@@ -40,6 +40,8 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   var isWriter: Bool { lease.epoch != nil }
 
+  func handOver() { lease.release() }
+
   var writerURL: String { lease.writer }
 
   var isReachable: Bool { pool.isReachable }

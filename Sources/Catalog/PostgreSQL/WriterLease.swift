@@ -12,6 +12,8 @@ final class WriterLease: Sendable {
     var until = ContinuousClock.now
     /// Where whoever has it is reached, as was heard last.
     var address = ""
+    /// That this process asks for it no more.
+    var isReleased = false
   }
 
   /// In seconds.
@@ -38,7 +40,8 @@ final class WriterLease: Sendable {
   /// Says that this process is alive, or asks for the right.
   func beat() {
     let began = ContinuousClock.now
-    let epoch = state.withLock { $0.epoch }
+    let (epoch, isReleased) = state.withLock { ($0.epoch, $0.isReleased) }
+    if isReleased { return }
     var found: Int?
     var other = ""
     do throws(SQLError) {
@@ -63,6 +66,7 @@ final class WriterLease: Sendable {
       return
     }
     state.withLock { [found, other] in
+      if $0.isReleased { return }
       $0 = State(epoch: found, until: began + .seconds(Self.length), address: other)
     }
   }
@@ -70,11 +74,11 @@ final class WriterLease: Sendable {
   /// To be called where a transaction found another's epoch.
   func isLost(_ epoch: Int) { state.withLock { if $0.epoch == epoch { $0.epoch = nil } } }
 
-  /// Lets the next one have it at once.
+  /// Lets the next one have it at once, and never asks for it again.
   func release() {
     guard
       let epoch = state.withLock({ state in
-        defer { state.epoch = nil }
+        defer { (state.epoch, state.isReleased) = (nil, true) }
         return state.epoch
       })
     else { return }

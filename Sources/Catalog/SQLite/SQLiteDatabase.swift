@@ -48,6 +48,8 @@ final class SQLiteDatabase: CatalogDatabase {
 
   var isWriter: Bool { true }
 
+  func handOver() {}
+
   var writerURL: String { "" }
 
   var isReachable: Bool { true }

@@ -63,6 +63,18 @@ package struct ArchiveChange: Sendable {
   package var gone: [ImageID] = []
 
   package init() {}
+
+  /// Half of the archives, nil of a single one, and the others with what is gone; none of a single one.
+  var halves: (ArchiveChange?, ArchiveChange) {
+    var (first, rest) = (ArchiveChange(), self)
+    let half = (archives.count + 1) / 2
+    (first.archives, rest.archives) = (Array(archives[..<half]), Array(archives[half...]))
+    let ids = Set(first.archives.map(\.id))
+    (first.entries, rest.entries) = (
+      entries.filter { ids.contains($0.id) }, entries.filter { !ids.contains($0.id) }
+    )
+    return (archives.count > 1 ? first : nil, rest)
+  }
 }
 
 extension ArchiveRow {

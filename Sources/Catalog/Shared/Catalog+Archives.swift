@@ -58,33 +58,56 @@ extension Catalog {
     }
   }
 
-  /// Takes in what images are now, all or nothing.
+  /// Takes in what images are now, all or nothing but what the database cannot hold.
   /// - Parameters:
   ///   - parts: of what builders have written, those that are taken in whole with this.
   ///   - isWhole: whether they are all that count, and none of before.
-  package func take(
+  /// - Returns: of each image that it cannot hold why.
+  @discardableResult package func take(
     _ change: ArchiveChange, parts: Set<String> = [], isWhole: Bool = false
-  ) throws(StorageError) {
-    try write { (connection) throws(SQLError) in
-      let deleted = try Self.deleted(change.archives, connection)
-      try Self.update(
-        change.entries.filter { !deleted.contains($0.id) }, removing: change.gone.map(\.text), connection)
-      try connection.runEach(
-        "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND generation != ? AND replaced IS NULL",
-        change.archives.map { Array($0.values.prefix(2)) })
-      let names = ArchiveRow.columns.split(separator: ", ")
-      try connection.runEach(
-        "INSERT INTO archive (\(ArchiveRow.columns)) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
-          + "ON CONFLICT (id, generation) DO UPDATE SET replaced = NULL, "
-          + names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "),
-        change.archives.map(\.values))
-      try connection.runEach(
-        "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND replaced IS NULL",
-        change.gone.map { [.text($0.text)] })
-      if isWhole { try connection.run("DELETE FROM part") }
-      try connection.runEach(
-        "INSERT INTO part (name) VALUES (?) ON CONFLICT DO NOTHING", parts.sorted().map { [.text($0)] })
+  ) throws(StorageError) -> [StorageError] {
+    var isUnfit = false
+    do throws(StorageError) {
+      try write { (connection) throws(SQLError) in
+        isUnfit = false
+        do throws(SQLError) { try Self.take(change, parts, isWhole, connection) } catch {
+          isUnfit = error.kind == .unfit
+          throw error
+        }
+      }
+      return []
+    } catch {
+      guard isUnfit, let last = change.archives.last else { throw error }
+      let (first, rest) = change.halves
+      // One that is alone is what does not fit.
+      let refused =
+        try first.map { (first) throws(StorageError) in try take(first) }
+        ?? [StorageError("list \(last.id)", error.reason, kind: .unreadable)]
+      return try refused + take(rest, parts: parts, isWhole: isWhole)
     }
+  }
+
+  private static func take(
+    _ change: ArchiveChange, _ parts: Set<String>, _ isWhole: Bool, _ connection: any SQLConnection
+  ) throws(SQLError) {
+    let deleted = try Self.deleted(change.archives, connection)
+    try Self.update(
+      change.entries.filter { !deleted.contains($0.id) }, removing: change.gone.map(\.text), connection)
+    try connection.runEach(
+      "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND generation != ? AND replaced IS NULL",
+      change.archives.map { Array($0.values.prefix(2)) })
+    let names = ArchiveRow.columns.split(separator: ", ")
+    try connection.runEach(
+      "INSERT INTO archive (\(ArchiveRow.columns)) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
+        + "ON CONFLICT (id, generation) DO UPDATE SET replaced = NULL, "
+        + names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "),
+      change.archives.map(\.values))
+    try connection.runEach(
+      "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND replaced IS NULL",
+      change.gone.map { [.text($0.text)] })
+    if isWhole { try connection.run("DELETE FROM part") }
+    try connection.runEach(
+      "INSERT INTO part (name) VALUES (?) ON CONFLICT DO NOTHING", parts.sorted().map { [.text($0)] })
   }
 
   /// Those of the archives that somebody has deleted.

@@ -57,11 +57,19 @@ extension Catalog {
 
   // MARK: Adding
 
+  /// In bytes: an index of PostgreSQL's takes 2,700, and one of them has an id, its key and its folder or book in it.
+  static let longestID = 600
+
   /// Takes an id for the picture of an upload: no other upload gets it, whichever of the servers has that. A server need not be the
   /// one that writes, or be it still: that an id is one row's is all the proof that it needs.
   /// - Parameter upload: its id; asked again, it has the same image's.
   /// - Returns: false where an image, a book, a folder or another upload has it.
   package func reserve(_ id: ImageID, for upload: String) throws(StorageError) -> Bool {
+    guard id.text.utf8.count <= Self.longestID else {
+      throw StorageError(
+        "add \(id)", "in a catalog that servers share an id has at most \(Self.longestID) bytes",
+        kind: .unreadable)
+    }
     var isReserved = false
     try read { (connection) throws(SQLError) in
       isReserved = false

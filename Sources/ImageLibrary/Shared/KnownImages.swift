@@ -74,8 +74,10 @@ final class KnownImages: Sendable {
   /// How many images there are, as far as was counted.
   var count: Int { state.withLock { $0.count } }
 
-  func update(isCancelled: () -> Bool) throws(StorageError) -> Int {
-    try source.update(catalog, isCancelled: isCancelled)
+  func update(
+    isCancelled: () -> Bool, unreadable: (StorageError) -> Void
+  ) throws(StorageError) -> Int {
+    try source.update(catalog, isCancelled: isCancelled, unreadable: unreadable)
   }
 
   // MARK: Answering

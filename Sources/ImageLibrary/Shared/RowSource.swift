@@ -8,8 +8,11 @@ package protocol RowSource: Sendable {
   func image(_ row: ArchiveRow) -> SourceImage
 
   /// Brings the catalog to what builders have written since; called by the one server that writes it.
-  /// - Returns: how many images were taken in.
-  func update(_ catalog: Catalog, isCancelled: () -> Bool) throws(StorageError) -> Int
+  /// - Parameter unreadable: told of each image that cannot be taken in, whenever it is tried.
+  /// - Returns: how many images were new.
+  func update(
+    _ catalog: Catalog, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
+  ) throws(StorageError) -> Int
 
   /// What a monitor is told of it.
   var figures: [SourceFigure] { get }

@@ -164,24 +164,8 @@ enum ServeCommand: Command {
     }
     // Of a private space no image is named.
     if !isPrivate { library.faults.observe { Output.error($0) } }
-    let purging = EdgePurging(places.caches, of: library)
-    let catalogued = WakeUps()
-    StartedThread.needed {
-      // What fails now is tried again with the next round.
-      _ = try? library.updateCatalog()
-      catalogued.signal()
-      while true {
-        library.waitForChange()
-        let start = ContinuousClock.now
-        let needsUpdate = library.refresh()
-        purging.look(at: library)
-        if needsUpdate { _ = try? library.updateCatalog() }
-        site.purgeDeleted()
-        // However much happens, most of the time is others'.
-        let cost = ContinuousClock.now - start
-        Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
-      }
-    }
+    let upkeep = LibraryUpkeep(library, site, caches: places.caches, isSilent: isPrivate)
+    upkeep.start()
     let tiling = uploads.map { [root = uploadFolder ?? folder] uploads in
       let store = bucket?.storeOfUploads(scratch: "\(root)/archives")
       return UploadTiling(uploads, library: library, root: root, store: store, space: site.space)
@@ -200,8 +184,7 @@ enum ServeCommand: Command {
         if isPrivate { kill(getpid(), SIGTERM) } else { site.lockSpaces() }
       }
     }
-    // A library of some size can be searched from the first request on; a vast one is not waited for.
-    catalogued.wait(upTo: 0.3)
+    upkeep.waitForCatalog()
     let doors = places.doors(port: listener.port)
     let outside = doors.lazy.compactMap { door in LocalAddress.find(host: door.host).map { ($0, door.port) } }
       .first
@@ -232,9 +215,9 @@ enum ServeCommand: Command {
     }
     signals.release()
     listener.stop(grace: 10)
-    purging.stop()
     tiling?.stop()
     build?.stop()
+    upkeep.stop()
     space?.wipeKeys()
     return .success
   }

@@ -1,0 +1,106 @@
+import Catalog
+import Files
+import Foundation
+import ImageLibrary
+import ObjectStore
+import Synchronization
+import Threads
+import TileServing
+import TileStorage
+
+/// What a server does for its library as long as it runs: takes in what has changed, has caches forget what is gone, and
+/// tells who runs it what of this does not go.
+final class LibraryUpkeep: Sendable {
+  private let library: Library
+  private let site: Site
+  private let purging: EdgePurging
+  private let catalogued = WakeUps()
+  /// Why the catalog could not be brought up to date, as was told last.
+  private let fault = Mutex<String?>(nil)
+  /// What was told last of a catalog that servers share.
+  private let told: Mutex<(isReachable: Bool, isWriter: Bool)>
+  /// Of a private space no image is named.
+  private let isSilent: Bool
+
+  init(_ library: Library, _ site: Site, caches: [EdgeCache], isSilent: Bool) {
+    (self.library, self.site, self.isSilent) = (library, site, isSilent)
+    purging = EdgePurging(caches, of: library)
+    told = Mutex((true, false))
+  }
+
+  func start() {
+    StartedThread.needed { [self] in
+      update()
+      catalogued.signal()
+      while true {
+        library.waitForChange()
+        let start = ContinuousClock.now
+        let needsUpdate = library.refresh()
+        if !library.asksForImages { purging.look(at: library) }
+        if needsUpdate { update() }
+        site.purgeDeleted()
+        // However much happens, most of the time is others'.
+        let cost = ContinuousClock.now - start
+        Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
+      }
+    }
+    guard library.asksForImages else { return }
+    // What is gone does not wait for what is new.
+    StartedThread.needed { [self] in
+      while true {
+        purging.look(at: library)
+        tellOfDatabase()
+        Thread.sleep(forTimeInterval: 0.4)
+      }
+    }
+  }
+
+  /// A library of some size can be searched from the first request on; a vast one is not waited for.
+  func waitForCatalog() { catalogued.wait(upTo: 0.3) }
+
+  /// Another server may write the catalog at once.
+  func stop() {
+    purging.stop()
+    library.catalog.handOver()
+  }
+
+  /// What fails now is tried again with the next round, and told once.
+  private func update() {
+    var reason: String?
+    do throws(StorageError) {
+      try library.updateCatalog(unreadable: { [library, isSilent] error in
+        // Of a folder's the library itself tells, once for each version.
+        if library.asksForImages, !isSilent { Output.error(error.description) }
+      })
+    } catch { reason = error.reason }
+    let isNew = fault.withLock { fault in
+      defer { fault = reason }
+      return fault != reason
+    }
+    guard isNew, !isSilent else { return }
+    if let reason {
+      Output.error("the catalog is not up to date, and is tried again: \(reason)")
+    } else {
+      Output.note("the catalog is up to date again")
+    }
+  }
+
+  private func tellOfDatabase() {
+    let now = (isReachable: library.catalog.isReachable, isWriter: library.catalog.isWriter)
+    let before = told.withLock { told in
+      defer { told = now }
+      return told
+    }
+    if now.isReachable != before.isReachable {
+      if now.isReachable {
+        Output.note("the catalog's database answers again")
+      } else {
+        Output.error("the catalog's database does not answer; what is known is served meanwhile")
+      }
+    }
+    if now.isWriter != before.isWriter {
+      Output.note(
+        now.isWriter ? "this server writes the catalog now" : "this server writes the catalog no more")
+    }
+  }
+}

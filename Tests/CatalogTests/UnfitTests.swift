@@ -1,0 +1,69 @@
+import Files
+import Foundation
+import TestSupport
+import Testing
+import TileStorage
+
+@testable import Catalog
+
+/// What strangers' pictures say, however long, keeps no other picture out of the list.
+@Suite struct UnfitTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// No compression makes it short.
+  private static func noise(_ count: Int) -> String {
+    var random = SystemRandomNumberGenerator()
+    return String((0..<count).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement(using: &random)! })
+  }
+
+  private static func entry(_ id: ImageID, _ metadata: ImageMetadata) -> CatalogEntry {
+    var entry = CatalogTests.entry(id)
+    entry.metadata = metadata
+    return entry
+  }
+
+  @Test(arguments: DatabaseKind.allCases)
+  func `what is very long is listed and found`(kind: DatabaseKind) throws {
+    let catalog = try kind.catalog(in: folder)
+    let digits = (0..<6000).map { _ in String(Int.random(in: 0...9)) }.joined()
+    let words = (0..<60_000).map { _ in Self.noise(9) }.joined(separator: " ")
+    let marked = String(repeating: "a" + String(repeating: "\u{200d}\u{1f469}", count: 60), count: 300)
+    let entries = [
+      Self.entry("date", ImageMetadata(date: "2001-02-03T04:05:06." + digits)),
+      Self.entry("words", ImageMetadata(caption: "quay " + words)),
+      Self.entry("one", ImageMetadata(caption: "mole " + Self.noise(200_000))),
+      Self.entry("title", ImageMetadata(title: marked)), Self.entry("plain", ImageMetadata(title: "Quay")),
+    ]
+    try catalog.update(entries, removing: [])
+    for order in ListOrder.names {
+      let listed = try catalog.list(by: ListOrder(order)!, after: nil, limit: 10)
+      #expect(listed.entries.count == 5, "\(order)")
+    }
+    #expect(try Set(catalog.search("quay", after: nil, limit: 5).entries.map(\.id)) == ["words", "plain"])
+    #expect(try catalog.search("mole", after: nil, limit: 5).entries.map(\.id) == ["one"])
+    // What is only cut for the sake of an index is told whole.
+    #expect(try catalog.entries(["date"]).first?.metadata.date?.utf8.count == 6020)
+  }
+
+  @Test func `of a batch all is taken but what no index can hold, and that is told`() throws {
+    let catalog = try DatabaseKind.postgreSQL.catalog(in: folder)
+    let long = try #require(ImageID((0..<12).map { _ in Self.noise(250) }.joined(separator: "/")))
+    let ids: [ImageID] = ["a", "b", "c", long, "e", "f", "g"]
+    let refused = try catalog.take(SharedTests.change(ids.map { SharedTests.archive($0) }), parts: ["1"])
+    #expect(refused.map(\.action) == ["list \(long)"])
+    #expect(try Set(catalog.archives(of: ids).keys) == Set(ids).subtracting([long]))
+    #expect(try catalog.count() == 6 && catalog.parts() == ["1"])
+    // One alone, with what else was to be taken.
+    let again = try catalog.take(
+      SharedTests.change([SharedTests.archive(long)], gone: ["a"]), parts: ["2"])
+    #expect(again.count == 1)
+    #expect(try catalog.count() == 5 && catalog.parts() == ["1", "2"])
+    #expect(throws: StorageError.self) { try catalog.reserve(long, for: "upload") }
+    // What is no fault of an image's stays to be done.
+    let address = try PostgreSQLServer.shared.get().schema((folder.path as NSString).lastPathComponent)
+    try Tool.check(["psql", "-q", address, "-c", "ALTER TABLE archive RENAME TO elsewhere"])
+    #expect(throws: StorageError.self) { try catalog.take(SharedTests.change([SharedTests.archive("h")])) }
+  }
+}
