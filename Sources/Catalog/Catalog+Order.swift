@@ -65,7 +65,7 @@ extension Catalog {
     let ranges = ListRange.ranges(behind: cursor.flatMap(ListCursor.init), order, key)
     let isWhole = scope == .items && text == nil
     var result = Ordered()
-    try read(isSearch: !isWhole || order != .standard) { (connection) throws(SQLError) in
+    try read(isWhole && order == .standard ? .ordinary : .search) { (connection) throws(SQLError) in
       result = Ordered()
       var (condition, values) = Self.condition(scope)
       if let words, let (found, value) = connection.finding(words, in: scope) {

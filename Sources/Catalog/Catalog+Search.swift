@@ -20,7 +20,7 @@ extension Catalog {
     guard !words.isEmpty else { return Findings() }
     let start = [SQLValue.text(cursor?.key ?? ""), .text(cursor?.id ?? "")]
     var result = Findings()
-    try read(isSearch: true) { (connection) throws(SQLError) in
+    try read(.search) { (connection) throws(SQLError) in
       result = Findings()
       let found = try connection.found(words, behind: start, limit: limit + 1)
       result.total = found.total

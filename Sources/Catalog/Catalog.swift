@@ -140,9 +140,9 @@ package final class Catalog: Sendable {
   }
 
   func read(
-    isSearch: Bool = false, _ body: (any SQLConnection) throws(SQLError) -> Void
+    _ reading: CatalogReading = .ordinary, _ body: (any SQLConnection) throws(SQLError) -> Void
   ) throws(StorageError) {
-    try database.read(isSearch: isSearch, body)
+    try database.read(reading, body)
   }
 
   /// Writes the file anew, without what rows that are gone have left in it; fails where others do not stop reading.

@@ -31,9 +31,8 @@ protocol CatalogDatabase: AnyObject, Sendable {
   var isReachable: Bool { get }
 
   /// Runs `body`, and once more where the database had to be opened again, or made anew.
-  /// - Parameter isSearch: nobody else waits for its end.
   func read(
-    isSearch: Bool, _ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)
+    _ reading: CatalogReading, _ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)
 
   /// Runs `body` in a transaction: everything that it writes, or nothing of it.
   func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)
@@ -44,4 +43,13 @@ protocol CatalogDatabase: AnyObject, Sendable {
 
   /// Keeps nothing of rows that are gone; fails where others do not stop reading.
   func scrub() throws(StorageError)
+}
+
+/// How long a look into a catalog may take, and who waits for it.
+enum CatalogReading {
+  /// Rows by their keys: where the database is silent for seconds, it is away.
+  case row
+  case ordinary
+  /// Nobody else waits for its end.
+  case search
 }

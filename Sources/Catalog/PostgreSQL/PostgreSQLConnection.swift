@@ -9,6 +9,12 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   private var prepared: [String: String] = [:]
   /// More of them than are met again.
   private static let mostPrepared = 200
+  /// How long an answer is waited for; for ever where nil. A server that is stopped, or cut off, says nothing of it.
+  var patience: Duration? = PostgreSQLConnection.shortPatience
+  /// Of whoever can do without the answer.
+  static let shortPatience = Duration.seconds(3)
+  /// Longer than the server itself lets a statement run.
+  static let longPatience = Duration.seconds(12)
 
   /// - Parameter address: a `postgresql://` URL; what it leaves out is libpq's to find (section 34.1 of PostgreSQL's
   ///   manual).
@@ -37,6 +43,8 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     }
     // Notices would stand on standard error.
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    // What is sent is not waited for longer than its answer.
+    PQsetnonblocking(handle, 1)
     // A writer that was stopped in the middle must not hold up who takes its place.
     try run("SET statement_timeout = '10s'")
     try run("SET lock_timeout = '5s'")
@@ -60,12 +68,50 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
 
   func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError) {
     let statement = try statement(sql)
-    let result = Self.withParameters(values) {
-      PQexecPrepared(handle, statement, Int32(values.count), $0, nil, nil, 0)
+    let isSent = Self.withParameters(values) {
+      PQsendQueryPrepared(handle, statement, Int32(values.count), $0, nil, nil, 0)
     }
+    let result = try answer(isSent, sql)
     defer { PQclear(result) }
     try check(result, sql)
     for row in 0..<PQntuples(result) { body(PostgreSQLRow(result: result!, row: row)) }
+  }
+
+  /// The one answer to what was sent.
+  private func answer(_ isSent: Int32, _ sql: String) throws(SQLError) -> OpaquePointer? {
+    guard isSent == 1 else { throw fault(sql) }
+    let end = patience.map { ContinuousClock.now + $0 }
+    try waitForAnswer(until: end, sql)
+    let result = PQgetResult(handle)
+    do throws(SQLError) {
+      // Behind it is nothing, which has to be read, too.
+      try waitForAnswer(until: end, sql)
+      while let more = PQgetResult(handle) {
+        PQclear(more)
+        try waitForAnswer(until: end, sql)
+      }
+    } catch {
+      PQclear(result)
+      throw error
+    }
+    return result
+  }
+
+  /// Returns when an answer can be read; where none comes the connection is of no use any more.
+  private func waitForAnswer(until end: ContinuousClock.Instant?, _ sql: String) throws(SQLError) {
+    while true {
+      let unsent = PQflush(handle)
+      guard unsent >= 0, PQconsumeInput(handle) == 1 else { throw fault(sql) }
+      if PQisBusy(handle) == 0 { return }
+      let wants = POLLIN | (unsent > 0 ? POLLOUT : 0)
+      var socket = pollfd(fd: PQsocket(handle), events: Int16(wants), revents: 0)
+      let rest = end.map { max(0, ($0 - .now) / .milliseconds(1)) }
+      let ready = poll(&socket, 1, rest.map { Int32($0.rounded(.up)) } ?? -1)
+      guard ready != 0 else {
+        throw SQLError(kind: .away, code: "PostgreSQL", message: "it does not answer", statement: sql)
+      }
+      guard ready > 0 || errno == EINTR else { throw fault(sql) }
+    }
   }
 
   func runEach(_ sql: String, _ rows: [[SQLValue]]) throws(SQLError) {
@@ -89,14 +135,19 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
         sent += 1
       }
       PQpipelineSync(handle)
+      let end = patience.map { ContinuousClock.now + $0 }
+      func next() throws(SQLError) -> OpaquePointer? {
+        try waitForAnswer(until: end, sql)
+        return PQgetResult(handle)
+      }
       for _ in 0..<sent {
-        while let result = PQgetResult(handle) {
+        while let result = try next() {
           do throws(SQLError) { try check(result, sql) } catch { failure = failure ?? error }
           PQclear(result)
         }
       }
       // The answer to the end of the pipeline.
-      PQclear(PQgetResult(handle))
+      PQclear(try next())
       guard PQexitPipelineMode(handle) == 1 else { throw failure ?? fault(sql) }
       if let failure { throw failure }
     }
@@ -107,21 +158,26 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     try run("BEGIN")
     do throws(SQLError) {
       try body()
-      try run("COMMIT")
     } catch {
       try? run("ROLLBACK")
       throw error
+    }
+    do throws(SQLError) { try run("COMMIT") } catch {
+      // It may be written all the same, and written once more it would be refused, or be another's.
+      guard error.kind == .away else { throw error }
+      throw SQLError(kind: .busy, code: error.code, message: error.message, statement: error.statement)
     }
   }
 
   private func statement(_ sql: String) throws(SQLError) -> String {
     if let known = prepared[sql] { return known }
     if prepared.count == Self.mostPrepared {
-      PQclear(PQexec(handle, "DEALLOCATE ALL"))
+      let sql = "DEALLOCATE ALL"
+      PQclear(try answer(PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 0), sql))
       prepared = [:]
     }
     let name = "s\(prepared.count)"
-    let result = PQprepare(handle, name, Self.numbered(sql), 0, nil)
+    let result = try answer(PQsendPrepare(handle, name, Self.numbered(sql), 0, nil), sql)
     defer { PQclear(result) }
     try check(result, sql)
     prepared[sql] = name

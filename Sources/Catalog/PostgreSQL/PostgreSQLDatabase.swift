@@ -53,10 +53,12 @@ final class PostgreSQLDatabase: CatalogDatabase {
   func isComplete(_ making: Int) { completed.store(making, ordering: .releasing) }
 
   func read(
-    isSearch: Bool, _ body: (any SQLConnection) throws(SQLError) -> Void
+    _ reading: CatalogReading, _ body: (any SQLConnection) throws(SQLError) -> Void
   ) throws(StorageError) {
+    let patience =
+      reading == .row ? PostgreSQLConnection.shortPatience : PostgreSQLConnection.longPatience
     try asked { () throws(SQLError) in
-      try pool.use { (connection) throws(SQLError) in
+      try pool.use(patience: patience) { (connection) throws(SQLError) in
         try checked(connection)
         try body(connection)
       }
@@ -169,7 +171,12 @@ extension Catalog {
   private static func use(
     _ address: String, _ body: (PostgreSQLConnection) throws(SQLError) -> Void
   ) throws(StorageError) {
-    do throws(SQLError) { try body(PostgreSQLConnection(address)) } catch {
+    do throws(SQLError) {
+      let connection = try PostgreSQLConnection(address)
+      // Whoever waits for a migration sees that it goes on.
+      connection.patience = nil
+      try body(connection)
+    } catch {
       throw StorageError(
         "open the catalog", error.statement == "connect" ? error.message : error.description,
         kind: error.kind == .away ? .unreachable : .unreadable)

@@ -44,10 +44,14 @@ final class PostgreSQLPool: Sendable {
   var isReachable: Bool { state.withLock { $0.outage == nil } }
 
   /// Lends a connection, and another one where that turns out to be broken: what `body` did is forgotten then.
-  func use(_ body: (PostgreSQLConnection) throws(SQLError) -> Void) throws(SQLError) {
+  /// - Parameter patience: how long each answer is waited for.
+  func use(
+    patience: Duration = PostgreSQLConnection.longPatience,
+    _ body: (PostgreSQLConnection) throws(SQLError) -> Void
+  ) throws(SQLError) {
     let (known, outage) = state.withLock { ($0.idle.popLast(), $0.outage) }
     if let known {
-      do throws(SQLError) { return try use(known, body) } catch {
+      do throws(SQLError) { return try use(known, patience, body) } catch {
         guard error.kind == .away else { throw error }
         // The others were opened before it broke, too.
         state.withLock { $0.idle = [] }
@@ -58,7 +62,7 @@ final class PostgreSQLPool: Sendable {
     do throws(SQLError) {
       let fresh = try PostgreSQLConnection(address)
       state.withLock { $0.outage = nil }
-      try use(fresh, body)
+      try use(fresh, patience, body)
     } catch {
       if error.kind == .away { state.withLock { $0.outage = (error, .now + Self.pause) } }
       throw error
@@ -66,8 +70,10 @@ final class PostgreSQLPool: Sendable {
   }
 
   private func use(
-    _ connection: PostgreSQLConnection, _ body: (PostgreSQLConnection) throws(SQLError) -> Void
+    _ connection: PostgreSQLConnection, _ patience: Duration,
+    _ body: (PostgreSQLConnection) throws(SQLError) -> Void
   ) throws(SQLError) {
+    connection.patience = patience
     defer {
       if connection.isIdle {
         state.withLock { if $0.idle.count < Self.mostIdle { $0.idle.append(connection) } }

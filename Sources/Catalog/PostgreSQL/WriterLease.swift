@@ -45,7 +45,7 @@ final class WriterLease: Sendable {
     var found: Int?
     var other = ""
     do throws(SQLError) {
-      try pool.use { (connection) throws(SQLError) in
+      try pool.use(patience: PostgreSQLConnection.shortPatience) { (connection) throws(SQLError) in
         found = nil
         if let epoch {
           try connection.run(

@@ -105,12 +105,12 @@ final class SQLiteDatabase: CatalogDatabase {
   }
 
   /// A damaged file is made anew and `body` run on that, where it finds nothing.
-  /// - Parameter isSearch: by the connection that nobody else waits for.
+  /// - Parameter reading: a search goes by the connection that nobody else waits for.
   func read(
-    isSearch: Bool, _ body: (any SQLConnection) throws(SQLError) -> Void
+    _ reading: CatalogReading, _ body: (any SQLConnection) throws(SQLError) -> Void
   ) throws(StorageError) {
     let current = connections.withLock { $0 }
-    do throws(SQLError) { try body(isSearch ? current.searcher : current.reader) } catch {
+    do throws(SQLError) { try body(reading == .search ? current.searcher : current.reader) } catch {
       guard error.kind == .damaged else { throw failure(error) }
       try recover(from: error)
       let fresh = connections.withLock { $0 }

@@ -13,7 +13,7 @@ extension Catalog {
     guard !ids.isEmpty else { return [:] }
     var found: [ImageID: ArchiveRows] = [:]
     let seconds = Self.formerHours * 3600
-    try read { (connection) throws(SQLError) in
+    try read(.row) { (connection) throws(SQLError) in
       found = [:]
       try connection.run(
         "SELECT \(ArchiveRow.columns), replaced IS NULL, "

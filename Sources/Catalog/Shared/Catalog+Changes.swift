@@ -30,7 +30,7 @@ extension Catalog {
   package func place() throws(StorageError) -> Place {
     // Behind which all is.
     var snapshot = "1:1:"
-    try read { (connection) throws(SQLError) in
+    try read(.row) { (connection) throws(SQLError) in
       try connection.run("SELECT \(Self.now)") { snapshot = $0.text(0) ?? snapshot }
     }
     return Place(snapshot: snapshot)
@@ -41,7 +41,7 @@ extension Catalog {
     var snapshot = place.snapshot
     var images: Set<ImageID> = []
     var count = 0
-    try read { (connection) throws(SQLError) in
+    try read(.row) { (connection) throws(SQLError) in
       (images, count) = ([], 0)
       let behind = SQLValue.text(place.snapshot)
       // One statement: what it sees is what its snapshot says.

@@ -188,7 +188,8 @@ final class KnownImages: Sendable {
       state.withLock { $0.cache.awayUntil = nil }
       try recount()
     } catch {
-      state.withLock { $0.cache.awayUntil = .now + .seconds(2 * Self.pause) }
+      // Until the next look, which may take its time.
+      state.withLock { $0.cache.awayUntil = .now + .seconds(30) }
       if listening.place != nil, listening.heard + keeps < .now {
         listening.place = nil
         forget(nil)

@@ -41,6 +41,20 @@ class Database:
         os.kill(pid, signal.SIGKILL)
         self.end()
 
+    def stall(self):
+        """Stops all its processes, as a machine that hangs does: nothing is refused, and nothing answered."""
+        main = int((Path(self.folder.name) / "data/postmaster.pid").read_text().split()[0])
+        # Who begins no more processes first.
+        os.kill(main, signal.SIGSTOP)
+        listed = subprocess.run(["pgrep", "-P", str(main)], capture_output=True, text=True, check=True).stdout
+        self.stalled = [main, *map(int, listed.split())]
+        for pid in self.stalled[1:]:
+            os.kill(pid, signal.SIGSTOP)
+
+    def go_on(self):
+        for pid in reversed(self.stalled):
+            os.kill(pid, signal.SIGCONT)
+
     def ask(self, sql: str) -> str:
         return subprocess.run(["psql", "-qAt", self.address, "-c", sql], check=True, capture_output=True, text=True).stdout
 

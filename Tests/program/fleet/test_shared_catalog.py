@@ -150,6 +150,34 @@ class SharedCatalog(SharedCatalogTest):
             self.assertEqual(self.ids(server), ids)
             self.assertEqual(server.get("/healthz").body, b"ok\n")
 
+    def test_a_database_that_hangs_is_told_of_soon_and_taken_for_back_soon(self):
+        for name in "abc":
+            photo(self.photos / f"{name}.jpg", 300, 200)
+        self.build()
+        self.migrated()
+        with self.serve() as first, self.serve() as second:
+            for server in (first, second):
+                self.listed(server, "abc")
+                self.assertEqual(server.get("/dzi/a.dzi").status, 200)
+            for round in range(2):
+                self.database.stall()
+                try:
+                    for server in (first, second):
+                        began = time.monotonic()
+                        self.assertEqual(server.get(f"/dzi/none-{round}.dzi").status, 503)
+                        self.assertLess(time.monotonic() - began, 15)
+                        self.eventually(lambda: b"degraded" in server.get("/healthz").body, True)
+                        began = time.monotonic()
+                        for path in (f"/dzi/none-{round}.dzi", "/dzi/b.dzi" if round == 0 else "/dzi/none.dzi", "/api/images"):
+                            self.assertEqual(server.get(path).status, 503)
+                        self.assertLess(time.monotonic() - began, 15)
+                        self.assertEqual(server.get("/dzi/a.dzi").status, 200)
+                finally:
+                    self.database.go_on()
+                for server in (first, second):
+                    self.eventually(lambda: (server.get("/healthz").body, server.get(f"/dzi/none-{round}.dzi").status), (b"ok\n", 404))
+                    self.listed(server, "abc")
+
     def test_images_are_asked_for_and_what_changes_is_seen_by_all(self):
         for name in "ab":
             photo(self.photos / f"{name}.jpg", 300, 200)
