@@ -37,10 +37,7 @@ package final class Library: Sendable {
   /// - Parameters:
   ///   - openLimit: archives that are open at once, besides those in answers in flight.
   ///   - watches: `refresh` will be called often.
-  ///   - shared: the listing that several servers share, instead of the folder's own.
-  package init(
-    root: String, openLimit: Int = 512, watches: Bool = false, catalog shared: Catalog? = nil
-  ) throws(StorageError) {
+  package init(root: String, openLimit: Int = 512, watches: Bool = false) throws(StorageError) {
     (self.root, self.watches) = (root, watches)
     (source, rows) = (nil, nil)
     let table = try LibraryTable(root: root, previous: nil, watches: watches)
@@ -48,18 +45,18 @@ package final class Library: Sendable {
     // Folders of others' making are read and left as they are.
     let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") } || table.isOfOthers(root)
     let isReadOnly = isForeign && !Catalog.exists(in: root)
-    catalog = if let shared { shared } else { try Catalog(library: root, isReadOnly: isReadOnly) }
+    catalog = try Catalog(library: root, isReadOnly: isReadOnly)
     open = OpenArchives(limit: openLimit)
   }
 
   /// The images of `source` alone, of which nothing is written to the disk.
   /// - Parameter name: what stands for the folder in errors.
   package convenience init(
-    _ source: any LibrarySource, name: String, openLimit: Int = 512, catalog shared: Catalog? = nil
+    _ source: any LibrarySource, name: String, openLimit: Int = 512
   ) throws(StorageError) {
-    let catalog = if let shared { shared } else { try Catalog(inMemoryOf: name) }
     try self.init(
-      root: name, source: source, rows: nil, catalog: catalog, open: OpenArchives(limit: openLimit))
+      root: name, source: source, rows: nil, catalog: Catalog(inMemoryOf: name),
+      open: OpenArchives(limit: openLimit))
   }
 
   init(

@@ -7,18 +7,22 @@ import Threads
 final class PostgreSQLDatabase: CatalogDatabase {
   private let pool: PostgreSQLPool
   private let lease: WriterLease
+  private let library: String?
   /// The epoch in which this process has seen every archive.
   private let completed = Atomic<Int>(-1)
   private let isChecked = Atomic<Bool>(false)
 
   /// Opens tables that are there. Where the database cannot be reached now it is asked again later; where its tables are
   /// another version's that is told now.
-  /// - Parameter ownURL: where other servers' visitors reach this one; empty for nowhere.
-  init(_ address: String, ownURL: String = "") throws(StorageError) {
+  /// - Parameters:
+  ///   - library: of which it is to be; nil for whatever it is of.
+  ///   - ownURL: where other servers' visitors reach this one; empty for nowhere.
+  init(_ address: String, library: String? = nil, ownURL: String = "") throws(StorageError) {
+    self.library = library
     do throws(SQLError) { pool = try PostgreSQLPool(address) } catch {
       throw StorageError("open the catalog", error.message)
     }
-    lease = WriterLease(pool, address: ownURL)
+    lease = WriterLease(pool, address: ownURL, library: library)
     do throws(StorageError) { try asked { () throws(SQLError) in try pool.use(checked) } } catch {
       guard error.kind == .unreachable else { throw error }
     }
@@ -105,13 +109,24 @@ final class PostgreSQLDatabase: CatalogDatabase {
     }
   }
 
-  /// Whether the tables are this program's, once.
+  /// Whether the tables are this program's and of its library, once.
   private func checked(_ connection: PostgreSQLConnection) throws(SQLError) {
     guard !isChecked.load(ordering: .relaxed) else { return }
     let version = try PostgreSQLSchema.version(of: connection)
     guard version == PostgreSQLSchema.version else {
       throw SQLError(
         kind: .refused, code: "version \(version)", message: Self.advice(version),
+        statement: "open its tables")
+    }
+    guard let library else { return isChecked.store(true, ordering: .relaxed) }
+    var found: String?
+    try connection.run("SELECT library FROM writer") { found = $0.text(0) }
+    guard let found else { return }
+    guard found == library else {
+      throw SQLError(
+        kind: .refused, code: "version \(version)",
+        message:
+          "it is the catalog of \(found), not of \(library); each library needs a database or schema of its own",
         statement: "open its tables")
     }
     isChecked.store(true, ordering: .relaxed)
@@ -147,9 +162,13 @@ extension Catalog {
   /// Tables in PostgreSQL that servers share; `migrate` has made them.
   /// - Parameters:
   ///   - address: `postgresql://USER@HOST/DATABASE`.
+  ///   - library: what calls the library, the same for all servers of it; a catalog that is another's is refused. Nil for
+  ///     whatever it is of.
   ///   - ownURL: where this server is sent what is to be written, while it is the one that writes; empty for nowhere.
-  package convenience init(postgreSQL address: String, ownURL: String = "") throws(StorageError) {
-    self.init(try PostgreSQLDatabase(address, ownURL: ownURL))
+  package convenience init(
+    postgreSQL address: String, library: String? = nil, ownURL: String = ""
+  ) throws(StorageError) {
+    self.init(try PostgreSQLDatabase(address, library: library, ownURL: ownURL))
   }
 
   /// The version of the tables there, 0 for none, and of those that this program needs.

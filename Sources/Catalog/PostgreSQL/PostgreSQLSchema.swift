@@ -123,6 +123,8 @@ enum PostgreSQLSchema {
       "CREATE INDEX sidecar_deleted ON sidecar (deleted) WHERE deleted <> ''",
     ],
     searched,
+    // Of which library it is: another one's server would take all images for gone.
+    ["ALTER TABLE writer ADD COLUMN library text COLLATE \"C\""],
   ]
 
   /// What a search looks at, in a table of its own: of very many rows that are found, four times as many lie in a page of

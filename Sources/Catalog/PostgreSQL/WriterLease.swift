@@ -21,11 +21,15 @@ final class WriterLease: Sendable {
   private let pool: PostgreSQLPool
   private let holder: String
   private let address: String
+  /// What the catalog is to be of; nil for whatever it is of.
+  private let library: String?
   private let state = Mutex(State())
 
-  /// - Parameter address: where others reach this process; empty for nowhere.
-  init(_ pool: PostgreSQLPool, address: String) {
-    (self.pool, self.address) = (pool, address)
+  /// - Parameters:
+  ///   - address: where others reach this process; empty for nowhere.
+  ///   - library: whose catalog it becomes where it is nobody's yet; of another's the right is not taken.
+  init(_ pool: PostgreSQLPool, address: String, library: String?) {
+    (self.pool, self.address, self.library) = (pool, address, library)
     var name = [CChar](repeating: 0, count: 256)
     gethostname(&name, name.count - 1)
     holder = "\(name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }) \(getpid())"
@@ -53,9 +57,10 @@ final class WriterLease: Sendable {
           ) { found = $0.integer(0) }
         } else {
           try connection.run(
-            "UPDATE writer SET epoch = epoch + 1, holder = ?, address = ?, beat = clock_timestamp() "
-              + "WHERE beat < clock_timestamp() - make_interval(secs => \(Self.length)) RETURNING epoch",
-            [.text(holder), .text(address)]
+            "UPDATE writer SET epoch = epoch + 1, holder = ?1, address = ?2, beat = clock_timestamp(), "
+              + "library = coalesce(library, ?3) WHERE beat < clock_timestamp() - make_interval(secs => \(Self.length)) "
+              + "AND (library = ?3) IS NOT FALSE RETURNING epoch",
+            [.text(holder), .text(address), SQLValue(library)]
           ) { found = $0.integer(0) }
           guard found == nil else { return }
           try connection.run("SELECT address FROM writer") { other = $0.text(0) ?? "" }

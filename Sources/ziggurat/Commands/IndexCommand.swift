@@ -90,8 +90,9 @@ enum IndexCommand: Command {
 
   /// Has the listing that servers share hold what the bucket does, unless one of them does so already.
   private static func bring(_ address: String, to bucket: ObjectLibrary) throws(StorageError) -> ExitCode {
+    let name = bucket.address.description
     let library = try Library(
-      ObjectRows(bucket), name: bucket.address.description, catalog: Catalog(postgreSQL: address))
+      ObjectRows(bucket), name: name, catalog: Catalog(postgreSQL: address, library: name))
     // As long as a server that has ended a moment ago is taken for alive.
     for _ in 0..<5 where !library.catalog.isWriter { sleep(1) }
     guard library.catalog.isWriter else {

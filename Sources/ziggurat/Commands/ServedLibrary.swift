@@ -24,26 +24,26 @@ enum ServedLibrary {
   static func open(
     _ place: String, _ space: PrivateSpace?, openLimit: Int, storeMemory: Int, _ arguments: Arguments
   ) throws(StorageError) -> (library: Library, bucket: ObjectLibrary?) {
-    let ownURL = arguments.string("own-url") ?? ""
-    let catalog = try arguments.string("catalog").map { (address) throws(StorageError) in
-      try Catalog(postgreSQL: address, ownURL: ownURL.hasSuffix("/") ? String(ownURL.dropLast()) : ownURL)
-    }
     if let space {
       return (try Library(SpaceSource(space: space), name: "private space", openLimit: openLimit), nil)
     }
     // A server asks again by itself.
     if let bucket = try ObjectLibrary.named(place, memoryLimit: storeMemory, tries: 2) {
       let name = bucket.address.description
-      guard let catalog else {
+      guard let address = arguments.string("catalog") else {
         return (try Library(ObjectSource(bucket), name: name, openLimit: openLimit), bucket)
       }
+      let ownURL = arguments.string("own-url") ?? ""
+      let catalog = try Catalog(
+        postgreSQL: address, library: name, ownURL: ownURL.hasSuffix("/") ? String(ownURL.dropLast()) : ownURL
+      )
       return (try Library(ObjectRows(bucket), name: name, openLimit: openLimit, catalog: catalog), bucket)
     }
     if let archive = SingleArchive(path: place) {
       _ = try archive.images().first?.open()
       return (try Library(archive, name: place, openLimit: openLimit), nil)
     }
-    return (try Library(root: place, openLimit: openLimit, watches: true, catalog: catalog), nil)
+    return (try Library(root: place, openLimit: openLimit, watches: true), nil)
   }
 
   /// Refuses what goes with folders alone.
@@ -74,9 +74,10 @@ enum ServedLibrary {
       guard Catalog.isPostgreSQL(address) else {
         throw UsageError("--catalog is postgresql://USER@HOST/DATABASE, not '\(address)'")
       }
-      if try arguments.flag("space") || SingleArchive(path: place) != nil {
+      if try arguments.flag("space") || !isBucket {
         throw UsageError(
-          "--catalog is for a library: a private space or one archive has a listing of its own")
+          "--catalog is for a library in an object store; a folder has a catalog of its own, as one archive and a private space"
+        )
       }
     }
     guard isBucket else { return }

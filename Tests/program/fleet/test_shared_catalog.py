@@ -20,7 +20,7 @@ class SharedCatalogTest(StoreTest):
 
     def migrated(self):
         result = run("catalog", "migrate", self.database.address)
-        self.assertEqual((result.returncode, result.stdout), (0, "version 6 now\n"), result.stderr)
+        self.assertEqual((result.returncode, result.stdout), (0, "version 7 now\n"), result.stderr)
 
     def eventually(self, ask, expected):
         end = time.monotonic() + 30
@@ -42,11 +42,11 @@ class SharedCatalog(SharedCatalogTest):
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "it has no tables; 'ziggurat catalog migrate' makes them")
         self.migrated()
-        self.assertEqual((check().returncode, check().stdout), (0, "version 6, as needed\n"))
-        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 6 already\n")
+        self.assertEqual((check().returncode, check().stdout), (0, "version 7, as needed\n"))
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 7 already\n")
         self.database.ask("UPDATE ziggurat_schema SET version = 99")
         self.assertOneLine(check(), "a newer ziggurat's")
-        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 6 already\n")
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 7 already\n")
 
     def test_wrong_uses(self):
         for words, told in (
@@ -55,6 +55,7 @@ class SharedCatalog(SharedCatalogTest):
                 (("catalog", "check", "mysql://x/y"), "not 'mysql://x/y'"),
                 (("serve", self.bucket, "--catalog", "/tmp/x"), "--catalog is postgresql://"),
                 (("serve", self.bucket, "--catalog", "postgresql://x/y", "--own-url", "server-3:8080"), "--own-url is 'server-3:8080'"),
+                (("serve", self.base, "--catalog", "postgresql://x/y"), "--catalog is for a library in an object store"),
                 (("index", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
             result = run(*words)
             self.assertEqual(result.returncode, 2, words)
@@ -82,6 +83,25 @@ class SharedCatalog(SharedCatalogTest):
             result = run("index", self.bucket, "--catalog", self.database.address)
             self.assertEqual(result.returncode, 0)
             self.assertIn("a server keeps the catalog", result.stderr)
+
+    def test_a_catalog_is_one_library_s(self):
+        photo(self.photos / "a.jpg", 300, 200)
+        self.build()
+        self.migrated()
+        self.assertEqual(run("index", self.bucket, "--catalog", self.database.address).returncode, 0)
+        for words in (("serve", f"{self.bucket}/other", "--port", "0"), ("index", f"{self.bucket}/other")):
+            result = run(*words, "--catalog", self.database.address)
+            self.assertEqual(result.returncode, 1, words)
+            self.assertOneLine(result, f"it is the catalog of {self.bucket}, not of {self.bucket}/other; each library needs")
+        # Nor where it is met later.
+        self.database.kill()
+        with Server(f"{self.bucket}/other", "--catalog", self.database.address) as other:
+            self.database.start()
+            time.sleep(5)
+            self.assertEqual(other.get("/dzi/a.dzi").status, 503)
+        self.assertEqual(self.database.ask("SELECT id FROM image"), "a\n")
+        with self.serve() as server:
+            self.listed(server, "a")
 
     def archives_by_id(self) -> list[str]:
         with Server(self.bucket) as server:
