@@ -76,26 +76,13 @@ package final class ObjectRows: RowSource {
   ) throws(StorageError) {
     for start in stride(from: 0, to: images.count, by: 500) {
       if isCancelled() { return }
-      var change = ArchiveChange()
-      let rows = images[start..<min(start + 500, images.count)].map(row)
-      let sidecars = try catalog.sidecars(of: rows.map(\.id))
-      for row in rows {
-        let entry = LibraryEntry(ofRow: image(row), sidecars[row.id]?.xmp)
-        let archive: TileArchive
-        do throws(StorageError) { archive = try entry.openOnce() } catch {
-          // One that is damaged does not keep the others out.
-          guard !error.isTemporary else { throw error }
-          unreadable(error.during("list \(row.id)"))
-          continue
-        }
-        let listed = entry.catalogEntry(archive)
-        guard !listed.isWordless else {
-          throw StorageError("list \(row.id)", "its words cannot be read now", kind: .unreachable)
-        }
-        change.entries.append(listed)
-        change.archives.append(row)
+      var rows = images[start..<min(start + 500, images.count)].map(row)
+      while !rows.isEmpty {
+        let taking = try catalog.take(try listed(rows, catalog, unreadable))
+        for error in taking.refused { unreadable(error) }
+        let edited = Set(taking.edited)
+        rows.removeAll { !edited.contains($0.id) }
       }
-      for error in try catalog.take(change) { unreadable(error) }
     }
     for start in stride(from: 0, to: gone.count, by: 500) {
       var change = ArchiveChange()
@@ -103,6 +90,33 @@ package final class ObjectRows: RowSource {
       try catalog.take(change)
     }
     try catalog.take(ArchiveChange(), parts: news.parts, isWhole: news.isWhole)
+  }
+
+  /// How archives are listed by what they have and what somebody has said of them.
+  private func listed(
+    _ rows: [ArchiveRow], _ catalog: Catalog, _ unreadable: (StorageError) -> Void
+  ) throws(StorageError) -> ArchiveChange {
+    var change = ArchiveChange()
+    let sidecars = try catalog.sidecars(of: rows.map(\.id))
+    for row in rows {
+      let sidecar = sidecars[row.id]
+      let entry = LibraryEntry(ofRow: image(row), sidecar?.xmp)
+      let archive: TileArchive
+      do throws(StorageError) { archive = try entry.openOnce() } catch {
+        // One that is damaged does not keep the others out.
+        guard !error.isTemporary else { throw error }
+        unreadable(error.during("list \(row.id)"))
+        continue
+      }
+      let listed = entry.catalogEntry(archive)
+      guard !listed.isWordless else {
+        throw StorageError("list \(row.id)", "its words cannot be read now", kind: .unreachable)
+      }
+      change.entries.append(listed)
+      change.archives.append(row)
+      change.versions[row.id] = sidecar?.version
+    }
+    return change
   }
 
   private func row(_ image: ObjectLibrary.Image) -> ArchiveRow {

@@ -79,6 +79,45 @@ import TileStorage
     #expect(left == 2)
   }
 
+  @Test func `what was deleted stays so, until something else had its id meanwhile`() throws {
+    let catalog = try open()
+    try catalog.take(Self.change([Self.archive("a", 1)]))
+    #expect(try catalog.delete(["a"], as: "1", at: 1) == ["a"])
+    try catalog.take(Self.change([Self.archive("a", 1)]))
+    #expect(try catalog.archives(of: ["a"]).isEmpty && catalog.count() == 0)
+    try catalog.take(Self.change([Self.archive("a", 2)]))
+    #expect(try catalog.archives(of: ["a"])["a"]?.current?.generation == 2)
+    try catalog.take(Self.change([Self.archive("a", 1)]))
+    let rows = try catalog.archives(of: ["a"])["a"]
+    #expect(rows?.current?.generation == 1 && rows?.former.map(\.row.generation) == [2])
+    #expect(try catalog.count() == 1)
+    // Deleted one after the other, the last counts.
+    #expect(try catalog.delete(["a"], as: "2", at: 2) == ["a"])
+    try catalog.take(Self.change([Self.archive("a", 3)]))
+    #expect(try catalog.delete(["a"], as: "3", at: 3) == ["a"])
+    var seen: [String] = []
+    try catalog.forEachArchive { _, digest in seen.append(digest) }
+    #expect(seen == [Self.archive("a", 3).digest])
+  }
+
+  @Test func `what is said while an archive is taken in is listed with it`() throws {
+    let catalog = try open()
+    try catalog.take(Self.change([Self.archive("a", 1), Self.archive("b", 1)]))
+    // The words of both are read, and then there are others.
+    let change = Self.change([Self.archive("a", 2), Self.archive("b", 2)])
+    var edited = CatalogTests.entry("a")
+    (edited.generation, edited.metadata.title) = (1, "new")
+    #expect(try catalog.write(sidecar: Array("<x/>".utf8), of: edited, after: 0))
+    #expect(try catalog.take(change).edited == ["a"])
+    let rows = try catalog.archives(of: ["a", "b"])
+    #expect(rows["a"]?.current?.generation == 1 && rows["b"]?.current?.generation == 2)
+    #expect(try catalog.entries(["a"]).first?.metadata.title == "new")
+    var again = Self.change([Self.archive("a", 2)])
+    again.versions["a"] = try catalog.sidecars(of: ["a"])["a"]?.version
+    #expect(try catalog.take(again).edited.isEmpty)
+    #expect(try catalog.archives(of: ["a"])["a"]?.current?.generation == 2)
+  }
+
   @Test func `of what is open for long and what is over sooner no change is lost, and none is told late`()
     throws
   {

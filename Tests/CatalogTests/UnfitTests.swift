@@ -52,13 +52,13 @@ import TileStorage
     let long = try #require(ImageID((0..<12).map { _ in Self.noise(250) }.joined(separator: "/")))
     let ids: [ImageID] = ["a", "b", "c", long, "e", "f", "g"]
     let refused = try catalog.take(SharedTests.change(ids.map { SharedTests.archive($0) }), parts: ["1"])
-    #expect(refused.map(\.action) == ["list \(long)"])
+    #expect(refused.refused.map(\.action) == ["list \(long)"])
     #expect(try Set(catalog.archives(of: ids).keys) == Set(ids).subtracting([long]))
     #expect(try catalog.count() == 6 && catalog.parts() == ["1"])
     // One alone, with what else was to be taken.
     let again = try catalog.take(
       SharedTests.change([SharedTests.archive(long)], gone: ["a"]), parts: ["2"])
-    #expect(again.count == 1)
+    #expect(again.refused.count == 1)
     #expect(try catalog.count() == 5 && catalog.parts() == ["1", "2"])
     #expect(throws: StorageError.self) { try catalog.reserve(long, for: "upload") }
     // What is no fault of an image's stays to be done.

@@ -11,6 +11,8 @@ final class PostgreSQLDatabase: CatalogDatabase {
   /// The epoch in which this process has seen every archive.
   private let completed = Atomic<Int>(-1)
   private let isChecked = Atomic<Bool>(false)
+  /// Held by who writes: each finds what the one before has left, and none waits for another in the database.
+  private let writing = Mutex<Void>(())
 
   /// Opens tables that are there. Where the database cannot be reached now it is asked again later; where its tables are
   /// another version's that is told now.
@@ -73,15 +75,27 @@ final class PostgreSQLDatabase: CatalogDatabase {
     guard let epoch = lease.epoch else {
       throw StorageError("write the catalog \(pool.name)", Self.notOurs, kind: .unreachable)
     }
-    try asked { () throws(SQLError) in
-      try pool.use { (connection) throws(SQLError) in
-        try checked(connection)
-        try connection.transaction { () throws(SQLError) in
-          try prove(epoch, connection)
-          try body(connection)
-          try connection.run("UPDATE writer SET changes = changes + 1 WHERE epoch = ?", [.integer(epoch)])
-        }
-      }
+    let result: Result<Void, StorageError> = writing.withLock { _ in
+      do throws(StorageError) {
+        return .success(
+          try asked { () throws(SQLError) in
+            try pool.use { (connection) throws(SQLError) in
+              try write(epoch, connection, body)
+            }
+          })
+      } catch { return .failure(error) }
+    }
+    try result.get()
+  }
+
+  private func write(
+    _ epoch: Int, _ connection: PostgreSQLConnection, _ body: (any SQLConnection) throws(SQLError) -> Void
+  ) throws(SQLError) {
+    try checked(connection)
+    try connection.transaction { () throws(SQLError) in
+      try prove(epoch, connection)
+      try body(connection)
+      try connection.run("UPDATE writer SET changes = changes + 1 WHERE epoch = ?", [.integer(epoch)])
     }
   }
 

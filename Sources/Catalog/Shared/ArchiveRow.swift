@@ -59,6 +59,8 @@ package struct ArchiveChange: Sendable {
   /// What is listed, each with the row of its archive.
   package var entries: [CatalogEntry] = []
   package var archives: [ArchiveRow] = []
+  /// Of what somebody has said of them, by which they are listed; none where nobody has said anything.
+  package var versions: [ImageID: Int] = [:]
   /// Images that are there no more.
   package var gone: [ImageID] = []
 
@@ -69,6 +71,7 @@ package struct ArchiveChange: Sendable {
     var (first, rest) = (ArchiveChange(), self)
     let half = (archives.count + 1) / 2
     (first.archives, rest.archives) = (Array(archives[..<half]), Array(archives[half...]))
+    first.versions = versions
     let ids = Set(first.archives.map(\.id))
     (first.entries, rest.entries) = (
       entries.filter { ids.contains($0.id) }, entries.filter { !ids.contains($0.id) }

@@ -39,7 +39,7 @@ extension Catalog {
     return found
   }
 
-  /// Gives the id and digest of every image's archive.
+  /// Gives the id and digest of every image's archive; of an image that was deleted those that went last.
   package func forEachArchive(_ body: (ImageID, String) -> Void) throws(StorageError) {
     let step = 20_000
     var last: String? = ""
@@ -49,7 +49,8 @@ extension Catalog {
       try read { (connection) throws(SQLError) in
         page = []
         try connection.run(
-          "SELECT id, digest FROM archive WHERE id > ? AND replaced IS NULL ORDER BY id LIMIT \(step)",
+          "SELECT DISTINCT ON (id) id, digest FROM archive WHERE id > ? AND replaced IS NULL "
+            + "ORDER BY id, deletion DESC LIMIT \(step)",
           [.text(behind)]
         ) { page.append(($0.text(0) ?? "", $0.text(1) ?? "")) }
       }
@@ -58,59 +59,78 @@ extension Catalog {
     }
   }
 
-  /// Takes in what images are now, all or nothing but what the database cannot hold.
+  /// What has come of a change.
+  package struct Taking: Sendable {
+    /// Of each image that the database cannot hold why.
+    package var refused: [StorageError] = []
+    /// Images of which somebody has said something else meanwhile: they are not taken in, and to be read again.
+    package var edited: [ImageID] = []
+
+    static func + (one: Taking, other: Taking) -> Taking {
+      Taking(refused: one.refused + other.refused, edited: one.edited + other.edited)
+    }
+  }
+
+  /// Takes in what images are now, all or nothing but what the database cannot hold, and what was edited meanwhile.
   /// - Parameters:
   ///   - parts: of what builders have written, those that are taken in whole with this.
   ///   - isWhole: whether they are all that count, and none of before.
-  /// - Returns: of each image that it cannot hold why.
   @discardableResult package func take(
     _ change: ArchiveChange, parts: Set<String> = [], isWhole: Bool = false
-  ) throws(StorageError) -> [StorageError] {
+  ) throws(StorageError) -> Taking {
     var isUnfit = false
+    var taking = Taking()
     do throws(StorageError) {
       try write { (connection) throws(SQLError) in
         isUnfit = false
-        do throws(SQLError) { try Self.take(change, parts, isWhole, connection) } catch {
+        do throws(SQLError) {
+          taking.edited = try Self.take(change, parts, isWhole, connection)
+        } catch {
           isUnfit = error.kind == .unfit
           throw error
         }
       }
-      return []
+      return taking
     } catch {
       guard isUnfit, let last = change.archives.last else { throw error }
       let (first, rest) = change.halves
       // One that is alone is what does not fit.
-      let refused =
+      let found =
         try first.map { (first) throws(StorageError) in try take(first) }
-        ?? [StorageError("list \(last.id)", error.reason, kind: .unreadable)]
-      return try refused + take(rest, parts: parts, isWhole: isWhole)
+        ?? Taking(refused: [StorageError("list \(last.id)", error.reason, kind: .unreadable)])
+      return try found + take(rest, parts: parts, isWhole: isWhole)
     }
   }
 
+  /// - Returns: those that were edited meanwhile.
   private static func take(
     _ change: ArchiveChange, _ parts: Set<String>, _ isWhole: Bool, _ connection: any SQLConnection
-  ) throws(SQLError) {
-    let deleted = try Self.deleted(change.archives, connection)
-    try Self.update(
-      change.entries.filter { !deleted.contains($0.id) }, removing: change.gone.map(\.text), connection)
+  ) throws(SQLError) -> [ImageID] {
+    let deleted = try deleted(change.archives, connection)
+    let edited = try edited(change, connection)
+    let isPassedOver = { (id: ImageID) in deleted.contains(id) || edited.contains(id) }
+    try update(
+      change.entries.filter { !isPassedOver($0.id) }, removing: change.gone.map(\.text), connection)
+    let archives = change.archives.filter { !isPassedOver($0.id) }
     try connection.runEach(
-      "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND generation != ? AND replaced IS NULL",
-      change.archives.map { Array($0.values.prefix(2)) })
+      "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND generation != ? AND \(isThere)",
+      archives.map { Array($0.values.prefix(2)) })
     let names = ArchiveRow.columns.split(separator: ", ")
     try connection.runEach(
       "INSERT INTO archive (\(ArchiveRow.columns)) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
-        + "ON CONFLICT (id, generation) DO UPDATE SET replaced = NULL, "
+        + "ON CONFLICT (id, generation) DO UPDATE SET replaced = NULL, deletion = NULL, "
         + names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "),
-      change.archives.map(\.values))
+      archives.map(\.values))
     try connection.runEach(
       "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND replaced IS NULL",
       change.gone.map { [.text($0.text)] })
     if isWhole { try connection.run("DELETE FROM part") }
     try connection.runEach(
       "INSERT INTO part (name) VALUES (?) ON CONFLICT DO NOTHING", parts.sorted().map { [.text($0)] })
+    return change.archives.map(\.id).filter(edited.contains)
   }
 
-  /// Those of the archives that somebody has deleted.
+  /// Those of the archives that somebody has deleted, and that nothing has come after.
   private static func deleted(
     _ archives: [ArchiveRow], _ connection: any SQLConnection
   ) throws(SQLError) -> Set<ImageID> {
@@ -118,13 +138,28 @@ extension Catalog {
     let generations = Dictionary(archives.map { ($0.id, $0.generation) }) { first, _ in first }
     var found: Set<ImageID> = []
     try connection.run(
-      "SELECT id, generation FROM archive WHERE id = ANY (CAST(? AS text[])) AND deletion IS NOT NULL",
+      "SELECT id, generation FROM archive WHERE id = ANY (CAST(? AS text[])) AND deletion IS NOT NULL AND NOT EXISTS "
+        + "(SELECT 1 FROM archive AS other WHERE other.id = archive.id AND other.replaced IS NULL "
+        + "AND other.deletion IS NULL)",
       [.text(list(archives.map(\.id)))]
     ) { row in
       guard let id = row.id(0), generations[id] == UInt64(bitPattern: Int64(row.integer(1))) else { return }
       found.insert(id)
     }
     return found
+  }
+
+  /// Those whose words are others by now than the entries have.
+  private static func edited(
+    _ change: ArchiveChange, _ connection: any SQLConnection
+  ) throws(SQLError) -> Set<ImageID> {
+    guard !change.archives.isEmpty else { return [] }
+    var versions: [ImageID: Int] = [:]
+    try connection.run(
+      "SELECT id, version FROM sidecar WHERE id = ANY (CAST(? AS text[])) AND deleted = ''",
+      [.text(list(change.archives.map(\.id)))]
+    ) { row in if let id = row.id(0) { versions[id] = row.integer(1) } }
+    return Set(change.archives.lazy.map(\.id).filter { versions[$0] != change.versions[$0] })
   }
 
   /// The parts of what builders have written that were taken in.
