@@ -56,7 +56,10 @@ package final class Catalog: Sendable {
   package var writerURL: String { database.writerURL }
 
   /// Whether its database answers, as far as is known without asking.
-  package var isReachable: Bool { database.isReachable }
+  package var isReachable: Bool { outage == nil }
+
+  /// Why its database does not answer, in its own words; nil where it does.
+  package var outage: String? { database.outage }
 
   // MARK: Reading
 

@@ -57,6 +57,27 @@ package final class LibraryEditor: Sendable {
     return outcome
   }
 
+  /// Deletes images; nobody edits one meanwhile here.
+  /// - Parameter isCurrent: whether they are as whoever deletes them saw them.
+  /// - Returns: nil where they are not.
+  package func delete(
+    _ ids: [ImageID], from trash: Trash, if isCurrent: () throws(WordsUnavailable) -> Bool
+  ) throws(StorageError) -> (deletion: Trash.Told?, refused: [ImageID])? {
+    let result: Result<(deletion: Trash.Told?, refused: [ImageID])?, StorageError> = turn.withLock { _ in
+      do throws(StorageError) {
+        // What another server has written counts.
+        if let rows = library.rows, ids.count == 1 { _ = try rows.fresh(ids[0]) }
+        do throws(WordsUnavailable) {
+          guard try isCurrent() else { return .success(nil) }
+        } catch {
+          throw StorageError("delete an image", "its words cannot be read now", kind: .unreachable)
+        }
+        return .success(try trash.delete(ids))
+      } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
   /// The same of a row: what was read must still be so when it is written.
   private func editRow(
     _ id: ImageID, _ rows: KnownImages, _ edit: MetadataEdit,

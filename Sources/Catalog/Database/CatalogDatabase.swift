@@ -27,8 +27,8 @@ protocol CatalogDatabase: AnyObject, Sendable {
   /// Where the process that writes is reached; empty where that is this one, or not known.
   var writerURL: String { get }
 
-  /// Whether it answers, as far as is known without asking.
-  var isReachable: Bool { get }
+  /// Why it does not answer, as far as is known without asking; nil where it does.
+  var outage: String? { get }
 
   /// Runs `body`, and once more where the database had to be opened again, or made anew.
   func read(

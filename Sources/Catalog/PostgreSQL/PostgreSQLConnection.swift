@@ -39,7 +39,11 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     handle = connected
     guard PQstatus(handle) == CONNECTION_OK else {
       let message = Self.line(PQerrorMessage(handle))
-      throw SQLError(kind: .away, code: "PostgreSQL", message: message, statement: "connect")
+      let isBarred =
+        PQconnectionNeedsPassword(handle) == 1
+        || PQconnectionUsedPassword(handle) == 1 && message.contains("password")
+      throw SQLError(
+        kind: isBarred ? .refused : .away, code: "PostgreSQL", message: message, statement: "connect")
     }
     // Notices would stand on standard error.
     PQsetNoticeProcessor(handle, { _, _ in }, nil)

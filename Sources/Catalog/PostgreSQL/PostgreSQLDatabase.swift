@@ -50,7 +50,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   var writerURL: String { lease.writer }
 
-  var isReachable: Bool { pool.isReachable }
+  var outage: String? { pool.outage }
 
   var needsUpdate: Bool { lease.epoch.map { $0 != completed.load(ordering: .acquiring) } ?? false }
 

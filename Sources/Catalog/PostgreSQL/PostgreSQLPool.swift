@@ -40,8 +40,8 @@ final class PostgreSQLPool: Sendable {
     name = (known["host"] ?? "") + (known["port"].map { ":\($0)" } ?? "") + "/" + (known["dbname"] ?? "")
   }
 
-  /// Whether the last who asked was answered.
-  var isReachable: Bool { state.withLock { $0.outage == nil } }
+  /// Why the last who asked was not answered; nil where there was an answer.
+  var outage: String? { state.withLock { $0.outage?.reason.message } }
 
   /// Lends a connection, and another one where that turns out to be broken: what `body` did is forgotten then.
   /// - Parameter patience: how long each answer is waited for.
@@ -64,7 +64,9 @@ final class PostgreSQLPool: Sendable {
       state.withLock { $0.outage = nil }
       try use(fresh, patience, body)
     } catch {
-      if error.kind == .away { state.withLock { $0.outage = (error, .now + Self.pause) } }
+      if error.kind == .away || error.statement == "connect" {
+        state.withLock { $0.outage = (error, .now + Self.pause) }
+      }
       throw error
     }
   }

@@ -52,7 +52,7 @@ final class SQLiteDatabase: CatalogDatabase {
 
   var writerURL: String { "" }
 
-  var isReachable: Bool { true }
+  var outage: String? { nil }
 
   func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError) {
     func write(_ connection: SQLiteConnection) throws(SQLError) {

@@ -39,11 +39,24 @@ package enum PercentEncoding {
       if isUnreserved(byte) {
         result.append(Character(UnicodeScalar(byte)))
       } else {
-        let digits = String(byte, radix: 16, uppercase: true)
-        result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+        result += escaped(byte)
       }
     }
     return result
+  }
+
+  /// A path or a query as it came, in which what no URI has (RFC 3986, appendix A) is escaped; escapes stay.
+  package static func mended(_ text: some Sequence<UInt8>) -> String {
+    let others = Array("%:/?#[]@!$&'()*+,;=".utf8)
+    return text.map { byte in
+      let character = String(UnicodeScalar(byte))
+      return isUnreserved(byte) || others.contains(byte) ? character : escaped(byte)
+    }.joined()
+  }
+
+  private static func escaped(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16, uppercase: true)
+    return digits.count == 1 ? "%0\(digits)" : "%\(digits)"
   }
 
   /// RFC 3986, section 2.3.

@@ -28,7 +28,10 @@ package final class ObjectLibrary: Sendable {
   }
 
   /// Whether the text means an object store, be it a sound address or not.
-  package static func isMeant(by text: String) -> Bool { text.hasPrefix(ObjectAddress.scheme) }
+  package static func isMeant(by text: String) -> Bool {
+    // What is written almost like one is no folder either.
+    text.prefix(4).lowercased() == "s3:/"
+  }
 
   /// - Parameters:
   ///   - memoryLimit: bytes of tiles that are kept of all images together.

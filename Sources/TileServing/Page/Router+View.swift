@@ -6,10 +6,10 @@ import TileProtocols
 /// The page of one picture.
 extension Router {
   /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
-  func view(_ id: ImageID?) -> Answer { waiting(for: id) ?? .now(viewNow(id)) }
+  func view(_ id: ImageID?) -> Answer { keyed(waiting(for: id) ?? .now(viewNow(id)), id) }
 
   /// The viewer alone, which other sites may frame as far as `--frame-ancestors` lets them.
-  func frame(_ id: ImageID?) -> Answer { waiting(for: id) ?? .now(frameNow(id)) }
+  func frame(_ id: ImageID?) -> Answer { keyed(waiting(for: id) ?? .now(frameNow(id)), id) }
 
   private func frameNow(_ id: ImageID?) -> Response {
     let found = entry(id)

@@ -289,8 +289,9 @@ extension Response {
   /// The picture was not ready in time.
   static let late = later(30, "the picture was not ready in time; try again later, or ask for fewer pixels")
 
-  /// There is no memory, or no descriptor, for a tile.
-  static let heldUp = later(1, "the server has too much to do; try again")
+  /// There is no memory, or no descriptor, for a tile, or where it lies cannot be reached.
+  static let heldUp = later(1, heldUpWords)
+  static let heldUpWords = "what was asked for cannot be reached now; try again"
 
   private static func later(_ seconds: Int, _ text: String) -> Response {
     var response = self.text(503, text)

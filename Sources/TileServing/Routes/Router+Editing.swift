@@ -32,7 +32,12 @@ extension Router {
     }
     switch request.method {
     case "PATCH": return plan(of: whole) { .now(self.edit(id, $0)) }
-    case "DELETE": return plan(of: whole) { _ in .now(self.delete([whole], isOne: true)) }
+    case "DELETE":
+      return plan(of: whole) { request in
+        .now(
+          self.delete(
+            [whole], isOne: true, if: { () throws(WordsUnavailable) in try self.isCurrent(id, request) }))
+      }
     default:
       return .refuse(
         site.access.isWritable ? .methodNotAllowed(besides: ["PATCH", "DELETE"]) : .methodNotAllowed)
@@ -58,7 +63,7 @@ extension Router {
       let own = visitor.mayWriteToSpace ? try visitor.space.map { site.trash(of: $0) }?.deletions() : nil
       let open = visitor.mayWrite ? try site.trash.deletions() : []
       return Response.json(["deleted": ((own ?? []) + open).sorted { $0.deleted > $1.deleted }]).madePrivate
-    } catch { return Self.failure(error).madePrivate }
+    } catch { return failure(error).madePrivate }
   }
 
   /// - Parameter id: of what is to be changed, as the path has it; nil where the body tells, or the answer does.
@@ -81,17 +86,23 @@ extension Router {
 
   static let unknownImage = Response.problem(404, "Not found", "there is no image of this id")
 
-  private func edit(_ id: ImageID?, _ request: Request) -> Response {
-    let isCurrent = { () throws(WordsUnavailable) -> Bool in
-      guard let wanted = request.header("If-Match") else { return true }
-      let now = description(of: id)
-      guard let tag = now["ETag"] else {
-        // The image is there, but without its words.
-        if now.status == 200 { throw WordsUnavailable() }
-        return false
-      }
-      return EntityTag(text: tag).isMatched(byIfMatch: wanted)
+  /// Whether an image is as whoever wants to change it saw it, where that is asked (`If-Match`, RFC 9110, section 13.1.1).
+  private func isCurrent(_ id: ImageID?, _ request: Request) throws(WordsUnavailable) -> Bool {
+    guard let wanted = request.header("If-Match") else { return true }
+    let now = description(of: id)
+    guard let tag = now["ETag"] else {
+      // The image is there, but without its words.
+      if now.status == 200 { throw WordsUnavailable() }
+      return false
     }
+    return EntityTag(text: tag).isMatched(byIfMatch: wanted)
+  }
+
+  private static let changedMeanwhile = Response.problem(
+    412, "Changed meanwhile", "somebody else has changed this image; read it again")
+
+  private func edit(_ id: ImageID?, _ request: Request) -> Response {
+    let isCurrent = { () throws(WordsUnavailable) -> Bool in try self.isCurrent(id, request) }
     do {
       let edit = try MetadataEdit(json: request.body)
       var outcome = LibraryEditor.Outcome.notThere
@@ -108,7 +119,7 @@ extension Router {
         return response
       case .notThere: return Self.unknownImage
       case .changedMeanwhile:
-        return .problem(412, "Changed meanwhile", "somebody else has changed this image; read it again")
+        return Self.changedMeanwhile
       case .unavailable:
         return .problem(503, "Busy", "the image's XMP sidecar cannot be read now; try again")
       case .unreadableSidecar:
@@ -117,7 +128,7 @@ extension Router {
     } catch let refusal as MetadataEdit.Refusal {
       return .problem(400, "Bad edit", refusal.reason)
     } catch {
-      return Self.failure(error)
+      return failure(error)
     }
   }
 
@@ -128,8 +139,12 @@ extension Router {
     return delete(ids, isOne: false)
   }
 
-  /// - Parameter texts: what may be no ids; they are answered as they came.
-  private func delete(_ texts: [String], isOne: Bool) -> Response {
+  /// - Parameters:
+  ///   - texts: what may be no ids; they are answered as they came.
+  ///   - isCurrent: whether they are as whoever deletes them saw them.
+  private func delete(
+    _ texts: [String], isOne: Bool, if isCurrent: () throws(WordsUnavailable) -> Bool = { true }
+  ) -> Response {
     let own = texts.compactMap(ImageID.unmarked)
     guard own.isEmpty || own.count == texts.count else {
       return .problem(400, "Bad list", "images of a private space are deleted by a request of their own")
@@ -148,10 +163,11 @@ extension Router {
         return .problem(403, "Forbidden", "this session may change its private space alone")
       }
       let ids = texts.compactMap(ImageID.init)
-      let (deletion, refused) =
-        own.isEmpty
-        ? try site.trash.delete(ids)
-        : try site.trash(of: space!).delete(ids.compactMap(\.unmarked))
+      let isOpen = own.isEmpty
+      let taken = try site.editor.delete(
+        isOpen ? ids : ids.compactMap(\.unmarked), from: isOpen ? site.trash : site.trash(of: space!),
+        if: isCurrent)
+      guard let (deletion, refused) = taken else { return Self.changedMeanwhile }
       if let deletion { note(.delete(images: deletion.images, deletion: deletion.id)) }
       guard isOne, deletion == nil else {
         let refused = Set(refused)
@@ -163,7 +179,7 @@ extension Router {
       return !own.isEmpty || ids.isEmpty || site.library.asksForImages || isNoImage((site.library, ids[0]))
         ? Self.unknownImage
         : .problem(409, "Conflict", "the tiles of this image are loose files, which are not deleted here")
-    } catch { return Self.failure(error) }
+    } catch { return failure(error) }
   }
 
   private func restore(_ name: String) -> Response {
@@ -183,12 +199,19 @@ extension Router {
       }
       if !result.restored.isEmpty { note(.restore(images: result.restored, deletion: name)) }
       return .json(Answer(restored: result.restored, taken: result.taken))
-    } catch { return Self.failure(error) }
+    } catch { return failure(error) }
   }
 
-  static func failure(_ error: any Error) -> Response {
-    (error as? StorageError)?.isTemporary == true
-      ? .problem(507, "Insufficient storage", "the change could not be written; try again later")
-      : .problem(500, "Unwritable", "the change could not be written")
+  func failure(_ error: any Error) -> Response {
+    guard (error as? StorageError)?.isTemporary == true else {
+      return .problem(500, "Unwritable", "the change could not be written")
+    }
+    // Of a database it is not known whether it is full; whoever asks again is told what it has.
+    guard site.library.asksForImages else {
+      return .problem(507, "Insufficient storage", "the change could not be written; try again later")
+    }
+    var response = Response.problem(503, "Busy", "the catalog's database cannot be asked now; try again")
+    response["Retry-After"] = "1"
+    return response
   }
 }

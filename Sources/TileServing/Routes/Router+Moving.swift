@@ -62,7 +62,7 @@ extension Router {
       do throws(StorageError) {
         guard let id = ImageID(own ?? text) else { return .now(Self.unknownImage) }
         return .now(isPrivate ? try open(id, of: space) : try close(id, into: space))
-      } catch { return .now(Self.moveFailure(error)) }
+      } catch { return .now(moveFailure(error)) }
     }
   }
 
@@ -117,7 +117,7 @@ extension Router {
     let found: (any OpenSpace)?
     do throws(StorageError) { found = try site.access.spaces?.open(password) } catch {
       site.takeBack(address)
-      return Self.moveFailure(error)
+      return moveFailure(error)
     }
     guard let opened = found else {
       note(.login(.password, isRight: false))
@@ -134,7 +134,7 @@ extension Router {
       known?.refresh()
       note(.move(to: "other-space"))
       return Self.moved(nil)
-    } catch { return Self.moveFailure(error) }
+    } catch { return moveFailure(error) }
   }
 
   /// - Parameter image: its id now, for who sees it there.
@@ -143,11 +143,11 @@ extension Router {
     return .json(Answer(image: image))
   }
 
-  private static func moveFailure(_ error: StorageError) -> Response {
+  private func moveFailure(_ error: StorageError) -> Response {
     switch error.code {
     case EEXIST: .problem(409, "Conflict", "another image has that name there")
     case EINVAL: .problem(409, "Conflict", "both are the same space")
-    case ENOENT: unknownImage
+    case ENOENT: Self.unknownImage
     default: failure(error)
     }
   }

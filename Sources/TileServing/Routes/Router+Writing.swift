@@ -7,7 +7,11 @@ import ImageLibrary
 extension Router {
   func bodyPlan() -> BodyPlan {
     guard case .api(let request) = path.route else { return .refuse(.methodNotAllowed) }
-    if let elsewhere = elsewhere(request) { return .refuse(elsewhere.madePrivate) }
+    if let elsewhere = elsewhere(request) {
+      // Who may change nothing need not go anywhere for that.
+      let refusal = visitor.mayWriteToSpace ? nil : visitor.refusal(toChange: .library, self.request)
+      return .refuse((refusal ?? elsewhere).madePrivate)
+    }
     return switch request {
     case .session: .collect { [site] in site.sessionAnswer($0) }
     case .uploads: uploadPlan(nil)
@@ -34,15 +38,16 @@ extension Router {
     let isURL =
       (url.hasPrefix("http://") || url.hasPrefix("https://")) && url.utf8.count <= 1000
       && url.utf8.allSatisfy { 0x21...0x7e ~= $0 }
-    guard isURL, let path = String(validating: self.request.rawPath, as: UTF8.self),
-      let query = String(validating: self.request.query, as: UTF8.self)
-    else {
+    guard isURL else {
       var response = Response.problem(
         503, "Busy", "the server that takes changes cannot be told now; try again")
       response["Retry-After"] = "1"
       return response
     }
-    let target = url + path + (query.isEmpty ? "" : "?\(query)")
+    let query = self.request.query
+    let target =
+      url + PercentEncoding.mended(self.request.rawPath)
+      + (query.isEmpty ? "" : "?\(PercentEncoding.mended(query))")
     return Response(307, [("Location", target), Response.anyOrigin], .bytes([]))
   }
 }

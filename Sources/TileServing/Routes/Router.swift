@@ -178,7 +178,7 @@ struct Router {
   /// What was asked for is there, but cannot be had now.
   var heldUp: Response {
     guard case .api = path.route else { return .heldUp }
-    return .problem(503, "Busy", "the server has too much to do; try again")
+    return .problem(503, "Busy", Response.heldUpWords)
   }
 
   /// The generation that the query names.

@@ -5,8 +5,8 @@ import HTTPMessages
 extension Router {
   /// The answer with the key by which a shared cache forgets all that tells of the image.
   /// - Parameter id: of the image that was found, however it was asked for.
-  func keyed(_ answer: Answer, _ id: ImageID) -> Answer {
-    guard let key = edgeKey(id) else { return answer }
+  func keyed(_ answer: Answer, _ id: ImageID?) -> Answer {
+    guard let key = id.flatMap(edgeKey) else { return answer }
     return answer.map { $0.keyed(key) }
   }
 

@@ -86,16 +86,17 @@ final class LibraryUpkeep: Sendable {
   }
 
   private func tellOfDatabase() {
-    let now = (isReachable: library.catalog.isReachable, isWriter: library.catalog.isWriter)
+    let outage = library.catalog.outage
+    let now = (isReachable: outage == nil, isWriter: library.catalog.isWriter)
     let before = told.withLock { told in
       defer { told = now }
       return told
     }
     if now.isReachable != before.isReachable {
-      if now.isReachable {
-        Output.note("the catalog's database answers again")
+      if let outage {
+        Output.error("the catalog's database does not answer; what is known is served meanwhile: \(outage)")
       } else {
-        Output.error("the catalog's database does not answer; what is known is served meanwhile")
+        Output.note("the catalog's database answers again")
       }
     }
     if now.isWriter != before.isWriter {

@@ -157,7 +157,7 @@ enum ServeCommand: Command {
         threads: threads, limits: limits, log: log, logFile: places.logFile)
     } catch let error as StorageError {
       Output.error(error.description)
-      return .someFailed
+      return error.isTemporary ? .temporary : .someFailed
     } catch {
       Output.error("\(error)")
       return .someFailed

@@ -7,7 +7,7 @@ enum ServerURL {
   static func read(_ option: String, _ arguments: Arguments) throws(UsageError) -> String? {
     guard let text = arguments.string(option) else { return nil }
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil,
-      url.query == nil, url.fragment == nil, BasePath(of: text).isPlain
+      url.query == nil, url.fragment == nil, url.user == nil, url.password == nil, BasePath(of: text).isPlain
     else {
       throw UsageError(
         "\(arguments.spelled(option)) is '\(text)'; it takes a URL such as https://example.org/images")
