@@ -2,6 +2,8 @@ import Foundation
 import HTTPMessages
 
 extension Response {
+  static let heldUpWords = "what was asked for cannot be reached now; try again"
+
   static func json(_ value: some Encodable, as mediaType: String = "application/json") -> Response {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

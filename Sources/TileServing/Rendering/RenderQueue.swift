@@ -291,7 +291,6 @@ extension Response {
 
   /// There is no memory, or no descriptor, for a tile, or where it lies cannot be reached.
   static let heldUp = later(1, heldUpWords)
-  static let heldUpWords = "what was asked for cannot be reached now; try again"
 
   private static func later(_ seconds: Int, _ text: String) -> Response {
     var response = self.text(503, text)

@@ -93,6 +93,7 @@ class SharedEdits(WritersTest):
                 # By version.
                 status, told, _ = self.ask(server, "PATCH", "/api/images/a", {"title": "late"}, If_Match=tag)
                 self.assertEqual(status, 412)
+                self.assertEqual(self.ask(server, "DELETE", "/api/images/a", If_Match=tag)[0], 412)
             self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/none", {"title": "x"})[0], 404)
             self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"tittle": "x"})[0], 400)
             # Words outlive the archive that they were said of, and a search finds them.
@@ -160,6 +161,27 @@ class SharedEdits(WritersTest):
             asked = lambda: other.get("/api/images/a", "DELETE", Authorization=f"Bearer {TOKEN}")
             self.eventually(lambda: asked().status, 503)
             self.assertEqual((asked()["location"], asked()["set-cookie"]), ("", ""))
+
+    def test_who_is_sent_elsewhere_and_what_is_said_without_a_database(self):
+        photo(self.photos / "a.jpg", 300, 200)
+        self.build()
+        with self.writable(2) as servers:
+            for server in servers:
+                self.listed(server, "a")
+            writer = self.writer()
+            other = next(server for name, server in self.servers.items() if name != writer)
+            token = {"Authorization": f"Bearer {TOKEN}"}
+            answer = other.get('/api/images/a"%3C?b="<', "DELETE", **token)
+            self.assertEqual((answer.status, answer["location"]), (307, f"http://{writer}/api/images/a%22%3C?b=%22%3C"))
+            # Who may change nothing is sent nowhere.
+            answer = other.get("/api/images/a", "DELETE")
+            self.assertEqual((answer.status, answer["location"]), (401, ""))
+            self.database.kill()
+            self.eventually(lambda: b"degraded" in self.servers[writer].get("/healthz").body, True)
+            for method, path in (("GET", "/api/deleted"), ("DELETE", "/api/images/a")):
+                answer = self.servers[writer].get(path, method, **token)
+                self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), path)
+            self.database.start()
 
     def test_who_was_stopped_takes_no_edit_any_more_and_the_next_one_does(self):
         photo(self.photos / "a.jpg", 300, 200)

@@ -152,6 +152,7 @@ class Editing(CommandTest):
             self.assertEqual(ask(server, "PATCH", image("one"), {"title": "first"}, If_Match=tag)[0], 200)
             self.assertEqual(ask(server, "PATCH", image("one"), {"title": "second"}, If_Match=tag)[0], 412)
             self.assertEqual(ask(other, "PATCH", image("one"), {"title": "third"}, If_Match=tag)[0], 412)
+            self.assertEqual(ask(other, "DELETE", image("one"), If_Match=tag)[0], 412)
             self.assertEqual(ask(other, "GET", image("one"))[1]["title"], "first")
             tag = ask(server, "GET", image("one"))[2]["ETag"]
             with ThreadPoolExecutor(8) as pool:
