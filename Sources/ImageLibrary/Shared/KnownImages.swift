@@ -181,6 +181,7 @@ final class KnownImages: Sendable {
         let changes = try catalog.changes(behind: place)
         listening.place = changes.place
         forget(changes.images)
+        askAgain(changes.images ?? [])
       } else {
         listening.place = try catalog.place()
       }
@@ -196,6 +197,17 @@ final class KnownImages: Sendable {
       }
     }
     listening.next = .now + .seconds(Self.pause)
+  }
+
+  /// Asks for what was known of them at once: the database may be away when somebody wants it.
+  private func askAgain(_ ids: Set<ImageID>) {
+    state.withLock { state in
+      let known = ids.filter { state.cache.isKnown($0) }
+      guard !known.isEmpty, known.count <= 1000 else { return }
+      let next = state.next ?? ImageQuestion()
+      for id in known where next.ids.count < Self.most { next.add(id) }
+      state.next = next
+    }
   }
 
   /// Has images asked for again when they are wanted next.

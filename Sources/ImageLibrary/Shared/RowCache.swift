@@ -67,6 +67,10 @@ struct RowCache {
     return .notAsked
   }
 
+  mutating func isKnown(_ id: ImageID) -> Bool {
+    known.value(for: id.withBytes(Digest.of)).map { $0.id == id } ?? false
+  }
+
   mutating func forgetAll() {
     known.removeAll()
     unknown.removeAll()

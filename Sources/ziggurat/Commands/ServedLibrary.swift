@@ -81,6 +81,12 @@ enum ServedLibrary {
       }
     }
     guard isBucket else { return }
+    // A sweep, which knows nothing of what was deleted here, may remove its archives after two days.
+    if let hours = try arguments.int("keep-deleted", in: 0...87_600), hours > 48 {
+      throw UsageError(
+        "--keep-deleted is at most 48 hours for a library in an object store: 'index --sweep' removes archives then"
+      )
+    }
     if try arguments.flag("space") {
       throw UsageError("--space and an object store do not go together: a private space is a folder's")
     }

@@ -55,11 +55,17 @@ class SharedCatalog(SharedCatalogTest):
                 (("catalog", "check", "mysql://x/y"), "not 'mysql://x/y'"),
                 (("serve", self.bucket, "--catalog", "/tmp/x"), "--catalog is postgresql://"),
                 (("serve", self.bucket, "--catalog", "postgresql://x/y", "--own-url", "server-3:8080"), "--own-url is 'server-3:8080'"),
+                (("serve", self.bucket, "--catalog", "postgresql://x/y", "--writable", "--keep-deleted", "49"), "at most 48 hours"),
+                (("serve", self.bucket, "--catalog", "postgresql://x/y", "--own-url", "http://u:p@x/"), "--own-url is"),
                 (("serve", self.base, "--catalog", "postgresql://x/y"), "--catalog is for a library in an object store"),
                 (("index", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
             result = run(*words)
             self.assertEqual(result.returncode, 2, words)
             self.assertIn(told, result.stderr)
+        for near in ("S3://bucket/x", "s3:/bucket/x"):
+            result = run("serve", near, "--port", "0")
+            self.assertEqual(result.returncode, 1)
+            self.assertOneLine(result, "it is not s3://BUCKET")
         result = run("catalog", "check", f"postgresql:///x?host={self.base}")
         self.assertEqual(result.returncode, 75)
         self.assertOneLine(result, "open the catalog")
@@ -149,6 +155,9 @@ class SharedCatalog(SharedCatalogTest):
             self.assertEqual(server.get("/healthz").body, b"ok\n")
             self.assertEqual(server.get(tile).status, 200)
             self.assertEqual(server.get("/dzi/none.dzi").status, 404)
+            # What has changed is asked for at once, not when somebody wants it.
+            self.database.ask("UPDATE archive SET replaced = NULL WHERE id = 'twin'")
+            time.sleep(2)
             self.database.kill()
             # Nothing is called missing that cannot be asked for.
             self.eventually(lambda: b"degraded" in server.get("/healthz").body, True)
