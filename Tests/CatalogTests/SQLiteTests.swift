@@ -49,6 +49,31 @@ import TileStorage
     #expect(try found(catalog, "new") == ["new"])
   }
 
+  @Test
+  func `of many who find one damage one begins anew, and nothing is lost of what the others write then`()
+    async throws
+  {
+    let path = folder(Catalog.fileName)
+    for _ in 0..<10 {
+      do { try open().update((0..<500).map { CatalogTests.entry("image \($0)") }, removing: []) }
+      var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+      for at in 5000..<bytes.count { bytes[at] = 0xa5 }
+      try Data(bytes).write(to: URL(fileURLWithPath: path))
+      let catalog = try open()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<8 {
+          group.addTask {
+            _ = try catalog.search("image", after: nil, limit: 10)
+            try catalog.update([CatalogTests.entry("new \(number)")], removing: [])
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try found(catalog, "new").count == 8)
+      #expect(try found(try open(), "new").count == 8)
+    }
+  }
+
   @Test func writersTakeTurns() async throws {
     let catalogs = [try open(), try open()]
     await withThrowingTaskGroup(of: Void.self) { group in

@@ -175,6 +175,25 @@ import TileStorage
     }
   }
 
+  @Test func `what went within a day is told to who begins, and nothing that is there`() throws {
+    let catalog = try open()
+    let now = Int(Date().timeIntervalSince1970)
+    try catalog.take(Self.change(["a", "b", "c", "d", "e", "f"].map { Self.archive($0) }))
+    func delete(_ id: ImageID, _ time: Int) throws {
+      _ = try catalog.delete([id], as: String(time, radix: 16) + "-\(id)", at: time)
+    }
+    try delete("a", now - 5)
+    try delete("b", now - 90_000)
+    try catalog.take(Self.change([Self.archive("f", 2)], gone: ["c", "d"]))
+    // It is there again, and what was to come back of it no more.
+    try catalog.take(Self.change([Self.archive("d")]))
+    try catalog.purgeDeleted(until: now)
+    try connection().run("UPDATE archive SET replaced = now() - interval '25 hours' WHERE id = 'e'")
+    var gone: [ImageID] = []
+    try catalog.gone(since: now - 86_400) { gone += $0 }
+    #expect(gone == ["a", "c"])
+  }
+
   @Test func `rows that are none of ours are nobody's archive`() throws {
     let catalog = try open()
     try catalog.take(Self.change(["a", "b", "c", "d", "e"].map { Self.archive($0) }))

@@ -72,14 +72,14 @@ import Testing
 
   @Test func `a hundred thousand keys go a hundred at a time, and what was added again begins again`() {
     let queue = cache.queue
-    queue.add((0..<100_000).map(String.init))
     let start = ContinuousClock.now
+    queue.add((0..<100_000).map(String.init), at: start)
     queue.ask(at: start)
     #expect(cache.taken.count == 1000 && queue.count == 100_000)
     queue.ask(at: start + .seconds(1))
     #expect(cache.taken.count == 1000)
     // Of a second later, whatever its turn is now.
-    queue.add(["5", "7", "5", "new"])
+    queue.add(["5", "7", "5", "new"], at: start + .seconds(1.2))
     queue.ask(at: start + .seconds(1.5))
     #expect(cache.taken == [["5", "7", "new"]] && queue.count == 100_001)
     queue.ask(at: start + .seconds(2.5))

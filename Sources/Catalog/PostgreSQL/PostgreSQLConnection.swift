@@ -20,13 +20,13 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   ///   manual).
   init(_ address: String) throws(SQLError) {
     // What stands behind the address counts more than what it says itself.
-    let settings = [
+    let options = [
       ("connect_timeout", "3"), ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"),
       ("keepalives_interval", "2"), ("keepalives_count", "3"), ("dbname", address),
       ("client_encoding", "UTF8"), ("fallback_application_name", "ziggurat"),
     ]
-    let names = settings.map { strdup($0.0) }
-    let values = settings.map { strdup($0.1) }
+    let names = options.map { strdup($0.0) }
+    let values = options.map { strdup($0.1) }
     defer { for text in names + values { free(text) } }
     let connected = (names + [nil]).map { $0.map { UnsafePointer($0) } }.withUnsafeBufferPointer { names in
       (values + [nil]).map { $0.map { UnsafePointer($0) } }.withUnsafeBufferPointer { values in
@@ -49,18 +49,19 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
     // What is sent is not waited for longer than its answer.
     PQsetnonblocking(handle, 1)
-    // A writer that was stopped in the middle must not hold up who takes its place.
-    try run("SET statement_timeout = '10s'")
-    try run("SET lock_timeout = '5s'")
-    // How rows are found depends on the words.
-    try run("SET plan_cache_mode = force_custom_plan")
-    try run("SET work_mem = '32MB'")
-    try run("SET jit = off")
-    // Other servers need the processors, too, and what is looked for in is in memory.
-    try run("SET max_parallel_workers_per_gather = 0")
-    try run("SET random_page_cost = 1.1")
-    try run("SET idle_in_transaction_session_timeout = '2s'")
+    let settings = Self.settings.map { "set_config('\($0.0)', '\($0.1)', false)" }
+    // At once: each round trip counts where many connect.
+    try run("SELECT \(settings.joined(separator: ", "))")
   }
+
+  private static let settings = [
+    // A writer that was stopped in the middle must not hold up who takes its place.
+    ("statement_timeout", "10s"), ("lock_timeout", "5s"), ("idle_in_transaction_session_timeout", "2s"),
+    // How rows are found depends on the words.
+    ("plan_cache_mode", "force_custom_plan"), ("work_mem", "32MB"), ("jit", "off"),
+    // Other servers need the processors, too, and what is looked for in is in memory.
+    ("max_parallel_workers_per_gather", "0"), ("random_page_cost", "1.1"),
+  ]
 
   deinit { PQfinish(handle) }
 

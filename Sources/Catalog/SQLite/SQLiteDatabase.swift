@@ -10,6 +10,8 @@ final class SQLiteDatabase: CatalogDatabase {
   private let path: String
   private let keepsOffDisk: Bool
   private let connections: Mutex<SQLiteConnections>
+  /// Held by who begins again with another database.
+  private let recovering = Mutex<Void>(())
   /// How often it was made anew, and of which making all archives were seen.
   private let made = Atomic<Int>(0)
   private let completed = Atomic<Int>(-1)
@@ -62,7 +64,7 @@ final class SQLiteDatabase: CatalogDatabase {
     do throws(SQLError) { try write(current.writer) } catch {
       // A busy neighbour is waited for another time; everything else is mended by another database.
       if error.kind == .busy { throw failure(error) }
-      try recover(from: error)
+      try recover(from: error, of: current)
       let fresh = connections.withLock { $0 }
       do throws(SQLError) { try write(fresh.writer) } catch { throw failure(error) }
     }
@@ -112,7 +114,7 @@ final class SQLiteDatabase: CatalogDatabase {
     let current = connections.withLock { $0 }
     do throws(SQLError) { try body(reading == .search ? current.searcher : current.reader) } catch {
       guard error.kind == .damaged else { throw failure(error) }
-      try recover(from: error)
+      try recover(from: error, of: current)
       let fresh = connections.withLock { $0 }
       do throws(SQLError) { try body(fresh.reader) } catch { throw failure(error) }
     }
@@ -122,17 +124,23 @@ final class SQLiteDatabase: CatalogDatabase {
     StorageError("use the catalog \(path)", error.description)
   }
 
-  /// Begins again with an empty database: a new file for a damaged one, else memory.
-  private func recover(from error: SQLError) throws(StorageError) {
-    made.add(1, ordering: .releasing)
-    // Who begins before the empty one is there has seen the old one.
-    defer { made.add(1, ordering: .releasing) }
-    do throws(SQLError) {
-      let isFile = error.kind == .damaged && !keepsOffDisk
-      if isFile { SQLiteConnections.removeFiles(path) }
-      let fresh = try isFile ? SQLiteConnections.open(path) : SQLiteConnections.openMemory()
-      connections.withLock { $0 = fresh }
-      indexed.withLock { $0 = [] }
-    } catch { throw failure(error) }
+  /// Begins again with an empty database: a new file for a damaged one, else memory. Of several who find the same
+  /// damage the first does.
+  private func recover(from error: SQLError, of broken: SQLiteConnections) throws(StorageError) {
+    let result: Result<Void, StorageError> = recovering.withLock { _ in
+      guard connections.withLock({ $0.writer === broken.writer }) else { return .success(()) }
+      made.add(1, ordering: .releasing)
+      // Who begins before the empty one is there has seen the old one.
+      defer { made.add(1, ordering: .releasing) }
+      do throws(SQLError) {
+        let isFile = error.kind == .damaged && !keepsOffDisk
+        if isFile { SQLiteConnections.removeFiles(path) }
+        let fresh = try isFile ? SQLiteConnections.open(path) : SQLiteConnections.openMemory()
+        connections.withLock { $0 = fresh }
+        indexed.withLock { $0 = [] }
+        return .success(())
+      } catch { return .failure(failure(error)) }
+    }
+    try result.get()
   }
 }

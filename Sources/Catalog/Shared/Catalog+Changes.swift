@@ -84,4 +84,31 @@ extension Catalog {
       if count < Self.most { return }
     }
   }
+
+  /// The images that went since a time, the last day's at most, and are there no more, each once.
+  /// - Parameters:
+  ///   - time: seconds since 1970.
+  ///   - body: gets some of them, as many as are in memory together.
+  package func gone(since time: Int, _ body: ([ImageID]) -> Void) throws(StorageError) {
+    // As deletions are called: by their time, then a number.
+    let name = String(time, radix: 16)
+    var last = ""
+    while true {
+      var (gone, count): ([ImageID], Int) = ([], 0)
+      try read { (connection) throws(SQLError) in
+        (gone, count) = ([], 0)
+        try connection.run(
+          "SELECT id FROM (SELECT id FROM archive WHERE deletion > ? UNION SELECT id FROM archive "
+            + "WHERE replaced > to_timestamp(?)) AS gone WHERE id > ? AND NOT EXISTS "
+            + "(SELECT 1 FROM archive WHERE archive.id = gone.id AND \(Self.isThere)) ORDER BY id LIMIT \(Self.most)",
+          [.text(name), .integer(time), .text(last)]
+        ) { row in
+          (last, count) = (row.text(0) ?? "", count + 1)
+          if let id = row.id(0) { gone.append(id) }
+        }
+      }
+      if !gone.isEmpty { body(gone) }
+      if count < Self.most { return }
+    }
+  }
 }

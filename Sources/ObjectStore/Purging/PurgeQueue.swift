@@ -69,8 +69,7 @@ package final class PurgeQueue: Sendable {
 
   /// Has them forgotten now, and again when what was on its way has come. What cannot be asked is asked later.
   /// - Parameter keys: values of `Surrogate-Key`.
-  package func add(_ keys: [String]) {
-    let now = ContinuousClock.now
+  package func add(_ keys: [String], at now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       for key in keys { state.add(key, Turn(at: now)) }
     }

@@ -44,7 +44,11 @@ extension Router {
 
   private func manifest(_ id: ImageID?) throws(StorageError) -> Answer {
     if let id, let place = place(id) {
-      var pages = try place.library.catalog.pages(ofBook: place.id)
+      var pages: [CatalogEntry] = []
+      do throws(StorageError) { pages = try place.library.catalog.pages(ofBook: place.id) } catch {
+        // What is known to be an image is no book, whether the catalog can be asked or not.
+        guard case .some(.some) = try? place.library.entry(place.id) else { throw error }
+      }
       if !pages.isEmpty {
         if id.isPrivate { pages = pages.map(\.marked) }
         var manifest = manifest(id, pages)

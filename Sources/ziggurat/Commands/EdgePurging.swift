@@ -1,5 +1,6 @@
 import Catalog
 import Files
+import Glibc
 import HTTPMessages
 import ImageLibrary
 import ObjectStore
@@ -17,8 +18,13 @@ final class EdgePurging: Sendable {
     var ids: [ImageID] = []
     /// How far the changes of a catalog that servers share were heard.
     var place: Catalog.Place?
+    var heard = ContinuousClock.now
   }
   private let known = Mutex(Known())
+  /// Seconds that a cache keeps anything (`s-maxage`).
+  private static let longest = 86_400
+  /// How long changes surely are told.
+  private static let told = Duration.seconds(3000)
 
   /// - Parameter addresses: where the caches are asked.
   init(_ addresses: [EdgeCache], of library: Library) {
@@ -50,8 +56,12 @@ final class EdgePurging: Sendable {
 
   /// Has those forgotten of the images that have changed that are there no more.
   private func listen(to catalog: Catalog, _ known: inout Known) throws(StorageError) {
+    // What was to be forgotten when the server ended, or is told no more since it was long ago, is forgotten once more.
+    if known.heard + Self.told < .now { known.place = nil }
     guard let heard = known.place else {
-      known.place = try catalog.place()
+      let place = try catalog.place()
+      try catalog.gone(since: time(nil) - Self.longest) { forget($0) }
+      (known.place, known.heard) = (place, .now)
       return
     }
     let changes = try catalog.changes(behind: heard)
@@ -65,7 +75,7 @@ final class EdgePurging: Sendable {
     } else {
       try catalog.gone(between: heard, and: changes.place) { forget($0) }
     }
-    known.place = changes.place
+    (known.place, known.heard) = (changes.place, .now)
   }
 
   func forget(_ ids: [ImageID]) {
