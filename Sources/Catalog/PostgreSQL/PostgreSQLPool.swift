@@ -78,7 +78,11 @@ final class PostgreSQLPool: Sendable {
     connection.patience = patience
     defer {
       if connection.isIdle {
-        state.withLock { if $0.idle.count < Self.mostIdle { $0.idle.append(connection) } }
+        state.withLock { state in
+          // It answers, whatever another one was told meanwhile that had asked before.
+          state.outage = nil
+          if state.idle.count < Self.mostIdle { state.idle.append(connection) }
+        }
       }
     }
     try body(connection)
