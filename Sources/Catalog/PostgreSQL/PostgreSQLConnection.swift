@@ -237,8 +237,8 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       case "08": .away
       // A full disk, too little memory; an error of the system.
       case "53", "58": .busy
-      // What a type cannot be; a constraint; what is too long for an index.
-      case "22", "23", "54": .unfit
+      // What a type cannot be; what is too long for an index. A constraint is no image's fault, and is told of all.
+      case "22", "54": .unfit
       default: .refused
       }
     }

@@ -67,6 +67,7 @@ struct RowCache {
     return .notAsked
   }
 
+  /// Whether the image was asked for and is in memory, be it that it has changed since.
   mutating func isKnown(_ id: ImageID) -> Bool {
     known.value(for: id.withBytes(Digest.of)).map { $0.id == id } ?? false
   }

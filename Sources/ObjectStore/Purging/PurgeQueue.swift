@@ -68,7 +68,9 @@ package final class PurgeQueue: Sendable {
   }
 
   /// Has them forgotten now, and again when what was on its way has come. What cannot be asked is asked later.
-  /// - Parameter keys: values of `Surrogate-Key`.
+  /// - Parameters:
+  ///   - keys: values of `Surrogate-Key`.
+  ///   - now: when they went.
   package func add(_ keys: [String], at now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       for key in keys { state.add(key, Turn(at: now)) }
