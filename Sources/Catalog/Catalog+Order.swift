@@ -62,7 +62,8 @@ extension Catalog {
     let words = text.map(SearchWords.init)
     if let words, words.isEmpty { return Ordered() }
     let key = order.expression(in: scope)
-    let ranges = ListRange.ranges(behind: cursor.flatMap(ListCursor.init), order, key)
+    let cursor = cursor.flatMap(ListCursor.init).flatMap { $0.order == order ? $0 : nil }
+    let ranges = ListRange.ranges(behind: cursor, order, key)
     let isWhole = scope == .items && text == nil
     var result = Ordered()
     try read(isWhole && order == .standard ? .ordinary : .search) { (connection) throws(SQLError) in
@@ -96,7 +97,7 @@ extension Catalog {
           count += 1
           guard count <= limit else { return }
           if let entry = CatalogSchema.entry(row) { result.entries.append(entry) }
-          last = ListCursor(key: row.text(width), id: row.text(0) ?? "")
+          last = ListCursor(key: row.text(width), id: row.text(0) ?? "", order: order)
         }
       }
       if count > limit { result.next = last?.text }

@@ -138,8 +138,11 @@ package final class Catalog: Sendable {
     for book in books { try Self.bind(book, connection) }
   }
 
-  func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError) {
-    try database.write(body)
+  /// - Parameter making: in which what is written was found out; nil for any.
+  func write(
+    in making: Int? = nil, _ body: (any SQLConnection) throws(SQLError) -> Void
+  ) throws(StorageError) {
+    try database.write(in: making, body)
   }
 
   func read(

@@ -29,6 +29,9 @@ package struct ListOrder: Hashable, Sendable {
     self.init(key: key, isDescending: isDescending)
   }
 
+  /// As `init(_:)` takes it.
+  package var text: String { "\(isDescending ? "-" : "")\(key.rawValue)" }
+
   package static var names: [String] { Key.allCases.map(\.rawValue) }
 
   /// As SQL has it: a book stands where its id would, its pages by theirs.
@@ -50,15 +53,19 @@ package struct ListOrder: Hashable, Sendable {
   }
 }
 
-/// Where a page of a listing ended: what its last image is sorted by, and its id.
+/// Where a page of a listing ended: the order it is of, what its last image is sorted by, and its id.
 ///
-/// As text the key's length, a colon, the key and the id: nothing in either can be taken for what stands between.
+/// As text the order and `!`, where it is not that of names; the key's length, a colon, the key and the id: nothing in
+/// either can be taken for what stands between.
 package struct ListCursor {
+  package let order: ListOrder
   /// Nil where the image has none.
   let key: String?
   package let id: String
 
-  init(key: String?, id: String) { (self.key, self.id) = (key, id) }
+  init(key: String?, id: String, order: ListOrder = .standard) {
+    (self.key, self.id, self.order) = (key, id, order)
+  }
 
   /// Behind an image or a book's cover in natural order.
   package init(behind entry: CatalogEntry) {
@@ -66,17 +73,26 @@ package struct ListCursor {
   }
 
   package init?(_ text: String) {
-    guard let colon = text.firstIndex(of: ":") else { return nil }
-    let rest = text[colon...].dropFirst()
-    if text[..<colon] == "-" {
-      self.init(key: nil, id: String(rest))
+    // Not by characters, which may be one with what stands behind a colon.
+    let scalars = text.unicodeScalars
+    guard let colon = scalars.firstIndex(of: ":") else { return nil }
+    let rest = scalars[colon...].dropFirst()
+    var length = scalars[..<colon]
+    var order = ListOrder.standard
+    if let mark = length.firstIndex(of: "!") {
+      guard let other = ListOrder(String(length[..<mark])), other != .standard else { return nil }
+      (order, length) = (other, length[mark...].dropFirst())
+    }
+    if length.elementsEqual("-".unicodeScalars) {
+      self.init(key: nil, id: String(rest), order: order)
       return
     }
-    guard let count = Int(text[..<colon]), count >= 0, rest.unicodeScalars.count >= count else { return nil }
-    self.init(
-      key: String(String.UnicodeScalarView(rest.unicodeScalars.prefix(count))),
-      id: String(String.UnicodeScalarView(rest.unicodeScalars.dropFirst(count))))
+    guard let count = Int(String(length)), count >= 0, rest.count >= count else { return nil }
+    self.init(key: String(rest.prefix(count)), id: String(rest.dropFirst(count)), order: order)
   }
 
-  package var text: String { key.map { "\($0.unicodeScalars.count):\($0)\(id)" } ?? "-:\(id)" }
+  package var text: String {
+    let place = key.map { "\($0.unicodeScalars.count):\($0)\(id)" } ?? "-:\(id)"
+    return order == .standard ? place : "\(order.text)!\(place)"
+  }
 }

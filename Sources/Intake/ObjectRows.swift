@@ -18,7 +18,15 @@ package final class ObjectRows: RowSource {
   package init(_ library: ObjectLibrary) { self.library = library }
 
   package func image(_ row: ArchiveRow) -> SourceImage {
-    let (image, key) = library.image(
+    let (image, key) = archive(of: row)
+    return SourceImage(
+      id: row.id, path: key,
+      identity: FileIdentity(inode: row.generation, size: row.byteCount, modifiedNanoseconds: 0),
+      open: image.archive)
+  }
+
+  private func archive(of row: ArchiveRow) -> (image: ListedImage, key: String) {
+    library.image(
       row.id, digest: row.digest, etag: row.etag, byteCount: row.byteCount, pyramid: row.pyramid,
       format: row.format, generation: row.generation
     ) { name in
@@ -28,10 +36,6 @@ package final class ObjectRows: RowSource {
       default: nil
       }
     }
-    return SourceImage(
-      id: row.id, path: key,
-      identity: FileIdentity(inode: row.generation, size: row.byteCount, modifiedNanoseconds: 0),
-      open: image.archive)
   }
 
   package var figures: [SourceFigure] { library.figures }
@@ -43,6 +47,8 @@ package final class ObjectRows: RowSource {
     if isEarly, !catalog.needsUpdate { return 0 }
     asked.withLock { $0 = .now }
     let making = catalog.making
+    // Before the directory is read, which has them then.
+    try announce(making, catalog)
     var count = 0
     if let news = try library.news(since: catalog.parts()) {
       var images = news.images
@@ -55,7 +61,7 @@ package final class ObjectRows: RowSource {
         gone = known.keys.filter { !there.contains($0) }
       }
       count = images.count
-      try take(images, gone, news, catalog, isCancelled, unreadable)
+      try take(images, gone, news, making, catalog, isCancelled, unreadable)
       if isCancelled() { return count }
     }
     if swept.withLock({ swept in
@@ -71,14 +77,15 @@ package final class ObjectRows: RowSource {
 
   /// Each transaction is so long that others need not wait for it; the last one says that all was taken in.
   private func take(
-    _ images: [ObjectLibrary.Image], _ gone: [ImageID], _ news: ObjectLibrary.News, _ catalog: Catalog,
+    _ images: [ObjectLibrary.Image], _ gone: [ImageID], _ news: ObjectLibrary.News, _ making: Int,
+    _ catalog: Catalog,
     _ isCancelled: () -> Bool, _ unreadable: (StorageError) -> Void
   ) throws(StorageError) {
     for start in stride(from: 0, to: images.count, by: 500) {
       if isCancelled() { return }
       var rows = images[start..<min(start + 500, images.count)].map(row)
       while !rows.isEmpty {
-        let taking = try catalog.take(try listed(rows, catalog, unreadable))
+        let taking = try catalog.take(try listed(rows, catalog, unreadable), in: making)
         for error in taking.refused { unreadable(error) }
         let edited = Set(taking.edited)
         rows.removeAll { !edited.contains($0.id) }
@@ -87,9 +94,20 @@ package final class ObjectRows: RowSource {
     for start in stride(from: 0, to: gone.count, by: 500) {
       var change = ArchiveChange()
       change.gone = Array(gone[start..<min(start + 500, gone.count)])
-      try catalog.take(change)
+      try catalog.take(change, in: making)
     }
-    try catalog.take(ArchiveChange(), parts: news.parts, isWhole: news.isWhole)
+    try catalog.take(ArchiveChange(), parts: news.parts, isWhole: news.isWhole, in: making)
+  }
+
+  /// Writes down what visitors have brought back: the directory may name another archive, or none, and a sweep removes
+  /// what nobody has named for days.
+  private func announce(_ making: Int, _ catalog: Catalog) throws(StorageError) {
+    while true {
+      let rows = try catalog.unannounced()
+      if rows.isEmpty { return }
+      try library.announce(rows.map { row in (row.id, archive(of: row).image, row.digest) })
+      try catalog.areAnnounced(rows, in: making)
+    }
   }
 
   /// How archives are listed by what they have and what somebody has said of them.

@@ -168,7 +168,8 @@ package final class UploadTiling: @unchecked Sendable {
     }
     if isTemporary {
       return uploads.delay(
-        upload, fault: fault, reason: reason, isOurs: isOurs || !uploads.hasRoom(upload.length))
+        upload, fault: fault, reason: reason,
+        isOurs: isOurs || store.isAway || !uploads.hasRoom(upload.length))
     }
     uploads.end(upload, .failed, fault: fault, reason: reason)
   }

@@ -35,7 +35,10 @@ protocol CatalogDatabase: AnyObject, Sendable {
     _ reading: CatalogReading, _ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)
 
   /// Runs `body` in a transaction: everything that it writes, or nothing of it.
-  func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)
+  /// - Parameter making: fails where it is another one by now, so that what was found out meanwhile may be old; nil for
+  ///   whichever it is.
+  func write(
+    in making: Int?, _ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)
 
   /// To be called when very many images were listed in an order: whoever lists them in it again should not have all
   /// sorted. Returns at once.

@@ -22,7 +22,8 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     // What stands behind the address counts more than what it says itself.
     let options = [
       ("connect_timeout", "3"), ("tcp_user_timeout", "3000"), ("keepalives_idle", "5"),
-      ("keepalives_interval", "2"), ("keepalives_count", "3"), ("dbname", address),
+      ("keepalives_interval", "2"), ("keepalives_count", "3"), ("target_session_attrs", "read-write"),
+      ("dbname", address),
       ("client_encoding", "UTF8"), ("fallback_application_name", "ziggurat"),
     ]
     let names = options.map { strdup($0.0) }
@@ -110,12 +111,13 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
       if PQisBusy(handle) == 0 { return }
       let wants = POLLIN | (unsent > 0 ? POLLOUT : 0)
       var socket = pollfd(fd: PQsocket(handle), events: Int16(wants), revents: 0)
-      let rest = end.map { max(0, ($0 - .now) / .milliseconds(1)) }
-      let ready = poll(&socket, 1, rest.map { Int32($0.rounded(.up)) } ?? -1)
-      guard ready != 0 else {
+      let rest = end.map { max(0, ($0 - .now) / .milliseconds(1)) } ?? .infinity
+      // What lies deciphered in libpq's TLS wakes nobody.
+      let ready = poll(&socket, 1, Int32(min(rest, 50).rounded(.up)))
+      guard ready != 0 || rest > 0 else {
         throw SQLError(kind: .away, code: "PostgreSQL", message: "it does not answer", statement: sql)
       }
-      guard ready > 0 || errno == EINTR else { throw fault(sql) }
+      guard ready >= 0 || errno == EINTR else { throw fault(sql) }
     }
   }
 

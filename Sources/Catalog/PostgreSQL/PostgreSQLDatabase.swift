@@ -71,8 +71,10 @@ final class PostgreSQLDatabase: CatalogDatabase {
     }
   }
 
-  func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError) {
-    guard let epoch = lease.epoch else {
+  func write(
+    in making: Int?, _ body: (any SQLConnection) throws(SQLError) -> Void
+  ) throws(StorageError) {
+    guard let epoch = lease.epoch, making == nil || making == epoch else {
       throw StorageError("write the catalog \(pool.name)", Self.notOurs, kind: .unreachable)
     }
     let result: Result<Void, StorageError> = writing.withLock { _ in

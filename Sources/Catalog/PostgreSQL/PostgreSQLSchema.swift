@@ -125,6 +125,39 @@ enum PostgreSQLSchema {
     searched,
     // Of which library it is: another one's server would take all images for gone.
     ["ALTER TABLE writer ADD COLUMN library text COLLATE \"C\""],
+    // When an archive came: a store's directory does not tell. Of those that are there nobody knows it any more.
+    [
+      "ALTER TABLE archive ADD COLUMN added timestamptz NOT NULL DEFAULT 'epoch'",
+      "ALTER TABLE archive ALTER COLUMN added SET DEFAULT clock_timestamp()",
+      """
+      CREATE FUNCTION tell_added() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        SELECT CAST(extract(epoch FROM added) * 1000000000 AS bigint) INTO NEW.modified
+        FROM archive WHERE id = NEW.id AND generation = NEW.generation AND added > 'epoch';
+        NEW.modified = coalesce(NEW.modified, 0);
+        RETURN NEW;
+      END $$
+      """,
+      """
+      CREATE TRIGGER image_added BEFORE INSERT OR UPDATE OF modified ON image FOR EACH ROW WHEN (NEW.modified = 0)
+      EXECUTE FUNCTION tell_added()
+      """,
+      // What went is nobody's former archive, whoever gets its id.
+      "ALTER TABLE archive ADD COLUMN gone boolean NOT NULL DEFAULT false",
+      // What was brought back and does not stand in the store's directory yet.
+      "ALTER TABLE archive ADD COLUMN unannounced boolean NOT NULL DEFAULT false",
+      "CREATE INDEX archive_unannounced ON archive (id) WHERE unannounced",
+      // That a former one is forgotten changes nothing.
+      "DROP TRIGGER archive_changed ON archive",
+      """
+      CREATE TRIGGER archive_changed AFTER INSERT OR UPDATE ON archive
+      FOR EACH ROW EXECUTE FUNCTION tell_change()
+      """,
+      """
+      CREATE TRIGGER archive_removed AFTER DELETE ON archive
+      FOR EACH ROW WHEN (OLD.replaced IS NULL) EXECUTE FUNCTION tell_change()
+      """,
+    ],
   ]
 
   /// What a search looks at, in a table of its own: of very many rows that are found, four times as many lie in a page of

@@ -56,7 +56,10 @@ final class SQLiteDatabase: CatalogDatabase {
 
   var outage: String? { nil }
 
-  func write(_ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError) {
+  /// Each that was made anew is brought up to date by whoever finds it so, whatever was written into it before.
+  func write(
+    in making: Int?, _ body: (any SQLConnection) throws(SQLError) -> Void
+  ) throws(StorageError) {
     func write(_ connection: SQLiteConnection) throws(SQLError) {
       try connection.transaction { () throws(SQLError) in try body(connection) }
     }

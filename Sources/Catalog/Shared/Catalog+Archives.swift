@@ -19,7 +19,7 @@ extension Catalog {
         "SELECT \(ArchiveRow.columns), replaced IS NULL, "
           + "CAST(extract(epoch FROM replaced - clock_timestamp()) AS bigint) + \(seconds), xmp, version "
           + "FROM archive LEFT JOIN (SELECT id, xmp, version FROM sidecar WHERE deleted = '') AS said USING (id) "
-          + "WHERE id = ANY (CAST(? AS text[])) AND deletion IS NULL "
+          + "WHERE id = ANY (CAST(? AS text[])) AND deletion IS NULL AND NOT gone "
           + "AND (replaced IS NULL OR replaced > clock_timestamp() - make_interval(secs => \(seconds))) "
           + "ORDER BY replaced DESC",
         [.text(Self.list(ids))]
@@ -75,13 +75,14 @@ extension Catalog {
   /// - Parameters:
   ///   - parts: of what builders have written, those that are taken in whole with this.
   ///   - isWhole: whether they are all that count, and none of before.
+  ///   - making: in which that was read: who took over meanwhile has read more. Nil for any.
   @discardableResult package func take(
-    _ change: ArchiveChange, parts: Set<String> = [], isWhole: Bool = false
+    _ change: ArchiveChange, parts: Set<String> = [], isWhole: Bool = false, in making: Int? = nil
   ) throws(StorageError) -> Taking {
     var isUnfit = false
     var taking = Taking()
     do throws(StorageError) {
-      try write { (connection) throws(SQLError) in
+      try write(in: making) { (connection) throws(SQLError) in
         isUnfit = false
         do throws(SQLError) {
           taking.edited = try Self.take(change, parts, isWhole, connection)
@@ -96,9 +97,9 @@ extension Catalog {
       let (first, rest) = change.halves
       // One that is alone is what does not fit.
       let found =
-        try first.map { (first) throws(StorageError) in try take(first) }
+        try first.map { (first) throws(StorageError) in try take(first, in: making) }
         ?? Taking(refused: [StorageError("list \(last.id)", error.reason, kind: .unreadable)])
-      return try found + take(rest, parts: parts, isWhole: isWhole)
+      return try found + take(rest, parts: parts, isWhole: isWhole, in: making)
     }
   }
 
@@ -109,8 +110,6 @@ extension Catalog {
     let deleted = try deleted(change.archives, connection)
     let edited = try edited(change, connection)
     let isPassedOver = { (id: ImageID) in deleted.contains(id) || edited.contains(id) }
-    try update(
-      change.entries.filter { !isPassedOver($0.id) }, removing: change.gone.map(\.text), connection)
     let archives = change.archives.filter { !isPassedOver($0.id) }
     try connection.runEach(
       "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND generation != ? AND \(isThere)",
@@ -118,11 +117,16 @@ extension Catalog {
     let names = ArchiveRow.columns.split(separator: ", ")
     try connection.runEach(
       "INSERT INTO archive (\(ArchiveRow.columns)) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
-        + "ON CONFLICT (id, generation) DO UPDATE SET replaced = NULL, deletion = NULL, "
+        + "ON CONFLICT (id, generation) DO UPDATE SET replaced = NULL, deletion = NULL, gone = false, added = "
+        + "CASE WHEN archive.replaced IS NULL AND archive.deletion IS NULL THEN archive.added ELSE clock_timestamp() END, "
         + names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "),
       archives.map(\.values))
+    // Behind the archives, which say when they came.
+    try update(
+      change.entries.filter { !isPassedOver($0.id) }, removing: change.gone.map(\.text), connection)
     try connection.runEach(
-      "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND replaced IS NULL",
+      "UPDATE archive SET replaced = coalesce(replaced, clock_timestamp()), gone = true "
+        + "WHERE id = ? AND (replaced IS NULL OR NOT gone)",
       change.gone.map { [.text($0.text)] })
     if isWhole { try connection.run("DELETE FROM part") }
     try connection.runEach(
@@ -178,21 +182,38 @@ extension Catalog {
       "archive WHERE deletion IS NULL AND replaced < clock_timestamp() - make_interval(hours => \(Self.formerHours))"
     // Who has not listened for so long begins anew.
     let told = "change WHERE told < clock_timestamp() - interval '1 hour'"
-    var isAny = false
-    try read { (connection) throws(SQLError) in
-      for old in [former, told] { try connection.run("SELECT 1 FROM \(old) LIMIT 1") { _ in isAny = true } }
-    }
-    guard isAny else { return }
-    try write { (connection) throws(SQLError) in
-      for old in [former, told] { try connection.run("DELETE FROM \(old)") }
+    for old in [former, told] {
+      var isAny = false
+      try read { (connection) throws(SQLError) in
+        isAny = false
+        try connection.run("SELECT 1 FROM \(old) LIMIT 1") { _ in isAny = true }
+      }
+      // After long silence there are millions, for which one transaction has not the time.
+      while isAny {
+        try write { (connection) throws(SQLError) in
+          isAny = false
+          let table = old.prefix { $0 != " " }
+          try connection.run(
+            "DELETE FROM \(table) WHERE ctid IN (SELECT ctid FROM \(old) LIMIT 5000) RETURNING 1"
+          ) { _ in isAny = true }
+        }
+      }
     }
   }
 
   /// Ids as PostgreSQL reads an array of them (section 8.15 of its manual).
   static func list(_ ids: [ImageID]) -> String {
-    let quoted = ids.map { id in
-      "\"\(id.text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    var text: [UInt8] = [UInt8(ascii: "{")]
+    for (number, id) in ids.enumerated() {
+      if number > 0 { text.append(UInt8(ascii: ",")) }
+      text.append(UInt8(ascii: "\""))
+      // By bytes: with a mark that combines behind it a quote is another character.
+      for byte in id.text.utf8 {
+        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { text.append(UInt8(ascii: "\\")) }
+        text.append(byte)
+      }
+      text.append(UInt8(ascii: "\""))
     }
-    return "{\(quoted.joined(separator: ","))}"
+    return String(decoding: text, as: UTF8.self) + "}"
   }
 }

@@ -40,25 +40,49 @@ extension Catalog {
   package func changes(behind place: Place) throws(StorageError) -> Changes {
     var snapshot = place.snapshot
     var images: Set<ImageID> = []
-    var count = 0
+    var (count, isEarlier) = (0, false)
     try read(.row) { (connection) throws(SQLError) in
-      (images, count) = ([], 0)
+      (images, count, isEarlier) = ([], 0, false)
       let behind = SQLValue.text(place.snapshot)
       // One statement: what it sees is what its snapshot says.
       try connection.run(
-        "SELECT \(Self.now), id FROM (SELECT 1) AS one LEFT JOIN change ON \(Self.isBehind) LIMIT \(Self.most + 1)",
-        [behind, behind]
+        "SELECT \(Self.now), id, CAST(pg_snapshot_xmax(pg_current_snapshot()) < "
+          + "pg_snapshot_xmax(CAST(CAST(? AS text) AS pg_snapshot)) AS integer) "
+          + "FROM (SELECT 1) AS one LEFT JOIN change ON \(Self.isBehind) LIMIT \(Self.most + 1)",
+        [behind, behind, behind]
       ) { row in
+        // A standby took over that had not heard all: other transactions have got those numbers.
+        isEarlier = row.integer(2) == 1
         snapshot = row.text(0) ?? snapshot
         if row.isNull(1) { return }
         count += 1
         if let id = row.id(1) { images.insert(id) }
       }
     }
-    return Changes(images: count > Self.most ? nil : images, place: Place(snapshot: snapshot))
+    return Changes(images: count > Self.most || isEarlier ? nil : images, place: Place(snapshot: snapshot))
   }
 
-  /// The images that have changed between two places and are there no more, however many they are, in no order and maybe
+  /// Of images of which something has changed those that are there no more, and those of which something was there
+  /// that nobody is to see any more; at most a thousand are asked for at once.
+  package func gone(among ids: [ImageID]) throws(StorageError) -> [ImageID] {
+    var gone: [ImageID] = []
+    try read(.row) { (connection) throws(SQLError) in
+      gone = []
+      try connection.run(
+        "SELECT id FROM unnest(CAST(? AS text[])) AS asked (id) WHERE \(Self.hasGone("asked"))",
+        [.text(Self.list(ids))]
+      ) { if let id = $0.id(0) { gone.append(id) } }
+    }
+    return gone
+  }
+
+  /// Of rows with an id: it is no image's, or was that of another one, which was removed or deleted.
+  private static func hasGone(_ rows: String) -> String {
+    "(NOT EXISTS (SELECT 1 FROM archive AS own WHERE own.id = \(rows).id AND \(isThere)) "
+      + "OR EXISTS (SELECT 1 FROM archive AS own WHERE own.id = \(rows).id AND (deletion IS NOT NULL OR gone)))"
+  }
+
+  /// The images that have changed between two places and of which something has gone, however many they are, in no order and maybe
   /// more than once.
   /// - Parameter body: gets some of them, as many as are in memory together.
   package func gone(
@@ -70,14 +94,13 @@ extension Catalog {
       try read { (connection) throws(SQLError) in
         (gone, count) = ([], 0)
         try connection.run(
-          "SELECT number, id, CAST(EXISTS (SELECT 1 FROM archive WHERE archive.id = change.id AND \(Self.isThere)) "
-            + "AS integer) FROM change WHERE number > ? AND \(Self.isBehind) "
+          "SELECT number, id, CAST(\(Self.hasGone("change")) AS integer) FROM change WHERE number > ? AND \(Self.isBehind) "
             + "AND pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot)) "
             + "ORDER BY number LIMIT \(Self.most)",
           [.integer(heard), .text(first.snapshot), .text(first.snapshot), .text(last.snapshot)]
         ) { row in
           (heard, count) = (row.integer(0), count + 1)
-          if row.integer(2) == 0, let id = row.id(1) { gone.append(id) }
+          if row.integer(2) == 1, let id = row.id(1) { gone.append(id) }
         }
       }
       if !gone.isEmpty { body(gone) }
@@ -85,7 +108,7 @@ extension Catalog {
     }
   }
 
-  /// The images that went since a time, the last day's at most, and are there no more, each once.
+  /// The images of which something went since a time, the last day's at most, each once.
   /// - Parameters:
   ///   - time: seconds since 1970.
   ///   - body: gets some of them, as many as are in memory together.
@@ -98,9 +121,9 @@ extension Catalog {
       try read { (connection) throws(SQLError) in
         (gone, count) = ([], 0)
         try connection.run(
-          "SELECT id FROM (SELECT id FROM archive WHERE deletion > ? UNION SELECT id FROM archive "
-            + "WHERE replaced > to_timestamp(?)) AS gone WHERE id > ? AND NOT EXISTS "
-            + "(SELECT 1 FROM archive WHERE archive.id = gone.id AND \(Self.isThere)) ORDER BY id LIMIT \(Self.most)",
+          "SELECT id FROM (SELECT id FROM archive WHERE deletion > ?1 UNION SELECT id FROM archive "
+            + "WHERE replaced > to_timestamp(?2) AND \(Self.hasGone("archive"))) AS went WHERE id > ?3 "
+            + "ORDER BY id LIMIT \(Self.most)",
           [.text(name), .integer(time), .text(last)]
         ) { row in
           (last, count) = (row.text(0) ?? "", count + 1)

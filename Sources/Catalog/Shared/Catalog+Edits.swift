@@ -111,6 +111,9 @@ extension Catalog {
       ) { if let id = $0.id(0) { taken.append(id) } }
       guard !taken.isEmpty else { return }
       try connection.run(
+        "UPDATE archive SET gone = true WHERE id = ANY (CAST(? AS text[])) AND replaced IS NOT NULL AND NOT gone",
+        [.text(Self.list(taken))])
+      try connection.run(
         "UPDATE sidecar SET deleted = ? WHERE id = ANY (CAST(? AS text[])) AND deleted = ''",
         [.text(name), .text(Self.list(taken))])
       try connection.run("INSERT INTO deletion (name, time) VALUES (?, ?)", [.text(name), .integer(time)])
@@ -157,7 +160,7 @@ extension Catalog {
       back = []
       for entry in entries {
         try connection.run(
-          "UPDATE archive SET deletion = NULL, replaced = NULL WHERE id = ?1 AND generation = ?2 AND deletion = ?3 "
+          "UPDATE archive SET deletion = NULL, replaced = NULL, gone = false, unannounced = true WHERE id = ?1 AND generation = ?2 AND deletion = ?3 "
             + "AND NOT EXISTS (SELECT 1 FROM archive AS other WHERE other.id = ?1 AND other.replaced IS NULL "
             + "AND other.deletion IS NULL) RETURNING id",
           [.text(entry.id.text), .integer(Int(truncatingIfNeeded: entry.generation)), .text(name)]
@@ -177,6 +180,27 @@ extension Catalog {
         [.text(name)])
     }
     return back
+  }
+
+  /// Archives that were brought back since a builder has written another one down, or that there is none.
+  package func unannounced() throws(StorageError) -> [ArchiveRow] {
+    var found: [ArchiveRow] = []
+    try read(.row) { (connection) throws(SQLError) in
+      found = []
+      try connection.run(
+        "SELECT \(ArchiveRow.columns) FROM archive WHERE unannounced AND \(Self.isThere) LIMIT 1000"
+      ) { if let row = ArchiveRow($0) { found.append(row) } }
+    }
+    return found
+  }
+
+  /// To be called when the store's directory has these as their images'.
+  package func areAnnounced(_ rows: [ArchiveRow], in making: Int) throws(StorageError) {
+    try write(in: making) { (connection) throws(SQLError) in
+      try connection.runEach(
+        "UPDATE archive SET unannounced = false WHERE id = ? AND generation = ?",
+        rows.map { Array($0.values.prefix(2)) })
+    }
   }
 
   /// Forgets what can come back of deletions until a time. What was deleted stays so, whatever the store's directory says.

@@ -19,6 +19,7 @@ final class KnownImages: Sendable {
     /// Nil before anything was counted.
     var counted: ContinuousClock.Instant?
     var isMiscounted = false
+    var isCounting = false
   }
 
   /// What the thread alone has.
@@ -67,7 +68,13 @@ final class KnownImages: Sendable {
     return source.figures + [
       SourceFigure(
         "known_images", "Images that the catalog was asked for and that are in memory.", known, isTotal: false
-      )
+      ),
+      SourceFigure(
+        "catalog_reachable", "1 while the catalog's database answers, else 0.", catalog.isReachable ? 1 : 0,
+        isTotal: false),
+      SourceFigure(
+        "catalog_writer", "1 at the server that writes the catalog, else 0.", catalog.isWriter ? 1 : 0,
+        isTotal: false),
     ]
   }
 
@@ -123,7 +130,7 @@ final class KnownImages: Sendable {
     }
     guard let question else { return nil }
     wakeUps.signal()
-    return TileArrival { question.observe($0.tell) }
+    return TileArrival { question.observe($0) }
   }
 
   /// The image as the database has it now; nil where there is none. For threads that may wait.
@@ -162,20 +169,25 @@ final class KnownImages: Sendable {
     }
     guard let question = asked else { return }
     // What is read before the feed was heard at all could be old for ever.
-    let found = isListening ? try? found(Array(question.ids)) : nil
+    let answers = isListening ? answers(to: Array(question.ids)) : nil
     let gone = state.withLock { state -> [LibraryEntry] in
       state.asking = nil
-      guard let found else {
+      guard let answers else {
         state.cache.awayUntil = .now + .milliseconds(500)
         return []
       }
-      return state.cache.take(found, of: question.ids, from: source)
+      return state.cache.take(answers.found, of: answers.ids, from: source)
     }
     if !gone.isEmpty { close { entry in gone.contains { $0 === entry } } }
     question.isAnswered()
   }
 
   private func listen(_ listening: inout Listening) {
+    // What was not heard for so long is told no more, be it that this process stood still.
+    if listening.place != nil, listening.heard + keeps < .now {
+      listening.place = nil
+      forget(nil)
+    }
     do throws(StorageError) {
       if let place = listening.place {
         let changes = try catalog.changes(behind: place)
@@ -187,14 +199,10 @@ final class KnownImages: Sendable {
       }
       listening.heard = .now
       state.withLock { $0.cache.awayUntil = nil }
-      try recount()
+      recount()
     } catch {
       // Until the next look, which may take its time.
       state.withLock { $0.cache.awayUntil = .now + .seconds(30) }
-      if listening.place != nil, listening.heard + keeps < .now {
-        listening.place = nil
-        forget(nil)
-      }
     }
     listening.next = .now + .seconds(Self.pause)
   }
@@ -222,15 +230,35 @@ final class KnownImages: Sendable {
     if ids == nil { close { _ in true } }
   }
 
-  /// Only when something has changed, and seldom: of very many it takes a while.
-  private func recount() throws(StorageError) {
+  /// Only when something has changed, and seldom: of very many it takes a while, in which others want to know of images.
+  private func recount() {
     let isDue = state.withLock { state in
-      guard let counted = state.counted else { return true }
-      return state.isMiscounted && counted + .seconds(10) < .now
+      guard !state.isCounting else { return false }
+      let isDue = state.counted.map { state.isMiscounted && $0 + .seconds(10) < .now } ?? true
+      if isDue { (state.isCounting, state.isMiscounted) = (true, false) }
+      return isDue
     }
     guard isDue else { return }
-    let count = try catalog.count()
-    state.withLock { ($0.count, $0.counted, $0.isMiscounted) = (count, .now, false) }
+    let isStarted = StartedThread.detached { [weak self, catalog] in
+      let count = try? catalog.count()
+      self?.state.withLock { state in
+        (state.counted, state.isCounting) = (.now, false)
+        if let count { state.count = count } else { state.isMiscounted = true }
+      }
+    }
+    if !isStarted { state.withLock { ($0.isCounting, $0.isMiscounted) = (false, true) } }
+  }
+
+  /// What is found of those of the ids that could be asked for; nil where the database is away.
+  private func answers(to ids: [ImageID]) -> (found: [ImageID: ArchiveRows], ids: Set<ImageID>)? {
+    do throws(StorageError) { return (try found(ids), Set(ids)) } catch {
+      if error.isTemporary { return nil }
+      // One that the database does not take is no reason for the others not to be answered.
+      guard ids.count > 1 else { return ([:], []) }
+      let halves = [ids[..<(ids.count / 2)], ids[(ids.count / 2)...]].map { answers(to: Array($0)) }
+      guard let first = halves[0], let second = halves[1] else { return nil }
+      return (first.found.merging(second.found) { one, _ in one }, first.ids.union(second.ids))
+    }
   }
 
   private func found(_ ids: [ImageID]) throws(StorageError) -> [ImageID: ArchiveRows] {

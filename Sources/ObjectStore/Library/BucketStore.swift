@@ -23,6 +23,9 @@ package final class BucketStore: ArchiveStore, OriginStore {
     /// When lines are sent again, at the earliest, before the end.
     var due = ContinuousClock.now + pause
 
+    /// Whether the archive that was to be sent last could not be, for a while.
+    var isAway = false
+
     /// Nobody is told of some of what was built.
     var isBehind: Bool { !lines.isEmpty || !sending.isEmpty }
   }
@@ -140,7 +143,13 @@ package final class BucketStore: ArchiveStore, OriginStore {
     let digest = sha256.digest()
     let key = ListedRecord.key(digest, below: directory.address.prefix)
     let pin = try directory.told("write \(id)") { () throws(ObjectFault) in
-      try writer.put(file: "/proc/self/fd/\(descriptor)", sha256: digest, key: key)
+      do throws(ObjectFault) {
+        return try writer.put(file: "/proc/self/fd/\(descriptor)", sha256: digest, key: key)
+      } catch {
+        // What is refused may be so for this archive's sake.
+        state.withLock { $0.isAway = error.isSilence }
+        throw error
+      }
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -155,7 +164,7 @@ package final class BucketStore: ArchiveStore, OriginStore {
     }
     let isDue = state.withLock { state in
       state.lines.append(Line(id: id, text: line))
-      state.sent = (id, pin, digest)
+      (state.sent, state.isAway) = ((id, pin, digest), false)
       guard knowsAll else { return false }
       state.fresh[id] = record
       // One asks for all.
@@ -168,7 +177,9 @@ package final class BucketStore: ArchiveStore, OriginStore {
     do throws(StorageError) { try announce() } catch { if !error.isTemporary { throw error } }
   }
 
-  package func withdraw() { state.withLock { $0.lines = [] } }
+  package var isAway: Bool { state.withLock { $0.isAway } }
+
+  package func withdraw() { state.withLock { ($0.lines, $0.isAway) = ([], false) } }
 
   package func announce() throws(StorageError) {
     let result: Result<[@Sendable () -> Void], StorageError> = announcing.withLock { _ in

@@ -92,7 +92,7 @@ enum DirectoryLine {
   /// After each.
   static let end = UInt8(ascii: "\n")
 
-  private static func digest(_ text: String) -> [UInt8]? {
+  static func digest(_ text: String) -> [UInt8]? {
     let bytes = Array(text.utf8)
     guard bytes.count == 64 else { return nil }
     var digest: [UInt8] = []

@@ -95,6 +95,10 @@ package final class ObjectDirectory: Sendable {
       }
       let keys = Set(listed.map(\.key))
       if keys == known { return nil }
+      // Who puts parts together writes the whole before: there never is none again.
+      if keys.isEmpty {
+        throw StorageError("list the library's directory", "it is empty, and was not", kind: .unreachable)
+      }
       do throws(ObjectFault) {
         let added = listed.filter { !known.contains($0.key) }
         // What only adds to what is known is read alone.

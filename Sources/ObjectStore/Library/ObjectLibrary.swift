@@ -123,6 +123,23 @@ package final class ObjectLibrary: Sendable {
     return (ListedImage(listed, from: client, memory), key)
   }
 
+  /// Writes down which archives are these images', for everybody who reads the directory; waits for the store.
+  /// - Parameter images: each with the SHA-256 of its archive, 64 hexadecimal digits.
+  package func announce(_ images: [(id: ImageID, image: ListedImage, digest: String)]) throws(StorageError) {
+    try directory.append(
+      images.compactMap { id, image, digest in
+        guard let digest = DirectoryLine.digest(digest) else { return nil }
+        let listed = image.listed
+        let record = ListedRecord(
+          digest: digest, etag: listed.pin.etag, byteCount: listed.pin.byteCount,
+          generation: listed.generation,
+          pyramid: listed.pyramid, format: listed.format, text: .nothing, build: 0..<0, words: 0..<0)
+        return DirectoryLine.text(
+          image: id, record, build: listed.entries(BuildRecord.entryName) ?? [],
+          words: listed.entries(ImageMetadata.entryName) ?? [])
+      })
+  }
+
   /// What a sweep has found of archives that no image has.
   package struct Swept: Sendable {
     /// Those that wait to be removed by a later one.

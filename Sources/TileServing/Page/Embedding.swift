@@ -92,7 +92,13 @@ extension Router {
     let (base, identity) = (absoluteBase, site.identity)
     // What is private is in nobody else's page.
     let id = self.id(ofPage: link).flatMap { $0.isPrivate ? nil : $0 }
-    let shown = id.flatMap { id in cover(ofBook: id)?.id ?? id }
+    var shown = id
+    if let id, let place = place(id), isNoImage(place) {
+      if let later = waitingForCatalog(id) { return later }
+      do throws(StorageError) { shown = try cover(ofBook: id)?.id ?? id } catch {
+        return .now(Self.unlisted(error))
+      }
+    }
     return known(shown, problem: true) { entry, _ in
       Embedding(entry, base: base, identity, within: (limits[0], limits[1])).map { .json($0) }
         ?? .problem(500, "Unreadable", "the archive of this image cannot be read")

@@ -6,19 +6,23 @@ import TileProtocols
 /// The page of one picture.
 extension Router {
   /// The viewer's page, of a book its cover's; with 404 where there is no such image, which the page then says in its own words.
-  func view(_ id: ImageID?) -> Answer { keyed(waiting(for: id) ?? .now(viewNow(id)), id) }
+  func view(_ id: ImageID?) -> Answer { keyed(waiting(for: id) ?? asked(id) ?? .now(viewNow(id)), id) }
 
   /// The viewer alone, which other sites may frame as far as `--frame-ancestors` lets them.
-  func frame(_ id: ImageID?) -> Answer { keyed(waiting(for: id) ?? .now(frameNow(id)), id) }
+  func frame(_ id: ImageID?) -> Answer { keyed(waiting(for: id) ?? asked(id) ?? .now(frameNow(id)), id) }
+
+  /// Where it may be a book.
+  private func asked(_ id: ImageID?) -> Answer? {
+    id.flatMap(place).map(isNoImage) == true ? waitingForCatalog(id) : nil
+  }
 
   private func frameNow(_ id: ImageID?) -> Response {
     let found = entry(id)
     var response = page("frame.html", frames: frames(of: id, unasked: .any))
     // Or pages that ask this of all that they hold could not frame it.
     response.headers.append(("Cross-Origin-Embedder-Policy", "require-corp"))
-    if response.status == 200, found == nil {
-      if let cover = coverPage(id, below: "embed") { return cover }
-      isNotThere(&response, id)
+    if response.status == 200, found == nil, let cover = coverPage(id, below: "embed", or: &response) {
+      return cover
     }
     return found?.isWordless == true ? response.forNow : response
   }
@@ -32,9 +36,19 @@ extension Router {
     id.flatMap(place).flatMap { place in (try? place.library.catalogEntry(place.id))?.entry }
   }
 
-  /// Of a book the page of its cover.
-  private func coverPage(_ id: ImageID?, below folder: String) -> Response? {
-    guard let id, let cover = cover(ofBook: id) else { return nil }
+  /// Of a book the page of its cover; nil where there is none such, which the other page then says.
+  private func coverPage(_ id: ImageID?, below folder: String, or response: inout Response) -> Response? {
+    var cover: CatalogEntry?
+    do throws(StorageError) {
+      if let id { cover = try self.cover(ofBook: id) }
+    } catch {
+      isNotThere(&response, isUntold: true)
+      return nil
+    }
+    guard let cover else {
+      isNotThere(&response, isUntold: id.map(isUntold) == true)
+      return nil
+    }
     let segment = PercentEncoding.encode(cover.id.text)
     return Response(
       303, [("Location", "\(site.basePath.text)/\(folder)/\(segment)"), ("Cache-Control", "no-store")],
@@ -42,11 +56,11 @@ extension Router {
   }
 
   /// The page tells itself that there is no such picture; of one that cannot be asked for it says so.
-  private func isNotThere(_ response: inout Response, _ id: ImageID?) {
+  private func isNotThere(_ response: inout Response, isUntold: Bool) {
     response.status = 404
     // It may be there for who unlocks a space next.
     response["Cache-Control"] = "no-store"
-    guard id.map(isUntold) == true else { return }
+    guard isUntold else { return }
     response.status = 503
     response["Retry-After"] = "1"
   }
@@ -57,9 +71,8 @@ extension Router {
     let isOpen = id?.isPrivate == false
     let card = isOpen ? found.flatMap { LinkCard($0, base: absoluteBase, site.identity) } : nil
     var response = page("view.html", frames: frames(of: id, unasked: .own), head: card?.html ?? "")
-    if response.status == 200, found == nil {
-      if let cover = coverPage(id, below: "view") { return cover }
-      isNotThere(&response, id)
+    if response.status == 200, found == nil, let cover = coverPage(id, below: "view", or: &response) {
+      return cover
     }
     return found?.isWordless == true ? response.forNow : response
   }

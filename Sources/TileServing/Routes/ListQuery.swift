@@ -26,9 +26,6 @@ struct ListQuery {
       guard values.updateValue(value, forKey: name) == nil else { throw Refusal("\(name) is given twice") }
     }
     cursor = values["cursor"].flatMap { $0.isEmpty ? nil : $0 }
-    if let cursor, ListCursor(ImageID.unmarked(cursor) ?? cursor) == nil {
-      throw Refusal("cursor is '\(cursor.prefix(40))'; it takes 'next' of the page before")
-    }
     selection.text = values["q"]
     if let text = values["limit"] {
       guard let number = Router.number(text), (1...1000).contains(number) else {
@@ -43,6 +40,12 @@ struct ListQuery {
             + "- in front")
       }
       selection.order = order
+    }
+    if let cursor {
+      guard let place = ListCursor(ImageID.unmarked(cursor) ?? cursor), place.order == selection.order else {
+        throw Refusal(
+          "cursor is '\(cursor.prefix(40))'; it takes 'next' of the page before, in the same order")
+      }
     }
     if let text = values["folder"] {
       guard let folder = ImageID(text.hasSuffix("/") ? String(text.dropLast()) : text) else {

@@ -71,14 +71,23 @@ extension Router {
   }
 
   /// `/api/images/{id}`
-  func describe(_ id: ImageID?) -> Answer { waiting(for: id) ?? .now(description(of: id)) }
+  func describe(_ id: ImageID?) -> Answer {
+    waiting(for: id) ?? waitingForCatalog(id) ?? .now(description(of: id))
+  }
 
   func description(of id: ImageID?) -> Response {
-    if let book = id.flatMap(description(ofBook:)) { return .json(book) }
+    do throws(StorageError) {
+      if let id, let book = try description(ofBook: id) { return .json(book) }
+    } catch { return Self.unlisted(error) }
     return knownNow(id, problem: true) { entry, archive in
       var entry = entry
-      let pages = entry.book.flatMap { try? pageCount(ofBook: $0) } ?? 1
-      if entry.page == nil { entry.page = entry.book.flatMap { try? number(ofPage: entry.id, in: $0) } }
+      var pages = 1
+      if let book = entry.book {
+        do throws(StorageError) {
+          pages = try pageCount(ofBook: book)
+          if entry.page == nil { entry.page = try number(ofPage: entry.id, in: book) }
+        } catch { return Self.unlisted(error) }
+      }
       guard var description = ImageDescription(entry, pages: pages, base: site.base) else {
         return .problem(500, "Unreadable", "the archive of this image cannot be read")
       }
@@ -120,9 +129,9 @@ extension Router {
   }
 
   /// Where there is a book of this id, and no image.
-  private func description(ofBook id: ImageID) -> ImageDescription? {
+  private func description(ofBook id: ImageID) throws(StorageError) -> ImageDescription? {
     guard let place = place(id), isNoImage(place) else { return nil }
-    var description = cover(ofBook: id).flatMap(described(item:))
+    var description = try cover(ofBook: id).flatMap(described(item:))
     description?.viewingDirection = describedBook(id)?.viewingDirection?.rawValue
     return description
   }
@@ -144,8 +153,8 @@ extension Router {
   func title(ofBook id: ImageID) -> String? { describedBook(id)?.metadata.title }
 
   /// As the visitor calls it; nil where there is no such book.
-  func cover(ofBook id: ImageID) -> CatalogEntry? {
-    guard let place = place(id), let cover = try? place.library.catalog.cover(ofBook: place.id) else {
+  func cover(ofBook id: ImageID) throws(StorageError) -> CatalogEntry? {
+    guard let place = place(id), let cover = try place.library.catalog.cover(ofBook: place.id) else {
       return nil
     }
     return id.isPrivate ? cover.marked : cover

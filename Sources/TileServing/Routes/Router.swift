@@ -85,11 +85,14 @@ struct Router {
   private func answer(_ image: ImageRequest) -> Answer {
     var id = path.id(image.id)
     // Of a book its cover is looked at.
-    if image.question != nil, let book = id, let place = place(book),
-      isNoImage(place), let cover = cover(ofBook: book)
-    {
-      id = cover.id
-      if let later = asking(for: [cover.id]) { return later }
+    if image.question != nil, let book = id, let place = place(book), isNoImage(place) {
+      if let later = waitingForCatalog(book) { return later }
+      do throws(StorageError) {
+        if let cover = try cover(ofBook: book) {
+          id = cover.id
+          if let later = asking(for: [cover.id]) { return later }
+        }
+      } catch { return .now(Self.unlisted(error)) }
     }
     return switch image.question {
     case .viewport:
@@ -122,7 +125,7 @@ struct Router {
         ViewportQuery(parameters, sideLimit: site.viewportSide), id: id.text, archive: archive,
         base: site.base)
       guard answer.query.describe else { return tell(answer) }
-      if let later = waiting(for: id) { return later }
+      if let later = waiting(for: id) ?? waitingForCatalog(id) { return later }
       let description = description(of: id)
       guard description.status == 200, case .bytes(let json) = description.body else {
         return .now(description)
@@ -217,6 +220,17 @@ struct Router {
       return nil
     }
     return site.later(request, in: site.words)
+  }
+
+  /// The same where a database of many servers is to be asked for what is told of the id: whether it is a book, or in
+  /// which one it is a page.
+  func waitingForCatalog(_ id: ImageID?) -> Answer? {
+    guard !mayWait, site.library.asksForImages, let id, let place = place(id), place.library.asksForImages
+    else {
+      return nil
+    }
+    let isPage = (try? place.library.catalogEntry(place.id))?.entry.book != nil
+    return isPage || isNoImage(place) ? site.later(request, in: site.reading) : nil
   }
 
   /// The same with what is known of the image, its sidecar's words among it.

@@ -74,6 +74,9 @@ package protocol ArchiveStore: Sendable {
   /// Forgets what was built and nobody was told of.
   func withdraw()
 
+  /// Whether the last archive could not be written for a reason that no archive has a part in, and that may pass.
+  var isAway: Bool { get }
+
   /// Calls `body` once everybody finds what was built until now; never where nobody will.
   /// - Returns: whether that was at once.
   @discardableResult
@@ -98,6 +101,9 @@ extension ArchiveStore {
   package func announce() throws(StorageError) {}
 
   package func withdraw() {}
+
+  /// Of a folder it is said by what room there is.
+  package var isAway: Bool { false }
 
   @discardableResult
   package func whenAnnounced(_ body: @escaping @Sendable () -> Void) -> Bool {

@@ -68,9 +68,7 @@ final class EdgePurging: Sendable {
     if let images = changes.images {
       let ids = Array(images)
       for start in stride(from: 0, to: ids.count, by: 1000) {
-        let some = Array(ids[start..<min(start + 1000, ids.count)])
-        let rows = try catalog.archives(of: some)
-        forget(some.filter { rows[$0]?.current == nil })
+        forget(try catalog.gone(among: Array(ids[start..<min(start + 1000, ids.count)])))
       }
     } else {
       try catalog.gone(between: heard, and: changes.place) { forget($0) }

@@ -46,7 +46,8 @@ def pages(name: str, server: Server, find, count: int, rounds: int) -> list[list
     place = min(10_000 * 100, count) - 200
     for order, (key, sorting) in ORDERS.items():
         key, id = find(f"SELECT {key}, id FROM image WHERE shelf IS NOT NULL ORDER BY {sorting} LIMIT 1 OFFSET {place}")
-        cursor = f"-:{id}" if key in (None, "") else f"{len(str(key))}:{key}{id}"
+        mark = "" if order == "name" else f"{order}!"
+        cursor = f"{mark}-:{id}" if key in (None, "") else f"{mark}{len(str(key))}:{key}{id}"
         path = f"/api/images?limit=100&sort={order}&cursor={quote(cursor)}"
         times = [server.ask(path)[0] for _ in range(rounds)]
         found.append(row(name, f"page {place // 100 + 1}, sort={order}", times, "≤ 20 ms"))

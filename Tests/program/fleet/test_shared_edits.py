@@ -150,6 +150,48 @@ class SharedEdits(WritersTest):
                 if name == first:
                     self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/a")[0], 200)
 
+    def test_what_was_brought_back_stays_whatever_builders_have_written(self):
+        for name in "ab":
+            photo(self.photos / f"{name}.jpg", 300, 200)
+        self.build()
+        with self.writable(2) as servers:
+            for server in servers:
+                self.listed(server, "ab")
+            first = self.ask(servers[0], "DELETE", "/api/images/a")[1]["deleted"]["id"]
+            pruned = self.ask(servers[0], "DELETE", "/api/images/b")[1]["deleted"]["id"]
+            # Its builder writes another archive of one, and that the other is there no more.
+            photo(self.photos / "a.jpg", 280, 190)
+            (self.photos / "b.jpg").unlink()
+            self.build(self.photos, "--prune")
+            self.eventually(lambda: self.described(servers[1], "a").get("width"), 280)
+            self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/a")[0], 200)
+            for name in (first, pruned):
+                self.assertEqual(len(self.ask(servers[1], "POST", f"/api/deleted/{name}/restore")[1]["restored"]), 1)
+            self.eventually(lambda: self.database.ask("SELECT count(*) FROM archive WHERE unannounced").strip(), "0")
+            # All that builders have written is read once more.
+            self.assertEqual(run("index", self.bucket).returncode, 0)
+            self.database.ask("DELETE FROM part")
+            self.eventually(lambda: self.database.ask("SELECT count(*) > 0 FROM part").strip(), "t")
+            for server in servers:
+                self.listed(server, "ab")
+                self.eventually(lambda: self.described(server, "a").get("width"), 300)
+                self.eventually(lambda: server.get("/dzi/b.dzi").status, 200)
+        # Who has nothing but the directory sees the same, and a sweep finds nothing to remove of it.
+        with Server(self.bucket) as alone:
+            self.eventually(lambda: [json.loads(alone.get(f"/api/images/{name}").body).get("width") for name in "ab"], [300, 300])
+
+    def test_ids_that_no_array_takes_as_they_are_hold_up_nobody(self):
+        photo(self.photos / "a.jpg", 300, 200)
+        photo(self.photos / 'x"\u0301\\\u0301.jpg', 280, 200)
+        self.build()
+        with self.writable(1) as servers:
+            self.listed(servers[0], ["a", 'x"\u0301\\\u0301'])
+            for text in ('x"\u0301\\\u0301', 'a"\u0301', "a\\\u0301", '\u0600"', '"\ufe0f,"'):
+                answer = servers[0].get(f"/api/images/{quote(text, safe='')}")
+                self.assertEqual(answer.status, 200 if text.startswith("x") else 404, text)
+            self.assertEqual(self.ask(servers[0], "DELETE", f"/api/images/{quote('x%s' % chr(34) + chr(0x301) + chr(92) + chr(0x301), safe='')}")[0], 200)
+            self.listed(servers[0], ["a"])
+
     def test_an_address_that_is_none_is_told_to_nobody(self):
         photo(self.photos / "a.jpg", 300, 200)
         self.build()

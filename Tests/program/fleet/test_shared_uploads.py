@@ -4,6 +4,7 @@ import contextlib
 import json
 import signal
 import threading
+import time
 from base64 import b64encode
 from urllib.parse import quote, urlsplit
 
@@ -129,6 +130,25 @@ class SharedUploads(WritersTest):
             self.assertEqual(self.end(server, copy)["image"], "quay-crop")
             self.eventually(lambda: self.database.ask("SELECT count(*) FROM origin WHERE id NOT IN (SELECT id FROM image)").strip(), "0")
             self.assertEqual(self.end(server, self.upload(server, self.base / "1.png", "other.png"))["image"], "other")
+
+    def test_no_upload_fails_by_a_store_that_is_away_and_none_waits_long_when_it_is_back(self):
+        picture = photo(self.base / "0.png", 300, 200)
+        with self.server(0) as server:
+            self.eventually(lambda: server.get("/api/images").status, 200)
+            with self.store.lock:
+                self.store.faults_below["some/library/szi/"] = [503] * 10_000
+            path = self.upload(server, picture, "quay.png")
+            tries = lambda: sum(verb == "PUT" and "/szi/" in key for verb, key in self.store.requests)
+            self.eventually(lambda: tries() > 0, True)
+            asked = lambda: json.loads(self.asked(server, "GET", path)[1])
+            self.eventually(lambda: asked().get("reason") is not None, True)
+            # Again it is away, after which strangers' pictures would wait a minute.
+            first = tries()
+            self.eventually(lambda: tries() > first, True, 40)
+            time.sleep(8)
+            with self.store.lock:
+                self.store.faults_below.clear()
+            self.eventually(lambda: asked()["stage"], "done", 50)
 
     def test_wrong_uses(self):
         for words, told in (

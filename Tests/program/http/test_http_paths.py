@@ -129,7 +129,9 @@ class Paths(SampleServerTest):
 
     def test_absurd_listings(self):
         for query in ("limit=0", "limit=-1", "limit=x", "limit=1e9", "limit=99999999999999999999", "limit=1&limit=2",
-                      "limit=", "cursor=%00", "cursor=xx", "cursor=9:x", "cursor=:a", "cursor=~/xx"):
+                      "limit=", "cursor=%00", "cursor=xx", "cursor=9:x", "cursor=:a", "cursor=~/xx",
+                      # Of another order than is asked for.
+                      "cursor=1:aa&sort=date", "cursor=date!1:aa", "cursor=date!1:aa&sort=-date", "cursor=name!1:aa", "cursor=x!1:aa"):
             with self.subTest(query):
                 self.assertEqual(self.server.get(f"/api/images?{query}").status, 400)
         for query in ("cursor=%ff", "q=" + "x" * 3000, "q=%25_'\"--;", "q=", "cursor="):
