@@ -25,6 +25,13 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
   deinit { sqlite3_close_v2(handle) }
 
+  /// To be called before the file's name is given to another one: what is closed later would remove that one's log, by
+  /// its name.
+  func leaveFiles() {
+    var isKept: Int32 = 1
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
+  }
+
   /// Rows that were changed by this connection.
   var changes: Int { Int(sqlite3_total_changes64(handle)) }
 

@@ -137,7 +137,10 @@ final class SQLiteDatabase: CatalogDatabase {
       defer { made.add(1, ordering: .releasing) }
       do throws(SQLError) {
         let isFile = error.kind == .damaged && !keepsOffDisk
-        if isFile { SQLiteConnections.removeFiles(path) }
+        if isFile {
+          for each in [broken.reader, broken.writer, broken.searcher] { each.leaveFiles() }
+          SQLiteConnections.removeFiles(path)
+        }
         let fresh = try isFile ? SQLiteConnections.open(path) : SQLiteConnections.openMemory()
         connections.withLock { $0 = fresh }
         indexed.withLock { $0 = [] }
