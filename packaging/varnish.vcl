@@ -2,7 +2,7 @@ vcl 4.1;
 
 # A shared cache in front of several servers of one library, as nginx-edge.conf is one, with deletion by surrogate key built
 # in: Debian's packages varnish and varnish-modules (xkey). Start each server with `--edge-purge http://THIS-MACHINE:6081/
-# --base-url https://images.example.org --host ITS-ADDRESS --trusted-proxy THIS-ADDRESS`, and Varnish with
+# --base-url https://images.example.org --host ITS-ADDRESS --trusted-proxy THIS-ADDRESS,127.0.0.1`, and Varnish with
 # `varnishd -f varnish.vcl -a :6081 -p feature=+http2 -p http_resp_hdr_len=16k -s file,/var/cache/varnish/tiles,50G`.
 # TLS ends in front of it: by nginx or hitch with HTTP/2, by Caddy with HTTP/3, too.
 
@@ -23,10 +23,12 @@ backend one { .host = "10.0.0.11"; .port = "8080"; .probe = health; .connect_tim
 backend two { .host = "10.0.0.12"; .port = "8080"; .probe = health; .connect_timeout = 2s; }
 backend three { .host = "10.0.0.13"; .port = "8080"; .probe = health; .connect_timeout = 2s; }
 
-# Who may have images forgotten: the servers.
+# Who may have images forgotten: the servers, and nobody who comes by way of whatever ends TLS, which has such an address, too.
 acl servers {
   "127.0.0.1";
-  "10.0.0.0"/24;
+  "10.0.0.11";
+  "10.0.0.12";
+  "10.0.0.13";
 }
 
 sub vcl_init {
@@ -39,13 +41,14 @@ sub vcl_init {
 
 sub vcl_recv {
   if (req.method == "PURGE") {
-    if (client.ip !~ servers) {
+    # Varnish itself adds one address.
+    if (client.ip !~ servers || req.http.X-Forwarded-For ~ "," || req.http.Forwarded) {
       return (synth(403));
     }
     set req.http.forgotten = xkey.purge(req.http.xkey-purge);
     return (synth(200, req.http.forgotten + " removed"));
   }
-  if (req.url ~ "^/metrics(\?|$)") {
+  if (req.url ~ "^/(m|%6d|%6D)(e|%65)(t|%74)(r|%72)(i|%69)(c|%63)(s|%73)(\?|$)") {
     return (synth(403));
   }
   set req.backend_hint = servers_by_image.backend(resolve=LAZY);
@@ -62,19 +65,22 @@ sub vcl_recv {
   if (req.http.Authorization || req.http.Cookie ~ "ziggurat-session" || req.url ~ "^/api/events(\?|$)") {
     return (pass);
   }
+  # A tile's query that says more of it than the servers take for one word (`g` twice, escapes, other digits), and one that
+  # names a file: anybody could fill the cache with copies of one tile.
+  if (req.url ~ "^/(dzi|zoomify|xyz|iiif/[23])/" && (req.url ~ "\?(.*&)?download" || req.url ~ "\?.*%"
+      || req.url ~ "\?(.*&)?g=" && req.url !~ "^[^?]*\?((?!g=)[^&]*&)*g=[0-9a-f]{1,16}(&(?!g=)[^&]*)*$")) {
+    return (pass);
+  }
   unset req.http.Cookie;
   return (hash);
 }
 
-# What an answer is kept under: the path as it was sent, and of a tile's query the generation alone. A query that says more
-# of it than the servers take for one word (`g` twice, escapes, other digits), and one that names a file, counts as it is.
+# What an answer is kept under: the path as it was sent, and of a tile's query the generation alone.
 sub vcl_hash {
-  if (req.url !~ "^/(dzi|zoomify|xyz|iiif/[23])/" || req.url ~ "\?(.*&)?download" || req.url ~ "\?.*%") {
+  if (req.url !~ "^/(dzi|zoomify|xyz|iiif/[23])/") {
     hash_data(req.url);
   } elsif (req.url ~ "^[^?]*\?((?!g=)[^&]*&)*g=[0-9a-f]{1,16}(&(?!g=)[^&]*)*$") {
     hash_data(regsub(req.url, "^([^?]*)\?((?!g=)[^&]*&)*(g=[0-9a-f]{1,16}).*$", "\1?\3"));
-  } elsif (req.url ~ "\?(.*&)?g=") {
-    hash_data(req.url);
   } else {
     hash_data(regsub(req.url, "\?.*$", ""));
   }
@@ -96,10 +102,8 @@ sub vcl_backend_response {
   set beresp.http.xkey = beresp.http.Surrogate-Key;
   # As long as its words let it stand in where no server answers.
   set beresp.grace = 10m;
+  # A server has too much to do, or waits for the store or the catalog: another one would be asked for the same work.
   if (beresp.status == 503) {
-    if (bereq.method == "GET" && bereq.retries < 2) {
-      return (retry);
-    }
     set beresp.ttl = 0s;
     set beresp.grace = 0s;
     set beresp.uncacheable = true;

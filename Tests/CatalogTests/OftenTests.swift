@@ -46,7 +46,7 @@ import TileStorage
     func common(_ range: Range<Int>) -> [ImageID] { ids(range.filter { $0 % 20 != 0 }) }
     var found = try catalog.search("comm", after: nil, limit: 38)
     #expect(found.entries.map(\.id) == common(0..<40))
-    #expect(found.hasMore && found.total == (kind == .sqlite ? 100_000 : 10_000))
+    #expect(found.hasMore && found.total == (kind == .sqlite ? 100_000 : 5_000))
     var cursor = ListCursor(behind: try #require(found.entries.last))
     found = try catalog.search("comm", after: cursor, limit: 38)
     #expect(found.entries.map(\.id) == common(40..<80))
@@ -78,7 +78,7 @@ import TileStorage
     for (word, start) in [("last", first), ("later", 500), ("las", first)] {
       var found = try catalog.search(word, after: nil, limit: 3)
       #expect(found.entries.map(\.id) == ids(start..<start + 3) && found.hasMore, "\(word)")
-      #expect(found.total == min(count - start, kind == .sqlite ? 100_000 : 10_000), "\(word)")
+      #expect(found.total == min(count - start, kind == .sqlite ? 100_000 : 5_000), "\(word)")
       found = try catalog.search(word, after: ListCursor(behind: try #require(found.entries.last)), limit: 2)
       #expect(found.entries.map(\.id) == ids(start + 3..<start + 5), "\(word)")
     }

@@ -15,15 +15,15 @@ extension PostgreSQLConnection {
   }
 
   /// Found so often, images are no longer counted.
-  static let most = 10_000
+  static let most = 5_000
   /// Rows of the sample that tells how often words are found, where there are so many more.
   private static let sampled = 10_000
-  /// Of the sample as many as leave no doubt that all are more than `most` of a million.
-  private static let often = 150
+  /// Of the sample as many as are likely to be more than `most` of a million.
+  private static let often = 75
   /// Words of a search of which it is told how often each is found.
   private static let mostApart = 8
   /// Rows of the list that are looked through for those that are found often.
-  private static let window = 20_000
+  private static let window = 40_000
 
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     var each = LexemeText.queries(words)
@@ -32,19 +32,19 @@ extension PostgreSQLConnection {
       each = each[..<Self.mostApart] + [each[Self.mostApart...].joined(separator: " & ")]
     }
     guard !each.isEmpty else { return FoundRows() }
-    guard let sample = try Sample(each, of: Self.sampled, self) else {
+    guard let sample = try Sample(each, of: Self.sampled, behind: start, limit, self) else {
       return try sortedOrFirst(Search(asked: each, looked: []), start, limit)
     }
     // An index of lexemes tells all rows or none, and of what is found often that takes long.
     guard sample.isOften(sample.found) else {
       return try sortedOrFirst(sample.search, start, limit)
     }
-    let isNear = try sample.estimate(behind: start, within: Self.window, self) >= 2 * limit
-    var page = isNear ? try walked(sample.search, start, limit) : nil
-    if page == nil { page = try first(sample.search, start, limit) }
+    // As far as there would be twice as many, were they everywhere alike; what is in one folder is met nowhere else.
+    let window = 2 * limit * Self.sampled / sample.found
+    var page = window <= Self.window ? try walked(sample.search, start, limit, within: window) : nil
+    if page == nil { page = try firstWithin(sample, start, limit) }
     // Of books as many pages may be few.
-    return FoundRows(
-      page: page ?? [], total: sample.isOften(sample.single) ? Self.most : try count(sample.search))
+    return FoundRows(page: page ?? [], total: sample.isMany ? Self.most : try count(sample.search))
   }
 
   /// What an index of lexemes is asked for, and what is looked at of those that it tells.
@@ -70,14 +70,21 @@ extension PostgreSQLConnection {
   /// How often words are found, by the same pages of the table each time, which stay in memory.
   private struct Sample {
     private let share: Double
-    /// Rows that have all words, and those of them that are no book's pages.
+    /// Rows that have all words.
     private(set) var found = 0
-    private(set) var single = 0
+    /// Those of them that are no book's pages, and how many of the table's pages have some.
+    private var single = 0
+    private var blocks = 0
+    /// Up to which there are `limit` rows with all words, and some more; nil where that is the end.
+    private(set) var shelf: String?
     /// The seldom ones are asked for, and what is far more often is looked for in what has those.
     let search: Search
 
     /// Nil of a table that is not much larger.
-    init?(_ queries: [String], of rows: Int, _ connection: PostgreSQLConnection) throws(SQLError) {
+    init?(
+      _ queries: [String], of rows: Int, behind start: [SQLValue], _ limit: Int,
+      _ connection: PostgreSQLConnection
+    ) throws(SQLError) {
       var all = 0.0
       try connection.run("SELECT reltuples FROM pg_class WHERE oid = to_regclass('searched')") {
         all = $0.real(0)
@@ -86,19 +93,25 @@ extension PostgreSQLConnection {
       share = Double(rows) / all
       let has = queries.indices.map { "has_\($0)" }
       let together = has.joined(separator: " AND ")
-      let looked = queries.indices.map { "words @@ CAST(?\($0 + 2) AS tsquery) AS has_\($0)" }
-      var counts: [Int] = []
+      let looked = queries.indices.map { "words @@ CAST(?\($0 + 5) AS tsquery) AS has_\($0)" }
+      var (counts, end): ([Int], String?) = ([], nil)
       // "OFFSET 0" has each row looked at once for each word.
       try connection.run(
         "SELECT count(*) FILTER (WHERE \(together)), count(*) FILTER (WHERE \(together) AND cover IS NULL), "
+          + "count(DISTINCT (CAST(CAST(place AS text) AS point))[0]) FILTER (WHERE \(together) AND cover IS NULL), "
           + has.map { "count(*) FILTER (WHERE \($0))" }.joined(separator: ", ")
-          + " FROM (SELECT cover, \(looked.joined(separator: ", ")) "
+          + ", (array_agg(shelf ORDER BY shelf) FILTER (WHERE \(together) AND cover IS NULL AND (shelf, id) > (?2, ?3)))"
+          + "[CAST(?4 AS integer)] FROM (SELECT cover, shelf, id, ctid AS place, \(looked.joined(separator: ", ")) "
           + "FROM searched TABLESAMPLE SYSTEM (?1) REPEATABLE (0) OFFSET 0) AS sample",
-        [.real(100 * share)] + queries.map { .text($0) }
-      ) { row in counts = (0..<Int32(queries.count + 2)).map { row.integer($0) } }
-      guard counts.count == queries.count + 2 else { return nil }
-      (found, single) = (counts[0], counts[1])
-      let ranked = zip(queries, counts[2...]).sorted { $0.1 < $1.1 }
+        [.real(100 * share)] + start + [.integer(5 + Int(3 * Double(limit) * share))]
+          + queries.map { .text($0) }
+      ) { row in
+        counts = (0..<Int32(queries.count + 3)).map { row.integer($0) }
+        end = row.text(Int32(queries.count + 3))
+      }
+      guard counts.count == queries.count + 3 else { return nil }
+      (found, single, blocks, shelf) = (counts[0], counts[1], counts[2], end)
+      let ranked = zip(queries, counts[3...]).sorted { $0.1 < $1.1 }
       // To look at a row takes ten times as long as to find it in the index.
       let most = max(rows / 200, 10 * ranked[0].1)
       let asked = ranked.filter { $0.1 <= most }.map(\.0)
@@ -114,18 +127,12 @@ extension PostgreSQLConnection {
     /// Rows of the table, by rows of the sample.
     func estimate(_ count: Int) -> Int { Int(Double(count) / share) }
 
-    /// Rows that have all words among so many of the list that come next.
-    func estimate(
-      behind start: [SQLValue], within count: Int, _ connection: PostgreSQLConnection
-    ) throws(SQLError) -> Int {
-      var found = 0
-      try connection.run(
-        "WITH near AS (SELECT words FROM searched TABLESAMPLE SYSTEM (?2) REPEATABLE (0) "
-          + "WHERE shelf IS NOT NULL AND (shelf, id) > (?3, ?4) ORDER BY shelf, id LIMIT ?5) "
-          + "SELECT count(*) FROM near WHERE words @@ CAST(?1 AS tsquery)",
-        [.text(search.all), .real(100 * share)] + start + [.integer(Int(Double(count) * share))]
-      ) { found = $0.integer(0) }
-      return estimate(found)
+    /// Whether surely more than are counted are found. What lies together in few of the table's pages is sampled all or
+    /// not at all, so that the pages count, and of them three standard deviations less.
+    var isMany: Bool {
+      guard blocks > 0 else { return false }
+      let least = Double(blocks) - 3 * Double(blocks).squareRoot()
+      return least * Double(single) / Double(blocks) / share >= Double(PostgreSQLConnection.most)
     }
   }
 
@@ -167,23 +174,38 @@ extension PostgreSQLConnection {
     return count > most ? nil : result
   }
 
-  /// The first of all that is found: each is looked at once, and none kept that is not among them.
-  private func first(
-    _ search: Search, _ start: [SQLValue], _ limit: Int
+  /// The first of all that is found. Where the sample tells up to where they are, no more than those are put in order.
+  private func firstWithin(
+    _ sample: Sample, _ start: [SQLValue], _ limit: Int
   ) throws(SQLError) -> [Int] {
+    if let shelf = sample.shelf {
+      let page = try first(sample.search, start, limit, upTo: shelf)
+      if page.count == limit { return page }
+    }
+    return try first(sample.search, start, limit)
+  }
+
+  /// The same: each is looked at once, and none kept that is not among them.
+  /// - Parameter shelf: behind which nothing counts; nil for all.
+  private func first(
+    _ search: Search, _ start: [SQLValue], _ limit: Int, upTo shelf: String? = nil
+  ) throws(SQLError) -> [Int] {
+    // Of the first page it is no condition for each row.
+    let behind = "(CAST(?3 AS text) = '' OR (shelf, id) > (?3, ?4))"
+    let end = shelf == nil ? "" : " AND shelf <= ?6"
     // "OFFSET 0" has the index of words asked first. By the index of what is listed, which PostgreSQL would take for the
     // order's sake, the first may be far away.
     let own =
       "SELECT number, shelf, id FROM (SELECT number, shelf, id FROM searched WHERE \(search.condition) "
-      + "AND shelf IS NOT NULL AND (shelf, id) > (?3, ?4) OFFSET 0) AS own ORDER BY shelf, id LIMIT ?5"
+      + "AND shelf IS NOT NULL AND \(behind)\(end) OFFSET 0) AS own ORDER BY shelf, id LIMIT ?5"
     let covers =
       "SELECT number, shelf, id FROM searched WHERE number IN "
       + "(SELECT cover FROM searched WHERE \(search.condition) AND cover IS NOT NULL) "
-      + "AND (shelf, id) > (?3, ?4) ORDER BY shelf, id LIMIT ?5"
+      + "AND \(behind)\(end) ORDER BY shelf, id LIMIT ?5"
     var page: [Int] = []
     try run(
       "SELECT number FROM ((\(own)) UNION (\(covers))) AS item ORDER BY shelf, id LIMIT ?5",
-      search.values + start + [.integer(limit)]
+      search.values + start + [.integer(limit)] + (shelf.map { [.text($0)] } ?? [])
     ) { page.append($0.integer(0)) }
     return page
   }
@@ -204,7 +226,7 @@ extension PostgreSQLConnection {
 
   /// Those that the list comes by behind a place, so far and no further; nil where there are not enough within that.
   private func walked(
-    _ search: Search, _ start: [SQLValue], _ limit: Int
+    _ search: Search, _ start: [SQLValue], _ limit: Int, within window: Int
   ) throws(SQLError) -> [Int]? {
     var page: [Int] = []
     let found =
@@ -215,7 +237,7 @@ extension PostgreSQLConnection {
       + "ORDER BY shelf, id LIMIT CAST(?5 AS bigint)"
     try run(
       "SELECT number FROM (\(listed)) AS listed WHERE \(found) ORDER BY shelf, id LIMIT ?4",
-      [.text(search.all)] + start + [.integer(limit), .integer(Self.window)]
+      [.text(search.all)] + start + [.integer(limit), .integer(window)]
     ) { page.append($0.integer(0)) }
     return page.count < limit ? nil : page
   }

@@ -35,6 +35,10 @@ package struct EdgeCache: Sendable, CustomStringConvertible {
     handle.set(callback: CURLOPT_WRITEFUNCTION) { _, size, count, _ in size * count }
     handle.add(header: "xkey-purge", keys.joined(separator: " "))
     handle.sealHeaders()
-    return curl_easy_perform(handle.raw) == CURLE_OK
+    guard curl_easy_perform(handle.raw) == CURLE_OK else { return false }
+    // Who is sent elsewhere has told nobody.
+    var status = 0
+    return ziggurat_curl_get_long(handle.raw, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK
+      && (200..<300).contains(status)
   }
 }

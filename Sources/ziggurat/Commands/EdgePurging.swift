@@ -36,6 +36,10 @@ final class EdgePurging: Sendable {
     }
     for queue in queues { queue.start() }
     look(at: library)
+    guard !queues.isEmpty, !library.asksForImages else { return }
+    // What was deleted while no server ran, or the cache was away until this one ended.
+    let deletions = (try? Trash(library, keeps: Self.longest).deletions()) ?? []
+    forget(deletions.flatMap(\.images))
   }
 
   /// To be called whenever the library may have changed.

@@ -206,6 +206,7 @@ enum ServeCommand: Command {
       ServeStart.tell(
         library, folder, uploads: uploads == nil ? nil : uploadFolder ?? folder, viewer: viewer,
         tellsCount: isForPeople)
+      if let advice = try ListenOptions.advice(arguments) { Output.note(advice) }
     }
     while signals.wait() == .renew {
       access.audit?.reopen()

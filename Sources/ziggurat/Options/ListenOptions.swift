@@ -67,6 +67,16 @@ struct ListenOptions {
     }
   }
 
+  /// What goes, and is better told of; nil of nothing.
+  static func advice(_ arguments: Arguments) throws(UsageError) -> String? {
+    guard try arguments.flag("edge") || arguments.string("edge-purge") != nil,
+      arguments.string("base-url") == nil
+    else { return nil }
+    return
+      "without --base-url addresses in answers are made of what a visitor says that the host is called, and a shared cache "
+      + "gives them to others"
+  }
+
   /// Hosts that are listened on, each with its port.
   /// - Parameter port: of those that were opened here.
   func doors(port: Int) -> [(host: String, port: Int)] {

@@ -121,6 +121,10 @@ class Nginx(Edge):
             f"pid {self.folder}/nginx.pid; daemon off; user root; {self.workers} error_log {self.folder}/error.log;\n"
             f"events {{ worker_connections 2048; }}\nhttp {{ access_log off; {places}\n{self.text(ports)}\n}}\n")
         self.run(["/usr/sbin/nginx", "-c", self.folder / "nginx.conf", "-e", self.folder / "error.log"], self.port)
+        self.purger()
+
+    def purger(self) -> None:
+        """Starts what has the cache forget."""
         self.run([PACKAGING / "edge-purge", self.cache, self.keys, "--listen", f"127.0.0.1:{self.purge_port}"], self.purge_port)
 
     def kept(self) -> int:

@@ -4,12 +4,16 @@ import json
 import re
 import signal
 import subprocess
+import sys
+import threading
 import time
 import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from edges import EDGES, Edge, Reply
+from edges import EDGES, PACKAGING, Edge, Reply
 from fronts import certificate
 from harness import ROOT, CommandTest, Server, folder, photo, run
+from upload_client import Client, serve
 
 MOMENT = "public, max-age=0, must-revalidate, s-maxage=2, stale-if-error=600"
 PINNED = "public, max-age=31536000, immutable, s-maxage=86400, stale-if-error=600"
@@ -67,11 +71,19 @@ class Headers(EdgeTest):
             self.assertEqual(answer["surrogate-key"], server.get("/dzi/codex%2Ff001r.dzi")["surrogate-key"])
 
     def test_the_page_that_tells_of_it_names_the_files_folders(self):
-        page, front = ((ROOT / path).read_text() for path in ("docs/fleet.md", "packaging/nginx-edge.conf"))
-        cache, keys = re.search(r"edge-purge (/\S+) (/\S+) --listen", page).groups()
+        page, front, unit = ((ROOT / path).read_text() for path in ("docs/fleet.md", "packaging/nginx-edge.conf", "packaging/edge-purge.service"))
+        cache, keys = re.search(r"edge-purge (/\S+) (/\S+) --listen", unit).groups()
+        self.assertIn(f"ReadWritePaths={cache} {keys}\n", unit)
         self.assertIn(f"proxy_cache_path {cache} ", front)
         self.assertIn(f"access_log {keys}/$upstream_http_surrogate_key", front)
         self.assertIn(f"install -d -o www-data {keys}\n", page)
+
+    def test_that_addresses_are_visitors_words_is_told(self):
+        for words in (("--edge",), ("--edge-purge", "http://127.0.0.1:1/")):
+            with Server(self.library, *words) as server:
+                self.assertIn("without --base-url", server.errors())
+        with Server(self.library, "--edge", "--base-url", "http://localhost:8080") as server:
+            self.assertNotIn("--base-url", server.errors())
 
     def test_nothing_private_goes_through_it(self):
         self.assertUsageError(run("serve", self.library, "--space", "--edge", "--port", "0"), "--space and --edge do not go together")
@@ -128,8 +140,12 @@ class Keeping(Fleet):
         self.assertEqual((head.status, head.headers["Content-Length"]), (200, str(len(expected))))
         # What the servers might read in another way than the cache is no other's answer.
         odd = f"{bare}?g={pin[2:].upper().zfill(17)}&g=123"
-        for query in (f"%67={pin[2:]}", f"{pin}&download", odd.partition("?")[2], "from=here"):
-            self.assertEqual(self.ask(f"{bare}?{query}").cached, "MISS", query)
+        self.assertEqual(self.ask(f"{bare}?from=here").cached, "MISS")
+        # Nor is it kept: anybody could fill the cache with copies of one tile.
+        for query in (f"%67={pin[2:]}", f"{pin}&download", f"{pin}&download=name.jpg&x=1", odd.partition("?")[2], f"{pin}&x=%41"):
+            for _ in range(2):
+                answer = self.ask(f"{bare}?{query}")
+                self.assertEqual((answer.status, answer.cached in ("MISS", "BYPASS")), (200, True), query)
         self.assertEqual(self.ask(f"{bare}?g=123").cached, "MISS")
         self.assertEqual(self.ask(f"{bare}?g=123").headers["Cache-Control"], MOMENT)
         # Or no longer its moment.
@@ -147,7 +163,8 @@ class Keeping(Fleet):
         for headers in ({"Authorization": "Bearer x"}, {"Cookie": "a=b; ziggurat-session=1"}):
             self.assertIn(self.ask(tile, **headers).cached, ("BYPASS", "MISS"))
         self.assertEqual(self.ask(tile, Cookie="a=b").cached, "HIT")
-        self.assertEqual(self.ask("/metrics").status, 403)
+        for path in ("/metrics", "/%6detrics", "/metric%73?x", "/%6D%65trics"):
+            self.assertEqual(self.ask(path).status, 403, path)
 
     def check_one_server_for_an_image(self):
         before = [server.metrics()["sent_bytes_total{route=\"dzi\"}"] for server in self.servers]
@@ -195,7 +212,6 @@ class Forgetting(Fleet):
         tiles = [f"{path}{'&' if '?' in path else '?'}{generation}" for path in (
             "/dzi/gone_files/9/0_0.jpg", "/dzi/%67one_files/9/0_0.jpg", "/iiif/3/gone/full/max/0/default.jpg", "/iiif/2/gone/0,0,97,101/50,/0/default.png",
             "/xyz/gone/0/0/0.jpg", "/iip?FIF=gone&JTL=0,0", "/zoomify/gone/TileGroup0/0-0-0.jpg", "/api/images/gone/viewport.jpg?width=30&height=20")]
-        tiles.append(f"/dzi/gone_files/8/0_0.jpg?{generation}&download")
         for target in tiles:
             self.assertEqual(self.ask(target).headers["Cache-Control"], PINNED, target)
             self.assertEqual(self.ask(target).cached, "HIT", target)
@@ -205,7 +221,8 @@ class Forgetting(Fleet):
         print(f"forgets one after {seconds:.2f} s] ", end="", flush=True)
         self.kept(self.tile(self.servers[0]), other)
         for server in self.servers:
-            self.assertEqual(server.errors(), "")
+            # That they have no --base-url, and nothing else.
+            self.assertEqual([line for line in server.errors().splitlines() if "--base-url" not in line], [])
 
     def test_nginx(self):
         self.begin("nginx")
@@ -242,6 +259,11 @@ class Forgetting(Fleet):
         status = subprocess.run(["curl", "--silent", "--interface", "127.0.0.9", "--request", "PURGE", "--header", f"xkey-purge: {key}", "--output", "/dev/null",
                                  "--write-out", "%{http_code}", self.edge.purge_url], capture_output=True, text=True).stdout
         self.assertEqual((status, self.ask(self.tile(self.servers[0])).cached), ("403", "HIT"))
+        # Whoever comes by way of what ends TLS has its address.
+        for header in ("X-Forwarded-For: 203.0.113.5", "Forwarded: for=203.0.113.5"):
+            status = subprocess.run(["curl", "--silent", "--request", "PURGE", "--header", f"xkey-purge: {key}", "--header", header, "--output", "/dev/null",
+                                     "--write-out", "%{http_code}", self.edge.purge_url], capture_output=True, text=True).stdout
+            self.assertEqual((status, self.ask(self.tile(self.servers[0])).cached), ("403", "HIT"), header)
 
     def test_what_is_no_key_forgets_nothing(self):
         self.begin("nginx")
@@ -249,6 +271,76 @@ class Forgetting(Fleet):
             status = subprocess.run(["curl", "--silent", "--request", "PURGE", "--header", f"xkey-purge: {keys}", "--output", "/dev/null", "--write-out",
                                      "%{http_code}", self.edge.purge_url], capture_output=True, text=True).stdout
             self.assertEqual(status, "400", keys)
+
+
+    def test_what_was_deleted_before_a_server_began_is_forgotten(self):
+        self.begin("Varnish")
+        tile = self.tile(self.servers[0], "gone")
+        self.kept(tile, self.ask(tile))
+        for server in self.servers:
+            server.stop()
+        with serve(self.library) as server:
+            self.assertEqual(Client(server).ask("DELETE", "/api/images/gone", tus=False).status, 200)
+        self.assertEqual(self.ask(tile).cached, "HIT")
+        self.servers.append(self.serve())
+        self.until(lambda: self.ask(tile).cached != "HIT", "the cache has what was deleted")
+
+    def test_what_edge_purge_had_promised_its_next_start_does(self):
+        self.begin("nginx")
+        tile = self.tile(self.servers[0], "gone")
+        self.kept(tile, self.ask(tile))
+        key = self.servers[0].get(tile)["surrogate-key"]
+        # Its file of keys is lost, so that a look through the cache alone finds it; and the look had not come to it.
+        self.edge.processes[-1].kill()
+        self.edge.processes.pop().wait()
+        for path in self.edge.keys.iterdir():
+            path.unlink()
+        (self.edge.keys / "pending").write_text(f"{key}\n../../x\n")
+        self.assertEqual(self.ask(tile).cached, "HIT")
+        self.edge.purger()
+        self.until(lambda: self.ask(tile).cached == "MISS", "the cache has what was to be forgotten")
+        self.until(lambda: (self.edge.keys / "pending").read_text() == "", "what was forgotten is still to be")
+
+    def test_files_of_keys_are_tidied(self):
+        self.begin("nginx")
+        tile = self.tile(self.servers[0])
+        self.kept(tile, self.ask(tile))
+        key = self.servers[0].get(tile)["surrogate-key"]
+        path = self.edge.keys / key
+        line = path.read_bytes()
+        path.write_bytes(b"".join(b"/dzi/a_files/1/%d_0.jpg?g=1\n" % number for number in range(10_000)) + line * 9)
+        (self.edge.keys / "0123456789abcdef").write_bytes(line * 3)
+        # As the program itself does, in which nothing is imported by a name that Python would take.
+        done = subprocess.run([sys.executable, "-c", f"""
+import runpy
+from pathlib import Path
+module = runpy.run_path({str(PACKAGING / "edge-purge")!r})
+module["Cache"](Path({str(self.edge.cache)!r}), Path({str(self.edge.keys)!r})).tidy()
+"""], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(path.read_bytes(), line)
+        self.assertEqual((self.edge.keys / "0123456789abcdef").read_bytes(), line * 3)
+
+    def test_who_sends_servers_elsewhere_has_forgotten_nothing(self):
+        self.edge = EDGES["Varnish"](folder("cache"))
+        self.addCleanup(self.edge.stop)
+
+        class Elsewhere(BaseHTTPRequestHandler):
+            def do_PURGE(self):
+                self.send_response(301)
+                self.send_header("Location", "https://images.example.org/")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        elsewhere = ThreadingHTTPServer(("127.0.0.1", self.edge.purge_port), Elsewhere)
+        threading.Thread(target=elsewhere.serve_forever, daemon=True).start()
+        self.addCleanup(elsewhere.shutdown)
+        server = self.serve()
+        (self.library / "gone.szi").unlink()
+        self.until(lambda: "cannot be asked to forget" in server.errors(), "nobody says that the cache has forgotten nothing")
 
 
 class Outages(Fleet):
