@@ -81,61 +81,6 @@ import TileStorage
     #expect(left == 2)
   }
 
-  @Test func `what was removed is nobody's former archive, whoever gets its id`() throws {
-    let catalog = try open()
-    let start = try catalog.place()
-    try catalog.take(Self.change([Self.archive("a", 1), Self.archive("b", 1), Self.archive("c", 1)]))
-    try catalog.take(Self.change([Self.archive("a", 2), Self.archive("b", 2), Self.archive("c", 2)]))
-    #expect(try catalog.gone(among: ["a", "b", "c", "none"]) == ["none"])
-    // One goes by its builder, and one by a visitor; both ids are others' at once.
-    try catalog.take(Self.change([], gone: ["a"]))
-    #expect(try catalog.delete(["b"], as: "\(String(Int(time(nil)), radix: 16))-1", at: 1) == ["b"])
-    try catalog.take(Self.change([Self.archive("a", 3), Self.archive("b", 3), Self.archive("c", 3)]))
-    let rows = try catalog.archives(of: ["a", "b", "c"])
-    #expect(["a", "b", "c"].map { rows[$0]?.current?.generation } == [3, 3, 3])
-    #expect(["a", "b", "c"].map { rows[$0]?.former.map(\.row.generation) } == [[], [], [2, 1]])
-    // Caches are to forget what they have of those.
-    #expect(try Set(catalog.gone(among: ["a", "b", "c"])) == ["a", "b"])
-    var (told, since): (Set<ImageID>, [ImageID]) = ([], [])
-    try catalog.gone(between: start, and: try catalog.place()) { told.formUnion($0) }
-    try catalog.gone(since: Int(time(nil)) - 60) { since += $0 }
-    #expect(told == ["a", "b"] && since == ["a", "b"])
-    // What is built again as it was is the image, and nothing that went.
-    try catalog.take(Self.change([Self.archive("a", 2)]))
-    #expect(try catalog.archives(of: ["a"])["a"]?.former.map(\.row.generation) == [3])
-  }
-
-  @Test func `what was read by who had the right before is not taken in`() throws {
-    let catalog = try open()
-    let making = catalog.making
-    try catalog.take(Self.change([Self.archive("a", 1)]), in: making)
-    #expect(throws: StorageError.self) {
-      try catalog.take(Self.change([Self.archive("a", 2)]), in: making - 1)
-    }
-    #expect(try catalog.archives(of: ["a"])["a"]?.current?.generation == 1)
-  }
-
-  @Test func `where transactions have lower numbers than were seen everything may have changed`() throws {
-    let catalog = try open()
-    let place = try catalog.place()
-    #expect(try catalog.changes(behind: place).images == [])
-    let later = Catalog.Place(snapshot: "99999999:99999999:")
-    let changes = try catalog.changes(behind: later)
-    #expect(changes.images == nil && changes.place != later)
-  }
-
-  @Test func `much that is long over is forgotten in parts`() throws {
-    let catalog = try open()
-    let other = try connection()
-    try other.run(
-      "INSERT INTO change (id, told) SELECT 'x', now() - interval '2 hours' FROM generate_series(1, 12000)")
-    try catalog.take(Self.change([Self.archive("a", 1)]))
-    try catalog.forgetFormer()
-    var left: [Int] = []
-    try other.run("SELECT count(*) FROM change") { left.append($0.integer(0)) }
-    #expect(left == [1])
-  }
-
   @Test func `archives are listed by when they came, whatever is said of them`() throws {
     let catalog = try open()
     func came(_ id: ImageID, _ generation: UInt64) throws {

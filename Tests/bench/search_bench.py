@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -30,10 +31,12 @@ class Bench(serve_bench.Bench):
         self.random.shuffle(self.words)
         self.weights = [1 / (rank + 1) for rank in range(len(self.words))]
 
+    def names(self) -> Iterator[str]:
+        for number in range(self.count):
+            yield f"archive {number // 1000:03}/{' '.join(self.random.choices(self.words, self.weights, k=3))} {number:06}"
+
     def library(self) -> Path:
-        names = (f"archive {number // 1000:03}/{' '.join(self.random.choices(self.words, self.weights, k=3))} {number:06}"
-                 for number in range(self.count))
-        return material.links(self.ziggurat, self.folder, self.folder / f"words-{self.count}", names)
+        return material.links(self.ziggurat, self.folder, self.folder / f"words-{self.count}", self.names())
 
     def query(self, number: int) -> str:
         word = self.random.choices(self.words, self.weights)[0]

@@ -55,7 +55,9 @@ class WritersTest(SharedCatalogTest):
         return answer.status, told, answer.headers
 
 
-class SharedEdits(WritersTest):
+class SharedWords(WritersTest):
+    """What servers say of images whose words change."""
+
     def ask(self, server, method, path, value=None, **headers):
         """The same of JSON."""
         status, body, headers = self.asked(server, method, path, None if value is None else json.dumps(value), **headers)
@@ -75,6 +77,8 @@ class SharedEdits(WritersTest):
     def writer(self) -> str:
         return self.database.ask("SELECT split_part(address, '/', 3) FROM writer WHERE beat > clock_timestamp() - interval '3 seconds'").strip()
 
+
+class SharedEdits(SharedWords):
     def test_edits_deletions_and_what_undoes_them_are_sent_on_and_seen_by_all(self):
         for name in "abc":
             photo(self.photos / f"{name}.jpg", 300, 200)
@@ -123,62 +127,6 @@ class SharedEdits(WritersTest):
                 self.assertEqual(self.described(server, "a")["title"], "Title 2 <&>")
             self.assertEqual(self.ask(servers[0], "GET", "/api/deleted")[1]["deleted"], [])
             self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/none")[0], 404)
-
-    def test_what_was_said_of_a_deleted_image_is_said_of_no_other_that_gets_its_id(self):
-        photo(self.photos / "a.jpg", 300, 200)
-        self.build()
-        with self.writable(2) as servers:
-            for server in servers:
-                self.listed(server, "a")
-            self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"title": "Said"})[0], 200)
-            first = self.ask(servers[1], "DELETE", "/api/images/a")[1]["deleted"]["id"]
-            photo(self.photos / "a.jpg", 280, 190)
-            self.build()
-            for server in servers:
-                self.listed(server, "a")
-                self.eventually(lambda: self.described(server, "a").get("width"), 280)
-                self.assertNotEqual(self.described(server, "a")["title"], "Said")
-                self.assertEqual(json.loads(server.get("/api/images?q=said").body)["images"], [])
-            self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"title": "Other"})[0], 200)
-            self.assertEqual(self.ask(servers[1], "POST", f"/api/deleted/{first}/restore")[1], {"restored": [], "taken": ["a"]})
-            second = self.ask(servers[0], "DELETE", "/api/images/a")[1]["deleted"]["id"]
-            for name, width, title in ((first, 300, "Said"), (second, 280, "Other")):
-                self.assertEqual(self.ask(servers[1], "POST", f"/api/deleted/{name}/restore")[1]["restored"], ["a"])
-                for server in servers:
-                    self.eventually(lambda: (self.described(server, "a").get("width"), self.described(server, "a").get("title")), (width, title))
-                    self.assertEqual([item["id"] for item in json.loads(server.get(f"/api/images?q={title}").body)["images"]], ["a"])
-                if name == first:
-                    self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/a")[0], 200)
-
-    def test_what_was_brought_back_stays_whatever_builders_have_written(self):
-        for name in "ab":
-            photo(self.photos / f"{name}.jpg", 300, 200)
-        self.build()
-        with self.writable(2) as servers:
-            for server in servers:
-                self.listed(server, "ab")
-            first = self.ask(servers[0], "DELETE", "/api/images/a")[1]["deleted"]["id"]
-            pruned = self.ask(servers[0], "DELETE", "/api/images/b")[1]["deleted"]["id"]
-            # Its builder writes another archive of one, and that the other is there no more.
-            photo(self.photos / "a.jpg", 280, 190)
-            (self.photos / "b.jpg").unlink()
-            self.build(self.photos, "--prune")
-            self.eventually(lambda: self.described(servers[1], "a").get("width"), 280)
-            self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/a")[0], 200)
-            for name in (first, pruned):
-                self.assertEqual(len(self.ask(servers[1], "POST", f"/api/deleted/{name}/restore")[1]["restored"]), 1)
-            self.eventually(lambda: self.database.ask("SELECT count(*) FROM archive WHERE unannounced").strip(), "0")
-            # All that builders have written is read once more.
-            self.assertEqual(run("index", self.bucket).returncode, 0)
-            self.database.ask("DELETE FROM part")
-            self.eventually(lambda: self.database.ask("SELECT count(*) > 0 FROM part").strip(), "t")
-            for server in servers:
-                self.listed(server, "ab")
-                self.eventually(lambda: self.described(server, "a").get("width"), 300)
-                self.eventually(lambda: server.get("/dzi/b.dzi").status, 200)
-        # Who has nothing but the directory sees the same, and a sweep finds nothing to remove of it.
-        with Server(self.bucket) as alone:
-            self.eventually(lambda: [json.loads(alone.get(f"/api/images/{name}").body).get("width") for name in "ab"], [300, 300])
 
     def test_ids_that_no_array_takes_as_they_are_hold_up_nobody(self):
         photo(self.photos / "a.jpg", 300, 200)

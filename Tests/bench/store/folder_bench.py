@@ -1,0 +1,128 @@
+"""A library in a folder, with its catalog in SQLite, against a build of before servers could share one (AGAINST), in interleaved
+rounds: what was there without a shared catalog is to be as good with it.
+
+Each build has a library of its own, of the same hundred thousand names. Pairs of rounds are compared, and the medians of their
+ratios told. AGAINST is the executable's path or a revision of git; the one before b846860 unless told.
+"""
+
+import json
+import os
+import random
+import subprocess
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import before
+import material
+import search_bench
+from cells_bench import HEADER, TOKEN, Row
+from measure import table
+from store.asking import Server
+
+REVISION = "b846860^"
+# A time may be so many times as long, a rate so many times as high, as it was.
+LONGEST, LEAST = 1 / 0.98, 0.98
+
+
+class Bench(search_bench.Bench):
+    def __init__(self, ziggurat: Path, old: Path, quick: bool):
+        super().__init__(ziggurat, quick)
+        self.executables = (ziggurat, old)
+        self.rounds, self.seconds, self.asked = (3, 2, 50) if quick else (15, 4, 300)
+        names = list(self.names())
+        self.ids = random.Random(3).sample(names, min(2000, len(names)))
+        self.libraries = [material.links(ziggurat, self.folder, self.folder / name, names) for name in ("now", "before")]
+        (self.folder / "token").write_text(TOKEN + "\n")
+
+    def indexed(self) -> list[str]:
+        row = Row(f"index of {self.count} archives", "s", most=LONGEST)
+        for number in range(3 if self.rounds > 3 else 1):
+            for executable, library, times in self.pairs(row, number):
+                for path in library.glob("catalog.sqlite*"):
+                    path.unlink()
+                began = time.monotonic()
+                subprocess.run([executable, "index", library], check=True, stdout=subprocess.DEVNULL)
+                times.append(time.monotonic() - began)
+        return row.told()
+
+    def pairs(self, row: Row, number: int) -> list[tuple]:
+        """Both, each first in every other round."""
+        both = list(zip(self.executables, self.libraries, (row.now, row.before)))
+        return both if number % 2 else both[::-1]
+
+    def serving(self, executable: Path, library: Path) -> Server:
+        return Server(executable, library, "--writable", "--token-file", self.folder / "token")
+
+    def start_up(self) -> list[str]:
+        row = Row("start of serve", "s", most=LONGEST)
+        for number in range(self.rounds):
+            for executable, library, times in self.pairs(row, number):
+                server = self.serving(executable, library)
+                times.append(server.start)
+                server.stop()
+        return row.told()
+
+    def asking(self, name: str, paths: list[str]) -> list[str]:
+        """All of these, one after the other."""
+        row = Row(name, "ms each", most=LONGEST)
+        for number in range(self.rounds + 1):
+            order = [(self.servers[0], row.now), (self.servers[1], row.before)]
+            for server, times in order if number % 2 else reversed(order):
+                seconds = sum(server.ask(path)[0] for path in paths)
+                # The first is warm, and not counted.
+                if number:
+                    times.append(1000 * seconds / len(paths))
+        return row.told()
+
+    def edits(self) -> list[str]:
+        row = Row("an edit of an image's words", "ms each", most=LONGEST)
+        for number in range(self.rounds):
+            order = [(self.servers[0], row.now), (self.servers[1], row.before)]
+            for server, times in order if number % 2 else reversed(order):
+                began = time.monotonic()
+                for id in self.ids[:20]:
+                    server.connection.request("PATCH", f"/api/images/{quote(id, safe='')}", json.dumps({"title": f"in round {number}"}),
+                                              {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"})
+                    answer = server.connection.getresponse()
+                    answer.read()
+                    if answer.status != 200:
+                        raise SystemExit(f"bench: an edit is answered {answer.status}")
+                times.append(1000 * (time.monotonic() - began) / 20)
+        return row.told()
+
+    def tiles(self) -> list[str]:
+        row = Row("tiles, 64 connections", "/s", least=LEAST)
+        file = self.paths("tiles", [f"/dzi/{quote(id, safe='')}_files/9/0_0.jpg" for id in self.ids[:400]])
+        ports = [server.connection.port for server in self.servers]
+        for number in range(self.rounds + 1):
+            order = [(ports[0], row.now), (ports[1], row.before)]
+            for port, rates in order if number % 2 else reversed(order):
+                counts = self.load(port, file, 64)
+                if number:
+                    rates.append(counts["rate"])
+        return row.told()
+
+    def run(self) -> list[list[str]]:
+        rows = [self.indexed(), self.start_up()]
+        self.servers = [self.serving(executable, library) for executable, library in zip(self.executables, self.libraries)]
+        try:
+            rows.append(self.asking("a search", [f"/api/images?q={quote(self.query(number))}" for number in range(self.asked)]))
+            rows.append(self.asking("a page of a search", ["/api/images?q=archive&limit=100&sort=-date", "/api/images?q=a&limit=100"] * 5))
+            rows.append(self.asking("a page of the list", ["/api/images?limit=100"] * 20))
+            rows.append(self.asking("a page of a folder by title", ["/api/images?limit=100&sort=title&folder=archive%20007"] * 20))
+            rows.append(self.asking("an image's description", [f"/api/images/{quote(id, safe='')}" for id in self.ids[:self.asked]]))
+            return [*rows, self.edits(), self.tiles()]
+        finally:
+            for server in self.servers:
+                server.stop()
+
+
+def main(ziggurat: Path, quick: bool, only: str | None) -> str:
+    material.CACHE.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("AGAINST", REVISION)
+    bench = Bench(ziggurat, before.executable(), quick)
+    try:
+        return table(HEADER, bench.run())
+    finally:
+        bench.stop()

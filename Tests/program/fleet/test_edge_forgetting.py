@@ -1,0 +1,171 @@
+"""What shared caches forget when it is gone from a library, who may ask them to, and what outlives whose end."""
+
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from edges import EDGES, PACKAGING
+from harness import folder, photo
+from test_edge import PINNED, Fleet
+from upload_client import Client, serve
+
+
+class Forgetting(Fleet):
+    def check_replaced(self):
+        tile = self.tile(self.servers[0])
+        bare = tile.partition("?")[0]
+        former = self.ask(tile)
+        self.assertEqual(self.ask(bare).body, former.body)
+        photo(self.photos / "a b.jpg", 900, 700, left=500)
+        self.build()
+        seconds = self.until(lambda: self.ask(bare).body != former.body, "the cache has the former tile")
+        print(f"[{self.edge.name} has a new tile after {seconds:.2f} s", end=", ", flush=True)
+        # Whom the cache asked first may have been the first to know.
+        self.until(lambda: len({self.tile(server) for server in self.servers}) == 1 and self.tile(self.servers[0]) != tile, "one server has the former")
+        self.kept(tile, former)
+        new = self.ask(self.tile(self.servers[0]))
+        self.assertNotEqual(new.body, former.body)
+        self.assertEqual(new.body, self.ask(bare).body)
+
+    def check_deleted(self):
+        """No address of an image that is gone goes on being answered, though each may be kept for ever; others do."""
+        generation = self.tile(self.servers[0], "gone").partition("?")[2]
+        tiles = [f"{path}{'&' if '?' in path else '?'}{generation}" for path in (
+            "/dzi/gone_files/9/0_0.jpg", "/dzi/%67one_files/9/0_0.jpg", "/iiif/3/gone/full/max/0/default.jpg", "/iiif/2/gone/0,0,97,101/50,/0/default.png",
+            "/xyz/gone/0/0/0.jpg", "/iip?FIF=gone&JTL=0,0", "/zoomify/gone/TileGroup0/0-0-0.jpg", "/api/images/gone/viewport.jpg?width=30&height=20")]
+        for target in tiles:
+            self.assertEqual(self.ask(target).headers["Cache-Control"], PINNED, target)
+            self.assertEqual(self.ask(target).cached, "HIT", target)
+        other = self.ask(self.tile(self.servers[0]))
+        (self.library / "gone.szi").unlink()
+        seconds = self.until(lambda: {self.ask(target).status for target in tiles} == {404}, "the cache has an image that is gone")
+        print(f"forgets one after {seconds:.2f} s] ", end="", flush=True)
+        self.kept(self.tile(self.servers[0]), other)
+        for server in self.servers:
+            # That they have no --base-url, and nothing else.
+            self.assertEqual([line for line in server.errors().splitlines() if "--base-url" not in line], [])
+
+    def test_nginx(self):
+        self.begin("nginx")
+        self.check_replaced()
+        self.check_deleted()
+        # What no file of keys names is found by the look through the cache.
+        tile = self.tile(self.servers[0], "of%2Fone")
+        self.assertEqual((self.ask(tile).cached, self.ask(tile).cached), ("MISS", "HIT"))
+        for path in self.edge.keys.iterdir():
+            path.unlink()
+        (self.library / "of/one.szi").unlink()
+        self.until(lambda: self.ask(tile).status == 404, "the cache has an image that is gone")
+
+    def test_varnish(self):
+        self.begin("Varnish")
+        self.check_replaced()
+        self.check_deleted()
+
+    def test_a_cache_that_is_away_is_asked_again(self):
+        self.edge = EDGES["nginx"](folder("cache"))
+        self.addCleanup(self.edge.stop)
+        server = self.serve()
+        (self.library / "gone.szi").unlink()
+        self.until(lambda: "cannot be asked to forget" in server.errors(), "nobody says that the cache is away")
+        self.edge.start([server.port])
+        self.until(lambda: "forgets again" in server.errors(), "the cache is not asked again")
+        self.assertEqual(server.errors().count("cannot be asked"), 1)
+
+    def test_only_servers_have_images_forgotten(self):
+        self.begin("Varnish")
+        key = self.servers[0].get(self.tile(self.servers[0]))["surrogate-key"]
+        self.ask(self.tile(self.servers[0]))
+        # Addresses of this machine that the list does not have.
+        status = subprocess.run(["curl", "--silent", "--interface", "127.0.0.9", "--request", "PURGE", "--header", f"xkey-purge: {key}", "--output", "/dev/null",
+                                 "--write-out", "%{http_code}", self.edge.purge_url], capture_output=True, text=True).stdout
+        self.assertEqual((status, self.ask(self.tile(self.servers[0])).cached), ("403", "HIT"))
+        # Whoever comes by way of what ends TLS has its address.
+        for header in ("X-Forwarded-For: 203.0.113.5", "Forwarded: for=203.0.113.5"):
+            status = subprocess.run(["curl", "--silent", "--request", "PURGE", "--header", f"xkey-purge: {key}", "--header", header, "--output", "/dev/null",
+                                     "--write-out", "%{http_code}", self.edge.purge_url], capture_output=True, text=True).stdout
+            self.assertEqual((status, self.ask(self.tile(self.servers[0])).cached), ("403", "HIT"), header)
+
+    def test_what_is_no_key_forgets_nothing(self):
+        self.begin("nginx")
+        for keys in ("", "../../etc", "0123456789abcde", "0123456789abcdef *"):
+            status = subprocess.run(["curl", "--silent", "--request", "PURGE", "--header", f"xkey-purge: {keys}", "--output", "/dev/null", "--write-out",
+                                     "%{http_code}", self.edge.purge_url], capture_output=True, text=True).stdout
+            self.assertEqual(status, "400", keys)
+
+
+    def test_what_was_deleted_before_a_server_began_is_forgotten(self):
+        self.begin("Varnish")
+        tile = self.tile(self.servers[0], "gone")
+        self.kept(tile, self.ask(tile))
+        for server in self.servers:
+            server.stop()
+        with serve(self.library) as server:
+            self.assertEqual(Client(server).ask("DELETE", "/api/images/gone", tus=False).status, 200)
+        self.assertEqual(self.ask(tile).cached, "HIT")
+        self.servers.append(self.serve())
+        self.until(lambda: self.ask(tile).cached != "HIT", "the cache has what was deleted")
+
+    def test_what_edge_purge_had_promised_its_next_start_does(self):
+        self.begin("nginx")
+        tile = self.tile(self.servers[0], "gone")
+        self.kept(tile, self.ask(tile))
+        key = self.servers[0].get(tile)["surrogate-key"]
+        # Its file of keys is lost, so that a look through the cache alone finds it; and the look had not come to it.
+        self.edge.processes[-1].kill()
+        self.edge.processes.pop().wait()
+        for path in self.edge.keys.iterdir():
+            path.unlink()
+        (self.edge.keys / "pending").write_text(f"{key}\n../../x\n")
+        self.assertEqual(self.ask(tile).cached, "HIT")
+        self.edge.purger()
+        self.until(lambda: self.ask(tile).cached == "MISS", "the cache has what was to be forgotten")
+        self.until(lambda: (self.edge.keys / "pending").read_text() == "", "what was forgotten is still to be")
+
+    def test_files_of_keys_are_tidied(self):
+        self.begin("nginx")
+        tile = self.tile(self.servers[0])
+        self.kept(tile, self.ask(tile))
+        key = self.servers[0].get(tile)["surrogate-key"]
+        path = self.edge.keys / key
+        line = path.read_bytes()
+        path.write_bytes(b"".join(b"/dzi/a_files/1/%d_0.jpg?g=1\n" % number for number in range(10_000)) + line * 9)
+        (self.edge.keys / "0123456789abcdef").write_bytes(line * 3)
+        # As the program itself does, in which nothing is imported by a name that Python would take.
+        done = subprocess.run([sys.executable, "-c", f"""
+import runpy
+from pathlib import Path
+module = runpy.run_path({str(PACKAGING / "edge-purge")!r})
+module["Cache"](Path({str(self.edge.cache)!r}), Path({str(self.edge.keys)!r})).tidy()
+"""], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(path.read_bytes(), line)
+        self.assertEqual((self.edge.keys / "0123456789abcdef").read_bytes(), line * 3)
+
+    def test_who_sends_servers_elsewhere_has_forgotten_nothing(self):
+        self.edge = EDGES["Varnish"](folder("cache"))
+        self.addCleanup(self.edge.stop)
+
+        class Elsewhere(BaseHTTPRequestHandler):
+            def do_PURGE(self):
+                self.send_response(301)
+                self.send_header("Location", "https://images.example.org/")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        elsewhere = ThreadingHTTPServer(("127.0.0.1", self.edge.purge_port), Elsewhere)
+        threading.Thread(target=elsewhere.serve_forever, daemon=True).start()
+        self.addCleanup(elsewhere.shutdown)
+        server = self.serve()
+        (self.library / "gone.szi").unlink()
+        self.until(lambda: "cannot be asked to forget" in server.errors(), "nobody says that the cache has forgotten nothing")
+
+
+if __name__ == "__main__":
+    unittest.main()
