@@ -63,7 +63,9 @@ extension Catalog {
     if let words, words.isEmpty { return Ordered() }
     let key = order.expression(in: scope)
     let cursor = cursor.flatMap(ListCursor.init).flatMap { $0.order == order ? $0 : nil }
-    let ranges = ListRange.ranges(behind: cursor, order, key)
+    let ranges =
+      text == nil
+      ? ListRange.ranges(behind: cursor, order, key) : [ListRange.whole(behind: cursor, order, key)]
     let isWhole = scope == .items && text == nil
     var result = Ordered()
     try read(isWhole && order == .standard ? .ordinary : .search) { (connection) throws(SQLError) in

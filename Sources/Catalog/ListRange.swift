@@ -7,6 +7,17 @@ struct ListRange {
   let values: [SQLValue]
   let sorting: String
 
+  /// All of these at once, for what is no way along an index: each of them would be found anew.
+  static func whole(behind cursor: ListCursor?, _ order: ListOrder, _ key: String) -> ListRange {
+    let ranges = ranges(behind: cursor, order, key)
+    guard ranges.count > 1 else { return ranges[0] }
+    let way = order.isDescending ? "DESC" : "ASC"
+    let any = ranges.map { "(1 = 1\($0.condition))" }.joined(separator: " OR ")
+    return ListRange(
+      condition: cursor == nil ? "" : " AND (\(any))", values: cursor == nil ? [] : ranges.flatMap(\.values),
+      sorting: "\(key) IS NULL, \(key) \(way), name_key, id")
+  }
+
   /// - Parameters:
   ///   - cursor: of the last image before; nil of the first page.
   ///   - key: what the list goes by, as SQL has it.

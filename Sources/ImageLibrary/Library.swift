@@ -174,11 +174,14 @@ package final class Library: Sendable {
 
   /// Takes in at once what became of these images, without reading folders: what was just written is seen by
   /// the next request.
-  package func renew(_ images: [(id: ImageID, path: String)]) throws(StorageError) {
+  /// - Parameter isWritten: whether the caller has changed them; else who has, if anybody has, tells of it.
+  package func renew(
+    _ images: [(id: ImageID, path: String)], isWritten: Bool = true
+  ) throws(StorageError) {
     guard source == nil else { return }
-    _ = reading.withLock { _ in take(images) }
+    let changed = reading.withLock { _ in take(images) }
     // Also what the watch has just taken in: whoever does that may not have come to the catalog yet.
-    try catalogue(images.map(\.id))
+    try catalogue(isWritten ? images.map(\.id) : changed)
   }
 
   /// To be called while nobody else reads folders.

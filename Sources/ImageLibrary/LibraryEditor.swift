@@ -42,7 +42,7 @@ package final class LibraryEditor: Sendable {
     guard let path = library.current.entry(id)?.path else { return .notThere }
     // Another server of this library takes its turn by the same lock.
     let folder = try LockedFolder(parentFolder(path))
-    try library.renew([(id, path)])
+    try library.renew([(id, path)], isWritten: false)
     guard let entry = library.current.entry(id) else { return .notThere }
     var old: [UInt8] = []
     if entry.sidecar != nil {

@@ -10,6 +10,7 @@ import os
 import random
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -65,31 +66,34 @@ class Bench(search_bench.Bench):
 
     def asking(self, name: str, paths: list[str]) -> list[str]:
         """All of these, one after the other."""
+        return self.alternating(name, lambda server, number, round: server.ask(paths[number])[0], len(paths))
+
+    def alternating(self, name: str, ask: Callable[[Server, int, int], float], count: int) -> list[str]:
+        """Each question is asked of both at nearly the same moment: what else the machine does hits both."""
         row = Row(name, "ms each", most=LONGEST)
-        for number in range(self.rounds + 1):
-            order = [(self.servers[0], row.now), (self.servers[1], row.before)]
-            for server, times in order if number % 2 else reversed(order):
-                seconds = sum(server.ask(path)[0] for path in paths)
-                # The first is warm, and not counted.
-                if number:
-                    times.append(1000 * seconds / len(paths))
+        for round in range(self.rounds + 1):
+            seconds = {server: 0.0 for server in self.servers}
+            for number in range(count):
+                for server in self.servers if (number + round) % 2 else self.servers[::-1]:
+                    seconds[server] += ask(server, number, round)
+            # The first is warm, and not counted.
+            if round:
+                row.now.append(1000 * seconds[self.servers[0]] / count)
+                row.before.append(1000 * seconds[self.servers[1]] / count)
         return row.told()
 
     def edits(self) -> list[str]:
-        row = Row("an edit of an image's words", "ms each", most=LONGEST)
-        for number in range(self.rounds):
-            order = [(self.servers[0], row.now), (self.servers[1], row.before)]
-            for server, times in order if number % 2 else reversed(order):
-                began = time.monotonic()
-                for id in self.ids[:20]:
-                    server.connection.request("PATCH", f"/api/images/{quote(id, safe='')}", json.dumps({"title": f"in round {number}"}),
-                                              {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"})
-                    answer = server.connection.getresponse()
-                    answer.read()
-                    if answer.status != 200:
-                        raise SystemExit(f"bench: an edit is answered {answer.status}")
-                times.append(1000 * (time.monotonic() - began) / 20)
-        return row.told()
+        def edit(server: Server, number: int, round: int) -> float:
+            began = time.monotonic()
+            server.connection.request("PATCH", f"/api/images/{quote(self.ids[number], safe='')}", json.dumps({"title": f"in round {round}"}),
+                                      {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"})
+            answer = server.connection.getresponse()
+            answer.read()
+            if answer.status != 200:
+                raise SystemExit(f"bench: an edit is answered {answer.status}")
+            return time.monotonic() - began
+
+        return self.alternating("an edit of an image's words", edit, 40)
 
     def tiles(self) -> list[str]:
         row = Row("tiles, 64 connections", "/s", least=LEAST)
@@ -103,8 +107,11 @@ class Bench(search_bench.Bench):
                     rates.append(counts["rate"])
         return row.told()
 
-    def run(self) -> list[list[str]]:
-        rows = [self.indexed(), self.start_up()]
+    def run(self, only: str | None) -> list[list[str]]:
+        if only == "asking":
+            for executable, library in zip(self.executables, self.libraries):
+                subprocess.run([executable, "index", library], check=True, stdout=subprocess.DEVNULL)
+        rows = [] if only == "asking" else [self.indexed(), self.start_up()]
         self.servers = [self.serving(executable, library) for executable, library in zip(self.executables, self.libraries)]
         try:
             rows.append(self.asking("a search", [f"/api/images?q={quote(self.query(number))}" for number in range(self.asked)]))
@@ -123,6 +130,6 @@ def main(ziggurat: Path, quick: bool, only: str | None) -> str:
     os.environ.setdefault("AGAINST", REVISION)
     bench = Bench(ziggurat, before.executable(), quick)
     try:
-        return table(HEADER, bench.run())
+        return table(HEADER, bench.run(only))
     finally:
         bench.stop()
