@@ -65,14 +65,19 @@ package final class LibraryEditor: Sendable {
   ) throws(StorageError) -> (deletion: Trash.Told?, refused: [ImageID])? {
     let result: Result<(deletion: Trash.Told?, refused: [ImageID])?, StorageError> = turn.withLock { _ in
       do throws(StorageError) {
-        // What another server has written counts.
-        if let rows = library.rows, ids.count == 1 { _ = try rows.fresh(ids[0]) }
-        do throws(WordsUnavailable) {
-          guard try isCurrent() else { return .success(nil) }
-        } catch {
-          throw StorageError("delete an image", "its words cannot be read now", kind: .unreachable)
+        // More than once where what was asked about is another one by then.
+        for _ in 0..<4 {
+          // What another server has written counts.
+          let known = ids.count == 1 ? try library.rows?.fresh(ids[0]) : nil
+          do throws(WordsUnavailable) {
+            guard try isCurrent() else { return .success(nil) }
+          } catch {
+            throw StorageError("delete an image", "its words cannot be read now", kind: .unreachable)
+          }
+          let result = try (known.map(trash.only) ?? trash).delete(ids)
+          if known == nil || result.deletion != nil { return .success(result) }
         }
-        return .success(try trash.delete(ids))
+        return .success(nil)
       } catch { return .failure(error) }
     }
     return try result.get()

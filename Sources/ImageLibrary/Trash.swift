@@ -12,7 +12,7 @@ package struct Trash: Sendable {
     package let expires: Int
   }
 
-  private let place: any DeletionPlace
+  private var place: any DeletionPlace
   /// Nil of a library.
   private let space: SpaceLibrary?
   /// Seconds.
@@ -25,6 +25,16 @@ package struct Trash: Sendable {
 
   package init(_ space: SpaceLibrary, keeps: Int) {
     (place, self.space, self.keeps) = (space.space, space, keeps)
+  }
+
+  /// The same, which deletes an image of a catalog that servers share only as it is known.
+  func only(_ known: RowCache.Known) -> Trash {
+    var trash = self
+    if var rows = place as? RowTrash {
+      rows.known = known
+      trash.place = rows
+    }
+    return trash
   }
 
   /// What the ids of deletions from a space begin with.

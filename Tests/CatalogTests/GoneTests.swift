@@ -54,6 +54,18 @@ import Testing
     #expect(try catalog.archives(of: ["a"])["a"]?.former.map(\.row.generation) == [3])
   }
 
+  @Test func `an image is deleted as it is known, or not at all`() throws {
+    let catalog = try open()
+    try catalog.take(SharedTests.change([SharedTests.archive("a", .max - 1)]))
+    #expect(try catalog.delete(["a"], as: "1", at: 1, onlyOf: (7, 0)).isEmpty)
+    #expect(try catalog.delete(["a"], as: "1", at: 1, onlyOf: (.max - 1, 1)).isEmpty)
+    #expect(try catalog.write(sidecar: Array("<x/>".utf8), of: CatalogTests.entry("a"), after: 0))
+    #expect(try catalog.delete(["a"], as: "1", at: 1, onlyOf: (.max - 1, 0)).isEmpty)
+    #expect(try catalog.delete(["none"], as: "1", at: 1, onlyOf: (.max - 1, 0)).isEmpty)
+    #expect(try catalog.deletions(since: 0).isEmpty)
+    #expect(try catalog.delete(["a"], as: "1", at: 1, onlyOf: (.max - 1, 1)) == ["a"])
+  }
+
   @Test func `what was read by who had the right before is not taken in`() throws {
     let catalog = try open()
     let making = catalog.making

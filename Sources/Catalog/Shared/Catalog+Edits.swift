@@ -99,12 +99,27 @@ extension Catalog {
   // MARK: Deleting
 
   /// Takes images out of the library until `restore`, together.
-  /// - Parameter time: seconds since 1970.
+  /// - Parameters:
+  ///   - time: seconds since 1970.
+  ///   - version: of the archive and the sidecar that a single one has to have, 0 for no sidecar; nil for any.
   /// - Returns: those that were there.
-  package func delete(_ ids: [ImageID], as name: String, at time: Int) throws(StorageError) -> [ImageID] {
+  package func delete(
+    _ ids: [ImageID], as name: String, at time: Int, onlyOf version: (generation: UInt64, sidecar: Int)? = nil
+  ) throws(StorageError) -> [ImageID] {
     var taken: [ImageID] = []
     try write { (connection) throws(SQLError) in
       taken = []
+      if let version {
+        var isStill = false
+        try connection.run(
+          "SELECT generation, (SELECT version FROM sidecar WHERE sidecar.id = archive.id AND deleted = '') FROM archive "
+            + "WHERE id = ANY (CAST(? AS text[])) AND \(Self.isThere) FOR UPDATE", [.text(Self.list(ids))]
+        ) { row in
+          let generation = UInt64(bitPattern: Int64(row.integer(0)))
+          isStill = (generation, row.optionalInteger(1) ?? 0) == version
+        }
+        guard isStill else { return }
+      }
       try connection.run(
         "UPDATE archive SET deletion = ? WHERE id = ANY (CAST(? AS text[])) AND \(Self.isThere) RETURNING id",
         [.text(name), .text(Self.list(ids))]

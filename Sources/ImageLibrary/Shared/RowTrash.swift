@@ -5,12 +5,15 @@ import Files
 struct RowTrash: DeletionPlace {
   let library: Library
   let rows: KnownImages
+  /// What the one image that is deleted has to be still; nil for whatever it is.
+  var known: RowCache.Known?
 
   func delete(
     _ ids: [ImageID], at time: Int
   ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID]) {
     let name = String(time, radix: 16) + "-" + String(UInt64.random(in: (1 << 60)...(.max)), radix: 16)
-    let taken = try library.catalog.delete(ids, as: name, at: time)
+    let version = known.map { (generation: $0.row.generation, sidecar: $0.sidecar?.version ?? 0) }
+    let taken = try library.catalog.delete(ids, as: name, at: time, onlyOf: version)
     rows.forget(Set(taken))
     let there = Set(taken)
     return (
