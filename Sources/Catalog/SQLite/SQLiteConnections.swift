@@ -33,8 +33,10 @@ struct SQLiteConnections {
     try writer.run("PRAGMA synchronous = NORMAL")
     try prepare(writer)
     let reader = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
-    try reader.run("SELECT id FROM image LIMIT 1")
     let searcher = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
+    // Each opens the log with its first question, by name: where the file was made anew before that, it would be another
+    // file's, and be written into this one.
+    for each in [reader, searcher] { try each.run("SELECT id FROM image LIMIT 1") }
     return SQLiteConnections(reader: reader, writer: writer, searcher: searcher)
   }
 

@@ -93,20 +93,26 @@ final class SQLiteDatabase: CatalogDatabase {
   func scrub() throws(StorageError) {
     let current = connections.withLock { $0 }
     do throws(SQLError) {
-      try current.writer.run("DELETE FROM origin WHERE id NOT IN (SELECT id FROM image)")
-      try current.writer.run("DELETE FROM source WHERE id NOT IN (SELECT id FROM image)")
-      try SQLiteSchema.optimize(current.writer)
-      try current.writer.run("VACUUM")
-      let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
-      var isBusy = false
-      try current.writer.run(checkpoint) { isBusy = $0.integer(0) != 0 }
-      // Where others read all the while, the old pages stay in both files, and SQLite calls that no error.
-      guard !isBusy else {
-        throw SQLError(
-          kind: .busy, code: "SQLite error \(SQLITE_BUSY)", message: "others are reading it",
-          statement: checkpoint)
-      }
-    } catch { throw failure(error) }
+      try current.writer.alone { () throws(SQLError) in try scrub(current.writer) }
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  private func scrub(_ writer: SQLiteConnection) throws(SQLError) {
+    try writer.run("DELETE FROM origin WHERE id NOT IN (SELECT id FROM image)")
+    try writer.run("DELETE FROM source WHERE id NOT IN (SELECT id FROM image)")
+    try SQLiteSchema.optimize(writer)
+    try writer.run("VACUUM")
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+    var isBusy = false
+    try writer.run(checkpoint) { isBusy = $0.integer(0) != 0 }
+    // Where others read all the while, the old pages stay in both files, and SQLite calls that no error.
+    guard !isBusy else {
+      throw SQLError(
+        kind: .busy, code: "SQLite error \(SQLITE_BUSY)", message: "others are reading it",
+        statement: checkpoint)
+    }
   }
 
   /// A damaged file is made anew and `body` run on that, where it finds nothing.
