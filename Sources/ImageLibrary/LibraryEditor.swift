@@ -95,7 +95,8 @@ package final class LibraryEditor: Sendable {
       let listed = try rows.listed(known.row, new)
       let version = known.sidecar?.version ?? 0
       guard try library.catalog.write(sidecar: new, of: listed, after: version) else { continue }
-      _ = try rows.fresh(id)
+      // It is written, whether that can be asked for now or not.
+      _ = try? rows.fresh(id)
       return .done
     }
     return .changedMeanwhile

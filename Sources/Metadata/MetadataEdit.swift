@@ -118,7 +118,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
     _ given: String?, _ name: String, _ longest: Int, lines: Bool
   ) throws(Refusal) -> String {
     guard let given else { throw Refusal(reason: "\(name) takes a text") }
-    let text = given.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+    var text = given.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
     // What XML 1.0 cannot hold (section 2.2), and line breaks where a line is meant.
     let isHeld = text.unicodeScalars.allSatisfy {
       switch $0.value {
@@ -128,6 +128,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
       }
     }
     guard isHeld else { throw Refusal(reason: "\(name) holds a control character") }
+    text = MetadataFile.trimmed(text)
     guard text.count <= longest, text.utf8.count <= longest * 4 else {
       throw Refusal(reason: "\(name) takes at most \(longest) characters")
     }

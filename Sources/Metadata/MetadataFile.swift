@@ -59,7 +59,7 @@ final class MetadataFile {
   func text(_ tag: String) -> String? { texts(tag).first }
 
   /// Of XMP's alternatives by language, which come as one text (`lang="x-default" Words, lang="de" Worte`),
-  /// the default, or else the first.
+  /// the default, or else the first. Marks are looked for by scalars: words may begin with one that combines.
   func alternative(_ tag: String) -> String? {
     guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0,
       let bytes = gexiv2_metadata_try_get_tag_string(pointer, tag, nil)
@@ -67,13 +67,13 @@ final class MetadataFile {
     defer { g_free(bytes) }
     let text = Self.text(bytes)
     let mark =
-      text.firstMatch(of: #/(?:^|, )lang="x-default" /#) ?? text.firstMatch(of: #/^lang="(?s:.*?)" /#)
+      text.firstMatch(of: #/(?:^|, )lang="x-default" /#.matchingSemantics(.unicodeScalar))
+      ?? text.firstMatch(of: #/^lang="(?s:.*?)" /#.matchingSemantics(.unicodeScalar))
     // Of what follows a comma nobody can tell whether it is another language or a part of the text; a language may
     // be called anything, with quotes in it.
-    let words =
-      text[(mark?.range.upperBound ?? text.startIndex)...]
-      .split(separator: ", lang=\"", maxSplits: 1).first.map(String.init) ?? ""
-    let trimmed = Self.trimmed(words)
+    let words = text[(mark?.range.upperBound ?? text.startIndex)...]
+    let next = words.firstMatch(of: #/, lang="/#.matchingSemantics(.unicodeScalar))
+    let trimmed = Self.trimmed(String(words[..<(next?.range.lowerBound ?? words.endIndex)]))
     return trimmed.isEmpty ? nil : trimmed
   }
 
@@ -84,8 +84,8 @@ final class MetadataFile {
     else { return [:] }
     defer { g_free(bytes) }
     let text = Self.text(bytes)
-    let marks = text.matches(of: #/(?:^|, )lang="([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,8})" /#)
-      .prefix(Self.mostLanguages)
+    let mark = #/(?:^|, )lang="([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,8})" /#
+    let marks = text.matches(of: mark.matchingSemantics(.unicodeScalar)).prefix(Self.mostLanguages)
     var result: [String: String] = [:]
     for (number, mark) in marks.enumerated() where mark.output.1 != "x-default" {
       let end = number + 1 < marks.count ? marks[number + 1].range.lowerBound : text.endIndex
@@ -141,9 +141,15 @@ final class MetadataFile {
     return String(data: data, encoding: .windowsCP1252) ?? String(data: data, encoding: .isoLatin1) ?? ""
   }
 
-  private static func trimmed(_ text: String) -> String {
-    text.trimmingCharacters(in: .whitespacesAndNewlines.union(.controlCharacters))
-  }
+  /// Without what stands at the ends and means nothing there: white space, control characters, byte order marks. Of other
+  /// invisible characters some belong to words.
+  static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: nothing) }
+
+  private static let nothing = CharacterSet.whitespacesAndNewlines
+    .union(CharacterSet(charactersIn: "\u{0}"..."\u{1f}")).union(
+      CharacterSet(charactersIn: "\u{7f}"..."\u{9f}")
+    )
+    .union(CharacterSet(charactersIn: "\u{feff}\u{200b}"))
 
   /// Once, before the first use, as gexiv2 demands of programs with threads.
   static let isReady: Bool = {

@@ -30,6 +30,36 @@ import TileStorage
     )
   }
 
+  /// Characters that make one with what stands beside them, be it a quote or a bracket.
+  @Test func `words of any characters are read as they were written`() throws {
+    var random = SplitMix(SplitMix.runSeed)
+    let parts = [
+      "\u{301}", "\u{200d}", "\u{fe0f}", "\u{e0061}", "\u{600}", "\u{feff}", "\u{200b}", "\u{202e}", "\u{ad}",
+      "<", ">", "&", "\"",
+      "'", " ", ", ", "lang=\"de\" ", "=", "a", "é", "🇩", "🇪", "x-default", ";", "/", "]]>", "\u{1f468}",
+    ]
+    func text(_ count: Int) -> String {
+      // Where that stands in a text nobody can tell it from another language's.
+      (0..<count).map { _ in parts[random.below(parts.count)] }.joined().replacing(", lang=", with: ",lang=")
+    }
+    func scalars(_ text: String?) -> [Unicode.Scalar] { (text ?? "").unicodeScalars.map { $0 } }
+    var bytes: [UInt8] = []
+    for _ in 0..<300 {
+      let wanted: [String: Any] = [
+        "title": text(1 + random.below(4)), "caption": text(1 + random.below(6)),
+        "keywords": (0..<3).map { _ in text(1 + random.below(3)) },
+      ]
+      let edit = try MetadataEdit(json: Array(JSONSerialization.data(withJSONObject: wanted)))
+      bytes = try #require(try Sidecar.edited(random.below(2) == 0 ? [] : bytes, edit), "\(wanted)")
+      let read = try #require(try Sidecar(bytes)).applied(to: ImageMetadata())
+      #expect(scalars(read.title) == scalars(edit.title), "\(wanted), seed \(SplitMix.runSeed)")
+      #expect(scalars(read.caption) == scalars(edit.caption), "\(wanted), seed \(SplitMix.runSeed)")
+      #expect(
+        read.keywords.map(scalars) == edit.keywords?.map(scalars), "\(wanted), seed \(SplitMix.runSeed)")
+      #expect(read.titles.isEmpty)
+    }
+  }
+
   @Test func whatCouldNotBeReadAgainIsNotWritten() throws {
     let xmp =
       "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"

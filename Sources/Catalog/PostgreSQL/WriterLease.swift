@@ -39,7 +39,10 @@ final class WriterLease: Sendable {
   var epoch: Int? { state.withLock { $0.until > .now ? $0.epoch : nil } }
 
   /// Where the one that writes is reached; empty where that is not known, or this one is it.
-  var writer: String { state.withLock { $0.epoch == nil ? $0.address : "" } }
+  var writer: String {
+    // Its own address may be that of one that was killed, whose time is not over.
+    state.withLock { $0.epoch == nil && $0.address != address ? $0.address : "" }
+  }
 
   /// Says that this process is alive, or asks for the right.
   func beat() {

@@ -94,8 +94,13 @@ final class KnownImages: Sendable {
     try Self.told(state.withLock { $0.cache.find(id, generation) })?.entry
   }
 
+  /// The same for who has waited for `arrival`, if there was any.
   func entry(_ id: ImageID, generation: UInt64?) throws(StorageError) -> LibraryEntry? {
-    try Self.told(id.withBytes { id in state.withLock { $0.cache.find(id, generation) } })?.entry
+    try Self.told(arrived(id, generation))?.entry
+  }
+
+  private func arrived(_ id: ImageID, _ generation: UInt64?) -> RowCache.Finding {
+    id.withBytes { id in state.withLock { $0.cache.find(id, generation, hasWaited: true) } }
   }
 
   private static func told(
@@ -135,9 +140,19 @@ final class KnownImages: Sendable {
 
   /// The image as the database has it now; nil where there is none. For threads that may wait.
   func fresh(_ id: ImageID) throws(StorageError) -> RowCache.Known? {
-    forget([id])
-    arrival(of: [id], generation: nil, isAnew: true)?.wait()
-    return try Self.told(id.withBytes { id in state.withLock { $0.cache.find(id, nil) } })?.known
+    let start = ContinuousClock.now
+    // More than once where all was forgotten in between.
+    for _ in 0..<4 {
+      forget([id])
+      arrival(of: [id], generation: nil, isAnew: true)?.wait()
+      let finding = arrived(id, nil)
+      switch finding {
+      case .known(let known, _): if known.asked >= start { return known }
+      case .notThere, .away: return try Self.told(finding)?.known
+      case .notAsked: break
+      }
+    }
+    return try Self.told(.notAsked)?.known
   }
 
   /// How images of a deletion are listed by their archives and what somebody has said of them.

@@ -18,8 +18,8 @@ struct RowCache {
     let sidecar: ArchiveRows.Sidecar?
     let former: [Former]
     let asked: ContinuousClock.Instant
-    /// It has changed since; what is still the same of it is not opened anew.
-    var isStale = false
+    /// When it is known to have changed since it was asked for; what is still the same of it is not opened anew.
+    var staleSince: ContinuousClock.Instant?
 
     var id: ImageID { row.id }
   }
@@ -39,6 +39,8 @@ struct RowCache {
   var awayUntil: ContinuousClock.Instant?
   /// How long it is remembered that there is no image of an id, or no such generation.
   private static let rest = Duration.seconds(2)
+  /// Who has waited for an image takes what has come, be it that it has changed meanwhile.
+  private static let grace = Duration.seconds(1)
 
   init(limit: Int) { known = LeastRecentlyUsed(limit: limit) }
 
@@ -49,10 +51,15 @@ struct RowCache {
   /// - Parameters:
   ///   - id: UTF-8.
   ///   - generation: one that somebody names; where there is none such, the image as it is now is meant.
-  mutating func find(_ id: UnsafeRawBufferPointer, _ generation: UInt64?) -> Finding {
+  ///   - hasWaited: for the image to be asked for, or found it known.
+  mutating func find(
+    _ id: UnsafeRawBufferPointer, _ generation: UInt64?, hasWaited: Bool = false
+  ) -> Finding {
     let key = Digest.of(id)
     // Of two ids with one digest both are right, and one is asked for again and again.
-    if let known = known.value(for: key), !known.isStale, known.id.text.utf8.elementsEqual(id) {
+    if let known = known.value(for: key), known.id.text.utf8.elementsEqual(id),
+      known.staleSince.map({ hasWaited && !isAway && $0 + Self.grace > .now }) ?? true
+    {
       guard let generation, generation != known.row.generation else { return .known(known, known.entry) }
       if let former = known.former.first(where: { $0.generation == generation }), former.until > .now {
         return .known(known, former.entry)
@@ -80,8 +87,8 @@ struct RowCache {
   mutating func forget(_ id: ImageID) {
     let key = id.withBytes(Digest.of)
     unknown.remove(key)
-    guard var known = known.value(for: key), known.id == id else { return }
-    known.isStale = true
+    guard var known = known.value(for: key), known.id == id, known.staleSince == nil else { return }
+    known.staleSince = .now
     self.known.insert(known, for: key, weight: 1)
   }
 

@@ -115,6 +115,8 @@ extension Router {
       case .done:
         if let id { note(.edit(image: id)) }
         var response = description(of: id)
+        // It is done, whatever cannot be told of it now.
+        guard response.status == 200 else { return Response(204, [], .bytes([])) }
         response["ETag"] = nil
         return response
       case .notThere: return Self.unknownImage

@@ -1,12 +1,10 @@
 """What visitors change in a library that servers share: one of them takes it, whichever that is, and nothing that it has
 acknowledged is lost."""
 
-import collections
 import contextlib
 import http.client
 import json
 import os
-import signal
 import threading
 import time
 from urllib.parse import quote, urlsplit
@@ -15,9 +13,6 @@ from harness import Server, photo, run
 from test_shared_catalog import SharedCatalogTest
 
 TOKEN = "a-token-for-these-tests"
-LATE = int(os.environ.get("LATE", 100))
-STOPPED = float(os.environ.get("STOPPED", 0))
-"""For how many seconds a writer stands still at least; until the next one takes over in any case."""
 
 
 class WritersTest(SharedCatalogTest):
@@ -176,70 +171,6 @@ class SharedEdits(SharedWords):
                 answer = self.servers[writer].get(path, method, **token)
                 self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), path)
             self.database.start()
-
-    def test_who_was_stopped_takes_no_edit_any_more_and_the_next_one_does(self):
-        """Not those that had come to it before it stopped, of which some may be in the middle of a transaction, nor those that
-        have come meanwhile."""
-        under_way, late = [f"u{number}" for number in range(8)], [f"l{number}" for number in range(10)]
-        for id in under_way + late:
-            photo(self.photos / f"{id}.jpg", 200, 100)
-        self.build()
-        with self.writable(2) as servers:
-            for server in servers:
-                self.eventually(lambda: len(self.titles(server)), 18)
-            first = self.servers[self.writer()]
-            other = next(server for server in servers if server is not first)
-            self.acknowledged = {}
-            going = threading.Event()
-            going.set()
-            editors = [threading.Thread(target=self.edits, args=(first, id, going)) for id in under_way]
-            for each in editors:
-                each.start()
-            self.eventually(lambda: sorted(self.acknowledged), under_way)
-            os.kill(first.process.pid, signal.SIGSTOP)
-            stopped = time.monotonic()
-            try:
-                self.eventually(lambda: self.servers.get(self.writer()) is other, True)
-                # Each editor's one edit that was under way is written by now or never.
-                going.clear()
-                written = self.titles(other)
-                for id in late:
-                    self.assertEqual(self.ask(other, "PATCH", f"/api/images/{id}", {"title": "after"})[0], 200)
-                # What was sent to it meanwhile it reads when it goes on, and does not write.
-                self.answers = []
-                waiting = [threading.Thread(target=self.late, args=(first, late[number % 10], number)) for number in range(LATE)]
-                for each in waiting:
-                    each.start()
-                time.sleep(max(0.5, STOPPED - (time.monotonic() - stopped)))
-            finally:
-                going.clear()
-                os.kill(first.process.pid, signal.SIGCONT)
-            for each in waiting + editors:
-                each.join()
-            self.assertEqual(len(self.answers), LATE)
-            self.assertNotIn(200, self.answers)
-            print(f"[{LATE} late edits: {dict(collections.Counter(self.answers))}]", end=" ", flush=True)
-            for id in under_way:
-                self.assertEqual(self.acknowledged[id], written[id], id)
-            for server in servers:
-                self.eventually(lambda: self.titles(server), written | dict.fromkeys(late, "after"))
-
-    def edits(self, server, id, going):
-        """One after another, until one is under way when no more are to come."""
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-        number = 0
-        while going.is_set():
-            number += 1
-            connection.request("PATCH", f"/api/images/{id}", json.dumps({"title": f"{id} {number}"}), {"Authorization": f"Bearer {TOKEN}"})
-            answer = connection.getresponse()
-            answer.read()
-            if answer.status == 200:
-                self.acknowledged[id] = f"{id} {number}"
-
-    def late(self, server, id, number):
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-        connection.request("PATCH", f"/api/images/{id}", json.dumps({"title": f"late {number}"}), {"Authorization": f"Bearer {TOKEN}"})
-        self.answers.append(connection.getresponse().status)
 
     def test_no_acknowledged_edit_is_lost_when_the_database_is_killed(self):
         for name in "abcd":

@@ -1,0 +1,130 @@
+"""Of servers that share a library one takes changes at a time: who was it before takes none, and of two who edit one image at
+once each is told what has become of it."""
+
+import collections
+import http.client
+import json
+import os
+import signal
+import threading
+import time
+
+from harness import photo
+from test_shared_edits import TOKEN, SharedWords
+
+LATE = int(os.environ.get("LATE", 100))
+STOPPED = float(os.environ.get("STOPPED", 0))
+"""For how many seconds a writer stands still at least; until the next one takes over in any case."""
+
+
+class SharedTurns(SharedWords):
+    def test_of_those_who_edit_one_image_at_once_each_is_told_what_has_become_of_it(self):
+        photo(self.photos / "a.jpg", 300, 200)
+        self.build()
+        with self.writable(3) as servers:
+            for server in servers:
+                self.listed(server, "a")
+            self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"caption": "0"})[0], 200)
+            for server in servers:
+                self.eventually(lambda: self.described(server, "a").get("caption"), "0")
+            answers = []
+
+            def count_up(server):
+                for _ in range(15):
+                    answer = server.get("/api/images/a")
+                    value = int(json.loads(answer.body)["caption"])
+                    answers.append(self.ask(server, "PATCH", "/api/images/a", {"caption": str(value + 1)}, If_Match=answer["etag"])[0])
+
+            writer = self.servers[self.writer()]
+            threads = [threading.Thread(target=count_up, args=(server,)) for server in (writer, writer, *servers)]
+            for each in threads:
+                each.start()
+            for each in threads:
+                each.join()
+            self.assertEqual((len(answers), set(answers) - {200, 412}), (75, set()), collections.Counter(answers))
+            for server in servers:
+                self.eventually(lambda: self.described(server, "a")["caption"], str(answers.count(200)))
+
+    def test_who_was_stopped_takes_no_edit_any_more_and_the_next_one_does(self):
+        """Not those that had come to it before it stopped, of which some may be in the middle of a transaction, nor those that
+        have come meanwhile."""
+        under_way, late = [f"u{number}" for number in range(8)], [f"l{number}" for number in range(10)]
+        for id in under_way + late:
+            photo(self.photos / f"{id}.jpg", 200, 100)
+        self.build()
+        with self.writable(2) as servers:
+            for server in servers:
+                self.eventually(lambda: len(self.titles(server)), 18)
+            first = self.servers[self.writer()]
+            other = next(server for server in servers if server is not first)
+            self.acknowledged = {}
+            going = threading.Event()
+            going.set()
+            editors = [threading.Thread(target=self.edits, args=(first, id, going)) for id in under_way]
+            for each in editors:
+                each.start()
+            self.eventually(lambda: sorted(self.acknowledged), under_way)
+            os.kill(first.process.pid, signal.SIGSTOP)
+            stopped = time.monotonic()
+            try:
+                self.eventually(lambda: self.servers.get(self.writer()) is other, True)
+                # Each editor's one edit that was under way is written by now or never.
+                going.clear()
+                written = self.titles(other)
+                for id in late:
+                    self.assertEqual(self.ask(other, "PATCH", f"/api/images/{id}", {"title": "after"})[0], 200)
+                # What was sent to it meanwhile it reads when it goes on, and does not write.
+                self.answers = []
+                waiting = [threading.Thread(target=self.late, args=(first, late[number % 10], number)) for number in range(LATE)]
+                for each in waiting:
+                    each.start()
+                time.sleep(max(0.5, STOPPED - (time.monotonic() - stopped)))
+            finally:
+                going.clear()
+                os.kill(first.process.pid, signal.SIGCONT)
+            for each in waiting + editors:
+                each.join()
+            self.assertEqual(len(self.answers), LATE)
+            self.assertNotIn(200, self.answers)
+            print(f"[{LATE} late edits: {dict(collections.Counter(self.answers))}]", end=" ", flush=True)
+            for id in under_way:
+                self.assertEqual(self.acknowledged[id], written[id], id)
+            for server in servers:
+                self.eventually(lambda: self.titles(server), written | dict.fromkeys(late, "after"))
+
+    def edits(self, server, id, going):
+        """One after another, until one is under way when no more are to come."""
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+        number = 0
+        while going.is_set():
+            number += 1
+            connection.request("PATCH", f"/api/images/{id}", json.dumps({"title": f"{id} {number}"}), {"Authorization": f"Bearer {TOKEN}"})
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status == 200:
+                self.acknowledged[id] = f"{id} {number}"
+
+    def late(self, server, id, number):
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+        connection.request("PATCH", f"/api/images/{id}", json.dumps({"title": f"late {number}"}), {"Authorization": f"Bearer {TOKEN}"})
+        self.answers.append(connection.getresponse().status)
+
+    def test_who_was_killed_and_begins_anew_sends_nobody_to_itself(self):
+        photo(self.photos / "a.jpg", 200, 100)
+        self.build()
+        first = self.server(0)
+        self.addCleanup(first.stop)
+        self.listed(first, "a")
+        self.eventually(lambda: self.ask(first, "PATCH", "/api/images/a", {"title": "before"})[0], 200)
+        first.stop(signal.SIGKILL)
+        with self.server(0) as again:
+            statuses = set()
+
+            def told():
+                status, _, headers = self.ask(again, "PATCH", "/api/images/a", {"title": "after"})
+                self.assertEqual(headers["Retry-After"], "1" if status == 503 else None)
+                statuses.add(status)
+                return status
+
+            self.eventually(told, 200)
+            self.assertEqual(statuses, {200, 503})
