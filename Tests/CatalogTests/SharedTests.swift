@@ -233,7 +233,7 @@ import TileStorage
     #expect(gone == ["a", "c"])
   }
 
-  @Test func `rows that are none of ours are nobody's archive`() throws {
+  @Test func `rows that are none of ours are nobody's archive, and no image is missing for that`() throws {
     let catalog = try open()
     try catalog.take(Self.change(["a", "b", "c", "d", "e"].map { Self.archive($0) }))
     let connection = try connection()
@@ -242,6 +242,9 @@ import TileStorage
       "width = 0 WHERE id = 'c'",
       "format = 'exe' WHERE id = 'd'",
     ] { try connection.run("UPDATE archive SET \(change)") }
-    #expect(try Set(catalog.archives(of: ["a", "b", "c", "d", "e"]).keys) == ["e"])
+    #expect(try Set(catalog.archives(of: ["e", "f"]).keys) == ["e"])
+    for id: ImageID in ["a", "b", "c", "d"] {
+      #expect(throws: StorageError.self) { try catalog.archives(of: ["e", id]) }
+    }
   }
 }

@@ -55,7 +55,9 @@ export async function editImage(root, id, saved) {
     if (Object.keys(edit).length === 0) return dialog.close()
     send.disabled = true
     try {
-      image = await ask('PATCH', url, edit, image.tag && { 'If-Match': image.tag })
+      const told = await ask('PATCH', url, edit, image.tag && { 'If-Match': image.tag })
+      // It may be done and nothing be told of it.
+      image = told.id ? told : { ...image, ...edit, tag: null }
       dialog.close()
       saved(image)
     } catch (error) {

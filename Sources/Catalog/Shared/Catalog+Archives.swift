@@ -12,9 +12,10 @@ extension Catalog {
   package func archives(of ids: [ImageID]) throws(StorageError) -> [ImageID: ArchiveRows] {
     guard !ids.isEmpty else { return [:] }
     var found: [ImageID: ArchiveRows] = [:]
+    var damaged: String?
     let seconds = Self.formerHours * 3600
     try read(.row) { (connection) throws(SQLError) in
-      found = [:]
+      (found, damaged) = ([:], nil)
       try connection.run(
         "SELECT \(ArchiveRow.columns), replaced IS NULL, "
           + "CAST(extract(epoch FROM replaced - clock_timestamp()) AS bigint) + \(seconds), xmp, version "
@@ -24,7 +25,10 @@ extension Catalog {
           + "ORDER BY replaced DESC",
         [.text(Self.list(ids))]
       ) { row in
-        guard let archive = ArchiveRow(row) else { return }
+        guard let archive = ArchiveRow(row) else {
+          if row.text(11) == "t" { damaged = row.text(0) ?? "" }
+          return
+        }
         if row.text(11) == "t" {
           found[archive.id, default: ArchiveRows()].current = archive
           guard !row.isNull(13) else { return }
@@ -35,6 +39,10 @@ extension Catalog {
           found[archive.id, default: ArchiveRows()].former.append(former)
         }
       }
+    }
+    // That is no reason to call the image missing.
+    if let damaged {
+      throw StorageError("read the catalog", "the row of '\(damaged)' is damaged", kind: .unreadable)
     }
     return found
   }

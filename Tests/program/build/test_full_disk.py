@@ -123,8 +123,11 @@ class FullDisk(unittest.TestCase):
         self.assertEqual([path for path in library.rglob(".*") if path.is_file() and "partial" in path.name], [])
         # What the catalog could not be told is in the archives and sidecars.
         with serve(library) as server:
-            found = json.loads(server.get("/api/images?q=after").body)
-            self.assertEqual([image["title"] for image in found["images"]], ["after"])
+            # A server waits for its catalog for a moment, and no longer beside other work.
+            end = time.monotonic() + 20
+            while not (found := json.loads(server.get("/api/images?q=after").body)["images"]) and time.monotonic() < end:
+                time.sleep(0.1)
+            self.assertEqual([image["title"] for image in found], ["after"])
 
 
 if __name__ == "__main__":
