@@ -24,7 +24,7 @@ CHANGES = int(os.environ.get("CHANGES", 200))
 class EdgeChanges(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        base = folder("changes")
+        cls.base = base = folder("changes")
         cls.made = []
         # Each image three times over, so that there is something to replace it by.
         for version in range(3):
@@ -34,20 +34,26 @@ class EdgeChanges(unittest.TestCase):
             built = run("build", base / f"sources-{version}", "--library", cls.made[-1], "--quiet", timeout=300)
             assert built.returncode == 0, built.stderr
 
-    def campaign(self, name: str):
-        chance = seed(f"{name}, changes")
-        library = folder("library")
+    def serve(self) -> Server:
+        """Starts the three servers behind the cache.
+
+        Returns: the one that takes changes.
+        """
+        self.library = folder("library")
         for path in self.made[0].glob("*.szi"):
-            shutil.copy(path, library)
-        self.edge: Edge = EDGES[name](folder("cache"))
-        self.addCleanup(self.edge.stop)
-        self.servers = [Server(library, "--edge-purge", self.edge.purge_url) for _ in range(3)]
-        writer = serve(library)
+            shutil.copy(path, self.library)
+        self.servers = [Server(self.library, "--edge-purge", self.edge.purge_url) for _ in range(3)]
+        writer = serve(self.library)
         for server in (*self.servers, writer):
             self.addCleanup(server.stop)
+        return writer
+
+    def campaign(self, name: str):
+        chance = seed(f"{type(self).__name__}, {name}")
+        self.edge: Edge = EDGES[name](folder("cache"))
+        self.addCleanup(self.edge.stop)
+        self.client = Client(self.serve())
         self.edge.start([server.port for server in self.servers])
-        self.client = Client(writer)
-        self.library = library
         self.versions = dict.fromkeys(range(IMAGES), 0)
         self.deleted: dict[int, str] = {}
         # Of the image that was deleted last, with its generation.
