@@ -19,9 +19,23 @@ probe health {
   .initial = 2;
 }
 
+# Whether it is the server that takes changes.
+probe writer {
+  .request = "GET /healthz HTTP/1.1" "Host: localhost" "Connection: close" "Ziggurat-Writer: required";
+  .interval = 1s;
+  .timeout = 1s;
+  .window = 1;
+  .threshold = 1;
+  .initial = 1;
+}
+
 backend one { .host = "10.0.0.11"; .port = "8080"; .probe = health; .connect_timeout = 2s; }
 backend two { .host = "10.0.0.12"; .port = "8080"; .probe = health; .connect_timeout = 2s; }
 backend three { .host = "10.0.0.13"; .port = "8080"; .probe = health; .connect_timeout = 2s; }
+
+backend one_writes { .host = "10.0.0.11"; .port = "8080"; .probe = writer; .connect_timeout = 2s; }
+backend two_writes { .host = "10.0.0.12"; .port = "8080"; .probe = writer; .connect_timeout = 2s; }
+backend three_writes { .host = "10.0.0.13"; .port = "8080"; .probe = writer; .connect_timeout = 2s; }
 
 # Who may have images forgotten: the servers, and nobody who comes by way of whatever ends TLS, which has such an address, too.
 acl servers {
@@ -37,6 +51,10 @@ sub vcl_init {
   servers_by_image.add_backend(two);
   servers_by_image.add_backend(three);
   servers_by_image.reconfigure();
+  new writer_of_all = directors.fallback();
+  writer_of_all.add_backend(one_writes);
+  writer_of_all.add_backend(two_writes);
+  writer_of_all.add_backend(three_writes);
 }
 
 sub vcl_recv {
@@ -51,6 +69,14 @@ sub vcl_recv {
   if (req.url ~ "^/(m|%6d|%6D)(e|%65)(t|%74)(r|%72)(i|%69)(c|%63)(s|%73)(\?|$)") {
     return (synth(403));
   }
+  unset req.http.Ziggurat-Writer;
+  # What may change something, and whoever is known to a server, goes to the one that takes changes, which has the sessions.
+  if ((req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") || req.http.Authorization ~ "^(?i)Bearer "
+      || req.http.Cookie ~ "ziggurat-session") {
+    set req.http.Ziggurat-Writer = "required";
+    set req.backend_hint = writer_of_all.backend();
+    return (pass);
+  }
   set req.backend_hint = servers_by_image.backend(resolve=LAZY);
   # Nothing old is given where a server can be asked; see vcl_synth.
   if (req.restarts == 0 && std.healthy(req.backend_hint)) {
@@ -58,11 +84,8 @@ sub vcl_recv {
   } else {
     set req.grace = 10m;
   }
-  if (req.method != "GET" && req.method != "HEAD") {
-    return (pass);
-  }
-  # Whoever is known to a server gets nothing that others got, and leaves nothing to them.
-  if (req.http.Authorization || req.http.Cookie ~ "ziggurat-session" || req.url ~ "^/api/events(\?|$)") {
+  # Whoever is known to somebody gets nothing that others got, and leaves nothing to them.
+  if (req.method == "OPTIONS" || req.http.Authorization) {
     return (pass);
   }
   # A tile's query that says more of it than the servers take for one word (`g` twice, escapes, other digits), and one that
@@ -89,6 +112,9 @@ sub vcl_hash {
 
 # One server has all of an image's requests, and what it knows of it in memory; the next one where that is away.
 sub vcl_backend_fetch {
+  if (bereq.http.Ziggurat-Writer) {
+    return (fetch);
+  }
   if (bereq.url ~ "(?i)^/iip\?([^&]*&)*(FIF|DeepZoom|Zoomify|IIIF)=") {
     set bereq.http.image = regsub(bereq.url, "(?i)^/iip\?(?:[^&]*&)*(?:FIF|DeepZoom|Zoomify|IIIF)=((?:(?!_files/|\.dzi)[^/&])+).*$", "\1");
   } else {

@@ -8,14 +8,16 @@ package final class Observation<Event>: Sendable {
     let tell: @Sendable (Event) -> Void
   }
 
-  private let observer = Mutex<Observer?>(nil)
+  private let observers = Mutex<[Observer]>([])
 
   package init() {}
 
-  /// Has `body` told from now on, instead of who was told before.
+  /// Has `body` told from now on, too.
   package func observe(_ body: @escaping @Sendable (Event) -> Void) {
-    observer.withLock { $0 = Observer(tell: body) }
+    observers.withLock { $0.append(Observer(tell: body)) }
   }
 
-  package func tell(_ event: Event) { observer.withLock { $0 }?.tell(event) }
+  package func tell(_ event: Event) {
+    for observer in observers.withLock({ $0 }) { observer.tell(event) }
+  }
 }

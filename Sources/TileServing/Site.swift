@@ -161,6 +161,7 @@ package final class Site: Sendable {
       let isAdmitted = gate.admits(cookies: request.header("Cookie"))
       return .refuse((isAdmitted ? .methodNotAllowed : gate.answer(request, base: base)).madePrivate)
     }
+    if let refusal = refusalOfWriting(request) { return .refuse(refusal) }
     do throws(PlainPath.Refusal) {
       return try Router(site: self, request: request, visitor: visitor(request)).bodyPlan()
     } catch { return .refuse(.text(error.status, error.text)) }
@@ -212,6 +213,7 @@ package final class Site: Sendable {
     if request.isMonitor, !isForMonitors(request) {
       return .text(404, "here are /metrics and /healthz alone")
     }
+    if let refusal = refusalOfWriting(request) { return .now(refusal) }
     if request.rawPath == Self.sessionPath { return sessionAnswer(request) }
     switch request.method {
     case "OPTIONS":

@@ -23,6 +23,15 @@ extension Router {
     }
   }
 
+  fileprivate static var unknownWriter: Response {
+    var response = Response.problem(
+      503, "Busy",
+      "the server that takes changes cannot be told now; try again. Where that goes on, none is --writable with --own-url"
+    )
+    response["Retry-After"] = "1"
+    return response
+  }
+
   /// What changes the library goes to the server that writes, of those that share a catalog.
   func elsewhere(_ request: APIRequest) -> Response? {
     let catalog = site.library.catalog
@@ -38,16 +47,23 @@ extension Router {
     let isURL =
       (url.hasPrefix("http://") || url.hasPrefix("https://")) && url.utf8.count <= 1000
       && url.utf8.allSatisfy { 0x21...0x7e ~= $0 }
-    guard isURL else {
-      var response = Response.problem(
-        503, "Busy", "the server that takes changes cannot be told now; try again")
-      response["Retry-After"] = "1"
-      return response
-    }
+    guard isURL else { return Self.unknownWriter }
     let query = self.request.query
     let target =
       url + PercentEncoding.mended(self.request.rawPath)
       + (query.isEmpty ? "" : "?\(PercentEncoding.mended(query))")
-    return Response(307, [("Location", target), Response.anyOrigin], .bytes([]))
+    var response = Response.text(
+      307, "changes are taken at \(url); many clients send no token there (curl: --location-trusted)")
+    response["Location"] = target
+    return response
+  }
+}
+
+extension Site {
+  /// What a cache is told that looks for the server which takes changes (`Ziggurat-Writer: required`), so that it asks the
+  /// next one; nil at that one, and where nobody looks. Of a folder's servers each takes them.
+  func refusalOfWriting(_ request: Request) -> Response? {
+    guard library.asksForImages, request.header("Ziggurat-Writer") == "required" else { return nil }
+    return library.catalog.isWriter && access.isWritable ? nil : Router.unknownWriter.madePrivate
   }
 }

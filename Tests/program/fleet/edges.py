@@ -97,10 +97,13 @@ class Nginx(Edge):
 
     @staticmethod
     def with_servers(text: str, ports: list[int]) -> str:
-        """The lines of an upstream for servers at these ports."""
-        server = re.compile(r"  server 10\.0\.0\.\d+:\d+ (.*\n)")
-        lines = "".join(f"  server 127.0.0.1:{port} {server.search(text)[1]}" for port in ports)
-        return re.sub(rf"(?:{server.pattern})+", lines.replace("\\", r"\\"), text)
+        """The text with each upstream's servers at these ports, of which each line says what the file says there, or at last."""
+
+        def lines(upstream: re.Match) -> str:
+            options = re.findall(r"server \S+ ?(.*;)", upstream[0])
+            return "".join(f"  server 127.0.0.1:{port} {options[min(number, len(options) - 1)]}\n" for number, port in enumerate(ports))
+
+        return re.sub(r"(?:  server 10\.0\.0\.\d+:\d+.*\n)+", lines, text)
 
     def text(self, ports: list[int]) -> str:
         """The file of packaging/ with the addresses and folders that are here."""

@@ -9,7 +9,8 @@ import signal
 import threading
 import time
 
-from harness import photo
+from edges import EDGES
+from harness import folder, photo
 from test_shared_edits import TOKEN, SharedWords
 
 LATE = int(os.environ.get("LATE", 100))
@@ -128,3 +129,44 @@ class SharedTurns(SharedWords):
 
             self.eventually(told, 200)
             self.assertEqual(statuses, {200, 503})
+
+    def test_who_writes_by_way_of_a_cache_comes_to_the_server_that_takes_changes(self):
+        ids = [f"i{number}" for number in range(9)]
+        for id in ids:
+            photo(self.photos / f"{id}.jpg", 200, 100)
+        self.build()
+        for name, kind in EDGES.items():
+            with self.subTest(name):
+                servers = [self.server(number) for number in range(3)]
+                for server in servers:
+                    self.addCleanup(server.stop)
+                    self.listed(server, ids)
+                edge = kind(folder("cache"))
+                self.addCleanup(edge.stop)
+                edge.start([server.port for server in servers])
+                self.eventually(lambda: edge.ask("/api/images/i0").status, 200)
+
+                def change(number, headers):
+                    connection = http.client.HTTPConnection("127.0.0.1", edge.port, timeout=60)
+                    body = json.dumps({"title": f"{name} {number}", "caption": "x" * 15_000})
+                    connection.request("PATCH", f"/api/images/i{number}", body, headers)
+                    return connection.getresponse().status
+
+                def sign_in():
+                    connection = http.client.HTTPConnection("127.0.0.1", edge.port, timeout=60)
+                    connection.request("POST", "/api/session", json.dumps({"token": TOKEN}), {"Content-Type": "application/json"})
+                    answer = connection.getresponse()
+                    cookie = (answer.headers["Set-Cookie"] or "").split(";")[0]
+                    return {"Cookie": cookie, "Sec-Fetch-Site": "same-origin", "status": str(answer.status)}
+
+                self.eventually(lambda: sign_in()["status"], "200")
+                for headers in (sign_in(), {"Authorization": f"Bearer {TOKEN}"}):
+                    self.assertEqual({change(number, headers) for number in range(9)}, {200}, headers)
+                # The next one takes over, of whom the cache hears within seconds.
+                self.servers[self.writer()].stop(signal.SIGKILL)
+                self.eventually(lambda: change(0, sign_in()), 200)
+                self.assertEqual({change(number, sign_in()) for number in range(9)}, {200})
+                for server in servers:
+                    if server.process.poll() is None:
+                        self.eventually(lambda: set(self.titles(server).values()), {f"{name} {number}" for number in range(9)})
+                        server.stop()

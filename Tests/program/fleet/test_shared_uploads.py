@@ -1,6 +1,7 @@
 """Uploads into a library in an object store that servers share: whoever is asked, the one that writes takes them."""
 
 import contextlib
+import http.client
 import json
 import signal
 import threading
@@ -9,7 +10,7 @@ from base64 import b64encode
 from urllib.parse import quote, urlsplit
 
 from harness import photo, run
-from test_shared_edits import WritersTest
+from test_shared_edits import TOKEN, WritersTest
 
 
 class SharedUploads(WritersTest):
@@ -47,6 +48,21 @@ class SharedUploads(WritersTest):
         found = lambda: json.loads(self.asked(server, "GET", path)[1])
         self.eventually(lambda: found()["stage"] in ("done", "failed"), True)
         return found()
+
+    def test_who_listens_is_told_to_the_end(self):
+        with self.server(0) as server:
+            self.eventually(lambda: self.asked(server, "GET", "/api/uploads")[0], 200)
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            connection.request("GET", "/api/events", headers={"Authorization": f"Bearer {TOKEN}"})
+            stream = connection.getresponse()
+            path = self.upload(server, photo(self.base / "told.png", 300, 200), "told.png")
+            told = {}
+            while told.get("stage") != "done":
+                line = stream.readline()
+                if line.startswith(b"data: ") and json.loads(line[6:])["id"] in path:
+                    told = json.loads(line[6:])
+            self.assertEqual(told["image"], "told")
+            connection.close()
 
     def test_whoever_is_asked_the_picture_is_everybodys(self):
         pictures = [photo(self.base / f"{number}.png", 300 + number, 200) for number in range(4)]
