@@ -50,7 +50,7 @@ extension Router {
 
   private func copy(_ text: String, _ body: [UInt8]) -> Response {
     guard let uploads = site.uploads else {
-      return .problem(404, "Not found", "this server makes no images")
+      return .problem(404, "Not found", "this server makes no images: it has no --upload-folder")
     }
     guard let wish = try? JSONDecoder().decode(CopyWish.self, from: Data(body)) else {
       return .problem(
