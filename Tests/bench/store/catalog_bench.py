@@ -31,12 +31,20 @@ ORDERS = {
 
 
 def searches(name: str, server: Server, rows: catalog_rows.Rows, count: int) -> list[list[str]]:
-    times: dict[str, list[float]] = {}
-    for number in range(count):
-        query, kind = rows.query(number)
-        times.setdefault(kind, []).append(server.ask(f"/api/images?q={quote(query)}")[0])
-    every = [each for kind in times.values() for each in kind]
-    return [row(name, "a search", every, "p99 ≤ 50 ms"),
+    """What has just begun reads its indexes from the disk, here for the first time since they were in memory last; so each is
+    told for itself: the first searches, and as many others behind them."""
+
+    def asked() -> dict[str, list[float]]:
+        times: dict[str, list[float]] = {}
+        for number in range(count):
+            query, kind = rows.query(number)
+            times.setdefault(kind, []).append(server.ask(f"/api/images?q={quote(query)}")[0])
+        return times
+
+    together = lambda times: [each for kind in times.values() for each in kind]
+    first, times = asked(), asked()
+    return [row(name, f"the first {count} searches, from the disk", together(first), ""),
+            row(name, "a search", together(times), "p99 ≤ 50 ms"),
             *(row(name, f"a search for {kind}", values, "") for kind, values in times.items())]
 
 
