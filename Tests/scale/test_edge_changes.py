@@ -70,8 +70,12 @@ class EdgeChanges(unittest.TestCase):
             self.look(number)
             is_seen = getattr(self, kind)(number, turn, chance)
             start = time.monotonic()
+            late = ""
             while not is_seen(lambda target: self.edge.ask(target)):
-                self.assertLess(time.monotonic(), start + 30, f"{kind} of i{number} is not seen: {self.told(number)}")
+                if not late and time.monotonic() > start + 3:
+                    late = f"{kind} of i{number} is not seen: {self.told(number)}"
+                    print(f"[{late}]", flush=True)
+                self.assertLess(time.monotonic(), start + 30, late)
                 time.sleep(0.02)
             seconds[kind].append(time.monotonic() - start)
         every = [each for kind in seconds.values() for each in kind]
