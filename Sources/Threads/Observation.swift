@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One who is told of what happens, as soon as it is known who that is; may be used by many threads.
+/// Those who are told of what happens, as soon as it is known who they are; may be used by many threads.
 package final class Observation<Event>: Sendable {
   /// In a type of its own: a function that stands bare in a generic type is wrapped once more by every look at it,
   /// until the wrappings that call each other take all of a thread's stack.

@@ -4,7 +4,7 @@ import Testing
 @testable import Threads
 
 @Suite struct ObservationTests {
-  @Test func `the latest observer alone is told`() {
+  @Test func `each observer is told from when it observes`() {
     let observation = Observation<Int>()
     let told = Mutex<[Int]>([])
     observation.tell(1)
@@ -12,7 +12,7 @@ import Testing
     observation.tell(2)
     observation.observe { event in told.withLock { $0.append(10 * event) } }
     observation.tell(3)
-    #expect(told.withLock { $0 } == [2, 30])
+    #expect(told.withLock { $0 } == [2, 3, 30])
   }
 
   /// A server tells of events for months.

@@ -72,7 +72,7 @@ class Words(unittest.TestCase):
             self.options(server["command"])
         addresses = [server["networks"]["inside"]["ipv4_address"] for server in servers]
         vcl = (PACKAGING / "varnish.vcl").read_text()
-        self.assertEqual(re.findall(r'\.host = "(.*?)"; \.port = "8080"', vcl), addresses)
+        self.assertEqual(re.findall(r'\.host = "(.*?)"; \.port = "8080"', vcl), 2 * addresses)
         self.assertEqual(re.findall(r'^  "(10\..*)";$', vcl, re.MULTILINE), addresses)
         edge = services["edge"]["networks"]["inside"]["ipv4_address"]
         self.assertIn(f"--edge-purge=http://{edge}:6081/", servers[0]["command"])
