@@ -33,7 +33,9 @@ enum ServedLibrary {
       guard let address = arguments.string("catalog") else {
         return (try Library(ObjectSource(bucket), name: name, openLimit: openLimit), bucket)
       }
-      let ownURL = arguments.string("own-url") ?? ""
+      // Nobody is sent to a server that takes no changes.
+      let isWritable = (try? arguments.flag("writable")) ?? false
+      let ownURL = isWritable ? arguments.string("own-url") ?? "" : ""
       let catalog = try Catalog(
         postgreSQL: address, library: name, ownURL: ownURL.hasSuffix("/") ? String(ownURL.dropLast()) : ownURL
       )

@@ -110,6 +110,18 @@ class SharedTurns(SharedWords):
         connection.request("PATCH", f"/api/images/{id}", json.dumps({"title": f"late {number}"}), {"Authorization": f"Bearer {TOKEN}"})
         self.answers.append(connection.getresponse().status)
 
+    def test_a_server_that_takes_no_changes_gives_way_to_one_that_does(self):
+        photo(self.photos / "a.jpg", 200, 100)
+        self.build()
+        with self.serve() as reader:
+            self.listed(reader, "a")
+            self.eventually(lambda: reader.metrics()["catalog_writer"], 1)
+            with self.server(0) as first, self.server(1) as second:
+                self.eventually(lambda: self.ask(second, "PATCH", "/api/images/a", {"title": "after"})[0], 200)
+                self.eventually(lambda: reader.metrics()["catalog_writer"], 0)
+                for server in (reader, first, second):
+                    self.eventually(lambda: self.titles(server), {"a": "after"})
+
     def test_who_was_killed_and_begins_anew_sends_nobody_to_itself(self):
         photo(self.photos / "a.jpg", 200, 100)
         self.build()
