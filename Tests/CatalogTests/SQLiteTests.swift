@@ -49,27 +49,6 @@ import TileStorage
     #expect(try found(catalog, "new") == ["new"])
   }
 
-  @Test func `who had the old file open leaves the new one's log alone`() throws {
-    let path = folder(Catalog.fileName)
-    var old: SQLiteConnections? = try .open(path)
-    for each in [old?.reader, old?.writer, old?.searcher] { each?.leaveFiles() }
-    SQLiteConnections.removeFiles(path)
-    let new = try SQLiteConnections.open(path)
-    for number in 0..<50 {
-      // Whoever asks late, by whichever connection, and closes it.
-      if number == 20 {
-        try? old?.searcher.run("SELECT count(*) FROM image")
-        old = nil
-      }
-      try new.writer.run("INSERT INTO origin VALUES ('\(number)', hex(zeroblob(3000)), 1, 1)")
-    }
-    var told = ""
-    try new.reader.run("PRAGMA integrity_check") { told = $0.text(0) ?? "" }
-    var count = 0
-    try new.reader.run("SELECT count(*) FROM origin") { count = $0.integer(0) }
-    #expect(told == "ok" && count == 50)
-  }
-
   @Test func `of many who find one damage one begins anew`() async throws {
     let path = folder(Catalog.fileName)
     for _ in 0..<10 {

@@ -43,7 +43,7 @@ enum LexemeText {
 
   /// Nothing but letters, digits and marks, without accents and in lower case.
   static func words(_ text: String) -> [String] {
-    // Most texts, for which no tables are needed: a twentieth of the time.
+    // Most texts, for which no tables are needed.
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
       return text.utf8.split { !isLetterOrDigit($0) }.map { word in
         // The bit that makes letters small, and that digits have.

@@ -4,8 +4,8 @@ import Synchronization
 /// The right to write a catalog that many servers share: one has it at a time, and says so every second.
 ///
 /// Who has it is a row of the database, by the database's clock; whose beats stay out for `length` loses it to who asks
-/// next; whoever can be sent no changes loses it to who can. Each holder has an epoch of its own, which every transaction proves: whoever was stopped, and goes on
-/// later, writes nothing any more.
+/// next, and whoever can be sent no changes to who can. Each holder has an epoch of its own, which every transaction
+/// proves: whoever was stopped, and goes on later, writes nothing any more.
 final class WriterLease: Sendable {
   private struct State {
     var epoch: Int?
@@ -61,7 +61,8 @@ final class WriterLease: Sendable {
         } else {
           try connection.run(
             "UPDATE writer SET epoch = epoch + 1, holder = ?1, address = ?2, beat = clock_timestamp(), "
-              + "library = coalesce(library, ?3) WHERE (beat < clock_timestamp() - make_interval(secs => \(Self.length)) OR address = '' AND ?2 <> '') "
+              + "library = coalesce(library, ?3) "
+              + "WHERE (beat < clock_timestamp() - make_interval(secs => \(Self.length)) OR address = '' AND ?2 <> '') "
               + "AND (library = ?3) IS NOT FALSE RETURNING epoch",
             [.text(holder), .text(address), SQLValue(library)]
           ) { found = $0.integer(0) }

@@ -34,8 +34,7 @@ struct SQLiteConnections {
     try prepare(writer)
     let reader = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
     let searcher = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE)
-    // Each opens the log with its first question, by name: where the file was made anew before that, it would be another
-    // file's, and be written into this one.
+    // Each opens the log with its first question, by name, which may be another file's by then.
     for each in [reader, searcher] { try each.run("SELECT id FROM image LIMIT 1") }
     return SQLiteConnections(reader: reader, writer: writer, searcher: searcher)
   }
