@@ -32,7 +32,11 @@ import TileStorage
       }
     }
     guard kind == .postgreSQL else { return }
-    try catalog.read { (connection) throws(SQLError) in try connection.run("ANALYZE image, searched") }
+    // As autovacuum does, sooner or later.
+    try catalog.read { (connection) throws(SQLError) in
+      try connection.run("SELECT brin_summarize_new_values('searched_pages')")
+      try connection.run("ANALYZE image, searched")
+    }
   }
 
   @Test(arguments: DatabaseKind.allCases)
@@ -89,6 +93,39 @@ import TileStorage
     let cursor = ListCursor(key: NaturalOrder.key(place.text), id: place.text)
     let found = try catalog.search("last", after: cursor, limit: 5)
     #expect(found.entries.map(\.id) == ids(count - 2..<count) && !found.hasMore)
+    // What comes in front of all, and is written behind them.
+    let front = CatalogTests.entry("a", ImageMetadata(title: "last"))
+    try catalog.update([front], removing: [])
+    #expect(
+      try catalog.search("last", after: nil, limit: 2).entries.map(\.id) == [front.id]
+        + ids(first + 2..<first + 3))
+    guard kind == .postgreSQL else { return }
+    try catalog.read { (connection) throws(SQLError) in
+      // Rows are read in pages that hold what is looked for, as long as they lie in the order of the list.
+      var scans = 0
+      try connection.run("SELECT pg_stat_force_next_flush(), pg_stat_clear_snapshot()")
+      try connection.run(
+        "SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname = 'searched_pages'"
+      ) {
+        scans = $0.integer(0)
+      }
+      #expect(scans > 0)
+    }
+  }
+
+  @Test func `rows that lie in no order are found in the list's`() throws {
+    let catalog = try DatabaseKind.postgreSQL.catalog(in: folder)
+    let count = 60_000
+    try fill(.postgreSQL, catalog, count: count)
+    try catalog.write { (connection) throws(SQLError) in
+      try connection.run("CREATE TABLE mixed AS SELECT * FROM searched ORDER BY md5(id)")
+      try connection.run("TRUNCATE searched")
+      try connection.run("INSERT INTO searched SELECT * FROM mixed")
+    }
+    try catalog.read { (connection) throws(SQLError) in try connection.run("ANALYZE searched") }
+    let first = count / 10 * 9
+    let found = try catalog.search("last", after: nil, limit: 3)
+    #expect(found.entries.map(\.id.text) == (first..<first + 3).map { "p\(1_000_000 + $0)" })
   }
 
   @Test func `numbers that are no longer anyone's are not counted`() throws {

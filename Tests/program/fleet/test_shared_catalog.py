@@ -20,7 +20,7 @@ class SharedCatalogTest(StoreTest):
 
     def migrated(self):
         result = run("catalog", "migrate", self.database.address)
-        self.assertEqual((result.returncode, result.stdout), (0, "version 8 now\n"), result.stderr)
+        self.assertEqual((result.returncode, result.stdout), (0, "version 9 now\n"), result.stderr)
 
     def eventually(self, ask, expected, within=30):
         end = time.monotonic() + within
@@ -42,11 +42,11 @@ class SharedCatalog(SharedCatalogTest):
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "it has no tables; 'ziggurat catalog migrate' makes them")
         self.migrated()
-        self.assertEqual((check().returncode, check().stdout), (0, "version 8, as needed\n"))
-        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 8 already\n")
+        self.assertEqual((check().returncode, check().stdout), (0, "version 9, as needed\n"))
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 9 already\n")
         self.database.ask("UPDATE ziggurat_schema SET version = 99")
         self.assertOneLine(check(), "a newer ziggurat's")
-        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 8 already\n")
+        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 9 already\n")
 
     def test_wrong_uses(self):
         for words, told in (
