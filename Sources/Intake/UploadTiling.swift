@@ -93,6 +93,7 @@ package final class UploadTiling: @unchecked Sendable {
     prepare()
     // Of another one, whose making came to no end.
     store.withdraw()
+    if uploads.isGivenUp(upload) { return giveUp(upload) }
     if let vault = upload.vault as? SpaceVault { return seal(upload, from: vault) }
     if let copy = upload.copy { return make(copy, for: upload) }
     let path = uploads.file(of: upload)
@@ -108,9 +109,31 @@ package final class UploadTiling: @unchecked Sendable {
       try build(
         upload, SourceScan.Source(path: path, id: image),
         builder { [stopping] in stopping.isSet || upload.state.isCancelled })
-      if uploads.limits.keepsSources { try keep(path, of: upload, image) }
-      try show(image, of: upload)
-      uploads.end(upload, .done, image: image)
+      try finish(upload, as: image)
+    } catch {
+      fail(upload, error, path: path)
+    }
+  }
+
+  private func finish(_ upload: Upload, as image: ImageID) throws(StorageError) {
+    if uploads.limits.keepsSources { try keep(uploads.file(of: upload), of: upload, image) }
+    try show(image, of: upload)
+    uploads.end(upload, .done, image: image)
+  }
+
+  /// Ends what the server ended in the midst of too often, without a look into its file: the last time it may have been
+  /// made, and only not been told of.
+  private func giveUp(_ upload: Upload) {
+    let path = uploads.file(of: upload)
+    do {
+      if upload.copy == nil, let image = upload.state.image,
+        try twin(SourceInspection.digest(path: path), path) == image
+      {
+        return try finish(upload, as: image)
+      }
+      uploads.end(
+        upload, .failed, fault: .server,
+        reason: "the server ended twice while it made the picture; it is not tried again")
     } catch {
       fail(upload, error, path: path)
     }

@@ -31,11 +31,6 @@ package final class Uploads: Sendable {
       if ended.contains(upload.id) { folder.remove(upload) } else { open[upload.id] = upload }
     }
     table = Mutex(open)
-    for upload in open.values where upload.state.attempts >= Self.attempts {
-      end(
-        upload, .failed, fault: .server,
-        reason: "the server ended twice while it made the picture; it is not tried again")
-    }
   }
 
   /// Has `body` told of every change, by whoever made it.
@@ -252,12 +247,16 @@ package final class Uploads: Sendable {
     tell(upload)
   }
 
+  /// Whether the program has ended so often in the midst of what is taken next that it is not to be begun again.
+  package func isGivenUp(_ upload: Upload) -> Bool { upload.state.attempts > Self.attempts }
+
   /// Back among those that wait, for `seconds` at least.
   package func postpone(
     _ upload: Upload, seconds: Int, fault: Upload.Fault? = nil, reason: String? = nil
   ) {
     // Whoever gets here is alive. What cannot be written counts as one attempt too many.
-    try? record(upload, image: upload.state.image, attempts: 0)
+    let attempts = isGivenUp(upload) ? Self.attempts : 0
+    try? record(upload, image: upload.state.image, attempts: attempts)
     upload.change { state in
       (state.stage, state.notBefore) = (.waiting, Self.now() + seconds)
       (state.fault, state.reason) = (fault, reason)

@@ -71,7 +71,7 @@ class Crashes(unittest.TestCase):
             client = Client(server)
             # Killed twice in the midst of the same picture, it is told as failed, and the client sends it again.
             for name, path in sent.items():
-                told = client.state("/api/uploads/" + path.split("/")[-1])
+                told = client.end("/api/uploads/" + path.split("/")[-1])
                 if told["stage"] == "failed":
                     self.assertIn("ended twice", told["reason"])
                     again = photo(folder("p") / "x.jpg", 300, 600).read_bytes() + name.encode()
@@ -158,7 +158,7 @@ class Attempts(unittest.TestCase):
             self.assertEqual(self.record(library, path)["attempts"], number)
         with serve(library) as server:
             client = Client(server)
-            told = client.state(path)
+            told = client.end(path)
             self.assertEqual((told["stage"], told["image"] if "image" in told else None), ("failed", None))
             self.assertIn("ended twice", told["reason"])
             self.assertEqual(client.ask("HEAD", path).status, 410)
@@ -169,6 +169,25 @@ class Attempts(unittest.TestCase):
             self.assertEqual(archives(library), [library / "other.szi"])
         with serve(library) as server:
             self.assertIn("ended twice", Client(server).state(path)["reason"])
+
+    def test_what_was_made_before_the_server_ended_twice_is_told_as_done(self):
+        library = folder("library")
+        path = None
+        for _ in range(2):
+            server, path = self.begin(library, path)
+            while "image" not in self.record(library, path):
+                pass
+            server.stop(9)
+        self.assertEqual(archives(library), [])
+        # As far as it would have come, had it been killed a moment later.
+        sent = photo(folder("p") / "quay.jpg", 9000, 7000)
+        self.assertEqual(run("build", sent, "--library", library, "--quiet").returncode, 0)
+        built = tiles(library / "quay.szi")
+        with serve(library) as server:
+            client = Client(server)
+            told = client.end(path)
+            self.assertEqual((told["stage"], told["image"], told["duplicate"]), ("done", "quay", False))
+            self.assertEqual((client.images(), rest_of(library), tiles(library / "quay.szi")), ({"quay"}, [], built))
 
     def test_what_ended_the_server_once_is_tried_again(self):
         library = folder("library")
