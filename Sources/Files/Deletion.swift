@@ -45,6 +45,9 @@ extension Sequence<Deletion> {
 /// note but its name, which tells the time; a private space's is a part of its sealed index, in which one write moves
 /// them all, under a name that tells whoever reads a log nothing.
 package protocol DeletionPlace: Sendable {
+  /// Now by the clock that times of deletions are told by.
+  func now() throws(StorageError) -> Int
+
   /// - Returns: the deletion, nil where nothing was deleted; and the ids that are no image or could not be deleted.
   func delete(
     _ ids: [ImageID], at time: Int
@@ -58,4 +61,8 @@ package protocol DeletionPlace: Sendable {
 
   /// Removes for good what was deleted until then.
   func purgeDeleted(until oldest: Int) throws(StorageError)
+}
+
+extension DeletionPlace {
+  package func now() throws(StorageError) -> Int { Deletion.now }
 }

@@ -48,7 +48,7 @@ package struct Trash: Sendable {
   package func delete(
     _ ids: [ImageID]
   ) throws(StorageError) -> (deletion: Told?, refused: [ImageID]) {
-    let (deletion, refused) = try place.delete(ids, at: Deletion.now)
+    let (deletion, refused) = try place.delete(ids, at: place.now())
     space?.refresh()
     return (deletion.map(told), refused.map(told))
   }
@@ -72,7 +72,9 @@ package struct Trash: Sendable {
   /// Removes for good what was kept for long enough. What fails now is tried again the next time.
   package func purge() { try? place.purgeDeleted(until: oldest) }
 
-  private var oldest: Int { Deletion.now - keeps }
+  private var oldest: Int {
+    get throws(StorageError) { try place.now() - keeps }
+  }
 
   private func told(_ id: ImageID) -> ImageID { space == nil ? id : id.marked }
 

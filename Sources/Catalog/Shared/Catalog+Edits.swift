@@ -98,6 +98,15 @@ extension Catalog {
 
   // MARK: Deleting
 
+  /// Now by the database's clock, which is the same for all servers: seconds since 1970.
+  package func now() throws(StorageError) -> Int {
+    var now = 0
+    try read { (connection) throws(SQLError) in
+      try connection.run("SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS bigint)") { now = $0.integer(0) }
+    }
+    return now
+  }
+
   /// Takes images out of the library until `restore`, together.
   /// - Parameters:
   ///   - time: seconds since 1970.

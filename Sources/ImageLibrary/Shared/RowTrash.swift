@@ -8,6 +8,9 @@ struct RowTrash: DeletionPlace {
   /// What the one image that is deleted has to be still; nil for whatever it is.
   var known: RowCache.Known?
 
+  /// The database's: whoever writes next may have another clock, and would remove for good what could come back still.
+  func now() throws(StorageError) -> Int { try library.catalog.now() }
+
   func delete(
     _ ids: [ImageID], at time: Int
   ) throws(StorageError) -> (deletion: Deletion?, refused: [ImageID]) {

@@ -64,7 +64,7 @@ final class EdgePurging: Sendable {
     if known.heard + Self.told < .now { known.place = nil }
     guard let heard = known.place else {
       let place = try catalog.place()
-      try catalog.gone(since: time(nil) - Self.longest) { forget($0) }
+      try catalog.gone(since: catalog.now() - Self.longest) { forget($0) }
       (known.place, known.heard) = (place, .now)
       return
     }

@@ -1,6 +1,7 @@
 """What visitors delete from a library that servers share, and what comes back of it, whatever builders write meanwhile."""
 
 import json
+import time
 import unittest
 
 from harness import Server, photo, run
@@ -63,6 +64,31 @@ class SharedDeletions(SharedWords):
         # Who has nothing but the directory sees the same, and a sweep finds nothing to remove of it.
         with Server(self.bucket) as alone:
             self.eventually(lambda: [json.loads(alone.get(f"/api/images/{name}").body).get("width") for name in "ab"], [300, 300])
+
+    def test_how_long_deletions_are_kept_goes_by_the_databases_clock(self):
+        """Whoever writes next may have another one, and would remove for good what could come back still."""
+        self.database.ask("CREATE TABLE skew AS SELECT interval '100 days' AS ahead; "
+                          "CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
+                          "'SELECT pg_catalog.clock_timestamp() + ahead FROM skew'; "
+                          "ALTER DATABASE postgres SET search_path = public, pg_catalog")
+        photo(self.photos / "a.jpg", 300, 200)
+        self.build()
+        with self.server(0, "--keep-deleted", 1) as server:
+            self.listed(server, "a")
+            told = self.ask(server, "DELETE", "/api/images/a")[1]["deleted"]
+            self.assertAlmostEqual(told["deleted"], time.time() + 100 * 86_400, delta=60)
+            self.assertEqual(told["expires"], told["deleted"] + 3600)
+            kept = lambda: [each["id"] for each in self.ask(server, "GET", "/api/deleted")[1]["deleted"]]
+            self.assertEqual(kept(), [told["id"]])
+            self.database.ask("UPDATE skew SET ahead = '0 days'")
+            time.sleep(3)
+            self.assertEqual(kept(), [told["id"]])
+            self.database.ask("UPDATE skew SET ahead = '100 days 59 minutes'")
+            time.sleep(3)
+            self.assertEqual(kept(), [told["id"]])
+            self.database.ask("UPDATE skew SET ahead = '100 days 61 minutes'")
+            self.eventually(kept, [])
+            self.eventually(lambda: self.database.ask("SELECT count(*) FROM deletion").strip(), "0")
 
 
 if __name__ == "__main__":
