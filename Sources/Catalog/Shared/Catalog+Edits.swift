@@ -102,7 +102,9 @@ extension Catalog {
   package func now() throws(StorageError) -> Int {
     var now = 0
     try read { (connection) throws(SQLError) in
-      try connection.run("SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS bigint)") { now = $0.integer(0) }
+      try connection.run("SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS bigint)") {
+        now = $0.integer(0)
+      }
     }
     return now
   }

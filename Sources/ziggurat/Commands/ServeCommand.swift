@@ -204,8 +204,9 @@ enum ServeCommand: Command {
       // Among lines for programs stands none for people.
       let isForPeople = log != .json || places.logFile != nil
       ServeStart.tell(
-        library, folder, uploads: uploads == nil ? nil : uploadFolder ?? folder, viewer: viewer,
-        tellsCount: isForPeople)
+        library, folder, uploads: uploads == nil ? nil : uploadFolder ?? folder,
+        isWritable: access.isWritable,
+        viewer: viewer, tellsCount: isForPeople)
       if let advice = try ListenOptions.advice(arguments) { Output.note(advice) }
     }
     while signals.wait() == .renew {

@@ -8,10 +8,12 @@ enum ServeStart {
   /// - Parameters:
   ///   - folder: as it was given.
   ///   - uploads: where uploads go, so that nothing yet is as it should be; nil where none are taken.
+  ///   - isWritable: whether changes are taken.
   ///   - viewer: the folder of the viewer's files.
   ///   - tellsCount: where nobody takes each line for one of the log.
   static func tell(
-    _ library: Library, _ folder: String, uploads: String?, viewer: String?, tellsCount: Bool
+    _ library: Library, _ folder: String, uploads: String?, isWritable: Bool, viewer: String?,
+    tellsCount: Bool
   ) {
     // What servers share comes and goes, and is not counted yet.
     let count = library.asksForImages ? (try? library.catalog.count()) ?? 0 : library.count
@@ -20,6 +22,7 @@ enum ServeStart {
       let reason = StorageError("", errno: errno).reason
       Output.note("\(Output.oneLine(uploads)) cannot be written: \(reason); changes and uploads will fail")
     }
+    if isWritable, uploads == nil { Output.note("no uploads are taken: there is no --upload-folder DIR") }
     let noPage = "the viewer's files are not beside the program: there is no page at / without --public DIR"
     if tellsCount, count > 0 || uploads != nil {
       let page = viewer.map { "the page is from \($0)" } ?? noPage

@@ -166,6 +166,12 @@ class SharedUploads(WritersTest):
                 self.store.faults_below.clear()
             self.eventually(lambda: asked()["stage"], "done", 50)
 
+    def test_who_takes_changes_and_no_uploads_says_so(self):
+        told = "no uploads are taken: there is no --upload-folder DIR"
+        with WritersTest.server(self, 0) as silent, self.server(1) as server:
+            self.eventually(lambda: told in silent.errors(), True)
+            self.assertNotIn(told, server.errors())
+
     def test_wrong_uses(self):
         for words, told in (
                 (("serve", self.bucket, "--upload-folder", self.base), "has no meaning without --writable"),
