@@ -30,6 +30,8 @@ package final class ObjectDirectory: Sendable {
   }
 
   let address: ObjectAddress
+  /// Where the store answers: who has set no address finds that of another here.
+  private let endpoint: ObjectEndpoint
   private let reading: any ObjectReading
   private let writing: any ObjectWriting
   /// Of the folder of segments alone.
@@ -42,7 +44,7 @@ package final class ObjectDirectory: Sendable {
   package init(
     _ address: ObjectAddress, _ settings: ObjectSettings, reading: any ObjectReading, tries: Int = 5
   ) {
-    self.address = address
+    (self.address, endpoint) = (address, settings.endpoint)
     self.reading = reading
     self.tries = PatientTries(count: tries)
     writing = ObjectWriter(address, settings, tries: tries)
@@ -232,6 +234,6 @@ package final class ObjectDirectory: Sendable {
 
   private func told(_ action: String, _ fault: ObjectFault) -> StorageError {
     let reason = fault == .missing ? "there is no such bucket" : fault.description
-    return StorageError("\(action) (\(address))", reason, kind: fault.kind)
+    return StorageError("\(action) (\(address) at \(endpoint.url))", reason, kind: fault.kind)
   }
 }

@@ -33,6 +33,8 @@ struct ObjectEndpoint: Hashable, Sendable {
 
   var scheme: String { isSecure ? "https" : "http" }
 
+  var url: String { "\(scheme)://\(host)" }
+
   /// Whether the host is told by numbers, before which no bucket's name can stand.
   var isNumeric: Bool {
     host.hasPrefix("[") || host.prefix { $0 != ":" }.allSatisfy { $0.isNumber || $0 == "." }

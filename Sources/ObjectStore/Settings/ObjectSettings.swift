@@ -100,7 +100,7 @@ package struct ObjectSettings: Hashable, Sendable {
     return switch style {
     case .virtual where !endpoint.isNumeric: "\(endpoint.scheme)://\(bucket.text).\(endpoint.host)/\(key)"
     case .path, .virtual:
-      "\(endpoint.scheme)://\(endpoint.host)/\(bucket.text)" + (key.isEmpty ? "" : "/\(key)")
+      "\(endpoint.url)/\(bucket.text)" + (key.isEmpty ? "" : "/\(key)")
     }
   }
 }

@@ -182,6 +182,7 @@ class Builds(StoreTest):
             (("verify", "s3://x/y"), "a bucket is 3 to 63 of a-z"),
             (("build", self.photos, "--library", "s3://other-bucket/x"), "no such bucket"),
             (("serve", "s3://other-bucket/x"), "no such bucket"),
+            (("serve", "s3://other-bucket/x"), f"at {self.store.environment['AWS_ENDPOINT_URL_S3']})"),
             (("verify", "s3://other-bucket/x"), "no such bucket"),
             (("serve", self.bucket, "--writable"), "--writable"),
             (("serve", self.bucket, "--space"), "--space"),
