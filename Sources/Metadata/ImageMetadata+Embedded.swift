@@ -51,8 +51,10 @@ extension ImageMetadata {
   }
 
   private static func date(of file: MetadataFile) -> String? {
-    for tag in ["Xmp.photoshop.DateCreated", "Xmp.exif.DateTimeOriginal", "Xmp.xmp.CreateDate"] {
-      if let text = file.text(tag), text.wholeMatch(of: isoPattern) != nil { return text }
+    // Of several in Dublin Core's list the first is the one that it was made at.
+    let tags = ["photoshop.DateCreated", "exif.DateTimeOriginal", "xmp.CreateDate", "dc.date"]
+    for tag in tags {
+      if let text = file.text("Xmp.\(tag)"), text.wholeMatch(of: isoPattern) != nil { return text }
     }
     if let text = file.text("Iptc.Application2.DateCreated"), text.wholeMatch(of: isoPattern) != nil {
       return text

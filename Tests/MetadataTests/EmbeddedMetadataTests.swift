@@ -18,6 +18,11 @@ import TileStorage
     return ImageMetadata(embeddedInFileAt: file)
   }
 
+  @Test func `Dublin Core's date is read where no other is`() throws {
+    #expect(try read(["-XMP-dc:Date=1872", "-XMP-dc:Date+=1873"]).date == "1872")
+    #expect(try read(["-XMP-dc:Date=1872", "-XMP-photoshop:DateCreated=1871-05"]).date == "1871-05")
+  }
+
   @Test func aFileWithoutWordsHasNone() throws {
     #expect(try read([]).isEmpty)
   }
