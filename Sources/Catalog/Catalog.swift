@@ -58,7 +58,7 @@ package final class Catalog: Sendable {
   /// Whether its database answers, as far as is known without asking.
   package var isReachable: Bool { outage == nil }
 
-  /// Why its database does not answer, in its own words; nil where it does.
+  /// Why it cannot be asked, in words; nil where it can.
   package var outage: String? { database.outage }
 
   // MARK: Reading

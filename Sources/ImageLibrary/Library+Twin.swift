@@ -9,8 +9,12 @@ extension Library {
   /// the catalog knows.
   /// - Parameter digest: of the file's content, as build records have it.
   package func image(madeFrom digest: String) throws(StorageError) -> ImageID? {
+    guard rows == nil else {
+      // What servers share tells what it has, also while what builders have written cannot be read.
+      if refresh() { _ = try? updateCatalog() }
+      return try catalog.entries(madeFrom: digest).first.map { $0.book ?? $0.id }
+    }
     if refresh() { try updateCatalog() }
-    if rows != nil { return try catalog.entries(madeFrom: digest).first.map { $0.book ?? $0.id } }
     let table = current
     let twin = try catalog.entries(madeFrom: digest).first { table.entry($0.id)?.stamp == $0.stamp }
     return twin.map { $0.book ?? $0.id }

@@ -13,13 +13,13 @@ package import Uploading
 package final class UploadTiling: @unchecked Sendable {
   let uploads: Uploads
   let library: Library
-  private let root: String
-  private let store: any ArchiveStore
+  let root: String
+  let store: any ArchiveStore
   private var isPrepared = false
   /// Uploads that have failed, of which something may be taken back.
   private let failed = Mutex<[String]>([])
   /// Uploads of whose pictures others may have been told.
-  private var announced: Set<String> = []
+  var announced: Set<String> = []
   /// The unlocked private space of an identity.
   let space: @Sendable (String) -> SpaceLibrary?
   let stopping = Flag()
@@ -37,6 +37,8 @@ package final class UploadTiling: @unchecked Sendable {
     (self.uploads, self.library, self.root, self.space) = (uploads, library, root, space)
     self.store = store ?? FolderStore(library: root)
     guard library.asksForImages else { return }
+    // The server may have ended before it was told.
+    failed.withLock { $0 = uploads.failed }
     uploads.observe { [weak self] upload in
       guard upload.state.stage == .failed, upload.vault == nil else { return }
       self?.failed.withLock { $0.append(upload.id) }
@@ -84,9 +86,8 @@ package final class UploadTiling: @unchecked Sendable {
       defer { failed = [] }
       return failed
     }
-    for id in ids where announced.remove(id) == nil {
-      if (try? library.catalog.release(id)) == nil { failed.withLock { $0.append(id) } }
-    }
+    let free = ids.filter { announced.remove($0) == nil }
+    if !free.isEmpty, (try? library.catalog.release(free)) == nil { failed.withLock { $0 += free } }
   }
 
   private func tile(_ upload: Upload) {
@@ -100,7 +101,7 @@ package final class UploadTiling: @unchecked Sendable {
     do {
       let digest = try SourceInspection.digest(path: path)
       // Again after a crash it is the picture that was begun.
-      if upload.state.image == nil, let twin = try twin(digest, path) {
+      if upload.state.image == nil, let twin = try twin(digest) {
         return uploads.end(upload, .done, image: twin, isDuplicate: true)
       }
       try check(path)
@@ -113,88 +114,6 @@ package final class UploadTiling: @unchecked Sendable {
     } catch {
       fail(upload, error, path: path)
     }
-  }
-
-  private func finish(_ upload: Upload, as image: ImageID) throws(StorageError) {
-    if uploads.limits.keepsSources { try keep(uploads.file(of: upload), of: upload, image) }
-    try show(image, of: upload)
-    uploads.end(upload, .done, image: image)
-  }
-
-  /// Ends what the server ended in the midst of too often, without a look into its file: the last time it may have been
-  /// made, and only not been told of.
-  private func giveUp(_ upload: Upload) {
-    let path = uploads.file(of: upload)
-    do {
-      if upload.copy == nil, let image = upload.state.image,
-        try twin(SourceInspection.digest(path: path), path) == image
-      {
-        return try finish(upload, as: image)
-      }
-      uploads.end(
-        upload, .failed, fault: .server,
-        reason: "the server ended twice while it made the picture; it is not tried again")
-    } catch {
-      fail(upload, error, path: path)
-    }
-  }
-
-  /// Has everybody find the picture: it is seen before it is told of.
-  func show(_ image: ImageID, of upload: Upload) throws(StorageError) {
-    announced.insert(upload.id)
-    try store.announce()
-    announced.remove(upload.id)
-    let latest = ContinuousClock.now + .seconds(10)
-    while !stopping.isSet, .now < latest {
-      if library.refresh() { _ = try? library.updateCatalog() }
-      // Of servers that share a catalog the one that writes finds it a moment later.
-      guard library.asksForImages, (try? library.catalog.hasItem(image)) != true else { return }
-      stopping.wait(upTo: 0.2)
-    }
-  }
-
-  func fail(_ upload: Upload, _ error: any Error, path: String) {
-    switch error {
-    case let error as BuildError:
-      fail(
-        upload, error.isTemporary ? .server : .damaged, told(error.reason, of: path, upload),
-        isTemporary: error.isTemporary)
-    case let error as TooManyPixels: fail(upload, .pixels, error.reason, isTemporary: false)
-    case let error as StorageError:
-      fail(upload, .storage, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
-    default: fail(upload, .damaged, "it cannot be read", isTemporary: false)
-    }
-  }
-
-  private func twin(_ digest: String, _ path: String) throws(BuildError) -> ImageID? {
-    do throws(StorageError) { return try library.image(madeFrom: digest) } catch {
-      throw BuildError(
-        path, "the catalog cannot be asked whether the picture is there already", isTemporary: true)
-    }
-  }
-
-  /// A library's own words, without the places where the server keeps things.
-  private func told(_ reason: String, of path: String, _ upload: Upload) -> String {
-    // As it was given: `.` alone stands in many words.
-    let place = root.hasPrefix("/") ? root : "\(root)/"
-    let words = reason.replacing(path, with: upload.name).replacing(place, with: "…")
-    return String(words.prefix(300))
-  }
-
-  /// - Parameter isOurs: no cell had a part in it.
-  private func fail(
-    _ upload: Upload, _ fault: Upload.Fault, _ reason: String, isTemporary: Bool, isOurs: Bool = false
-  ) {
-    if stopping.isSet, !upload.state.isCancelled { return uploads.postpone(upload, seconds: 0) }
-    if upload.state.isCancelled {
-      return uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
-    }
-    if isTemporary {
-      return uploads.delay(
-        upload, fault: fault, reason: reason,
-        isOurs: isOurs || store.isAway || !uploads.hasRoom(upload.length))
-    }
-    uploads.end(upload, .failed, fault: fault, reason: reason)
   }
 
   /// Before anything is decoded: a header may promise more pixels than any memory holds.
@@ -271,18 +190,6 @@ package final class UploadTiling: @unchecked Sendable {
       text = "\(stem)-\(number)"
     }
     throw StorageError("name a picture", "'\(stem)' is no image's id")
-  }
-
-  private func keep(_ path: String, of upload: Upload, _ image: ImageID) throws(StorageError) {
-    let ending = upload.name.lastIndex(of: ".").map { String(upload.name[$0...]) } ?? ""
-    let destination = "\(root)/\(image)\(ending)"
-    guard ending != ".szi", link(path, destination) == 0 || errno == EEXIST else {
-      throw StorageError("keep \(destination)", errno: errno)
-    }
-  }
-
-  private struct TooManyPixels: Error {
-    let reason: String
   }
 
   private final class Box {

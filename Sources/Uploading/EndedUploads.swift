@@ -53,6 +53,9 @@ final class EndedUploads: Sendable {
     }
   }
 
+  /// The ids of those that failed.
+  var failed: [String] { state.withLock { $0.lines.values.filter { $0.stage == .failed }.map(\.id) } }
+
   func contains(_ id: String) -> Bool { state.withLock { $0.lines[id] != nil } }
 
   /// As it was when it ended.

@@ -46,6 +46,9 @@ package final class Uploads: Sendable {
   /// Also one that has ended, as long as it is remembered.
   package func upload(_ id: String) -> Upload? { table.withLock { $0[id] } ?? ended.upload(id) }
 
+  /// The ids of those that failed, as long as they are remembered.
+  package var failed: [String] { ended.failed }
+
   /// By id.
   package var all: [Upload] { table.withLock { $0.values.sorted { $0.id < $1.id } } }
 

@@ -47,6 +47,21 @@ import TileStorage
     #expect(try catalog.count() == 1)
   }
 
+  @Test func `whom the tables do not suit any more writes nothing, and has the right no longer`() throws {
+    let catalog = try open()
+    try catalog.update([CatalogTests.entry("a")], removing: [])
+    try ask("UPDATE ziggurat_schema SET version = version + 1")
+    #expect(throws: StorageError.self) { try catalog.update([CatalogTests.entry("b")], removing: []) }
+    #expect(!catalog.isWriter)
+    // It asks for it each second.
+    sleep(5)
+    #expect(!catalog.isWriter)
+    try ask("UPDATE ziggurat_schema SET version = version - 1")
+    for _ in 0..<100 where !catalog.isWriter { usleep(100_000) }
+    try catalog.update([CatalogTests.entry("b")], removing: [])
+    #expect(try catalog.count() == 2)
+  }
+
   @Test func `what was listed before a migration is found after it`() throws {
     let connection = try PostgreSQLConnection(address)
     for statement in PostgreSQLSchema.migrations.prefix(5).joined() { try connection.run(statement) }
@@ -70,9 +85,9 @@ import TileStorage
       try catalogs[1].reserve("taken", for: "1") == false && catalogs[1].reserve("trip", for: "1") == false)
     #expect(try catalogs[1].reserve("sky", for: "1") && catalogs[0].reserve("sky", for: "1"))
     #expect(try catalogs[0].reserve("sky", for: "2") == false)
-    try catalogs[0].release("2")
+    try catalogs[0].release(["2"])
     #expect(try catalogs[0].reserve("sky", for: "2") == false)
-    try catalogs[0].release("1")
+    try catalogs[0].release(["1"])
     #expect(try catalogs[0].reserve("sky", for: "2"))
   }
 

@@ -214,6 +214,28 @@ import TileStorage
     }
   }
 
+  @Test func `what was brought back while the directory was read is not taken out again`() throws {
+    let catalog = try open()
+    func restore(_ generation: UInt64) throws {
+      var entry = CatalogTests.entry("a")
+      entry.generation = generation
+      #expect(try catalog.restore([entry], from: "1-\(generation)") == ["a"])
+    }
+    try catalog.take(Self.change([Self.archive("a", 1), Self.archive("b", 1)]))
+    #expect(try catalog.delete(["a"], as: "1-1", at: 1) == ["a"])
+    try restore(1)
+    // It went before, or was replaced before, says what was read; and what came of it is written down then.
+    for late in [Self.change([], gone: ["a", "b"]), Self.change([Self.archive("a", 2)])] {
+      try catalog.take(late)
+      #expect(try catalog.archives(of: ["a"])["a"]?.current?.generation == 1)
+      #expect(try catalog.list(after: nil, limit: 9).entries.map(\.id) == ["a"])
+      #expect(try catalog.unannounced().map(\.id) == ["a"])
+    }
+    try catalog.areAnnounced(catalog.unannounced(), in: catalog.making)
+    try catalog.take(Self.change([], gone: ["a"]))
+    #expect(try catalog.archives(of: ["a"]).isEmpty && catalog.count() == 0)
+  }
+
   @Test func `what went within a day is told to who begins, and nothing that is there`() throws {
     let catalog = try open()
     let now = Int(Date().timeIntervalSince1970)

@@ -11,6 +11,8 @@ final class PostgreSQLDatabase: CatalogDatabase {
   /// The epoch in which this process has seen every archive.
   private let completed = Atomic<Int>(-1)
   private let isChecked = Atomic<Bool>(false)
+  /// What does not suit this program of the tables that are there.
+  private let misfit = Mutex<String?>(nil)
   /// Held by who writes: each finds what the one before has left, and none waits for another in the database.
   private let writing = Mutex<Void>(())
 
@@ -25,8 +27,9 @@ final class PostgreSQLDatabase: CatalogDatabase {
       throw StorageError("open the catalog", error.message)
     }
     lease = WriterLease(pool, address: ownURL, library: library)
-    do throws(StorageError) { try asked { () throws(SQLError) in try pool.use(checked) } } catch {
-      guard error.kind == .unreachable else { throw error }
+    do throws(SQLError) { try pool.use(checked) } catch {
+      // Of another version, of another library, with a wrong password.
+      guard Self.isPassing(error) else { throw Self.failure(error, pool.name, .unreadable) }
     }
     lease.beat()
     StartedThread.needed { [weak self] in
@@ -39,6 +42,8 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   private func goesOn() -> Bool {
     lease.beat()
+    // Where nobody asks for anything it is told all the same.
+    if !isChecked.load(ordering: .relaxed) { try? pool.use(checked) }
     return true
   }
 
@@ -50,7 +55,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   var writerURL: String { lease.writer }
 
-  var outage: String? { pool.outage }
+  var outage: String? { pool.outage ?? misfit.withLock { $0 } }
 
   var needsUpdate: Bool { lease.epoch.map { $0 != completed.load(ordering: .acquiring) } ?? false }
 
@@ -105,7 +110,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   /// Fails where somebody else has taken over; nobody does before the transaction ends.
   private func prove(_ epoch: Int, _ connection: PostgreSQLConnection) throws(SQLError) {
-    let statement = "SELECT epoch FROM writer WHERE epoch = ? FOR KEY SHARE"
+    let statement = "SELECT epoch FROM writer WHERE epoch = ? AND \(PostgreSQLSchema.isOurs) FOR KEY SHARE"
     var isOurs = false
     try connection.run(statement, [.integer(epoch)]) { _ in isOurs = true }
     guard !isOurs else { return }
@@ -128,6 +133,14 @@ final class PostgreSQLDatabase: CatalogDatabase {
   /// Whether the tables are this program's and of its library, once.
   private func checked(_ connection: PostgreSQLConnection) throws(SQLError) {
     guard !isChecked.load(ordering: .relaxed) else { return }
+    do throws(SQLError) { try check(connection) } catch {
+      if !Self.isPassing(error) { misfit.withLock { [error] in $0 = error.message } }
+      throw error
+    }
+    misfit.withLock { $0 = nil }
+  }
+
+  private func check(_ connection: PostgreSQLConnection) throws(SQLError) {
     let version = try PostgreSQLSchema.version(of: connection)
     guard version == PostgreSQLSchema.version else {
       throw SQLError(
@@ -159,13 +172,17 @@ final class PostgreSQLDatabase: CatalogDatabase {
     do throws(SQLError) { try body() } catch { throw Self.failure(error, pool.name) }
   }
 
-  private static func failure(_ error: SQLError, _ name: String) -> StorageError {
-    let isPassing = error.kind == .away || error.kind == .busy
+  private static func failure(
+    _ error: SQLError, _ name: String, _ kind: StorageError.Kind? = nil
+  ) -> StorageError {
     let isTold = error.code.hasPrefix("version ") || error.statement == "connect"
     return StorageError(
       "use the catalog \(name)", isTold ? error.message : error.description,
-      kind: isPassing ? .unreachable : .unreadable)
+      // Whom the database does not suit any more, once it did or was not there, somebody makes it suit again.
+      kind: kind ?? (isPassing(error) || isTold ? .unreachable : .unreadable))
   }
+
+  private static func isPassing(_ error: SQLError) -> Bool { error.kind == .away || error.kind == .busy }
 }
 
 /// What is done to the tables by hand.

@@ -5,6 +5,10 @@ enum PostgreSQLSchema {
   /// What a database of this program's version has.
   static var version: Int { migrations.count }
 
+  /// A condition of statements by which somebody writes: whoever has another version's tables writes nothing, also where
+  /// they were changed after it has looked.
+  static var isOurs: String { "(SELECT version FROM ziggurat_schema) = \(version)" }
+
   /// Each brings a database of the version that is its place in the list to the next one, in a transaction of its own.
   static let migrations: [[String]] = [
     [

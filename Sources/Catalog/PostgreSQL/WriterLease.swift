@@ -56,14 +56,16 @@ final class WriterLease: Sendable {
         found = nil
         if let epoch {
           try connection.run(
-            "UPDATE writer SET beat = clock_timestamp() WHERE epoch = ? RETURNING epoch", [.integer(epoch)]
+            "UPDATE writer SET beat = clock_timestamp() WHERE epoch = ? AND \(PostgreSQLSchema.isOurs) RETURNING epoch",
+            [.integer(epoch)]
           ) { found = $0.integer(0) }
         } else {
+          // Whoever was stopped in a transaction is not waited for: who gave up waiting would get the right without knowing it.
           try connection.run(
             "UPDATE writer SET epoch = epoch + 1, holder = ?1, address = ?2, beat = clock_timestamp(), "
-              + "library = coalesce(library, ?3) "
+              + "library = coalesce(library, ?3) WHERE epoch = (SELECT epoch FROM writer "
               + "WHERE (beat < clock_timestamp() - make_interval(secs => \(Self.length)) OR address = '' AND ?2 <> '') "
-              + "AND (library = ?3) IS NOT FALSE RETURNING epoch",
+              + "AND (library = ?3) IS NOT FALSE AND \(PostgreSQLSchema.isOurs) FOR UPDATE SKIP LOCKED) RETURNING epoch",
             [.text(holder), .text(address), SQLValue(library)]
           ) { found = $0.integer(0) }
           guard found == nil else { return }

@@ -117,8 +117,12 @@ extension Catalog {
   ) throws(SQLError) -> [ImageID] {
     let deleted = try deleted(change.archives, connection)
     let edited = try edited(change, connection)
-    let isPassedOver = { (id: ImageID) in deleted.contains(id) || edited.contains(id) }
+    let restored = try restored(change, connection)
+    let isPassedOver = { (id: ImageID) in
+      deleted.contains(id) || edited.contains(id) || restored.contains(id)
+    }
     let archives = change.archives.filter { !isPassedOver($0.id) }
+    let gone = change.gone.filter { !restored.contains($0) }
     try connection.runEach(
       "UPDATE archive SET replaced = clock_timestamp() WHERE id = ? AND generation != ? AND \(isThere)",
       archives.map { Array($0.values.prefix(2)) })
@@ -131,11 +135,11 @@ extension Catalog {
       archives.map(\.values))
     // Behind the archives, which say when they came.
     try update(
-      change.entries.filter { !isPassedOver($0.id) }, removing: change.gone.map(\.text), connection)
+      change.entries.filter { !isPassedOver($0.id) }, removing: gone.map(\.text), connection)
     try connection.runEach(
       "UPDATE archive SET replaced = coalesce(replaced, clock_timestamp()), gone = true "
         + "WHERE id = ? AND (replaced IS NULL OR NOT gone)",
-      change.gone.map { [.text($0.text)] })
+      gone.map { [.text($0.text)] })
     if isWhole { try connection.run("DELETE FROM part") }
     try connection.runEach(
       "INSERT INTO part (name) VALUES (?) ON CONFLICT DO NOTHING", parts.sorted().map { [.text($0)] })
@@ -158,6 +162,21 @@ extension Catalog {
       guard let id = row.id(0), generations[id] == UInt64(bitPattern: Int64(row.integer(1))) else { return }
       found.insert(id)
     }
+    return found
+  }
+
+  /// Those that somebody has brought back since the change was read: of them the directory does not say it yet, and says it
+  /// last.
+  private static func restored(
+    _ change: ArchiveChange, _ connection: any SQLConnection
+  ) throws(SQLError) -> Set<ImageID> {
+    let ids = change.archives.map(\.id) + change.gone
+    var found: Set<ImageID> = []
+    guard !ids.isEmpty else { return found }
+    try connection.run(
+      "SELECT id FROM archive WHERE id = ANY (CAST(? AS text[])) AND unannounced AND \(isThere)",
+      [.text(list(ids))]
+    ) { row in if let id = row.id(0) { found.insert(id) } }
     return found
   }
 

@@ -86,10 +86,11 @@ extension Catalog {
     return isReserved
   }
 
-  /// Gives back what was reserved for an upload of which no picture has come.
-  package func release(_ upload: String) throws(StorageError) {
+  /// Gives back what was reserved for uploads of which no picture has come.
+  package func release(_ uploads: [String]) throws(StorageError) {
+    let roots = uploads.map { "\"\(Self.root(ofUpload: $0))\"" }.joined(separator: ",")
     try read { (connection) throws(SQLError) in
-      try connection.run("DELETE FROM origin WHERE root = ?", [.text(Self.root(ofUpload: upload))])
+      try connection.run("DELETE FROM origin WHERE root = ANY (CAST(? AS text[]))", [.text("{\(roots)}")])
     }
   }
 

@@ -37,7 +37,7 @@ struct Router {
     case .openAPI: .now(.json(site.apiDescription))
     // What is known goes on being answered.
     case .health:
-      .text(200, site.library.catalog.isReachable ? "ok" : "degraded: the catalog's database does not answer")
+      .text(200, site.library.catalog.isReachable ? "ok" : "degraded: the catalog cannot be asked")
     case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .now(metrics())
     case .page: .now(isBase ? toTheGallery : page(path.text(1..<path.count)))
     }

@@ -18,14 +18,14 @@ final class LibraryUpkeep: Sendable {
   /// Why the catalog could not be brought up to date, as was told last.
   private let fault = Mutex<String?>(nil)
   /// What was told last of a catalog that servers share.
-  private let told: Mutex<(isReachable: Bool, isWriter: Bool)>
+  private let told: Mutex<(outage: String?, isWriter: Bool)>
   /// Of a private space no image is named.
   private let isSilent: Bool
 
   init(_ library: Library, _ site: Site, caches: [EdgeCache], isSilent: Bool) {
     (self.library, self.site, self.isSilent) = (library, site, isSilent)
     purging = EdgePurging(caches, of: library)
-    told = Mutex((true, false))
+    told = Mutex((nil, false))
   }
 
   func start() {
@@ -87,16 +87,16 @@ final class LibraryUpkeep: Sendable {
 
   private func tellOfDatabase() {
     let outage = library.catalog.outage
-    let now = (isReachable: outage == nil, isWriter: library.catalog.isWriter)
+    let now = (outage: outage, isWriter: library.catalog.isWriter)
     let before = told.withLock { told in
       defer { told = now }
       return told
     }
-    if now.isReachable != before.isReachable {
+    if now.outage != before.outage {
       if let outage {
-        Output.error("the catalog's database does not answer; what is known is served meanwhile: \(outage)")
+        Output.error("the catalog cannot be asked; what is known is served meanwhile: \(outage)")
       } else {
-        Output.note("the catalog's database answers again")
+        Output.note("the catalog can be asked again")
       }
     }
     if now.isWriter != before.isWriter {

@@ -48,6 +48,24 @@ class SharedCatalog(SharedCatalogTest):
         self.assertOneLine(check(), "a newer ziggurat's")
         self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 9 already\n")
 
+    def test_a_server_that_its_tables_do_not_suit_when_they_are_there_takes_no_right_and_calls_nothing_missing(self):
+        self.migrated()
+        self.database.ask("UPDATE ziggurat_schema SET version = 99")
+        self.database.kill()
+        with self.serve() as server:
+            self.database.start()
+            self.eventually(lambda: "what is known is served meanwhile: its tables are a newer ziggurat's" in server.errors(), True)
+            self.assertIn("degraded", server.get("/healthz").body.decode())
+            time.sleep(3)
+            for path in ("/api/images", "/api/images/a", "/dzi/a.dzi"):
+                self.assertEqual(server.get(path).status, 503, path)
+            self.assertEqual(self.database.ask("SELECT epoch FROM writer").strip(), "0")
+            self.database.ask("UPDATE ziggurat_schema SET version = 9")
+            self.eventually(lambda: server.get("/api/images").status, 200)
+            self.eventually(lambda: self.database.ask("SELECT epoch FROM writer").strip(), "1")
+            self.assertEqual(server.get("/healthz").body, b"ok\n")
+            self.eventually(lambda: "the catalog can be asked again" in server.errors(), True)
+
     def test_wrong_uses(self):
         for words, told in (
                 (("catalog", "check"), "it is: ziggurat catalog"),

@@ -3,13 +3,17 @@
 import contextlib
 import http.client
 import json
+import os
 import signal
 import threading
 import time
 from base64 import b64encode
+from pathlib import Path
+from unittest import mock
 from urllib.parse import quote, urlsplit
 
 from harness import photo, run
+from preload import preloaded
 from test_shared_edits import TOKEN, WritersTest
 
 
@@ -165,6 +169,25 @@ class SharedUploads(WritersTest):
             with self.store.lock:
                 self.store.faults_below.clear()
             self.eventually(lambda: asked()["stage"], "done", 50)
+
+    def test_no_upload_fails_by_a_database_that_is_away_for_an_hour(self):
+        picture = photo(self.base / "0.png", 300, 200)
+        # An hour of its own clock is twelve seconds.
+        with mock.patch.dict(os.environ, {"LD_PRELOAD": preloaded(Path(__file__).with_name("hasty.c"))}):
+            server = self.server(0)
+        with server:
+            self.eventually(lambda: server.get("/api/images").status, 200)
+            path = self.begin(server, picture, "quay.png")
+            self.database.kill()
+            self.send(server, path, picture)
+            asked = lambda: json.loads(self.asked(server, "GET", path)[1])
+            self.eventually(lambda: asked().get("reason"), "the catalog cannot be asked whether the picture is there already")
+            begun = time.monotonic()
+            while time.monotonic() < begun + 14:
+                self.assertNotEqual(asked()["stage"], "failed")
+                time.sleep(0.2)
+            self.database.start()
+            self.assertEqual(self.end(server, path)["image"], "quay")
 
     def test_who_takes_changes_and_no_uploads_says_so(self):
         told = "no uploads are taken: there is no --upload-folder DIR"

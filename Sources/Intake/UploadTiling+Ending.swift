@@ -1,0 +1,116 @@
+import Files
+import Glibc
+import PyramidBuilding
+import TileStorage
+import Uploading
+
+/// How uploads end: as pictures that everybody finds, as failed, or not yet.
+extension UploadTiling {
+  func finish(_ upload: Upload, as image: ImageID) throws(StorageError) {
+    if uploads.limits.keepsSources { try keep(uploads.file(of: upload), of: upload, image) }
+    try show(image, of: upload)
+    uploads.end(upload, .done, image: image)
+  }
+
+  private func keep(_ path: String, of upload: Upload, _ image: ImageID) throws(StorageError) {
+    let ending = upload.name.lastIndex(of: ".").map { String(upload.name[$0...]) } ?? ""
+    let destination = "\(root)/\(image)\(ending)"
+    guard ending != ".szi", link(path, destination) == 0 || errno == EEXIST else {
+      throw StorageError("keep \(destination)", errno: errno)
+    }
+  }
+
+  /// Ends what the server ended in the midst of too often, without a look into its file: the last time it may have been
+  /// made, and only not been told of.
+  func giveUp(_ upload: Upload) {
+    let path = uploads.file(of: upload)
+    do {
+      if upload.copy == nil, let image = upload.state.image,
+        try isThere(image, SourceInspection.digest(path: path))
+      {
+        return try finish(upload, as: image)
+      }
+      if stopping.isSet { return uploads.postpone(upload, seconds: 0) }
+      uploads.end(
+        upload, .failed, fault: .server,
+        reason: "the server ended twice while it made the picture; it is not tried again")
+    } catch {
+      fail(upload, error, path: path)
+    }
+  }
+
+  /// Whether an image was made of the file with that digest.
+  private func isThere(_ image: ImageID, _ digest: String) throws(CatalogIsAway) -> Bool {
+    // Of servers that share a catalog the one that writes finds it a moment later, and may have to be found first.
+    let latest = ContinuousClock.now + .seconds(library.asksForImages ? 10 : 0)
+    while true {
+      if try twin(digest) == image { return true }
+      guard !stopping.isSet, .now < latest else { return false }
+      stopping.wait(upTo: 0.2)
+    }
+  }
+
+  /// Has everybody find the picture: it is seen before it is told of.
+  func show(_ image: ImageID, of upload: Upload) throws(StorageError) {
+    announced.insert(upload.id)
+    try store.announce()
+    announced.remove(upload.id)
+    let latest = ContinuousClock.now + .seconds(10)
+    while !stopping.isSet, .now < latest {
+      if library.refresh() { _ = try? library.updateCatalog() }
+      // Of servers that share a catalog the one that writes finds it a moment later.
+      guard library.asksForImages, (try? library.catalog.hasItem(image)) != true else { return }
+      stopping.wait(upTo: 0.2)
+    }
+  }
+
+  func fail(_ upload: Upload, _ error: any Error, path: String) {
+    switch error {
+    case let error as BuildError:
+      fail(
+        upload, error.isTemporary ? .server : .damaged, told(error.reason, of: path, upload),
+        isTemporary: error.isTemporary)
+    case is CatalogIsAway:
+      let reason = "the catalog cannot be asked whether the picture is there already"
+      fail(upload, .server, reason, isTemporary: true, isOurs: true)
+    case let error as TooManyPixels: fail(upload, .pixels, error.reason, isTemporary: false)
+    case let error as StorageError:
+      fail(upload, .storage, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
+    default: fail(upload, .damaged, "it cannot be read", isTemporary: false)
+    }
+  }
+
+  func twin(_ digest: String) throws(CatalogIsAway) -> ImageID? {
+    do throws(StorageError) { return try library.image(madeFrom: digest) } catch { throw CatalogIsAway() }
+  }
+
+  /// A library's own words, without the places where the server keeps things.
+  private func told(_ reason: String, of path: String, _ upload: Upload) -> String {
+    // As it was given: `.` alone stands in many words.
+    let place = root.hasPrefix("/") ? root : "\(root)/"
+    let words = reason.replacing(path, with: upload.name).replacing(place, with: "…")
+    return String(words.prefix(300))
+  }
+
+  /// - Parameter isOurs: no cell had a part in it.
+  private func fail(
+    _ upload: Upload, _ fault: Upload.Fault, _ reason: String, isTemporary: Bool, isOurs: Bool = false
+  ) {
+    if stopping.isSet, !upload.state.isCancelled { return uploads.postpone(upload, seconds: 0) }
+    if upload.state.isCancelled {
+      return uploads.end(upload, .failed, fault: .cancelled, reason: "cancelled")
+    }
+    if isTemporary {
+      return uploads.delay(
+        upload, fault: fault, reason: reason,
+        isOurs: isOurs || store.isAway || !uploads.hasRoom(upload.length))
+    }
+    uploads.end(upload, .failed, fault: fault, reason: reason)
+  }
+
+  struct CatalogIsAway: Error {}
+
+  struct TooManyPixels: Error {
+    let reason: String
+  }
+}
