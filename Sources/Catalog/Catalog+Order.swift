@@ -63,44 +63,75 @@ extension Catalog {
     if let words, words.isEmpty { return Ordered() }
     let key = order.expression(in: scope)
     let cursor = cursor.flatMap(ListCursor.init).flatMap { $0.order == order ? $0 : nil }
-    let ranges =
-      text == nil
-      ? ListRange.ranges(behind: cursor, order, key) : [ListRange.whole(behind: cursor, order, key)]
+    let ranges = ListRange.ranges(behind: cursor, order, key)
     let isWhole = scope == .items && text == nil
     var result = Ordered()
     try read(isWhole && order == .standard ? .ordinary : .search) { (connection) throws(SQLError) in
       result = Ordered()
-      var (condition, values) = Self.condition(scope)
-      if let words, let (found, value) = connection.finding(words, in: scope) {
-        switch scope {
-        case .book: condition += " AND number IN (\(found))"
-        case .items, .folder:
-          condition += " AND number IN (SELECT coalesce(cover, number) FROM image WHERE number IN (\(found)))"
-        }
-        values.append(value)
-      }
-      if text == nil {
-        result.total = try count(scope, condition, values, connection)
-      } else {
-        try connection.run("SELECT count(*) FROM image WHERE \(condition)", values) {
-          result.total = $0.integer(0)
-        }
-      }
+      let (condition, values) = Self.condition(scope)
       var last: ListCursor?
       var count = 0
       // The key is read behind the columns of an entry.
       let width = Int32(CatalogSchema.columns.split(separator: ",").count)
-      // One of them behind the other: each is a way along an index, however far in the list it begins.
-      for range in ranges where count <= limit {
-        try connection.run(
-          "SELECT \(CatalogSchema.columns), CAST(\(key) AS TEXT) AS goes_by FROM image WHERE \(condition)\(range.condition) "
-            + "ORDER BY \(range.sorting) LIMIT ?", values + range.values + [.integer(limit + 1 - count)]
-        ) { row in
-          count += 1
-          guard count <= limit else { return }
-          if let entry = CatalogSchema.entry(row) { result.entries.append(entry) }
-          last = ListCursor(key: row.text(width), id: row.text(0) ?? "", order: order)
+      let selection = "SELECT \(CatalogSchema.columns), CAST(\(key) AS TEXT) AS goes_by FROM "
+      func take(_ row: any SQLRow) {
+        count += 1
+        guard count <= limit else { return }
+        if let entry = CatalogSchema.entry(row) { result.entries.append(entry) }
+        last = ListCursor(key: row.text(width), id: row.text(0) ?? "", order: order)
+      }
+      /// - Parameter found: what else each row is.
+      func list(_ ranges: [ListRange], _ found: String = "", _ more: [SQLValue] = []) throws(SQLError) {
+        // One of them behind the other: each is a way along an index, however far in the list it begins.
+        for range in ranges where count <= limit {
+          try connection.run(
+            selection
+              + "image WHERE \(condition)\(found)\(range.condition) ORDER BY \(range.sorting) LIMIT ?",
+            values + more + range.values + [.integer(limit + 1 - count)], take)
         }
+      }
+      /// - Returns: whether all was found that is wanted.
+      func lookThrough(_ window: Int, for choice: WordsChoice) throws(SQLError) -> Bool {
+        var seen = 0
+        for range in ranges where count <= limit && seen < window {
+          let rows = "FROM image WHERE \(condition)\(range.condition)"
+          let part = values + range.values + [.integer(window - seen)]
+          // They come as they lie in the part, in which they are looked for one by one.
+          try connection.run(
+            selection
+              + "(SELECT * \(rows) ORDER BY \(range.sorting) LIMIT ?) AS image WHERE \(choice.condition) LIMIT ?",
+            part + choice.values + [.integer(limit + 1 - count)], take)
+          guard count <= limit else { return true }
+          try connection.run("SELECT count(*) FROM (SELECT 1 \(rows) LIMIT ?) AS part", part) {
+            seen += $0.integer(0)
+          }
+        }
+        return count > limit || seen < window
+      }
+      guard let words else {
+        result.total = try self.count(scope, condition, values, connection)
+        try list(ranges)
+        if count > limit { result.next = last?.text }
+        return
+      }
+      for isFarAway in [false, true] {
+        (result, count) = (Ordered(), 0)
+        let choice = try connection.choice(of: words, in: scope, limit: limit + 1, isFarAway: isFarAway)
+        guard let choice else { return }
+        if let window = choice.window {
+          guard try lookThrough(window, for: choice) else { continue }
+        } else {
+          // What is no way along an index would be found anew for each range.
+          try list([.whole(behind: cursor, order, key)], " AND \(choice.condition)", choice.values)
+        }
+        if let total = choice.total {
+          result.total = total
+        } else {
+          try connection.run(
+            "SELECT count(*) FROM image WHERE \(condition) AND \(choice.condition)", values + choice.values
+          ) { result.total = $0.integer(0) }
+        }
+        break
       }
       if count > limit { result.next = last?.text }
     }

@@ -38,9 +38,14 @@ protocol SQLConnection: AnyObject {
   /// Differs from what it was when rows have changed since, whoever has changed them.
   func state() throws(SQLError) -> DatabaseState
 
-  /// A query for the row numbers of images with such words, pages of books as well, and its one value; nil where nothing
-  /// can be found.
-  func finding(_ words: SearchWords, in scope: ListScope) -> (query: String, value: SQLValue)?
+  /// How a list in any order is told those with such words, of a book with such pages its cover; nil where nothing can be
+  /// found.
+  /// - Parameters:
+  ///   - limit: how many are wanted of it at once.
+  ///   - isFarAway: whether a part of the list was looked through to no end.
+  func choice(
+    of words: SearchWords, in scope: ListScope, limit: Int, isFarAway: Bool
+  ) throws(SQLError) -> WordsChoice?
 
   /// Of what is listed the rows with such words behind a place, in their order, of a book with such pages its cover; at
   /// most `limit`.
@@ -60,6 +65,17 @@ struct FoundRows {
   var page: [Int] = []
   /// Of all pages together.
   var total = 0
+}
+
+/// Which rows of `image` have words that are looked for.
+struct WordsChoice {
+  /// What such a row is, behind another condition.
+  var condition: String
+  var values: [SQLValue]
+  /// Of very many that meet it: so many rows of a list may be looked through for them, since they are soon met.
+  var window: Int?
+  /// How many are listed; nil where they are few enough to be counted.
+  var total: Int?
 }
 
 /// What a database holds at a moment, as far as two moments are told apart by it.

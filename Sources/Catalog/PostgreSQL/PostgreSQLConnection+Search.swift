@@ -8,29 +8,19 @@ extension PostgreSQLConnection {
     return DatabaseState(connection: nil, version: version)
   }
 
-  func finding(_ words: SearchWords, in scope: ListScope) -> (query: String, value: SQLValue)? {
-    LexemeText.query(words, in: scope).map {
-      ("SELECT number FROM searched WHERE words @@ CAST(? AS tsquery)", .text($0))
-    }
-  }
-
   /// Found so often, images are no longer counted.
   static let most = 5_000
   /// Rows of the sample that tells how often words are found, where there are so many more.
-  private static let sampled = 10_000
+  static let sampled = 10_000
   /// Of the sample as many as are likely to be more than `most` of a million.
   private static let often = 75
   /// Words of a search of which it is told how often each is found.
   private static let mostApart = 8
   /// Rows of the list that are looked through for those that are found often.
-  private static let window = 40_000
+  static let window = 40_000
 
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
-    var each = LexemeText.queries(words)
-    // Of a long search the rest is one: each is looked for in the whole sample.
-    if each.count > Self.mostApart {
-      each = each[..<Self.mostApart] + [each[Self.mostApart...].joined(separator: " & ")]
-    }
+    let each = Self.apart(LexemeText.queries(words))
     guard !each.isEmpty else { return FoundRows() }
     guard let sample = try Sample(each, of: Self.sampled, behind: start, limit, self) else {
       return try sortedOrFirst(Search(asked: each, looked: []), start, limit)
@@ -47,8 +37,14 @@ extension PostgreSQLConnection {
     return FoundRows(page: page ?? [], total: sample.isMany ? Self.most : try count(sample.search))
   }
 
+  /// Of a long search the rest is one: each is looked for in the whole sample.
+  static func apart(_ each: [String]) -> [String] {
+    guard each.count > mostApart else { return each }
+    return each[..<mostApart] + [each[mostApart...].joined(separator: " & ")]
+  }
+
   /// What an index of lexemes is asked for, and what is looked at of those that it tells.
-  private struct Search {
+  struct Search {
     let asked, looked: [String]
 
     var all: String { (asked + looked).joined(separator: " & ") }
@@ -68,7 +64,7 @@ extension PostgreSQLConnection {
   }
 
   /// How often words are found, by the same pages of the table each time, which stay in memory.
-  private struct Sample {
+  struct Sample {
     private let share: Double
     /// Rows that have all words.
     private(set) var found = 0
@@ -233,7 +229,7 @@ extension PostgreSQLConnection {
   }
 
   /// How much is listed of what is found; at most `most`.
-  private func count(_ search: Search) throws(SQLError) -> Int {
+  func count(_ search: Search) throws(SQLError) -> Int {
     let single =
       "SELECT number FROM searched WHERE \(search.condition) AND cover IS NULL AND shelf IS NOT NULL "
       + "LIMIT CAST(?3 AS bigint)"

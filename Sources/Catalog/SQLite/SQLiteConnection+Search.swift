@@ -2,8 +2,16 @@
 extension SQLiteConnection {
   var positionFunction: String { "instr" }
 
-  func finding(_ words: SearchWords, in scope: ListScope) -> (query: String, value: SQLValue)? {
-    words.query(in: scope).map { ("SELECT rowid FROM words WHERE words MATCH ?", .text($0)) }
+  func choice(
+    of words: SearchWords, in scope: ListScope, limit: Int, isFarAway: Bool
+  ) throws(SQLError) -> WordsChoice? {
+    guard let query = words.query(in: scope) else { return nil }
+    let found = "SELECT rowid FROM words WHERE words MATCH ?"
+    let condition =
+      if case .book = scope { "number IN (\(found))" } else {
+        "number IN (SELECT coalesce(cover, number) FROM image WHERE number IN (\(found)))"
+      }
+    return WordsChoice(condition: condition, values: [.text(query)])
   }
 
   /// Found so often, images are met soon on the way through all that is listed; less often, they are sorted.

@@ -1,0 +1,116 @@
+/// Searches in a folder, in a book, and in other orders than the list's own.
+///
+/// PostgreSQL is given the numbers of what was found: of a condition it supposes that it holds for hardly a row, and looks
+/// for all words again for each.
+extension PostgreSQLConnection {
+  /// Rows whose numbers are told one by one.
+  private static let mostNumbers = 20_000
+
+  func choice(
+    of words: SearchWords, in scope: ListScope, limit: Int, isFarAway: Bool
+  ) throws(SQLError) -> WordsChoice? {
+    guard let query = LexemeText.query(words, in: scope) else { return nil }
+    switch scope {
+    case .book: return numbers(try inBook(query, scope))
+    case .folder:
+      let isWhole = try isFarAway ? true : isSmall(scope)
+      if isWhole { return numbers(try inFolder(query, scope)) }
+    case .items: if isFarAway { return all(query) }
+    }
+    let each = Self.apart(LexemeText.queries(words))
+    let sample = try Sample(each, of: Self.sampled, behind: [.text(""), .text("")], limit, self)
+    let search = sample?.search ?? Search(asked: each, looked: [])
+    if sample.map({ !$0.isOften($0.found) }) ?? true, let found = try few(search) { return numbers(found) }
+    var choice = Self.lookedAt(query)
+    // Wherever there are fewer, all of the window is looked through.
+    if let sample, sample.found > 0, scope == .items {
+      choice.window = min(Self.window, 4 * limit * Self.sampled / sample.found)
+    }
+    choice.total =
+      if scope != .items { try countInFolder(query, scope) } else if sample?.isMany == true { Self.most } else
+      {
+        try count(search)
+      }
+    return choice
+  }
+
+  private func numbers(_ numbers: [Int]) -> WordsChoice {
+    let list = "{\(numbers.map(String.init).joined(separator: ","))}"
+    return WordsChoice(condition: "number = ANY (CAST(? AS bigint[]))", values: [.text(list)])
+  }
+
+  private func all(_ query: String) -> WordsChoice {
+    WordsChoice(
+      condition:
+        "number IN (SELECT coalesce(cover, number) FROM searched WHERE words @@ CAST(? AS tsquery))",
+      values: [.text(query)])
+  }
+
+  /// Each row is looked at for itself: a query that tells one value is never run for all at once.
+  private static func lookedAt(_ query: String) -> WordsChoice {
+    WordsChoice(
+      condition: "((SELECT words @@ CAST(? AS tsquery) FROM searched WHERE searched.number = image.number) "
+        + "OR pages IS NOT NULL AND (SELECT bool_or(words @@ CAST(? AS tsquery)) FROM searched WHERE searched.cover = image.number))",
+      values: [.text(query), .text(query)], window: window)
+  }
+
+  /// All that are found; nil of more than can be told one by one.
+  private func few(_ search: Search) throws(SQLError) -> [Int]? {
+    var (found, count): (Set<Int>, Int) = ([], 0)
+    try run(
+      "SELECT coalesce(cover, number) FROM searched WHERE \(search.condition) LIMIT CAST(?3 AS bigint)",
+      search.values + [.integer(Self.mostNumbers + 1)]
+    ) { row in
+      count += 1
+      found.insert(row.integer(0))
+    }
+    return count > Self.mostNumbers ? nil : Array(found)
+  }
+
+  private func inBook(_ query: String, _ scope: ListScope) throws(SQLError) -> [Int] {
+    let (condition, values) = Catalog.condition(scope)
+    var found: [Int] = []
+    try run(
+      "SELECT number FROM (SELECT number, (SELECT words FROM searched WHERE searched.number = image.number) AS words "
+        + "FROM image WHERE \(condition) OFFSET 0) AS page WHERE words @@ CAST(? AS tsquery)",
+      values + [.text(query)]
+    ) { found.append($0.integer(0)) }
+    return found
+  }
+
+  /// A folder's rows as they are looked at.
+  private static func listed(_ condition: String) -> String {
+    "(SELECT number, cover, words FROM searched WHERE \(condition) OFFSET 0) AS listed "
+      + "WHERE words @@ CAST(? AS tsquery) OR cover IS NOT NULL AND "
+      + "(SELECT bool_or(page.words @@ CAST(? AS tsquery)) FROM searched AS page WHERE page.cover = listed.number)"
+  }
+
+  private func isSmall(_ scope: ListScope) throws(SQLError) -> Bool {
+    let (condition, values) = Catalog.condition(scope)
+    var count = 0
+    try run(
+      "SELECT count(*) FROM (SELECT 1 FROM searched WHERE \(condition) LIMIT CAST(? AS bigint)) AS listed",
+      values + [.integer(Self.mostNumbers + 1)]
+    ) { count = $0.integer(0) }
+    return count <= Self.mostNumbers
+  }
+
+  private func inFolder(_ query: String, _ scope: ListScope) throws(SQLError) -> [Int] {
+    let (condition, values) = Catalog.condition(scope)
+    var found: [Int] = []
+    try run("SELECT number FROM \(Self.listed(condition))", values + [.text(query), .text(query)]) {
+      found.append($0.integer(0))
+    }
+    return found
+  }
+
+  private func countInFolder(_ query: String, _ scope: ListScope) throws(SQLError) -> Int {
+    let (condition, values) = Catalog.condition(scope)
+    var count = 0
+    try run(
+      "SELECT count(*) FROM (SELECT 1 FROM \(Self.listed(condition)) LIMIT CAST(? AS bigint)) AS found",
+      values + [.text(query), .text(query), .integer(Self.most)]
+    ) { count = $0.integer(0) }
+    return count
+  }
+}
