@@ -63,6 +63,8 @@ package final class ObjectRows: RowSource {
       count = images.count
       try take(images, gone, news, making, catalog, isCancelled, unreadable)
       if isCancelled() { return count }
+    } else if try !catalog.isFilled() {
+      try catalog.take(ArchiveChange(), parts: Catalog.noParts, in: making)
     }
     if swept.withLock({ swept in
       guard swept.map({ .now - $0 > .seconds(60) }) ?? true else { return false }

@@ -198,10 +198,25 @@ extension Catalog {
     var found: Set<String> = []
     try read { (connection) throws(SQLError) in
       found = []
-      try connection.run("SELECT name FROM part") { if let name = $0.text(0) { found.insert(name) } }
+      try connection.run("SELECT name FROM part WHERE name <> ''") {
+        if let name = $0.text(0) { found.insert(name) }
+      }
     }
     return found
   }
+
+  /// Whether all that builders had written was taken in once: before that nobody knows what is missing.
+  package func isFilled() throws(StorageError) -> Bool {
+    var isFilled = false
+    try read(.row) { (connection) throws(SQLError) in
+      isFilled = false
+      try connection.run("SELECT 1 FROM part LIMIT 1") { _ in isFilled = true }
+    }
+    return isFilled
+  }
+
+  /// What was taken in where builders have written nothing.
+  package static let noParts: Set<String> = [""]
 
   /// Forgets what nobody is answered with any more: archives that were replaced long ago, and what was told of changes.
   package func forgetFormer() throws(StorageError) {

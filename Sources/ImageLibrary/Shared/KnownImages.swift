@@ -34,6 +34,8 @@ final class KnownImages: Sendable {
   private let state: Mutex<State>
   private let listening = Mutex(Listening())
   private let wakeUps = WakeUps()
+  /// Whether the catalog was found to be filled.
+  private let wasFilled = Atomic<Bool>(false)
   /// Has archives closed that are no longer the library's.
   private let close: @Sendable (_ isGone: (LibraryEntry) -> Bool) -> Void
   /// How long what is known counts without the database.
@@ -266,7 +268,11 @@ final class KnownImages: Sendable {
 
   /// What is found of those of the ids that could be asked for; nil where the database is away.
   private func answers(to ids: [ImageID]) -> (found: [ImageID: ArchiveRows], ids: Set<ImageID>)? {
-    do throws(StorageError) { return (try found(ids), Set(ids)) } catch {
+    do throws(StorageError) {
+      let found = try found(ids)
+      // As long as the catalog is being filled nothing is missing.
+      return (found, try found.count == ids.count ? Set(ids) : isFilled() ? Set(ids) : Set(found.keys))
+    } catch {
       if error.isTemporary { return nil }
       // One that the database does not take is no reason for the others not to be answered.
       guard ids.count > 1 else { return ([:], []) }
@@ -274,6 +280,13 @@ final class KnownImages: Sendable {
       guard let first = halves[0], let second = halves[1] else { return nil }
       return (first.found.merging(second.found) { one, _ in one }, first.ids.union(second.ids))
     }
+  }
+
+  private func isFilled() throws(StorageError) -> Bool {
+    if !wasFilled.load(ordering: .relaxed), try catalog.isFilled() {
+      wasFilled.store(true, ordering: .relaxed)
+    }
+    return wasFilled.load(ordering: .relaxed)
   }
 
   private func found(_ ids: [ImageID]) throws(StorageError) -> [ImageID: ArchiveRows] {

@@ -66,6 +66,26 @@ class SharedCatalog(SharedCatalogTest):
             self.assertEqual(server.get("/healthz").body, b"ok\n")
             self.eventually(lambda: "the catalog can be asked again" in server.errors(), True)
 
+    def test_before_the_directory_was_read_nothing_is_called_missing(self):
+        self.migrated()
+        with self.serve() as server:
+            self.eventually(lambda: server.get("/api/images/a").status, 404)
+        photo(self.photos / "a.jpg", 60, 40)
+        self.build()
+        # As after a new database.
+        self.database.ask("TRUNCATE archive, image, part")
+        with self.store.lock:
+            self.store.faults_below["some/library/directory"] = [503] * 10_000
+        with self.serve() as server:
+            for _ in range(20):
+                for path in ("/api/images/a", "/dzi/a.dzi", "/iiif/3/a/info.json"):
+                    self.assertEqual(server.get(path).status, 503, path)
+                time.sleep(0.1)
+            with self.store.lock:
+                self.store.faults_below.clear()
+            self.eventually(lambda: server.get("/api/images/a").status, 200)
+            self.eventually(lambda: server.get("/api/images/b").status, 404)
+
     def test_wrong_uses(self):
         for words, told in (
                 (("catalog", "check"), "it is: ziggurat catalog"),
