@@ -61,6 +61,9 @@ package final class Catalog: Sendable {
   /// Why it cannot be asked, in words; nil where it can.
   package var outage: String? { database.outage }
 
+  /// What its database would not do since this was asked last, as for want of a right, in its own words.
+  package func takeRefusal() -> String? { database.takeRefusal() }
+
   // MARK: Reading
 
   /// Those of `ids` that are known, in no order; at most a thousand are asked for at once.

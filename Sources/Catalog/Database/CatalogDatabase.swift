@@ -30,6 +30,9 @@ protocol CatalogDatabase: AnyObject, Sendable {
   /// Why it does not answer, as far as is known without asking; nil where it does.
   var outage: String? { get }
 
+  /// What the database would not do since this was asked last, in its own words.
+  func takeRefusal() -> String?
+
   /// Runs `body`, and once more where the database had to be opened again, or made anew.
   func read(
     _ reading: CatalogReading, _ body: (any SQLConnection) throws(SQLError) -> Void) throws(StorageError)

@@ -69,8 +69,10 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   /// The host and database that it is connected to, without a password.
   var name: String { "\(Self.line(PQhost(handle)))/\(Self.line(PQdb(handle)))" }
 
+  var isSound: Bool { PQstatus(handle) == CONNECTION_OK }
+
   /// Whether it is in no transaction and can be lent to somebody else.
-  var isIdle: Bool { PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_IDLE }
+  var isIdle: Bool { isSound && PQtransactionStatus(handle) == PQTRANS_IDLE }
 
   func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError) {
     let statement = try statement(sql)

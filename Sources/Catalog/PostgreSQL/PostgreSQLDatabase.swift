@@ -63,6 +63,8 @@ final class PostgreSQLDatabase: CatalogDatabase {
 
   func isComplete(_ making: Int) { completed.store(making, ordering: .releasing) }
 
+  func takeRefusal() -> String? { pool.takeRefusal() }
+
   func read(
     _ reading: CatalogReading, _ body: (any SQLConnection) throws(SQLError) -> Void
   ) throws(StorageError) {
@@ -169,7 +171,11 @@ final class PostgreSQLDatabase: CatalogDatabase {
   }
 
   private func asked(_ body: () throws(SQLError) -> Void) throws(StorageError) {
-    do throws(SQLError) { try body() } catch { throw Self.failure(error, pool.name) }
+    do throws(SQLError) { try body() } catch {
+      // The tables may be others by now, or gone.
+      if error.kind == .refused { isChecked.store(false, ordering: .relaxed) }
+      throw Self.failure(error, pool.name)
+    }
   }
 
   private static func failure(
@@ -178,8 +184,8 @@ final class PostgreSQLDatabase: CatalogDatabase {
     let isTold = error.code.hasPrefix("version ") || error.statement == "connect"
     return StorageError(
       "use the catalog \(name)", isTold ? error.message : error.description,
-      // Whom the database does not suit any more, once it did or was not there, somebody makes it suit again.
-      kind: kind ?? (isPassing(error) || isTold ? .unreachable : .unreadable))
+      // What it refuses any more, once it did not or was not there, somebody makes it allow again.
+      kind: kind ?? (isPassing(error) || error.kind == .refused ? .unreachable : .unreadable))
   }
 
   private static func isPassing(_ error: SQLError) -> Bool { error.kind == .away || error.kind == .busy }

@@ -8,6 +8,8 @@ final class PostgreSQLPool: Sendable {
     var idle: [PostgreSQLConnection] = []
     /// Why there was no way to it the last time, and until when it is not tried again.
     var outage: (reason: SQLError, until: ContinuousClock.Instant)?
+    /// What it would not do, last.
+    var refusal: String?
   }
 
   let address: String
@@ -42,6 +44,14 @@ final class PostgreSQLPool: Sendable {
 
   /// Why the last who asked was not answered; nil where there was an answer.
   var outage: String? { state.withLock { $0.outage?.reason.message } }
+
+  /// What it would not do since this was asked last, as for want of a right, in its own words.
+  func takeRefusal() -> String? {
+    state.withLock { state in
+      defer { state.refusal = nil }
+      return state.refusal
+    }
+  }
 
   /// Lends a connection, and another one where that turns out to be broken: what `body` did is forgotten then.
   /// - Parameter patience: how long each answer is waited for.
@@ -85,6 +95,12 @@ final class PostgreSQLPool: Sendable {
         }
       }
     }
-    try body(connection)
+    do throws(SQLError) { try body(connection) } catch {
+      // What this program has against the tables is told elsewhere.
+      if error.kind == .refused, connection.isSound, !error.code.hasPrefix("version ") {
+        state.withLock { [error] in $0.refusal = error.message }
+      }
+      throw error
+    }
   }
 }

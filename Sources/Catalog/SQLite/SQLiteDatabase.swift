@@ -56,6 +56,8 @@ final class SQLiteDatabase: CatalogDatabase {
 
   var outage: String? { nil }
 
+  func takeRefusal() -> String? { nil }
+
   /// Each that was made anew is brought up to date by whoever finds it so, whatever was written into it before.
   func write(
     in making: Int?, _ body: (any SQLConnection) throws(SQLError) -> Void

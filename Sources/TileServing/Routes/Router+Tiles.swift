@@ -10,10 +10,12 @@ import TileStorage
 extension Router {
   func tiles(_ request: TileRequest) -> Answer {
     // An id may hold slashes, and then look like more than an id.
-    if let whole = request.wholeID.flatMap(path.id), isThere(whole) { return .now(redirect(request, whole)) }
+    if let whole = request.wholeID.flatMap(path.id), isThere(whole, whenAway: false) {
+      return .now(redirect(request, whole))
+    }
     var id = path.id(request.id)
     let ending = path.withRawPath { request.endingLength($0) }
-    if ending > 0, let name = id, !isThere(name) { id = name.dropping(ending) }
+    if ending > 0, let name = id, !isThere(name, whenAway: true) { id = name.dropping(ending) }
     switch request.subject {
     case .nothing(let reason): return .text(404, reason)
     case .malformed(let reason): return .text(400, reason)
@@ -42,9 +44,12 @@ extension Router {
   }
 
   /// Whether there is an image of this id, be it damaged.
-  private func isThere(_ id: ImageID) -> Bool {
+  /// - Parameter whenAway: what is supposed where that cannot be asked now.
+  private func isThere(_ id: ImageID, whenAway: Bool) -> Bool {
     guard let place = place(id) else { return false }
-    do throws(StorageError) { return try place.library.archive(place.id) != nil } catch { return true }
+    do throws(StorageError) { return try place.library.archive(place.id) != nil } catch {
+      return error.isTemporary ? whenAway : true
+    }
   }
 
   private func redirect(_ request: TileRequest, _ id: ImageID) -> Response {

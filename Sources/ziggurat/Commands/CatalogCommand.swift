@@ -26,7 +26,8 @@ enum CatalogCommand: Command {
 
   private static func migrate(_ address: String) throws(StorageError) -> ExitCode {
     let count = try Catalog.migrate(postgreSQL: address)
-    let version = try Catalog.versions(postgreSQL: address).needed
+    let (found, version) = try Catalog.versions(postgreSQL: address)
+    if found > version { return try check(address) }
     Output.result(count == 0 ? "version \(version) already\n" : "version \(version) now\n")
     return .success
   }

@@ -32,6 +32,7 @@ enum IndexCommand: Command {
     if shared != nil, !ObjectLibrary.isMeant(by: folder) {
       throw UsageError("--catalog goes with a library in an object store; a folder has a catalog of its own")
     }
+    if let shared { try ServedLibrary.check(catalog: shared) }
     let sweeps = try arguments.flag("sweep")
     if sweeps, !ObjectLibrary.isMeant(by: folder) {
       throw UsageError(
@@ -96,9 +97,13 @@ enum IndexCommand: Command {
     // As long as a server that has ended a moment ago is taken for alive.
     for _ in 0..<5 where !library.catalog.isWriter { sleep(1) }
     guard library.catalog.isWriter else {
-      guard library.catalog.isReachable else {
-        Output.error("the catalog's database does not answer")
+      if let outage = library.catalog.outage {
+        Output.error("the catalog cannot be asked: \(outage)")
         return .temporary
+      }
+      if let refusal = library.catalog.takeRefusal() {
+        Output.error("the catalog's database refuses what it is asked: \(refusal)")
+        return .someFailed
       }
       Output.note("a server keeps the catalog; it takes in what is new by itself\n")
       return .success

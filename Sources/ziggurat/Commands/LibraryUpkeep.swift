@@ -19,6 +19,8 @@ final class LibraryUpkeep: Sendable {
   private let fault = Mutex<String?>(nil)
   /// What was told last of a catalog that servers share.
   private let told: Mutex<(outage: String?, isWriter: Bool)>
+  /// What a database would not do, as was told last.
+  private let refused = Mutex<(words: String, at: ContinuousClock.Instant)?>(nil)
   /// Of a private space no image is named.
   private let isSilent: Bool
 
@@ -98,6 +100,14 @@ final class LibraryUpkeep: Sendable {
       } else {
         Output.note("the catalog can be asked again")
       }
+    }
+    if let refusal = library.catalog.takeRefusal() {
+      let isNew = refused.withLock { refused in
+        if let refused, refused.words == refusal, .now - refused.at < .seconds(60) { return false }
+        refused = (refusal, .now)
+        return true
+      }
+      if isNew { Output.error("the catalog's database refuses what it is asked: \(refusal)") }
     }
     if now.isWriter != before.isWriter {
       Output.note(

@@ -48,6 +48,12 @@ enum ServedLibrary {
     return (try Library(root: place, openLimit: openLimit, watches: true), nil)
   }
 
+  static func check(catalog address: String) throws(UsageError) {
+    guard Catalog.isPostgreSQL(address) else {
+      throw UsageError("--catalog is postgresql://USER@HOST/DATABASE, not '\(address)'")
+    }
+  }
+
   /// Refuses what goes with folders alone.
   static func check(_ place: String, _ arguments: Arguments) throws(UsageError) {
     let isBucket = ObjectLibrary.isMeant(by: place)
@@ -73,9 +79,7 @@ enum ServedLibrary {
       }
     }
     if let address = arguments.string("catalog") {
-      guard Catalog.isPostgreSQL(address) else {
-        throw UsageError("--catalog is postgresql://USER@HOST/DATABASE, not '\(address)'")
-      }
+      try check(catalog: address)
       if try arguments.flag("space") || !isBucket {
         throw UsageError(
           "--catalog is for a library in an object store; a folder has a catalog of its own, as one archive and a private space"

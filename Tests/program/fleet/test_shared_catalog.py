@@ -46,45 +46,7 @@ class SharedCatalog(SharedCatalogTest):
         self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 9 already\n")
         self.database.ask("UPDATE ziggurat_schema SET version = 99")
         self.assertOneLine(check(), "a newer ziggurat's")
-        self.assertEqual(run("catalog", "migrate", self.database.address).stdout, "version 9 already\n")
-
-    def test_a_server_that_its_tables_do_not_suit_when_they_are_there_takes_no_right_and_calls_nothing_missing(self):
-        self.migrated()
-        self.database.ask("UPDATE ziggurat_schema SET version = 99")
-        self.database.kill()
-        with self.serve() as server:
-            self.database.start()
-            self.eventually(lambda: "what is known is served meanwhile: its tables are a newer ziggurat's" in server.errors(), True)
-            self.assertIn("degraded", server.get("/healthz").body.decode())
-            time.sleep(3)
-            for path in ("/api/images", "/api/images/a", "/dzi/a.dzi"):
-                self.assertEqual(server.get(path).status, 503, path)
-            self.assertEqual(self.database.ask("SELECT epoch FROM writer").strip(), "0")
-            self.database.ask("UPDATE ziggurat_schema SET version = 9")
-            self.eventually(lambda: server.get("/api/images").status, 200)
-            self.eventually(lambda: self.database.ask("SELECT epoch FROM writer").strip(), "1")
-            self.assertEqual(server.get("/healthz").body, b"ok\n")
-            self.eventually(lambda: "the catalog can be asked again" in server.errors(), True)
-
-    def test_before_the_directory_was_read_nothing_is_called_missing(self):
-        self.migrated()
-        with self.serve() as server:
-            self.eventually(lambda: server.get("/api/images/a").status, 404)
-        photo(self.photos / "a.jpg", 60, 40)
-        self.build()
-        # As after a new database.
-        self.database.ask("TRUNCATE archive, image, part")
-        with self.store.lock:
-            self.store.faults_below["some/library/directory"] = [503] * 10_000
-        with self.serve() as server:
-            for _ in range(20):
-                for path in ("/api/images/a", "/dzi/a.dzi", "/iiif/3/a/info.json"):
-                    self.assertEqual(server.get(path).status, 503, path)
-                time.sleep(0.1)
-            with self.store.lock:
-                self.store.faults_below.clear()
-            self.eventually(lambda: server.get("/api/images/a").status, 200)
-            self.eventually(lambda: server.get("/api/images/b").status, 404)
+        self.assertOneLine(run("catalog", "migrate", self.database.address), "a newer ziggurat's")
 
     def test_wrong_uses(self):
         for words, told in (
@@ -96,6 +58,7 @@ class SharedCatalog(SharedCatalogTest):
                 (("serve", self.bucket, "--catalog", "postgresql://x/y", "--writable", "--keep-deleted", "49"), "at most 48 hours"),
                 (("serve", self.bucket, "--catalog", "postgresql://x/y", "--own-url", "http://u:p@x/"), "--own-url is"),
                 (("serve", self.base, "--catalog", "postgresql://x/y"), "--catalog is for a library in an object store"),
+                (("index", self.bucket, "--catalog", ""), "--catalog is postgresql://"),
                 (("index", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
             result = run(*words)
             self.assertEqual(result.returncode, 2, words)
