@@ -34,18 +34,21 @@ def searches(name: str, server: Server, rows: catalog_rows.Rows, count: int) -> 
     """What has just begun reads its indexes from the disk, here for the first time since they were in memory last; so each is
     told for itself: the first searches, and as many others behind them."""
 
-    def asked() -> dict[str, list[float]]:
+    def asked(count: int, where: str = "") -> dict[str, list[float]]:
         times: dict[str, list[float]] = {}
         for number in range(count):
             query, kind = rows.query(number)
-            times.setdefault(kind, []).append(server.ask(f"/api/images?q={quote(query)}")[0])
+            times.setdefault(kind, []).append(server.ask(f"/api/images?q={quote(query)}{where}")[0])
         return times
 
     together = lambda times: [each for kind in times.values() for each in kind]
-    first, times = asked(), asked()
+    first, times = asked(count), asked(count)
+    places = {f"a search, {where}": together(asked(count // 20, f"&{where}"))
+              for where in ("sort=date", "sort=-size", "folder=all", "folder=0001")}
     return [row(name, f"the first {count} searches, from the disk", together(first), ""),
             row(name, "a search", together(times), "p99 ≤ 50 ms"),
-            *(row(name, f"a search for {kind}", values, "") for kind, values in times.items())]
+            *(row(name, f"a search for {kind}", values, "") for kind, values in times.items()),
+            *(row(name, what, values, "") for what, values in places.items())]
 
 
 def pages(name: str, server: Server, find, count: int, rounds: int) -> list[list[str]]:
