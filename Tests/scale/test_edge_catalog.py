@@ -60,8 +60,5 @@ class EdgeCatalog(test_edge_changes.EdgeChanges):
         self.versions[number] = version
 
 
-del test_edge_changes.EdgeChanges  # It has a module of its own.
-
-
 if __name__ == "__main__":
     unittest.main()
