@@ -81,8 +81,7 @@ package struct CatalogEntry: Hashable, Sendable {
   static func key(ofShown name: String) -> String {
     // No index takes what is very long.
     NaturalOrder.key(
-      String(String.UnicodeScalarView(name.unicodeScalars.prefix(200))).folding(
-        options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
+      name.firstScalars(200).folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
   }
 
   /// All that a search looks in, as the index splits it into words.
@@ -112,5 +111,13 @@ package struct FileStamp: Hashable, Sendable {
   init(inode: Int, size: Int, modified: Int, sidecar: Int) {
     (self.inode, self.size, modifiedNanoseconds) = (UInt64(bitPattern: Int64(inode)), size, modified)
     self.sidecar = sidecar
+  }
+}
+
+extension String {
+  /// At most so many of its scalars.
+  func firstScalars(_ most: Int) -> String {
+    // Nearly all texts are shorter, and are not made anew.
+    utf8.count <= most ? self : String(String.UnicodeScalarView(unicodeScalars.prefix(most)))
   }
 }

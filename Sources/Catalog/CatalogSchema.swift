@@ -55,7 +55,7 @@ enum CatalogSchema {
 
   /// What is in an index: none takes what is very long, and no date or digest is.
   static func sortable(_ text: String?) -> String? {
-    text.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(128))) }
+    text.map { $0.firstScalars(128) }
   }
 
   /// All words as JSON where they are more than the other columns hold; few pictures have more, and JSON takes time.
