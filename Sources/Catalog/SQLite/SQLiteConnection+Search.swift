@@ -30,18 +30,15 @@ extension SQLiteConnection {
     {
       return FoundRows(page: page, total: Self.most)
     }
-    var numbers: [Int] = []
-    try run(
-      "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", [.text(query), .integer(Self.most + 1)]
-    ) { numbers.append($0.integer(0)) }
+    var numbers = try integers(
+      "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", [.text(query), .integer(Self.most + 1)])
     let isCounted = numbers.count <= Self.most
     if !isCounted {
       if let page = try Self.met(words, after: start, limit: limit, batches: 20, self) {
         return FoundRows(page: page, total: Self.most)
       }
       // Far away.
-      numbers = []
-      try run("SELECT rowid FROM words WHERE words MATCH ?", [.text(query)]) { numbers.append($0.integer(0)) }
+      numbers = try integers("SELECT rowid FROM words WHERE words MATCH ?", [.text(query)])
     }
     if numbers.count <= Self.fewest {
       let found = try Self.sorted(numbers, self)
@@ -69,22 +66,16 @@ extension SQLiteConnection {
   private static func sorted(
     _ numbers: [Int], _ connection: SQLiteConnection
   ) throws(SQLError) -> [Int] {
-    var found: [Int] = []
-    try connection.run(
-      "SELECT DISTINCT coalesce(cover, number) FROM image WHERE number IN (\(list(numbers)))"
-    ) { found.append($0.integer(0)) }
-    return found
+    try connection.integers(
+      "SELECT DISTINCT coalesce(cover, number) FROM image WHERE number IN (\(list(numbers)))", [])
   }
 
   private static func behind(
     _ start: [SQLValue], _ numbers: [Int], _ connection: SQLiteConnection
   ) throws(SQLError) -> [Int] {
-    var found: [Int] = []
-    try connection.run(
+    try connection.integers(
       "SELECT number FROM image WHERE number IN (\(list(numbers))) AND (shelf, id) > (?, ?) ORDER BY shelf, id",
-      start
-    ) { found.append($0.integer(0)) }
-    return found
+      start)
   }
 
   /// Rows by number, of very many.

@@ -39,20 +39,23 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
   /// Runs a statement and gives each of its rows to `body`.
   func run(_ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void) throws(SQLError) {
-    var prepared: OpaquePointer?
-    guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let statement = prepared else {
-      throw error(sql)
-    }
+    let statement = try prepared(sql)
     defer { sqlite3_finalize(statement) }
     try step(statement, sql, values, body)
   }
 
+  /// The first column of each row, of a statement that may give very many: rows of any database cost more than a number.
+  func integers(_ sql: String, _ values: [SQLValue]) throws(SQLError) -> [Int] {
+    let statement = try prepared(sql)
+    defer { sqlite3_finalize(statement) }
+    var found: [Int] = []
+    try step(statement, sql, values) { found.append($0.integer(0)) }
+    return found
+  }
+
   /// Runs a statement once for each list of values, prepared once.
   func runEach(_ sql: String, _ rows: [[SQLValue]]) throws(SQLError) {
-    var prepared: OpaquePointer?
-    guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let statement = prepared else {
-      throw error(sql)
-    }
+    let statement = try prepared(sql)
     defer { sqlite3_finalize(statement) }
     for values in rows {
       try step(statement, sql, values) { _ in }
@@ -83,8 +86,17 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     try result.get()
   }
 
+  /// - Returns: a statement, to be finalized.
+  private func prepared(_ sql: String) throws(SQLError) -> OpaquePointer {
+    var statement: OpaquePointer?
+    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let statement else {
+      throw error(sql)
+    }
+    return statement
+  }
+
   private func step(
-    _ statement: OpaquePointer, _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) -> Void
+    _ statement: OpaquePointer, _ sql: String, _ values: [SQLValue], _ body: (SQLiteRow) -> Void
   ) throws(SQLError) {
     for (number, value) in values.enumerated() {
       guard Self.bind(value, to: statement, Int32(number + 1)) == SQLITE_OK else { throw error(sql) }

@@ -37,6 +37,15 @@ class Server:
         """Megabytes, as the system counts them for the process."""
         return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
 
+    def works(self) -> bool:
+        """Whether it does something though nobody asks it, in a second."""
+        def seconds() -> float:
+            return sum(map(int, Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+        before = seconds()
+        time.sleep(1)
+        return seconds() - before > 0.1
+
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(60)

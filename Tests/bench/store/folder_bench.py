@@ -1,16 +1,18 @@
 """A library in a folder, with its catalog in SQLite, against a build of before servers could share one (AGAINST), in interleaved
 rounds: what was there without a shared catalog is to be as good with it.
 
-Each build has a library of its own, of the same hundred thousand names. Pairs of rounds are compared, and the medians of their
-ratios told. AGAINST is the executable's path or a revision of git; the one before b846860 unless told.
+Each build has a library of its own, of the same hundred thousand names. Pairs of rounds are compared, or the medians that a question
+took over all of them, and the medians of their ratios told. AGAINST is the executable's path or a revision of git; the one before b846860 unless told.
 """
 
+import contextlib
 import json
 import os
 import random
+import statistics
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -69,18 +71,33 @@ class Bench(search_bench.Bench):
         return self.alternating(name, lambda server, number, round: server.ask(paths[number])[0], len(paths))
 
     def alternating(self, name: str, ask: Callable[[Server, int, int], float], count: int) -> list[str]:
-        """Each question is asked of both at nearly the same moment: what else the machine does hits both."""
+        """Each question is asked of both at nearly the same moment, and its median over the rounds compared: a moment in which the
+        machine does something else would outweigh a whole round of short ones. Servers are begun anew twice, since where a
+        process lies in memory makes it some hundredths slower or faster for as long as it runs."""
         row = Row(name, "ms each", most=LONGEST)
-        for round in range(self.rounds + 1):
-            seconds = {server: 0.0 for server in self.servers}
-            for number in range(count):
-                for server in self.servers if (number + round) % 2 else self.servers[::-1]:
-                    seconds[server] += ask(server, number, round)
-            # The first is warm, and not counted.
-            if round:
-                row.now.append(1000 * seconds[self.servers[0]] / count)
-                row.before.append(1000 * seconds[self.servers[1]] / count)
+        times = [[[] for _ in range(count)] for _ in self.executables]
+        for start in range(3):
+            with self.both() as servers:
+                # The first round is warm, and not counted.
+                for round in range(self.rounds // 3 + 1):
+                    for number in range(count):
+                        for which in (0, 1) if (number + round + start) % 2 else (1, 0):
+                            took = ask(servers[which], number, 100 * start + round)
+                            if round:
+                                times[which][number].append(1000 * took)
+        row.now, row.before = ([statistics.median(each) for each in question] for question in times)
         return row.told()
+
+    @contextlib.contextmanager
+    def both(self) -> Iterator[list[Server]]:
+        servers = []
+        try:
+            for executable, library in zip(self.executables, self.libraries):
+                servers.append(self.serving(executable, library))
+            yield servers
+        finally:
+            for server in servers:
+                server.stop()
 
     def edits(self) -> list[str]:
         def edit(server: Server, number: int, round: int) -> float:
@@ -95,16 +112,23 @@ class Bench(search_bench.Bench):
 
         return self.alternating("an edit of an image's words", edit, 40)
 
+    def settle(self) -> None:
+        """Servers read on from each archive what the listing can do without: it is asked when they have done so."""
+        with self.both() as servers:
+            while any([server.works() for server in servers]):
+                pass
+
     def tiles(self) -> list[str]:
         row = Row("tiles, 64 connections", "/s", least=LEAST)
         file = self.paths("tiles", [f"/dzi/{quote(id, safe='')}_files/9/0_0.jpg" for id in self.ids[:400]])
-        ports = [server.connection.port for server in self.servers]
-        for number in range(self.rounds + 1):
-            order = [(ports[0], row.now), (ports[1], row.before)]
-            for port, rates in order if number % 2 else reversed(order):
-                counts = self.load(port, file, 64)
-                if number:
-                    rates.append(counts["rate"])
+        for start in range(3):
+            with self.both() as servers:
+                for number in range(self.rounds // 3 + 1):
+                    order = [(server.connection.port, rates) for server, rates in zip(servers, (row.now, row.before))]
+                    for port, rates in order if (number + start) % 2 else reversed(order):
+                        counts = self.load(port, file, 64)
+                        if number:
+                            rates.append(counts["rate"])
         return row.told()
 
     def run(self, only: str | None) -> list[list[str]]:
@@ -112,17 +136,16 @@ class Bench(search_bench.Bench):
             for executable, library in zip(self.executables, self.libraries):
                 subprocess.run([executable, "index", library], check=True, stdout=subprocess.DEVNULL)
         rows = [] if only == "asking" else [self.indexed(), self.start_up()]
-        self.servers = [self.serving(executable, library) for executable, library in zip(self.executables, self.libraries)]
-        try:
-            rows.append(self.asking("a search", [f"/api/images?q={quote(self.query(number))}" for number in range(self.asked)]))
-            rows.append(self.asking("a page of a search", ["/api/images?q=archive&limit=100&sort=-date", "/api/images?q=a&limit=100"] * 5))
-            rows.append(self.asking("a page of the list", ["/api/images?limit=100"] * 20))
-            rows.append(self.asking("a page of a folder by title", ["/api/images?limit=100&sort=title&folder=archive%20007"] * 20))
-            rows.append(self.asking("an image's description", [f"/api/images/{quote(id, safe='')}" for id in self.ids[:self.asked]]))
-            return [*rows, self.edits(), self.tiles()]
-        finally:
-            for server in self.servers:
-                server.stop()
+        self.settle()
+        return [
+            *rows,
+            self.asking("a search", [f"/api/images?q={quote(self.query(number))}" for number in range(self.asked)]),
+            self.asking("a page of a search", ["/api/images?q=archive&limit=100&sort=-date", "/api/images?q=a&limit=100"] * 5),
+            self.asking("a page of the list", ["/api/images?limit=100"] * 20),
+            self.asking("a page of a folder by title", ["/api/images?limit=100&sort=title&folder=archive%20007"] * 20),
+            self.asking("an image's description", [f"/api/images/{quote(id, safe='')}" for id in self.ids[:self.asked]]),
+            self.edits(), self.tiles(),
+        ]
 
 
 def main(ziggurat: Path, quick: bool, only: str | None) -> str:
