@@ -21,8 +21,9 @@ extension SQLiteConnection {
 
   func found(_ words: SearchWords, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     guard let query = words.query() else { return FoundRows() }
+    // Not asked of a database in which nothing was found as often: most are small.
     var last = 0
-    try run("SELECT max(number) FROM image") { last = $0.integer(0) }
+    if hasMany.load(ordering: .relaxed) { try run("SELECT max(number) FROM image") { last = $0.integer(0) } }
     // Of what every other image has the index alone would take longer than all of the rest. Others are told by few rows.
     if last > Self.most, try Self.met(words, after: start, limit: 3, batches: 2, self) != nil,
       try areMany(words, upTo: last),
@@ -34,6 +35,7 @@ extension SQLiteConnection {
       "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", [.text(query), .integer(Self.most + 1)])
     let isCounted = numbers.count <= Self.most
     if !isCounted {
+      hasMany.store(true, ordering: .relaxed)
       if let page = try Self.met(words, after: start, limit: limit, batches: 20, self) {
         return FoundRows(page: page, total: Self.most)
       }
@@ -114,8 +116,7 @@ extension SQLiteConnection {
 
   /// The first `limit` of them that the index of what is listed comes by.
   private func walked(_ wanted: Wanted, after start: [SQLValue], limit: Int) throws(SQLError) -> [Int] {
-    let state = try state()
-    if let listed = listed.withLock({ $0 }), listed.state == state,
+    if let listed = listed.withLock({ $0 }), try listed.state == state(),
       let found = try Self.first(limit, of: wanted, in: listed.numbers, after: start, self)
     {
       return found

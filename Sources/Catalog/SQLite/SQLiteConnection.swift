@@ -9,6 +9,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   private let writing = Mutex<Void>(())
   /// What was listed when a search last went far along it.
   let listed = Mutex<ListedNumbers?>(nil)
+  /// Whether a search found so many that they are no longer counted.
+  let hasMany = Atomic(false)
 
   /// - Parameter name: a path, or a `file:` URI.
   init(_ name: String, flags: Int32) throws(SQLError) {

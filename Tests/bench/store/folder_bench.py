@@ -32,7 +32,7 @@ class Bench(search_bench.Bench):
     def __init__(self, ziggurat: Path, old: Path, quick: bool):
         super().__init__(ziggurat, quick)
         self.executables = (ziggurat, old)
-        self.rounds, self.seconds, self.asked = (3, 2, 50) if quick else (15, 4, 300)
+        self.rounds, self.starts, self.seconds, self.asked = (3, 1, 2, 50) if quick else (15, 5, 4, 300)
         names = list(self.names())
         self.ids = random.Random(3).sample(names, min(2000, len(names)))
         self.libraries = [material.links(ziggurat, self.folder, self.folder / name, names) for name in ("now", "before")]
@@ -72,14 +72,14 @@ class Bench(search_bench.Bench):
 
     def alternating(self, name: str, ask: Callable[[Server, int, int], float], count: int) -> list[str]:
         """Each question is asked of both at nearly the same moment, and its median over the rounds compared: a moment in which the
-        machine does something else would outweigh a whole round of short ones. Servers are begun anew twice, since where a
+        machine does something else would outweigh a whole round of short ones. Servers are begun anew, since where a
         process lies in memory makes it some hundredths slower or faster for as long as it runs."""
         row = Row(name, "ms each", most=LONGEST)
         times = [[[] for _ in range(count)] for _ in self.executables]
-        for start in range(3):
+        for start in range(self.starts):
             with self.both() as servers:
                 # The first round is warm, and not counted.
-                for round in range(self.rounds // 3 + 1):
+                for round in range(self.rounds // self.starts + 1):
                     for number in range(count):
                         for which in (0, 1) if (number + round + start) % 2 else (1, 0):
                             took = ask(servers[which], number, 100 * start + round)
@@ -121,9 +121,9 @@ class Bench(search_bench.Bench):
     def tiles(self) -> list[str]:
         row = Row("tiles, 64 connections", "/s", least=LEAST)
         file = self.paths("tiles", [f"/dzi/{quote(id, safe='')}_files/9/0_0.jpg" for id in self.ids[:400]])
-        for start in range(3):
+        for start in range(self.starts):
             with self.both() as servers:
-                for number in range(self.rounds // 3 + 1):
+                for number in range(self.rounds // self.starts + 1):
                     order = [(server.connection.port, rates) for server, rates in zip(servers, (row.now, row.before))]
                     for port, rates in order if (number + start) % 2 else reversed(order):
                         counts = self.load(port, file, 64)
