@@ -2,7 +2,8 @@
 rounds: what was there without a shared catalog is to be as good with it.
 
 Each build has a library of its own, of the same hundred thousand names. Pairs of rounds are compared, or the medians that a question
-took over all of them, and the medians of their ratios told. AGAINST is the executable's path or a revision of git; the one before b846860 unless told.
+took over all of them, and the medians of their ratios told. AGAINST is the executable's path or a revision of git; the one before
+b846860 unless told.
 """
 
 import contextlib
