@@ -136,7 +136,7 @@ format: ## put Swift sources into the form that lint asks for
 	@$(use_swift); swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 .PHONY: lint
-lint: ## format, sizes of files and folders, what the map names, what modules export without a comment, warnings as errors, the page's types, and that targets import only what they declare
+lint: ## format, long files without a reason, names in the map, undocumented exports, warnings as errors, the page's types, undeclared imports
 	@$(prepare) build
 	@$(PYTHON) $(scripts)/sizes
 	@$(PYTHON) $(scripts)/map
