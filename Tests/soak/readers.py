@@ -1,11 +1,15 @@
 """Those who look: tiles through every protocol, renders, viewports, lists and documents."""
 
 import http.client
+import io
 import json
+import socket
+import time
 from urllib.parse import quote
 
 from actors import Actor
 from library import digest
+from records import Answer
 from tile_paths import SCHEMES, Tile
 
 
@@ -188,3 +192,87 @@ class EventReader(Actor):
                     self.records.counts["event streams that the server ended"] += 1
         finally:
             connection.close()
+
+
+class PipeliningReader(Actor):
+    """Sends many requests on each of several connections before it reads anything. Some connections are then closed unread,
+    some half read, and of the others every answer is checked: as many as requests, in their order."""
+
+    kind = "pipelines"
+    pace = 1
+
+    def act(self) -> None:
+        how = self.chance.choice(["unread", "unread", "half read", "read"])
+        for _ in range(4 if how == "read" else 40):
+            with self.connection() as connection:
+                if how == "read":
+                    self.read_all(connection)
+                else:
+                    self.leave(connection, how)
+
+    def connection(self) -> socket.socket:
+        connection = socket.socket()
+        # The receive buffer is small, so that the server cannot send ahead.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.bind((self.client.address, 0))
+        connection.settimeout(120)
+        connection.connect(("127.0.0.1", self.world.port))
+        return connection
+
+    def leave(self, connection: socket.socket, how: str) -> None:
+        url, last = self.chance.choice(["/healthz", "/api/images?limit=5", self.tile()[0], "/view/none"]), b""
+        if self.chance.random() < 0.3:
+            last = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1x\r\n\r\n"
+        connection.setblocking(False)
+        try:
+            connection.send(request(url) * self.chance.randint(1, 100) + last)
+        except BlockingIOError:
+            pass
+        if how == "half read":
+            connection.settimeout(0.05)
+            try:
+                connection.recv(self.chance.randint(1, 4096))
+            except TimeoutError:
+                pass
+        with self.records.lock:
+            self.records.counts["pipelines closed before their answers were read"] += 1
+
+    def read_all(self, connection: socket.socket) -> None:
+        asked = [self.tile() if self.chance.random() < 0.7 else ("/healthz", None) for _ in range(self.chance.randint(2, 60))]
+        began = time.monotonic()
+        connection.sendall(b"".join(request(url) for url, _ in asked[:-1]) + request(asked[-1][0], close=True))
+        received = bytearray()
+        while part := connection.recv(65536):
+            received += part
+        answers = parsed(bytes(received), began)
+        if len(answers) != len(asked):
+            return self.records.fault(self.kind, f"{len(answers)} answers to {len(asked)} requests on one connection")
+        for (url, bodies), answer in zip(asked, answers):
+            if self.records.answer(self.kind, url, answer) and bodies and digest(answer.body) not in bodies:
+                self.records.fault(self.kind, f"the body of another tile: {url}")
+
+    def tile(self) -> tuple[str, set]:
+        """The URL of a tile of an image that nobody deletes, and its possible bodies' digests."""
+        tiles = self.library.tiles[self.chance.choice(self.library.stable)]
+        tile = self.chance.choice(list(tiles))
+        return tile.dzi, tiles[tile]
+
+
+def request(url: str, close: bool = False) -> bytes:
+    closing = "Connection: close\r\n" if close else ""
+    return f"GET {url} HTTP/1.1\r\nHost: localhost\r\n{closing}\r\n".encode()
+
+
+def parsed(received: bytes, began: float) -> list[Answer]:
+    """Responses that stand behind one another; each must state its length."""
+    answers, file = [], io.BytesIO(received)
+    while line := file.readline():
+        version, status, _ = line.decode("latin-1").split(" ", 2)
+        headers = http.client.parse_headers(file)
+        if version != "HTTP/1.1" or headers["Content-Length"] is None:
+            raise ValueError(f"not a response with a length: {line!r}")
+        body = file.read(int(headers["Content-Length"]))
+        if len(body) != int(headers["Content-Length"]):
+            raise ValueError(f"{len(body)} bytes of {headers['Content-Length']}")
+        answers.append(Answer(int(status), headers, body, began, time.monotonic()))
+    return answers
