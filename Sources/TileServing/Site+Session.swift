@@ -139,6 +139,7 @@ extension Site {
   func refusal(toGuess address: ClientAddress) -> Response? {
     let wait = guesses.withLock { $0.admit(address, now: access.clock()) }
     guard wait > 0 else { return nil }
+    metrics.refusedLogins.wrappingAdd(1, ordering: .relaxed)
     var response = Response.problem(429, "Too many guesses", "try again in \(wait) seconds")
     response.headers.append(("Retry-After", "\(wait)"))
     return response

@@ -187,6 +187,13 @@ package final class Site: Sendable {
   /// Removes for good what was deleted long enough ago; to be called now and then.
   package func purgeDeleted() { if access.isWritable { trash.purge() } }
 
+  /// Looks up the free space that `/metrics` reports; to be called now and then. May block on a file system that hangs.
+  /// - Parameter library: the folder; nil if the library is no folder.
+  package func lookUpFreeSpace(library: String?) {
+    metrics.libraryFree.store(library.flatMap(freeBytes(at:)) ?? -1, ordering: .relaxed)
+    metrics.uploadsFree.store(uploads?.freeBytes ?? -1, ordering: .relaxed)
+  }
+
   func trash(of space: SpaceLibrary) -> Trash { Trash(space, keeps: access.keepsDeleted) }
 
   /// The unlocked space of that identity, as long as a session has it.

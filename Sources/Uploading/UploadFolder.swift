@@ -30,9 +30,7 @@ package struct UploadFolder: Sendable {
 
   /// Bytes that uploads may still take.
   func free(reserve: Int) -> Int {
-    var status = statvfs()
-    guard statvfs(path, &status) == 0 else { return .max }
-    return Int(status.f_bavail) * Int(status.f_frsize) - reserve
+    freeBytes(at: path).map { $0 - reserve } ?? .max
   }
 
   /// There whole or not at all, also after a loss of power.

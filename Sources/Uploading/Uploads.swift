@@ -9,6 +9,7 @@ package final class Uploads: Sendable {
   let folder: UploadFolder
   private let table: Mutex<[String: Upload]>
   private let observation = Observation<Upload>()
+  private let failures = Atomic<Int>(0)
   /// Ended uploads that are listed among the others.
   private static let listed = 500
   private let ended: EndedUploads
@@ -48,6 +49,20 @@ package final class Uploads: Sendable {
 
   /// The ids of those that failed, as long as they are remembered.
   package var failed: [String] { ended.failed }
+
+  /// Uploads that failed since the start, without those that clients cancelled.
+  package var failureCount: Int { failures.load(ordering: .relaxed) }
+
+  /// How many uploads are being received, and how many wait to be tiled.
+  package var unfinished: (receiving: Int, waiting: Int) {
+    table.withLock { table in
+      let stages = table.values.map(\.state.stage)
+      return (stages.count { $0 == .receiving }, stages.count { $0 == .waiting })
+    }
+  }
+
+  /// Bytes free where uploads are received; nil if that is unknown.
+  package var freeBytes: Int? { Files.freeBytes(at: folder.path) }
 
   /// By id.
   package var all: [Upload] { table.withLock { $0.values.sorted { $0.id < $1.id } } }
@@ -131,6 +146,7 @@ package final class Uploads: Sendable {
     (end.fault, end.reason) = (fault, reason)
     (end.image, end.lastChange) = (image, Self.now())
     if stage == .done { end.progress = 1 }
+    if stage == .failed, fault != .cancelled { failures.wrappingAdd(1, ordering: .relaxed) }
     // Of what is private nothing is written down.
     if upload.vault == nil { ended.remember(upload, end) }
     upload.disk.withLock { _ in

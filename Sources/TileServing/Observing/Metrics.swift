@@ -13,7 +13,7 @@ package final class Metrics: Sendable {
   ]
   /// Upper bounds, microseconds; what takes longer counts in the last, unbounded one.
   private static let bounds = [
-    100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100_000, 500_000, 2_500_000,
+    100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100_000, 500_000, 2_500_000, 10_000_000, 30_000_000,
   ]
   private static let routes = Route.labels.count
 
@@ -30,6 +30,12 @@ package final class Metrics: Sendable {
   // Atomics at an address that stays: safe to share.
   nonisolated(unsafe) private let counters: UnsafeMutablePointer<Atomic<Int>>
   package let connections = Atomic<Int>(0)
+  /// Wrong passwords and tokens of logins, and attempts that were refused before they were tried.
+  let refusedLogins = Atomic<Int>(0)
+  /// Bytes free where the library and uploads are stored, as they were last looked up; negative if unknown. Not looked up
+  /// for an answer: a network share that hangs would hold up the event loop.
+  let libraryFree = Atomic<Int>(-1)
+  let uploadsFree = Atomic<Int>(-1)
 
   package init() {
     counters = .allocate(capacity: Self.shards * Self.stride)
@@ -103,6 +109,10 @@ package final class Metrics: Sendable {
     for gauge in gauges {
       text += Self.head("ziggurat_\(gauge.name)", gauge.isCounter ? "counter" : "gauge", gauge.help)
       text += "ziggurat_\(gauge.name) \(gauge.value)\n"
+    }
+    for figure in ProcessFigures.now {
+      text += Self.head("process_\(figure.name)", figure.isTotal ? "counter" : "gauge", figure.help)
+      text += "process_\(figure.name) \(figure.value)\n"
     }
     return text
   }

@@ -9,7 +9,7 @@ extension Router {
   func metrics() -> Response {
     let renders = site.renders.counts
     let cells = CellServer.running?.counts ?? CellServer.Counts()
-    let text = site.metrics.text(
+    var figures: [Figure] =
       [
         ("connections", "Open connections.", site.metrics.connections.load(ordering: .relaxed), false),
         ("images", "Images in the library.", site.library.count, false),
@@ -55,10 +55,46 @@ extension Router {
           site.mappedTiles.total, false
         ),
         ("tile_cache_bytes", "Bytes of decoded tiles in the cache.", site.renderer.cachedBytes, false),
-      ] + site.library.figures.map { ($0.name, $0.help, $0.value, $0.isTotal) }, version: site.version)
+        (
+          "logins_refused_total", "Logins refused: wrong passwords and tokens, and too many attempts.",
+          site.metrics.refusedLogins.load(ordering: .relaxed), true
+        ),
+      ]
+    figures += freeSpace + uploadFigures
+    figures += site.library.figures.map { ($0.name, $0.help, $0.value, $0.isTotal) }
+    let text = site.metrics.text(figures, version: site.version)
     return Response(
       200,
       [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")],
       .bytes(Array(text.utf8)))
+  }
+
+  private typealias Figure = (name: String, help: String, value: Int, isCounter: Bool)
+
+  private var freeSpace: [Figure] {
+    let figures: [Figure] = [
+      (
+        "library_free_bytes", "Bytes free in the file system of the library.",
+        site.metrics.libraryFree.load(ordering: .relaxed), false
+      ),
+      (
+        "uploads_free_bytes", "Bytes free in the file system of the folder of uploads.",
+        site.metrics.uploadsFree.load(ordering: .relaxed), false
+      ),
+    ]
+    return figures.filter { $0.value >= 0 }
+  }
+
+  private var uploadFigures: [Figure] {
+    guard let uploads = site.uploads else { return [] }
+    let unfinished = uploads.unfinished
+    return [
+      ("uploads_receiving", "Uploads that are not complete.", unfinished.receiving, false),
+      ("uploads_waiting", "Uploads that are complete and wait to be tiled.", unfinished.waiting, false),
+      (
+        "uploads_failed_total", "Uploads that failed, without those that clients cancelled.",
+        uploads.failureCount, true
+      ),
+    ]
   }
 }

@@ -3,12 +3,17 @@
 import collections
 import concurrent.futures
 import json
+import re
+import shutil
+import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from harness import Server, sample_library, seed
+from harness import Server, folder, photo, run, sample_library, seed
+from upload_client import Client, serve
 
 # Every route and every status that a reader meets.
 REQUESTS = [
@@ -90,6 +95,66 @@ class Metrics(unittest.TestCase):
             self.assertEqual({family.type for family in found.values()}, {"counter", "gauge", "histogram"})
             for name, family in found.items():
                 self.assertTrue(family.documentation, name)
+
+    def test_promtool_finds_nothing_to_complain_of(self):
+        with Server(sample_library()) as server:
+            for _, method, target, headers in REQUESTS:
+                server.get(target, method, **headers)
+            found = server.get("/metrics").body
+        judged = subprocess.run(["promtool", "check", "metrics"], input=found, capture_output=True)
+        self.assertEqual((judged.returncode, judged.stdout, judged.stderr), (0, b"", b""))
+
+    def test_the_process_is_described_as_the_kernel_describes_it(self):
+        with Server(sample_library()) as server:
+            place = Path("/proc") / str(server.process.pid)
+            found = {name: values(family).popitem()[1] for name, family in families(server).items() if name.startswith("process_")}
+            limit = re.search(r"^Max open files +(\d+)", (place / "limits").read_text(), re.MULTILINE)[1]
+            self.assertEqual(found["process_max_fds"], int(limit))
+            # One more or less for the connection that asks.
+            self.assertAlmostEqual(found["process_open_fds"], len(list((place / "fd").iterdir())), delta=3)
+            resident = int(re.search(r"^VmRSS:\s+(\d+) kB", (place / "status").read_text(), re.MULTILINE)[1]) * 1024
+            self.assertAlmostEqual(found["process_resident_memory_bytes"] / resident, 1, delta=0.25)
+            # As the kernel dates the process's folder, to the second.
+            self.assertAlmostEqual(found["process_start_time_seconds"], float(subprocess.run(
+                ["stat", "--format=%Y", place], capture_output=True, text=True).stdout), delta=2)
+            before = found["process_cpu_seconds"]
+            for _ in range(200):
+                server.get("/api/images")
+            self.assertGreater(values(families(server)["process_cpu_seconds"]).popitem()[1], before)
+
+    def test_slow_answers_have_buckets_up_to_the_time_limit_of_renders(self):
+        with Server(sample_library()) as server:
+            histogram = families(server)["ziggurat_request_duration_seconds"]
+            bounds = {float(sample.labels["le"]) for sample in histogram.samples if sample.name.endswith("_bucket")}
+            self.assertLessEqual({2.5, 10, 30}, bounds)
+
+    def test_free_space_uploads_and_refused_logins(self):
+        base = folder("watched")
+        photo(base / "photos/one.jpg", 300, 200)
+        self.assertEqual(run("build", base / "photos", "--library", base / "library").returncode, 0)
+        with serve(base / "library") as server:
+            def now(name: str) -> float:
+                return values(families(server)[f"ziggurat_{name}"]).popitem()[1]
+
+            end = time.monotonic() + 30
+            while "ziggurat_library_free_bytes" not in families(server):
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.1)
+            free = shutil.disk_usage(base).free
+            for name in ("library_free_bytes", "uploads_free_bytes"):
+                self.assertAlmostEqual(now(name) / free, 1, delta=0.5, msg=name)
+            self.assertEqual([now(name) for name in ("uploads_receiving", "uploads_waiting", "uploads_failed", "logins_refused")], [0, 0, 0, 0])
+            client = Client(server)
+            for _ in range(3):
+                answer = client.ask("POST", "/api/session", b'{"token": "wrong"}', token=None, tus=False, Content_Type="application/json")
+                self.assertEqual(answer.status, 401)
+            self.assertEqual(now("logins_refused"), 3)
+            begun = client.create(1000, filename="half.jpg")
+            self.assertEqual((begun.status, now("uploads_receiving")), (201, 1))
+            self.assertEqual(client.ask("DELETE", "/api/uploads/" + begun["location"].split("/")[-1]).status, 204)
+            _, path = client.send(b"no picture at all", filename="broken.jpg")
+            self.assertEqual(client.end(path)["stage"], "failed")
+            self.assertEqual([now(name) for name in ("uploads_failed", "uploads_receiving", "uploads_waiting")], [1, 0, 0])
 
     def test_archives_renders_and_caches(self):
         with Server(sample_library(), "--open-archives", 2) as server:

@@ -37,6 +37,11 @@ enum BuildCommand: Command {
       PasswordPrompt.optionOfSpace,
       Option("dry-run", help: "tell what would be done and do nothing"),
       Option("json", help: "one JSON object a line per image on stdout"),
+      Option(
+        "metrics-file", "FILE",
+        help:
+          "outcome and time of the build for Prometheus, to be collected by node_exporter's textfile collector"
+      ),
     ] + Verbosity.options
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
@@ -58,6 +63,9 @@ enum BuildCommand: Command {
     let watches = try arguments.flag("watch")
     let isFromStore = arguments.operands.contains(where: ObjectLibrary.isMeant)
     if watches, isFromStore { throw UsageError("--watch watches folders, and no object store") }
+    if isDryRun, arguments.string("metrics-file") != nil {
+      throw UsageError("--metrics-file cannot be used with --dry-run")
+    }
     if watches, isDryRun { throw UsageError("--watch and --dry-run do not go together") }
     let prefix = try Self.prefix(arguments)
     let isPrivate = try arguments.flag("space")
@@ -120,6 +128,7 @@ enum BuildCommand: Command {
     round.prefix = opened?.plan.prefix ?? prefix
     round.planned = opened
     round.isElsewhere = isElsewhere
+    round.metricsFile = arguments.string("metrics-file")
     round.keepsDeleted = keepsDeleted.map { $0 * 3600 }
     let code = round.run()
     return watches && code != .interrupted ? round.watch() : code

@@ -24,6 +24,8 @@ struct BuildRound {
   let prunes: PruneMode
   /// Seconds.
   var keepsDeleted: Int?
+  /// The file for Prometheus that describes the last build.
+  var metricsFile: String?
   /// Ends with the server that shows what is built.
   var isOfServer = false
   /// With what ids begin.
@@ -125,6 +127,19 @@ struct BuildRound {
   private mutating func build(
     _ sources: [SourceScan.Source], of scan: SourceScan, isFirst: Bool
   ) -> ExitCode {
+    let start = ContinuousClock.now
+    let (code, tally) = run(sources, of: scan, isFirst: isFirst)
+    if let metricsFile, isFirst || !tally.isEmpty {
+      do throws(StorageError) {
+        try BuildMetrics(tally, code, seconds: (.now - start) / .seconds(1)).write(to: metricsFile)
+      } catch { Output.error(error.description) }
+    }
+    return code
+  }
+
+  private mutating func run(
+    _ sources: [SourceScan.Source], of scan: SourceScan, isFirst: Bool
+  ) -> (ExitCode, BuildTally) {
     folders = scan.folders
     changes.remember(sources)
     vacated = []
@@ -178,7 +193,7 @@ struct BuildRound {
     self.vacated = vacated
     if Interruption.isAsked {
       if isFirst { Output.error("interrupted; what is finished stays, the rest left nothing") }
-      return .interrupted
+      return (.interrupted, tally)
     }
     if Self.isDiskFull.load(ordering: .relaxed), !Interruption.isAsked {
       // The first has been told by its own name.
@@ -186,7 +201,7 @@ struct BuildRound {
         Output.error("the disk is full: \(Output.count(again.count, "source")) left for another time")
       }
       tally.finish(nil)
-      return .temporary
+      return (.temporary, tally)
     }
     if asBooks {
       let part = part.map(scan.part) ?? scan
@@ -198,6 +213,6 @@ struct BuildRound {
     if !builder.isDryRun, hasCatalog, part == nil, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
     save(&tally)
     if isFirst || !tally.isEmpty { tally.finish(isFirst ? scan : nil) }
-    return tally.exitCode
+    return (tally.exitCode, tally)
   }
 }

@@ -157,6 +157,14 @@ struct BuildTally {
     Output.note(parts.joined(separator: ", "))
   }
 
+  /// How many images had which outcome.
+  var counts: [(outcome: String, count: Int)] {
+    [
+      ("built", built), ("moved", moved), ("reworded", reworded), ("unchanged", unchanged), ("kept", kept),
+      ("pruned", pruned), ("failed", failures.count),
+    ]
+  }
+
   var exitCode: ExitCode {
     if failures.contains(where: \.isTemporary) { return .temporary }
     return failures.isEmpty ? .success : .someFailed

@@ -1,0 +1,35 @@
+import Files
+import Foundation
+
+/// The outcome of a build in Prometheus' text format 0.0.4, for node_exporter's textfile collector.
+struct BuildMetrics {
+  let text: String
+
+  /// - Parameter seconds: how long the build took.
+  init(_ tally: BuildTally, _ code: ExitCode, seconds: Double) {
+    var text = ""
+    func add(_ name: String, _ help: String, _ samples: [(labels: String, value: String)]) {
+      text += "# HELP ziggurat_last_build_\(name) \(help)\n# TYPE ziggurat_last_build_\(name) gauge\n"
+      for sample in samples { text += "ziggurat_last_build_\(name)\(sample.labels) \(sample.value)\n" }
+    }
+    add(
+      "end_time_seconds", "End of the last build in seconds since 1970.",
+      [("", "\(Date().timeIntervalSince1970)")])
+    add("duration_seconds", "Duration of the last build in seconds.", [("", "\(seconds)")])
+    add(
+      "exit_code",
+      "Exit code of the last build: 0 if all images are built, 1 if some failed, 75 if a retry may help.",
+      [("", "\(code.number)")])
+    add(
+      "images", "Images of the last build by outcome.",
+      tally.counts.map { ("{outcome=\"\($0.outcome)\"}", "\($0.count)") })
+    self.text = text
+  }
+
+  /// Replaces the file at once. All users may read it, as the collector is another one.
+  func write(to path: String) throws(StorageError) {
+    let file = try PartialFile(destination: path)
+    try file.write(Array(text.utf8))
+    try file.publish(mode: 0o644)
+  }
+}
