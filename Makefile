@@ -19,6 +19,8 @@ use_swift = toolchain=$$($(scripts)/swift-toolchain); export PATH="$$toolchain:$
 prepare = $(scripts)/swift-toolchain --there; $(scripts)/install-packages
 # Not in Package.swift: a package with unsafe flags could not be anyone's dependency.
 strict := -Xswiftc -warnings-as-errors
+# Addresses of library functions are found at the start and cannot be overwritten afterwards, as Debian's packages have it.
+hardened := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 ziggurat := .build/release/ziggurat
 standalone := .build/standalone/release/ziggurat
 # What visitors load: public/, bundled.
@@ -43,7 +45,7 @@ pages: $(pages)/index.html ## the pages as visitors load them, .build/public: bu
 .PHONY: standalone
 standalone: $(pages)/index.html ## the executable that needs no toolchain to run, .build/standalone/release/ziggurat
 	@$(prepare) build
-	@$(use_swift); swift build -c release --product ziggurat --scratch-path .build/standalone --static-swift-stdlib
+	@$(use_swift); swift build -c release --product ziggurat --scratch-path .build/standalone --static-swift-stdlib $(hardened)
 
 .PHONY: deb
 deb: standalone ## the Debian package, .build/ziggurat_VERSION_ARCHITECTURE.deb
@@ -174,6 +176,8 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 .PHONY: install
 install: ## executable, page and systemd unit below PREFIX=/usr/local (run `make standalone` first)
+	@[ -n '$(DESTDIR)' ] || [ ! -e /lib/systemd/system/ziggurat.service ] || { \
+	  echo "The package ziggurat is installed, and this unit would take the place of its: apt remove ziggurat comes first." >&2; exit 1; }
 	@[ -x $(standalone) ] || { echo "There is no $(standalone) yet: make standalone, as yourself, comes first." >&2; exit 1; }
 	install -D -m 755 $(standalone) '$(DESTDIR)$(PREFIX)/bin/ziggurat'
 	mkdir -p '$(DESTDIR)$(PREFIX)/share/ziggurat'

@@ -61,7 +61,9 @@ let package = Package(
     c("CWebP", "libwebp", "libwebp-dev"),
     c("CXXHash", "libxxhash", "libxxhash-dev"),
     // The one C target with code: see the top of its header for why it cannot be Swift.
-    .target(name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream"),
+    .target(
+      name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream",
+      cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
     library("Cells", ["Threads", "CCell", "CSeccomp"]),
     library("Threads"),
     library("Files", ["CFileSystems", "CXXHash"]),
