@@ -2,7 +2,8 @@ vcl 4.1;
 
 # A shared cache in front of several servers of one library, as nginx-edge.conf is one, with deletion by surrogate key built
 # in: Debian's packages varnish and varnish-modules (xkey). Start each server with `--edge-purge http://THIS-MACHINE:6081/
-# --base-url https://images.example.org --host ITS-ADDRESS --trusted-proxy THIS-ADDRESS,127.0.0.1`, and Varnish with
+# --edge-key-file KEY --base-url https://images.example.org --host ITS-ADDRESS --trusted-proxy THIS-ADDRESS,127.0.0.1`, put
+# the same key here (`install -m 640 -g varnish KEY /etc/varnish/ziggurat-edge-key`), and start Varnish with
 # `varnishd -f varnish.vcl -a :6081 -p feature=+http2 -p http_resp_hdr_len=16k -s file,/var/cache/varnish/tiles,50G`.
 # TLS ends in front of it: by nginx or hitch with HTTP/2, by Caddy with HTTP/3, too.
 
@@ -37,7 +38,8 @@ backend one_writes { .host = "10.0.0.11"; .port = "8080"; .probe = writer; .conn
 backend two_writes { .host = "10.0.0.12"; .port = "8080"; .probe = writer; .connect_timeout = 2s; }
 backend three_writes { .host = "10.0.0.13"; .port = "8080"; .probe = writer; .connect_timeout = 2s; }
 
-# Who may have images forgotten: the servers, and nobody who comes by way of whatever ends TLS, which has such an address, too.
+# From where images may be forgotten, by who has the servers' key: where TLS ends in a relay of bytes, every visitor has its
+# address, and the address alone proves nothing.
 acl servers {
   "127.0.0.1";
   "10.0.0.11";
@@ -58,9 +60,20 @@ sub vcl_init {
 }
 
 sub vcl_recv {
+  # Absolute-form (RFC 9112, section 3.2.2): its authority takes the place of Host, and its path is what is asked for. Else
+  # each authority would be another path, with copies of its own, and /metrics would be one of them.
+  if (req.url ~ "(?i)^https?://[^/?#@]+") {
+    set req.http.Host = regsub(req.url, "(?i)^https?://([^/?#]+).*$", "\1");
+    set req.url = regsub(req.url, "(?i)^https?://[^/?#]+/?", "/");
+  }
+  if (req.url !~ "^/" && !(req.method == "OPTIONS" && req.url == "*")) {
+    return (synth(400));
+  }
   if (req.method == "PURGE") {
-    # Varnish itself adds one address.
-    if (client.ip !~ servers || req.http.X-Forwarded-For ~ "," || req.http.Forwarded) {
+    # Varnish itself adds one address. The file is read once: a new key needs a restart.
+    if (client.ip !~ servers || req.http.X-Forwarded-For ~ "," || req.http.Forwarded
+        || req.http.Ziggurat-Edge-Key !~ "^[0-9a-f]{64}$"
+        || req.http.Ziggurat-Edge-Key != regsub(std.fileread("/etc/varnish/ziggurat-edge-key"), "\s+$", "")) {
       return (synth(403));
     }
     set req.http.forgotten = xkey.purge(req.http.xkey-purge);
@@ -70,6 +83,7 @@ sub vcl_recv {
     return (synth(403));
   }
   unset req.http.Ziggurat-Writer;
+  unset req.http.Ziggurat-Edge-Key;
   # What may change something, and whoever is known to a server, goes to the one that takes changes, which has the sessions.
   if ((req.method != "GET" && req.method != "HEAD" && req.method != "OPTIONS") || req.http.Authorization ~ "^(?i)Bearer "
       || req.http.Cookie ~ "ziggurat-session") {
@@ -98,7 +112,8 @@ sub vcl_recv {
   return (hash);
 }
 
-# What an answer is kept under: the path as it was sent, and of a tile's query the generation alone.
+# What an answer is kept under: the path as it was sent, and of a tile's query the generation alone. Not the host: servers
+# write their --base-url into answers, and a visitor's word would make a copy for each host.
 sub vcl_hash {
   if (req.url !~ "^/(dzi|zoomify|xyz|iiif/[23])/") {
     hash_data(req.url);

@@ -32,6 +32,8 @@ package final class Library: Sendable {
   /// Nil of a library whose images are listed in memory.
   let rows: KnownImages?
   private let watches: Bool
+  /// Whether another program made the folder, so that nothing is written into it.
+  package let isForeign: Bool
 
   /// Reads the folder's names; archives are not opened yet.
   /// - Parameters:
@@ -44,8 +46,8 @@ package final class Library: Sendable {
     self.table = Mutex(table)
     // Folders of others' making are read and left as they are.
     let isForeign = table.entries.contains { !$0.path.hasSuffix(".szi") } || table.isOfOthers(root)
-    let isReadOnly = isForeign && !Catalog.exists(in: root)
-    catalog = try Catalog(library: root, isReadOnly: isReadOnly)
+    self.isForeign = isForeign && !Catalog.exists(in: root)
+    catalog = try Catalog(library: root, isReadOnly: self.isForeign)
     open = OpenArchives(limit: openLimit)
   }
 
@@ -62,7 +64,7 @@ package final class Library: Sendable {
   init(
     root: String, source: any LibrarySource, rows: KnownImages?, catalog: Catalog, open: OpenArchives
   ) throws(StorageError) {
-    (self.root, watches) = (root, false)
+    (self.root, watches, isForeign) = (root, false, false)
     (self.source, self.rows, self.catalog, self.open) = (source, rows, catalog, open)
     table = Mutex(try LibraryTable(source, previous: nil))
   }
@@ -93,6 +95,9 @@ package final class Library: Sendable {
       throw error
     }
   }
+
+  /// Whether the images are listed by a source instead of a folder.
+  package var isInMemory: Bool { source != nil }
 
   package var count: Int { rows?.count ?? table.withLock { $0.ids.count } }
 

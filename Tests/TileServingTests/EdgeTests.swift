@@ -29,10 +29,11 @@ import TileStorage
   }
 
   private let folder = try! TemporaryFolder()
+  private static let key = EdgeKey.make()
 
   private func site(isBehindEdge: Bool = true, maxAge: Int = 0) throws -> Site {
     var access = Access()
-    (access.isBehindEdge, access.tileMaxAge) = (isBehindEdge, maxAge)
+    (access.surrogateSeed, access.tileMaxAge) = (isBehindEdge ? Self.key.seed : nil, maxAge)
     let library = try Library(Source(path: folder.path), name: "edge")
     return try Site(library: library, publicFolder: nil, access: access)
   }
@@ -83,8 +84,8 @@ import TileStorage
 
   @Test func `all that is told of an image has its key, however the image is spelled`() throws {
     let site = try site()
-    let key = SurrogateKey(of: "a/b c").text
-    #expect(key.wholeMatch(of: /[0-9a-f]{16}/) != nil && key != SurrogateKey(of: "one").text)
+    let key = SurrogateKey(of: "a/b c", Self.key.seed).text
+    #expect(key.wholeMatch(of: /[0-9a-f]{16}/) != nil && key != SurrogateKey(of: "one", Self.key.seed).text)
     for path in [
       "/dzi/a%2Fb%20c_files/6/1_0.jpg", "/dzi/%61%2fb%20c_files/6/1_0.jpg", "/dzi/a/b%20c_files/6/1_0.jpg",
     ] {

@@ -42,7 +42,7 @@ class EdgeCatalog(test_edge_changes.EdgeChanges):
         for number in range(3):
             self.servers.append(Server(
                 self.bucket, "--catalog", self.database.address, "--writable", "--token-file", token_file(), "--own-url",
-                f"http://server-{number}/", "--edge-purge", self.edge.purge_url))
+                f"http://server-{number}/", *self.edge.options))
             self.addCleanup(self.servers[-1].stop)
             # The first of them is the one that writes.
             while self.servers[0].metrics().get("catalog_writer") != 1:

@@ -42,7 +42,7 @@ class EdgeChanges(unittest.TestCase):
         self.library = folder("library")
         for path in self.made[0].glob("*.szi"):
             shutil.copy(path, self.library)
-        self.servers = [Server(self.library, "--edge-purge", self.edge.purge_url) for _ in range(3)]
+        self.servers = [Server(self.library, *self.edge.options) for _ in range(3)]
         writer = serve(self.library)
         for server in (*self.servers, writer):
             self.addCleanup(server.stop)

@@ -77,7 +77,7 @@ class EdgeRepublishing(unittest.TestCase):
         servers = []
         for _ in range(3):
             with mock.patch.dict(os.environ, {"AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self.disk.port}"}):
-                servers.append(Server(self.library, "--edge-purge", edge.purge_url, *catalog))
+                servers.append(Server(self.library, *edge.options, *catalog))
             self.addCleanup(servers[-1].stop)
         end = time.monotonic() + 60
         while any(server.get(f"/api/images/{id}").status != 200 for server in servers for id in self.sizes):

@@ -3,19 +3,21 @@ import CCurl
 /// A shared cache in front of servers, which forgets when it is asked to.
 package struct EdgeCache: Sendable, CustomStringConvertible {
   private let url: String
+  private let key: String
 
-  /// Nil where the text is no address, such as `http://127.0.0.1:6081/`.
-  package init?(_ text: String) {
+  /// Nil if the text is no address, such as `http://127.0.0.1:6081/`.
+  /// - Parameter key: proves that the server may have images forgotten.
+  package init?(_ text: String, key: String) {
     guard ["http://", "https://"].contains(where: { text.hasPrefix($0) && text.utf8.count > $0.utf8.count }),
       text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
     else { return nil }
-    url = text
+    (url, self.key) = (text, key)
   }
 
   package var description: String { "the cache at \(url)" }
 
   /// Has everything forgotten that was answered under these keys: `PURGE`, with the header that Varnish's xkey is
-  /// given. Takes at most five seconds.
+  /// given, and the secret of `Ziggurat-Edge-Key`. Takes at most five seconds.
   /// - Parameter keys: values of `Surrogate-Key`, few enough for one header.
   /// - Returns: whether the cache says that it has.
   package func forget(_ keys: [String]) -> Bool {
@@ -33,6 +35,7 @@ package struct EdgeCache: Sendable, CustomStringConvertible {
     // A refusal is none.
     handle.set(CURLOPT_FAILONERROR, 1)
     handle.set(callback: CURLOPT_WRITEFUNCTION) { _, size, count, _ in size * count }
+    handle.add(header: "Ziggurat-Edge-Key", key)
     handle.add(header: "xkey-purge", keys.joined(separator: " "))
     handle.sealHeaders()
     guard curl_easy_perform(handle.raw) == CURLE_OK else { return false }

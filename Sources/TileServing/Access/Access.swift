@@ -25,8 +25,10 @@ package struct Access: Sendable {
 
   /// Seconds that tiles may be kept without asking again, whose URLs name no generation.
   package var tileMaxAge = 0
+  /// The seed of the keys by which a shared cache in front forgets images; nil if there is no such cache.
+  package var surrogateSeed: SurrogateKey.Seed?
   /// Whether a shared cache stands in front, which is told what it may keep and by which key it forgets.
-  package var isBehindEdge = false
+  var isBehindEdge: Bool { surrogateSeed != nil }
   /// Whether `/metrics` is answered by listeners for monitors alone.
   package var hidesMetrics = false
 

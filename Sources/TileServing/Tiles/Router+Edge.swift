@@ -14,7 +14,8 @@ extension Router {
 
   /// Nil without such a cache, and of images that none keeps.
   private func edgeKey(_ id: ImageID) -> SurrogateKey? {
-    site.access.isBehindEdge && !id.isPrivate ? SurrogateKey(of: id.text) : nil
+    guard let seed = site.access.surrogateSeed, !id.isPrivate else { return nil }
+    return SurrogateKey(of: id.text, seed)
   }
 }
 

@@ -46,8 +46,11 @@ extension Site {
           stamp: stamp, tile: number, mediaType: archive.format.mediaTypeCharacters,
           link: request.link(path, to: place, in: archive.pyramid, limits),
           isPrivate: isPrivate || gate != nil,
-          surrogate: access.isBehindEdge && !isPrivate
-            ? SurrogateKey(of: UnsafeRawBufferPointer(rebasing: id[..<idLength])) : nil))
+          surrogate: isPrivate
+            ? nil
+            : access.surrogateSeed.map {
+              SurrogateKey(of: UnsafeRawBufferPointer(rebasing: id[..<idLength]), $0)
+            }))
     }
   }
 

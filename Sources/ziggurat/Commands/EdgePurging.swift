@@ -1,10 +1,10 @@
 import Catalog
 import Files
 import Glibc
-import HTTPMessages
 import ImageLibrary
 import ObjectStore
 import Synchronization
+import TileServing
 
 /// Has the caches in front of the server forget images that are gone from the library, however they went.
 ///
@@ -12,6 +12,7 @@ import Synchronization
 /// with the image any more.
 final class EdgePurging: Sendable {
   private let queues: [PurgeQueue]
+  private let seed: SurrogateKey.Seed
   /// What was known of the library when it was looked at last.
   private struct Known {
     /// Nothing without caches, since the table that shares it is copied when it changes.
@@ -26,8 +27,11 @@ final class EdgePurging: Sendable {
   /// How long changes surely are told.
   private static let told = Duration.seconds(3000)
 
-  /// - Parameter addresses: where the caches are asked.
-  init(_ addresses: [EdgeCache], of library: Library) {
+  /// - Parameters:
+  ///   - addresses: where the caches are asked.
+  ///   - seed: of the keys that answers have.
+  init(_ addresses: [EdgeCache], _ seed: SurrogateKey.Seed, of library: Library) {
+    self.seed = seed
     queues = addresses.map { cache in
       PurgeQueue(cache.forget) { isHeard in
         Output.error(
@@ -82,7 +86,7 @@ final class EdgePurging: Sendable {
 
   func forget(_ ids: [ImageID]) {
     guard !ids.isEmpty else { return }
-    let keys = ids.map { SurrogateKey(of: $0.text).text }
+    let keys = ids.map { SurrogateKey(of: $0.text, seed).text }
     for queue in queues { queue.add(keys) }
   }
 

@@ -13,7 +13,7 @@ import TileStorage
 final class LibraryUpkeep: Sendable {
   private let library: Library
   private let site: Site
-  private let purging: EdgePurging
+  private let purging: EdgePurging?
   private let catalogued = WakeUps()
   /// Why the catalog could not be brought up to date, as was told last.
   private let fault = Mutex<String?>(nil)
@@ -24,9 +24,9 @@ final class LibraryUpkeep: Sendable {
   /// Of a private space no image is named.
   private let isSilent: Bool
 
-  init(_ library: Library, _ site: Site, caches: [EdgeCache], isSilent: Bool) {
+  init(_ library: Library, _ site: Site, _ purging: EdgePurging?, isSilent: Bool) {
     (self.library, self.site, self.isSilent) = (library, site, isSilent)
-    purging = EdgePurging(caches, of: library)
+    self.purging = purging
     told = Mutex((nil, false))
   }
 
@@ -38,9 +38,10 @@ final class LibraryUpkeep: Sendable {
         library.waitForChange()
         let start = ContinuousClock.now
         let needsUpdate = library.refresh()
-        if !library.asksForImages { purging.look(at: library) }
+        if !library.asksForImages { purging?.look(at: library) }
         if needsUpdate { update() }
         site.purgeDeleted()
+        site.lookUpFreeSpace(library: library.isInMemory ? nil : library.root)
         // However much happens, most of the time is others'.
         let cost = ContinuousClock.now - start
         Thread.sleep(forTimeInterval: max(0.05, min(1, 10 * (cost / .seconds(1)))))
@@ -50,7 +51,7 @@ final class LibraryUpkeep: Sendable {
     // What is gone does not wait for what is new.
     StartedThread.needed { [self] in
       while true {
-        purging.look(at: library)
+        purging?.look(at: library)
         tellOfDatabase()
         Thread.sleep(forTimeInterval: 0.4)
       }
@@ -62,7 +63,7 @@ final class LibraryUpkeep: Sendable {
 
   /// Another server may write the catalog at once.
   func stop() {
-    purging.stop()
+    purging?.stop()
     library.catalog.handOver()
   }
 

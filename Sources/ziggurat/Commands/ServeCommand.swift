@@ -143,9 +143,12 @@ enum ServeCommand: Command {
     let site: Site
     let uploads: Uploads?
     let bucket: ObjectLibrary?
+    let edge: (caches: [EdgeCache], key: EdgeKey)?
     do {
       (library, bucket) = try ServedLibrary.open(
         folder, space, openLimit: openLimit, storeMemory: storeMemory, arguments)
+      edge = try ListenOptions.edge(arguments, of: library, at: folder)
+      access.surrogateSeed = edge?.key.seed
       uploads = try uploadLimits.map { try Uploads(library: uploadFolder ?? folder, limits: $0) }
       site = try Site(
         library: library, publicFolder: viewer, baseURL: base,
@@ -158,13 +161,16 @@ enum ServeCommand: Command {
     } catch let error as StorageError {
       Output.error(error.description)
       return error.isTemporary ? .temporary : .someFailed
+    } catch let error as UsageError {
+      throw error
     } catch {
       Output.error("\(error)")
       return .someFailed
     }
     // Of a private space no image is named.
     if !isPrivate { library.faults.observe { Output.error($0) } }
-    let upkeep = LibraryUpkeep(library, site, caches: places.caches, isSilent: isPrivate)
+    let purging = edge.map { EdgePurging($0.caches, $0.key.seed, of: library) }
+    let upkeep = LibraryUpkeep(library, site, purging, isSilent: isPrivate)
     upkeep.start()
     let tiling = uploads.map { [root = uploadFolder ?? folder] uploads in
       let store = bucket?.storeOfUploads(scratch: "\(root)/archives")

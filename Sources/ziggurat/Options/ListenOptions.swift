@@ -1,4 +1,5 @@
 import HTTPListening
+import ImageLibrary
 import ObjectStore
 import TileServing
 
@@ -19,6 +20,11 @@ struct ListenOptions {
       "edge-purge", "URL", isList: true,
       help: "caches that are asked (PURGE) to forget images which are gone; implies --edge"),
     Option(
+      "edge-key-file", "FILE",
+      help:
+        "secret of --edge that servers and caches share, 64 hexadecimal digits (default: DIR/.ziggurat-edge-key, made at first use)"
+    ),
+    Option(
       "tile-max-age", "0", help: "seconds that a tile may be kept unasked, whose URL names no generation"),
   ]
 
@@ -29,8 +35,6 @@ struct ListenOptions {
   private let handed: [HandedSocket.Place]
   let monitors: (host: String, port: Int)?
   let logFile: String?
-  /// Which forget images that are gone.
-  let caches: [EdgeCache]
 
   init(
     _ arguments: Arguments, hosts: [String], handed: [HandedSocket.Place], into access: inout Access
@@ -52,8 +56,6 @@ struct ListenOptions {
     let isOfFiles = handed.allSatisfy { if case .path = $0 { true } else { false } }
     monitors = try Self.monitors(arguments)
     access.hidesMetrics = monitors != nil
-    caches = try Self.caches(arguments)
-    access.isBehindEdge = try arguments.flag("edge") || !caches.isEmpty
     access.tileMaxAge = try arguments.int("tile-max-age", in: 0...31_536_000) ?? 0
     logFile = arguments.string("log-file")
     if logFile != nil, arguments.string("log") ?? "none" == "none" {
@@ -69,9 +71,7 @@ struct ListenOptions {
 
   /// What goes, and is better told of; nil of nothing.
   static func advice(_ arguments: Arguments) throws(UsageError) -> String? {
-    guard try arguments.flag("edge") || arguments.string("edge-purge") != nil,
-      arguments.string("base-url") == nil
-    else { return nil }
+    guard try isBehindEdge(arguments), arguments.string("base-url") == nil else { return nil }
     return
       "without --base-url addresses in answers are made of what a visitor says that the host is called, and a shared cache "
       + "gives them to others"
@@ -89,17 +89,46 @@ struct ListenOptions {
     paths + handed.compactMap { if case .path(let path) = $0 { path } else { nil } }
   }
 
+  /// The caches in front of the server, and the key that it shares with them; nil if there are none.
+  static func edge(
+    _ arguments: Arguments, of library: Library, at place: String
+  ) throws(UsageError) -> (caches: [EdgeCache], key: EdgeKey)? {
+    guard try isBehindEdge(arguments) else { return nil }
+    let file = arguments.string("edge-key-file")
+    // Servers of one bucket share no folder in which they could all write.
+    if file == nil, library.isForeign || library.isInMemory {
+      throw UsageError(
+        "--edge requires --edge-key-file unless a library's folder is served; 'openssl rand -hex 32' prints a key"
+      )
+    }
+    let key = try SecretFile.edgeKey(file, library: place)
+    return (try caches(arguments, key), key)
+  }
+
   /// Refuses what goes with what everybody may see alone.
   static func check(_ arguments: Arguments) throws(UsageError) {
-    let isBehindEdge = try arguments.flag("edge") || arguments.string("edge-purge") != nil
-    guard isBehindEdge, try arguments.flag("space") else { return }
+    guard try isBehindEdge(arguments) else {
+      if arguments.string("edge-key-file") != nil {
+        throw UsageError("\(arguments.spelled("edge-key-file")) requires --edge or --edge-purge")
+      }
+      return
+    }
+    guard try arguments.flag("space") else {
+      // Mistakes in addresses are reported before anything is opened.
+      _ = try caches(arguments, EdgeKey.make())
+      return
+    }
     throw UsageError("--space and --edge do not go together: nothing private is kept by caches")
   }
 
-  private static func caches(_ arguments: Arguments) throws(UsageError) -> [EdgeCache] {
+  private static func isBehindEdge(_ arguments: Arguments) throws(UsageError) -> Bool {
+    try arguments.flag("edge") || arguments.string("edge-purge") != nil
+  }
+
+  private static func caches(_ arguments: Arguments, _ key: EdgeKey) throws(UsageError) -> [EdgeCache] {
     guard let text = arguments.string("edge-purge") else { return [] }
     let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    let caches = words.compactMap(EdgeCache.init)
+    let caches = words.compactMap { EdgeCache($0, key: key.text) }
     guard caches.count == words.count else {
       throw UsageError(
         "\(arguments.spelled("edge-purge")) is '\(text)'; it takes addresses such as http://127.0.0.1:6081/, with "

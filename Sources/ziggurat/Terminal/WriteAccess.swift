@@ -1,4 +1,3 @@
-import Glibc
 import TileServing
 
 /// Who may write to a library that is served.
@@ -27,14 +26,7 @@ enum WriteAccess {
       access.token = token
       return text
     }
-    guard let file = fopen(path, "re") else {
-      throw UsageError("cannot read \(path): \(String(cString: strerror(errno)).lowercased())")
-    }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 300)
-    _ = fgets(&line, Int32(line.count), file)
-    let bytes = line.prefix { $0 != 0 && $0 != 10 && $0 != 13 }.map { UInt8(bitPattern: $0) }
-    guard let token = AccessToken(String(decoding: bytes, as: UTF8.self)) else {
+    guard let token = AccessToken(try SecretFile.line(path)) else {
       throw UsageError("the first line of \(path) is no token: 16 to 256 characters without spaces")
     }
     access.token = token

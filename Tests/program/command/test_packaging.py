@@ -138,9 +138,10 @@ class Fronts(ServerTest):
             time.sleep(0.1)
 
     def test_nginx(self):
-        place = folder("nginx")
+        place, self.plain = folder("nginx"), fronts.free_port()
         text = (PACKAGING / "nginx.conf").read_text()
-        for old, new in (("listen 443", f"listen 127.0.0.1:{self.port}"), ("listen [::]:443", f"listen [::1]:{self.port}"),
+        # The redirect's port takes no change of its own here: 80 may be taken.
+        for old, new in (("listen 80;", f"listen 127.0.0.1:{self.plain};"), ("  listen [::]:80;\n", ""), ("listen 443", f"listen 127.0.0.1:{self.port}"), ("listen [::]:443", f"listen [::1]:{self.port}"),
                          ("server 127.0.0.1:8080", f"server 127.0.0.1:{self.server.port}"),
                          ("/etc/letsencrypt/live/images.example.org/fullchain.pem", str(certificate()[0])),
                          ("/etc/letsencrypt/live/images.example.org/privkey.pem", str(certificate()[1]))):
@@ -158,6 +159,9 @@ class Fronts(ServerTest):
         tested = subprocess.run(["/usr/sbin/nginx", "-t", "-c", place / "nginx.conf"], capture_output=True, text=True)
         self.assertEqual((tested.returncode, "warn" in tested.stderr), (0, False), tested.stderr)
         self.front("/usr/sbin/nginx", "-c", place / "nginx.conf")
+        redirect = subprocess.run(["curl", "--silent", "--output", "/dev/null", "--write-out", "%{http_code} %{redirect_url}",
+                                   f"http://127.0.0.1:{self.plain}/dzi/a%2Fb.dzi?g=1"], capture_output=True, text=True).stdout
+        self.assertEqual(redirect, "301 https://images.example.org/dzi/a%2Fb.dzi?g=1")
         self.check()
         self.networks()
         self.rates()
@@ -177,6 +181,23 @@ class Fronts(ServerTest):
 
 
 class Places(unittest.TestCase):
+    def test_all_units_are_sound_and_locked_down(self):
+        """systemd's own scale, of 10: as the server's unit, which decodes what strangers send."""
+        place = folder("units")
+        for name, program in (("debian/ziggurat-build.service", "/usr/bin/ziggurat"), ("edge-purge.service", "/usr/local/bin/edge-purge")):
+            unit = place / Path(name).name
+            unit.write_text((PACKAGING / name).read_text().replace(program, str(BINARY)))
+            verified = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True)
+            self.assertEqual((verified.returncode, verified.stderr), (0, ""), name)
+            judged = subprocess.run(["systemd-analyze", "security", "--offline=true", unit], capture_output=True, text=True)
+            self.assertLess(float(re.search(r"exposure level for \S+: ([\d.]+)", judged.stdout).group(1)), 1.5, name)
+        build = (PACKAGING / "debian/ziggurat-build.service").read_text()
+        # Sources may lie in an object store.
+        self.assertNotIn("PrivateNetwork", build)
+        options = set(re.findall(r"--([a-z-]+)", run("help", "build").stdout))
+        for name in re.findall(r"--([a-z-]+)", re.search(r"^ExecStart=(.*)$", build, re.MULTILINE)[1]):
+            self.assertIn(name, options)
+
     def test_the_unit_is_sound_and_locked_down(self):
         place = folder("unit")
         unit = (PACKAGING / "ziggurat.service").read_text().replace("/usr/local/bin/ziggurat", str(BINARY))
@@ -196,7 +217,8 @@ class Places(unittest.TestCase):
         self.assertEqual(self.filtered(settings), {"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "setpriority", "clone3"})
         # Every setting that it makes is an option.
         options = set(re.findall(r"--([a-z-]+)", run("help", "serve").stdout))
-        for name in re.findall(r"ZIGGURAT_([A-Z_]+)=", unit):
+        self.assertIn(("StateDirectoryMode", "0750"), settings)
+        for name in re.findall(r"ZIGGURAT_([A-Z_]+)=", dict(settings)["Environment"]):
             self.assertIn(name.lower().replace("_", "-"), options)
 
     def filtered(self, settings: list) -> set[str]:
@@ -246,15 +268,34 @@ class Places(unittest.TestCase):
         for option in re.findall(r'"--([a-z-]+)"', re.search(r"^CMD (.*)$", text, re.MULTILINE).group(1)):
             self.assertIn(option, options)
 
-    def test_its_health_check_tells_a_server_that_answers_from_none(self):
-        check = re.search(r"HEALTHCHECK .* CMD (\[.*\])", (PACKAGING / "Dockerfile").read_text()).group(1)
-        command = json.loads(check)
-        port = fronts.free_port()
-        command[-1] = command[-1].replace("/8080", f"/{port}")
-        self.assertNotEqual(subprocess.run(command, capture_output=True).returncode, 0)
-        with Server(folder("empty")) as server:
-            command[-1] = command[-1].replace(f"/{port}", f"/{server.port}")
-            self.assertEqual(subprocess.run(command, capture_output=True).returncode, 0)
+    def test_health_checks_tell_a_server_that_answers_from_none(self):
+        for name, exposed in (("Dockerfile", 8080), ("Dockerfile.edge", 6081)):
+            check = re.search(r"HEALTHCHECK .* CMD (\[.*\])", (PACKAGING / name).read_text()).group(1)
+            command = json.loads(check)
+            self.assertIn(f"/127.0.0.1/{exposed} ", command[-1])
+            port = fronts.free_port()
+            command[-1] = command[-1].replace(f"/{exposed}", f"/{port}")
+            self.assertNotEqual(subprocess.run(command, capture_output=True).returncode, 0)
+            with Server(folder("empty")) as server:
+                command[-1] = command[-1].replace(f"/{port}", f"/{server.port}")
+                self.assertEqual(subprocess.run(command, capture_output=True).returncode, 0)
+
+    def test_images_name_releases_and_say_what_they_are(self):
+        for name in ("Dockerfile", "Dockerfile.edge"):
+            text = (PACKAGING / name).read_text()
+            bases = re.findall(r"^FROM (\S+)", text, re.MULTILINE)
+            for base in bases:
+                self.assertRegex(base, r"^[a-z]+:\d+\.\d+", "a release, not a tag that moves")
+            labels = dict(re.findall(r'org\.opencontainers\.image\.([a-z.]+)="([^"]*)"', text))
+            self.assertLessEqual({"title", "description", "licenses", "vendor", "version", "revision", "base.name"}, set(labels))
+            self.assertEqual(labels["base.name"], f"docker.io/library/{bases[-1]}")
+        for image in re.findall(r"^    image: ((?!ziggurat)\S+)$", (PACKAGING / "compose.yaml").read_text(), re.MULTILINE):
+            self.assertRegex(image, r"^[a-z]+:\d+\.\d+")
+
+    def test_who_vouches_for_stores_is_in_the_image_and_recommended_by_the_package(self):
+        self.assertIn(["runtime", "ca-certificates"], PACKAGES)
+        self.assertIn("install-packages runtime", (PACKAGING / "Dockerfile").read_text())
+        self.assertRegex((PACKAGING / "debian/control").read_text(), r"(?m)^Recommends:.*\bca-certificates\b")
 
 
 class Install(unittest.TestCase):

@@ -2,6 +2,7 @@
 
 import http.client
 import re
+import secrets
 import socket
 import subprocess
 import tempfile
@@ -34,10 +35,17 @@ class Edge:
         self.folder = folder
         self.processes: list[subprocess.Popen] = []
         self.port, self.purge_port = free_port(), free_port()
+        self.key_file = folder / "edge-key"
+        self.key_file.write_text(f"{secrets.token_hex(32)}\n")
 
     @property
     def purge_url(self) -> str:
         return f"http://127.0.0.1:{self.purge_port}/"
+
+    @property
+    def options(self) -> list:
+        """The options by which a server asks it to forget images."""
+        return ["--edge-purge", self.purge_url, "--edge-key-file", self.key_file]
 
     def start(self, ports: list[int]) -> None:
         """Starts it in front of servers that listen at these ports, and waits until it answers."""
@@ -108,6 +116,8 @@ class Nginx(Edge):
     def text(self, ports: list[int]) -> str:
         """The file of packaging/ with the addresses and folders that are here."""
         text = self.with_servers((PACKAGING / "nginx-edge.conf").read_text(), ports)
+        # The redirect from port 80 has addresses alone, of which none is here.
+        text = re.sub(r"server \{\n  listen 80;(?s:.*?)\n\}\n", "", text)
         text = re.sub(r"  listen \[.*\n", "", text)
         tls = f"listen 127.0.0.1:{self.tls_port} ssl http2;\n  " if self.certificate else ""
         text = text.replace("listen 443 ssl http2;", f"{tls}listen 127.0.0.1:{self.port};")
@@ -115,7 +125,7 @@ class Nginx(Edge):
             text = re.sub(r"(ssl_certificate_key +).*;", rf"\g<1>{self.certificate[1]};", re.sub(r"(ssl_certificate +).*;", rf"\g<1>{self.certificate[0]};", text))
         else:
             text = re.sub(r"  ssl_.*\n", "", text)
-        return text.replace("/var/cache/nginx/ziggurat", str(self.cache)).replace("/var/lib/ziggurat-edge", str(self.keys))
+        return text.replace("/var/cache/ziggurat-edge", str(self.cache)).replace("/var/lib/ziggurat-edge", str(self.keys))
 
     def start(self, ports: list[int]) -> None:
         places = "".join(f"{kind}_temp_path {self.folder}/{kind}; " for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -128,7 +138,7 @@ class Nginx(Edge):
 
     def purger(self) -> None:
         """Starts what has the cache forget."""
-        self.run([PACKAGING / "edge-purge", self.cache, self.keys, "--listen", f"127.0.0.1:{self.purge_port}"], self.purge_port)
+        self.run([PACKAGING / "edge-purge", self.cache, self.keys, "--key-file", self.key_file, "--listen", f"127.0.0.1:{self.purge_port}"], self.purge_port)
 
     def kept(self) -> int:
         """Answers that are in its cache."""
@@ -148,7 +158,7 @@ class Varnish(Edge):
         text = (PACKAGING / "varnish.vcl").read_text()
         for number, port in zip((11, 12, 13), ports, strict=True):
             text = text.replace(f'.host = "10.0.0.{number}"; .port = "8080"', f'.host = "127.0.0.1"; .port = "{port}"')
-        (self.folder / "varnish.vcl").write_text(text)
+        (self.folder / "varnish.vcl").write_text(text.replace("/etc/varnish/ziggurat-edge-key", str(self.key_file)))
         options = " ".join(re.findall(r"-p [a-z_]+=[^ `]+", (PACKAGING / "varnish.vcl").read_text())).split()
         here = {"-n": self.folder / "varnish", "-a": f"127.0.0.1:{self.port}", "-f": self.folder / "varnish.vcl", "-s": "malloc,256m"}
         words: list = self.command or ["varnishd", "-F", "-j", "none", "-T", "none", "-n", "", "-a", "", "-f", "", "-s", "", *options]
@@ -163,4 +173,4 @@ class StoreDisk(Nginx):
 
     def text(self, ports: list[int]) -> str:
         text = self.with_servers((PACKAGING / "nginx-store.conf").read_text(), ports)
-        return text.replace("127.0.0.1:8333", f"127.0.0.1:{self.port}").replace("/var/cache/nginx/ziggurat-store", str(self.cache))
+        return text.replace("127.0.0.1:8333", f"127.0.0.1:{self.port}").replace("/var/cache/ziggurat-store", str(self.cache))

@@ -1,11 +1,13 @@
 """Shared caches in front of servers, by packaging/nginx-edge.conf and packaging/varnish.vcl: what they keep, and what they forget."""
 
+import hashlib
 import json
 import re
 import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from edges import EDGES, Edge, Reply
 from fronts import certificate
@@ -14,6 +16,37 @@ from harness import ROOT, CommandTest, Server, folder, photo, run
 MOMENT = "public, max-age=0, must-revalidate, s-maxage=2, stale-if-error=600"
 PINNED = "public, max-age=31536000, immutable, s-maxage=86400, stale-if-error=600"
 BRIEF = "public, max-age=10, s-maxage=2, stale-if-error=600"
+
+
+def siphash(key: bytes, data: bytes) -> bytes:
+    """SipHash-2-4 (Aumasson, Bernstein 2012)."""
+    mask = (1 << 64) - 1
+    k0, k1 = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little")
+    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
+
+    def rotated(word: int, bits: int) -> int:
+        return (word << bits | word >> 64 - bits) & mask
+
+    def rounds(count: int) -> None:
+        for _ in range(count):
+            v[0] = v[0] + v[1] & mask
+            v[2] = v[2] + v[3] & mask
+            v[1], v[3] = rotated(v[1], 13) ^ v[0], rotated(v[3], 16) ^ v[2]
+            v[0] = rotated(v[0], 32)
+            v[2] = v[2] + v[1] & mask
+            v[0] = v[0] + v[3] & mask
+            v[1], v[3] = rotated(v[1], 17) ^ v[2], rotated(v[3], 21) ^ v[0]
+            v[2] = rotated(v[2], 32)
+
+    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 0xff])
+    for start in range(0, len(padded), 8):
+        word = int.from_bytes(padded[start:start + 8], "little")
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xff
+    rounds(4)
+    return (v[0] ^ v[1] ^ v[2] ^ v[3]).to_bytes(8, "little")
 
 
 class EdgeTest(CommandTest):
@@ -55,6 +88,40 @@ class Headers(EdgeTest):
             for path in ("/api/images", "/healthz", "/dzi/none.dzi", "/iiif/presentation/3/collection"):
                 self.assertEqual(server.get(path)["surrogate-key"], "", path)
 
+    def test_keys_cannot_be_computed_without_the_secret(self):
+        """By the description of docs/fleet.md: BLAKE2b of the secret gives the key of SipHash-2-4, whose bytes are the key."""
+        secret = folder("secret") / "edge-key"
+        secret.write_text("0123456789abcdef" * 4 + "\n")
+        seed = hashlib.blake2b(digest_size=16, key=bytes.fromhex("0123456789abcdef" * 4), salt=(1).to_bytes(16, "little"),
+                               person=b"edge-key".ljust(16, b"\0")).digest()
+        for words in (("--edge", "--edge-key-file", secret), ("--edge-purge", "http://127.0.0.1:1/", "--edge-key-file", secret)):
+            with Server(self.library, *words) as server:
+                self.assertEqual(server.get("/dzi/a%20b.dzi")["surrogate-key"], siphash(seed, b"a b").hex())
+        # One that nobody has named is the library's own, the same for each of its servers and after a restart.
+        found = set()
+        for _ in range(2):
+            with Server(self.library, "--edge") as server:
+                found.add(server.get("/dzi/a%20b.dzi")["surrogate-key"])
+        own = self.library / ".ziggurat-edge-key"
+        self.assertEqual((len(found), own.stat().st_mode & 0o777), (1, 0o600))
+        self.assertRegex(own.read_text(), r"^[0-9a-f]{64}\n$")
+        self.assertNotIn(siphash(seed, b"a b").hex(), found)
+
+    def test_a_key_that_could_be_guessed_is_refused(self):
+        weak = folder("weak") / "key"
+        for text in ("", "secret\n", "0123456789ABCDEF" * 4, "0" * 63):
+            weak.write_text(text)
+            self.assertUsageError(run("serve", self.library, "--edge", "--edge-key-file", weak, "--port", "0"), "invalid key", str(weak))
+        self.assertUsageError(run("serve", self.library, "--edge", "--edge-key-file", weak / "none", "--port", "0"), "cannot read")
+        self.assertUsageError(run("serve", self.library, "--edge-key-file", weak, "--port", "0"), "--edge-key-file requires --edge")
+        # Nothing is written into what is no library of ours.
+        self.assertUsageError(run("serve", self.library / "a b.szi", "--edge", "--port", "0"), "--edge requires --edge-key-file")
+        exported = folder("exported") / "dz"
+        self.assertEqual(run("export", self.library / "a b.szi", "--layout", "dz", "--output", exported).returncode, 0)
+        before = sorted(exported.iterdir())
+        self.assertUsageError(run("serve", exported, "--edge", "--port", "0"), "--edge requires --edge-key-file")
+        self.assertEqual(sorted(exported.iterdir()), before)
+
     def test_a_book_has_its_cover_s_key(self):
         for number in (1, 2):
             photo(self.base / f"codex/f00{number}r.jpg", 300, 400, left=100 * number)
@@ -68,11 +135,17 @@ class Headers(EdgeTest):
 
     def test_the_page_that_tells_of_it_names_the_files_folders(self):
         page, front, unit = ((ROOT / path).read_text() for path in ("docs/fleet.md", "packaging/nginx-edge.conf", "packaging/edge-purge.service"))
-        cache, keys = re.search(r"edge-purge (/\S+) (/\S+) --listen", unit).groups()
+        cache, keys, credential = re.search(r"edge-purge (/\S+) (/\S+) --key-file %d/(\S+) --listen", unit).groups()
+        secret = re.search(rf"^LoadCredential={credential}:(.*)$", unit, re.MULTILINE)[1]
+        self.assertIn(f"> {secret})\n", page)
         self.assertIn(f"ReadWritePaths={cache} {keys}\n", unit)
+        # nginx makes one folder, not those above it.
+        self.assertEqual(Path(cache).parent, Path("/var/cache"))
         self.assertIn(f"proxy_cache_path {cache} ", front)
+        self.assertIn('std.fileread("/etc/varnish/ziggurat-edge-key")', (ROOT / "packaging/varnish.vcl").read_text())
+        self.assertIn("> /etc/varnish/ziggurat-edge-key\n", page)
         self.assertIn(f"access_log {keys}/$upstream_http_surrogate_key", front)
-        self.assertIn(f"install -d -o www-data {keys}\n", page)
+        self.assertIn(f"install -d -o www-data -m 700 {keys}\n", page)
 
     def test_that_addresses_are_visitors_words_is_told(self):
         for words in (("--edge",), ("--edge-purge", "http://127.0.0.1:1/")):
@@ -105,7 +178,7 @@ class Fleet(EdgeTest):
         self.edge.start([server.port for server in self.servers])
 
     def serve(self) -> Server:
-        server = Server(self.library, "--edge-purge", self.edge.purge_url)
+        server = Server(self.library, *self.edge.options)
         self.addCleanup(server.stop)
         return server
 
@@ -168,6 +241,23 @@ class Keeping(Fleet):
         for path in ("/metrics", "/%6detrics", "/metric%73?x", "/%6D%65trics"):
             self.assertEqual(self.ask(path).status, 403, path)
 
+    def check_absolute_targets(self):
+        """http.client writes the target as it is: an absolute-form target asks for its path, whatever its host is called."""
+        tile = self.tile(self.servers[0])
+        expected = self.servers[0].get(tile).body
+        self.assertEqual(self.ask(tile).status, 200)
+        for start in ("http://images.example.org", "https://images.example.org", "HTTPS://one.example:8443", "https://two.example", "http://[::1]:1"):
+            self.assertEqual(self.ask(start + tile)[:3], (200, "HIT", expected), start)
+            for path in ("/metrics", "/metrics?x", "/%6detrics"):
+                answer = self.ask(start + path)
+                self.assertEqual((answer.status, b"ziggurat_requests" in answer.body), (403, False), start + path)
+        for host in ("one.example", "two.example:81", "[::1]"):
+            self.assertEqual(self.ask(tile, Host=host)[:3], (200, "HIT", expected), host)
+        for target in ("https://", "https:///metrics", "https://a@b/metrics", "ftp://x/metrics", "x/metrics", "https:/metrics", "*", "https://x#/metrics"):
+            answer = self.ask(target)
+            self.assertNotIn(b"ziggurat_requests", answer.body, target)
+            self.assertGreaterEqual(answer.status, 400, target)
+
     def check_one_server_for_an_image(self):
         before = [server.metrics()["sent_bytes_total{route=\"dzi\"}"] for server in self.servers]
         for level in range(9):
@@ -179,6 +269,7 @@ class Keeping(Fleet):
     def test_nginx(self):
         self.begin("nginx")
         self.check_keys()
+        self.check_absolute_targets()
         self.check_one_server_for_an_image()
         asked = subprocess.run(["curl", "--silent", "--show-error", "--http2", "--cacert", certificate()[0], "--output", "/dev/null", "--write-out",
                                 "%{http_version} %{http_code}", f"https://localhost:{self.edge.tls_port}{self.tile(self.servers[0])}"],
@@ -188,6 +279,7 @@ class Keeping(Fleet):
     def test_varnish(self):
         self.begin("Varnish")
         self.check_keys()
+        self.check_absolute_targets()
         self.check_one_server_for_an_image()
 
 

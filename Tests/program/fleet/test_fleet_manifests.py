@@ -21,7 +21,7 @@ KINDS = ("catalog", "serve", "edge")
 # Of what the manifests need the oldest, and the newest whose schemas there are.
 VERSIONS = ("1.28", "1.37")
 SETTINGS = {"SITE": "images.example.org", "LIBRARY": "s3://pictures/some/library", "CATALOG_PASSWORD": "x", "AWS_ACCESS_KEY_ID": "k",
-            "AWS_SECRET_ACCESS_KEY": "s"}
+            "AWS_SECRET_ACCESS_KEY": "s", "EDGE_KEY_FILE": "/nowhere/edge-key"}
 
 
 def composed(path=PACKAGING / "compose.yaml", **settings):
@@ -76,7 +76,14 @@ class Words(unittest.TestCase):
         self.assertEqual(re.findall(r'^  "(10\..*)";$', vcl, re.MULTILINE), addresses)
         edge = services["edge"]["networks"]["inside"]["ipv4_address"]
         self.assertIn(f"--edge-purge=http://{edge}:6081/", servers[0]["command"])
-        self.assertIn(f"{edge}:6081", services["door"]["command"])
+        door = (PACKAGING / "compose.Caddyfile").read_text()
+        self.assertIn(f"reverse_proxy {edge}:6081\n", door)
+        self.assertIn("header Strict-Transport-Security", door)
+        self.assertIn("./compose.Caddyfile:/etc/caddy/Caddyfile:ro", (PACKAGING / "compose.yaml").read_text())
+        self.assertEqual(services["door"]["environment"]["SITE"], SETTINGS["SITE"])
+        secret = next(word.partition("=")[2] for word in servers[0]["command"] if word.startswith("--edge-key-file="))
+        self.assertEqual(secret, f"/run/secrets/{servers[0]['secrets'][0]['source']}")
+        self.assertIn(services["edge"]["secrets"][0]["target"], vcl)
         self.assertIn(":6081", edge_command())
         options = [word for word in re.search(r"`varnishd (.*)`", vcl.replace("\n# ", " "))[1].split() if "=" in word or "," in word]
         self.assertEqual([word for word in options if word not in edge_command()], [])
@@ -113,10 +120,19 @@ class Words(unittest.TestCase):
         self.assertIn("--edge-purge=http://ziggurat-edge:6081/", words)
         self.assertEqual(services["ziggurat-edge"]["spec"]["ports"][0]["port"], 6081)
         page = (PACKAGING / "kubernetes/README.md").read_text()
-        made = set(re.findall(r"--from-literal=([a-z-]+)=", page))
+        made = set(re.findall(r"--from-literal=([a-z-]+)=", page)) - {"edge-key"}
         asked = {each["valueFrom"]["secretKeyRef"]["key"] for one in sets.values() for container in one["spec"]["template"]["spec"]["containers"]
                  for each in container.get("env", []) if "valueFrom" in each}
         self.assertEqual(made, asked)
+        # The edge key is a file for both.
+        self.assertIn("--from-literal=edge-key=$(openssl rand -hex 32)", page)
+        key = next(volume["secret"]["items"][0] for volume in pod["volumes"] if volume["name"] == "edge-key")
+        place = next(each["mountPath"] for each in pod["containers"][0]["volumeMounts"] if each["name"] == "edge-key")
+        self.assertIn(f"--edge-key-file={place}/{key['path']}", words)
+        edge = sets["ziggurat-edge"]["spec"]["template"]["spec"]
+        place = next(each["mountPath"] for each in edge["containers"][0]["volumeMounts"] if each["name"] == "configuration")
+        projected = edge["volumes"][0]["projected"]["sources"][1]["secret"]["items"][0]
+        self.assertEqual((projected["key"], f"{place}/{projected['path']}"), (key["key"], "/etc/varnish/ziggurat-edge-key"))
         # What the page does to Varnish's configuration names the servers.
         done = subprocess.run(["bash", "-c", re.search(r"^(sed .*varnish\.vcl) \|$", page, re.MULTILINE)[1]], cwd=PACKAGING / "kubernetes",
                               capture_output=True, text=True, check=True).stdout
@@ -145,6 +161,7 @@ class Running(StoreTest):
 
         def here(word: str) -> str:
             for pattern, value in ((r"postgresql://.*", self.database.address), (r"s3://.*", self.bucket), (r"(--edge-purge)=.*", rf"\1={edge.purge_url}"),
+                                   (r"(--edge-key-file)=.*", rf"\1={edge.key_file}"),
                                    (r"(--trusted-proxy)=.*", r"\1=127.0.0.1"), (r"(--host)=.*", r"\1=127.0.0.1"),
                                    (r"(--metrics-listen)=.*", rf"\1=127.0.0.1:{monitor}"), (r"(--public)=.*", rf"\1={ROOT}/public")):
                 word = re.sub(pattern, value, word)

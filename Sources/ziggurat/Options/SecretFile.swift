@@ -1,0 +1,50 @@
+import Files
+import Glibc
+import TileServing
+
+/// Secrets that are files of one line, so that they stand neither among the processes nor in the environment.
+enum SecretFile {
+  /// The first line of a file, as far as a secret may be long.
+  static func line(_ path: String) throws(UsageError) -> String {
+    guard let file = fopen(path, "re") else {
+      throw UsageError("cannot read \(path): \(String(cString: strerror(errno)).lowercased())")
+    }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 300)
+    _ = fgets(&line, Int32(line.count), file)
+    let bytes = line.prefix { $0 != 0 && $0 != 10 && $0 != 13 }.map { UInt8(bitPattern: $0) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The key that servers share with the caches in front of them.
+  ///
+  /// - Parameters:
+  ///   - path: of `--edge-key-file`; nil for the library's own file, made at first use, in which servers of one folder
+  ///     find the same key.
+  ///   - library: the library's folder.
+  static func edgeKey(_ path: String?, library: String) throws(UsageError) -> EdgeKey {
+    let file = path ?? "\(library)/.ziggurat-edge-key"
+    if path == nil, access(file, F_OK) != 0 {
+      do throws(StorageError) { try makeEdgeKey(file, library: library) } catch {
+        throw UsageError("\(error.description); name a key with --edge-key-file")
+      }
+    }
+    guard let key = EdgeKey(try line(file)) else {
+      throw UsageError(
+        "invalid key in \(file) (expected 64 lowercase hexadecimal digits, such as 'openssl rand -hex 32' prints)"
+      )
+    }
+    return key
+  }
+
+  private static func makeEdgeKey(_ file: String, library: String) throws(StorageError) {
+    // Of servers that start at once the first makes it.
+    let lock = try LockedFolder(library)
+    defer { withExtendedLifetime(lock) {} }
+    if access(file, F_OK) == 0 { return }
+    let new = try PartialFile(destination: file)
+    try new.write(Array((EdgeKey.make().text + "\n").utf8))
+    try new.publish(mode: 0o600)
+    try lock.synchronize()
+  }
+}
