@@ -31,6 +31,8 @@ class SmallStore:
         self.faults: list[int] = []
         # The same of objects alone whose keys begin so.
         self.faults_below: dict[str, list[int]] = {}
+        # Called with a handler, status, body and headers before each answer; true if it answered in the handler's place.
+        self.spoil = None
         self.lock = threading.Lock()
         self.connections = []
         store = self
@@ -47,6 +49,8 @@ class SmallStore:
                 pass
 
             def answer(self, status, body=b"", **headers):
+                if store.spoil and store.spoil(self, status, body, headers):
+                    return
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name.replace("_", "-"), value)
