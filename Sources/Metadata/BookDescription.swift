@@ -193,7 +193,7 @@ extension BookDescription: Codable {
     metadata.identifier = try line(.identifier)
     metadata.keywords = try lines(.keywords)
     if let license = try line(.license) {
-      guard let address = ImageMetadata.address(license) else {
+      guard let address = ImageMetadata.webAddress(license) else {
         throw Refusal("has the license '\(license.prefix(40))', which is no address")
       }
       metadata.license = address

@@ -1,8 +1,8 @@
 import TileStorage
 
 extension ImageMetadata {
-  /// Unicode scalars that a line of these words may have, and a text; bytes of an address.
-  private static let (longestLine, longestText, longestAddress) = (1000, 20_000, 1000)
+  /// Unicode scalars that a line of these words may have, and a text.
+  private static let (longestLine, longestText) = (1000, 20_000)
 
   /// Who may do what with the picture, and where it is from.
   mutating func readRights(_ file: MetadataFile) {
@@ -12,23 +12,16 @@ extension ImageMetadata {
     rights =
       file.alternative("Xmp.dc.rights") ?? file.text("Iptc.Application2.Copyright")
       ?? file.text("Exif.Image.Copyright")
-    license = file.text("Xmp.cc.license").flatMap(Self.address)
+    license = file.text("Xmp.cc.license").flatMap(Self.webAddress)
     usageTerms = file.alternative("Xmp.xmpRights.UsageTerms").map { Self.cut($0, Self.longestText) }
     if let statement = file.text("Xmp.xmpRights.WebStatement") {
-      webStatement = Self.address(statement)
+      webStatement = Self.webAddress(statement)
       // What is no address is words all the same.
       if webStatement == nil, usageTerms == nil { usageTerms = Self.cut(statement, Self.longestText) }
     }
     identifier = line("Xmp.dc.identifier")
     source = line("Xmp.photoshop.Source", "Iptc.Application2.Source")
     credit = line("Xmp.photoshop.Credit", "Iptc.Application2.Credit")
-  }
-
-  /// The text where a browser may be led to it: anybody's may be a script.
-  static func address(_ text: String) -> String? {
-    let isAddress = text.prefixMatch(of: #/https?://[^/]/#.ignoresCase()) != nil
-    let isPlain = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
-    return isAddress && isPlain && text.utf8.count <= longestAddress ? text : nil
   }
 
   static func cut(_ text: String, _ count: Int) -> String {

@@ -52,10 +52,10 @@ package struct Sidecar: Sendable, Codable {
     result.usageTerms = metadata.usageTerms ?? own.usageTerms
     // Who names a licence anew takes back the one before, whichever field named it.
     if metadata.license != nil || metadata.webStatement != nil
-      || metadata.rights.flatMap(ImageMetadata.address) != nil
+      || metadata.rights.flatMap(ImageMetadata.webAddress) != nil
     {
       (result.license, result.webStatement) = (metadata.license, metadata.webStatement)
-      if metadata.rights == nil, own.rights.flatMap(ImageMetadata.address) != nil { result.rights = nil }
+      if metadata.rights == nil, own.rights.flatMap(ImageMetadata.webAddress) != nil { result.rights = nil }
     }
     result.identifier = metadata.identifier ?? own.identifier
     result.source = metadata.source ?? own.source

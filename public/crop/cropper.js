@@ -1,5 +1,6 @@
 import { Turn } from '../geometry/turn.js'
 import { make } from '../viewer/element.js'
+import { webURL } from '../web-url.js'
 import { CropBar } from './bar.js'
 import { between, cropAddress, cropService, drawn, inscribed, straightAddress, wholePixels } from './frame.js'
 import { grips } from './grips.js'
@@ -21,7 +22,7 @@ export class Cropper {
     const { source, shadowRoot } = viewer
     Object.assign(this, { viewer, source, root: shadowRoot, image: source.pyramid.imageSize, ratio: null, format: 'jpg', isDone: false })
     this.surface = shadowRoot.querySelector('.surface')
-    this.service = new URL(cropService(source), source.address ?? document.baseURI).href
+    this.service = webURL(cropService(source), source.address).href
     this.element = make('div', { className: 'crop' })
     this.box = make('div', { className: 'frame' })
     this.bar = new CropBar(this)

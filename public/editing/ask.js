@@ -1,4 +1,5 @@
 import { writing } from '../text/writing.js'
+import { request } from '../web-url.js'
 
 /** What went wrong, in people's words, by the status of the answer. */
 const FAULTS = { 401: 'notAllowed', 403: 'notAllowed', 404: 'gone', 409: 'isTaken', 413: 'tooLong', 507: 'noRoom' }
@@ -12,7 +13,7 @@ const FAULTS = { 401: 'notAllowed', 403: 'notAllowed', 404: 'gone', 409: 'isTake
  * @returns {Promise<any>} the answer, with its entity tag as `tag`; it is rejected with people's words, and the `status`
  */
 export async function ask(method, path, body, headers) {
-  const answer = await fetch(path, {
+  const answer = await request(path, {
     method, cache: 'no-cache', body: body && JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers },
   }).catch(() => null)
   if (answer?.ok) return { ...await answer.json().catch(() => null), tag: answer.headers.get('ETag') }

@@ -1,5 +1,6 @@
 import { place } from '../place.js'
 import { tryFormats } from '../sources/formats.js'
+import { request } from '../web-url.js'
 
 const PAGE = 200
 
@@ -50,7 +51,7 @@ export class Library {
 
 async function readJSON(url, signal) {
   // What was changed a moment ago is seen.
-  const answer = await fetch(url, { signal, cache: 'no-cache' })
+  const answer = await request(url, { signal, cache: 'no-cache' })
   if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
   return answer.json()
 }

@@ -1,4 +1,5 @@
 import { place } from '../place.js'
+import { request, webURL } from '../web-url.js'
 
 const root = place('api/uploads')
 const PIECE = 8 << 20 // bytes
@@ -10,7 +11,7 @@ const pause = (seconds) => new Promise((go) => setTimeout(go, seconds * 1000))
 
 /** An answer, or one with the status 0 where there is none. */
 function ask(method, path, signal, headers, body) {
-  return fetch(path, { method, signal, body, headers: { 'Tus-Resumable': '1.0.0', ...headers } }).catch(() => ({ status: 0 }))
+  return request(path, { method, signal, body, headers: { 'Tus-Resumable': '1.0.0', ...headers } }).catch(() => ({ status: 0 }))
 }
 
 const isPassing = (status) => status === 0 || status === 409 || status === 429 || status >= 500 && status !== 507
@@ -32,7 +33,7 @@ export async function send(file, { signal, started, waiting }) {
       const words = `filename ${base64(file.name)},filetype ${base64(file.type || '-')}${folder}`
       answer = await ask('POST', root, signal, { 'Upload-Length': file.size, 'Upload-Metadata': words })
       if (answer.status === 201) {
-        path = new URL(answer.headers.get('Location'), location.href).pathname
+        path = webURL(answer.headers.get('Location')).pathname
         offset = 0
         store(file).setItem(memory(file), path)
       }

@@ -1,9 +1,11 @@
 import { cropAddress, cropService } from '../crop/frame.js'
+import { fetchJSON, object, positive } from '../sources/document.js'
 import { doing } from '../text/doing.js'
 import { reading } from '../text/reading.js'
 import { showDialog } from '../viewer/dialog.js'
 import { make } from '../viewer/element.js'
 import { seenPart } from '../viewer/words.js'
+import { webURL } from '../web-url.js'
 import { bytesWords } from './details.js'
 import { saveView } from './share.js'
 
@@ -16,21 +18,23 @@ const LOSSLESS = 12e6
  * @param {{ width: number, height: number }} part image pixels
  * @returns {{ width: number, height: number }} pixels
  */
-export function servedSize({ maxArea = Infinity, maxWidth = Infinity, maxHeight = maxWidth }, { width, height }) {
+export function servedSize(info, { width, height }) {
+  const maxArea = positive(info.maxArea) ?? Infinity
+  const maxWidth = positive(info.maxWidth) ?? Infinity
+  const maxHeight = positive(info.maxHeight) ?? maxWidth
   const scale = Math.min(1, Math.sqrt(maxArea / (width * height)), maxWidth / width, maxHeight / height)
   if (scale === 1) return { width, height }
   return { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) }
 }
 
 /**
- * The address under which an address's answer is saved as a file.
+ * Returns the address from which the browser saves a file.
  * @param {string} address
  * @param {{ address?: URL }} source of a server of ours it has its own address: that one gives files their pictures' names
  */
 export function fileAddress(address, source) {
-  if (!source.address) return address
-  const url = new URL(address, source.address)
-  url.search += `${url.search ? '&' : '?'}download`
+  const url = webURL(address, source.address)
+  if (source.address) url.search += `${url.search ? '&' : '?'}download`
   return url.href
 }
 
@@ -60,7 +64,7 @@ export function showDownloads(viewer) {
   })
   const service = cropService(source)
   if (service) {
-    const place = new URL(service, source.address ?? document.baseURI).href
+    const place = webURL(service, source.address).href
     const isLossless = details.format === 'png' && image.width * image.height <= LOSSLESS
     const ending = isLossless ? 'png' : 'jpg'
     const parts = [{ name: say('wholePicture'), frame: { x: 0, y: 0, ...image }, turn: { degrees: 0, isFlipped: false } }]
@@ -75,8 +79,8 @@ export function showDownloads(viewer) {
     const facts = parts.map(({ name, frame: part, turn }) =>
       file(name, fact(part, turn), cropAddress(place, part, image, turn, ending), ending))
     // What is too large for the server comes smaller, and is told so.
-    fetch(place).then((answer) => answer.json()).then((info) => parts.forEach(({ frame: part, turn }, index) => {
-      facts[index].textContent = fact(servedSize(info, part), turn)
+    fetchJSON(place).then((info) => parts.forEach(({ frame: part, turn }, index) => {
+      facts[index].textContent = fact(servedSize(object(info), part), turn)
     })).catch(() => {})
   }
   const { original, animation } = details

@@ -4,6 +4,7 @@
  */
 
 import { partsOf } from '../sources/parts.js'
+import { request, webURL, withPath } from '../web-url.js'
 
 /** Milliseconds in which OpenSeadragon's jobs come together. */
 const TOGETHER = 20
@@ -25,7 +26,7 @@ const DRAWN = 100
  * @returns {object} an `OpenSeadragon.TileSource`
  */
 export function zigguratTileSource(OpenSeadragon, address, { element, view } = {}) {
-  const url = new URL(address, document.baseURI)
+  const url = webURL(address)
   const box = (typeof element === 'string' ? document.getElementById(element) : element) ?? document.documentElement
   /**
    * Jobs that make a request together. OpenSeadragon has batches of its own since 6.0, and `ImageLoader.clear`, which each
@@ -53,11 +54,11 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
   class ZigguratTileSource extends OpenSeadragon.TileSource {
     getImageInfo() {
       first.then(({ description: { width, height, tileSize, overlap = 0, levels, format, generation, urls } }) => {
-        const descriptor = new URL(urls.dzi, url)
+        const descriptor = webURL(urls.dzi, url)
         const single = levels.findLastIndex(({ columns, rows }) => columns * rows === 1)
         Object.assign(this, {
           width, height, tileSize, tileOverlap: overlap, minLevel: Math.max(single, 0), maxLevel: levels.length - 1, ready: true,
-          folder: `${descriptor.origin}${descriptor.pathname.replace(/\.dzi$/, '_files')}`,
+          folder: withPath(descriptor, descriptor.pathname.replace(/\.dzi$/, '_files')).href,
           // Browsers without JPEG XL get JPEG, tile by tile.
           ending: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?g=${generation}` : ''}`,
           grid: format === 'jxl' ? null : { tileSize, levels, pin: generation ? { g: generation } : {} },
@@ -105,7 +106,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
     load(job) {
       const key = keyOf(job)
       const { ending } = job.userData
-      const alone = () => fetch(job.src, { signal: ending.signal }).then((answer) => {
+      const alone = () => request(job.src, { signal: ending.signal }).then((answer) => {
         if (!answer.ok) throw new Error(`${answer.status} for ${job.src}`)
         return answer.blob()
       }).then(decoded)
@@ -154,7 +155,7 @@ function askTogether(url, { tileSize, levels, pin }, level, jobs, coming) {
  */
 async function ask(url, query, coming, begun) {
   const asked = await begun?.catch(() => null)
-  const answer = asked?.ok ? asked : await fetch(new URL(`${url.pathname}/viewport.tiles?${new URLSearchParams(query)}`, url))
+  const answer = asked?.ok ? asked : await request(withPath(url, `${url.pathname}/viewport.tiles`, `?${new URLSearchParams(query)}`))
   if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
   const parts = partsOf(answer.body.getReader())
   const next = async () => {

@@ -1,3 +1,5 @@
+import { request, withPath } from '../web-url.js'
+
 /** What a page asks before its scripts are there, and for which address. */
 const AHEAD = Symbol.for('ziggurat.ahead')
 
@@ -7,7 +9,7 @@ const AHEAD = Symbol.for('ziggurat.ahead')
  * @param {string} query the view, as `viewQuery` has it
  */
 export function firstViewURL(address, query) {
-  return new URL(`${address.pathname}/viewport.tiles?${query}&overview=true&describe=true`, address).href
+  return withPath(address, `${address.pathname}/viewport.tiles`, `?${query}&overview=true&describe=true`).href
 }
 
 /**
@@ -18,7 +20,7 @@ export function askAhead(url) {
   if (globalThis[AHEAD]?.url === url) return
   forgetAhead()
   // What was changed a moment ago is seen.
-  const answer = fetch(url, { cache: 'no-cache' })
+  const answer = request(url, { cache: 'no-cache' })
   // Who takes it hears of it; that nobody does is no fault.
   answer.catch(() => {})
   globalThis[AHEAD] = { url, answer }

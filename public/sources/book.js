@@ -1,30 +1,48 @@
-import { boundedText } from './bounded.js'
-import { openSource } from './open.js'
+import { withPath } from '../web-url.js'
+import { fetchJSON, list, object } from './document.js'
+import { openImage } from './image.js'
+import { checkAlbum } from './limits.js'
+import { SourceError } from './source-error.js'
 
-/** At most this many lists of pages, each as long as the server makes it. */
-const LISTS = 100
+/** Lists of pages, each as long as the server makes it. */
+const MOST_LISTS = 1000
 
 /**
  * A book of the API: its pages are an album, open at the cover.
  * @param {{ id: string, cover?: string }} book its description
  * @param {URL} address
  * @param {AbortSignal} [signal]
+ * @throws {SourceError}
  */
 export async function bookSource({ id, cover }, address, signal) {
-  const list = new URL(address.pathname.replace(/\/[^/]*$/, ''), address)
+  const images = withPath(address, address.pathname.replace(/\/[^/]*$/, ''))
+  if (typeof id !== 'string') throw new SourceError('the server described no book')
+  const pages = await pagesOf(id, images, signal)
+  const items = pages.map((page) => `${images.origin}${images.pathname}/${encodeURIComponent(page)}`)
+  if (!items.length) throw new SourceError('the book has no pages')
+  const index = Math.max(pages.indexOf(cover ?? ''), 0)
+  return { ...await openImage(items[index], signal), album: { items, index } }
+}
+
+/**
+ * The ids of a book's pages.
+ * @param {string} id the book's
+ * @param {URL} images the list's address
+ * @param {AbortSignal} [signal]
+ */
+async function pagesOf(id, images, signal) {
+  /** @type {string[]} */
   const pages = []
   let cursor = ''
-  for (let count = 0; count < LISTS; count += 1) {
-    list.search = new URLSearchParams({ in: id, ...cursor && { cursor } })
-    const answer = await fetch(list, { signal })
-    if (!answer.ok) throw Object.assign(new Error(`${answer.status} for ${list}`), { status: answer.status })
-    const { images, next } = JSON.parse(await boundedText(answer))
-    pages.push(...images.map((image) => image.id))
-    if (!next) break
-    cursor = next
+  for (let count = 0; count < MOST_LISTS; count += 1) {
+    images.search = String(new URLSearchParams({ in: id.toWellFormed(), ...cursor && { cursor } }))
+    const answer = object(await fetchJSON(images, signal))
+    const found = list(answer.images)
+    checkAlbum(pages.length + found.length)
+    for (const image of found) if (typeof image?.id === 'string') pages.push(image.id.toWellFormed())
+    if (typeof answer.next !== 'string' || !answer.next) return pages
+    if (!found.length || answer.next === cursor) break
+    cursor = answer.next.toWellFormed()
   }
-  const items = pages.map((page) => `${list.origin}${list.pathname}/${encodeURIComponent(page)}`)
-  if (!items.length) throw new Error('the book has no pages')
-  const index = Math.max(pages.indexOf(cover), 0)
-  return { ...await openSource(items[index], signal), album: { items, index } }
+  throw new SourceError('the list of a book\'s pages does not end', { reason: 'endless' })
 }

@@ -1,8 +1,10 @@
+import { SourceError } from './source-error.js'
+
 /** Bytes of one tile, description or picture: whoever sends more of it sends something else. */
 export const MOST = 64 << 20
 
 /** An answer, or what is made of it, has more bytes than it may. */
-export class TooLong extends Error {}
+export class TooLong extends SourceError {}
 
 /**
  * Passes bytes on as long as they are not too many.
@@ -68,4 +70,4 @@ export async function boundedBytes(answer, most, what) {
 export async function boundedText(answer) { return new TextDecoder().decode(await boundedBytes(answer)) }
 
 /** @param {number} most bytes @param {string} what */
-function tooLong(most, what) { return new TooLong(`${what} has more than ${most} bytes`) }
+function tooLong(most, what) { return new TooLong(`${what} has more than ${most} bytes`, { reason: 'tooMuchData' }) }

@@ -1,4 +1,6 @@
-import { boundedText } from './bounded.js'
+import { webURL } from '../web-url.js'
+import { fetchJSON, object, parsed, positive } from './document.js'
+import { SourceError } from './source-error.js'
 
 /**
  * A IIIF content state as links have it: base64url of percent-encoded JSON (Content State API 1.0, section 6).
@@ -6,32 +8,48 @@ import { boundedText } from './bounded.js'
  * @param {AbortSignal} [signal]
  */
 export async function encodedState(text, signal) {
-  const plain = decodeURIComponent(atob(text.replaceAll('-', '+').replaceAll('_', '/')))
-  return stateSource(plain.trimStart().startsWith('{') ? JSON.parse(plain) : plain, signal)
+  let plain
+  try {
+    plain = decodeURIComponent(atob(text.replaceAll('-', '+').replaceAll('_', '/')))
+  } catch {
+    throw new SourceError('the content state is not encoded as the specification has it')
+  }
+  return stateSource(plain.trimStart().startsWith('{') ? parsed(plain) : plain, signal)
 }
 
 /**
  * What a content state leads to: a manifest, one of its canvases, or a region of that.
- * @param {object | string} state
+ * @param {any} state
  * @param {AbortSignal} [signal]
  * @returns {Promise<object>} a source, with a `region` in image pixels where the state has one
  */
 export async function stateSource(state, signal) {
-  const target = typeof state === 'string' ? { id: state, type: 'Manifest' } : [state.target ?? state].flat()[0]
-  const resource = typeof target === 'string' ? { id: target, type: 'Manifest' } : target.source ?? target
-  const [canvas, fragment] = String(resource.id ?? resource).split('#')
-  const manifest = resource.type === 'Canvas' ? [resource.partOf].flat()[0]?.id : canvas
-  if (!manifest) throw new Error('the content state names no manifest')
-  const address = new URL(manifest, document.baseURI)
-  const answer = await fetch(address, { signal })
-  if (!answer.ok) throw Object.assign(new Error(`${answer.status} for ${address}`), { status: answer.status })
+  const target = typeof state === 'string' ? state : [state.target ?? state].flat()[0]
+  const resource = typeof target === 'string' ? { id: target, type: 'Manifest' } : object(object(target).source ?? target)
+  const [canvas, fragment] = (typeof resource.id === 'string' ? resource.id : '').split('#')
+  const manifest = resource.type === 'Canvas' ? object([resource.partOf].flat()[0]).id : canvas
+  if (!manifest) throw new SourceError('the content state names no manifest')
+  const address = webURL(manifest)
+  const document = await fetchJSON(address, signal)
   const { manifestSource } = await import('./manifest.js')
-  const source = await manifestSource(JSON.parse(await boundedText(answer)), address, signal, resource.type === 'Canvas' ? canvas : undefined)
-  const selected = [target.selector].flat()[0]?.value ?? fragment
-  const numbers = /xywh=(?:pixel:)?([\d.]+),([\d.]+),([\d.]+),([\d.]+)/.exec(selected ?? '')?.slice(1).map(Number)
-  if (!numbers || !(numbers[2] > 0 && numbers[3] > 0)) return source
+  const source = await manifestSource(document, address, signal, resource.type === 'Canvas' ? canvas : undefined)
+  const region = regionOf(object([object(target).selector].flat()[0]).value ?? fragment)
+  if (!region) return source
   // Canvases have sizes of their own.
-  const across = source.pyramid.imageSize.width / (source.canvas?.width || source.pyramid.imageSize.width)
-  const [x, y, width, height] = numbers.map((value) => value * across)
+  const { imageSize } = source.pyramid
+  const across = imageSize.width / (positive(source.canvas?.width) ?? imageSize.width)
+  const [x, y, width, height] = region.map((value) => value * across)
+  if (![x, y, width, height].every(Number.isFinite)) return source
   return { ...source, region: { x, y, width, height } }
+}
+
+/**
+ * The numbers of a media fragment.
+ * @param {unknown} selector
+ * @returns {number[] | null}
+ */
+function regionOf(selector) {
+  const found = /xywh=(?:pixel:)?([\d.]+),([\d.]+),([\d.]+),([\d.]+)/.exec(typeof selector === 'string' ? selector : '')
+  const numbers = found?.slice(1).map(Number) ?? []
+  return numbers.length && numbers.every(Number.isFinite) && numbers[2] > 0 && numbers[3] > 0 ? numbers : null
 }

@@ -1,33 +1,41 @@
-import { Pyramid } from '../geometry/pyramid.js'
+import { request, withPath } from '../web-url.js'
+import { decoded, line } from './document.js'
 import { askedFormat, isShown, notShown, tryFormats } from './formats.js'
+import { describedPyramid } from './limits.js'
+import { SourceError } from './source-error.js'
+import { ending } from './ziggurat.js'
 
 /**
  * The source that a Deep Zoom descriptor describes.
  * @param {string} text the descriptor, XML
  * @param {URL} address its own
  * @param {boolean} [isOfServer] whether the tiles beside it may be had in another format; of an archive there is none
+ * @throws {SourceError}
  */
 export async function deepZoomSource(text, address, isOfServer = true) {
+  // A descriptor needs no entities, which a few lines can make gigabytes of.
+  if (text.includes('<!DOCTYPE')) throw new SourceError('not a Deep Zoom descriptor')
   const root = new DOMParser().parseFromString(text, 'application/xml').documentElement
   const size = root.querySelector('Size')
   const number = (element, name) => Number(element.getAttribute(name))
-  const format = root.getAttribute('Format')
-  if (root.localName !== 'Image' || !size || !format) throw new Error('not a Deep Zoom descriptor')
+  if (root.localName !== 'Image' || !size) throw new SourceError('not a Deep Zoom descriptor')
+  const format = ending(root.getAttribute('Format'))
   await tryFormats([format])
-  const pyramid = new Pyramid(
+  const pyramid = describedPyramid(
     { width: number(size, 'Width'), height: number(size, 'Height') },
     number(root, 'TileSize'), number(root, 'Overlap'))
-  const folder = address.pathname.replace(/\.(dzi|xml)$/, '_files')
-  const name = decodeURIComponent(folder.split('/').pop()).replace(/_files$/, '')
+  const path = address.pathname.replace(/\.(dzi|xml)$/, '_files')
+  const folder = withPath(address, path).href
+  const name = line(decoded(path.split('/').pop() ?? '')).replace(/_files$/, '')
   // A server of files has the tiles as they are stored alone.
-  if (!isShown(format) && !(isOfServer && await isThere(new URL(`${folder}/0/0_0.jpg${address.search}`, address)))) throw notShown(format)
+  if (!isShown(format) && !(isOfServer && await isThere(`${folder}/0/0_0.jpg${address.search}`))) throw notShown(format)
   return {
     pyramid, format,
-    tileURL: (level, column, row) =>
-      new URL(`${folder}/${level}/${column}_${row}.${askedFormat(format)}${address.search}`, address).href,
+    tileURL: (level, column, row) => `${folder}/${level}/${column}_${row}.${askedFormat(format)}${address.search}`,
     title: name,
     details: { id: name, title: name, width: pyramid.imageSize.width, height: pyramid.imageSize.height },
   }
 }
 
-function isThere(url) { return fetch(url).then(({ ok }) => ok) }
+/** @param {string} url */
+function isThere(url) { return request(url).then(({ ok }) => ok) }

@@ -1,7 +1,11 @@
 import { tileKey } from '../tiles/plan.js'
+import { request } from '../web-url.js'
 import { firstViewURL, takeAhead } from './ahead.js'
+import { decoded, list, object, parsed } from './document.js'
 import { isShown, tryFormats } from './formats.js'
+import { MOST_TILES } from './limits.js'
 import { partsOf } from './parts.js'
+import { SourceError } from './source-error.js'
 import { zigguratSource } from './ziggurat.js'
 
 /**
@@ -11,25 +15,26 @@ import { zigguratSource } from './ziggurat.js'
  */
 export async function firstView(address, query, signal) {
   const url = firstViewURL(address, query)
-  const answer = await (takeAhead(url) ?? fetch(url, { signal, cache: 'no-cache' }))
+  const answer = await (takeAhead(url) ?? request(url, { signal, cache: 'no-cache' }))
   if (answer.status !== 200 || !answer.body) return null
   const reader = answer.body.getReader()
   const parts = partsOf(reader)
   const next = async () => (await parts.next()).value
-  const { description, tiles } = JSON.parse(new TextDecoder().decode(await next()))
+  const { description, tiles } = object(parsed(new TextDecoder().decode(await next())))
   // Of a book its cover is looked at, and the book is more than that.
-  if (description.in && description.in === decodeURIComponent(address.pathname.split('/').pop())) {
+  if (description?.in && description.in === decoded(address.pathname.split('/').pop() ?? '')) {
     reader.cancel().catch(() => {})
     return null
   }
-  await tryFormats([description.format])
+  await tryFormats([description?.format])
   const source = zigguratSource(description, address)
-  if (!isShown(description.format)) {
+  if (!isShown(source.details.format)) {
     // Its tiles have to be asked for anew.
     reader.cancel().catch(() => {})
     return source
   }
-  source.coming = new Map(tiles.map((tile) => {
+  if (list(tiles).length > MOST_TILES || !list(tiles).every(isTile)) throw new SourceError('the server sent other tiles than there are')
+  source.coming = new Map(list(tiles).map((tile) => {
     const bitmap = next().then((part) => createImageBitmap(new Blob([part])))
     bitmap.catch(() => {})
     return [tileKey(tile), bitmap]
@@ -38,3 +43,6 @@ export async function firstView(address, query, signal) {
   await source.coming.values().next().value?.catch(() => {})
   return source
 }
+
+/** @param {any} tile */
+function isTile(tile) { return [tile?.level, tile?.column, tile?.row].every(Number.isSafeInteger) }

@@ -1,10 +1,12 @@
+import { SourceError } from './source-error.js'
+
 /** Formats that not every browser shows, each with a picture of one pixel in it. */
 const SAMPLES = { jxl: '/woAEBAJCAIBADQASxLFgoUkkicY/gBMAg==' }
 const shown = new Map()
 
 /** Finds out which of the formats this browser shows, as far as that is in question. */
 export async function tryFormats(formats) {
-  const open = new Set(formats.filter((format) => format in SAMPLES && !shown.has(format)))
+  const open = new Set(formats.filter((format) => typeof format === 'string' && Object.hasOwn(SAMPLES, format) && !shown.has(format)))
   await Promise.all([...open].map(async (format) => {
     const bytes = Uint8Array.from(atob(SAMPLES[format]), (character) => character.charCodeAt(0))
     const bitmap = await createImageBitmap(new Blob([bytes])).catch(() => null)
@@ -14,13 +16,13 @@ export async function tryFormats(formats) {
 }
 
 /** Whether this browser shows the format, as far as it was tried. */
-export function isShown(format) { return !(format in SAMPLES) || shown.get(format) === true }
+export function isShown(format) { return !Object.hasOwn(SAMPLES, format) || shown.get(format) === true }
 
 /**
  * What is thrown of pictures in a format that this browser does not show, by who knows that nobody makes another of it.
  * @param {string} format
  */
-export function notShown(format) { return Object.assign(new Error(`this browser does not show ${format}`), { format }) }
+export function notShown(format) { return new SourceError(`this browser does not show ${format}`, { format }) }
 
 /** In which format tiles are asked for that are stored in this one: JPEG where the browser does not show it. */
 export function askedFormat(format) { return isShown(format) ? format : 'jpg' }

@@ -1,15 +1,28 @@
-import { Pyramid } from '../geometry/pyramid.js'
+import { webURL } from '../web-url.js'
+import { decoded, line, list, object } from './document.js'
 import { isShown } from './formats.js'
+import { describedPyramid } from './limits.js'
+import { SourceError } from './source-error.js'
+import { ending } from './ziggurat.js'
 
-/** Scale factors are powers of two, so the tiles are those of a pyramid; its formats have been tried. */
-export function iiifSource(info) {
-  const base = String(info.id ?? info['@id'] ?? '').replace(/\/$/, '')
+/**
+ * The source that an info.json states (IIIF Image API 2.1 and 3.0). Scale factors are powers of two, so the tiles are those of a
+ * pyramid; its formats have been tried.
+ * @param {any} info
+ * @param {URL} [address] its own
+ * @throws {SourceError}
+ */
+export function iiifSource(info, address) {
+  const id = info.id ?? info['@id']
+  if (typeof id !== 'string' || !id) throw new SourceError('the server described no image')
+  const service = webURL(id, address)
+  service.hash = ''
+  const base = service.href.replace(/\/$/, '')
   const isThree = info.type === 'ImageService3'
   const { width, height } = info
-  if (!base || !(width >= 1 && height >= 1)) throw new Error('the server described no image')
-  const tileSize = info.tiles?.[0]?.width ?? 512
-  const pyramid = new Pyramid({ width, height }, tileSize)
-  const format = info.preferredFormats?.find(isShown) ?? 'jpg'
+  const tileSize = object(list(info.tiles)[0]).width ?? 512
+  const pyramid = describedPyramid({ width, height }, tileSize)
+  const format = ending(list(info.preferredFormats).find((each) => typeof each === 'string' && isShown(each)), 'jpg')
   return {
     pyramid,
     tileURL: (level, column, row) => {
@@ -23,7 +36,7 @@ export function iiifSource(info) {
         : (isWhole && factor === 1 ? 'full' : `${sizeW},`)
       return `${base}/${isWhole ? 'full' : `${x},${y},${w},${h}`}/${size}/0/default.${format}`
     },
-    title: decodeURIComponent(base.split('/').pop()),
+    title: line(decoded(base.split('/').pop() ?? '')),
     details: { id: base, width, height, urls: { [isThree ? 'iiif3' : 'iiif2']: `${base}/info.json` } },
   }
 }

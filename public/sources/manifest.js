@@ -1,104 +1,163 @@
-import { Pyramid } from '../geometry/pyramid.js'
-import { boundedPieces, boundedText } from './bounded.js'
-import { described } from './open.js'
+import { request, webURL } from '../web-url.js'
+import { boundedPieces } from './bounded.js'
+import { decoded, line, list, object, positive } from './document.js'
+import { openImage } from './image.js'
+import { checkAlbum, describedPyramid, MOST_IMAGES } from './limits.js'
+import { SourceError } from './source-error.js'
+
+/** Parts of a book within each other. */
+const DEEPEST = 32
+/** Pictures of one canvas that there is a choice of. */
+const MOST_LAYERS = 1000
 
 /**
  * A IIIF manifest (Presentation API 2.1 and 3.0): its canvases are an album.
- * @param {object} manifest
+ * @param {any} manifest
  * @param {URL} address
  * @param {AbortSignal} [signal]
  * @param {string} [canvas] the id of the one that is shown first
- * @returns {Promise<object>} the canvas's source, with an `album`: `items`, which open themselves and have a `label`; the `index`
+ * @returns {Promise<any>} the canvas's source, with an `album`: `items`, which open themselves and have a `label`; the `index`
  *   of the one that is open; `label`, the manifest's own; `ranges`, its parts, each with a `label` and the `index` it begins at
+ * @throws {SourceError}
  */
 export async function manifestSource(manifest, address, signal, canvas) {
-  const canvases = manifest.items ?? manifest.sequences?.[0]?.canvases ?? []
-  const items = canvases.map((each, number) => item(each, words(each.label) || String(number + 1), address))
-  if (!items.length) throw new Error('the manifest has no pictures')
-  const ids = canvases.map(idOf)
-  const start = idOf(manifest.start?.source ?? manifest.start) ?? manifest.sequences?.[0]?.startCanvas
-  const index = Math.max(ids.indexOf(canvas ?? start), 0)
+  const { items: canvasList, sequences, start, label, structures } = object(manifest)
+  const sequence = object(list(sequences)[0])
+  const canvases = list(canvasList ?? sequence.canvases)
+  checkAlbum(canvases.length)
+  const items = canvases.map((each, number) => item(object(each), words(each?.label) || String(number + 1), address))
+  if (!items.length) throw new SourceError('the manifest has no pictures')
+  /** The first index of each canvas. @type {Map<unknown, number>} */
+  const indices = new Map()
+  canvases.forEach((each, index) => { if (!indices.has(idOf(each))) indices.set(idOf(each), index) })
+  const first = canvas ?? idOf(start?.source ?? start) ?? sequence.startCanvas
+  const index = (first !== undefined && indices.get(first)) || 0
   const source = await items[index].open(signal)
-  return { ...source, album: { items, index, label: words(manifest.label), ranges: ranges(manifest.structures ?? [], ids) } }
+  return { ...source, album: { items, index, label: words(label), ranges: ranges(list(structures), indices) } }
 }
 
+/** @param {any} canvas @param {string} label @param {URL} address */
 function item(canvas, label, address) {
-  const painted = bodies(canvas)
   const { width, height } = canvas
-  return { label, open: async (signal) => ({ ...await layered(painted, 0, label, address, signal), canvas: { width, height } }) }
+  return {
+    label,
+    open: async (/** @type {AbortSignal} */ signal) => {
+      const painted = bodies(canvas)
+      if (painted.length > MOST_LAYERS) throw new SourceError(`${painted.length} pictures on one canvas`)
+      return { ...await layered(painted, 0, label, address, signal), canvas: { width, height } }
+    },
+  }
 }
 
-/** One of a canvas's pictures; `layers` opens the others, where there is a choice, of which this is number `layer`. */
+/**
+ * One of a canvas's pictures; `layers` opens the others, where there is a choice, of which this is number `layer`.
+ * @param {any[]} painted
+ * @param {number} index
+ * @param {string} label
+ * @param {URL} address
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
 async function layered(painted, index, label, address, signal) {
-  if (!painted[index]) throw new Error(`there is no picture on ${label}`)
-  const source = await picture(painted[index], address, signal)
+  if (!painted[index]) throw new SourceError(`there is no picture on ${label}`)
+  const source = await picture(object(painted[index]), address, signal)
   const layers = painted.length < 2 ? undefined : painted.map((each, number) => ({
-    label: words(each.label) || String(number + 1), open: (abort) => layered(painted, number, label, address, abort),
+    label: words(each?.label) || String(number + 1), open: (/** @type {AbortSignal} */ abort) => layered(painted, number, label, address, abort),
   }))
   return { ...source, title: label, details: { ...source.details, title: label }, layers, layer: index }
 }
 
-/** What is painted on a canvas: one picture, or those that there is a choice of. */
+/**
+ * What is painted on a canvas: one picture, or those that there is a choice of.
+ * @param {any} canvas
+ * @returns {any[]}
+ */
 function bodies(canvas) {
-  const annotations = canvas.items?.flatMap((page) => page.items ?? []) ?? canvas.images ?? []
-  const [body] = annotations.map((each) => each.body ?? each.resource).filter(Boolean)
+  const annotations = canvas.items === undefined ? list(canvas.images) : list(canvas.items).flatMap((page) => list(page?.items))
+  const [body] = annotations.map((each) => each?.body ?? each?.resource).filter(Boolean)
   if (!body) return []
-  if (body.type === 'Choice') return body.items ?? []
+  if (body.type === 'Choice') return list(body.items)
   if (body['@type'] === 'oa:Choice') return [body.default, ...[body.item].flat()].filter((each) => each && each !== 'rdf:nil')
   return [body]
 }
 
+/** @param {any} body @param {URL} address @param {AbortSignal} [signal] */
 async function picture(body, address, signal) {
-  const service = [body.service].flat().find((each) => /ImageService|iiif.io\/api\/image/.test(`${each?.type ?? each?.['@type']} ${each?.['@context']} ${each?.profile}`))
-  if (service) {
-    const info = new URL(`${idOf(service).replace(/\/$/, '')}/info.json`, address)
-    const answer = await fetch(info, { signal })
-    if (!answer.ok) throw Object.assign(new Error(`${answer.status} for ${info}`), { status: answer.status })
-    return described(JSON.parse(await boundedText(answer)), info, signal)
-  }
-  const url = new URL(idOf(body), address).href
-  const { width, height } = body.width > 0 && body.height > 0 ? body : await sizeOf(url, signal)
+  const service = [body.service].flat().find((each) => /ImageService|iiif.io\/api\/image/.test(
+    [each?.type ?? each?.['@type'], each?.['@context'], each?.profile].filter((about) => typeof about === 'string').join(' ')))
+  if (service) return openImage(webURL(`${named(service).replace(/\/$/, '')}/info.json`, address), signal)
+  const url = webURL(named(body), address).href
+  const { width, height } = positive(body.width) && positive(body.height) ? body : await sizeOf(url, signal)
   return {
     // A file of one piece is a single tile at every level.
-    pyramid: new Pyramid({ width, height }, Math.max(width, height)),
-    tileURL: () => url, title: url.split('/').pop(), details: { id: url, width, height },
+    pyramid: describedPyramid({ width, height }, Math.max(width, height)),
+    tileURL: () => url, title: line(decoded(url.split('/').pop() ?? '')), details: { id: url, width, height },
   }
 }
 
+/** The id of what has to have one. @param {any} resource */
+function named(resource) {
+  const id = idOf(resource)
+  if (!id) throw new SourceError('a picture of the manifest has no address')
+  return id
+}
+
+/** @param {string} url @param {AbortSignal} [signal] */
 async function sizeOf(url, signal) {
-  const bitmap = await createImageBitmap(new Blob(await boundedPieces(await fetch(url, { signal }))))
+  const pieces = await boundedPieces(await request(url, { signal }))
+  const bitmap = await createImageBitmap(new Blob(pieces)).catch(() => { throw new SourceError(`not an image: ${url}`) })
   const { width, height } = bitmap
   bitmap.close()
   return { width, height }
 }
 
-/** The parts of a book, nested ones behind the one they are in. */
-function ranges(structures, ids) {
+/**
+ * The parts of a book, nested ones behind the one they are in.
+ * @param {any[]} structures
+ * @param {Map<unknown, number>} indices of canvases by their ids
+ * @returns {{ label: string, index: number }[]}
+ * @throws {SourceError} if there are too many, or too many within each other
+ */
+function ranges(structures, indices) {
+  /** @type {{ label: string, index: number }[]} */
   const found = []
-  const first = (range) => {
-    for (const each of [...range.items ?? [], ...range.canvases ?? []]) {
-      const index = each.type === 'Range' ? first(each) : ids.indexOf(idOf(each.source ?? each)?.split('#')[0])
-      if (index >= 0) return index
+  let count = 0
+  /** Adds a part and those in it, and returns the index where it begins, or -1. @returns {number} */
+  const walk = (/** @type {any} */ range, /** @type {number} */ depth) => {
+    count += 1
+    if (depth > DEEPEST || count > MOST_IMAGES) throw new SourceError('too many parts of a book', { reason: 'endless' })
+    const part = { label: words(range.label), index: -1 }
+    if (part.label) found.push(part)
+    for (const each of [...list(range.items), ...list(range.canvases)]) {
+      const index = each?.type === 'Range' ? walk(each, depth + 1) : indices.get(canvasOf(each)) ?? -1
+      if (part.index < 0) part.index = index
     }
-    return -1
+    return part.index
   }
-  const walk = (range) => {
-    const index = first(range)
-    if (index >= 0 && words(range.label)) found.push({ label: words(range.label), index })
-    for (const each of range.items ?? []) if (each.type === 'Range') walk(each)
-  }
-  structures.forEach(walk)
-  return found
+  for (const each of structures) walk(object(each), 1)
+  return found.filter(({ index }) => index >= 0)
 }
 
-function idOf(resource) { return typeof resource === 'string' ? resource : resource?.id ?? resource?.['@id'] }
+/** The id of the canvas that a member of a range is or points to. @param {any} member */
+function canvasOf(member) { return idOf(member?.source ?? member)?.split('#')[0] }
 
-/** A label in the reader's language, else in any. */
+/** @param {any} resource @returns {string | undefined} */
+function idOf(resource) {
+  const id = typeof resource === 'string' ? resource : resource?.id ?? resource?.['@id']
+  return typeof id === 'string' ? id : undefined
+}
+
+/**
+ * Returns a label in the reader's language, else in any.
+ * @param {any} label
+ * @param {readonly string[]} [languages]
+ * @returns {string}
+ */
 export function words(label, languages = globalThis.navigator?.languages ?? []) {
-  if (!label) return ''
-  if (typeof label === 'string') return label
-  if (Array.isArray(label)) return words(label[0], languages)
-  if ('@value' in label) return label['@value']
-  const own = languages.map((each) => Object.keys(label).find((key) => key.split('-')[0] === each.split('-')[0])).find(Boolean)
-  return String([label[own ?? Object.keys(label)[0]]].flat()[0] ?? '')
+  const value = Array.isArray(label) ? label[0] : label
+  if (typeof value !== 'object' || value === null) return line(value)
+  if ('@value' in value) return line(value['@value'])
+  const keys = Object.keys(value)
+  const own = languages.map((each) => keys.find((key) => key.split('-')[0] === each.split('-')[0])).find(Boolean)
+  return line([value[own ?? keys[0]]].flat()[0])
 }

@@ -1,20 +1,26 @@
+import { request, webURL } from '../web-url.js'
 import { boundedText } from './bounded.js'
+import { parsed } from './document.js'
 import { firstView } from './first-view.js'
-import { tryFormats } from './formats.js'
-import { zigguratSource } from './ziggurat.js'
+import { imageSource, kindOf } from './image.js'
+import { SourceError } from './source-error.js'
 
 /**
  * What an address leads to, whatever kind it is of: an image of the API or a book, a Deep Zoom descriptor, a IIIF image,
  * manifest or content state, an SZI archive. Kinds that a first view hardly needs are loaded when they are met.
- * @param {string | { open: (signal: AbortSignal) => Promise<object> } | object} what an address, what opens itself, or a source
+ *
+ * A document leads to others in one order alone: a content state to a manifest, a manifest or a book to images. What leads
+ * elsewhere is refused, so that nothing is opened without end.
+ * @param {any} what an address, what opens itself (`{ open: (signal: AbortSignal) => Promise<object> }`), or a source
  * @param {AbortSignal} [signal]
  * @param {() => Promise<string>} [look] the view for which the first tiles are asked, as `viewQuery` has it
- * @returns {Promise<object>} a source; with an `album` where the address is that of several pictures
+ * @returns {Promise<any>} a source; with an `album` where the address is that of several pictures
+ * @throws {SourceError}
  */
 export async function openSource(what, signal, look) {
   if (typeof what !== 'string') return what.open ? what.open(signal) : what
   if (/^eyJ[\w-]+=*$/.test(what)) return (await import('./content-state.js')).encodedState(what, signal)
-  const address = new URL(what, document.baseURI)
+  const address = webURL(what)
   const state = address.searchParams.get('iiif-content')
   if (state) return (await import('./content-state.js')).encodedState(state, signal)
   if (/\.szi$/i.test(address.pathname)) return (await import('./szi.js')).sziSource(address, signal)
@@ -23,27 +29,24 @@ export async function openSource(what, signal, look) {
     if (source) return source
   }
   // What was changed a moment ago is seen, whatever the browser has.
-  const answer = await fetch(address, { signal, cache: 'no-cache' })
-  if (!answer.ok) throw Object.assign(new Error(answer.status), { status: answer.status })
+  const answer = await request(address, { signal, cache: 'no-cache' })
+  if (!answer.ok) throw new SourceError(String(answer.status), { status: answer.status })
   const text = await boundedText(answer)
   if (text.trimStart().startsWith('<')) return (await import('./deep-zoom.js')).deepZoomSource(text, address)
-  return described(JSON.parse(text), address, signal)
+  return described(parsed(text), address, signal)
 }
 
 /**
  * The source that a document in JSON describes.
- * @param {object} description
+ * @param {any} description
  * @param {URL} address the document's own
  * @param {AbortSignal} [signal]
  */
-export async function described(description, address, signal) {
-  const kind = description?.type ?? description?.['@type']
-  if (kind === 'Manifest' || kind === 'sc:Manifest') return (await import('./manifest.js')).manifestSource(description, address, signal)
-  if (kind === 'Annotation') return (await import('./content-state.js')).stateSource(description, signal)
-  if (description?.book === true) return (await import('./book.js')).bookSource(description, address, signal)
-  // Anybody's server may call anything so.
-  if (!Array.isArray(description.preferredFormats)) delete description.preferredFormats
-  await tryFormats(description.preferredFormats ?? [description.format])
-  const isIIIF = description.protocol === 'http://iiif.io/api/image'
-  return isIIIF ? (await import('./iiif.js')).iiifSource(description) : zigguratSource(description, address)
+async function described(description, address, signal) {
+  switch (kindOf(description)) {
+    case 'manifest': return (await import('./manifest.js')).manifestSource(description, address, signal)
+    case 'state': return (await import('./content-state.js')).stateSource(description, signal)
+    case 'book': return (await import('./book.js')).bookSource(description, address, signal)
+    default: return imageSource(description, address)
+  }
 }

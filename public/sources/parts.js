@@ -1,4 +1,8 @@
 import { MOST, TooLong } from './bounded.js'
+import { SourceError } from './source-error.js'
+
+/** Bytes of all parts together. */
+const MOST_PARTS = 256 << 20
 
 /**
  * The parts of an answer with many, as `viewport.tiles` is, each behind its length in 4 bytes, big-endian. They are taken from
@@ -14,7 +18,7 @@ export async function* partsOf(reader) {
     for (let at = 0; at < count;) {
       if (!rest.length) {
         const { value, done } = await reader.read()
-        if (done) throw new Error('the answer was cut short')
+        if (done) throw new SourceError('the answer was cut short')
         rest = value
       }
       const part = rest.subarray(0, count - at)
@@ -24,9 +28,11 @@ export async function* partsOf(reader) {
     }
     return bytes
   }
+  let total = 0
   for (;;) {
     const length = new DataView((await take(4)).buffer).getUint32(0)
-    if (length > MOST) throw new TooLong(`a part has more than ${MOST} bytes`)
+    total += length
+    if (length > MOST || total > MOST_PARTS) throw new TooLong(`a part has more than ${MOST} bytes, or all together more than ${MOST_PARTS}`, { reason: 'tooMuchData' })
     yield take(length)
   }
 }

@@ -1,4 +1,6 @@
+import { request } from '../web-url.js'
 import { boundedBytes } from './bounded.js'
+import { SourceError } from './source-error.js'
 
 /** Bytes that are read first: the directory of some 2,500 tiles, which are 500 megapixels. */
 const TAIL = 256 * 1024
@@ -22,7 +24,7 @@ export class RemoteFile {
     // Another site's server need not let a request for the end pass: it is no plain one (Fetch Standard, CORS-safelisted).
     const size = isOwn ? 0 : await sizeOf(address, signal)
     const range = isOwn ? `bytes=-${TAIL}` : `bytes=${Math.max(size - TAIL, 0)}-${size - 1}`
-    const answer = await fetch(address, { headers: { range }, signal })
+    const answer = await request(address, { headers: { range }, signal })
     if (!answer.ok) throw refused(answer, address)
     if (answer.status !== 206) {
       // A server without Range requests sends it all.
@@ -42,12 +44,12 @@ export class RemoteFile {
 
   /** Bytes from `start` to before `end`. @param {number} start @param {number} end @param {AbortSignal} [signal] */
   async read(start, end, signal) {
-    if (!(start >= 0 && start < end && end <= this.size)) throw new Error('the archive\'s directory is damaged')
-    if (end - start > MOST_PART) throw new Error(`a part of ${this.address} has more than ${MOST_PART} bytes`)
+    if (!(start >= 0 && start < end && end <= this.size)) throw new SourceError('the archive\'s directory is damaged')
+    if (end - start > MOST_PART) throw new SourceError(`a part of ${this.address} has more than ${MOST_PART} bytes`)
     const known = this.size - this.tail.length
     if (start >= known) return this.tail.subarray(start - known, end - known)
     const wanted = Math.min(end, Math.max(known, start + 1))
-    const answer = await fetch(this.address, { headers: { range: `bytes=${start}-${wanted - 1}` }, signal })
+    const answer = await request(this.address, { headers: { range: `bytes=${start}-${wanted - 1}` }, signal })
     if (answer.status !== 206) {
       await answer.body?.cancel()
       throw refused(answer, this.address)
@@ -82,21 +84,21 @@ function rangeOf(answer, address, asked) {
 
 async function partOf(answer, length, address) {
   const bytes = await boundedBytes(answer, length, `a part of ${address}`)
-  if (bytes.length !== length) throw new Error(`a part of ${address} was cut short`)
+  if (bytes.length !== length) throw new SourceError(`a part of ${address} was cut short`)
   return bytes
 }
 
 function refused({ status }, address) {
-  return status === 200 ? new Error(`the server does not answer Range requests for ${address}`)
-    : Object.assign(new Error(`${status} for ${address}`), { status })
+  return status === 200 ? new SourceError(`the server does not answer Range requests for ${address}`)
+    : new SourceError(`${status} for ${address}`, { status })
 }
 
-function wrongRange(address) { return new Error(`the server sent another part of ${address} than it was asked for`) }
+function wrongRange(address) { return new SourceError(`the server sent another part of ${address} than it was asked for`) }
 
 async function sizeOf(address, signal) {
-  const answer = await fetch(address, { method: 'HEAD', signal })
+  const answer = await request(address, { method: 'HEAD', signal })
   if (!answer.ok) throw refused(answer, address)
   const size = Number(answer.headers.get('content-length'))
-  if (!(size > 0)) throw new Error(`the server does not tell the size of ${address}`)
+  if (!(size > 0)) throw new SourceError(`the server does not tell the size of ${address}`)
   return size
 }

@@ -1,5 +1,8 @@
 import { MissingTile } from '../tiles/loader.js'
+import { webURL } from '../web-url.js'
+import { line } from './document.js'
 import { RemoteFile } from './remote-file.js'
+import { SourceError } from './source-error.js'
 import { directoryEntries, directoryPlace, entryContent, entryEnd } from './zip-directory.js'
 
 /**
@@ -18,13 +21,13 @@ export async function sziSource(address, signal) {
   const { offset, size, count } = place
   const entries = directoryEntries(await file.read(offset, offset + size, signal), count, offset)
   const name = [...entries.keys()].find((each) => /^[^/]+\/[^/]+\.dzi$/.test(each))
-  if (!name) throw new Error('not an SZI archive: there is no descriptor in it')
+  if (!name) throw new SourceError('not an SZI archive: there is no descriptor in it')
   const content = async (entry, abort) => entryContent(await file.read(entry.offset, entryEnd(entry), abort), entry)
   const { deepZoomSource } = await import('./deep-zoom.js')
   const descriptor = await (await content(entries.get(name), signal)).text()
-  const source = await deepZoomSource(descriptor, new URL(encodeURIComponent(name), address), false)
+  const source = await deepZoomSource(descriptor, webURL(encodeURIComponent(name), address), false)
   const folder = name.replace(/\.dzi$/, '_files')
-  const title = name.split('/')[0]
+  const title = line(name.split('/')[0])
   const format = source.format === 'jpeg' ? 'jpg' : source.format
   return {
     ...source, title, details: { ...source.details, id: title, title, format }, address,

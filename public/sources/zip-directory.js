@@ -1,4 +1,5 @@
 import { counted } from './bounded.js'
+import { SourceError } from './source-error.js'
 
 /** Sizes and signatures of a ZIP's records (APPNOTE.TXT 4.3). */
 const END = { signature: 0x06054b50, size: 22 }
@@ -13,7 +14,7 @@ const MOST_ENTRY = 64 << 20
 const MOST_DIRECTORY = 256 << 20
 
 /** What is wrong with an archive that was read. */
-export class DamagedArchive extends Error {}
+export class DamagedArchive extends SourceError {}
 
 /**
  * Where an archive's directory lies, by the last bytes of its file.

@@ -1,4 +1,5 @@
 import { boundedPieces, TooLong } from '../sources/bounded.js'
+import { request } from '../web-url.js'
 import { MissingTile } from './loader.js'
 import { tileKey } from './plan.js'
 
@@ -9,7 +10,7 @@ import { tileKey } from './plan.js'
  * @returns {Promise<ImageBitmap>}
  */
 export async function fetchBitmap(url, signal) {
-  const answer = await fetch(url, { signal })
+  const answer = await request(url, { signal })
   if (!answer.ok) {
     const text = `${answer.status} for ${url}`
     // But for "timeout", "too early" and "too many".

@@ -1,5 +1,6 @@
 import { levelMatrix } from '../drawing/mosaic.js'
 import { boundedBytes } from '../sources/bounded.js'
+import { request, webURL } from '../web-url.js'
 import { make } from './element.js'
 
 const PAUSE = 100 // ms, of frames that tell no time
@@ -19,18 +20,18 @@ export class Animation {
     if (!this.isClear) this.canvas.style.background = '#fff'
     this.closed = new AbortController()
     viewer.addEventListener('viewport', () => this.place(), { signal: this.closed.signal })
-    this.ready = this.load(new URL(url, base), type, plays).catch(() => {})
+    this.ready = this.load(webURL(url, base), type, plays).catch(() => {})
   }
 
   async load(url, type, plays) {
     if (globalThis.ImageDecoder) {
-      const response = await fetch(url, { signal: this.closed.signal })
+      const response = await request(url, { signal: this.closed.signal })
       if (!response.ok) return
       this.decoder = new ImageDecoder({ data: await boundedBytes(response, MOST_ANIMATION), type })
       await Promise.all([this.decoder.tracks.ready, this.decoder.completed])
       this.count = this.decoder.tracks.selectedTrack.frameCount
     } else {
-      this.canvas.src = url
+      this.canvas.src = webURL(url).href
       await this.canvas.decode()
       this.count = 1
     }

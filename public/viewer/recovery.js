@@ -1,3 +1,4 @@
+import { request } from '../web-url.js'
 import { button } from './element.js'
 
 const PAUSES = [5, 10, 20, 40] // s, from one try to the next
@@ -59,6 +60,6 @@ export function mayPass(error) { return error instanceof TypeError || error.stat
 
 /** Whether there is an answer at an address by now, which is not read. */
 async function answers(url) {
-  const answer = await fetch(url, { method: 'HEAD', cache: 'no-store' }).catch(() => null)
+  const answer = await request(url, { method: 'HEAD', cache: 'no-store' }).catch(() => null)
   return Boolean(answer && answer.status < 500)
 }

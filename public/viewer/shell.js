@@ -97,8 +97,7 @@ export class Shell {
 
   /**
    * What was to be opened cannot be.
-   * @param {Error & { status?: number, format?: string }} error with the status of an answer, if there was one; with the
-   *   format where this browser does not show it, which trying again does not change
+   * @param {Error & Partial<import('../sources/source-error.js').SourceError>} error
    * @param {unknown} what was to be opened
    * @param {() => void} open opens it, if it is still wanted
    */
@@ -106,7 +105,7 @@ export class Shell {
     this.root.host.toggleAttribute('failed', true)
     this.showProgress(1)
     if (error.format) return this.say(this.words('notShown', { format: formatName(error.format) }))
-    this.say(this.words(error.status === 404 ? 'notThere' : 'unreachable'))
+    this.say(this.words(error.reason ?? (error.status === 404 ? 'notThere' : 'unreachable'), error.values))
     if (error.status !== 404) this.recovery.reopen(what, mayPass(error), open)
   }
 

@@ -88,7 +88,9 @@ extension ImageMetadata {
       date: try text(.date), place: try text(.place), rights: try text(.rights),
       keywords: try fields.decode([String].self, forKey: .keywords))
     titles = try fields.decodeIfPresent([String: String].self, forKey: .titles) ?? [:]
-    (license, webStatement) = (try text(.license), try text(.webStatement))
+    // The record may be in an archive of somebody else: a browser follows these two.
+    license = try text(.license).flatMap(Self.webAddress)
+    webStatement = try text(.webStatement).flatMap(Self.webAddress)
     (usageTerms, identifier) = (try text(.usageTerms), try text(.identifier))
     (source, credit) = (try text(.source), try text(.credit))
   }
@@ -106,6 +108,18 @@ extension ImageMetadata {
     if creators.count > 1 { try fields.encode(creators, forKey: .creators) }
     if !titles.isEmpty { try fields.encode(titles, forKey: .titles) }
     try fields.encode(keywords, forKey: .keywords)
+  }
+}
+
+extension ImageMetadata {
+  /// Maximum length of an address in bytes.
+  private static let longestAddress = 1000
+
+  /// Returns the text if it is an address that a browser may be led to: with another scheme it could be a script.
+  public static func webAddress(_ text: String) -> String? {
+    let isAddress = text.prefixMatch(of: #/https?://[^/]/#.ignoresCase()) != nil
+    let isPlain = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
+    return isAddress && isPlain && text.utf8.count <= longestAddress ? text : nil
   }
 }
 

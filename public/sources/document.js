@@ -1,0 +1,95 @@
+import { request } from '../web-url.js'
+import { boundedText } from './bounded.js'
+import { SourceError } from './source-error.js'
+
+/**
+ * Requests a JSON document of any server.
+ * @param {string | URL} address
+ * @param {AbortSignal} [signal]
+ * @param {RequestInit} [options] as `fetch` takes them
+ * @returns {Promise<any>}
+ * @throws {SourceError} if the server refuses it, if it is too long or no JSON
+ */
+export async function fetchJSON(address, signal, options) {
+  const answer = await request(address, { ...options, signal })
+  if (!answer.ok) throw new SourceError(`${answer.status} for ${address}`, { status: answer.status })
+  return parsed(await boundedText(answer))
+}
+
+/**
+ * Parses JSON.
+ * @param {string} text
+ * @returns {any}
+ * @throws {SourceError}
+ */
+export function parsed(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new SourceError('the server sent no JSON')
+  }
+}
+
+/**
+ * Returns a member's value if it is an object, and otherwise one without members.
+ * @param {any} value
+ * @returns {Record<string, any>}
+ */
+export function object(value) { return typeof value === 'object' && value !== null ? value : {} }
+
+/**
+ * Returns a member's value if it is a list, and otherwise an empty one.
+ * @param {any} value
+ * @returns {any[]}
+ */
+export function list(value) { return Array.isArray(value) ? value : [] }
+
+/** Characters of a title; a caption may be longer. */
+const LONGEST_LINE = 1000
+const LONGEST_TEXT = 20_000
+
+/**
+ * Returns a member's value if it is text, in one line.
+ * @param {unknown} value
+ * @returns {string} empty if it is none
+ */
+export function line(value) { return plain(value, LONGEST_LINE).replaceAll(/[\r\n\t]+/g, ' ') }
+
+/**
+ * Returns a member's value if it is text.
+ * @param {unknown} value
+ * @returns {string} empty if it is none
+ */
+export function text(value) { return plain(value, LONGEST_TEXT) }
+
+/**
+ * Text without control characters, and without those that set the direction of what follows them: these would reorder the
+ * words of the page around it (Unicode Technical Report 36, section 3.7).
+ * @param {unknown} value
+ * @param {number} longest
+ */
+function plain(value, longest) {
+  return typeof value === 'string'
+    ? value.slice(0, longest).toWellFormed().replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
+    : ''
+}
+
+/**
+ * Returns a number if it is finite and above 0.
+ * @param {unknown} value
+ * @returns {number | undefined}
+ */
+export function positive(value) { return typeof value === 'number' && value > 0 && value < Infinity ? value : undefined }
+
+/**
+ * Decodes the percent-encoded part of a path.
+ * @param {string} segment
+ * @returns {string} as it is if it is malformed
+ */
+export function decoded(segment) {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
