@@ -1,6 +1,11 @@
 import { Pyramid } from '../geometry/pyramid.js'
 import { SourceError } from './source-error.js'
 
+/** Smallest tile size, level pixels, as `build --tile-size` has it. A screen of 3840 × 2160 shows at most 8,500 such tiles. */
+const SMALLEST_TILE = 64
+/** Tiles of full resolution that an image may have nevertheless if they are smaller. */
+const MOST_SMALL_TILES = 4096
+
 /** Images of an album, and parts of a book. */
 export const MOST_IMAGES = 100_000
 /** Tiles of a first view: more than a screen of 3840 × 2160 shows of the smallest. */
@@ -11,7 +16,7 @@ export const MOST_TILES = 10_000
  * @param {{ width: any, height: any }} size pixels
  * @param {any} tileSize level pixels
  * @param {any} [overlap] level pixels
- * @throws {SourceError} if there is no such pyramid
+ * @throws {SourceError} if there is no such pyramid, or if a view of it would have more tiles than can be drawn
  */
 export function describedPyramid({ width, height }, tileSize, overlap = 0) {
   let pyramid
@@ -20,6 +25,10 @@ export function describedPyramid({ width, height }, tileSize, overlap = 0) {
     pyramid = new Pyramid({ width, height }, tileSize, overlap)
   } catch (error) {
     throw new SourceError(`the description states no image: ${error.message}`)
+  }
+  const { topLevel } = pyramid
+  if (tileSize < SMALLEST_TILE && pyramid.columns(topLevel) * pyramid.rows(topLevel) > MOST_SMALL_TILES) {
+    throw new SourceError(`tiles of ${tileSize} pixels are too small for an image of ${width} × ${height}`, { reason: 'tooManyTiles' })
   }
   return pyramid
 }

@@ -1,0 +1,156 @@
+"""A page of somebody else's whose viewer shows what a hostile server describes: no script runs, no tab stands still."""
+
+import io
+import json
+import unittest
+import urllib.parse
+
+from PIL import Image
+
+from embedding import EmbeddingTest
+
+HOSTILE = "https://hostile.example/"
+UNSAFE = "This image was not opened: an address that belongs to it begins with neither http nor https."
+PIXEL = io.BytesIO()
+Image.new("RGB", (8, 8), "teal").save(PIXEL, "PNG")
+ATTACKS = ("javascript:globalThis.owned=1//", "JAVASCRIPT:globalThis.owned=1//", " \u0001java\tscr\nipt:globalThis.owned=1//",
+           "data:text/html,<script>opener.owned=1</script>", "vbscript:owned=1", "blob:null/1", "file:///etc/passwd")
+
+
+def image(**others) -> dict:
+    return {"id": "a", "title": "A", "width": 3000, "height": 2000, "tileSize": 512, "format": "jpg", "urls": {"dzi": "/dzi/a.dzi"}} | others
+
+
+def info(**others) -> dict:
+    return {"@context": "http://iiif.io/api/image/3/context.json", "id": HOSTILE + "iiif/3/a", "type": "ImageService3",
+            "protocol": "http://iiif.io/api/image", "profile": "level2", "width": 3000, "height": 2000, "tiles": [{"width": 512}]} | others
+
+
+def manifest(*bodies: dict) -> dict:
+    return {"type": "Manifest", "label": {"en": ["A"]}, "items": [
+        {"type": "Canvas", "id": f"{HOSTILE}c{number}", "width": 3000, "height": 2000, "items": [{"items": [{"body": body}]}]} for number, body in enumerate(bodies)]}
+
+
+class HostileSources(EmbeddingTest):
+    def served(self, documents: dict[str, object]):
+        """A page whose viewer has nothing to show yet, and a server that says what it is to say."""
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["404", "ERR_", "hostile.example"])
+        self.asked = []
+
+        def answer(route):
+            path = urllib.parse.urlsplit(route.request.url).path.lstrip("/")
+            self.asked.append(route.request.url)
+            document = documents.get(path)
+            if path.endswith((".jpg", ".png", ".gif")):
+                return route.fulfill(body=PIXEL.getvalue(), content_type="image/png", headers={"Access-Control-Allow-Origin": "*"})
+            body = document if isinstance(document, (str, bytes)) else json.dumps(document)
+            route.fulfill(status=404 if document is None else 200, body=body, headers={"Access-Control-Allow-Origin": "*"})
+        visit.page.route(f"{HOSTILE}**", answer)
+        # Asked of nobody else, which is what tests elsewhere make sure of.
+        self.addCleanup(lambda: visit.requests.__setitem__(slice(None), [url for url in visit.requests if not url.startswith(HOSTILE)]))
+        visit.run("await customElements.whenDefined('ziggurat-viewer'); document.querySelector('ziggurat-viewer').tabIndex = 0")
+        return visit
+
+    def opened(self, visit, path: str) -> str:
+        """What the viewer says of an address."""
+        return visit.run("""await viewer.open(argument)
+            return viewer.shadowRoot.querySelector('.notice').textContent""", HOSTILE + path)
+
+    def assertHarmless(self, visit):
+        self.assertIsNone(visit.run("return globalThis.owned ?? null"))
+        self.assertEqual(visit.page.url.partition("#")[0].rpartition("/")[2], "embedding")
+
+    def test_no_address_of_a_description_runs_a_script_in_the_page(self):
+        for attack in ATTACKS:
+            documents = {
+                "api/images/iiif3": image(urls={"dzi": "/dzi/a.dzi", "iiif3": attack}),
+                "api/images/iiif2": image(urls={"dzi": "/dzi/a.dzi", "iiif2": attack}),
+                "api/images/dzi": image(urls={"dzi": attack}),
+                "api/images/original": image(original={"url": attack, "type": "image/png", "bytes": 9}),
+                "api/images/animation": image(animation={"url": attack, "type": "image/gif"}),
+                "info.json": info(id=attack),
+                "two.json": {key: value for key, value in info().items() if key not in ("id", "type")} | {"@id": attack},
+                "picture.json": manifest({"id": attack, "type": "Image", "width": 9, "height": 9}),
+                "service.json": manifest({"id": f"{HOSTILE}a.jpg", "type": "Image", "service": [{"id": attack, "type": "ImageService3"}]}),
+                "led/info.json": info(id=attack),
+                "leads.json": manifest({"id": f"{HOSTILE}a.jpg", "type": "Image", "service": [{"id": f"{HOSTILE}led", "type": "ImageService3"}]}),
+                "state.json": {"type": "Annotation", "target": {"id": attack, "type": "Manifest"}},
+            }
+            visit = self.served(documents)
+            for path in documents:
+                with self.subTest(attack=attack, path=path):
+                    if path != "led/info.json":
+                        self.assertEqual(self.opened(visit, path), UNSAFE)
+            with self.subTest(attack=attack, path="the attribute"):
+                self.assertEqual(visit.run("""await viewer.open(argument)
+                    return viewer.shadowRoot.querySelector('.notice').textContent""", attack), UNSAFE)
+            self.assertHarmless(visit)
+
+    def test_the_links_of_what_opens_lead_to_http_alone(self):
+        visit = self.served({
+            "api/images/a": image(urls={"dzi": "/dzi/a.dzi", "iiif3": "/iiif/3/a/info.json"}, generation="1a", format="png",
+                                  original={"url": "http://user:secret@hostile.example\\original.png", "type": "image/png", "bytes": 9}),
+            "iiif/3/a/info.json": info(),
+        })
+        self.assertEqual(self.opened(visit, "api/images/a"), "")
+        visit.sharp()
+        visit.page.get_by_role("button", name="More").click()
+        visit.page.get_by_role("menuitem", name="Download").click()
+        visit.page.get_by_role("dialog", name="Download").wait_for()
+        links = visit.run("return [...viewer.shadowRoot.querySelectorAll('dialog a')].map(({ href }) => href)")
+        self.assertEqual(links, [f"{HOSTILE}iiif/3/a/full/max/0/default.png?download", "http://hostile.example/original.png?download"])
+        visit.page.keyboard.press("Escape")
+        visit.page.get_by_role("button", name="More").click()
+        visit.page.get_by_role("menuitem", name="Crop and turn").click()
+        visit.page.get_by_role("button", name="Done").click()
+        link = visit.run("return viewer.shadowRoot.querySelector('.cropbar a').href")
+        self.assertTrue(link.startswith(f"{HOSTILE}iiif/3/a/full/max/0/default.jpg"), link)
+        self.assertHarmless(visit)
+
+    def test_a_description_that_would_need_millions_of_tiles_is_refused(self):
+        tiny = '<Image Format="jpg" TileSize="1" Overlap="0"><Size Width="8000" Height="6000"/></Image>'
+        visit = self.served({"api/images/tiny": image(width=8000, height=6000, tileSize=1), "tiny.dzi": tiny,
+                             "tiny.json": info(width=8000, height=6000, tiles=[{"width": 1}])})
+        for path in ("api/images/tiny", "tiny.dzi", "tiny.json"):
+            with self.subTest(path):
+                self.assertEqual(self.opened(visit, path), "This image was not opened: its tiles are too small for its size.")
+        self.assertEqual(visit.run("""viewer.lang = 'de'; await viewer.open(argument)
+            await new Promise((done) => setTimeout(done, 500))
+            await viewer.open(argument)
+            return viewer.shadowRoot.querySelector('.notice').textContent""", HOSTILE + "tiny.dzi"),
+                         "Dieses Bild wurde nicht geöffnet: Seine Kacheln sind für seine Größe zu klein.")
+
+    def test_descriptions_that_lead_in_a_circle_are_refused(self):
+        endless = "This image was not opened: its description leads to other descriptions without an end."
+        within = manifest({"id": f"{HOSTILE}a.jpg", "service": [{"id": f"{HOSTILE}circle", "type": "ImageService3"}]})
+        nested = {"type": "Range", "items": []}
+        for _ in range(5000):
+            nested = {"type": "Range", "label": {"en": ["Part"]}, "items": [nested]} if _ < 40 else nested
+        laughs = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10 if n else "ha" * 10}">' for n in range(12))
+        visit = self.served({
+            "circle/info.json": within,
+            "state.json": {"type": "Annotation", "target": {"id": f"{HOSTILE}state.json", "type": "Manifest"}},
+            "api/images/book": {"id": "book", "book": True, "cover": "book"}, "api/images": {"images": [{"id": "book"}], "next": None},
+            "deep.json": manifest({"id": f"{HOSTILE}a.jpg", "width": 9, "height": 9}) | {"structures": [nested]},
+            "laughs.dzi": f'<!DOCTYPE Image [{laughs}]><Image Format="&a11;" TileSize="256" Overlap="0"><Size Width="9" Height="9"/></Image>',
+            "collection.json": {"type": "Collection", "items": [{"id": f"{HOSTILE}collection.json", "type": "Collection"}]},
+        })
+        for path, told in (("circle/info.json", endless), ("state.json", "The image could not be read."), ("api/images/book", endless),
+                           ("deep.json", endless), ("laughs.dzi", "The image could not be read."), ("collection.json", "The image could not be read.")):
+            with self.subTest(path):
+                self.asked.clear()
+                self.assertEqual(self.opened(visit, path), told)
+                self.assertLess(len(self.asked), 6, self.asked)
+
+    def test_a_list_of_two_million_pages_is_refused(self):
+        visit = self.served({"api/images/book": {"id": "book", "book": True},
+                             "api/images": '{"next":null,"images":[' + ",".join(['{"id":"a"}'] * 2_000_000) + "]}",
+                             "many.json": '{"type":"Manifest","items":[' + ",".join(["{}"] * 2_000_000) + "]}"})
+        for path in ("api/images/book", "many.json"):
+            with self.subTest(path):
+                self.assertEqual(self.opened(visit, path), "This album was not opened: it has more than 100,000 images.")
+        self.assertEqual(visit.run("return viewer.images.length"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
