@@ -39,11 +39,18 @@ struct Router {
     case .health:
       .text(200, site.library.catalog.isReachable ? "ok" : "degraded: the catalog cannot be asked")
     case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .now(metrics())
-    case .page: .now(isBase ? toTheGallery : page(path.text(1..<path.count)))
+    case .page: .now(isBase ? toTheGallery : file(path.text(1..<path.count)))
     }
   }
 
   private var hidesMetrics: Bool { site.access.hidesMetrics && !request.isMonitor }
+
+  /// A file of the page, or the server's own rules for crawlers if there is no such file.
+  private func file(_ path: String) -> Response {
+    let response = page(path)
+    guard path == "robots.txt", response.status == 404 else { return response }
+    return .json(Array(RobotsFile(below: site.basePath).text.utf8), "text/plain; charset=utf-8", maxAge: 3600)
+  }
 
   func page(_ path: String, frames: FrameAncestors = .own, head: String = "") -> Response {
     guard let files = site.files else {
