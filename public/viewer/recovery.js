@@ -6,7 +6,7 @@ const PAUSES = [5, 10, 20, 40] // s, from one try to the next
 /** Has what could not be had tried again: by a button, by itself, and at once when the device is online. */
 export class Recovery {
   constructor() {
-    this.element = button('wide again', '', () => this.again())
+    this.element = button('wide again', '', () => this.again(true))
     this.element.hidden = true
   }
 
@@ -15,7 +15,7 @@ export class Recovery {
 
   /**
    * Something is missing.
-   * @param {() => void} again tries it; calls `stop` where it has come, `wait` where it has not
+   * @param {(byHand: boolean) => void} again tries it; calls `stop` where it has come, `wait` where it has not
    * @param {boolean} byItself whether that may help without anybody's doing
    */
   wait(again, byItself = true) {
@@ -23,7 +23,7 @@ export class Recovery {
     this.act = again
     this.element.hidden = false
     this.tries ??= 0
-    if (byItself) this.timer = setTimeout(() => this.again(), 1000 * PAUSES[Math.min(this.tries, PAUSES.length - 1)])
+    if (byItself) this.timer = setTimeout(() => this.again(false), 1000 * PAUSES[Math.min(this.tries, PAUSES.length - 1)])
   }
 
   /**
@@ -42,9 +42,10 @@ export class Recovery {
     }, byItself)
   }
 
-  again() {
+  /** @param {boolean} byHand whether the reader asks for it */
+  again(byHand) {
     this.tries += 1
-    this.act?.()
+    this.act?.(byHand)
   }
 
   stop() {

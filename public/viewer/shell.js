@@ -88,10 +88,11 @@ export class Shell {
     if (time) this.noticeTimer = setTimeout(() => this.say(''), time)
   }
 
-  /** Tiles of the view that were given up; those that are only out of reach are tried again. */
+  /** Tiles of the view that were given up: those that are only out of reach are tried again, those that were refused by the button. */
   tellMissing(count, stage) {
     this.say(count ? this.words('missingTiles', { count }) : '')
-    if (count && stage.loader.mayCome) this.recovery.wait(() => stage.retry())
+    const { mayCome, isRefused } = stage.loader
+    if (count && (mayCome || isRefused)) this.recovery.wait((byHand) => stage.retry(byHand), mayCome)
     else this.recovery.stop()
   }
 

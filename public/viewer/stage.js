@@ -82,8 +82,9 @@ export class Stage {
 
   setPaging(paging) { if (this.camera) this.camera.options.paging = paging }
 
-  retry() {
-    const again = this.loader.retry()
+  /** @param {boolean} [byHand] whether the reader asks for it */
+  retry(byHand) {
+    const again = this.loader.retry(byHand)
     if (!again) return
     this.isComplete = false
     this.invalidate()

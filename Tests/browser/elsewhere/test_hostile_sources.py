@@ -34,15 +34,17 @@ def manifest(*bodies: dict) -> dict:
 class HostileSources(EmbeddingTest):
     def served(self, documents: dict[str, object]):
         """A page whose viewer has nothing to show yet, and a server that says what it is to say."""
-        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["404", "ERR_", "hostile.example"])
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["403", "404", "ERR_", "hostile.example"])
         self.asked = []
+        self.tiles = (200, PIXEL.getvalue())
 
         def answer(route):
             path = urllib.parse.urlsplit(route.request.url).path.lstrip("/")
             self.asked.append(route.request.url)
             document = documents.get(path)
             if path.endswith((".jpg", ".png", ".gif")):
-                return route.fulfill(body=PIXEL.getvalue(), content_type="image/png", headers={"Access-Control-Allow-Origin": "*"})
+                status, body = self.tiles
+                return route.fulfill(status=status, body=body, content_type="image/png", headers={"Access-Control-Allow-Origin": "*"})
             body = document if isinstance(document, (str, bytes)) else json.dumps(document)
             route.fulfill(status=404 if document is None else 200, body=body, headers={"Access-Control-Allow-Origin": "*"})
         visit.page.route(f"{HOSTILE}**", answer)
@@ -106,6 +108,29 @@ class HostileSources(EmbeddingTest):
         link = visit.run("return viewer.shadowRoot.querySelector('.cropbar a').href")
         self.assertTrue(link.startswith(f"{HOSTILE}iiif/3/a/full/max/0/default.jpg"), link)
         self.assertHarmless(visit)
+
+    def test_tiles_that_are_refused_come_by_the_button_and_those_that_are_missing_do_not(self):
+        vast = io.BytesIO()
+        Image.new("RGB", (5000, 5000)).save(vast, "PNG")
+        notice = "return viewer.shadowRoot.querySelector('.notice').textContent"
+        for status, body, comes_back in ((403, b"", True), (200, b"<html>Log in</html>", True), (200, vast.getvalue(), True), (404, b"", False)):
+            with self.subTest(status=status, bytes=len(body)):
+                visit = self.served({"api/images/a": image()})
+                self.tiles = (status, body)
+                self.opened(visit, "api/images/a")
+                visit.until("return viewer.missingTiles > 0 && viewer.isComplete")
+                self.assertIn("could not be loaded", visit.run(notice))
+                again = visit.page.get_by_role("button", name="Try again")
+                self.assertEqual(again.count(), int(comes_back))
+                asked = len(self.asked)
+                self.tiles = (200, PIXEL.getvalue())
+                if comes_back:
+                    again.click()
+                    visit.sharp()
+                    self.assertEqual([visit.run(notice), again.count()], ["", 0])
+                else:
+                    visit.run("dispatchEvent(new Event('online'))")
+                    self.assertEqual(len(self.asked), asked)
 
     def test_a_description_that_would_need_millions_of_tiles_is_refused(self):
         tiny = '<Image Format="jpg" TileSize="1" Overlap="0"><Size Width="8000" Height="6000"/></Image>'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MissingTile, TileLoader } from '../../../public/tiles/loader.js'
+import { MissingTile, RefusedTile, TileLoader } from '../../../public/tiles/loader.js'
 
 /** A loader whose requests are answered by hand and whose clock is turned by hand. */
 function bench(concurrency) {
@@ -87,4 +87,46 @@ test('one failing tile does not hold up the others', async () => {
   world.want(1, 2)
   await world.settle(1, 'reject', new Error('503'))
   assert.deepEqual(world.asked, [1, 2])
+})
+
+test('a tile that was refused is asked for again when the reader wants it, and not before', async () => {
+  const world = bench(3)
+  world.want(1, 2, 3)
+  await world.settle(1, 'reject', new RefusedTile('403'))
+  await world.settle(2, 'reject', new MissingTile('404'))
+  await world.settle(3)
+  assert.deepEqual([world.loader.failures, world.loader.pending, world.loader.mayCome, world.loader.isRefused], [2, 0, false, true])
+  assert.equal(world.loader.retry(), 0)
+  assert.deepEqual(world.asked, [1, 2, 3])
+  assert.equal(world.loader.retry(true), 1)
+  assert.deepEqual(world.asked, [1, 2, 3, 1])
+  assert.deepEqual([world.loader.failures, world.loader.pending, world.loader.isRefused], [1, 1, false])
+  await world.settle(1)
+  assert.deepEqual([world.loaded, world.loader.pending], [[3, 1], 0])
+})
+
+test('what waits for its next try and is not wanted meanwhile is not asked for', async () => {
+  const world = bench(2)
+  world.want(1)
+  await world.settle(1, 'reject', new Error('503'))
+  world.want(2)
+  world.later.shift().action()
+  assert.deepEqual(world.asked, [1, 2])
+  world.want(2, 1)
+  assert.deepEqual(world.asked, [1, 2, 1])
+})
+
+test('ten thousand tiles are loaded, or given up, with work for each alone', async () => {
+  for (const settle of [async () => ({}), async () => { throw new MissingTile('404') }]) {
+    const tiles = Array.from({ length: 10_000 }, (_, column) => ({ level: 13, column, row: 0 }))
+    let keys = 0
+    for (const tile of tiles) Object.defineProperty(tile, 'level', { get() { keys += 1; return 13 } })
+    await new Promise((done) => {
+      const tell = () => { if (loader.pending === 0) done() }
+      const loader = new TileLoader({ fetchTile: settle, loaded: tell, failed: tell })
+      loader.want(tiles)
+    })
+    // Keys are made of tiles: each time one is looked at.
+    assert.ok(keys <= 2 * tiles.length, keys)
+  }
 })
