@@ -3,10 +3,11 @@
 import { askAhead, firstViewURL } from '../sources/ahead.js'
 import { askWords } from '../text/ahead.js'
 import { pathId, viewQuery } from '../viewer/link.js'
+import { withPath } from '../web-url.js'
 
 const { clientWidth: width, clientHeight: height } = document.documentElement
 const [root] = /^.*?\/(?=(view|embed)\/)/.exec(location.pathname) ?? ['/']
-const address = new URL(`${root}api/images/${encodeURIComponent(pathId(location.pathname))}`, location.href)
+const address = withPath(new URL(location.href), `${root}api/images/${encodeURIComponent(pathId(location.pathname))}`)
 if (width > 0 && height > 0) askAhead(firstViewURL(address, viewQuery(location.hash, { width, height }, devicePixelRatio)))
 const asked = new URLSearchParams(location.search).get('lang')
 askWords(root, asked ? [asked, ...navigator.languages] : navigator.languages)

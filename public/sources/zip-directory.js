@@ -12,6 +12,7 @@ const WIDE = 0xffffffff
 const MOST_ENTRY = 64 << 20
 /** Bytes of a directory: of two million tiles. */
 const MOST_DIRECTORY = 256 << 20
+const MOST_ENTRIES = 2_000_000
 
 /** What is wrong with an archive that was read. */
 export class DamagedArchive extends SourceError {}
@@ -64,6 +65,7 @@ export function entryEnd({ offset, end, size }) {
  *   is and what follows it, its packed size and how it is packed (0 stored, 8 deflated)
  */
 export function directoryEntries(bytes, count, offset) {
+  if (count > MOST_ENTRIES) throw new DamagedArchive(`its ZIP directory would have ${count} entries, and ${MOST_ENTRIES} are the most`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const text = new TextDecoder()
   const entries = new Map()

@@ -33,7 +33,7 @@ const KNOWN = {
     'new URL(document.baseURI)',
   ],
   'page/page.js': ['this.back.href = gallery'], // the document's own address, or `place`
-  'page/early.js': ['new URL(`${root}api/images/${encodeURIComponent(pathId(location.pathname))}`, location.href)'], // root: a part of the document's path
+  'page/early.js': ['new URL(location.href)'],
   'editing/viewing.js': ['location.replace(page.back.href)'],
   'menus/share.js': ['new URL(location.href)'],
   'crop/frame.js': ['new URL(image)'], // a URL already, and its result goes through `fileAddress`
