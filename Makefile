@@ -174,9 +174,11 @@ bench: release .cache/venv/.complete ## against vips dzsave and nginx, ratios pr
 
 DESTDIR ?=
 PREFIX ?= /usr/local
+# systemd prefers units below /usr/local to the package's.
+packaged := /lib/systemd/system/ziggurat.service
 .PHONY: install
 install: ## executable, page and systemd unit below PREFIX=/usr/local (run `make standalone` first)
-	@[ -n '$(DESTDIR)' ] || [ ! -e /lib/systemd/system/ziggurat.service ] || { \
+	@[ -n '$(DESTDIR)' ] || [ ! -e '$(packaged)' ] || { \
 	  echo "The package ziggurat is installed, and this unit would take the place of its: apt remove ziggurat comes first." >&2; exit 1; }
 	@[ -x $(standalone) ] || { echo "There is no $(standalone) yet: make standalone, as yourself, comes first." >&2; exit 1; }
 	install -D -m 755 $(standalone) '$(DESTDIR)$(PREFIX)/bin/ziggurat'

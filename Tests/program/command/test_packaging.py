@@ -302,6 +302,14 @@ class Install(unittest.TestCase):
     def make(self, tree: Path, *options):
         return subprocess.run(["make", "-C", tree, "install", f"DESTDIR={tree}/to", "PREFIX=/opt/z", *options], capture_output=True, text=True)
 
+    def test_it_does_not_shadow_the_unit_of_the_package(self):
+        tree = folder("shadow")
+        for name in ("Makefile", "README.md", "packaging"):
+            (tree / name).symlink_to(ROOT / name)
+        result = self.make(tree, "DESTDIR=", f"PREFIX={tree}/to", f"packaged={tree}/Makefile")
+        self.assertEqual((result.returncode, "The package ziggurat is installed" in result.stderr), (2, True), result.stderr)
+        self.assertFalse((tree / "to").exists())
+
     def test_it_takes_what_needs_no_toolchain_or_says_what_comes_first(self):
         tree = folder("install")
         for name in ("Makefile", "README.md", "packaging"):
