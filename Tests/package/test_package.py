@@ -202,7 +202,7 @@ class Services(unittest.TestCase):
         cls.run_in, cls.shell = cls.machine.run, cls.machine.shell
 
     def setUp(self):
-        self.shell("rm -f /usr/sbin/policy-rc.d; systemctl unmask ziggurat.service; apt-get purge -y -qq ziggurat; rm -rf /var/lib/ziggurat /etc/default/ziggurat; "
+        self.shell("rm -f /usr/sbin/policy-rc.d; systemctl unmask ziggurat.service; dpkg --purge ziggurat; rm -rf /var/lib/ziggurat /etc/default/ziggurat; "
                    "rm -rf /etc/systemd/system/ziggurat*; systemctl daemon-reload; systemctl reset-failed || true")
 
     def install(self, name: str = "ziggurat") -> None:
