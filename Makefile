@@ -112,6 +112,12 @@ fuzz: release ## what strangers' bytes come in through, under libFuzzer and the 
 	  -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link
 	@Tests/fuzz/fuzz .build/fuzz/release/reader-fuzz $(FUZZ_RUNS) $(FUZZ)
 
+.PHONY: test-sanitized
+test-sanitized: test-tools ## the server under the address sanitizer: CLIENTS=1000 that pipeline and leave, heads of any shape, malformed requests (minutes)
+	@$(use_swift); swift build -c release --product ziggurat --scratch-path .build/sanitized --sanitize address
+	@ZIGGURAT=.build/sanitized/release/ziggurat CLIENTS=$${CLIENTS:-1000} ASAN_OPTIONS=detect_leaks=0 \
+	  .cache/venv/bin/python $(scripts)/python-tests Tests/program/http -k Floods -k Heads -k Wire
+
 SOAK ?= 60
 .PHONY: soak
 soak: release test-tools ## SOAK=60 minutes of everything at once: readers, editors, uploads, builds, killed cells, a full disk; SOAK=2: a smoke run

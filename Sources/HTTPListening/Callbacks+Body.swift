@@ -17,12 +17,14 @@ func beginBody(
   let request = detachedRequest(context, connection, target, method)
   let plan = context.site.bodyPlan(for: request)
   if case .refuse(let response) = plan {
+    deadline(connection)?._withUnsafeGuaranteedRef { $0.lingers = true }
     return give(
       context.site.finished(.now(response), for: request), request.method, context, connection, target, state)
   }
   if case .collect(let limit, _) = plan, let length = request.header("Content-Length"),
     Int(length) ?? .max > limit
   {
+    deadline(connection)?._withUnsafeGuaranteedRef { $0.lingers = true }
     return give(
       context.site.finished(.now(.tooLarge(limit)), for: request), request.method, context, connection,
       target, state)
@@ -67,7 +69,8 @@ private func detachedRequest(
     _ = MHD_get_connection_values(
       connection, .HEADER_KIND,
       { headers, _, name, value in
-        guard let headers = headers?.assumingMemoryBound(to: [String: String].self), let name, let value
+        guard let headers = headers?.assumingMemoryBound(to: [String: String].self), let name, let value,
+          !CookieDecoy.isDecoy(name)
         else { return .YES }
         let (key, line) = (String(cString: name).lowercased(), String(cString: value))
         if let first = headers.pointee[key] {

@@ -30,7 +30,12 @@ enum Callbacks {
   /// Called before the daemon splits the query.
   static let seeURI: SeeURI = { _, uri, connection in
     if let connection, let deadline = deadline(connection) {
-      deadline._withUnsafeGuaranteedRef { $0.hidden = uri.flatMap(RequestTarget.hide) }
+      deadline._withUnsafeGuaranteedRef {
+        $0.hidden = uri.flatMap(RequestTarget.hide)
+        $0.target = uri
+        $0.cookie = nil
+      }
+      CookieDecoy.add(to: connection)
     }
     return nil
   }
@@ -56,13 +61,12 @@ enum Callbacks {
       if code == .CONNECTION_NOTIFY_STARTED {
         context.site.loops.join()
         slot.pointee = context.begin(connection).toOpaque()
-        loop.connectionBegan(connection)
         context.site.metrics.connections.wrappingAdd(1, ordering: .relaxed)
       } else if let pointer = slot.pointee {
         slot.pointee = nil
         context.site.metrics.connections.wrappingSubtract(1, ordering: .relaxed)
         context.end(Unmanaged.fromOpaque(pointer))
-        loop.connectionEnded(connection)
+        loop.connectionEnded()
       }
     }
   }
@@ -93,6 +97,9 @@ private func answerRequest(
       if !context.admits(notes.host, known) {
         return refuse(context, connection, method, target, state, .unknownHost(notes.host))
       }
+      if notes.headerSize > context.limits.headerSize {
+        return refuse(context, connection, method, target, .longHead)
+      }
       if target.count > context.limits.urlLength {
         return refuse(context, connection, method, target, .longURL)
       }
@@ -107,8 +114,7 @@ private func answerRequest(
     if size.pointee > 0, let data, known._withUnsafeGuaranteedRef({ $0.isChunked }),
       ChunkGuard.isMalformed(before: lying(before: data, from: method + zg_head_size(connection)))
     {
-      DirectRefusal.send(.chunkLine, to: zg_connection_socket(connection))
-      tell(context, connection, String(cString: method), target, .chunkLine)
+      known._withUnsafeGuaranteedRef { context.refuseDirectly(.chunkLine, connection, $0) }
       return .NO
     }
     if let body = object(state) as? IncomingBody {
@@ -126,7 +132,7 @@ private func answerRequest(
     if method[0] != 0x4f, !isMonitor {
       let found = context.site.tile(
         known._withUnsafeGuaranteedRef({ $0.route }), target.path, query: target.query,
-        cookies: { header(connection, "Cookie") })
+        cookies: { known._withUnsafeGuaranteedRef { $0.cookie } })
       switch found {
       case .found(let tile):
         // Kept mapped until the request is completed.
@@ -156,18 +162,23 @@ private func refuse(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
   _ target: RequestTarget, _ why: MalformedRequest
 ) -> MHD_Result {
-  tell(context, connection, String(cString: method), target, why)
-  return send(why.response, connection)
-}
-
-/// Counts and logs a refusal.
-private func tell(
-  _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
-  _ why: MalformedRequest
-) {
+  // The head may have left no memory for that of an answer.
+  if why == .longHead {
+    let isHead = strcmp(method, "HEAD") == 0
+    deadline(connection)?._withUnsafeGuaranteedRef {
+      context.refuseDirectly(why, connection, $0, isHead: isHead)
+    }
+    return .NO
+  }
   let bytes = why.text.utf8CodeUnitCount
-  deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(why.status, bytes) }
-  if context.log != nil { note(context, connection, method, target, why.status, bytes) }
+  deadline(connection)?._withUnsafeGuaranteedRef {
+    $0.answer(why.status, bytes)
+    $0.lingers = true
+  }
+  if context.log != nil {
+    note(context, connection, String(cString: method), target, why.status, bytes)
+  }
+  return send(why.response, connection)
 }
 
 /// What lies in the daemon's memory from `start` to `data`; nothing where `data` lies elsewhere.
@@ -192,6 +203,8 @@ private func refuse(
   _ target: RequestTarget, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ response: Response
 ) -> MHD_Result {
   let request = request(context, connection, target, method)
+  // Answered before its body was read.
+  deadline(connection)?._withUnsafeGuaranteedRef { $0.lingers = true }
   return give(
     context.site.finished(.now(response), for: request), request.method, context, connection, target, state)
 }
@@ -228,6 +241,10 @@ private func completeRequest(
   _ context: Unmanaged<ListenerContext>, _ connection: OpaquePointer,
   _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) {
+  deadline(connection)?._withUnsafeGuaranteedRef {
+    $0.target = nil
+    $0.cookie = nil
+  }
   guard let pointer = state.pointee else { return }
   state.pointee = nil
   if pointer != headersSeen { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
@@ -258,7 +275,7 @@ private func request(
     origin: context.origin(of: connection),
     isMonitor: context.isMonitor(connection),
     header: { name in
-      MHD_lookup_connection_value(connection, .HEADER_KIND, name).map {
+      header(connection, name).map {
         ListHeaders.isList(name)
           ? listHeader(connection, name, first: $0) : String(cString: $0)
       }

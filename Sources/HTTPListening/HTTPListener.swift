@@ -16,9 +16,13 @@ package final class HTTPListener {
     package var answerDeadline = 300
     /// Bytes of a path and its query.
     package var urlLength = 4096
-    /// Bytes of memory a connection has; the longest header is about half of it. The daemon clears all of it
-    /// after every request: 65536 here cost a third more processor time for each tile.
-    package var connectionMemory = 16384
+    /// Bytes of a request's headers.
+    package var headerSize = 8192
+
+    /// Bytes of memory that the daemon has for a connection's request and the head of its answer. It makes a record of
+    /// 64 bytes for each header: these are enough for 200 headers of `headerSize` bytes in all. It clears all of the
+    /// memory after every request: 65536 bytes cost a third more processor time for each tile.
+    var connectionMemory: Int { 2 * headerSize + 8192 + max(0, urlLength - 4096) }
 
     package init() {}
   }
@@ -91,6 +95,7 @@ package final class HTTPListener {
     context.site.stop()
     context.deadlines.stop()
     acceptor.stopLoops()
+    context.lingering.stop()
     context.log?.flush()
     for socket in sockets + handed { close(socket) }
     for path in paths { unlink(path) }

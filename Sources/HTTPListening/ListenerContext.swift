@@ -8,6 +8,7 @@ import TileServing
 final class ListenerContext: Sendable {
   let site: Site
   let deadlines: ConnectionDeadlines
+  let lingering = LingeringSockets()
   let log: AccessLog?
   let limits: HTTPListener.Limits
   /// Where monitors ask; nil where they ask at the same port as everybody.
@@ -49,13 +50,16 @@ final class ListenerContext: Sendable {
     let socket = zg_connection_socket(connection)
     let isMonitor = monitorPort.map { ListeningSocket.localPort(socket) == $0 } ?? false
     return deadlines.begin(
-      socket: socket, peer: peer, isProxy: site.proxies.trusts(peer), isMonitor: isMonitor)
+      self, socket: socket, peer: peer, isProxy: site.proxies.trusts(peer), isMonitor: isMonitor)
   }
 
   /// A connection ends; its socket is still open.
   func end(_ connection: Unmanaged<ConnectionDeadlines.Connection>) {
     requestEnded(connection)
-    let peer = connection._withUnsafeGuaranteedRef { $0.peer }
+    let peer = connection._withUnsafeGuaranteedRef { known in
+      if known.lingers { lingering.keep(known.socket) }
+      return known.peer
+    }
     deadlines.end(connection)
     connectionEnded(of: peer)
   }
@@ -66,6 +70,7 @@ final class ListenerContext: Sendable {
     _ notes: RequestGuard.Notes
   ) {
     known._withUnsafeGuaranteedRef { known in
+      known.cookie = notes.cookie
       // It stays: there is no request behind it.
       if notes.framing.isChunked { known.isChunked = true }
       guard known.isProxy else { return }
@@ -105,6 +110,27 @@ final class ListenerContext: Sendable {
       known.host = Array(host)
       return true
     }
+  }
+
+  /// Sends a refusal past the daemon, which closes the connection then.
+  func refuseDirectly(
+    _ why: MalformedRequest, _ connection: OpaquePointer, _ known: ConnectionDeadlines.Connection,
+    isHead: Bool = false
+  ) {
+    DirectRefusal.send(why, to: known.socket, isHead: isHead)
+    known.lingers = true
+    let isCounted = known.isInRequest
+    if !isCounted { known.begin(.page) }
+    let bytes = isHead ? 0 : why.text.utf8CodeUnitCount
+    known.answer(why.status, bytes)
+    if log != nil {
+      let nothing: StaticString = "-"
+      let target = known.target ?? UnsafeRawPointer(nothing.utf8Start).assumingMemoryBound(to: CChar.self)
+      let seen = RequestTarget(target, known.target == nil ? nil : known.hidden, below: site.basePath)
+      note(self, connection, "-", seen, why.status, bytes)
+    }
+    // The daemon reports only the end of requests that the handler has seen.
+    if !isCounted { known.count(in: site.metrics, log) }
   }
 
   /// Counts a proxy's request for its client, until `requestEnded`; false where the client has as many at a time

@@ -60,10 +60,14 @@ final class PendingAnswer: @unchecked Sendable {
     MHD_resume_connection(connection)
   }
 
-  /// False once the client has closed its end, or the connection broke.
+  /// False once the client has closed its end, or the connection broke. After the answer was given the socket may be
+  /// another connection's, so it is looked at only before.
   private var isClientThere: Bool {
-    var byte: UInt8 = 0
-    let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
-    return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
+    told.withLock { told in
+      guard told == nil else { return true }
+      var byte: UInt8 = 0
+      let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+      return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
+    }
   }
 }

@@ -71,5 +71,5 @@ func isLast(_ connection: OpaquePointer) -> Bool {
 
 private func queue(_ status: Int, _ response: OpaquePointer, _ connection: OpaquePointer) -> MHD_Result {
   if isLast(connection) { MHD_add_response_header(response, "Connection", "close") }
-  return MHD_queue_response(connection, UInt32(status), response)
+  return DaemonRefusal.queueResponse(connection, UInt32(status), response)
 }

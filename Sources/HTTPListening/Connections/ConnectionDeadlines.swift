@@ -12,6 +12,8 @@ final class ConnectionDeadlines: Sendable {
   /// One connection: its socket, and until when its next request must be whole or its answer sent.
   // Sendable: what is not atomic is touched by the connection's own event loop alone.
   final class Connection: @unchecked Sendable {
+    /// Lives longer than any connection.
+    let context: Unmanaged<ListenerContext>
     let socket: Int32
     /// Where it comes from; nil where it has no address.
     let peer: IPAddress?
@@ -31,6 +33,14 @@ final class ConnectionDeadlines: Sendable {
     let deadline: Atomic<UInt64>
     /// The byte of the request's query that is hidden from the daemon.
     var hidden: CChar?
+    /// The request's target as `Callbacks.seeURI` was given it, until the request ends.
+    var target: UnsafePointer<CChar>?
+    /// The value of the request's first Cookie header, until the request ends.
+    var cookie: UnsafePointer<CChar>?
+    /// Whether the handler has seen the request's headers, and the request has not ended.
+    private(set) var isInRequest = false
+    /// Whether the client may still be sending when the connection ends: what it sends is read for a while.
+    var lingers = false
     /// What the path of its request asks for.
     private(set) var route = Route.page
     private var status = 0
@@ -39,19 +49,30 @@ final class ConnectionDeadlines: Sendable {
     /// Of the answer that is being sent, where it is logged.
     var logged: AccessLog.Entry?
 
-    init(socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool, deadline: UInt64) {
-      (self.socket, self.peer, self.isProxy, self.isMonitor) = (socket, peer, isProxy, isMonitor)
+    init(
+      _ context: ListenerContext, socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool,
+      deadline: UInt64
+    ) {
+      self.context = .passUnretained(context)
+      self.socket = socket
+      self.peer = peer
+      self.isProxy = isProxy
+      self.isMonitor = isMonitor
       self.deadline = Atomic(deadline)
     }
 
     /// A request's headers are there.
-    func begin(_ route: Route) { (self.route, status, bytes, start) = (route, 0, 0, Self.microseconds()) }
+    func begin(_ route: Route) {
+      (self.route, status, bytes, start) = (route, 0, 0, Self.microseconds())
+      isInRequest = true
+    }
 
     /// The answer that is being sent.
     func answer(_ status: Int, _ bytes: Int) { (self.status, self.bytes) = (status, bytes) }
 
     /// The answer is sent, or the connection broke meanwhile.
     func count(in metrics: Metrics, _ log: AccessLog?) {
+      isInRequest = false
       guard status > 0 else { return }
       let microseconds = Self.microseconds() - start
       metrics.add(route, status: status, bytes: bytes, microseconds: microseconds)
@@ -90,9 +111,12 @@ final class ConnectionDeadlines: Sendable {
   func stop() { isStopping.store(true, ordering: .relaxed) }
 
   /// A connection began. The result is retained once, for `end`.
-  func begin(socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool) -> Unmanaged<Connection> {
+  func begin(
+    _ context: ListenerContext, socket: Int32, peer: IPAddress?, isProxy: Bool, isMonitor: Bool
+  ) -> Unmanaged<Connection> {
     let connection = Connection(
-      socket: socket, peer: peer, isProxy: isProxy, isMonitor: isMonitor, deadline: Self.now() + milliseconds)
+      context, socket: socket, peer: peer, isProxy: isProxy, isMonitor: isMonitor,
+      deadline: Self.now() + milliseconds)
     connections.withLock { $0[ObjectIdentifier(connection)] = connection }
     return Unmanaged.passRetained(connection)
   }

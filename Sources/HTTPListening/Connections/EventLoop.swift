@@ -13,9 +13,6 @@ final class EventLoop: @unchecked Sendable {
   let context: ListenerContext
   private let count = Atomic<Int>(0)
   private var daemon: OpaquePointer!
-  /// The connections it has seen; touched by its own thread alone.
-  private var open: Set<OpaquePointer> = []
-  private let thread = Atomic<pthread_t>(0)
 
   /// Nil where the system gives no thread or descriptor.
   init?(_ context: ListenerContext) {
@@ -35,23 +32,8 @@ final class EventLoop: @unchecked Sendable {
     return false
   }
 
-  /// On the loop's thread.
-  func connectionBegan(_ connection: OpaquePointer) {
-    thread.store(pthread_self(), ordering: .relaxed)
-    open.insert(connection)
-  }
-
-  /// On the loop's thread, or when it has ended.
-  func connectionEnded(_ connection: OpaquePointer) {
-    open.remove(connection)
-    count.wrappingSubtract(1, ordering: .relaxed)
-  }
-
-  /// The daemon has something to complain of; it does not say of which connection. Other threads complain, too.
-  fileprivate func complained() {
-    guard thread.load(ordering: .relaxed) == pthread_self() else { return }
-    open = open.filter { !DirectRefusal.sendIfLengthIsMalformed($0, context.site.metrics) }
-  }
+  /// Counts a connection that has ended.
+  func connectionEnded() { count.wrappingSubtract(1, ordering: .relaxed) }
 
   /// Ends all connections and the thread.
   func stop() { MHD_stop_daemon(daemon) }
@@ -60,16 +42,11 @@ final class EventLoop: @unchecked Sendable {
     let limits = context.limits
     let site = Unmanaged.passUnretained(context).toOpaque()
     let loop = Unmanaged.passUnretained(self).toOpaque()
+    // Without MHD_USE_ERROR_LOG: the daemon's messages name no connection and go to stderr.
     let flags =
       MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
-      | MHD_USE_TURBO.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue | MHD_USE_ERROR_LOG.rawValue
-    let complaint: MHD_LogCallback = { loop, _, _ in
-      loop.map { Unmanaged<EventLoop>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.complained() } }
-    }
+      | MHD_USE_TURBO.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
     var options = [
-      // Before the others, so that nothing is written to stderr by the daemon.
-      MHD_OptionItem(
-        option: .EXTERNAL_LOGGER, value: unsafeBitCast(complaint, to: Int.self), ptr_value: loop),
       // Beyond the capacity, which counts a connection that ends a moment less.
       MHD_OptionItem(option: .CONNECTION_LIMIT, value: 2 * Self.capacity, ptr_value: nil),
       MHD_OptionItem(option: .CONNECTION_TIMEOUT, value: limits.idleTimeout, ptr_value: nil),

@@ -13,6 +13,10 @@ enum RequestGuard {
     /// The first line of X-Forwarded-For, nothing where there is none.
     fileprivate(set) var forwarded = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     fileprivate(set) var forwardedLines = 0
+    /// The value of the first Cookie header; nil if there is none.
+    fileprivate(set) var cookie: UnsafePointer<CChar>?
+    /// Bytes of the headers, each with the end of its line.
+    fileprivate(set) var headerSize = 0
     fileprivate(set) var framing = RequestFraming()
   }
 
@@ -38,7 +42,8 @@ enum RequestGuard {
     _ = MHD_get_connection_values_n(
       connection, .HEADER_KIND,
       { seen, _, name, nameSize, value, valueSize in
-        guard let seen = seen?.assumingMemoryBound(to: Seen.self), let name else { return .YES }
+        guard let seen = seen?.assumingMemoryBound(to: Seen.self), let name, !CookieDecoy.isDecoy(name)
+        else { return .YES }
         // One line behind the other: a fold, or a line that the daemon dropped, leaves a gap.
         if !FieldSyntax.isToken(RequestGuard.bytes(name, nameSize)) || name != seen.pointee.end {
           seen.pointee.hasBadName = true
@@ -56,6 +61,7 @@ enum RequestGuard {
           seen.pointee.notes.host = RequestGuard.bytes(value, valueSize)
           seen.pointee.notes.framing.seeHost(RequestGuard.bytes(value, valueSize))
         case 6 where strncasecmp(name, "cookie", 6) == 0:
+          if seen.pointee.notes.cookie == nil { seen.pointee.notes.cookie = value }
           seen.pointee.notes.framing.sessionCookies += seen.pointee.site._withUnsafeGuaranteedRef {
             $0.sessionCookies(in: RequestGuard.bytes(value, valueSize))
           }
@@ -72,6 +78,7 @@ enum RequestGuard {
         return .YES
       }, &seen)
     notes = seen.notes
+    notes.headerSize = seen.end - version - 10
     if seen.hasBadName { return .headerName }
     // Behind the last one CR LF twice, and nothing else.
     if seen.hasBadValue || seen.end + 2 != method + zg_head_size(connection) { return .headerLine }

@@ -7,8 +7,9 @@ package enum MalformedRequest: CaseIterable, Sendable {
   case host, noHost, hosts
   case sessionCookies
   case lengths, lengthBesideEncoding, lengthNoNumber, lengthOutOfRange, lengthTooLarge
-  case encoding, chunkLine
-  case longURL
+  case encoding, chunkLine, chunkTooLarge, longChunkLine
+  case longURL, longHead
+  case version, unparsable
 
   package var status: Int { answer.status }
 
@@ -16,10 +17,12 @@ package enum MalformedRequest: CaseIterable, Sendable {
   private var answer: (status: Int, reason: StaticString) {
     switch self {
     case .longURL: (414, "URI Too Long")
-    case .lengthTooLarge: (413, "Content Too Large")
+    case .lengthTooLarge, .chunkTooLarge, .longChunkLine: (413, "Content Too Large")
+    case .longHead: (431, "Request Header Fields Too Large")
+    case .version: (505, "HTTP Version Not Supported")
     case .requestLineHasSpareBytes, .requestLineHasSpareWords, .requestLineEnd, .headerName, .headerLine,
       .host, .noHost, .hosts, .sessionCookies, .lengths, .lengthBesideEncoding, .lengthNoNumber,
-      .lengthOutOfRange, .encoding, .chunkLine:
+      .lengthOutOfRange, .encoding, .chunkLine, .unparsable:
       (400, "Bad Request")
     }
   }
@@ -43,7 +46,12 @@ package enum MalformedRequest: CaseIterable, Sendable {
     case .lengthTooLarge: "the Content-Length is too large\n"
     case .encoding: "a Transfer-Encoding other than chunked, or one of HTTP/1.0\n"
     case .chunkLine: "a chunk's line does not end in CR LF, or holds a control\n"
+    case .chunkTooLarge: "a chunk is too large\n"
+    case .longChunkLine: "the line before a chunk is too long\n"
     case .longURL: "the URL is too long\n"
+    case .longHead: "the request's headers are too long\n"
+    case .version: "the HTTP version is not supported; this server speaks HTTP/1.1 and HTTP/1.0\n"
+    case .unparsable: "the request line or a header is malformed\n"
     }
   }
 
@@ -57,10 +65,14 @@ package enum MalformedRequest: CaseIterable, Sendable {
 
   /// The response as it goes over the wire, for where nothing else writes it.
   /// - Parameter time: now, seconds since 1970.
-  package func message(at time: Int) -> [UInt8] {
-    let head =
+  /// - Parameter isHead: whether the request is a HEAD.
+  package func message(at time: Int, isHead: Bool = false) -> [UInt8] {
+    var message =
       "HTTP/1.1 \(answer.status) \(answer.reason)\r\nDate: \(HTTPDate.text(time))\r\nConnection: close\r\n"
-      + "Content-Type: \(Self.mediaType)\r\nContent-Length: \(text.utf8CodeUnitCount)\r\n\r\n"
-    return Array("\(head)\(text)".utf8)
+      + "Content-Type: \(Self.mediaType)\r\nContent-Length: \(text.utf8CodeUnitCount)\r\n"
+    for (name, value) in Response.caution { message += "\(name): \(value)\r\n" }
+    message += "\r\n"
+    if !isHead { message += "\(text)" }
+    return Array(message.utf8)
   }
 }

@@ -6,7 +6,8 @@ import TileRendering
 /// cache lines, which are summed when somebody asks.
 package final class Metrics: Sendable {
   private static let statuses = [
-    200, 201, 204, 206, 303, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 414, 415, 416, 421, 429, 500,
+    200, 201, 204, 206, 303, 304, 400, 401, 403, 404, 405, 409, 410, 412, 413, 414, 415, 416, 421, 429, 431,
+    500,
     501,
     503,
     507,

@@ -246,10 +246,7 @@ enum ServeCommand: Command {
   private static func limits(_ arguments: Arguments) throws(UsageError) -> HTTPListener.Limits {
     var limits = HTTPListener.Limits()
     limits.urlLength = try arguments.int("max-url", in: 256...1 << 20) ?? limits.urlLength
-    if let kilobytes = try arguments.int("max-header", in: 2...1024) {
-      // The daemon needs as much again for its own lists and the answer's headers.
-      limits.connectionMemory = kilobytes << 11
-    }
+    if let kilobytes = try arguments.int("max-header", in: 2...1024) { limits.headerSize = kilobytes << 10 }
     limits.connections = try arguments.int("max-connections", in: 1...1_000_000) ?? limits.connections
     limits.connectionsPerAddress =
       try arguments.int("max-connections-per-address", in: 1...1_000_000) ?? limits.connectionsPerAddress

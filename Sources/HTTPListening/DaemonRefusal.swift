@@ -1,0 +1,71 @@
+import CMicroHTTPD
+import Glibc
+import HTTPMessages
+import TileServing
+
+/// The requests that libmicrohttpd refuses by itself, before the handler is called or between two calls: a head that
+/// does not fit into the connection's memory, a line that it cannot parse, a malformed Content-Length.
+///
+/// Its own answers are pages that no client of this server expects, and the one to a malformed Content-Length has its
+/// head twice (0.9.75). The library tells nobody beforehand. To send such an answer, it calls its own function
+/// `MHD_queue_response` through the dynamic symbol table, where a definition in the program comes first (ld.so(8)).
+/// That definition stands below. It is called on the connection's event loop, for the connection that is being
+/// processed, and touches no other. If a build of the library binds the call to its own function
+/// (-Bsymbolic-functions), the library's own answers are sent, and the tests of malformed requests fail.
+enum DaemonRefusal {
+  typealias QueueResponse = @convention(c) (OpaquePointer?, UInt32, OpaquePointer?) -> MHD_Result
+
+  /// The library's own function, which sends this program's answers.
+  static let queueResponse: QueueResponse = {
+    // RTLD_NEXT, a cast that Swift does not import.
+    let next = UnsafeMutableRawPointer(bitPattern: -1)
+    guard let symbol = dlsym(next, "MHD_queue_response") else {
+      fatalError("libmicrohttpd has no MHD_queue_response")
+    }
+    return unsafeBitCast(symbol, to: QueueResponse.self)
+  }()
+
+  /// Returns the reason that the library had for a status.
+  fileprivate static func reason(
+    _ status: UInt32, _ connection: OpaquePointer, _ known: ConnectionDeadlines.Connection
+  ) -> MalformedRequest {
+    // After the handler saw the headers, only the lines of a chunked body are left to refuse.
+    if known.isInRequest {
+      switch status {
+      case 413: return .chunkTooLarge
+      case 431: return .longHead
+      // The line is longer than the memory, and the library calls that an internal error.
+      case 500: return .longChunkLine
+      default: return .chunkLine
+      }
+    }
+    switch status {
+    case 413: return .lengthTooLarge
+    case 414: return .longURL
+    case 431: return .longHead
+    case 505: return .version
+    default: break
+    }
+    if let length = header(connection, "Content-Length"), ContentLengthFault(view(length)) != nil {
+      return .lengthNoNumber
+    }
+    return .unparsable
+  }
+}
+
+/// Takes the place of libmicrohttpd's function for the calls that the library makes itself.
+///
+/// The library goes on as if its answer were sent: a connection that is closed here would be read by its caller, which
+/// does not expect that. What it writes fails, since this side of the connection has ended, and then it closes.
+@_cdecl("MHD_queue_response")
+public func queueDaemonRefusal(
+  _ connection: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?
+) -> UInt32 {
+  if let connection, let known = deadline(connection) {
+    known._withUnsafeGuaranteedRef { known in
+      let why = DaemonRefusal.reason(status, connection, known)
+      known.context._withUnsafeGuaranteedRef { $0.refuseDirectly(why, connection, known) }
+    }
+  }
+  return DaemonRefusal.queueResponse(connection, status, response).rawValue
+}
