@@ -19,8 +19,9 @@ use_swift = toolchain=$$($(scripts)/swift-toolchain); export PATH="$$toolchain:$
 prepare = $(scripts)/swift-toolchain --there; $(scripts)/install-packages
 # Not in Package.swift: a package with unsafe flags could not be anyone's dependency.
 strict := -Xswiftc -warnings-as-errors
-# Addresses of library functions are found at the start and cannot be overwritten afterwards, as Debian's packages have it.
-hardened := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+# As Debian's packages have it: addresses of library functions are found at the start and cannot be overwritten afterwards, and
+# libraries are not looked for beside the executable.
+hardened := --disable-local-rpath -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 ziggurat := .build/release/ziggurat
 standalone := .build/standalone/release/ziggurat
 # What visitors load: public/, bundled.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The bytes that a file system has free for users without privileges; nil if it cannot be asked.
+/// Returns the bytes that a file system has free for users without privileges; nil if it cannot be asked.
 /// - Parameter path: of any file or folder in it.
 package func freeBytes(at path: String) -> Int? {
   var status = statvfs()

@@ -8,8 +8,8 @@ package struct EdgeKey: Sendable {
   package let text: String
   package let seed: SurrogateKey.Seed
 
-  /// 256 bits as 64 lowercase hexadecimal digits, such as `openssl rand -hex 32` prints. Nil for anything else: whatever
-  /// is shorter could be guessed.
+  /// Reads 256 bits as 64 lowercase hexadecimal digits, such as `openssl rand -hex 32` prints. Nil for anything else:
+  /// a shorter key could be guessed.
   package init?(_ text: String) {
     let digits = Array(text.utf8)
     guard digits.count == 64, digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
@@ -25,7 +25,7 @@ package struct EdgeKey: Sendable {
     seed = SurrogateKey.Seed(words: words)
   }
 
-  /// A new one, of the system's random numbers.
+  /// Creates a key of the system's random numbers.
   package static func make() -> EdgeKey {
     precondition(sodium_init() >= 0, "libsodium finds no source of random numbers")
     var bytes = [UInt8](repeating: 0, count: 32)

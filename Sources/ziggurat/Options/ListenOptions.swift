@@ -89,7 +89,7 @@ struct ListenOptions {
     paths + handed.compactMap { if case .path(let path) = $0 { path } else { nil } }
   }
 
-  /// The caches in front of the server, and the key that it shares with them; nil if there are none.
+  /// Returns the caches in front of the server and the key that it shares with them; nil if there are none.
   static func edge(
     _ arguments: Arguments, of library: Library, at place: String
   ) throws(UsageError) -> (caches: [EdgeCache], key: EdgeKey)? {
@@ -121,6 +121,7 @@ struct ListenOptions {
     throw UsageError("--space and --edge do not go together: nothing private is kept by caches")
   }
 
+  /// Whether a shared cache stands in front of the server.
   private static func isBehindEdge(_ arguments: Arguments) throws(UsageError) -> Bool {
     try arguments.flag("edge") || arguments.string("edge-purge") != nil
   }

@@ -2,9 +2,9 @@ import Files
 import Glibc
 import TileServing
 
-/// Secrets that are files of one line, so that they stand neither among the processes nor in the environment.
+/// Secrets in files of one line, which neither the list of processes nor the environment shows.
 enum SecretFile {
-  /// The first line of a file, as far as a secret may be long.
+  /// Returns the first line of a file, up to 299 bytes.
   static func line(_ path: String) throws(UsageError) -> String {
     guard let file = fopen(path, "re") else {
       throw UsageError("cannot read \(path): \(String(cString: strerror(errno)).lowercased())")
@@ -16,7 +16,7 @@ enum SecretFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The key that servers share with the caches in front of them.
+  /// Returns the key that servers share with the caches in front of them.
   ///
   /// - Parameters:
   ///   - path: of `--edge-key-file`; nil for the library's own file, made at first use, in which servers of one folder
@@ -38,7 +38,7 @@ enum SecretFile {
   }
 
   private static func makeEdgeKey(_ file: String, library: String) throws(StorageError) {
-    // Of servers that start at once the first makes it.
+    // Servers that start at the same time take turns: the first one makes the key.
     let lock = try LockedFolder(library)
     defer { withExtendedLifetime(lock) {} }
     if access(file, F_OK) == 0 { return }
