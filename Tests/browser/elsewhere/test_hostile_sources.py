@@ -1,15 +1,52 @@
 """A page of somebody else's whose viewer shows what a hostile server describes: no script runs, no tab stands still."""
 
+import base64
 import io
 import json
+import os
+import random
+import subprocess
 import unittest
 import urllib.parse
 
 from PIL import Image
 
+from browser import ROOT
 from embedding import EmbeddingTest
 
 HOSTILE = "https://hostile.example/"
+# Where the documents of Tests/viewer/sources/documents.mjs say that they are.
+THEIRS = "https://images.example"
+# Opens an address and then everything that the menu offers, and returns where links lead.
+EVERYTHING = """
+    await viewer.open(argument)
+    const root = viewer.shadowRoot
+    const pause = () => new Promise((done) => setTimeout(done))
+    const rest = async () => { for (let turn = 0; turn < 300 && viewer.source && !viewer.isComplete; turn += 1) await new Promise((done) => setTimeout(done, 10)) }
+    await rest()
+    if (!viewer.source) return { told: root.querySelector('.notice').textContent, links: [] }
+    const links = []
+    const names = async () => {
+      root.querySelector('[title=More]').click()
+      for (let turn = 0; turn < 300 && !root.querySelector('.menu'); turn += 1) await new Promise((done) => setTimeout(done, 10))
+      return [...root.querySelectorAll('.menu button')].map(({ textContent }) => textContent)
+    }
+    for (const name of await names()) {
+      if (!/^(Download|Cite|Mirror|Crop|Measure|Layers|Details|Thumbnails)/.test(name)) continue
+      if (!root.querySelector('.menu')) await names()
+      const item = [...root.querySelectorAll('.menu button')].find(({ textContent }) => textContent === name)
+      if (!item) continue
+      item.click()
+      await pause()
+      links.push(...[...root.querySelectorAll('a, img')].map((each) => each.href ?? each.src).filter(Boolean))
+      for (const close of root.querySelectorAll('.cropbar button')) if (close.textContent === 'Cancel') close.click()
+      root.querySelector('dialog')?.close()
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+      viewer.removeAttribute('filmstrip')
+    }
+    if (viewer.images.length > 1) { viewer.goTo(1); await rest() }
+    return { told: '', links }
+"""
 UNSAFE = "This image was not opened: an address that belongs to it begins with neither http nor https."
 PIXEL = io.BytesIO()
 Image.new("RGB", (8, 8), "teal").save(PIXEL, "PNG")
@@ -131,6 +168,44 @@ class HostileSources(EmbeddingTest):
                 else:
                     visit.run("dispatchEvent(new Event('online'))")
                     self.assertEqual(len(self.asked), asked)
+
+    def test_whatever_is_wrong_in_a_description_the_viewer_goes_on(self):
+        seed, count = int(os.environ.get("SEED", random.randrange(1 << 31))), int(os.environ.get("HOSTILE", 25))
+        written = subprocess.run(["node", ROOT / "Tests/viewer/sources/write-hostile.mjs", str(seed), str(count)],
+                                 check=True, capture_output=True, text=True).stdout
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["^[45]\\d\\d https://images", "Failed to load resource", THEIRS])
+        self.addCleanup(lambda: visit.requests.__setitem__(slice(None), [url for url in visit.requests if not url.startswith("http")]))
+        case = {}
+
+        def answer(route):
+            path = urllib.parse.urlsplit(route.request.url).path
+            headers = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*", "Access-Control-Expose-Headers": "*"}
+            if route.request.method == "OPTIONS":
+                return route.fulfill(headers=headers)
+            if path.endswith((".jpg", ".png", ".gif")):
+                return route.fulfill(body=PIXEL.getvalue(), content_type="image/png", headers=headers)
+            body = base64.b64decode(case["answers"].get(path, ""))
+            first, _, last = route.request.headers.get("range", "").removeprefix("bytes=").partition("-")
+            if not last or route.request.method == "HEAD":
+                return route.fulfill(status=200 if path in case["answers"] else 404, body=body, headers=headers)
+            headers["Content-Range"] = f"bytes {first}-{last}/{len(body)}"
+            route.fulfill(status=206, body=body[int(first):int(last) + 1], headers=headers)
+        # Addresses of others that a description names lead nowhere.
+        visit.page.route(lambda url: url.startswith("http") and not url.startswith(visit.host), lambda route: route.abort())
+        visit.page.route(f"{THEIRS}/**", answer)
+        visit.run("await customElements.whenDefined('ziggurat-viewer')")
+        opened = 0
+        for line in written.splitlines():
+            case.update(json.loads(line))
+            about = f"SEED={seed}: {case['opens']}: {case['changes']}"
+            found = visit.run(EVERYTHING, THEIRS + case["opens"])
+            opened += not found["told"]
+            for link in found["links"]:
+                self.assertRegex(link, "^https?://[^/@]+/", about)
+            wrong = [fault for fault in visit.faults if fault.startswith("error:")]
+            self.assertEqual(wrong, [], about)
+            self.assertIsNone(visit.run("return {}.polluted ?? globalThis.owned ?? null"), about)
+        self.assertGreater(opened, count // 10)
 
     def test_a_description_that_would_need_millions_of_tiles_is_refused(self):
         tiny = '<Image Format="jpg" TileSize="1" Overlap="0"><Size Width="8000" Height="6000"/></Image>'

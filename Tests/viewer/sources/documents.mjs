@@ -101,8 +101,35 @@ export function changed(document, path, value) {
   return copy
 }
 
+const deep = (depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+const VALUES = [
+  null, true, false, 0, -0, 1, -1, 0.5, 2, 63, 64, 255, 512, 8000, 65535, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 1e308, -1e308, 5e-324,
+  '', '0', '1', '512', '-1', '1e3', 'NaN', 'Infinity', '__proto__', 'constructor', 'toString', 'prototype', 'javascript:alert(1)', 'data:text/html,a', '//other.example/',
+  '%', '%ff', '\u202etxt.exe', '\u2066isolated', '\u0000', '\ud800', '💥'.repeat(50), 'a'.repeat(100_000), '<img src=x onerror=alert(1)>', '../../..', 'a/b', 'a?b#c', 'xywh=1,1,1,1', 'xywh=0,0,1e9,.',
+  [], {}, [[]], [null], [{}], ['a', 1], { length: 1e9 }, deep(1000), { toString: 1 }, { valueOf: 'a', toString: null }, { '@value': {} }, { en: [{}] }, { id: 1 }, { type: 'Range' },
+  JSON.parse('{"__proto__":{"polluted":1}}'), JSON.parse('{"constructor":{"prototype":{"polluted":1}}}'), { then: 'a' }, { open: 1 }, Array.from({ length: 2000 }, (_, index) => index),
+]
+
+/**
+ * One of the documents with other values at one to three places.
+ * @param {() => number} next random numbers in 0…1
+ */
+export function hostileDocument(next) {
+  const pick = (list) => list[Math.floor(next() * list.length)]
+  const [name, { at, opens, document }] = pick(Object.entries(DOCUMENTS))
+  let hostile = document
+  const changes = []
+  for (let count = 1 + Math.floor(next() * 3); count > 0; count -= 1) {
+    const [place, value] = [pick(places(hostile)), pick(VALUES)]
+    if (!place.length) continue
+    hostile = changed(hostile, place, value)
+    changes.push(`${place.join('.')} = ${JSON.stringify(value).slice(0, 60)}`)
+  }
+  return { name, at, opens, hostile, changes }
+}
+
 /** The bytes of a document as a server sends them. */
-function bytesOf(name, document) {
+export function bytesOf(name, document) {
   if (typeof document === 'string') return Buffer.from(document)
   if (name === 'API description of a view') {
     const parts = [new TextEncoder().encode(JSON.stringify(document)), ...Array.from({ length: 2 }, () => new Uint8Array(9))]

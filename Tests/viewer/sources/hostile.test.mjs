@@ -12,27 +12,18 @@ import { plannedTiles } from '../../../public/tiles/plan.js'
 import { Camera } from '../../../public/viewer/camera.js'
 import { spokenView } from '../../../public/viewer/words.js'
 import { random } from '../numbers.mjs'
-import { addressesOf, changed, DOCUMENTS, HOST, makePage, places, serve } from './documents.mjs'
+import { addressesOf, DOCUMENTS, hostileDocument, HOST, makePage, serve } from './documents.mjs'
 
 makePage()
 
 // What a hostile server sends: descriptions that are wrong in one or several places.
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
-const ROUNDS = Number(process.env.ROUNDS ?? 1500)
+const ROUNDS = Number(process.env.ROUNDS ?? 800)
 const WINDOW = { width: 1280, height: 800 }
 const RATIO = 2
 /** Tiles of 64 pixels, at twice the pixels of the screen along each side, of a view and of where it moves to. */
 const MOST_PLANNED = 2 * (2 * RATIO * WINDOW.width / 64 + 2) * (2 * RATIO * WINDOW.height / 64 + 2) + 1
-
-const deep = (depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
-const VALUES = [
-  null, true, false, 0, -0, 1, -1, 0.5, 2, 63, 64, 255, 512, 8000, 65535, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 1e308, -1e308, 5e-324,
-  '', '0', '1', '512', '-1', '1e3', 'NaN', 'Infinity', '__proto__', 'constructor', 'toString', 'prototype', 'javascript:alert(1)', 'data:text/html,a', '//other.example/',
-  '%', '%ff', '\u202etxt.exe', '\u2066isolated', '\u0000', '\ud800', '💥'.repeat(50), 'a'.repeat(100_000), '<img src=x onerror=alert(1)>', '../../..', 'a/b', 'a?b#c', 'xywh=1,1,1,1', 'xywh=0,0,1e9,.',
-  [], {}, [[]], [null], [{}], ['a', 1], { length: 1e9 }, deep(1000), { toString: 1 }, { valueOf: 'a', toString: null }, { '@value': {} }, { en: [{}] }, { id: 1 }, { type: 'Range' },
-  JSON.parse('{"__proto__":{"polluted":1}}'), JSON.parse('{"constructor":{"prototype":{"polluted":1}}}'), { then: 'a' }, { open: 1 }, Array.from({ length: 2000 }, (_, index) => index),
-]
 
 /** Does with a source all that a viewer does before somebody draws it; returns the most tiles that one frame asked for. */
 function use(source, next) {
@@ -43,8 +34,8 @@ function use(source, next) {
   const camera = new Camera(pyramid.imageSize, WINDOW, {})
   const { minimum, maximum } = camera.limits
   const { width, height } = pyramid.imageSize
-  for (const scale of [camera.viewport.scale, minimum, maximum, minimum * (maximum / minimum) ** next(), 1, 0.3]) {
-    for (const degrees of [0, 90, 360 * next()]) {
+  for (const scale of [camera.viewport.scale, minimum, minimum * (maximum / minimum) ** next(), 0.3]) {
+    for (const degrees of [0, 360 * next()]) {
       camera.show(camera.viewport.with({ scale, turn: new Turn(degrees, next() < 0.3) }).centered({ x: width * next(), y: height * next() }))
       const before = camera.viewport
       camera.show(before.centered({ x: width * next(), y: height * next() }))
@@ -66,18 +57,9 @@ function use(source, next) {
 
 test(`descriptions that are wrong anywhere are refused or shown, and nothing else happens (SEED=${SEED})`, async () => {
   const next = random(SEED)
-  const pick = (list) => list[Math.floor(next() * list.length)]
   let [refused, shown] = [0, 0]
   for (let round = 0; round < ROUNDS; round += 1) {
-    const [name, { at, opens = at, document }] = pick(Object.entries(DOCUMENTS))
-    let hostile = document
-    const changes = []
-    for (let count = 1 + Math.floor(next() * 3); count > 0; count -= 1) {
-      const [place, value] = [pick(places(hostile)), pick(VALUES)]
-      if (!place.length) continue
-      hostile = changed(hostile, place, value)
-      changes.push(`${place.join('.')} = ${JSON.stringify(value).slice(0, 60)}`)
-    }
+    const { name, at, opens = at, hostile, changes } = hostileDocument(next)
     const about = `SEED=${SEED}, round ${round}, ${name}: ${changes.join('; ')}`
     const asked = serve(name, hostile)
     const look = name === 'API description of a view' ? async () => 'width=900&height=600' : undefined
