@@ -1,5 +1,5 @@
 import { withPath } from '../web-url.js'
-import { fetchJSON, list, object } from './document.js'
+import { fetchJSON, list, object, wellFormed } from './document.js'
 import { openImage } from './image.js'
 import { checkAlbum } from './limits.js'
 import { SourceError } from './source-error.js'
@@ -35,14 +35,14 @@ async function pagesOf(id, images, signal) {
   const pages = []
   let cursor = ''
   for (let count = 0; count < MOST_LISTS; count += 1) {
-    images.search = String(new URLSearchParams({ in: id.toWellFormed(), ...cursor && { cursor } }))
+    images.search = String(new URLSearchParams({ in: wellFormed(id), ...cursor && { cursor } }))
     const answer = object(await fetchJSON(images, signal))
     const found = list(answer.images)
     checkAlbum(pages.length + found.length)
-    for (const image of found) if (typeof image?.id === 'string') pages.push(image.id.toWellFormed())
+    for (const image of found) if (typeof image?.id === 'string') pages.push(wellFormed(image.id))
     if (typeof answer.next !== 'string' || !answer.next) return pages
     if (!found.length || answer.next === cursor) break
-    cursor = answer.next.toWellFormed()
+    cursor = wellFormed(answer.next)
   }
   throw new SourceError('the list of a book\'s pages does not end', { reason: 'endless' })
 }

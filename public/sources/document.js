@@ -70,9 +70,15 @@ export function text(value) { return plain(value, LONGEST_TEXT) }
  */
 function plain(value, longest) {
   return typeof value === 'string'
-    ? value.slice(0, longest).toWellFormed().replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
+    ? wellFormed(value.slice(0, longest)).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
     : ''
 }
+
+/**
+ * Replaces halves of surrogate pairs, of which no URL can be made.
+ * @param {string} text
+ */
+export function wellFormed(text) { return text.replaceAll(/\p{Surrogate}/gu, '\ufffd') }
 
 /**
  * Returns a number if it is finite and above 0.

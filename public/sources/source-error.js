@@ -8,8 +8,11 @@ export class SourceError extends Error {
    * @param {number} [about.status] of the server's response
    * @param {string} [about.format] the image format that this browser does not support
    */
-  constructor(message, { reason, values = {}, status, format } = {}) {
+  constructor(message, about = {}) {
     super(message)
-    Object.assign(this, { reason, values, status, format })
+    this.reason = about.reason
+    this.values = about.values ?? {}
+    this.status = about.status
+    this.format = about.format
   }
 }

@@ -1,6 +1,6 @@
 import { reading } from '../text/reading.js'
 import { webURL, withPath } from '../web-url.js'
-import { line, list, object, positive, text } from './document.js'
+import { line, list, object, positive, text, wellFormed } from './document.js'
 import { askedFormat } from './formats.js'
 import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
@@ -62,7 +62,7 @@ function file(about) {
 }
 
 /** @param {unknown} value */
-function string(value) { return typeof value === 'string' ? value.toWellFormed() : undefined }
+function string(value) { return typeof value === 'string' ? wellFormed(value) : undefined }
 
 /** @param {any} type of a file */
 function mediaType(type) { return typeof type === 'string' && /^[a-z]+\/[\w.+-]{1,40}$/.test(type) ? type : 'image/jpeg' }
