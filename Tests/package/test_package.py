@@ -56,7 +56,7 @@ def former(package: Path, place: Path) -> Path:
     shutil.rmtree(tree / "etc/logrotate.d")
     (tree / "DEBIAN/conffiles").write_text("/etc/default/ziggurat\n")
     (tree / "DEBIAN/md5sums").unlink()
-    subprocess.run(["dpkg-deb", "--root-owner-group", "--build", tree, place / "former.deb"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["dpkg-deb", "-Zgzip", "-z1", "--root-owner-group", "--build", tree, place / "former.deb"], check=True, stdout=subprocess.DEVNULL)
     return place / "former.deb"
 
 
