@@ -78,7 +78,7 @@ enum CatalogSchema {
     }
     entry.format = row.text(8) ?? ""
     entry.generation = UInt64(bitPattern: Int64(row.integer(9)))
-    let keywords = row.text(16).flatMap { try? JSONDecoder().decode([String].self, from: Data($0.utf8)) }
+    let keywords = row.text(16).flatMap { try? InputLimit.metadata.json.decode([String].self, from: $0.utf8) }
     let words = row.text(22).flatMap { ImageMetadata(json: Data($0.utf8)) }
     entry.metadata =
       words

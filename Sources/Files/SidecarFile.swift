@@ -12,7 +12,7 @@ package struct SidecarFile: Hashable, Sendable {
   package static let ending = ".xmp"
 
   /// Bytes that one may have for its words to be read.
-  package static let longest = 4 << 20
+  package static let longest = InputLimit.sidecar.bytes
 
   /// Where an archive's may be, the first before the other.
   package static func paths(ofArchive path: String) -> [String] {

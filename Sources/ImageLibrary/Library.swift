@@ -31,9 +31,13 @@ package final class Library: Sendable {
   let source: (any LibrarySource)?
   /// Nil of a library whose images are listed in memory.
   let rows: KnownImages?
-  private let watches: Bool
   /// Whether another program made the folder, so that nothing is written into it.
   package let isForeign: Bool
+  let watches: Bool
+  /// Bytes, by which books are weighed.
+  let describedBooks = Mutex(LeastRecentlyUsed<ImageID, DescribedBook>(limit: 32 << 20))
+  let outageReason = Mutex<String?>(nil)
+  let away = Atomic<Bool>(false)
 
   /// Reads the folder's names; archives are not opened yet.
   /// - Parameters:

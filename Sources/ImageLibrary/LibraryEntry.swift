@@ -155,24 +155,24 @@ package struct WordPatience {
   }
 }
 
-/// The archives that are open: at most so many, and with so many tiles, that memory stays bounded. The
+/// The archives that are open: at most so many, and of so much memory, that it stays bounded. The
 /// one that was not asked for longest is closed first; answers in flight keep theirs until they are sent.
 package final class OpenArchives: Sendable {
   private struct State {
-    var entries: [(entry: LibraryEntry, tiles: Int)] = []
-    var tiles = 0
+    var entries: [(entry: LibraryEntry, cost: Int)] = []
+    var cost = 0
   }
 
   private let limit: Int
-  /// An archive's index takes 16 bytes for each tile.
-  private let tileLimit: Int
+  /// Bytes of indexes and records.
+  private let costLimit: Int
   /// Counts openings: who was asked for since the same opening counts as equally recent.
   private let clock = Atomic<Int>(1)
   private let state = Mutex(State())
 
-  package init(limit: Int, tileLimit: Int = 16 << 20) {
+  package init(limit: Int, costLimit: Int = 256 << 20) {
     precondition(limit > 0, "an archive that is asked for must be open")
-    (self.limit, self.tileLimit) = (limit, tileLimit)
+    (self.limit, self.costLimit) = (limit, costLimit)
   }
 
   package var count: Int { state.withLock { $0.entries.count } }
@@ -182,7 +182,7 @@ package final class OpenArchives: Sendable {
     // Written but once an opening, so that threads do not contend for it with every tile.
     if entry.lastUse.load(ordering: .relaxed) != now { entry.lastUse.store(now, ordering: .relaxed) }
     let (archive, isNew) = try entry.open()
-    if isNew { add(entry, tiles: archive.pyramid.tileCount) }
+    if isNew { add(entry, cost: archive.memoryCost) }
     return archive
   }
 
@@ -200,14 +200,14 @@ package final class OpenArchives: Sendable {
     }
   }
 
-  private func add(_ entry: LibraryEntry, tiles: Int) {
+  private func add(_ entry: LibraryEntry, cost: Int) {
     clock.wrappingAdd(1, ordering: .relaxed)
     state.withLock { state in
       // Closed and opened again between two threads, it may be here already.
       guard !state.entries.contains(where: { $0.entry === entry }) else { return }
-      state.entries.append((entry, tiles))
-      state.tiles += tiles
-      while state.entries.count > limit || (state.tiles > tileLimit && state.entries.count > 1) {
+      state.entries.append((entry, cost))
+      state.cost += cost
+      while state.entries.count > limit || (state.cost > costLimit && state.entries.count > 1) {
         var oldest = 0
         for at in state.entries.indices.dropLast()
         where state.entries[at].entry.lastUse.load(ordering: .relaxed)
@@ -222,7 +222,7 @@ package final class OpenArchives: Sendable {
 
   private static func close(_ at: Int, _ state: inout State) {
     state.entries[at].entry.close()
-    state.tiles -= state.entries[at].tiles
+    state.cost -= state.entries[at].cost
     state.entries.swapAt(at, state.entries.count - 1)
     state.entries.removeLast()
   }

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 package import TileStorage
 
@@ -45,7 +46,7 @@ package struct BookDescription: Hashable, Sendable {
 
   package static let fileName = "book.json"
   /// Bytes of such a file.
-  package static let longest = 2 << 20
+  package static let longest = InputLimit.book.bytes
   private static let (longestLine, longestText) = (1000, 20_000)
   private static let (mostTexts, mostChapters, deepest) = (100, 2000, 8)
 
@@ -58,9 +59,11 @@ package struct BookDescription: Hashable, Sendable {
 
   package init(json: [UInt8]) throws(Refusal) {
     guard json.count <= Self.longest else { throw Refusal("has more than \(Self.longest >> 20) MB") }
-    do { self = try JSONDecoder().decode(BookDescription.self, from: Data(json)) } catch let error as Refusal
+    do { self = try InputLimit.book.json.decode(BookDescription.self, from: json) } catch let error as Refusal
     {
       throw error
+    } catch let error as JSONLimits.Refusal {
+      throw Refusal(error.description)
     } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
       DecodingError.keyNotFound(_, let context)
     {
@@ -263,6 +266,8 @@ extension BookDescription: Codable {
 
   /// Those of a file that nobody reads, each as a line.
   package static func unknownMembers(json: [UInt8]) -> [String] {
+    // Only of what was decoded: it is within the limits.
+    guard json.withUnsafeBytes({ InputLimit.book.json.refusal(of: $0) }) == nil else { return [] }
     let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
     return (object ?? [:]).keys.filter { Key(rawValue: $0) == nil }.sorted().prefix(mostTexts).compactMap(
       line)

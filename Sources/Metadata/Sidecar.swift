@@ -1,3 +1,4 @@
+import Files
 import Foundation
 package import TileStorage
 
@@ -13,7 +14,8 @@ package struct Sidecar: Sendable, Codable {
   /// - Parameter isPrivate: no cell that has read another's words may see these.
   package init?(_ bytes: [UInt8], isPrivate: Bool = false) throws(WordsUnavailable) {
     let answer = try MetadataCell.ask(MetadataCell.read, bytes, isPrivate: isPrivate)
-    guard !answer.isEmpty, let sidecar = try? JSONDecoder().decode(Sidecar.self, from: Data(answer)) else {
+    guard !answer.isEmpty, let sidecar = try? InputLimit.message.json.decode(Sidecar.self, from: answer)
+    else {
       return nil
     }
     self = sidecar

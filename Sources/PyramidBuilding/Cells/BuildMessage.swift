@@ -1,4 +1,5 @@
 import Cells
+import Files
 import Foundation
 import Imaging
 import Metadata
@@ -33,7 +34,7 @@ enum BuildMessage {
   }
 
   /// Bytes of a message of words and numbers.
-  static let longestWords = 1 << 20
+  static let longestWords = InputLimit.message.bytes
 
   static func encode(_ value: some Encodable) -> [UInt8] {
     // Strings and finite numbers always encode.
@@ -41,7 +42,7 @@ enum BuildMessage {
   }
 
   static func decode<Value: Decodable>(_ type: Value.Type, _ message: CellMessage) throws(CellEnd) -> Value {
-    do { return try JSONDecoder().decode(type, from: Data(message.bytes)) } catch { throw .garbled }
+    do { return try InputLimit.message.json.decode(type, from: message.bytes) } catch { throw .garbled }
   }
 }
 

@@ -196,9 +196,8 @@ package final class ShardReport: Sendable {
   /// Lines that a killed builder left half, or that somebody else wrote, are passed over.
   static func forEachLine(of path: String, _ body: (Line) -> Void) throws(StorageError) {
     let lines = try TextLines(path: path)
-    let decoder = JSONDecoder()
     while let bytes = try lines.next() {
-      if lines.isWhole, let line = try? decoder.decode(Line.self, from: Data(bytes)) { body(line) }
+      if lines.isWhole, let line = try? InputLimit.planLine.json.decode(Line.self, from: bytes) { body(line) }
     }
   }
 }

@@ -57,9 +57,10 @@ package final class SourceLedger: Sendable {
     var known: [String: Entry] = [:]
     if access(path, F_OK) == 0 {
       let lines = try TextLines(path: path)
-      let decoder = JSONDecoder()
       while let line = try lines.next() {
-        if let entry = try? decoder.decode(Entry.self, from: Data(line)) { known[entry.path] = entry }
+        if let entry = try? InputLimit.planLine.json.decode(Entry.self, from: line) {
+          known[entry.path] = entry
+        }
       }
     }
     state = Mutex(State(known: known))

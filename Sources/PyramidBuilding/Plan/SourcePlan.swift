@@ -135,7 +135,6 @@ package struct SourcePlan: Sendable {
   /// - Parameter path: of the plan's file; `-` is standard input.
   package init(path: String) throws(StorageError) {
     let lines = try TextLines(path: path)
-    let decoder = JSONDecoder()
     func refused(_ reason: String) -> StorageError { StorageError("read the plan \(path)", reason) }
     var digest: UInt64 = 0
     var head: Head?
@@ -146,7 +145,7 @@ package struct SourcePlan: Sendable {
     var ids: Set<ImageID> = []
     while let bytes = try lines.next() {
       digest = Digest.step(digest, bytes.withUnsafeBytes { Digest.of($0) })
-      guard lines.isWhole, let line = try? decoder.decode(Line.self, from: Data(bytes)) else {
+      guard lines.isWhole, let line = try? InputLimit.planLine.json.decode(Line.self, from: bytes) else {
         throw refused(
           head == nil ? "it is no plan: 'ziggurat plan' writes one" : "its line \(lines.number) is damaged")
       }

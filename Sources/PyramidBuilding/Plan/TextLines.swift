@@ -6,7 +6,7 @@ import Glibc
 /// Not for several threads at a time.
 final class TextLines {
   /// Bytes of a line; nobody writes longer ones.
-  static let longest = 1 << 20
+  static let longest = InputLimit.planLine.bytes
 
   private let path: String
   private let descriptor: Int32

@@ -1,10 +1,11 @@
+import Files
 import Imaging
 import TileStorage
 
 /// What is kept of a source that moves.
 enum SourceAnimation {
   /// Larger files are left out: pages fetch the whole before they play, and the builder holds it in memory.
-  private static let largest = 32 << 20
+  private static let largest = InputLimit.animation.bytes
 
   /// Nil for pictures that stand still.
   static func read(_ file: SourceFile, _ steps: inout [String]) throws(BuildError) -> (Animation, [UInt8])? {

@@ -17,8 +17,8 @@ package struct ArchiveWords: Sendable {
   /// In the order in which they are written.
   private var entries: [(name: String, bytes: [UInt8])] {
     var entries = [(BuildRecord.entryName, record.json)]
-    if told != own { entries.append((ImageMetadata.ownEntryName, own.json)) }
-    if !told.isEmpty { entries.append((ImageMetadata.entryName, told.json)) }
+    if told != own { entries.append((ImageMetadata.ownEntryName, own.boundedJSON)) }
+    if !told.isEmpty { entries.append((ImageMetadata.entryName, told.boundedJSON)) }
     return entries
   }
 

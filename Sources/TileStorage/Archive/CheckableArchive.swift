@@ -52,8 +52,8 @@ extension TileArchive: CheckableArchive {
   }
 
   package var otherFaults: [String] {
-    guard backing != nil else { return [] }
+    guard backing != nil else { return recordFaults }
     let empty = (coarsestLevel..<pyramid.levelCount).filter { !hasTiles(ofLevel: $0) }
-    return empty.map { "level \($0) has no tiles" }
+    return empty.map { "level \($0) has no tiles" } + recordFaults
   }
 }

@@ -23,6 +23,8 @@ public final class TileArchive: Sendable {
   let backing: (any TileBacking)?
   private let grid: TileGrid
   private let levels: LevelSet
+  /// The records among its entries, once they were asked for.
+  let records = ArchiveRecords()
 
   /// How often a tile that was to come is asked for again.
   package static let patience = 8

@@ -29,7 +29,9 @@ public struct DeepZoomDescriptor: Hashable, Sendable {
       return "'\(String(String.UnicodeScalarView(scalars)))'"
     }
     // Real descriptors have some 200 bytes.
-    guard xml.count <= 65_536 else { throw StorageError(action, "\(xml.count) bytes are too many") }
+    guard xml.count <= InputLimit.descriptor.bytes else {
+      throw StorageError(action, "\(xml.count) bytes are too many")
+    }
     // The attributes of the root and of what is right below it, by `Element.Attribute`.
     var values: [String: String] = [:]
     do throws(XMLElements.Refusal) {

@@ -17,7 +17,7 @@ struct DeepZoomFolder {
   ///   - enclosure: as `TileArchive` takes it.
   init(path: String, within enclosure: Enclosure?) throws(StorageError) {
     file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
-    descriptor = try DeepZoomDescriptor(xml: Data(file.bytes.prefix(65_537)))
+    descriptor = try DeepZoomDescriptor(xml: Data(file.bytes.prefix(InputLimit.descriptor.bytes + 1)))
     let folder = path.dropLast(4) + "_files"
     name = path.dropLast(4).split(separator: "/").last.map(String.init) ?? ""
     var enclosure = enclosure

@@ -18,6 +18,8 @@ final class FolderTiles: Sendable {
   private let enclosure: Enclosure
   private let fileExtension: String
   private let pyramid: Pyramid
+  /// Bytes of a tile.
+  private let largestTile: Int
   let levels: LevelSet
   /// How far the levels' names lie below Deep Zoom's numbers.
   private let offset: Int
@@ -34,6 +36,7 @@ final class FolderTiles: Sendable {
   init(folder: String, within enclosure: Enclosure, fileExtension: String, pyramid: Pyramid) {
     (self.folder, self.enclosure) = (folder, enclosure)
     (self.fileExtension, self.pyramid) = (fileExtension, pyramid)
+    largestTile = InputLimit.bytes(ofTileSide: pyramid.tileSize + 2 * pyramid.overlap)
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     changed = Self.identity(folder)?.modifiedNanoseconds ?? 0
@@ -105,7 +108,11 @@ final class FolderTiles: Sendable {
     guard stat(path, &status) == 0 else { throw StorageError("open \(path)", errno: errno) }
     let identity = FileIdentity(status)
     if let file = mapped.withLock({ $0.current[number] }), file.identity == identity { return file }
+    guard identity.size <= largestTile else { throw StorageError("open \(path)", "too large for a tile") }
     let file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
+    guard file.identity.size <= largestTile else {
+      throw StorageError("open \(path)", "too large for a tile")
+    }
     // Two threads may have mapped it: the first one's stays.
     return mapped.withLock { mapped in
       if let other = mapped.current[number] {

@@ -65,9 +65,11 @@ public struct BuildRecord: Codable, Hashable, Sendable {
     self.steps = steps
   }
 
-  /// The record in an entry's bytes; nil where they are none.
+  /// The record in an entry's bytes; nil if they are not one, or exceed `InputLimit.buildRecord`.
   public init?(json: Data) {
-    guard let record = try? JSONDecoder().decode(BuildRecord.self, from: json) else { return nil }
+    guard let record = try? InputLimit.buildRecord.json.decode(BuildRecord.self, from: json) else {
+      return nil
+    }
     self = record
   }
 
@@ -94,22 +96,6 @@ extension BuildRecord {
 }
 
 extension TileArchive {
-  /// What the archive was built from, where Ziggurat built it.
-  public var buildRecord: BuildRecord? {
-    entry(BuildRecord.entryName).flatMap { BuildRecord(json: Data($0)) }
-  }
-
-  /// The build record's `squareMicronsPerPixel`, or that of an archive that others made. A record without any, as of most
-  /// pictures, is not decoded for it.
-  package var squareMicronsPerPixel: Double? {
-    let name: StaticString = "micronsPerPixel"
-    guard let record = entry(BuildRecord.entryName), let start = record.baseAddress else {
-      return BuildRecord.square(micronsPerPixel)
-    }
-    let last = record.count - name.utf8CodeUnitCount
-    guard last >= 0,
-      (0...last).contains(where: { memcmp(start + $0, name.utf8Start, name.utf8CodeUnitCount) == 0 })
-    else { return nil }
-    return BuildRecord(json: Data(record))?.squareMicronsPerPixel
-  }
+  /// The build record's `squareMicronsPerPixel`, or that of an archive that others made.
+  package var squareMicronsPerPixel: Double? { BuildRecord.square(micronsPerPixel) }
 }

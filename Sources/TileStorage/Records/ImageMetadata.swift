@@ -1,3 +1,4 @@
+import Files
 public import Foundation
 
 /// What a picture's makers and keepers say of it: the fields of EXIF, IPTC and XMP that people read.
@@ -53,9 +54,11 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
   /// All who made it in one line, separated by `; `; nil where nobody is named.
   public var creator: String? { creators.isEmpty ? nil : creators.joined(separator: "; ") }
 
-  /// Nil where the bytes are not such a record.
+  /// The record in an entry's bytes; nil if they are not one, or exceed `InputLimit.metadata`.
   public init?(json: Data) {
-    guard let metadata = try? JSONDecoder().decode(ImageMetadata.self, from: json) else { return nil }
+    guard let metadata = try? InputLimit.metadata.json.decode(ImageMetadata.self, from: json) else {
+      return nil
+    }
     self = metadata
   }
 
@@ -72,6 +75,27 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
 }
 
 extension ImageMetadata {
+  /// The JSON with texts and lists cut until it is within `InputLimit.metadata`, so that it can be read again.
+  var boundedJSON: [UInt8] {
+    var (metadata, most) = (self, InputLimit.metadata.bytes / 8)
+    while true {
+      let json = metadata.json
+      if json.withUnsafeBytes({ InputLimit.metadata.json.refusal(of: $0) }) == nil { return json }
+      func cut(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(most)))
+      }
+      let fields: [WritableKeyPath<ImageMetadata, String?>] = [
+        \.title, \.caption, \.date, \.place, \.rights, \.usageTerms, \.identifier, \.source, \.credit,
+      ]
+      for field in fields { metadata[keyPath: field] = metadata[keyPath: field].map(cut) }
+      metadata.creators = metadata.creators.prefix(most / 64).map(cut)
+      metadata.keywords = metadata.keywords.prefix(most / 64).map(cut)
+      let titles = metadata.titles.sorted { $0.key < $1.key }.prefix(most / 64)
+      metadata.titles = Dictionary(uniqueKeysWithValues: titles.map { ($0.key, cut($0.value)) })
+      most /= 2
+    }
+  }
+
   private enum Key: String, CodingKey {
     case title, titles, caption, creator, creators, date, place, rights, license, webStatement, usageTerms
     case identifier, source, credit, keywords
@@ -120,17 +144,5 @@ extension ImageMetadata {
     let isAddress = text.prefixMatch(of: #/https?://[^/]/#.ignoresCase()) != nil
     let isPlain = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
     return isAddress && isPlain && text.utf8.count <= longestAddress ? text : nil
-  }
-}
-
-extension TileArchive {
-  /// What the source and the sidecar beside it said when it was built; empty where they said nothing.
-  public var metadata: ImageMetadata {
-    entry(ImageMetadata.entryName).flatMap { ImageMetadata(json: Data($0)) } ?? ImageMetadata()
-  }
-
-  /// The same without the sidecar.
-  var ownMetadata: ImageMetadata {
-    entry(ImageMetadata.ownEntryName).flatMap { ImageMetadata(json: Data($0)) } ?? metadata
   }
 }

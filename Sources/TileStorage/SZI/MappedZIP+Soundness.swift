@@ -11,6 +11,7 @@ extension MappedZIP {
   /// states, and so many tiles spread over the file, its first and last among them, must begin where the
   /// directory has them. What is wrong inside tiles `ArchiveVerifier` finds.
   var visibleFault: String? {
+    if let oversized = oversized.first { return oversized }
     for name in entryNames {
       guard let bytes = entry(name), bytes.count > Self.readWhole || isIntact(name) else {
         return "\(name) is damaged"

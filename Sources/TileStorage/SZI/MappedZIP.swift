@@ -17,6 +17,7 @@ final class MappedZIP: Sendable {
   var grid: TileGrid { contents.index.grid }
   var places: UnsafeMutableBufferPointer<TileIndex.Place> { contents.index.places }
   var levels: LevelSet { contents.levels }
+  var oversized: [String] { contents.oversized }
 
   init(_ file: MappedFile) throws(StorageError) {
     let directory = try ZIPDirectory(file.bytes)
@@ -49,6 +50,11 @@ final class MappedZIP: Sendable {
   func isIntact(_ relativeName: String) -> Bool {
     guard let place = contents.others[relativeName], let bytes = bytes(place) else { return false }
     return TileStorage.checksum(bytes) == place.crc
+  }
+
+  /// Bytes of an entry that is not a tile; nil if there is none.
+  func byteCount(ofEntry relativeName: String) -> Int? {
+    contents.others[relativeName].map { Int($0.size) }
   }
 
   /// The names of the entries that are not tiles, below the root folder, sorted.

@@ -8,33 +8,61 @@ struct SZIContents: ~Copyable {
   let generation: UInt64
   /// Entries that are not tiles: the descriptor, properties, associated images.
   let others: [String: TileIndex.Place]
+  /// Entries that are not tiles and have more bytes than their kind may have, in clauses.
+  let oversized: [String]
   let index: TileIndex
   let levels: LevelSet
   /// How far the levels' names lie below Deep Zoom's numbers.
   let levelOffset: Int
 
   init(_ directory: ZIPDirectory, _ root: SZIRoot) throws(StorageError) {
-    // The directory has an entry per tile, so a descriptor that claims a bigger pyramid lies, and must
-    // not make us allocate for it. A few blank tiles may be left out by other writers.
-    guard root.descriptor.pyramid.tileCount / 64 <= directory.count else {
+    let pyramid = root.descriptor.pyramid
+    // The directory has an entry for each tile. A descriptor may name more, since other writers leave blank tiles out,
+    // but not so many that a small file takes much memory.
+    var room = InputLimit.bytes(ofIndex: directory.bytes.count)
+    guard pyramid.tileCount <= room / TileIndex.placeSize else {
       throw StorageError("read the archive", "its descriptor names far more tiles than it holds")
     }
-    let index = TileIndex(root.descriptor.pyramid)
+    // A few entries besides are always allowed.
+    room = max(room - pyramid.tileCount * TileIndex.placeSize, 4096)
+    let largestTile = InputLimit.bytes(ofTileSide: pyramid.tileSize + 2 * pyramid.overlap)
+    let index = TileIndex(pyramid)
     var others: [String: TileIndex.Place] = [:]
+    var oversized: [String] = []
     var levels = LevelSet.none
     let (places, grid) = (index.places, index.grid)
     func read(_ offset: Int) throws(StorageError) {
+      var room = room
       try directory.forEntries { (entry) throws(StorageError) in
-        guard entry.isPlain, let size = UInt32(exactly: entry.size) else { return }
-        let place = TileIndex.Place(headerOffset: entry.headerOffset, size: size, crc: entry.crc)
+        guard entry.isPlain else { return }
+        // Limits are below what a place can hold.
+        let place = TileIndex.Place(
+          headerOffset: entry.headerOffset, size: UInt32(clamping: entry.size), crc: entry.crc)
         if let address = root.tileAddress(ofName: entry.name) {
           levels.insert(address.level)
           if let number = grid.index(
             level: address.level + offset, column: address.column, row: address.row)
           {
+            guard entry.size <= largestTile else {
+              throw StorageError(
+                "read the archive", "a tile of \(entry.size) bytes is larger than its pixels can be")
+            }
             places[number] = place
           }
-        } else if let name = root.relativeName(entry.name) {
+        } else if let name = root.relativeName(entry.name), !name.isEmpty, !name.hasSuffix("/") {
+          // A place in a dictionary that grows, and the name, if that is not in the place itself.
+          room -= 128 + (name.utf8.count > 15 ? 32 + name.utf8.count : 0)
+          guard room >= 0 else {
+            throw StorageError("read the archive", "it has too many entries that are not tiles")
+          }
+          let limit = InputLimit.entry(name)
+          guard entry.size <= limit.bytes else {
+            others[name] = nil
+            if oversized.count < 8 {
+              oversized.append("\(name) has \(entry.size) bytes, more than \(limit.bytes)")
+            }
+            return
+          }
           others[name] = place
         }
       }
@@ -42,14 +70,16 @@ struct SZIContents: ~Copyable {
     try read(0)
     // Our own are whole, or else damaged.
     if others[BuildRecord.entryName] != nil { levels = .all }
-    let offset = levels.offset(in: root.descriptor.pyramid)
+    let offset = levels.offset(in: pyramid)
     if offset > 0 {
+      (others, oversized) = ([:], [])
       places.update(repeating: TileIndex.Place(headerOffset: .max, size: 0, crc: 0))
       try read(offset)
     }
     self.root = root
     generation = Digest.of(directory.bytes)
     self.others = others
+    self.oversized = oversized
     self.index = index
     self.levels = levels.raised(by: offset)
     levelOffset = offset

@@ -17,11 +17,14 @@ struct SZIRoot {
     _ directory: ZIPDirectory, _ data: (ZIPDirectory.Entry) -> UnsafeRawBufferPointer?
   ) throws(StorageError) {
     let found = try Self.findDescriptor(directory)
+    guard found.entry.size <= InputLimit.descriptor.bytes else {
+      throw StorageError(Self.action, "its descriptor has \(found.entry.size) bytes, too many")
+    }
     guard found.entry.isPlain, let bytes = data(found.entry) else {
       throw StorageError(Self.action, "its descriptor cannot be read")
     }
     name = String(decoding: found.folder, as: UTF8.self)
-    descriptor = try DeepZoomDescriptor(xml: Data(bytes.prefix(65_537)))
+    descriptor = try DeepZoomDescriptor(xml: Data(bytes))
     prefix = found.folder + "/".utf8
     tiles = found.folder + "_files/".utf8
   }

@@ -1,3 +1,4 @@
+import Files
 public import TileGeometry
 
 /// `scan-properties.xml`: what an SZI says of its image (SZI 1.2). Without a date, so that the same
@@ -36,12 +37,10 @@ public struct ScanProperties: Hashable, Sendable {
 /// What archives of others say of their scale.
 extension ScanProperties {
   static let entryName = "scan-properties.xml"
-  /// Bytes of such a file that are read: scanners write some hundred properties.
-  private static let longest = 1 << 16
 
   /// Microns per image pixel, across and down; nil where the text does not say so, or is none.
   package static func micronsPerPixel(xml bytes: UnsafeRawBufferPointer) -> [Double]? {
-    guard bytes.count <= longest else { return nil }
+    guard bytes.count <= InputLimit.scanProperties.bytes else { return nil }
     let xml = Array(bytes)
     var (name, value, text): ([UInt8], [UInt8], [UInt8]) = ([], [], [])
     var found: [String: Double] = [:]

@@ -9,6 +9,9 @@ struct TileIndex: ~Copyable {
     var crc: UInt32
   }
 
+  /// Bytes of a place in memory.
+  static let placeSize = MemoryLayout<Place>.stride
+
   let places: UnsafeMutableBufferPointer<Place>
   let grid: TileGrid
 

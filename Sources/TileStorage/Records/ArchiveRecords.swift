@@ -1,0 +1,82 @@
+import Files
+import Foundation
+import Synchronization
+
+/// The JSON entries of an open archive, each decoded once, however often it is asked for. An error is kept as well.
+final class ArchiveRecords: Sendable {
+  private struct Decoded {
+    var build: Result<BuildRecord, StorageError>?
+    var metadata: Result<ImageMetadata, StorageError>?
+  }
+
+  private let decoded = Mutex(Decoded())
+
+  /// - Parameter bytes: of the entry.
+  func build(_ bytes: UnsafeRawBufferPointer) -> Result<BuildRecord, StorageError> {
+    decoded.withLock { decoded in
+      if let known = decoded.build { return known }
+      let result = Self.decode(BuildRecord.self, bytes, BuildRecord.entryName, .buildRecord)
+      decoded.build = result
+      return result
+    }
+  }
+
+  /// - Parameter bytes: of the entry.
+  func metadata(_ bytes: UnsafeRawBufferPointer) -> Result<ImageMetadata, StorageError> {
+    decoded.withLock { decoded in
+      if let known = decoded.metadata { return known }
+      let result = Self.decode(ImageMetadata.self, bytes, ImageMetadata.entryName, .metadata)
+      decoded.metadata = result
+      return result
+    }
+  }
+
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, _ bytes: UnsafeRawBufferPointer, _ name: String, _ limit: InputLimit
+  ) -> Result<Value, StorageError> {
+    do { return .success(try limit.json.decode(type, from: bytes)) } catch {
+      let reason = (error as? JSONLimits.Refusal)?.description ?? "is not a valid record"
+      return .failure(StorageError("read the archive", "\(name) \(reason)"))
+    }
+  }
+}
+
+extension TileArchive {
+  /// The record of the build that made the archive; nil if it has none or the record cannot be read.
+  public var buildRecord: BuildRecord? {
+    entry(BuildRecord.entryName).flatMap { try? records.build($0).get() }
+  }
+
+  /// The metadata that the source and the sidecar beside it had at the build; empty if there was none or it cannot be
+  /// read.
+  public var metadata: ImageMetadata {
+    entry(ImageMetadata.entryName).flatMap { try? records.metadata($0).get() } ?? ImageMetadata()
+  }
+
+  /// The same without the sidecar.
+  var ownMetadata: ImageMetadata {
+    entry(ImageMetadata.ownEntryName).flatMap {
+      try? ArchiveRecords.decode(ImageMetadata.self, $0, ImageMetadata.ownEntryName, .metadata).get()
+    } ?? metadata
+  }
+
+  /// Errors of entries that are too large or cannot be decoded, one clause each.
+  package var recordFaults: [String] {
+    var faults = zip?.oversized ?? []
+    if let bytes = entry(BuildRecord.entryName), case .failure(let error) = records.build(bytes) {
+      faults.append(error.reason)
+    }
+    if let bytes = entry(ImageMetadata.entryName), case .failure(let error) = records.metadata(bytes) {
+      faults.append(error.reason)
+    }
+    return faults
+  }
+
+  /// Bytes of memory that the archive takes while it is open, at most: its index, and its records once decoded.
+  package var memoryCost: Int {
+    let names = [BuildRecord.entryName, ImageMetadata.entryName]
+    // Decoded strings and arrays take a few times their text.
+    let records = names.reduce(0) { $0 + 4 * (zip?.byteCount(ofEntry: $1) ?? 0) }
+    return pyramid.tileCount * TileIndex.placeSize + records
+  }
+}
