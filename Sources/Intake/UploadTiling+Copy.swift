@@ -30,6 +30,7 @@ extension UploadTiling {
       try uploads.choose(image, for: upload)
       var builder = builder(isCancelled)
       (builder.options, builder.hasOwnOptions) = (options, true)
+      builder.allowance = BuildAllowance(pixels: PictureCopy.mostPixels)
       try build(upload, SourceScan.Source(path: path, id: image), builder)
       let words = original.entry.metadata
       let microns = original.archive.buildRecord?.micronsPerPixel

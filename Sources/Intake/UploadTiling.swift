@@ -169,6 +169,7 @@ package final class UploadTiling: @unchecked Sendable {
 
   /// The file's name without its ending, in the folder that was asked for; with a number where the library has
   /// another picture of that name.
+    builder.allowance = BuildAllowance(pixels: uploads.limits.pixels)
   func freeID(for upload: Upload) throws(StorageError) -> ImageID {
     try freeID(for: upload) { (id) throws(StorageError) in
       if library.asksForImages { return try !library.catalog.reserve(id, for: upload.id) }

@@ -1,5 +1,6 @@
 import Cells
 import Files
+import Foundation
 import Glibc
 import Threads
 import TileGeometry
@@ -25,9 +26,13 @@ struct CarriedBuild {
   private var picture: CellPicture?
   private var reserved = 0
   private var plan: BuildPlan?
+  /// The plan's pixels were taken from the allowance, and no archive has come of them yet.
+  private var hasTaken = false
   private var file: ArchiveFile?
   private var writer: (any ArchiveWriter)?
   private var told: ToldParts?
+  /// Whether the record of the build was among the parts.
+  private var hasRecord = false
   private var deadline: ContinuousClock.Instant
 
   /// - Parameter isAlone: all the memory that there is for pictures is reserved for it.
@@ -57,6 +62,7 @@ struct CarriedBuild {
     }
     writer?.abandon()
     file?.abandon()
+    if hasTaken, let plan { builder.allowance?.giveBack(plan) }
   }
 
   private func send(_ kind: UInt32, _ bytes: [UInt8], _ files: [Int32]) throws(Stop) {
@@ -69,8 +75,9 @@ struct CarriedBuild {
 
   private func receive() throws(Stop) -> CellMessage {
     var isTooLarge = false
-    let patience = Cell.Patience(until: deadline, of: builder.imageTimeout) { [builder, file, plan] in
-      isTooLarge = file.map { $0.byteCount > plan?.mostBytes ?? 0 } ?? false
+    let most = min(plan?.mostBytes ?? 0, builder.allowance?.bytes ?? .max)
+    let patience = Cell.Patience(until: deadline, of: builder.imageTimeout) { [builder, file] in
+      isTooLarge = file.map { $0.byteCount > most } ?? false
       return isTooLarge || builder.isCancelled()
     }
     do throws(CellEnd) {
@@ -91,12 +98,21 @@ struct CarriedBuild {
     case (BuildMessage.pages, nil) where work.page == nil:
       let told = try decode(ToldPages.self, message)
       guard (builder.isDryRun ? 1 : 2)...1_000_000 ~= told.count else { throw .cell(.garbled) }
+      guard builder.allowance?.admits(pages: told.count) ?? true else {
+        throw .builder(BuildError(work.source.path, "it has more than \(BuildAllowance.mostPages) pages"))
+      }
       return .pages(told.count, told.book)
     case (BuildMessage.plan, nil):
       guard let plan = try decode(ToldPlan.self, message).plan(builder.options) else {
         throw .cell(.garbled)
       }
       self.plan = plan
+      if let allowance = builder.allowance {
+        guard allowance.take(plan) else {
+          throw .builder(BuildError(work.source.path, "it has more pixels than are allowed here"))
+        }
+        hasTaken = true
+      }
       try begin(plan)
     case (BuildMessage.tile, .some): try takeTile(message.bytes)
     case (BuildMessage.entry, .some): try takeEntry(message.bytes)
@@ -151,10 +167,14 @@ struct CarriedBuild {
     let index = bytes.prefix(8).reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
     let crc = bytes[8..<12].reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
     let isSent = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[12...])) == crc }
-    guard isSent, index < plan.pyramid.tileCount, told?.insert(tile: Int(index)) == true else {
+    let side = plan.pyramid.tileSize + 2 * plan.pyramid.overlap
+    guard isSent, bytes.count - 12 <= InputLimit.bytes(ofTileSide: side), index < plan.pyramid.tileCount,
+      told?.insert(tile: Int(index)) == true
+    else {
       throw .cell(.garbled)
     }
-    guard told?.grow(by: bytes.count) == true else { throw overfull }
+    let most = builder.allowance?.bytes
+    guard told?.grow(by: bytes.count, ofAll: most) == true else { throw overfull }
     try checked { (_) throws(StorageError) in
       try bytes.withUnsafeBufferPointer { (bytes) throws(StorageError) in
         try writer.append(
@@ -165,39 +185,59 @@ struct CarriedBuild {
 
   private mutating func takeEntry(_ bytes: [UInt8]) throws(Stop) {
     guard let writer, let end = bytes.firstIndex(of: 0),
-      let name = String(validating: bytes[..<end], as: UTF8.self), told?.insert(entry: name) == true
+      let name = String(validating: bytes[..<end], as: UTF8.self), told?.insert(entry: name) == true,
+      bytes.count - end - 1 <= InputLimit.entry(name).bytes
     else { throw .cell(.garbled) }
-    guard told?.grow(by: bytes.count) == true else { throw overfull }
+    if name == BuildRecord.entryName {
+      guard let record = BuildRecord(json: Data(bytes[(end + 1)...])), isAsked(record) else {
+        throw .cell(.garbled)
+      }
+      hasRecord = true
+    }
+    let most = builder.allowance?.bytes
+    guard told?.grow(by: bytes.count, ofAll: most) == true else { throw overfull }
     try checked { (_) throws(StorageError) in try writer.append(name, Array(bytes[(end + 1)...])) }
   }
 
   /// Publishes the archive, if it is what was planned, of the source as it was.
   private mutating func finish(_ plan: BuildPlan, _ report: ToldReport) throws(Stop) -> PyramidBuilder.Report
   {
-    guard told?.isWhole != false else { throw .cell(.garbled) }
+    guard told == nil || (told?.isWhole == true && hasRecord) else { throw .cell(.garbled) }
     try checkSource()
+    // It may have grown since the last message, and nothing grows any more once it is taken back.
+    func isOverfull() -> Bool {
+      file.map { $0.byteCount > min(plan.mostBytes, builder.allowance?.bytes ?? .max) } ?? false
+    }
     // What is looked at and given its name is not changed any more by whoever wrote it.
     if let file, file.takeBack() != .none {
       hasEndedCell = true
       cell.endAndWait()
       guard file.takeBack() != .some else { throw .cell(.garbled) }
     }
+    guard !isOverfull() else { throw overfull }
     var byteCount = 0
     try checked { (_) throws(StorageError) in
       if let file {
         byteCount = try file.publish { (archive) throws(StorageError) in
           guard archive.pyramid == plan.pyramid, archive.format == plan.format,
-            let record = archive.buildRecord, record.sourceDigest == work.digest,
-            record.sidecarDigest == work.words.digest, record.folio == work.source.folio,
-            record.options == builder.options.summary(ofSource: record.sourceName)
+            archive.recordFaults.isEmpty, let record = archive.buildRecord, isAsked(record)
           else { throw StorageError("write \(work.source.id)", "what was built is not what was asked for") }
         }
       } else if let writer {
         byteCount = try writer.finish()
       }
     }
+    builder.allowance?.spend(bytes: byteCount)
+    hasTaken = false
     return PyramidBuilder.Report(
       pyramid: plan.pyramid, byteCount: byteCount, route: report.route.line, steps: report.steps.map(\.line))
+  }
+
+  /// Whether a record is of the build that was asked for.
+  private func isAsked(_ record: BuildRecord) -> Bool {
+    record.sourceDigest == work.digest && record.sidecarDigest == work.words.digest
+      && record.folio == work.source.folio
+      && record.options == builder.options.summary(ofSource: record.sourceName)
   }
 
   private func checkSource() throws(Stop) {

@@ -6,8 +6,8 @@ struct ToldParts {
   private var tiles: [Bool]
   private var missing: Int
   private var entries: Set<String> = []
-  /// Bytes that may yet come.
-  private var room: Int
+  /// Bytes that may yet come, and those that came.
+  private var room, filled: Int
 
   /// Entries that an archive has beside its tiles are few.
   private static let mostEntries = 100
@@ -17,15 +17,19 @@ struct ToldParts {
     let count = plan.pyramid.tileCount
     guard count <= memory / 64 else { return nil }
     tiles = Array(repeating: false, count: count)
-    (missing, room) = (count, plan.mostBytes)
+    missing = count
+    room = plan.mostBytes
+    filled = 0
   }
 
   var isWhole: Bool { missing == 0 }
 
-  /// Counts the bytes of a part; false where all parts together are more than the picture can fill.
-  mutating func grow(by byteCount: Int) -> Bool {
+  /// Counts the bytes of a part; false if all parts together are more than the picture can fill.
+  /// - Parameter most: bytes that all parts may have besides; nil if there is no other limit.
+  mutating func grow(by byteCount: Int, ofAll most: Int? = nil) -> Bool {
     room -= byteCount
-    return room >= 0
+    filled += byteCount
+    return room >= 0 && filled <= most ?? .max
   }
 
   /// Whether it may come now.

@@ -24,6 +24,8 @@ package struct LibraryBuilder: Sendable {
   package var ledger: SourceLedger?
   /// Where sources lie that have to be copied first.
   package var remote: (any RemoteSources)?
+  /// The most that one source may become; nil if whoever builds chose the sources.
+  package var allowance: BuildAllowance?
   /// Seconds that one image may take in a cell.
   package var imageTimeout = 600
   let isCancelled: @Sendable () -> Bool

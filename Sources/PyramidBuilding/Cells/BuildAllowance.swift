@@ -1,0 +1,50 @@
+import Synchronization
+
+/// The most that one source may become, all its pages together. The parent holds every plan and file of a sandboxed
+/// build against it, whatever was said of the source before: the process may have been taken over since.
+package final class BuildAllowance: Sendable {
+  private struct Left {
+    var pixels, pages, bytes: Int
+  }
+
+  /// Pages of one source.
+  package static let mostPages = 100_000
+
+  private let left: Mutex<Left>
+
+  /// - Parameter pixels: of all pages.
+  package init(pixels: Int) {
+    // No archive has six bytes a pixel; small pictures have entries besides their tiles.
+    left = Mutex(Left(pixels: pixels, pages: Self.mostPages, bytes: 6 * pixels + (1 << 30)))
+  }
+
+  /// Whether a source may have so many pages.
+  func admits(pages: Int) -> Bool { pages <= left.withLock { $0.pages } }
+
+  /// Takes the pixels of a plan; false if there are too few left.
+  func take(_ plan: BuildPlan) -> Bool {
+    // A plan's pixels were counted when it was checked.
+    let pixels = plan.pyramid.imageSize.width * plan.pyramid.imageSize.height
+    return left.withLock { left in
+      guard pixels <= left.pixels, left.pages > 0 else { return false }
+      left.pixels -= pixels
+      left.pages -= 1
+      return true
+    }
+  }
+
+  /// Gives back what was taken for a plan of which nothing came.
+  func giveBack(_ plan: BuildPlan) {
+    let pixels = plan.pyramid.imageSize.width * plan.pyramid.imageSize.height
+    left.withLock { left in
+      left.pixels += pixels
+      left.pages += 1
+    }
+  }
+
+  /// Bytes that the next archive may have.
+  var bytes: Int { left.withLock { $0.bytes } }
+
+  /// Counts a finished archive.
+  func spend(bytes: Int) { left.withLock { $0.bytes -= bytes } }
+}

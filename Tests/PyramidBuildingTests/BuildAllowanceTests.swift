@@ -1,0 +1,89 @@
+import Files
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import TileGeometry
+import TileStorage
+
+@testable import Cells
+@testable import PyramidBuilding
+
+/// What the parent allows a sandboxed process that was taken over: it says here what the test wants.
+@Suite struct BuildAllowanceTests {
+  private func plan(_ width: Int, _ height: Int) -> BuildPlan {
+    let pyramid = Pyramid(imageSize: PixelSize(width: width, height: height)!, tileSize: 512)!
+    return BuildPlan(pyramid: pyramid, format: .jpeg, memory: 1 << 20)
+  }
+
+  @Test func `all pages together have the pixels that are allowed`() {
+    let allowance = BuildAllowance(pixels: 1000 * 1000)
+    #expect(!allowance.take(plan(1001, 1000)))
+    #expect(allowance.take(plan(1000, 600)))
+    #expect(!allowance.take(plan(1000, 401)))
+    allowance.giveBack(plan(1000, 600))
+    #expect(allowance.take(plan(1000, 1000)))
+    #expect(!allowance.take(plan(1, 1)))
+    #expect(allowance.admits(pages: 1000) && !allowance.admits(pages: BuildAllowance.mostPages))
+  }
+
+  /// Answers of a process that says these messages, one after the other, and then nothing.
+  private func answer(
+    _ messages: [(UInt32, [UInt8])], _ allowance: BuildAllowance?, in folder: TemporaryFolder
+  ) throws -> String {
+    let path = try folder.write("photo.jpg", [1, 2, 3])
+    var builder = LibraryBuilder(library: folder("library"), options: BuildOptions(), jobs: 1)
+    builder.allowance = allowance
+    try builder.prepare()
+    var (channel, status): ([Int32], [Int32]) = ([0, 0], [0, 0])
+    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &channel) == 0)
+    #expect(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &status) == 0)
+    let other = CellChannel(channel[1], isInCell: true)
+    for (kind, bytes) in messages { try bytes.withUnsafeBytes { try other.send(kind, $0) } }
+    shutdown(channel[1], Int32(SHUT_WR))
+    let record = CellRecord(kind: .signal, value: 9).bytes
+    #expect(write(status[1], record, record.count) == record.count)
+    close(status[1])
+    let cell = Cell(channel: CellChannel(channel[0], isInCell: false), status: CellStatus(status[0]))
+    let work = CellBuilder.Work(
+      source: SourceScan.Source(path: path, id: "photo"), file: try SourceFile(path: path), digest: "0",
+      words: .none)
+    var carried = CarriedBuild(work, cell, builder, WorkPool(memoryLimit: 1 << 30), isAlone: false)
+    defer { carried.end() }
+    do throws(CarriedBuild.Stop) {
+      let order = BuildOrder(
+        path: path, name: "photo.jpg", root: "photo", folio: nil, associated: nil, digest: "0", words: .none,
+        countsOnly: false)
+      return "\(try carried.run(order, []))"
+    } catch {
+      switch error {
+      case .builder(let error): return error.reason
+      case .cell: return "ended"
+      }
+    }
+  }
+
+  @Test func `a plan with more pixels than are allowed is refused before anything is written`() throws {
+    let plan = BuildMessage.encode(ToldPlan(plan(100_000, 100_000)))
+    let folder = try TemporaryFolder()
+    #expect(
+      try answer([(BuildMessage.plan, plan)], BuildAllowance(pixels: 2_000_000_000), in: folder)
+        == "it has more pixels than are allowed here")
+    // Without an allowance it waits for what the process writes next, and that ended.
+    #expect(try answer([(BuildMessage.plan, plan)], nil, in: folder) == "ended")
+  }
+
+  @Test func `more pages than are allowed are refused`() throws {
+    let pages = BuildMessage.encode(ToldPages(count: 1_000_000, book: nil))
+    let folder = try TemporaryFolder()
+    #expect(
+      try answer([(BuildMessage.pages, pages)], BuildAllowance(pixels: 1), in: folder)
+        == "it has more than 100000 pages")
+  }
+
+  @Test func `a message that is costly to decode ends the process`() throws {
+    let deep = [UInt8](repeating: UInt8(ascii: "["), count: 50_000)
+    let folder = try TemporaryFolder()
+    #expect(try answer([(BuildMessage.plan, deep)], nil, in: folder) == "ended")
+  }
+}
