@@ -48,9 +48,9 @@ extension Site {
   }
 
   private func logout(_ request: Request) -> Response {
-    guard sessions.session(request) == nil || request.isSameOrigin else { return .crossSite }
+    guard sessions.session(request) == nil || request.isSameOrigin(scheme) else { return .crossSite }
     if let session = sessions.session(request) {
-      note(.logout, request, Visitor(session, isWritable: access.isWritable))
+      note(.logout, request, Visitor(session, isWritable: access.isWritable, scheme))
     }
     sessions.end(request)
     forgetUploads()
@@ -60,7 +60,7 @@ extension Site {
 
   private func login(_ request: Request) -> Answer {
     // Another site must not make its visitors' browsers log in where it likes.
-    guard !request.isCrossSite else { return .now(.crossSite) }
+    guard !request.isCrossSite(scheme) else { return .now(.crossSite) }
     let type = request.header("Content-Type")?.split(separator: ";").first?.lowercased()
     guard type?.filter({ $0 != " " }) == "application/json" else {
       return .problem(415, "Not JSON", "Content-Type is to be application/json")
@@ -143,6 +143,22 @@ extension Site {
     var response = Response.problem(429, "Too many guesses", "try again in \(wait) seconds")
     response.headers.append(("Retry-After", "\(wait)"))
     return response
+  }
+
+  /// A 401 with which a wrong Bearer token is answered counts as a login attempt; 429 after too many. The right token
+  /// is never refused, whoever else guesses from its address.
+  func limited(_ answer: Answer, _ request: Request) -> Answer {
+    guard let token = access.token, let header = request.header("Authorization"),
+      AccessToken.isBearer(header), !token.admits(authorization: header)
+    else { return answer }
+    let (client, origin) = (request.client, request.origin)
+    return answer.map { [self] response in
+      guard response.status == 401 else { return response }
+      if let refusal = refusal(toGuess: client) { return refusal }
+      metrics.refusedLogins.wrappingAdd(1, ordering: .relaxed)
+      access.audit?.add(.login(.token, isRight: false), client: origin, visitor: nil)
+      return response
+    }
   }
 
   /// A guess that was counted was not tried.

@@ -19,6 +19,8 @@ package final class Site: Sendable {
   let files: StaticFiles?
   /// In front of every URL in an answer, without a slash at its end; empty for root-relative URLs.
   let base: String
+  /// The scheme of this server's own pages.
+  let scheme: OwnScheme
   /// The path of `base`, which requests may have in front of theirs.
   package let basePath: BasePath
   let rendering: RenderOptions
@@ -92,6 +94,7 @@ package final class Site: Sendable {
       try StaticFiles(root: folder, below: basePath, of: identity)
     }
     self.basePath = basePath
+    scheme = OwnScheme(base: baseURL)
     base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
     uploads?.observe { [events] upload in
       events.tell(upload)
@@ -110,7 +113,7 @@ package final class Site: Sendable {
   /// The answer as it is sent: under the request's conditions, with what browsers are to do with it, and now where
   /// nothing is to be waited for.
   package func finished(_ answer: Answer, for request: Request) -> Answer {
-    var answer = shared(answer, with: request)
+    var answer = limited(shared(answer, with: request), request)
     if request.isRead { answer = answer.answering(request.conditions) }
     return answer.map(\.withCaution).settled
   }
@@ -151,7 +154,7 @@ package final class Site: Sendable {
       return Visitor(mayWrite: access.isWritable)
     }
     guard let session = sessions.session(request, isUse: isUse) else { return .anyone }
-    return Visitor(session, isWritable: access.isWritable)
+    return Visitor(session, isWritable: access.isWritable, scheme)
   }
 
   /// What is wanted of the body of a POST, PUT, PATCH or DELETE, by its headers.

@@ -28,6 +28,8 @@ package struct Visitor: Sendable {
   let session: String?
   /// The private space that is unlocked.
   let space: SpaceLibrary?
+  /// The scheme that this server's own pages have.
+  private let scheme: OwnScheme
 
   /// May read what everybody may.
   package static let anyone = Visitor(mayWrite: false, .nothing)
@@ -38,9 +40,11 @@ package struct Visitor: Sendable {
   private init(mayWrite: Bool, _ credential: Credential) {
     (self.mayWrite, self.credential) = (mayWrite, credential)
     (mayWriteToSpace, session, space) = (false, nil, nil)
+    scheme = OwnScheme()
   }
 
-  init(_ session: Session, isWritable: Bool) {
+  init(_ session: Session, isWritable: Bool, _ scheme: OwnScheme = OwnScheme()) {
+    self.scheme = scheme
     mayWrite = isWritable && session.hasToken
     mayWriteToSpace = isWritable && session.space != nil
     (credential, self.session, space) = (.session, session.label, session.space)
@@ -67,30 +71,43 @@ package struct Visitor: Sendable {
         ? .problem(403, "Forbidden", "this session may not change that")
         : .unauthorized
     }
-    guard !isByCookie || request.isSameOrigin else { return .crossSite }
+    guard !isByCookie || request.isSameOrigin(scheme) else { return .crossSite }
     return nil
   }
 }
 
 extension Request {
   /// Whether a page of this server made the request, by what only browsers write: Fetch Metadata, or the
-  /// Origin's host against the Host (both unforgeable by a page). False where neither is there.
-  var isSameOrigin: Bool {
+  /// Origin's scheme and host against the server's and Host (both unforgeable by a page). False if neither is there.
+  func isSameOrigin(_ scheme: OwnScheme) -> Bool {
     if let site = header("Sec-Fetch-Site") { return site == "same-origin" }
-    return header("Origin").map(isOwn(origin:)) ?? false
+    return header("Origin").map { isOwn(origin: $0, scheme) } ?? false
   }
 
   /// Whether a page of another site made the request, as far as a browser tells.
-  var isCrossSite: Bool {
+  func isCrossSite(_ scheme: OwnScheme) -> Bool {
     if let site = header("Sec-Fetch-Site") { return site != "same-origin" }
-    return header("Origin").map { !isOwn(origin: $0) } ?? false
+    return header("Origin").map { !isOwn(origin: $0, scheme) } ?? false
   }
 
-  private func isOwn(origin: String) -> Bool {
-    guard let host = header("Host"), let start = origin.firstRange(of: "://")?.upperBound else {
-      return false
-    }
-    return origin[start...].lowercased() == host.lowercased()
+  private func isOwn(origin: String, _ scheme: OwnScheme) -> Bool {
+    guard let host = header("Host") else { return false }
+    return origin.lowercased() == "\(scheme.name(for: self))://\(host.lowercased())"
+  }
+}
+
+/// The scheme of the server's own pages: the base URL's, else what a proxy says of the request, else `http`, which is
+/// all that the server speaks itself.
+struct OwnScheme: Sendable {
+  private let known: String?
+
+  /// - Parameter base: the base URL; empty if there is none.
+  init(base: String = "") { known = base.firstRange(of: "://").map { base[..<$0.lowerBound].lowercased() } }
+
+  /// The header of a proxy counts from anybody: a page of another site cannot add it without a preflight, which is
+  /// refused.
+  func name(for request: Request) -> String {
+    known ?? (request.header("X-Forwarded-Proto")?.lowercased() == "https" ? "https" : "http")
   }
 }
 

@@ -230,18 +230,39 @@ import Uploading
   @Test(arguments: [
     (["Sec-Fetch-Site": "same-origin"], nil), (["Sec-Fetch-Site": "same-site"], 403),
     (["Sec-Fetch-Site": "cross-site"], 403), (["Sec-Fetch-Site": "none"], 403), ([:], 403),
-    (["Origin": "http://example.org:80"], nil), (["Origin": "https://EXAMPLE.org:80"], nil),
+    (["Origin": "http://example.org:80"], nil), (["Origin": "HTTP://EXAMPLE.org:80"], nil),
+    (["Origin": "https://example.org:80"], 403),
+    (["Origin": "https://example.org:80", "X-Forwarded-Proto": "https"], nil),
+    (["Origin": "http://example.org:80", "X-Forwarded-Proto": "https"], 403),
     (["Origin": "http://example.org"], 403), (["Origin": "http://example.org:80.evil.net"], 403),
     (["Origin": "null"], 403), (["Origin": "http://evil.net"], 403),
     (["Origin": "http://example.org:80", "Sec-Fetch-Site": "cross-site"], 403),
   ])
-  func cookieAloneMovesNothing(_ headers: [String: String], _ status: Int?) {
+  func `a cookie alone changes nothing`(_ headers: [String: String], _ status: Int?) {
     var session = Session()
     session.hasToken = true
     let request = Self.request("x", headers.merging(["Host": "example.org:80"]) { a, _ in a })
     let visitor = Visitor(session, isWritable: true)
     #expect(visitor.refusal(toChange: .library, request)?.status == status)
     #expect(Visitor(mayWrite: true).refusal(toChange: .library, request) == nil, "a Bearer needs neither")
+  }
+
+  @Test func `an Origin has the scheme of the base URL`() {
+    var session = Session()
+    session.hasToken = true
+    for (base, own, other) in [
+      ("https://example.org/pictures", "https", "http"), ("HTTP://example.org", "http", "https"),
+    ] {
+      let visitor = Visitor(session, isWritable: true, OwnScheme(base: base))
+      func status(_ scheme: String) -> Int? {
+        let headers = [
+          "Host": "example.org", "Origin": "\(scheme)://example.org", "X-Forwarded-Proto": other,
+        ]
+        return visitor.refusal(toChange: .library, Self.request("x", headers))?.status
+      }
+      #expect(status(own) == nil)
+      #expect(status(other) == 403)
+    }
   }
 
   @Test func whoMayNotIsToldSo() {

@@ -54,6 +54,7 @@ package struct Request: Sendable {
     var headers: [String: String] = [:]
     for name in [
       "Accept-Encoding", "Authorization", "Cookie", "Host", "If-Match", "Origin", "Sec-Fetch-Site",
+      "X-Forwarded-Proto",
     ] {
       headers[name.lowercased()] = header(name)
     }

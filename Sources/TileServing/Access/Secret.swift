@@ -64,6 +64,11 @@ package struct AccessToken: Sendable {
 
   func isSame(_ text: some Sequence<UInt8>) -> Bool { SecretDigest(text) == digest }
 
+  /// Whether the header's value is a token, right or wrong.
+  static func isBearer(_ authorization: String) -> Bool {
+    authorization.split(separator: " ", maxSplits: 1).first?.lowercased() == "bearer"
+  }
+
   /// - Parameter authorization: the header's value, `Bearer …` (RFC 6750, section 2.1).
   func admits(authorization: String) -> Bool {
     let parts = authorization.split(separator: " ", maxSplits: 1)

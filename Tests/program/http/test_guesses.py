@@ -48,6 +48,20 @@ class Guesses(unittest.TestCase):
             self.assertEqual(Browser(server).log_in({"token": "guess"}, X_Forwarded_For=f"2001:db8:{number:x}::1").status, 401)
         self.assertEqual(Browser(server).log_in({"password": ONE}, X_Forwarded_For="203.0.113.10").status, 200)
 
+    def test_wrong_bearer_tokens_are_limited_and_the_right_one_never(self):
+        server = self.enterContext(upload_client.serve(self.library))
+
+        def status(token: str, method: str = "POST", target: str = "/api/uploads") -> int:
+            answer = server.get(target, method, Authorization=f"Bearer {token}", Tus_Resumable="1.0.0", Content_Length="0")
+            if answer.status == 429:
+                self.assertGreaterEqual(int(answer["retry-after"]), 1)
+            return answer.status
+        self.assertOneClient([status(f"guess-{number}") for number in range(30)])
+        # Neither what everybody may read, nor who has the right one, waits.
+        self.assertEqual(status("guess", "GET", "/api/images"), 200)
+        self.assertNotIn(status(upload_client.TOKEN), (401, 429))
+        self.assertIn(status("guess"), (401, 429))
+
     def test_who_is_refused_for_others_has_made_no_guess(self):
         server = self.serve("--trusted-proxy", "127.0.0.1")
         told, statuses = [], []
