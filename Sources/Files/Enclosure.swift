@@ -1,10 +1,17 @@
 import Glibc
 
-/// A folder out of which nothing is read: links below it are followed as long as they stay within.
+/// A folder out of which nothing is read or written: links below it are followed as long as they stay within.
+///
+/// What is checked is the file or folder that is open, by the path that the kernel has for it, not the path that led to
+/// it: between a look at a path and its opening a link may come to lead elsewhere. `openat2` with `RESOLVE_BENEATH` is not
+/// used since it refuses absolute links that stay within, and many kernels and containers lack it.
 package struct Enclosure: Sendable {
   private let folder: String
   /// The folder's path without links, ending in a slash, as it was at first.
   private let place: [UInt8]
+
+  /// O_PATH of <fcntl.h>, which glibc's module for Swift hides: a folder that may not be listed can be passed through.
+  private static let pathOnly: Int32 = 0o10_000_000
 
   package init(_ folder: String) throws(StorageError) {
     guard let place = Self.place(folder) else {
@@ -13,17 +20,61 @@ package struct Enclosure: Sendable {
     (self.folder, self.place) = (folder, place)
   }
 
-  /// Whether an open file lies in the folder. What is asked is the file that is open, not the path that led to it:
-  /// between a look at a path and its opening a link may come to lead elsewhere.
+  /// Whether an open file lies in the folder, or is the folder.
   package func holds(_ descriptor: Int32) -> Bool {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
       let count = readlink("/proc/self/fd/\(descriptor)", buffer.baseAddress!, buffer.count)
       guard count > 0 else { return false }
-      let path = buffer[..<count].lazy.map(UInt8.init(bitPattern:))
-      if path.starts(with: place) { return true }
-      // Who swaps whole libraries by a link has the folder lie elsewhere now.
-      return Self.place(folder).map { $0 != place && path.starts(with: $0) } ?? false
+      return holds(buffer[..<count].lazy.map(UInt8.init(bitPattern:)))
     }
+  }
+
+  /// Whether a path without links leads into the folder, or to it.
+  package func holds(path: String) -> Bool { holds(path.utf8) }
+
+  private func holds(_ path: some Collection<UInt8>) -> Bool {
+    func lies(in place: [UInt8]) -> Bool { path.starts(with: place) || path.elementsEqual(place.dropLast()) }
+    if lies(in: place) { return true }
+    // Who swaps whole libraries by a link has the folder lie elsewhere now.
+    return Self.place(folder).map { $0 != place && lies(in: $0) } ?? false
+  }
+
+  /// Makes a folder and those above it, up to the enclosure's own, where they are missing.
+  ///
+  /// - Parameter path: begins with the folder's path as it was given.
+  /// - Throws: if the path leads out, by whatever link; nothing is made outside then.
+  package func make(_ path: String) throws(StorageError) {
+    let action = "make the folder \(path)"
+    let slash = UInt8(ascii: "/")
+    let rest = path.utf8.dropFirst(folder.utf8.count)
+    guard path.utf8.starts(with: folder.utf8), rest.first ?? slash == slash || folder.utf8.last == slash
+    else {
+      throw StorageError(action, "it lies outside \(folder)")
+    }
+    let names = rest.split(separator: slash)
+    var current = open(folder, Self.pathOnly | O_DIRECTORY | O_CLOEXEC)
+    defer { if current >= 0 { close(current) } }
+    for name in names {
+      guard current >= 0 else { break }
+      let name = String(decoding: Array(name), as: UTF8.self)
+      var next = openat(current, name, Self.pathOnly | O_DIRECTORY | O_CLOEXEC)
+      if next < 0, errno == ENOENT {
+        // Another builder may have made it in the meantime.
+        guard mkdirat(current, name, 0o777) == 0 || errno == EEXIST else {
+          throw StorageError(action, errno: errno)
+        }
+        next = openat(current, name, Self.pathOnly | O_DIRECTORY | O_CLOEXEC)
+      }
+      let code = errno
+      close(current)
+      current = next
+      guard next >= 0 else {
+        throw code == ENOTDIR
+          ? StorageError(action, "there is a file of that name") : StorageError(action, errno: code)
+      }
+      guard holds(next) else { throw StorageError(action, "a link leads out of \(folder)") }
+    }
+    guard current >= 0 else { throw StorageError(action, errno: errno) }
   }
 
   private static func place(_ folder: String) -> [UInt8]? {

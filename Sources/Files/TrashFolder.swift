@@ -92,7 +92,7 @@ package struct TrashFolder: Sendable {
       guard let id = ImageID(archive: archive, below: "\(root)/\(name)") else { continue }
       let place = Place(id: id, path: "\(library)/\(id)" + archive.suffix(4))
       let path = place.path
-      try FolderTree.make(parentFolder(path))
+      try Enclosure(library).make(parentFolder(path))
       let lock = try LockedFolder(parentFolder(path))
       touched.formUnion([parentFolder(path), parentFolder(archive)])
       let sidecars = SidecarFile.paths(ofArchive: path)

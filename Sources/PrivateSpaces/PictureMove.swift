@@ -49,7 +49,7 @@ package struct PictureMove: Sendable {
     let sealed = try Self.archive(id, space)
     guard !id.isHidden else { throw StorageError("move \(id)", "no library shows an image of that id") }
     let path = id.archive(in: library)
-    try FolderTree.make(parentFolder(path))
+    try Enclosure(library).make(parentFolder(path))
     let lock = try LockedFolder(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
     let (entries, sidecar) = try Self.content(id, sealed, space)

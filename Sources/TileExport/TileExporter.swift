@@ -67,8 +67,22 @@ package struct TileExporter: Sendable {
   }
 
   /// Writes the folder, which appears at `destination` when it is complete.
-  package func export(to destination: String) throws(StorageError) -> Report {
-    try FolderTree.make(parentFolder(destination))
+  /// - Parameter root: a folder above `destination`, made if missing, out of which no link may lead; nil if `destination`
+  ///   is what the user named.
+  package func export(to destination: String, within root: String? = nil) throws(StorageError) -> Report {
+    if let root {
+      try FolderTree.make(root)
+      let enclosure = try Enclosure(root)
+      try enclosure.make(parentFolder(destination))
+      if let place = realpath(destination, nil) {
+        defer { free(place) }
+        guard enclosure.holds(path: String(cString: place)) else {
+          throw StorageError("write \(destination)", "a link leads out of \(root)")
+        }
+      }
+    } else {
+      try FolderTree.make(parentFolder(destination))
+    }
     let folder = try PartialFolder(destination: destination, replacing: options.replaces)
     do throws(StorageError) {
       for document in layout.documents { try folder.write(document.name, Array(document.text.utf8)) }

@@ -38,6 +38,34 @@ import TileGeometry
     #expect(refusal { _ = try Enclosure(folder("none")) } != nil)
   }
 
+  @Test func `folders are made within and not out of it`() throws {
+    let folder = try TemporaryFolder()
+    for name in ["lib/file", "lib/y/file", "outside/file"] { try folder.write(name, [1]) }
+    for (name, target) in [
+      ("lib/x", folder("lib/y")), ("lib/out", "../outside"), ("lib/far", folder("outside")),
+    ] {
+      try FileManager.default.createSymbolicLink(atPath: folder(name), withDestinationPath: target)
+    }
+    let enclosure = try Enclosure(folder("lib"))
+    func reason(_ name: String) -> String? { refusal { try enclosure.make(folder(name)) }?.reason }
+    for name in ["lib", "lib/", "lib/a", "lib/b/c//d", "lib/x", "lib/x/e"] {
+      #expect(reason(name) == nil, "\(name)")
+    }
+    for name in ["lib/a", "lib/b/c/d", "lib/y/e"] {
+      var isFolder: ObjCBool = false
+      #expect(
+        FileManager.default.fileExists(atPath: folder(name), isDirectory: &isFolder) && isFolder.boolValue)
+    }
+    #expect(reason("lib/file/a") == "there is a file of that name")
+    for name in ["lib/out/a", "lib/far/a/b", "lib/y/../../outside/c"] {
+      #expect(reason(name) == "a link leads out of \(folder("lib"))", "\(name)")
+    }
+    #expect(reason("library/a") == "it lies outside \(folder("lib"))")
+    #expect(folder.files(below: "outside") == ["file"])
+    #expect(enclosure.holds(path: folder("lib/any")) && enclosure.holds(path: folder("lib")))
+    #expect(!enclosure.holds(path: folder("library")) && !enclosure.holds(path: folder("outside/file")))
+  }
+
   @Test func `a folder that is a link may come to be another one`() throws {
     let folder = try TemporaryFolder()
     for name in ["one/a", "two/a"] { try folder.write(name, [1]) }

@@ -129,7 +129,7 @@ class Serving(serve_bench.Bench):
         libraries = [self.folder / name for name in ("now", "before")]
         material.vips("dzsave", source, self.folder / "foreign.zip", "--container", "zip", "--suffix", ".jpg[Q=80]")
         (self.folder / "photos").mkdir()
-        (self.folder / "photos/photo.jpg").symlink_to(source)
+        shutil.copyfile(source, self.folder / "photos/photo.jpg")
         for library in libraries:
             library.mkdir()
             subprocess.run([self.executables[1], "build", self.folder / "photos", "--library", library, "--tile-size", "256",

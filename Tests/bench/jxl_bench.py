@@ -27,7 +27,7 @@ def compared(ziggurat: Path, folder: Path, pictures: list[Path]) -> str:
     sources = folder / "sources"
     sources.mkdir()
     for path in pictures:
-        (sources / path.name).symlink_to(path.resolve())
+        shutil.copyfile(path, sources / path.name)
     builds = {}
     for format in ("jpeg", "jxl"):
         builds[format] = run([str(ziggurat), "build", str(sources), "--library", str(folder / format), "--format", format,

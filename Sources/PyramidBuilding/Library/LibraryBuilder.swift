@@ -131,7 +131,7 @@ package struct LibraryBuilder: Sendable {
       return nil
     }
     if isCancelled() { throw .interrupted }
-    let file = try SourceFile(path: source.path, name: source.name)
+    let file = try SourceFile(path: source.path, name: source.name, within: source.enclosure)
     if let planned = source.planned, planned != SourcePlan.Version(file.identity) {
       throw BuildError(source.path, "has changed since the plan was made")
     }

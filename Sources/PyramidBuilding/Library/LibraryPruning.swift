@@ -35,7 +35,7 @@ package struct LibraryPruning: Sendable {
     let kept = met.kept(of: scan.sources)
     let candidates = try origins.images(from: Set(scan.roots.map(\.root)))
     ids = candidates.filter { id in
-      if kept.holds(id, record: { store.buildRecord(ofID: id) }) { return false }
+      if scan.isLinked(id) || kept.holds(id, record: { store.buildRecord(ofID: id) }) { return false }
       return sizes.isEmpty || !(store.buildRecord(ofID: id).map { sizes.contains($0.sourceBytes) } ?? false)
     }
     if ids.isEmpty {

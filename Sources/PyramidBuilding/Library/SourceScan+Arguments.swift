@@ -48,6 +48,7 @@ extension SourceScan {
   package func part(_ shard: WorkShard) -> SourceScan {
     SourceScan(
       sources: sources.filter { shard.has($0.work) }, roots: roots, failures: failures,
-      passedOver: passedOver, books: books.filter { shard.has($0.key) })
+      passedOver: passedOver, books: books.filter { shard.has($0.key) },
+      linkedIDs: linkedIDs)
   }
 }

@@ -22,6 +22,8 @@ package struct SourceScan: Sendable {
     package var remote: RemoteFile?
     /// The sidecar of what is to be copied; nil where there is none.
     package var sidecar: RemoteFile?
+    /// The folder out of which neither the file nor its sidecar may be linked; nil if links are followed.
+    package var enclosure: String?
 
     /// The id of the book that is a folder, of its page.
     var book: ImageID? { folio.flatMap { id.dropping($0.utf8.count + 1) } }
@@ -40,6 +42,12 @@ package struct SourceScan: Sendable {
   package internal(set) var failures: [BuildError] = []
   /// Files in folders that are no images by their names.
   package internal(set) var passedOver = 0
+  /// Links in folders that lead out of them and were passed over: at most `mostLinks` of their paths.
+  package private(set) var links: [String] = []
+  package private(set) var linkCount = 0
+  /// The ids that the images behind these links would have, or begin with: nothing of them is pruned.
+  private(set) var linkedIDs: Set<ImageID> = []
+  private static let mostLinks = 10
   /// Every folder that was searched, and those of the files that were named: what to watch for changes.
   package private(set) var folders: [String] = []
   /// Folders of the books that are described there, by the books' ids.
@@ -48,7 +56,7 @@ package struct SourceScan: Sendable {
   var found: [Found] = []
   /// Folders in which a book is described.
   var described: Set<String> = []
-  private let asBooks: Bool
+  private let asBooks, followsLinks: Bool
   private var seenFiles: Set<FileKey> = []
   /// Addresses elsewhere, as bytes: those that differ in how their accents are composed are two.
   var seenAddresses: Set<[UInt8]> = []
@@ -59,6 +67,8 @@ package struct SourceScan: Sendable {
   /// Of the argument that is looked at.
   var filesMet = 0
   var origin: SourceRoot?
+  /// The folder that is searched, without links; nil if links are followed.
+  private var enclosure: (path: String, folder: Enclosure)?
 
   struct Found {
     let path: String
@@ -69,10 +79,12 @@ package struct SourceScan: Sendable {
     let origin: SourceRoot?
     /// It, and its sidecar, where they lie in no folder.
     var remote, sidecar: RemoteFile?
+    var enclosure: String?
 
     func source(_ id: ImageID, folio: String? = nil) -> Source {
       var source = Source(path: path, id: id, folio: folio, root: origin)
       (source.remote, source.sidecar) = (remote, sidecar)
+      source.enclosure = enclosure
       return source
     }
   }
@@ -97,13 +109,17 @@ package struct SourceScan: Sendable {
   ///     their files' names and in their natural order (`page2` before `page10`). What is below a folder in which a
   ///     book is described (`BookFile`) is that book's, too. A PDF is a book by itself, and what is named alone an image.
   ///   - prefix: with what all ids begin, a slash behind it.
+  ///   - followsLinks: whether links are followed that lead out of a folder that is searched. An argument that is a
+  ///     link is always followed.
   ///   - remote: what lies elsewhere, where an argument means that.
   ///   - isCancelled: asked for each file; true leaves the rest out.
   package init(
     _ arguments: [String], library: String, asBooks: Bool = false, prefix: ImageID? = nil,
-    remote: (any RemoteSources)? = nil, isCancelled: @escaping @Sendable () -> Bool = { false }
+    followsLinks: Bool = false, remote: (any RemoteSources)? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
     (self.isCancelled, self.asBooks, self.prefix) = (isCancelled, asBooks, prefix)
+    self.followsLinks = followsLinks
     var status = stat()
     let libraryKey = stat(library, &status) == 0 ? Self.key(status) : nil
     for argument in arguments {
@@ -119,11 +135,14 @@ package struct SourceScan: Sendable {
 
   /// What another look found, elsewhere.
   init(
-    sources: [Source], roots: [Argument], failures: [BuildError], passedOver: Int, books: [ImageID: String]
+    sources: [Source], roots: [Argument], failures: [BuildError], passedOver: Int, books: [ImageID: String],
+    linkedIDs: Set<ImageID>
   ) {
+    self.linkedIDs = linkedIDs
     (self.sources, self.roots, self.failures) = (sources, roots, failures)
     (self.passedOver, self.books) = (passedOver, books)
     (prefix, asBooks, isCancelled) = (nil, false, { false })
+    followsLinks = false
   }
 
   /// What the pages of a book that is a folder are called in it.
@@ -147,6 +166,8 @@ package struct SourceScan: Sendable {
     if status.st_mode & S_IFMT == S_IFDIR {
       var root = argument
       while root.count > 1, root.hasSuffix("/") { root.removeLast() }
+      enclosure = followsLinks ? nil : (try? Enclosure(root)).map { (Self.resolved(root), $0) }
+      defer { enclosure = nil }
       search(root, below: "", of: Self.name(ofFolder: root), [], library)
     } else {
       folders.append(parentFolder(argument))
@@ -186,13 +207,24 @@ package struct SourceScan: Sendable {
       }
       if name.utf8.first != UInt8(ascii: ".") { names.append(name) }
     }
-    let isDescribed = asBooks && BookFile.isDescribed(by: names)
+    let isDescribed =
+      asBooks
+      && BookFile.isDescribed(
+        by: names.filter { ![BookFile.name, BookFile.sidecar].contains($0) || !leadsOut("\(folder)/\($0)") })
     if isDescribed { described.insert(folder) }
     for name in names.sorted() {
       if isCancelled() { return }
       let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
       let inner = relative.isEmpty ? name : "\(relative)/\(name)"
-      guard stat(path, &status) == 0 else {
+      var isThere = lstat(path, &status) == 0
+      if isThere, status.st_mode & S_IFMT == S_IFLNK {
+        if leadsOut(path) {
+          passOver(path, inner, of: root)
+          continue
+        }
+        isThere = stat(path, &status) == 0
+      }
+      guard isThere else {
         failures.append(BuildError(path, StorageError("", errno: errno).reason))
         continue
       }
@@ -210,6 +242,45 @@ package struct SourceScan: Sendable {
   private mutating func addFile(_ path: String, relative: String, of root: String?, _ status: stat) {
     filesMet += 1
     guard seenFiles.insert(Self.key(status)).inserted else { return }
-    found.append(Found(path: path, relative: relative, root: root, origin: origin))
+    var file = Found(path: path, relative: relative, root: root, origin: origin)
+    file.enclosure = enclosure?.path
+    found.append(file)
+  }
+
+  /// Whether a link leads out of the folder that is searched. One that leads nowhere does not.
+  private func leadsOut(_ path: String) -> Bool {
+    guard let enclosure, let target = realpath(path, nil) else { return false }
+    defer { free(target) }
+    return !enclosure.folder.holds(path: String(cString: target))
+  }
+
+  /// Passes a link over. What is no folder, and by its name neither an image nor about one, counts as such files do.
+  private mutating func passOver(_ path: String, _ relative: String, of root: String) {
+    var status = stat()
+    let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    let isImage = ImageFileName.isKnown(path)
+    guard
+      isFolder || isImage || path.lowercased().hasSuffix(SidecarFile.ending) || path.hasSuffix("/book.json")
+    else {
+      passedOver += 1
+      return
+    }
+    linkCount += 1
+    if links.count < Self.mostLinks { links.append(path) }
+    guard isFolder || isImage else { return }
+    // A book that is the searched folder itself has its name in front.
+    for name in [relative, ImageFileName.stem(relative)].flatMap({ asBooks ? [$0, "\(root)/\($0)"] : [$0] }) {
+      if let id = ImageID(prefix.map { "\($0)/\(name)" } ?? name) { linkedIDs.insert(id) }
+    }
+  }
+
+  /// Whether an image may be one behind a link that was passed over.
+  func isLinked(_ id: ImageID) -> Bool {
+    var each: ImageID? = linkedIDs.isEmpty ? nil : id
+    while let id = each {
+      if linkedIDs.contains(id) { return true }
+      each = id.folder
+    }
+    return false
   }
 }

@@ -30,19 +30,26 @@ struct SourceSidecar {
   /// Reads it; nil where there is none.
   init?(of source: SourceScan.Source) throws(BuildError) {
     guard let file = Self.file(of: source) else { return nil }
-    try self.init(file)
+    // One that leads out is passed over, as the search reports.
+    if let enclosure = source.enclosure, let folder = try? Enclosure(enclosure),
+      !folder.holds(path: SourceScan.resolved(file.path))
+    {
+      return nil
+    }
+    try self.init(file, within: source.enclosure)
   }
 
   /// Of a source whose path tells its name.
   init?(ofSourceAt path: String) throws(BuildError) {
     guard let file = Self.file(ofSourceAt: path) else { return nil }
-    try self.init(file)
+    try self.init(file, within: nil)
   }
 
-  private init(_ file: SidecarFile) throws(BuildError) {
+  private init(_ file: SidecarFile, within enclosure: String?) throws(BuildError) {
     do throws(StorageError) {
       self.file = file
-      bytes = try file.contents(atMost: SidecarFile.longest + 1, within: nil)
+      let folder = try enclosure.map { (path) throws(StorageError) in try Enclosure(path) }
+      bytes = try file.contents(atMost: SidecarFile.longest + 1, within: folder)
     } catch {
       throw BuildError(file.path, error)
     }

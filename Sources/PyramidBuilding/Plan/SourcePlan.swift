@@ -37,6 +37,8 @@ package struct SourcePlan: Sendable {
     var failure: Failure?
     var book: Book?
     var source: Item?
+    /// What images behind a link that was passed over would be called, or begin with.
+    var link: ImageID?
   }
 
   private struct Head: Codable {
@@ -73,6 +75,8 @@ package struct SourcePlan: Sendable {
     let root: Int?
     let version: Version
     var remote, sidecar: RemoteFile?
+    /// As `SourceScan.Source.enclosure`.
+    var enclosure: String?
   }
 
   private static let version = 1
@@ -104,7 +108,8 @@ package struct SourcePlan: Sendable {
       items.append(
         Item(
           path: source.path, id: source.id, folio: source.folio, root: source.root.flatMap { roots[$0] },
-          version: version, remote: source.remote, sidecar: source.sidecar))
+          version: version, remote: source.remote, sidecar: source.sidecar,
+          enclosure: source.enclosure))
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -126,6 +131,7 @@ package struct SourcePlan: Sendable {
     for (id, folder) in scan.books.sorted(by: { $0.key < $1.key }) {
       try add(Line(book: Book(id: id, folder: folder)))
     }
+    for id in scan.linkedIDs.sorted() { try add(Line(link: id)) }
     for item in items { try add(Line(source: item)) }
     return Array(failures.dropFirst(scan.failures.count))
   }
@@ -143,6 +149,7 @@ package struct SourcePlan: Sendable {
     var failures: [BuildError] = []
     var books: [ImageID: String] = [:]
     var ids: Set<ImageID> = []
+    var linked: Set<ImageID> = []
     while let bytes = try lines.next() {
       digest = Digest.step(digest, bytes.withUnsafeBytes { Digest.of($0) })
       guard lines.isWhole, let line = try? InputLimit.planLine.json.decode(Line.self, from: bytes) else {
@@ -166,6 +173,7 @@ package struct SourcePlan: Sendable {
         failures.append(BuildError(each.source, each.reason, isTemporary: each.isTemporary))
       }
       if let book = line.book { books[book.id] = book.folder }
+      if let link = line.link { linked.insert(link) }
       guard let item = line.source else { continue }
       guard !item.id.isHidden, ids.insert(item.id).inserted,
         item.root.map(roots.indices.contains) ?? true,
@@ -175,6 +183,7 @@ package struct SourcePlan: Sendable {
       var source = SourceScan.Source(
         path: item.path, id: item.id, folio: item.folio, root: item.root.map { roots[$0].root })
       (source.remote, source.sidecar) = (item.remote, item.sidecar)
+      source.enclosure = item.enclosure
       // Of what is copied the version is asked for.
       source.planned = item.remote == nil ? item.version : nil
       sources.append(source)
@@ -187,6 +196,7 @@ package struct SourcePlan: Sendable {
     let digits = String(digest, radix: 16)
     name = String(repeating: "0", count: 16 - digits.count) + digits
     scan = SourceScan(
-      sources: sources, roots: roots, failures: failures, passedOver: head.passedOver, books: books)
+      sources: sources, roots: roots, failures: failures, passedOver: head.passedOver, books: books,
+      linkedIDs: linked)
   }
 }

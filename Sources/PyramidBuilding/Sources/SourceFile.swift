@@ -24,7 +24,8 @@ struct SourceFile: Sendable {
   let identity: FileIdentity
 
   /// Refuses what is not a regular, readable, non-empty file: a device or a pipe would never end.
-  init(path: String, name: String? = nil) throws(BuildError) {
+  /// - Parameter enclosure: the folder out of which no link may lead; nil if links are followed.
+  init(path: String, name: String? = nil, within enclosure: String? = nil) throws(BuildError) {
     self.path = path
     // By bytes: an accent at the beginning of a name does not make the slash before it another.
     let last = path.utf8.split(separator: UInt8(ascii: "/")).last
@@ -32,6 +33,12 @@ struct SourceFile: Sendable {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw Self.refused(path) }
     handle = Handle(descriptor)
+    if let enclosure {
+      // Between the search and now a link may have come to lead elsewhere.
+      guard let folder = try? Enclosure(enclosure), folder.holds(descriptor) else {
+        throw BuildError(path, "is a link that leads out of its folder; --follow-links follows it")
+      }
+    }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Self.refused(path) }
     identity = try Self.identity(status, path)

@@ -21,7 +21,7 @@ package struct ArchiveMove {
   package func run(pageName: String?) throws(StorageError) -> Bool {
     let (from, to) = (old.archive(in: library), new.archive(in: library))
     let folders = (from: parentFolder(from), to: parentFolder(to))
-    try FolderTree.make(folders.to)
+    try Enclosure(library).make(folders.to)
     // In one order, whoever moves what: two that wait for each other would wait for ever.
     var locks: [LockedFolder] = []
     for folder in Set([folders.from, folders.to]).sorted() { locks.append(try LockedFolder(folder)) }

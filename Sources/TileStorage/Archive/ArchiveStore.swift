@@ -173,7 +173,7 @@ package struct FolderStore: ArchiveStore {
   /// The path of an archive that is about to be written.
   private func place(of id: ImageID) throws(StorageError) -> String {
     let path = id.archive(in: library)
-    try FolderTree.make(parentFolder(path))
+    try Enclosure(library).make(parentFolder(path))
     if access(path, F_OK) != 0 { try MovedImages(library: library).arrive(id) }
     return path
   }
@@ -197,7 +197,7 @@ package struct FolderStore: ArchiveStore {
   package func keep(bookFile bytes: [UInt8]?, of book: ImageID) throws(StorageError) {
     let path = Self.bookFile(of: book, in: library)
     if let bytes {
-      try FolderTree.make(parentFolder(path))
+      try Enclosure(library).make(parentFolder(path))
       try SidecarFile.publish(bytes, to: path)
     } else {
       try SidecarFile(path: path)?.remove()

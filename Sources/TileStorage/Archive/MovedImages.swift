@@ -125,7 +125,7 @@ package struct MovedImages: Sendable {
 
   private func write(_ bytes: [UInt8], _ kind: Kind, _ id: ImageID) throws(StorageError) {
     let path = path(id, kind)
-    try FolderTree.make(parentFolder(path))
+    try Enclosure(library).make(parentFolder(path))
     let file = try PartialFile(destination: path)
     try file.write(bytes)
     try file.publish()

@@ -54,7 +54,7 @@ enum ExportCommand: Command {
         if let part = item.part { options.baseURL = options.baseURL.map { "\($0)/\(part)" } }
         let report = try item.withArchive { (archive) throws(StorageError) in
           try TileExporter(archive, options: options, isCancelled: { Interruption.isAsked })
-            .export(to: item.output)
+            .export(to: item.output, within: list.isOne ? nil : list.root)
         }
         if !isQuiet { Output.note("\(Output.oneLine(item.output)): \(words(report))") }
       } catch {

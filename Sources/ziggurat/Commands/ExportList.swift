@@ -33,10 +33,13 @@ struct ExportList {
   private(set) var errors: [StorageError] = []
   /// One archive was asked for by its name.
   let isOne: Bool
+  /// The folder that all output is in, unless that is one.
+  let root: String
 
   init(_ operands: [String], output: String) {
     var output = output
     while output.count > 1, output.hasSuffix("/") { output.removeLast() }
+    root = output
     isOne = operands.count == 1 && !Self.isFolder(operands[0]) && !ObjectLibrary.isMeant(by: operands[0])
     if isOne {
       items = [Item(archive: operands[0], enclosure: nil, output: output, part: nil)]

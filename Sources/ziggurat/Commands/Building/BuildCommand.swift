@@ -15,6 +15,9 @@ enum BuildCommand: Command {
       "book",
       help: "each folder of page scans is one book: its images are the pages ID/NAME, in natural order"),
     Option("prefix", "NAME", help: "what all ids begin with, NAME/…: for a second source of one library"),
+    Option(
+      "follow-links",
+      help: "follow links that lead out of a source folder (default: pass them over and report them)"),
   ]
   static let options =
     [
@@ -60,6 +63,7 @@ enum BuildCommand: Command {
     let prunes = try PruneMode(arguments)
     let keepsDeleted = try arguments.int("keep-deleted", in: 0...87_600)
     let asBooks = try arguments.flag("book")
+    let followsLinks = try arguments.flag("follow-links")
     let watches = try arguments.flag("watch")
     let isFromStore = arguments.operands.contains(where: ObjectLibrary.isMeant)
     if watches, isFromStore { throw UsageError("--watch watches folders, and no object store") }
@@ -129,6 +133,7 @@ enum BuildCommand: Command {
     round.planned = opened
     round.isElsewhere = isElsewhere
     round.metricsFile = arguments.string("metrics-file")
+    round.followsLinks = followsLinks
     round.keepsDeleted = keepsDeleted.map { $0 * 3600 }
     let code = round.run()
     return watches && code != .interrupted ? round.watch() : code

@@ -21,6 +21,8 @@ struct BuildRound {
   var hasCatalog: Bool { !isPrivate && !isElsewhere }
   let operands: [String]
   let asBooks: Bool
+  /// Links that lead out of a source folder are followed.
+  var followsLinks = false
   let prunes: PruneMode
   /// Seconds.
   var keepsDeleted: Int?
@@ -67,7 +69,8 @@ struct BuildRound {
   private func scanned() -> SourceScan {
     if let planned { return planned.plan.scan }
     return SourceScan(
-      operands, library: library, asBooks: asBooks, prefix: prefix, remote: builder.remote,
+      operands, library: library, asBooks: asBooks, prefix: prefix,
+      followsLinks: followsLinks, remote: builder.remote,
       isCancelled: { Interruption.isAsked })
   }
 

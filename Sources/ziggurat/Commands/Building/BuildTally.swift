@@ -149,6 +149,7 @@ struct BuildTally {
     if !failures.isEmpty { parts.append("\(failures.count) failed") }
     if let scan {
       if scan.passedOver > 0 { parts.append("\(scan.passedOver) passed over, no images by their names") }
+      parts += Self.passedOver(linksOf: scan)
       // Those that could not be read are told already.
       for empty in scan.roots where empty.isEmpty && scan.failures.isEmpty {
         parts.append("no image in \(Output.oneLine(empty.text))")
@@ -163,6 +164,17 @@ struct BuildTally {
       ("built", built), ("moved", moved), ("reworded", reworded), ("unchanged", unchanged), ("kept", kept),
       ("pruned", pruned), ("failed", failures.count),
     ]
+  }
+
+  /// Reports links that were passed over by name, and returns their number for the summary.
+  static func passedOver(linksOf scan: SourceScan) -> [String] {
+    guard scan.linkCount > 0 else { return [] }
+    for link in scan.links {
+      Output.note("passed over: \(Output.oneLine(link)) is a link that leads out of its folder")
+    }
+    let more = scan.linkCount - scan.links.count
+    if more > 0 { Output.note("passed over: \(more) more such links") }
+    return ["\(Output.count(scan.linkCount, "link")) passed over (--follow-links follows them)"]
   }
 
   var exitCode: ExitCode {

@@ -36,7 +36,8 @@ enum PlanCommand: Command {
       ObjectLibrary.isMeant(by: $0) ? $0 : SourceScan.path(ofArgument: $0)
     }
     let scan = SourceScan(
-      sources, library: arguments.string("library") ?? "", asBooks: asBooks, prefix: prefix, remote: remote,
+      sources, library: arguments.string("library") ?? "", asBooks: asBooks, prefix: prefix,
+      followsLinks: try arguments.flag("follow-links"), remote: remote,
       isCancelled: { Interruption.isAsked })
     if Interruption.isAsked { return .interrupted }
     var failures = scan.failures
@@ -59,6 +60,7 @@ enum PlanCommand: Command {
       let count = scan.sources.count + scan.failures.count - failures.count
       var parts = ["\(Output.count(count, "source")) planned"]
       if scan.passedOver > 0 { parts.append("\(scan.passedOver) passed over, no images by their names") }
+      parts += BuildTally.passedOver(linksOf: scan)
       for root in scan.roots where root.isEmpty && failures.isEmpty {
         parts.append("no image in \(Output.oneLine(root.text))")
       }
