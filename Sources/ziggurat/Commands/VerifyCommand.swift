@@ -1,6 +1,7 @@
 import Catalog
 import Files
 import Foundation
+import Glibc
 import HTTPMessages
 import ImageLibrary
 import ObjectStore
@@ -14,7 +15,11 @@ enum VerifyCommand: Command {
   static let usage = "DIR|ARCHIVE|s3://BUCKET/PREFIX"
   static let summary = "Read every tile back; one line per fault, exit code 1 where there is any."
   static let options = [
-    Option("repair", help: "of a library: build anew what is damaged and whose source is there, as it was"),
+    Option(
+      "repair",
+      help:
+        "of a library: rebuild what is damaged or missing from its source; a missing archive without one is removed from the catalog"
+    ),
     Option("space", help: "of the private space that a password opens, instead of what lies open"),
     PasswordPrompt.optionOfSpace,
     Option("jobs", "N", help: "threads (default: all cores)"),
@@ -65,17 +70,22 @@ enum VerifyCommand: Command {
       do throws(StorageError) {
         let archives = try FolderTree.archives(at: path)
         read = archives.count
+        let missing = archives == [path] ? [] : try missing(path)
         if read == 0, !Catalog.exists(in: path), !PrivateSpaces(library: path).mayExist {
           Output.error("\(path) is no library: neither an archive nor a catalog is in it")
           return .someFailed
         }
         faults = LibraryVerifier.verify(archives, jobs: jobs, report: report)
+        for archive in missing {
+          report(ArchiveVerifier.Fault(path: archive, what: "is missing, and the catalog lists it"))
+        }
+        faults += missing.count
         if repairs, faults > 0 {
           guard archives != [path] else {
             Output.error("\(path): --repair takes the library's folder, which knows the sources")
             return .someFailed
           }
-          let repair = Repair(library: path, jobs: jobs, asJSON: asJSON)
+          let repair = Repair(library: path, jobs: jobs, asJSON: asJSON, missing: Set(missing))
           mended = try repair.run(
             damaged.withLock { $0.map { String(decoding: $0, as: UTF8.self) } }.sorted())
         }
@@ -95,12 +105,31 @@ enum VerifyCommand: Command {
       Output.note(
         Output.count(read, "archive") + " read, "
           + (faults == 0 ? "no faults" : Output.count(faults, "fault"))
-          + (mended.map { ", " + Output.count($0.repaired, "archive") + " built anew, \($0.left) left" } ?? "")
+          + (mended.map {
+            ", " + Output.count($0.repaired, "archive") + " built anew, "
+              + ($0.removed.isEmpty ? "" : "\($0.removed.count) removed from the catalog, ")
+              + "\($0.left) left"
+          } ?? "")
       )
     }
-    if let mended, mended.repaired == damaged.withLock({ $0.count }), !hasKeyringFault { return .success }
+    if let mended, mended.repaired + mended.removed.count == damaged.withLock({ $0.count }), !hasKeyringFault
+    {
+      return .success
+    }
     if let mended, mended.isTemporary { return .temporary }
     return faults == 0 ? .success : .someFailed
+  }
+
+  /// The paths of archives that the catalog lists and that are not there, sorted.
+  private static func missing(_ library: String) throws(StorageError) -> [String] {
+    guard Catalog.exists(in: library) else { return [] }
+    var missing: [String] = []
+    try Catalog(library: library, isReadOnly: true).forEachStamp { id, _ in
+      guard let id = ImageID(String(decoding: id, as: UTF8.self)) else { return }
+      let isThere = [".szi", ".dzi", ".zip"].contains { access("\(library)/\(id)\($0)", F_OK) == 0 }
+      if !isThere { missing.append(id.archive(in: library)) }
+    }
+    return missing.sorted()
   }
 
   private static func verify(

@@ -1,6 +1,7 @@
 import Catalog
 import Files
 import Foundation
+import Glibc
 import HTTPMessages
 import PyramidBuilding
 import TileStorage
@@ -11,12 +12,16 @@ struct Repair {
   let library: String
   let jobs: Int
   let asJSON: Bool
+  /// Paths of archives that the catalog lists and that are not there.
+  var missing: Set<String> = []
 
   struct Outcome {
     /// Archives that are whole now.
     var repaired = 0
     /// Those that are as they were.
     var left = 0
+    /// Missing archives that could not be rebuilt: the catalog lists them no more.
+    var removed: [ImageID] = []
     /// A retry may mend one of them.
     var isTemporary = false
   }
@@ -53,6 +58,9 @@ struct Repair {
     for (group, images) in groups.sorted(by: { $0.key.place.path < $1.key.place.path }) {
       if Interruption.isAsked { break }
       try build(group, images, archives, &outcome)
+    }
+    if !outcome.removed.isEmpty {
+      try Catalog(library: library).update([], removing: outcome.removed.map(\.text))
     }
     return outcome
   }
@@ -91,6 +99,15 @@ struct Repair {
   }
 
   private func tell(_ path: String, _ reason: String, _ outcome: inout Outcome) {
+    if missing.contains(path), access(path, F_OK) != 0, let id = ImageID(archive: path, below: library) {
+      outcome.removed.append(id)
+      if asJSON {
+        Output.json(["archive": .text(path), "removed": .flag(true), "reason": .text(reason)])
+      } else {
+        Output.result(Output.oneLine("\(path): removed from the catalog: \(reason)") + "\n")
+      }
+      return
+    }
     outcome.left += 1
     if asJSON {
       Output.json(["archive": .text(path), "repaired": .flag(false), "reason": .text(reason)])
