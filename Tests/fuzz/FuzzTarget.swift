@@ -16,6 +16,10 @@ enum FuzzTarget: String, CaseIterable {
   case book
   /// An archive, opened and read to the last tile.
   case archive
+  /// `build.json` and `metadata.json` of an archive.
+  case record
+  /// The `.dzi` of a Deep Zoom image, and `scan-properties.xml`.
+  case descriptor
   /// An ICC profile.
   case profile
   /// A stored tile, decoded as for a render.
@@ -42,6 +46,8 @@ enum FuzzTarget: String, CaseIterable {
     case .sidecar: input.readSidecar()
     case .book: input.readBook()
     case .archive: input.readArchive()
+    case .record: input.readRecords()
+    case .descriptor: input.readDescriptors()
     case .profile: input.readProfile()
     case .tile: input.decodeTile()
     case .cell: input.hearCell()

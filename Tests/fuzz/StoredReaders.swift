@@ -1,4 +1,5 @@
 import Files
+import Foundation
 import Imaging
 import TileGeometry
 
@@ -35,6 +36,54 @@ extension FuzzInput {
         "a place has its tile")
     }
     _ = (archive.stored(archive.pyramid.tileCount), archive.tile(-1), sum)
+  }
+
+  /// What is read can be written and read again; what passes the limits is within them, as another parser counts.
+  func readRecords() {
+    let json = Data(bytes)
+    if let record = BuildRecord(json: json) {
+      precondition(BuildRecord(json: Data(record.json)) == record, "a record can be kept")
+      _ = (record.squareMicronsPerPixel, record.pageLabel)
+    }
+    if let metadata = ImageMetadata(json: json) {
+      precondition(ImageMetadata(json: Data(metadata.boundedJSON)) != nil, "metadata can be kept")
+      precondition(
+        metadata.json.count > InputLimit.metadata.bytes || metadata.boundedJSON == metadata.json,
+        "what fits is not cut")
+    }
+    let limits = JSONLimits(bytes: 40_000, depth: 4, values: 200)
+    if bytes.withUnsafeBytes({ limits.refusal(of: $0) }) == nil,
+      let object = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
+    {
+      let (depth, values) = Self.extent(object)
+      precondition(depth <= limits.depth && values <= limits.values, "what passes the limits is within them")
+    }
+  }
+
+  /// Levels, and values without the keys of objects.
+  private static func extent(_ object: Any) -> (depth: Int, values: Int) {
+    let parts: [Any]
+    switch object {
+    case let list as [Any]: parts = list
+    case let members as [String: Any]: parts = Array(members.values)
+    default: return (0, 1)
+    }
+    return parts.reduce((1, 1)) { sum, part in
+      let inner = extent(part)
+      return (max(sum.0, 1 + inner.depth), sum.1 + inner.values)
+    }
+  }
+
+  /// What is read can be written and read again.
+  func readDescriptors() {
+    if let microns = bytes.withUnsafeBytes({ ScanProperties.micronsPerPixel(xml: $0) }) {
+      precondition(microns.count == 2 && microns.allSatisfy { $0.isFinite && $0 > 0 }, "a pixel has a size")
+    }
+    do throws(StorageError) {
+      let descriptor = try DeepZoomDescriptor(xml: Data(bytes))
+      let again = try? DeepZoomDescriptor(xml: Data(descriptor.xml.utf8))
+      precondition(again == descriptor, "a descriptor can be kept")
+    } catch { precondition(!error.reason.isEmpty, "a refusal has a reason") }
   }
 
   /// Told, compared with sRGB, and gone by for pixels of RGB and of gray.

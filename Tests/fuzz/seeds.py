@@ -114,6 +114,31 @@ def archives(place: Path) -> None:
              *options)
 
 
+def records(place: Path) -> None:
+    record = {"sourceName": "a.tif", "page": 2, "folio": "f/1r", "label": "1r", "sourceBytes": 10, "sourceDigest": "00", "pixelDigest": "01",
+              "sidecarDigest": "02", "options": "o", "route": "r", "steps": ["a", "b"], "micronsPerPixel": [0.5, 0.5],
+              "animation": {"frames": 3, "format": "gif"}, "associatedImages": ["label"], "associatedAs": "macro",
+              "dimensions": {"channels": [{"name": "DAPI", "colour": "#0000ff", "isShown": True}], "sizeZ": 2, "sizeT": 1, "z": 0, "t": 0}}
+    metadata = {"title": "A \u1f431", "titles": {"de": "Ä", "en": "A"}, "caption": "two\nlines", "creator": "A; B", "creators": ["A", "B"],
+                "date": "2024-05-01", "place": "Porto", "rights": "R", "license": "https://a/b", "webStatement": "https://a/c",
+                "usageTerms": "U", "identifier": "I", "source": "S", "credit": "C", "keywords": ["k", "l"]}
+    for number, value in enumerate((record, metadata, {"keywords": []}, [[[[1]]]], list(range(99)))):
+        (place / f"{number}.json").write_text(json.dumps(value))
+        (place / f"{number}-spelled.json").write_text(json.dumps(value, ensure_ascii=False, indent=1))
+    (place / "utf16.json").write_bytes(json.dumps(metadata).encode("utf-16"))
+
+
+def descriptors(place: Path) -> None:
+    image = '<Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="{}" Overlap="{}" TileSize="{}"><Size Width="{}" Height="{}"/></Image>'
+    for number, values in enumerate((("jpg", 0, 512, 5120, 2880), ("png", 1, 254, 1, 1), ("webp", 2, 256, 1 << 40, 1))):
+        (place / f"{number}.dzi").write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{image.format(*values)}')
+    for encoding in ("utf-16", "iso-8859-1"):
+        (place / f"{encoding}.dzi").write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{image.format("jpg", 0, 8, 9, 9)}'.encode(encoding))
+    (place / "properties.xml").write_text(
+        '<image xmlns="http://www.pathozoom.com/szi"><properties><property><name>MicronsPerPixelX</name><value type="gdouble">0.25</value></property>'
+        '<property><name>MicronsPerPixelY</name><value>2.5e-1</value></property></properties></image>')
+
+
 def profiles(place: Path) -> None:
     for path in map(Path, PROFILES):
         data = (Path("/usr/share/color/icc") / path).read_bytes()
@@ -180,7 +205,7 @@ def requests(place: Path) -> None:
 
 TARGETS = {"jpeg": lambda place: pictures("jpeg", place), "png": lambda place: pictures("png", place),
            "tiff": lambda place: pictures("tiff", place), "metadata": metadata, "ome": ome,
-           "sidecar": sidecars, "book": books, "archive": archives,
+           "sidecar": sidecars, "book": books, "archive": archives, "record": records, "descriptor": descriptors,
            "profile": profiles, "tile": tiles, "cell": cells, "request": requests}
 
 
