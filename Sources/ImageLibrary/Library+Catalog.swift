@@ -8,7 +8,7 @@ extension Library {
   /// Brings the catalog's rows of these images to what the table holds.
   func catalogue(_ ids: [ImageID]) throws(StorageError) {
     // Who writes for all sees the same.
-    guard !ids.isEmpty, catalog.isWriter else { return }
+    guard !ids.isEmpty, catalog.isWriter, !isAway else { return }
     let result: Result<Void, StorageError> = updating.withLock { _ in
       let table = current
       var (found, gone): ([CatalogEntry], [ImageID]) = ([], [])
@@ -19,6 +19,7 @@ extension Library {
           continue
         }
         let archive = try? entry.openOnce()
+        if archive == nil, lookForOutage() { return .failure(Self.outageError) }
         found.append(
           archive.map { patience.catalogEntry(entry, $0) }
             ?? CatalogEntry(unreadable: id, stamp: entry.stamp))
@@ -44,7 +45,7 @@ extension Library {
     readsAll: Bool = false, isCancelled: () -> Bool = { false },
     unreadable: (StorageError) -> Void = { _ in }
   ) throws(StorageError) -> Int {
-    guard catalog.isWriter else { return 0 }
+    guard catalog.isWriter, !isAway else { return 0 }
     let result: Result<Int, StorageError> = updating.withLock { _ in
       do throws(StorageError) {
         if let rows { return .success(try rows.update(isCancelled: isCancelled, unreadable: unreadable)) }
@@ -81,6 +82,8 @@ extension Library {
         // Not among the open ones, which are those in use.
         batch.append(patience.catalogEntry(entry, try entry.openOnce()))
       } catch {
+        // Nothing of it is to be listed as unreadable.
+        if lookForOutage() { throw error }
         unreadable(error)
         batch.append(CatalogEntry(unreadable: entry.id, stamp: entry.stamp))
       }

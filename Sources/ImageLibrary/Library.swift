@@ -77,12 +77,14 @@ package final class Library: Sendable {
   /// - Parameter id: UTF-8, decoded.
   package func archive(_ id: UnsafeRawBufferPointer) throws(StorageError) -> TileArchive? {
     if let rows { return try opened(rows.entry(id, generation: nil)) }
+    if away.load(ordering: .relaxed) { throw Self.outageError }
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
     return try opened(entry)
   }
 
   package func archive(_ id: ImageID) throws(StorageError) -> TileArchive? {
     if let rows { return try opened(rows.entry(id, generation: nil)) }
+    if away.load(ordering: .relaxed) { throw Self.outageError }
     guard let entry = table.withLock({ $0.entry(id) }) else { return nil }
     return try opened(entry)
   }
@@ -92,9 +94,13 @@ package final class Library: Sendable {
     guard let entry else { return nil }
     do throws(StorageError) { return try open.archive(entry) } catch {
       switch error.kind {
-      case .notThere: return nil
+      case .notThere:
+        if lookForOutage() { throw Self.outageError }
+        return nil
       case .unreachable: break
-      case .unreadable: faults.add(entry, error.reason)
+      case .unreadable:
+        if lookForOutage() { throw Self.outageError }
+        faults.add(entry, error.reason)
       }
       throw error
     }
@@ -118,6 +124,7 @@ package final class Library: Sendable {
   /// - Returns: whether the catalog should be updated, be it that somebody else is about to.
   package func refresh() -> Bool {
     if rows != nil { return catalog.isWriter }
+    if lookForOutage() { return false }
     return refreshing.withLock { _ in
       let renewed = reading.withLock { _ -> [ImageID]? in
         // No state of the table is held meanwhile: it would be copied for the sake of one image.
@@ -201,6 +208,7 @@ package final class Library: Sendable {
       let old = table.withLock { $0.entry(id) }
       var status = stat()
       guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        if old != nil, lookForOutage() { return [] }
         if old != nil { changes[id] = .some(nil) }
         continue
       }
@@ -216,6 +224,6 @@ package final class Library: Sendable {
 
   private func read(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
     if let source { return try LibraryTable(source, previous: previous) }
-    return try LibraryTable(root: root, previous: previous, watches: watches)
+    return try readFolders(previous)
   }
 }

@@ -36,6 +36,7 @@ extension Library {
   package func list(
     _ selection: LibrarySelection, after cursor: String?, limit: Int
   ) throws(StorageError) -> LibraryListing {
+    if isAway { throw Self.outageError }
     if selection.scope == .items, selection.order == .standard {
       if let words = selection.words { return try search(words, cursor, limit) }
       if try isListedLate { return try page(cursor, limit) }

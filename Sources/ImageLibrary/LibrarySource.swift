@@ -18,7 +18,7 @@ extension LibrarySource {
 
 extension Library {
   /// What a monitor is told of where the images lie.
-  package var figures: [SourceFigure] { rows?.figures ?? source?.figures ?? [] }
+  package var figures: [SourceFigure] { rows?.figures ?? source?.figures ?? folderFigures }
 }
 
 /// One number that tells how it goes.

@@ -28,6 +28,17 @@ package struct LibraryTable: Sendable {
   /// The library's folder; nil of a source.
   private var enclosure: Enclosure?
 
+  /// Which folder it was that had the library's name.
+  struct Root: Hashable {
+    let device: UInt64
+    let inode: UInt64
+
+    init(_ status: stat) { (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
+  }
+
+  /// Nil of a source.
+  private(set) var rootFolder: Root?
+
   /// Of a source: the one it had when it was read.
   private var version: Int?
 
@@ -252,6 +263,7 @@ package struct LibraryTable: Sendable {
     defer { closedir(directory) }
     // Again, for the watch may have waited.
     fstat(dirfd(directory), &status)
+    if depth == 0 { rootFolder = Root(status) }
     let modified = FileIdentity(status).modifiedNanoseconds
     let age = Self.now - modified
     folders.append(Folder(path: folder, modified: modified, isUncertain: abs(age) < 100_000_000))

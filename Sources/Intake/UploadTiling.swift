@@ -62,6 +62,11 @@ package final class UploadTiling: @unchecked Sendable {
     var lastLook = 0
     while !stopping.isSet {
       takeBack()
+      // What was written now would lie in the empty folder below the share.
+      if library.isAway {
+        stopping.wait(upTo: 1)
+        continue
+      }
       if let upload = uploads.takeNext() {
         tile(upload)
         continue
@@ -164,12 +169,12 @@ package final class UploadTiling: @unchecked Sendable {
       store: store ?? self.store, options: BuildOptions(), jobs: threads,
       isCancelled: isCancelled)
     builder.imageTimeout = 120
+    builder.allowance = BuildAllowance(pixels: uploads.limits.pixels)
     return builder
   }
 
   /// The file's name without its ending, in the folder that was asked for; with a number where the library has
   /// another picture of that name.
-    builder.allowance = BuildAllowance(pixels: uploads.limits.pixels)
   func freeID(for upload: Upload) throws(StorageError) -> ImageID {
     try freeID(for: upload) { (id) throws(StorageError) in
       if library.asksForImages { return try !library.catalog.reserve(id, for: upload.id) }

@@ -63,6 +63,10 @@ extension Site {
   /// What a cache is told that looks for the server which takes changes (`Ziggurat-Writer: required`), so that it asks the
   /// next one; nil at that one, and where nobody looks. Of a folder's servers each takes them.
   func refusalOfWriting(_ request: Request) -> Response? {
+    // What was written now would lie in the empty folder below the share.
+    if library.isAway, !request.isRead, request.method != "OPTIONS", request.rawPath != Self.sessionPath {
+      return Router.unlisted(Library.outageError).madePrivate
+    }
     guard library.asksForImages, request.header("Ziggurat-Writer") == "required" else { return nil }
     return library.catalog.isWriter && access.isWritable ? nil : Router.unknownWriter.madePrivate
   }

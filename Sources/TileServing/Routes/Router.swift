@@ -35,12 +35,20 @@ struct Router {
     case .embed(nil): .now(page("embed.html"))
     case .oEmbed: embedding()
     case .openAPI: .now(.json(site.apiDescription))
-    // What is known goes on being answered.
-    case .health:
-      .text(200, site.library.catalog.isReachable ? "ok" : "degraded: the catalog cannot be asked")
+    case .health: .now(health)
     case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .now(metrics())
     case .page: .now(isBase ? toTheGallery : file(path.text(1..<path.count)))
     }
+  }
+
+  private var health: Response {
+    if site.library.isAway {
+      var response = Response.text(503, "degraded: the library's folder cannot be reached")
+      response["Retry-After"] = "1"
+      return response
+    }
+    // What is known goes on being answered.
+    return .text(200, site.library.catalog.isReachable ? "ok" : "degraded: the catalog cannot be asked")
   }
 
   private var hidesMetrics: Bool { site.access.hidesMetrics && !request.isMonitor }

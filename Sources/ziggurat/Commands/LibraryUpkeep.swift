@@ -21,6 +21,8 @@ final class LibraryUpkeep: Sendable {
   private let told: Mutex<(outage: String?, isWriter: Bool)>
   /// What a database would not do, as was told last.
   private let refused = Mutex<(words: String, at: ContinuousClock.Instant)?>(nil)
+  /// Why the library's folder could not be reached, as was told last.
+  private let outage = Mutex<String?>(nil)
   /// Of a private space no image is named.
   private let isSilent: Bool
 
@@ -38,6 +40,7 @@ final class LibraryUpkeep: Sendable {
         library.waitForChange()
         let start = ContinuousClock.now
         let needsUpdate = library.refresh()
+        tellOfOutage()
         if !library.asksForImages { purging?.look(at: library) }
         if needsUpdate { update() }
         site.purgeDeleted()
@@ -85,6 +88,23 @@ final class LibraryUpkeep: Sendable {
       Output.error("the catalog is not up to date, and is tried again: \(reason)")
     } else {
       Output.note("the catalog is up to date again")
+    }
+  }
+
+  private func tellOfOutage() {
+    let now = library.outage
+    let before = outage.withLock { outage in
+      defer { outage = now }
+      return outage
+    }
+    // Reasons may change while it is away: it is one outage.
+    guard (now == nil) != (before == nil) else { return }
+    if let now {
+      Output.error(
+        "the library \(library.root) cannot be reached; images are answered with 503 until it is back: \(now)"
+      )
+    } else {
+      Output.note("the library \(library.root) can be reached again")
     }
   }
 

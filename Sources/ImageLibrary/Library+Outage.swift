@@ -1,0 +1,77 @@
+import Catalog
+package import Files
+import Glibc
+import TileStorage
+
+/// A library whose folder cannot be reached, as when its share was unmounted under a running server.
+///
+/// Images are answered as unavailable then, and the listing stays as it was: nothing was deleted.
+extension Library {
+  /// Why the folder cannot be reached, as far as was seen; nil if it can.
+  package var outage: String? { outageReason.withLock { $0 } }
+
+  /// Whether the folder cannot be reached.
+  package var isAway: Bool { away.load(ordering: .relaxed) }
+
+  package static let outageError = StorageError(
+    "open the library", "its folder cannot be reached", kind: .unreachable)
+
+  /// Looks at the folder, and remembers what was seen.
+  /// - Returns: whether it is away.
+  @discardableResult
+  func lookForOutage() -> Bool {
+    guard source == nil else { return false }
+    return note(outage: current.outage(of: root))
+  }
+
+  /// - Parameter reason: nil if the folder is there.
+  @discardableResult
+  func note(outage reason: String?) -> Bool {
+    outageReason.withLock { $0 = reason }
+    away.store(reason != nil, ordering: .relaxed)
+    return reason != nil
+  }
+
+  /// Reads the folders unless they are away. What was read while a share came or went does not count.
+  func readFolders(_ previous: LibraryTable) throws(StorageError) -> LibraryTable {
+    let fresh = try LibraryTable(root: root, previous: previous, watches: watches)
+    if note(outage: previous.outage(of: root, seenAs: fresh)) { throw Self.outageError }
+    return fresh
+  }
+
+  /// What a monitor is told of a library that is a folder.
+  var folderFigures: [SourceFigure] {
+    [
+      SourceFigure(
+        "library_reachable", "1 while the library's folder can be reached, else 0.", isAway ? 0 : 1,
+        isTotal: false)
+    ]
+  }
+}
+
+extension LibraryTable {
+  /// Why the folder that was read is not there; nil if it is, or if another library has its name.
+  ///
+  /// An unmounted share leaves an empty folder of the same name, which is another one and has no catalog.
+  /// - Parameter fresh: what was read there now; nil if nothing was read.
+  func outage(of root: String, seenAs fresh: LibraryTable? = nil) -> String? {
+    var status = stat()
+    guard stat(root, &status) == 0 else { return StorageError("", errno: errno).reason }
+    let now = Root(status)
+    if let fresh, fresh.rootFolder != now { return "its folder changed while it was read" }
+    guard now != rootFolder, !ids.isEmpty, !Catalog.exists(in: root) else { return nil }
+    let isEmpty = fresh.map { $0.ids.isEmpty } ?? Self.isEmptyFolder(root)
+    return isEmpty ? "another folder without images is in its place: is its share mounted?" : nil
+  }
+
+  /// Whether nothing but hidden files is in the folder, and what file systems put there themselves.
+  private static func isEmptyFolder(_ path: String) -> Bool {
+    guard let directory = opendir(path) else { return false }
+    defer { closedir(directory) }
+    while let entry = readdir(directory) {
+      guard let name = entry.pointee.name else { return false }
+      if name.utf8.first != UInt8(ascii: "."), name != "lost+found" { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,169 @@
+"""A library's folder that goes away under a running server, as a share that is unmounted, and comes back."""
+
+import json
+import os
+import subprocess
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import harness
+from harness import BINARY, Server, folder, photo, run
+
+TILE = "/dzi/photo_files/8/0_0.jpg"
+
+
+def until(what, seconds: float = 20):
+    """Waits until it is so; a server looks once a second."""
+    end = time.monotonic() + seconds
+    while not (found := what()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+class Outages(unittest.TestCase):
+    def setUp(self):
+        self.base = folder("outages")
+        self.library = self.base / "library"
+        photo(self.base / "photos/photo.jpg", 600, 400)
+        photo(self.base / "photos/other.jpg", 300, 200)
+        self.assertEqual(run("build", self.base / "photos", "--library", self.library).returncode, 0)
+
+    def assertAway(self, server: Server):
+        answer = until(lambda: (answer := server.get("/healthz")).status == 503 and answer)
+        self.assertTrue(answer, server.get("/healthz"))
+        self.assertIn(b"degraded", answer.body)
+        for target in (TILE, "/dzi/other.dzi", "/api/images/photo", "/api/images", "/iiif/3/photo/info.json",
+                       "/iiif/3/photo/full/50,/0/default.jpg"):
+            with self.subTest(target):
+                answer = server.get(target)
+                self.assertEqual(answer.status, 503)
+                self.assertGreaterEqual(int(answer["retry-after"]), 1)
+        self.assertEqual(server.metrics()["library_reachable"], 0)
+
+    def assertBack(self, server: Server):
+        self.assertTrue(until(lambda: server.get("/healthz").status == 200))
+        # At once: the listing was not emptied in between.
+        self.assertEqual(json.loads(server.get("/api/images").body)["total"], 2)
+        self.assertEqual([server.get(target).status for target in (TILE, "/api/images/other")], [200, 200])
+        self.assertEqual(server.metrics()["library_reachable"], 1)
+
+    def assertToldOnce(self, server: Server, times: int = 1):
+        lines = [line for line in server.errors().splitlines() if str(self.library) in line]
+        self.assertEqual(len(lines), 2 * times, lines)
+        self.assertIn("cannot be reached", lines[0])
+        self.assertIn("can be reached again", lines[1])
+
+    def test_a_folder_that_was_renamed_and_an_empty_one_in_its_place(self):
+        away = self.base / "away"
+        with Server(self.library) as server:
+            self.assertEqual(server.get(TILE).status, 200)
+            self.library.rename(away)
+            self.library.mkdir()
+            self.assertAway(server)
+            time.sleep(2.5)
+            self.assertEqual(os.listdir(self.library), [])
+            self.library.rmdir()
+            away.rename(self.library)
+            self.assertBack(server)
+            # Gone altogether.
+            self.library.rename(away)
+            self.assertAway(server)
+            away.rename(self.library)
+            self.assertBack(server)
+            self.assertToldOnce(server, 2)
+
+    def test_nothing_is_written_into_the_empty_folder(self):
+        token = self.base / "token"
+        token.write_text("a token of some length\n".replace(" ", "-"))
+        away = self.base / "away"
+        with Server(self.library, "--writable", "--token-file", token) as server:
+            self.library.rename(away)
+            self.library.mkdir()
+            self.assertAway(server)
+            headers = {"Authorization": "Bearer a-token-of-some-length", "Content_Length": "0"}
+            for method, target in (("DELETE", "/api/images/photo"), ("PATCH", "/api/images/photo"), ("POST", "/api/uploads")):
+                with self.subTest(method):
+                    self.assertEqual(server.get(target, method, **headers).status, 503)
+            self.assertEqual(os.listdir(self.library), [])
+            self.library.rmdir()
+            away.rename(self.library)
+            self.assertBack(server)
+
+    def test_a_library_that_takes_the_place_of_another_is_shown(self):
+        photo(self.base / "new/new.jpg", 100, 100)
+        self.assertEqual(run("build", self.base / "new", "--library", self.base / "next").returncode, 0)
+        with Server(self.library) as server:
+            self.library.rename(self.base / "away")
+            (self.base / "next").rename(self.library)
+            self.assertTrue(until(lambda: server.get("/api/images/new").status == 200))
+            self.assertEqual((server.get("/api/images/photo").status, server.get("/healthz").status), (404, 200))
+
+    def test_an_emptied_library_is_no_outage(self):
+        with Server(self.library) as server:
+            for path in self.library.glob("*.szi"):
+                path.unlink()
+            self.assertTrue(until(lambda: server.get("/api/images/photo").status == 404))
+            self.assertEqual(server.get("/healthz").status, 200)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root mounts")
+    def test_a_share_that_is_unmounted(self):
+        """A bind mount in a namespace of the server's own."""
+        share = self.base / "share"
+        self.library.rename(share)
+        self.library.mkdir()
+        start = self.base / "ziggurat"
+        start.write_text(f"#!/bin/sh\nexec unshare --mount --propagation private sh -c "
+                         f"'mount --bind \"{share}\" \"{self.library}\" && exec \"{BINARY}\" \"$@\"' sh \"$@\"\n")
+        start.chmod(0o755)
+        tried = subprocess.run(["unshare", "--mount", "--propagation", "private", "mount", "--bind", share, self.library], capture_output=True)
+        if tried.returncode != 0:
+            self.skipTest(f"no mounts here: {tried.stderr.decode().strip()}")
+        with mock.patch.object(harness, "BINARY", start), Server(self.library) as server:
+            def inside(*command):
+                subprocess.run(["nsenter", "--target", str(server.process.pid), "--mount", "--wd=/", *map(str, command)], check=True)
+            self.assertEqual(server.get(TILE).status, 200)
+            inside("umount", "--lazy", self.library)
+            self.assertAway(server)
+            self.assertEqual(os.listdir(self.library), [])
+            inside("mount", "--bind", share, self.library)
+            self.assertBack(server)
+            self.assertToldOnce(server)
+
+
+class MissingArchives(unittest.TestCase):
+    def test_verify_reports_archives_that_the_catalog_lists(self):
+        base = folder("missing")
+        library = base / "library"
+        for name in ("a", "b", "deep/c"):
+            photo(base / f"photos/{name}.jpg", 100, 80, left=100 * len(name))
+        self.assertEqual(run("build", base / "photos", "--library", library).returncode, 0)
+        self.assertEqual(run("verify", library).returncode, 0)
+        for name in ("a", "deep/c"):
+            (library / f"{name}.szi").unlink()
+        result = run("verify", library)
+        self.assertEqual((result.returncode, result.stdout.splitlines()), (1, [
+            f"{library}/a.szi: is missing, and the catalog lists it", f"{library}/deep/c.szi: is missing, and the catalog lists it"]))
+        # One source is there, the other is gone, too.
+        (base / "photos/deep/c.jpg").unlink()
+        result = run("verify", library, "--repair")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertTrue((library / "a.szi").exists())
+        self.assertIn(f"{library}/deep/c.szi: removed from the catalog", result.stdout)
+        result = run("verify", library)
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        with Server(library) as server:
+            self.assertEqual(json.loads(server.get("/api/images").body)["total"], 2)
+
+    def test_verify_of_one_archive_asks_no_catalog(self):
+        base = folder("missing")
+        for name in ("a", "b"):
+            photo(base / f"photos/{name}.jpg", 100, 80)
+        self.assertEqual(run("build", base / "photos", "--library", base / "library").returncode, 0)
+        (base / "library/a.szi").unlink()
+        self.assertEqual(run("verify", base / "library/b.szi").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
