@@ -15,6 +15,7 @@ enum Ziggurat {
   static func main() {
     let words = Array(CommandLine.arguments.dropFirst())
     let environment = ProcessInfo.processInfo.environment
+    ProcessArguments.hidePasswords()
     do {
       exit(try run(words, environment).number)
     } catch {

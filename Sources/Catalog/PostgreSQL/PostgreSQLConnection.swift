@@ -39,7 +39,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
     }
     handle = connected
     guard PQstatus(handle) == CONNECTION_OK else {
-      let message = Self.line(PQerrorMessage(handle))
+      let message = AddressSecrets.redacted(Self.line(PQerrorMessage(handle)), about: address)
       let isBarred =
         PQconnectionNeedsPassword(handle) == 1
         || PQconnectionUsedPassword(handle) == 1 && message.contains("password")

@@ -28,7 +28,8 @@ final class PostgreSQLPool: Sendable {
       let words = message.map { String(cString: $0) } ?? "out of memory"
       throw SQLError(
         kind: .refused, code: "PostgreSQL",
-        message: words.split(separator: "\n").first.map(String.init) ?? words,
+        message: AddressSecrets.redacted(
+          words.split(separator: "\n").first.map(String.init) ?? words, about: address),
         statement: "read the address")
     }
     defer { PQconninfoFree(settings) }
@@ -39,7 +40,8 @@ final class PostgreSQLPool: Sendable {
       at += 1
     }
     self.address = address
-    name = (known["host"] ?? "") + (known["port"].map { ":\($0)" } ?? "") + "/" + (known["dbname"] ?? "")
+    let place = (known["host"] ?? "") + (known["port"].map { ":\($0)" } ?? "") + "/" + (known["dbname"] ?? "")
+    name = AddressSecrets.redacted(place, about: address)
   }
 
   /// Why the last who asked was not answered; nil where there was an answer.

@@ -1,3 +1,4 @@
+import Catalog
 import Foundation
 import HTTPMessages
 
@@ -36,7 +37,7 @@ enum Output {
   /// A line for people.
   static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 
-  static func error(_ line: String) { note("ziggurat: " + oneLine(line)) }
+  static func error(_ line: String) { note("ziggurat: " + oneLine(AddressSecrets.redacted(line))) }
 
   /// Names of files and entries may hold line feeds and what moves a terminal's cursor.
   static func oneLine(_ text: String) -> String {

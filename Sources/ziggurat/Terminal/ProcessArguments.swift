@@ -1,0 +1,34 @@
+import Catalog
+import Foundation
+import Glibc
+
+/// The arguments of the process as `ps` and `/proc/PID/cmdline` show them to every user of the machine.
+enum ProcessArguments {
+  /// Overwrites passwords of URLs there. To be called once the arguments have been read, and before others are started.
+  ///
+  /// Who looks before the program runs sees them all the same: an option's environment variable, `PGPASSFILE` and
+  /// `PGPASSWORD` are not shown to others at any time.
+  static func hidePasswords() {
+    guard let place = region() else { return }
+    let memory = UnsafeMutableRawBufferPointer(
+      start: UnsafeMutableRawPointer(bitPattern: UInt(place.lowerBound)), count: place.count)
+    for argument in memory.split(separator: 0) {
+      let bytes = Array(argument)
+      for range in AddressSecrets.ranges(in: bytes[...]) {
+        for index in range { memory[argument.startIndex + index] = UInt8(ascii: "*") }
+      }
+    }
+  }
+
+  /// The addresses of the arguments: fields 48 and 49 of `/proc/self/stat` (proc(5)); nil if the kernel does not say.
+  private static func region() -> Range<Int>? {
+    guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
+      // The second field, a name in parentheses, may hold spaces.
+      let name = stat.lastIndex(of: ")")
+    else { return nil }
+    let fields = stat[stat.index(after: name)...].split(separator: " ")
+    guard fields.count > 46, let start = Int(fields[45]), let end = Int(fields[46]), 0 < start, start < end
+    else { return nil }
+    return start..<end
+  }
+}

@@ -1,0 +1,31 @@
+import Testing
+
+@testable import Catalog
+
+struct AddressSecretsTests {
+  @Test(arguments: [
+    ("postgresql://u:secret@host/d", "postgresql://u:***@host/d"),
+    ("cannot open 'postgresql://u:se/cr@et@host/d': no", "cannot open 'postgresql://u:***@host/d': no"),
+    ("--catalog=postgres://u:secret@host", "--catalog=postgres://u:***@host"),
+    (
+      "postgresql://host/d?user=u&password=secret&sslmode=require",
+      "postgresql://host/d?user=u&password=***&sslmode=require"
+    ),
+    ("postgresql://u:a@h/d?password=b c://u:e@f", "postgresql://u:***@h/d?password=*** c://u:***@f"),
+    ("postgresql://u@host:5432/d", "postgresql://u@host:5432/d"),
+    ("postgresql://u:@host/d", "postgresql://u:@host/d"),
+    ("http://host:80/a@b", "http://host:80/a@b"), ("http://u:p@host:80/a@b", "http://u:***@host:80/a@b"),
+    ("://", "://"), ("://:@", "://:@"), ("://a:b@", "://a:***@"), ("", ""), ("password=x", "password=x"),
+  ])
+  func `passwords of URLs are masked wherever they stand`(text: String, masked: String) {
+    #expect(AddressSecrets.redacted(text) == masked)
+  }
+
+  @Test func `a message has no piece of a password that was taken for a host or port`() {
+    let address = "postgresql://u:one%40two/three@host/d?password=four"
+    let message = "invalid port \"one%40two\" of host one@two in three@host, four, u, d"
+    #expect(
+      AddressSecrets.redacted(message, about: address)
+        == "invalid port \"***\" of host *** in ***@host, ***, u, d")
+  }
+}
