@@ -4,6 +4,12 @@ package import Uploading
 
 /// Opens private spaces by their passwords.
 package protocol SpaceOpener: Sendable {
+  /// Whether visitors may unlock spaces: looks whether the library has any by now.
+  var isOffered: Bool { get }
+
+  /// The same as of the last look.
+  var wasOffered: Bool { get }
+
   /// Takes half a second and a quarter of a gigabyte, the same whether a space opens or not.
   /// - Parameter password: UTF-8.
   /// - Returns: nil where no space opens, for whatever reason.

@@ -2,6 +2,7 @@ package import Files
 import Glibc
 package import ImageLibrary
 package import PrivateSpaces
+import Synchronization
 import TileStorage
 package import Uploading
 
@@ -81,11 +82,25 @@ extension SpaceSource {
 }
 
 /// Opens a library's spaces for visitors who give a password in the page.
-package struct LibrarySpaces: SpaceOpener {
+package final class LibrarySpaces: SpaceOpener {
   private let spaces: PrivateSpaces
   private let uploads: String
+  private let isKnown: Atomic<Bool>
 
-  package init(spaces: PrivateSpaces, uploads: String) { (self.spaces, self.uploads) = (spaces, uploads) }
+  /// - Parameter isAlwaysOffered: whether visitors may try passwords before the library has a space.
+  package init(spaces: PrivateSpaces, uploads: String, isAlwaysOffered: Bool) {
+    self.spaces = spaces
+    self.uploads = uploads
+    isKnown = Atomic(isAlwaysOffered)
+  }
+
+  /// Once there was a space, spaces are offered until the server ends.
+  package var isOffered: Bool {
+    if !wasOffered, spaces.isThere { isKnown.store(true, ordering: .relaxed) }
+    return wasOffered
+  }
+
+  package var wasOffered: Bool { isKnown.load(ordering: .relaxed) }
 
   package func open(_ password: String) throws(StorageError) -> (any OpenSpace)? {
     do {

@@ -44,7 +44,7 @@ extension Site {
     return .json(
       State(
         writable: visitor.mayWrite, space: visitor.space != nil, spaceWritable: visitor.mayWriteToSpace,
-        password: access.spaces != nil, expires: session.map(sessions.rest)))
+        password: access.spaces?.isOffered == true, expires: session.map(sessions.rest)))
   }
 
   private func logout(_ request: Request) -> Response {
@@ -69,7 +69,7 @@ extension Site {
       return .problem(
         400, "Bad credential", "it takes {\"password\": …} or {\"token\": …}, of at most 1024 bytes")
     }
-    if case .password = credential, access.spaces == nil {
+    if case .password = credential, access.spaces?.isOffered != true {
       return .problem(403, "Forbidden", "this server takes no passwords")
     }
     switch credential {

@@ -203,7 +203,7 @@ package final class Site: Sendable {
   package func space(of identity: String) -> SpaceLibrary? { sessions.space(of: identity) }
 
   /// Whether what visitors search for may be logged: of private spaces nothing is.
-  package var logsWords: Bool { access.spaces == nil && gate == nil }
+  package var logsWords: Bool { access.spaces?.wasOffered != true && gate == nil }
 
   /// Makes no more answers; afterwards nobody waits for one. Forgets the keys of all spaces.
   package func stop() {
@@ -240,7 +240,7 @@ package final class Site: Sendable {
       answer = try Router(site: self, request: request, visitor: visitor, mayWait: mayWait).answer()
     } catch { answer = .text(error.status, error.text) }
     let encoding = request.header("Accept-Encoding")
-    let (isInSpace, hasSpaces) = (visitor.space != nil, access.spaces != nil)
+    let (isInSpace, hasSpaces) = (visitor.space != nil, access.spaces?.wasOffered == true)
     // Two who edit one image at once are told, in a space as in the library.
     let isImage = request.rawPath.starts(with: "/api/images/".utf8)
     return answer.map { [isBehindEdge = access.isBehindEdge] response in

@@ -6,7 +6,7 @@ package struct Access: Sendable {
   package var isWritable = false
   /// With which the library may be written to; nil where nobody has one.
   package var token: AccessToken?
-  /// What opens private spaces; nil where passwords are not taken.
+  /// Opens private spaces; nil if passwords are never taken.
   package var spaces: (any SpaceOpener)?
   /// Seconds that deleted images can be restored.
   package var keepsDeleted = 24 * 3600

@@ -21,7 +21,7 @@ enum ServeCommand: Command {
       Option("space", help: "serve the private space that a password opens, on this machine alone"),
       PasswordPrompt.optionOfSpace,
       Option(
-        "spaces", "auto", help: "visitors may unlock private spaces: yes, no, or auto: if there are any"),
+        "spaces", "auto", help: "visitors may unlock private spaces: yes, no, or auto: once there are any"),
       Option("session-idle", "1800", help: "seconds until a session that is not used ends"),
       Option("session-longest", "43200", help: "seconds until any session ends"),
       WriteAccess.options[0], WriteAccess.options[1], WriteAccess.options[2],
@@ -113,10 +113,15 @@ enum ServeCommand: Command {
     try DoorOptions.read(arguments, base: base, listening: hosts, into: &access)
     let places = try ListenOptions(arguments, hosts: hosts, handed: handed.map(\.place), into: &access)
     let spaces = PrivateSpaces(library: folder)
-    if try takesPasswords(arguments, spaces) {
-      if isPrivate { throw UsageError("--space and --spaces do not go together") }
+    let offer = try SpaceOffer(arguments)
+    if offer == .always, isPrivate { throw UsageError("--space and --spaces do not go together") }
+    if offer != .never, !isPrivate {
+      // A space may be made at any time.
       SpaceDoor.forbidTemporaryFiles()
-      access.spaces = LibrarySpaces(spaces: spaces, uploads: UploadFolder.path(library: folder))
+      access.spaces = LibrarySpaces(
+        spaces: spaces, uploads: UploadFolder.path(library: folder), isAlwaysOffered: offer == .always)
+      // Before the first answer.
+      _ = access.spaces?.isOffered
     }
     let token = try WriteAccess.read(arguments, into: &access)
     let uploadLimits = takesUploads ? try UploadOptions.read(arguments) : nil
@@ -177,12 +182,14 @@ enum ServeCommand: Command {
       return UploadTiling(uploads, library: library, root: root, store: store, space: site.space)
     }
     tiling?.start()
-    StartedThread.needed {
+    StartedThread.needed { [offered = access.spaces] in
       var seconds = 0
       while true {
         Thread.sleep(forTimeInterval: 1)
         seconds += 1
         site.keepSessions()
+        // A space may have been made since.
+        _ = offered?.isOffered
         if seconds % 10 == 0 { site.events.beat() }
         if seconds % 30 == 0 { HeapMemory.giveBack() }
         guard locking.isNew() else { continue }
@@ -230,16 +237,21 @@ enum ServeCommand: Command {
     return .success
   }
 
-  private static func takesPasswords(
-    _ arguments: Arguments, _ spaces: PrivateSpaces
-  ) throws(UsageError) -> Bool {
-    switch arguments.string("spaces") ?? "auto" {
-    case "auto":
-      let isAlone = try arguments.flag("space")
-      return spaces.isThere && !isAlone
-    case "yes": return true
-    case "no": return false
-    case let other: throw UsageError("\(arguments.spelled("spaces")) is '\(other)'; it takes yes, no or auto")
+  /// Whether visitors may unlock private spaces.
+  private enum SpaceOffer {
+    case never
+    case always
+    /// Once the library has a space.
+    case ifThere
+
+    init(_ arguments: Arguments) throws(UsageError) {
+      switch arguments.string("spaces") ?? "auto" {
+      case "auto": self = .ifThere
+      case "yes": self = .always
+      case "no": self = .never
+      case let other:
+        throw UsageError("\(arguments.spelled("spaces")) is '\(other)'; it takes yes, no or auto")
+      }
     }
   }
 

@@ -1,13 +1,14 @@
 """`ziggurat serve --space`: one space, for this machine alone."""
 
 import http.client
+import json
 import signal
 import subprocess
 import time
 import unittest
 import zipfile
 
-from harness import BINARY, folder, photo, run
+from harness import BINARY, Server, folder, photo, run
 from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import REFUSED, SpaceTest, plain_text
 
@@ -143,6 +144,35 @@ class Serving(SpaceTest):
             result = run(*words, self.file("correct horse"), *more)
             self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr)
             self.assertIn("--space", result.stderr)
+
+
+class MadeWhileServing(SpaceTest):
+    def test_a_space_that_is_made_while_the_server_runs_can_be_unlocked(self):
+        library, photos = folder("library"), folder("photos")
+        photo(photos / "a.jpg", 300, 200)
+        with Server(library) as server:
+            def session(password=None):
+                """Status of a login, or whether passwords are accepted."""
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+                body = json.dumps({"password": password}) if password else None
+                connection.request("POST" if body else "GET", "/api/session", body, {"Content-Type": "application/json"} if body else {})
+                answer = connection.getresponse()
+                cookie, content = answer.getheader("Set-Cookie"), answer.read()
+                connection.close()
+                return (answer.status, cookie) if body else json.loads(content)["password"]
+
+            self.assertEqual((session(), session("correct horse")[0]), (False, 403))
+            self.space("create", library, "correct horse")
+            self.build(photos, library, "correct horse", "--quiet")
+            self.assertTrue(session())
+            self.assertEqual(session("wrong horse")[0], 401)
+            status, cookie = session("correct horse")
+            self.assertEqual(status, 200)
+            headers = {"Cookie": cookie.split(";")[0]}
+            self.assertEqual(server.get("/api/images/~%2Fa", **headers).status, 200)
+            self.assertEqual(server.get("/api/images/~%2Fa").status, 404)
+            # Answers that are the same for everybody may become those of a session.
+            self.assertIn("Cookie", server.get("/api/images")["vary"])
 
 
 if __name__ == "__main__":
