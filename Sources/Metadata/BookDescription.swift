@@ -59,6 +59,9 @@ package struct BookDescription: Hashable, Sendable {
 
   package init(json: [UInt8]) throws(Refusal) {
     guard json.count <= Self.longest else { throw Refusal("has more than \(Self.longest >> 20) MB") }
+    let text = JSONText(json)
+    // The decoder takes bytes of other encodings as they come.
+    if let error = text.encodingError { throw Refusal(error) }
     do { self = try InputLimit.book.json.decode(BookDescription.self, from: json) } catch let error as Refusal
     {
       throw error
@@ -68,10 +71,12 @@ package struct BookDescription: Hashable, Sendable {
       DecodingError.keyNotFound(_, let context)
     {
       let place = context.codingPath.compactMap { $0.intValue == nil ? $0.stringValue : nil }
+      guard let member = place.first else { throw Refusal("is not a JSON object") }
+      let line = text.outline().members.first { $0.name == member }?.line
       throw Refusal(
-        place.isEmpty ? "is no JSON object" : "has a \(place.joined(separator: ".").prefix(100)) that is none"
-      )
-    } catch { throw Refusal("is no JSON") }
+        "has a '\(place.joined(separator: ".").prefix(100))' of a wrong type"
+          + (line.map { " (line \($0))" } ?? ""))
+    } catch { throw Refusal(text.syntaxError ?? "is not valid JSON") }
   }
 
   /// Keys sorted: the same description gives the same bytes.
@@ -264,14 +269,46 @@ extension BookDescription: Codable {
   /// The members that such a file has.
   package static var members: [String] { Key.allCases.map(\.rawValue) }
 
-  /// Those of a file that nobody reads, each as a line.
-  package static func unknownMembers(json: [UInt8]) -> [String] {
-    // Only of what was decoded: it is within the limits.
-    guard json.withUnsafeBytes({ InputLimit.book.json.refusal(of: $0) }) == nil else { return [] }
-    let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
-    return (object ?? [:]).keys.filter { Key(rawValue: $0) == nil }.sorted().prefix(mostTexts).compactMap(
-      line)
+  /// Other names for members, as other formats call them.
+  private static let synonyms: [String: Key] = [
+    "author": .creator, "authors": .creators, "artist": .creator, "contributor": .creator,
+    "summary": .description, "abstract": .description, "caption": .description,
+    "subject": .keywords, "subjects": .keywords, "tags": .keywords, "keyword": .keywords,
+    "year": .date, "created": .date, "location": .place, "copyright": .rights, "licence": .license,
+    "id": .identifier, "direction": .viewingDirection, "toc": .chapters, "contents": .chapters,
+    "ranges": .chapters, "thumbnail": .cover, "name": .title, "label": .title,
+  ]
+
+  /// Warnings about a file that can be read, in clauses: unknown members, members that stand twice, and commas that JSON
+  /// does not allow.
+  /// - Parameter meant: returns the word of a list that another word was probably meant for.
+  package static func warnings(json: [UInt8], meant: (String, [String]) -> String?) -> [String] {
+    let (members, spareCommas) = JSONText(json).outline()
+    var warnings: [String] = []
+    var met: Set<String> = []
+    for member in members {
+      let name = line(String(member.name.prefix(100))) ?? ""
+      if !met.insert(member.name).inserted {
+        warnings.append("line \(member.line): '\(name)' stands twice; the last one counts")
+        // As `$schema`, and what people keep for themselves.
+      } else if Key(rawValue: member.name) == nil, !["$", "_"].contains(member.name.prefix(1)) {
+        let known = synonyms[member.name.lowercased()]?.rawValue ?? meant(member.name, self.members)
+        let hint =
+          known.map { "did you mean '\($0)'?" } ?? "known are \(shownMembers.joined(separator: ", "))"
+        warnings.append("line \(member.line): '\(name)' is unknown and ignored; \(hint)")
+      }
+    }
+    for line in spareCommas {
+      warnings.append(
+        "line \(line): a comma before a closing bracket is not valid JSON; other programs refuse it")
+    }
+    let most = 20
+    return warnings.count <= most
+      ? warnings : warnings.prefix(most) + ["\(warnings.count - most) more warnings"]
   }
+
+  /// The members that people write.
+  private static var shownMembers: [String] { members.filter { $0 != Key.built.rawValue } }
 
   /// Without control characters; nil where nothing is left.
   private static func line(_ text: String) -> String? {

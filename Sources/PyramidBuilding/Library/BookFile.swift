@@ -31,22 +31,15 @@ package enum BookFile {
       do throws(BuildError) {
         var description: BookDescription?
         if let folder {
-          var unknown: [String] = []
-          description = try read(folder, &unknown)
-          let told =
-            description.map { Self.misspelt(unknown, meant) + Self.astray($0, scan.pages(of: book)) } ?? []
+          var warnings: [String] = []
+          description = try read(folder, &warnings, meant)
+          let told = description.map { warnings + Self.astray($0, scan.pages(of: book)) } ?? []
           if !told.isEmpty { doubts.append(BuildError("\(folder)/\(name)", told.joined(separator: "; "))) }
         }
         try keep(description, of: book, in: store)
       } catch { failures.append(error) }
     }
     return (failures, doubts)
-  }
-
-  private static func misspelt(_ unknown: [String], _ meant: (String, [String]) -> String?) -> [String] {
-    unknown.compactMap { key in
-      meant(key, BookDescription.members).map { "has '\(key)', which nobody reads; did you mean '\($0)'?" }
-    }
   }
 
   /// What leads to pages that there are not, in clauses.
@@ -84,7 +77,7 @@ package enum BookFile {
   }
 
   private static func read(
-    _ folder: String, _ unknown: inout [String]
+    _ folder: String, _ warnings: inout [String], _ meant: (String, [String]) -> String?
   ) throws(BuildError) -> BookDescription? {
     if let file = SidecarFile(path: "\(folder)/\(name)") {
       let bytes: [UInt8]
@@ -95,7 +88,7 @@ package enum BookFile {
       }
       do throws(BookDescription.Refusal) {
         let description = try BookDescription(json: bytes)
-        unknown = BookDescription.unknownMembers(json: bytes)
+        warnings = BookDescription.warnings(json: bytes, meant: meant)
         return description
       } catch { throw BuildError(file.path, error.description) }
     }

@@ -130,17 +130,21 @@ class Descriptions(CommandTest):
     def test_what_is_no_description_is_told_in_one_line_and_stops_nothing(self):
         self.pages("f1r", "f2r")
         for content, words in {
-            "": "is no JSON", "[1]": "is no JSON object", '{"title": ["x", 1]}': "has a title", '{"creators": 7}': "has a creators that is none",
+            "": "is not valid JSON (it ends too early, at line 1, column 1)", "[1]": "is not a JSON object",
+            '{"title": ["x", 1]}': "has a 'title", '{"date": "1410",\n "creators": 7}': "has a 'creators' of a wrong type (line 2)",
+            '{\n  "title": "é",\n  "date" "1410"\n}': "is not valid JSON (line 3, column 10: ", '{"title": "x"\n}}': "(line 2, column 2: ",
             '{"behavior": "upside-down"}': "it takes paged, continuous, individuals, unordered", '{"behavior": ["paged", "unordered"]}': "exclude each other",
             '{"viewingDirection": "inwards"}': "it takes left-to-right", '{"license": "javascript:alert(1)"}': "which is no address",
             '{"title": {"<b>": "x"}}': "which is no language's tag", '{"chapters": [{"title": "x", "page": 1, "level": 99}]}': "of a level that is not 0 to 7",
             '{"chapters": [%s]}' % ",".join(['{"title": "x", "page": 1}'] * 2001): "more than 2000 chapters",
-            '{"creators": [%s]}' % ",".join(['"x"'] * 101): "more than 100", "[" * 100_000: "is no JSON", '{"title": "\\ud800"}': "has a title that is none",
+            '{"creators": [%s]}' % ",".join(['"x"'] * 101): "more than 100", "[" * 100_000: "is not valid JSON", '{"title": "\\ud800"}': "is not valid JSON",
         }.items():
             with self.subTest(content[:60]):
                 self.file.write_text(content)
                 told = self.build("--quiet", status=1).stderr.splitlines()
                 self.assertEqual([words in line for line in told if "book.json" in line], [True], told)
+        self.file.write_bytes('{\n "title": "Glück für Éva"\n}'.encode("latin-1"))
+        self.assertIn("is not encoded in UTF-8 (line 2, column 14)", self.build(status=1).stderr)
         with open(self.file, "wb") as file:
             file.write(b'{"title": "')
             os.truncate(file.fileno(), 100 << 20)

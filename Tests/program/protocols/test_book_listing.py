@@ -92,7 +92,11 @@ class Listed(CommandTest):
             result = run("build", self.base / "scans/hours", "--library", self.library, "--book", "--quiet")
             self.assertEqual(result.returncode, 0, result.stderr)
             return [line for line in result.stderr.splitlines() if "book.json" in line]
-        self.assertEqual(told(title="x", note="mine", x=1, inventory={"a": 1}, chapters=[{"title": "a", "page": "f1v"}, {"title": "b", "page": 3}]), [])
+        self.assertEqual(told(title="x", _note="mine", chapters=[{"title": "a", "page": "f1v"}, {"title": "b", "page": 3}]), [])
+        [line] = told(title="x", author="A", inventory={"title": 1, "a": ["title", {"b": 1}]}, note="mine", creators=["A"])
+        for words in ("'author' is unknown and ignored; did you mean 'creator'?", "'inventory' is unknown", "'note' is unknown"):
+            self.assertIn(words, line)
+        self.assertEqual(line.count("unknown"), 3, line)
         [line] = told(titel="x", viewingdirection="left-to-right", creators=["A"], chapters=[{"title": "One", "page": "f7r"}])
         for words in ("'titel'", "did you mean 'title'?", "did you mean 'viewingDirection'?", "'One'", "'f7r'"):
             self.assertIn(words, line)
