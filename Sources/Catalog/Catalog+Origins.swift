@@ -8,7 +8,7 @@ package import TileStorage
 /// file that was claimed, by size and time: what somebody else put in its place is nobody's.
 package struct LibraryOrigins: OriginStore {
   private let library: String
-  private let catalog: Catalog
+  package let catalog: Catalog
 
   package init(library: String, catalog: Catalog) { (self.library, self.catalog) = (library, catalog) }
 
@@ -40,6 +40,14 @@ package struct LibraryOrigins: OriginStore {
   /// Remembers where the roots' pictures lie.
   package func remember(_ places: [SourceRoot: SourcePlace]) throws(StorageError) {
     try catalog.remember(places)
+  }
+
+  package func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String] {
+    try catalog.owners(of: ids)
+  }
+
+  package func place(ofRoot root: String) throws(StorageError) -> SourcePlace? {
+    try catalog.place(ofRoot: root)
   }
 
   package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID] {

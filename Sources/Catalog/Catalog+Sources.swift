@@ -1,19 +1,5 @@
 package import Files
-import TileStorage
-
-/// Where the pictures of a source root lie, and how they are called.
-package struct SourcePlace: Hashable, Sendable {
-  /// Absolute, of a folder, a file or a pattern of names.
-  package let path: String
-  /// Whether its folders are books.
-  package let isBook: Bool
-  /// With what their ids begin; nil for nothing.
-  package let prefix: ImageID?
-
-  package init(path: String, isBook: Bool, prefix: ImageID? = nil) {
-    (self.path, self.isBook, self.prefix) = (path, isBook, prefix)
-  }
-}
+package import TileStorage
 
 /// From what archives were built, for who finds one damaged. None of it is believed of an image before its source has
 /// the digest: a catalog may be a stranger's, who does not know what files there are.
@@ -54,6 +40,33 @@ extension Catalog {
       }
     }
     return found
+  }
+
+  /// The root that claimed each image last.
+  /// - Parameter ids: nil for all.
+  func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String] {
+    var found: [ImageID: String] = [:]
+    let condition = ids.map { "WHERE id IN (\($0.map { _ in "?" }.joined(separator: ", ")))" } ?? ""
+    try read { (connection) throws(SQLError) in
+      found = [:]
+      try connection.run("SELECT id, root FROM origin \(condition)", (ids ?? []).map { .text($0.text) }) {
+        if let id = $0.id(0), let root = $0.text(1) { found[id] = root }
+      }
+    }
+    return found
+  }
+
+  func place(ofRoot root: String) throws(StorageError) -> SourcePlace? {
+    var place: SourcePlace?
+    try read { (connection) throws(SQLError) in
+      place = nil
+      try connection.run("SELECT path, book, prefix FROM place WHERE root = ?", [.text(root)]) { row in
+        let prefix = row.text(2).map(ImageID.init)
+        guard let path = row.text(0), prefix == nil || prefix! != nil else { return }
+        place = SourcePlace(path: path, isBook: row.integer(1) != 0, prefix: prefix ?? nil)
+      }
+    }
+    return place
   }
 
   func remember(_ places: [SourceRoot: SourcePlace]) throws(StorageError) {

@@ -15,7 +15,7 @@ package enum FolderTree {
     if parent != path, parent != "." { try make(parent) }
     // Another builder may have made it in the meantime.
     guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
-      throw StorageError("make the folder \(path)", errno: errno)
+      throw StorageError("make the folder \(path)", errno: errno, in: parent)
     }
   }
 

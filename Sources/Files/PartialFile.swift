@@ -33,7 +33,7 @@ package final class PartialFile {
     while true {
       var template = Array("\(folder)/\(Self.prefix)XXXXXX\(Self.suffix)".utf8CString)
       let descriptor = mkstemps(&template, Int32(Self.suffix.utf8.count))
-      guard descriptor >= 0 else { throw StorageError("write into \(folder)", errno: errno) }
+      guard descriptor >= 0 else { throw StorageError("write into \(folder)", errno: errno, in: folder) }
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
       let lock = isHandedOut ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : descriptor
@@ -97,13 +97,37 @@ package final class PartialFile {
     }
   }
 
-  /// Gives the finished file its name, replacing what had it. Power loss afterwards keeps one of the two.
-  /// - Parameter mode: nil gives a new file's.
-  package func publish(mode: UInt32? = nil) throws(StorageError) {
+  /// Gives the finished file its name. Power loss afterwards keeps the old file or the new one.
+  /// - Parameters:
+  ///   - mode: nil gives a new file's.
+  ///   - replacing: whether a file of that name is replaced; otherwise that is an error (EEXIST).
+  package func publish(mode: UInt32? = nil, replacing: Bool = true) throws(StorageError) {
     guard fchmod(lock, mode ?? 0o666 & ~CreationMask.value) == 0, fdatasync(lock) == 0,
-      rename(path, destination) == 0
-    else { throw StorageError("write \(destination)", errno: errno) }
+      replacing ? rename(path, destination) == 0 : renameWithoutReplacing()
+    else {
+      let code = errno
+      if !replacing, code == EEXIST { throw StorageError("write \(destination)", Self.taken, code: code) }
+      throw StorageError("write \(destination)", errno: code, in: parentFolder(destination))
+    }
     letGo()
+  }
+
+  /// The reason of an error if a file may not be replaced.
+  package static let taken = "a file of this name was added meanwhile"
+
+  /// Sets `errno` if it returns false. A link fails if its name exists, unlike `rename`.
+  private func renameWithoutReplacing() -> Bool {
+    if link(path, destination) == 0 {
+      unlink(path)
+      return true
+    }
+    // File systems without links.
+    guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { return false }
+    guard access(destination, F_OK) != 0 else {
+      errno = EEXIST
+      return false
+    }
+    return rename(path, destination) == 0
   }
 
   /// Leaves nothing behind; does nothing after `publish`.

@@ -50,6 +50,22 @@ public struct StorageError: Error, Hashable, CustomStringConvertible {
     self.init(action, String(cString: strerror(code)), code: code)
   }
 
+  /// A file or folder that the system refused to make in a folder. A file system without inodes is not called full.
+  package init(_ action: String, errno code: Int32, in folder: String) {
+    var status = statvfs()
+    let hasNoInodes =
+      code == ENOSPC && statvfs(folder, &status) == 0 && status.f_files > 0 && status.f_favail == 0
+      && status.f_bavail > 0
+    guard hasNoInodes else {
+      self.init(action, errno: code)
+      return
+    }
+    self.init(action, Self.noInodes, code: code)
+  }
+
+  /// The reason if a file system has room for bytes, and none for another file.
+  package static let noInodes = "No inodes left on the file system, which has too many files"
+
   public var description: String { "cannot \(action): \(reason)" }
 
   /// Whether the same call may go through later: no space, no such device now.

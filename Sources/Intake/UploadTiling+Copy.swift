@@ -26,12 +26,13 @@ extension UploadTiling {
       }
       let isCancelled = { @Sendable [stopping] in stopping.isSet || upload.state.isCancelled }
       let options = try cut(copy, of: original.archive, into: path, isCancelled)
-      let image = try upload.state.image ?? freeID(for: upload)
-      try uploads.choose(image, for: upload)
       var builder = builder(isCancelled)
       (builder.options, builder.hasOwnOptions) = (options, true)
       builder.allowance = BuildAllowance(pixels: PictureCopy.mostPixels)
-      try build(upload, SourceScan.Source(path: path, id: image), builder)
+      let image = try withFreeID(upload.state.image, { try freeID(for: upload) }) { [builder] image in
+        try uploads.choose(image, for: upload)
+        try build(upload, SourceScan.Source(path: path, id: image), builder)
+      }
       let words = original.entry.metadata
       let microns = original.archive.buildRecord?.micronsPerPixel
       let isTold = try builder.store.rewrite(id: image) { record, _ in

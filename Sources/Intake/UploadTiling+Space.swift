@@ -21,11 +21,12 @@ extension UploadTiling {
         return uploads.end(upload, .done, image: twin.marked, isDuplicate: true)
       }
       try check(path)
-      let image = try upload.state.image?.unmarked ?? freeID(for: upload, in: space)
-      try uploads.choose(image.marked, for: upload)
-      try build(
-        upload, SourceScan.Source(path: path, id: image, name: upload.name),
-        builder(into: space) { [stopping] in stopping.isSet || upload.state.isCancelled })
+      let builder = builder(into: space) { [stopping] in stopping.isSet || upload.state.isCancelled }
+      let image = try withFreeID(upload.state.image?.unmarked, { try freeID(for: upload, in: space) }) {
+        image in
+        try uploads.choose(image.marked, for: upload)
+        try build(upload, SourceScan.Source(path: path, id: image, name: upload.name), builder)
+      }
       withExtendedLifetime(file) {}
       library.refresh()
       uploads.end(upload, .done, image: image.marked)

@@ -110,11 +110,11 @@ package final class UploadTiling: @unchecked Sendable {
         return uploads.end(upload, .done, image: twin, isDuplicate: true)
       }
       try check(path)
-      let image = try upload.state.image ?? freeID(for: upload)
-      try uploads.choose(image, for: upload)
-      try build(
-        upload, SourceScan.Source(path: path, id: image),
-        builder { [stopping] in stopping.isSet || upload.state.isCancelled })
+      let builder = builder { [stopping] in stopping.isSet || upload.state.isCancelled }
+      let image = try withFreeID(upload.state.image, { try freeID(for: upload) }) { image in
+        try uploads.choose(image, for: upload)
+        try build(upload, SourceScan.Source(path: path, id: image), builder)
+      }
       try finish(upload, as: image)
     } catch {
       fail(upload, error, path: path)
@@ -170,7 +170,26 @@ package final class UploadTiling: @unchecked Sendable {
       isCancelled: isCancelled)
     builder.imageTimeout = 120
     builder.allowance = BuildAllowance(pixels: uploads.limits.pixels)
+    builder.isOfUploads = true
     return builder
+  }
+
+  /// Makes a picture under an id that no other image has, even if a build adds images meanwhile.
+  /// - Parameters:
+  ///   - chosen: an id that was chosen before; nil if none was.
+  ///   - free: returns an id that no image has.
+  ///   - make: makes the image of an id.
+  /// - Returns: the id.
+  func withFreeID(
+    _ chosen: ImageID?, _ free: () throws -> ImageID, _ make: (ImageID) throws -> Void
+  ) throws -> ImageID {
+    var image = try chosen ?? free()
+    while true {
+      do {
+        try make(image)
+        return image
+      } catch let error as BuildError where error.isOfTakenID { image = try free() }
+    }
   }
 
   /// The file's name without its ending, in the folder that was asked for; with a number where the library has

@@ -17,6 +17,17 @@ extension PrivateSpace: OriginStore {
     }
   }
 
+  package func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String] {
+    let entries = try index().entries
+    let wanted = ids.map { $0.map(\.text) } ?? Array(entries.keys)
+    var owners: [ImageID: String] = [:]
+    for text in wanted {
+      guard let origin = entries[text]?.origin, let id = ImageID(text) else { continue }
+      owners[id] = origin
+    }
+    return owners
+  }
+
   package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID] {
     let wanted = Set(roots.map(\.text))
     return SpaceIndex.ids(try index().entries.filter { $0.value.origin.map(wanted.contains) ?? false })

@@ -92,17 +92,18 @@ package final class PrivateSpace: ArchiveStore, Sendable {
   }
 
   package func makeWriter(
-    id: ImageID, pyramid: Pyramid, format: TileFormat
+    id: ImageID, pyramid: Pyramid, format: TileFormat, replacing: Bool
   ) throws(StorageError) -> any ArchiveWriter {
-    try makeWriter(id: id, pyramid: pyramid, format: format, sidecar: nil)
+    try makeWriter(id: id, pyramid: pyramid, format: format, replacing: replacing, sidecar: nil)
   }
 
   /// - Parameter sidecar: what was written about the image; nil leaves what the space has.
   func makeWriter(
-    id: ImageID, pyramid: Pyramid, format: TileFormat, sidecar: [UInt8]?
+    id: ImageID, pyramid: Pyramid, format: TileFormat, replacing: Bool = true, sidecar: [UInt8]?
   ) throws(StorageError) -> SealedArchiveWriter {
     try SealedArchiveWriter(keys: keys, folder: folder, id: id.text, pyramid: pyramid, format: format) {
-      (entry, file) throws(StorageError) in try self.enter(id, entry, file, sidecar: sidecar)
+      (entry, file) throws(StorageError) in
+      try self.enter(id, entry, file, replacing: replacing, sidecar: sidecar)
     }
   }
 
@@ -121,11 +122,17 @@ package final class PrivateSpace: ArchiveStore, Sendable {
   }
 
   /// Gives a complete archive its name and enters it into the index, then removes the one it replaces.
-  /// - Parameter sidecar: nil leaves what was written about the image.
+  /// - Parameters:
+  ///   - replacing: whether it replaces an image of this id; otherwise that is an error (EEXIST).
+  ///   - sidecar: nil leaves what was written about the image.
   func enter(
-    _ id: ImageID, _ entry: SpaceIndex.Entry, _ file: PartialFile, sidecar: [UInt8]? = nil
+    _ id: ImageID, _ entry: SpaceIndex.Entry, _ file: PartialFile, replacing: Bool = true,
+    sidecar: [UInt8]? = nil
   ) throws(StorageError) {
     try change { (index) throws(StorageError) in
+      guard replacing || index.entries[id.text] == nil else {
+        throw StorageError("write \(id)", PartialFile.taken, code: EEXIST)
+      }
       try folder.publish(file)
       let old = index.entries[id.text]
       var entry = entry

@@ -11,6 +11,8 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   public let reason: String
   /// Whether a retry may mend it: the disk is full, the storage away.
   public let isTemporary: Bool
+  /// The time of the build that failed for this reason, if the image was not tried again since: seconds since 1970.
+  package var knownSince: Int?
 
   /// An error about a source.
   ///
@@ -35,8 +37,15 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   /// Whether no other picture would fare better: there is no room where archives are written.
   package var isOfFullDisk: Bool {
     // A cell tells its reasons in words.
-    isTemporary && [ENOSPC, EDQUOT].contains { reason.contains(StorageError("", errno: $0).reason) }
+    isTemporary
+      && (hasNoInodes || [ENOSPC, EDQUOT].contains { reason.contains(StorageError("", errno: $0).reason) })
   }
+
+  /// Whether the disk has room for bytes, and none for another file.
+  package var hasNoInodes: Bool { reason.contains(StorageError.noInodes) }
+
+  /// Whether an image got the id meanwhile that this one was to have.
+  package var isOfTakenID: Bool { reason.hasSuffix(PartialFile.taken) }
 
   /// The source and the reason, in one line.
   public var description: String { "\(source): \(reason)" }

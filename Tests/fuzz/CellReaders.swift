@@ -97,7 +97,7 @@ private struct NoStore: ArchiveStore {
   func purgeTrash(until oldest: Int) {}
 
   func makeWriter(
-    id: ImageID, pyramid: Pyramid, format: TileFormat
+    id: ImageID, pyramid: Pyramid, format: TileFormat, replacing: Bool
   ) -> any ArchiveWriter {
     SZIWriter(descriptor: Self.nowhere, name: id.name, pyramid: pyramid, format: format)
   }

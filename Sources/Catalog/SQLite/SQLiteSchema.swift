@@ -62,6 +62,13 @@ enum SQLiteSchema {
     "CREATE INDEX IF NOT EXISTS origin_root ON origin (root)",
     // From what and how the archive was built, as it says itself as long as it can be read.
     "CREATE TABLE IF NOT EXISTS source (id TEXT PRIMARY KEY, digest TEXT NOT NULL, options TEXT NOT NULL) WITHOUT ROWID",
+    // Images that could not be built.
+    """
+    CREATE TABLE IF NOT EXISTS failure (
+      path TEXT NOT NULL, id TEXT NOT NULL, version TEXT NOT NULL, digest TEXT NOT NULL, builder TEXT NOT NULL,
+      reason TEXT NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (path, id)
+    ) WITHOUT ROWID
+    """,
     // Where a root's pictures lie.
     """
     CREATE TABLE IF NOT EXISTS place (

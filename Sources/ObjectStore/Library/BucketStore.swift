@@ -100,14 +100,14 @@ package final class BucketStore: ArchiveStore, OriginStore {
     Set(directory.current.records.keys).union(state.withLock { $0.fresh.keys }).count
   }
 
-  package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? {
+  package func makeFile(id: ImageID, replacing: Bool) throws(StorageError) -> ArchiveFile? {
     try ArchiveFile(destination: "\(scratch)/\(id.name)", name: id.name) {
       [self] (archive, file) throws(StorageError) in try send(archive, file, as: id)
     }
   }
 
   package func makeWriter(
-    id: ImageID, pyramid: Pyramid, format: TileFormat
+    id: ImageID, pyramid: Pyramid, format: TileFormat, replacing: Bool
   ) throws(StorageError) -> any ArchiveWriter {
     let path = "\(scratch)/\(UUID())"
     let writer = try SZIWriter(destination: path, name: id.name, pyramid: pyramid, format: format)
@@ -264,6 +264,13 @@ package final class BucketStore: ArchiveStore, OriginStore {
       }
     }
     try announce()
+  }
+
+  package func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String] {
+    let origins = directory.current.origins
+    guard let ids else { return origins }
+    return Dictionary(
+      ids.compactMap { id in origins[id].map { (id, $0) } }, uniquingKeysWith: { first, _ in first })
   }
 
   package func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID] {

@@ -149,13 +149,16 @@ struct CarriedBuild {
     self.picture = picture
     deadline += .now - waited
     try checked { (store) throws(StorageError) in
-      file = try store.makeFile(id: work.source.id)
+      file = try store.makeFile(
+        id: work.source.id, replacing: builder.mayReplace(work.source.id, digest: work.digest))
     }
     if file == nil {
       guard let parts = ToldParts(of: plan, within: pool.memoryLimit) else { throw .cell(.garbled) }
       told = parts
       try checked { (store) throws(StorageError) in
-        writer = try store.makeWriter(id: work.source.id, pyramid: plan.pyramid, format: plan.format)
+        writer = try store.makeWriter(
+          id: work.source.id, pyramid: plan.pyramid, format: plan.format,
+          replacing: builder.mayReplace(work.source.id, digest: work.digest))
       }
     }
     cell.allow(memory: isAlone ? pool.memoryLimit : max(likely, CellBuilder.opening))

@@ -19,7 +19,8 @@ extension LibraryBuilder {
     guard options.keepsAssociated, !isDryRun, let record = record(of: source) else { return }
     for name in AssociatedImage.allCases where record.associatedImages?.contains(name.rawValue) == true {
       guard let id = ImageID("\(source.id.text)/\(name.rawValue)") else { continue }
-      let part = SourceScan.Source(path: source.path, id: id, name: source.name, root: source.root)
+      var part = SourceScan.Source(path: source.path, id: id, name: source.name, root: source.root)
+      part.remote = source.remote
       guard !taken.contains(id) else {
         let reason = "its \(name.rawValue) has the same id '\(id)' as another image"
         report(part, .refused(BuildError(source.path, reason)))
@@ -27,6 +28,11 @@ extension LibraryBuilder {
       }
       do throws(BuildError) {
         if isCancelled() { throw .interrupted }
+        if let refused = try refused(part, record.sourceDigest) {
+          report(part, refused)
+          continue
+        }
+        if !force, let known = failures?.failure(of: part, digest: record.sourceDigest) { throw known }
         var words = try SourceSidecar(of: source)?.words() ?? .none
         words.pixelDigest = record.pixelDigest
         var work = CellBuilder.Work(

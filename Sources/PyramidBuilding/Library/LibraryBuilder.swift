@@ -18,6 +18,12 @@ package struct LibraryBuilder: Sendable {
   package var mending: Mending?
   /// What a new source may be under another name.
   package var gone: GoneImages?
+  /// The sources that own the images of the library; nil if all images are this build's.
+  package var ownership: ImageOwnership?
+  /// Images that earlier builds could not build.
+  package var failures: KnownFailures?
+  /// Whether the sources are uploads, which never replace an image of other content.
+  package var isOfUploads = false
   /// Tells what would be built and writes nothing.
   package var isDryRun = false
   /// Digests of sources that nobody has touched since they were read.
@@ -58,6 +64,7 @@ package struct LibraryBuilder: Sendable {
     _ source: SourceScan.Source, threads: Int, besides taken: Set<ImageID>, offering pool: WorkPool? = nil,
     report: (SourceScan.Source, Outcome) -> Void
   ) {
+    defer { failures?.end(source) }
     do throws(BuildError) {
       func associates(_ outcome: Outcome) {
         buildAssociates(of: source, outcome, besides: taken, report: report) { work in
@@ -87,6 +94,7 @@ package struct LibraryBuilder: Sendable {
     _ source: SourceScan.Source, in cells: CellBuilder, before upcoming: () -> ArraySlice<SourceScan.Source>,
     besides taken: Set<ImageID>, report: (SourceScan.Source, Outcome) -> Void
   ) {
+    defer { failures?.end(source) }
     do throws(BuildError) {
       func associates(_ outcome: Outcome) {
         buildAssociates(of: source, outcome, besides: taken, report: report) { work in
@@ -131,6 +139,7 @@ package struct LibraryBuilder: Sendable {
       return nil
     }
     if isCancelled() { throw .interrupted }
+    if !force, let known = failures?.failure(of: source) { throw known }
     let file = try SourceFile(path: source.path, name: source.name, within: source.enclosure)
     if let planned = source.planned, planned != SourcePlan.Version(file.identity) {
       throw BuildError(source.path, "has changed since the plan was made")
@@ -142,6 +151,8 @@ package struct LibraryBuilder: Sendable {
         try file.digests(isCancelled)
       }
     let beside = try SourceSidecar(of: source)
+    if let refused = try refused(source, digest) { return ended(refused) }
+    if let known = failures?.failure(of: source, digest: digest), !force { throw known }
     if let mending {
       guard mending.isOf(source.id, digest) else {
         throw BuildError(source.path, "has changed since its archive was built: a build takes the change in")
@@ -150,9 +161,8 @@ package struct LibraryBuilder: Sendable {
       if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest {
         return ended(.unchanged)
       }
-      var words = try beside?.words() ?? .none
-      words.pixelDigest = pixelDigest
-      return CellBuilder.Work(source: source, file: file, digest: digest, words: words)
+      return CellBuilder.Work(
+        source: source, file: file, digest: digest, words: try words(beside, pixelDigest))
     }
     if !force, gone?.former(of: source.id) == nil {
       if let record = record(of: source), record.sourceDigest == digest,
@@ -162,11 +172,47 @@ package struct LibraryBuilder: Sendable {
       }
       if gone?.postpones(source, digest, pixels: pixelDigest) == true { return nil }
     }
-    var words = try beside?.words() ?? .none
-    words.pixelDigest = pixelDigest
-    let work = CellBuilder.Work(source: source, file: file, digest: digest, words: words)
+    let work = CellBuilder.Work(
+      source: source, file: file, digest: digest, words: try words(beside, pixelDigest))
     if let outcome = settled(source, work) { return ended(outcome) }
     return work
+  }
+
+  private func words(_ beside: SourceSidecar?, _ pixelDigest: String?) throws(BuildError) -> SourceWords {
+    var words = try beside?.words() ?? .none
+    words.pixelDigest = pixelDigest
+    if isOfUploads { words.isUploaded = true }
+    return words
+  }
+
+  /// The outcome of a source whose image belongs to another source; nil if the image may be built.
+  func refused(_ source: SourceScan.Source, _ digest: String) throws(BuildError) -> Outcome? {
+    do throws(StorageError) {
+      guard let reason = try ownership?.refusal(of: source, digest: digest) else { return nil }
+      return .refused(BuildError(source.path, reason))
+    } catch { throw BuildError(source.path, error) }
+  }
+
+  /// Whether an archive of this id is replaced.
+  func mayReplace(_ id: ImageID, digest: String) -> Bool {
+    if isOfUploads { return store.buildRecord(ofID: id)?.sourceDigest == digest }
+    return ownership?.mayReplace(id) ?? true
+  }
+
+  /// The digest of a source's content, copied to this machine if need be; nil if it cannot be read.
+  package func contentDigest(of source: SourceScan.Source) -> String? {
+    guard source.remote != nil else {
+      guard
+        let file = try? SourceFile(path: source.path, name: source.name, within: source.enclosure)
+      else { return nil }
+      if let ledger { return try? ledger.digests(of: file, nil, isCancelled).content }
+      return try? file.digests(isCancelled).content
+    }
+    if let digest = source.remote.flatMap({ ledger?.digest(of: $0) }) { return digest }
+    guard case .success(.copied(let copy, let files)) = copyOfContent(of: source) else { return nil }
+    return withExtendedLifetime(files) {
+      try? SourceFile(path: copy.path, name: copy.name).digests(isCancelled).content
+    }
   }
 
   /// How it came out without tiling; nil where it has to be tiled.
@@ -178,6 +224,7 @@ package struct LibraryBuilder: Sendable {
       return .failed(BuildError(source.path, error))
     }
     if isDryRun, let former { return .wouldMove(from: former) }
+    if former != nil { ownership?.add(source.id) }
     guard !force, let record = record(of: source) else { return nil }
     if let former { return settled(source, work, record, former) }
     let hasSameWords = record.sourceDigest == work.digest
@@ -225,11 +272,20 @@ package struct LibraryBuilder: Sendable {
       throw BuildError(source.path, "has \(count) pages; in a book every page is a file of its own")
     }
     for page in 0..<count {
-      let part = SourceScan.Source(
+      var part = SourceScan.Source(
         path: source.path, id: source.id.page(page + 1), name: source.name, root: source.root)
+      part.remote = source.remote
       guard !taken.contains(part.id) else {
         let reason = "page \(page + 1) has the same id '\(part.id)' as another image"
         report(part, .refused(BuildError(source.path, reason)))
+        continue
+      }
+      if let refused = try refused(part, work.digest) {
+        report(part, refused)
+        continue
+      }
+      if !force, let known = failures?.failure(of: part, digest: work.digest) {
+        report(part, .failed(known))
         continue
       }
       report(part, build(part, page))
@@ -250,7 +306,9 @@ package struct LibraryBuilder: Sendable {
             words: work.words, for: pool
           ) {
             (pyramid, format) throws(StorageError) in
-            try store.makeWriter(id: source.id, pyramid: pyramid, format: format)
+            try store.makeWriter(
+              id: source.id, pyramid: pyramid, format: format,
+              replacing: mayReplace(source.id, digest: work.digest))
           })
     } catch {
       return .failed(error)

@@ -136,7 +136,8 @@ package final class LibraryRun: @unchecked Sendable {
     case .success(.copied(let copy, let files)):
       withExtendedLifetime(files) {
         build(copy, cells) { image, outcome in
-          let told = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
+          var told = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
+          told.remote = source.remote
           tell(told, outcome.told(of: source, copiedTo: copy.path), of: source)
         }
       }

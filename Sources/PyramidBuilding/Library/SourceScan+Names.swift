@@ -23,24 +23,23 @@ extension SourceScan {
       // Of bytes: what stands in two folders is not one book.
       if let book = books[id], !book.folder.utf8.elementsEqual(folder.utf8) {
         failures.append(
-          BuildError(file.path, "is of a book '\(id)', whose pages are in \(book.folder)"))
+          BuildError(
+            file.path, "is a page of the book '\(id)', whose pages are in \(book.folder) (\(Self.prefixHint))"
+          ))
       } else {
         books[id]?.pages.append((file, inBook))
       }
     }
     for name in order {
       guard let book = books[name], let id = id(name, of: book.pages[0].file.path) else { continue }
-      var count: [String: Int] = [:]
-      for page in book.pages { count[ImageFileName.stem(page.folio), default: 0] += 1 }
+      let folios = Self.names(book.pages.map(\.folio))
       var bound: [Source] = []
-      var owner: [String: String] = [:]
-      for (file, relative) in book.pages {
-        let stem = ImageFileName.stem(relative)
-        let folio = count[stem]! > 1 ? relative : stem
-        guard claims("\(name)/\(folio)", file.path, &owner),
-          let page = self.id("\(name)/\(folio)", of: file.path)
+      var owners: [String: Found] = [:]
+      for (page, folio) in zip(book.pages, folios) {
+        guard isFirst(page.file, of: "\(name)/\(folio)", &owners),
+          let id = self.id("\(name)/\(folio)", of: page.file.path)
         else { continue }
-        bound.append(file.source(page, folio: folio))
+        bound.append(page.file.source(id, folio: folio))
       }
       sources += bound.sorted { $0.id < $1.id }
       if described.contains(book.folder) { self.books[id] = book.folder }
@@ -66,30 +65,78 @@ extension SourceScan {
     }
   }
 
-  /// Sources that would share an id keep their extensions; those that still do are refused but the first.
-  /// - Parameter books: what has its name already.
+  /// Names the files that were found. Sources that would share an id keep their extensions. Of those that still share
+  /// one, which have the same path below different arguments, the first is built and the others are refused.
+  /// - Parameter books: ids of books.
   mutating func nameFound(besides books: Set<String> = []) {
-    var count: [String: Int] = [:]
-    for book in books { count[book] = 1 }
-    for file in found { count[ImageFileName.stem(file.relative), default: 0] += 1 }
-    var owner: [String: String] = [:]
-    for file in found {
-      let stem = ImageFileName.stem(file.relative)
-      let name = count[stem]! > 1 ? file.relative : stem
-      guard claims(name, file.path, &owner), let id = id(name, of: file.path) else { continue }
-      sources.append(file.source(id))
+    let names = Self.names(found.map(\.relative), besides: books)
+    var owners: [String: Found] = [:]
+    for (file, name) in zip(found, names) {
+      if books.contains(name) {
+        failures.append(BuildError(file.path, "has the same id '\(name)' as a book (\(Self.prefixHint))"))
+      } else if isFirst(file, of: name, &owners), let id = id(name, of: file.path) {
+        sources.append(file.source(id))
+      }
     }
     found = []
   }
 
-  /// Whether a name is nobody's yet; a failure where it is.
-  private mutating func claims(_ name: String, _ path: String, _ owner: inout [String: String]) -> Bool {
-    if let other = owner[name] {
-      failures.append(BuildError(path, "has the same id '\(name)' as \(other)"))
-      return false
+  /// Returns the names of files: without their extensions if no other file has the name then. Files with the same path
+  /// get the same name.
+  /// - Parameters:
+  ///   - paths: below the source root.
+  ///   - taken: names that no file may have without its extension.
+  private static func names(_ paths: [String], besides taken: Set<String> = []) -> [String] {
+    var names = paths.map { ImageFileName.stem($0) }
+    // Names of files with different paths; the whole path of a file may be the stem of another, as `a.pdf` is that of
+    // `a.pdf.png`.
+    while true {
+      var first: [String: Int] = [:]
+      var shared: Set<String> = []
+      for (index, name) in names.enumerated() {
+        guard let other = first[name] else {
+          first[name] = index
+          if taken.contains(name) { shared.insert(name) }
+          continue
+        }
+        if paths[other] != paths[index] { shared.insert(name) }
+      }
+      var hasChanged = false
+      for (index, name) in names.enumerated() where shared.contains(name) && name != paths[index] {
+        names[index] = paths[index]
+        hasChanged = true
+      }
+      if !hasChanged { return names }
     }
-    owner[name] = path
-    return true
+  }
+
+  /// A suggestion for sources that have the same ids.
+  static let prefixHint = "--prefix NAME gives the images of this source other ids"
+
+  /// Returns whether no other file has the name yet; otherwise adds a failure.
+  private mutating func isFirst(_ file: Found, of name: String, _ owners: inout [String: Found]) -> Bool {
+    guard let other = owners[name] else {
+      owners[name] = file
+      return true
+    }
+    var reason = "has the same id '\(name)' as \(other.path)"
+    if file.relative == other.relative, !file.relative.utf8.elementsEqual(other.relative.utf8) {
+      // To some file systems, and in the catalog, the two are one.
+      reason += "; only the composition of accents differs: \(Self.escaped(file.relative)) and "
+      reason += "\(Self.escaped(other.relative)); rename one"
+    } else if file.origin != other.origin {
+      reason += " (\(Self.prefixHint))"
+    }
+    failures.append(BuildError(file.path, reason))
+    return false
+  }
+
+  /// Returns the text with `\u{…}` for what is not ASCII.
+  private static func escaped(_ text: String) -> String {
+    text.unicodeScalars.map {
+      $0.isASCII ? String($0) : "\\u{\(String($0.value, radix: 16, uppercase: true))}"
+    }
+    .joined()
   }
 
   /// The id that a file's place makes; nil, and a failure, where it makes none, as that of `..jpg`, or one that

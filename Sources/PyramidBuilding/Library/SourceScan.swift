@@ -63,6 +63,9 @@ package struct SourceScan: Sendable {
   /// Folders that the argument led to already, by whatever links: what is in them is known.
   private var entered: Set<FileKey> = []
   let prefix: ImageID?
+  let mayBeMissing: Bool
+  /// Of the argument that is looked at.
+  var isMissing = false
   private let isCancelled: @Sendable () -> Bool
   /// Of the argument that is looked at.
   var filesMet = 0
@@ -95,6 +98,8 @@ package struct SourceScan: Sendable {
     package let text, path: String
     package let root: SourceRoot
     package let isEmpty: Bool
+    /// Whether nothing of that name exists.
+    package var isMissing = false
   }
 
   private struct FileKey: Hashable {
@@ -112,12 +117,14 @@ package struct SourceScan: Sendable {
   ///   - followsLinks: whether links are followed that lead out of a folder that is searched. An argument that is a
   ///     link is always followed.
   ///   - remote: what lies elsewhere, where an argument means that.
+  ///   - mayBeMissing: whether an argument that does not exist is an empty one, and no failure.
   ///   - isCancelled: asked for each file; true leaves the rest out.
   package init(
     _ arguments: [String], library: String, asBooks: Bool = false, prefix: ImageID? = nil,
-    followsLinks: Bool = false, remote: (any RemoteSources)? = nil,
+    followsLinks: Bool = false, remote: (any RemoteSources)? = nil, mayBeMissing: Bool = false,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
+    self.mayBeMissing = mayBeMissing
     (self.isCancelled, self.asBooks, self.prefix) = (isCancelled, asBooks, prefix)
     self.followsLinks = followsLinks
     var status = stat()
@@ -127,8 +134,10 @@ package struct SourceScan: Sendable {
       let path = elsewhere == nil ? Self.path(ofArgument: argument) : Self.trimmed(argument)
       let root = SourceRoot(path: path, isBook: asBooks, prefix: prefix)
       (origin, filesMet, entered) = (root, 0, [])
+      isMissing = false
       if let elsewhere { add(path, of: elsewhere, library) } else { add(argument, libraryKey) }
-      roots.append(Argument(text: argument, path: path, root: root, isEmpty: filesMet == 0))
+      roots.append(
+        Argument(text: argument, path: path, root: root, isEmpty: filesMet == 0, isMissing: isMissing))
     }
     if asBooks { bindFound() } else { nameFound() }
   }
@@ -142,7 +151,7 @@ package struct SourceScan: Sendable {
     (self.sources, self.roots, self.failures) = (sources, roots, failures)
     (self.passedOver, self.books) = (passedOver, books)
     (prefix, asBooks, isCancelled) = (nil, false, { false })
-    followsLinks = false
+    (followsLinks, mayBeMissing) = (false, false)
   }
 
   /// What the pages of a book that is a folder are called in it.
@@ -157,9 +166,10 @@ package struct SourceScan: Sendable {
   private mutating func add(_ argument: String, _ library: FileKey?) {
     var status = stat()
     if stat(argument, &status) != 0 {
-      let reason = StorageError("", errno: errno).reason
+      let error = StorageError("", errno: errno)
       let matches = argument.contains(where: { "*?[".contains($0) }) ? Self.glob(argument) : []
-      if matches.isEmpty { failures.append(BuildError(argument, reason)) }
+      isMissing = matches.isEmpty && error.kind == .notThere
+      if matches.isEmpty, !isMissing || !mayBeMissing { failures.append(BuildError(argument, error.reason)) }
       for match in matches { add(match, library) }
       return
     }

@@ -73,6 +73,8 @@ struct SourceWords: Codable, Sendable {
   private(set) var digest: String?
   /// Of the source without its own words, where these can be told from it.
   var pixelDigest: String?
+  /// Whether the source was uploaded; nil otherwise.
+  var isUploaded: Bool?
   private var sidecar: Sidecar?
 
   static let none = SourceWords(digest: nil, sidecar: nil)
@@ -90,6 +92,7 @@ struct SourceWords: Codable, Sendable {
   func words(_ record: BuildRecord, own: ImageMetadata) -> ArchiveWords {
     var record = record
     (record.sidecarDigest, record.pixelDigest) = (digest, pixelDigest)
+    if isUploaded == true { record.isUploaded = true }
     return ArchiveWords(record, own: own, told: told(own))
   }
 

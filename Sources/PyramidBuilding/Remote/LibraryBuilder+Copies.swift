@@ -12,10 +12,20 @@ enum SourceCopy: Sendable {
 extension LibraryBuilder {
   /// Copies a source to this machine, unless the ledger knows that it is what its archive was built from.
   func copy(of source: SourceScan.Source) -> Result<SourceCopy, BuildError> {
+    copy(of: source, always: false)
+  }
+
+  /// Copies a source to this machine, whatever the ledger knows of it.
+  func copyOfContent(of source: SourceScan.Source) -> Result<SourceCopy, BuildError> {
+    copy(of: source, always: true)
+  }
+
+  private func copy(of source: SourceScan.Source, always: Bool) -> Result<SourceCopy, BuildError> {
     do throws(BuildError) {
       guard let remote, let file = source.remote else {
         throw BuildError(source.path, "nobody reads what lies there")
       }
+      if !always, !force, let known = failures?.failure(of: source) { throw known }
       var local = SourceScan.Source(
         path: "", id: source.id, folio: source.folio, name: file.name,
         root: source.root)
@@ -25,10 +35,12 @@ extension LibraryBuilder {
         local.sidecar = RemoteFile(path: Self.path(words), etag: sidecar.etag, bytes: sidecar.bytes)
         files.append(words)
       }
-      if let digest = ledger?.digest(of: file), !force, mending == nil, gone?.former(of: source.id) == nil,
+      if !always, let digest = ledger?.digest(of: file), !force, mending == nil,
+        gone?.former(of: source.id) == nil,
         let record = record(of: source), record.sourceDigest == digest, record.folio == source.folio,
         record.sidecarDigest == (try SourceSidecar(of: local))?.digest
       {
+        if let refused = try refused(source, digest) { return .success(.settled(refused)) }
         return .success(.settled(unchanged(record)))
       }
       let picture = try copy(file, of: source, remote)
@@ -56,8 +68,10 @@ extension LibraryBuilder.Outcome {
   func told(of source: SourceScan.Source, copiedTo path: String) -> LibraryBuilder.Outcome {
     func told(_ error: BuildError) -> BuildError {
       if error == .interrupted { return error }
-      return BuildError(
+      var told = BuildError(
         source.path, error.reason.replacing(path, with: source.path), isTemporary: error.isTemporary)
+      told.knownSince = error.knownSince
+      return told
     }
     return switch self {
     case .failed(let error): .failed(told(error))

@@ -61,7 +61,8 @@ extension SourceScan {
       return
     }
     if files.isEmpty {
-      failures.append(BuildError(address, "there is nothing of that name"))
+      isMissing = true
+      if !mayBeMissing { failures.append(BuildError(address, "there is nothing of that name")) }
       return
     }
     for file in files {

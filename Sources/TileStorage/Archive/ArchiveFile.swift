@@ -11,6 +11,8 @@ public final class ArchiveFile {
   /// Takes a finished archive, and the file that it lies in, elsewhere.
   package typealias Send = (TileArchive, _ descriptor: Int32) throws(StorageError) -> Void
   private let send: Send?
+  /// Whether it replaces an archive of its name.
+  package var replaces = true
 
   /// - Parameters:
   ///   - destination: where the archive will stand; its folder exists.
@@ -45,7 +47,7 @@ public final class ArchiveFile {
       try send(archive, file.readable)
       file.abandon()
     } else {
-      try file.publish()
+      try file.publish(replacing: replaces)
     }
     return archive.byteCount ?? 0
   }

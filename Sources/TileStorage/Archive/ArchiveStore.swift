@@ -32,9 +32,13 @@ package protocol ArchiveStore: Sendable {
   /// The same of an archive that looks whole, as far as that is seen at little cost.
   func buildRecord(ofSoundID id: ImageID) -> BuildRecord?
 
-  /// A writer whose archive replaces the image's, if there is one, when it is finished.
+  /// Whether the image's archive can be read and was not built from a source: another program made it.
+  func isForeign(_ id: ImageID) -> Bool
+
+  /// A writer whose archive becomes the image's when it is finished.
+  /// - Parameter replacing: whether it replaces an archive of this id; otherwise that is an error (EEXIST).
   func makeWriter(
-    id: ImageID, pyramid: Pyramid, format: TileFormat
+    id: ImageID, pyramid: Pyramid, format: TileFormat, replacing: Bool
   ) throws(StorageError) -> any ArchiveWriter
 
   /// Writes the image's words anew and leaves its tiles as they are; see `ArchiveWords.rewrite`.
@@ -62,7 +66,8 @@ package protocol ArchiveStore: Sendable {
 
   /// A file for another process to write the image's archive into; nil where archives are no plain files, so that
   /// their tiles have to come through `makeWriter`.
-  func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile?
+  /// - Parameter replacing: as of `makeWriter`.
+  func makeFile(id: ImageID, replacing: Bool) throws(StorageError) -> ArchiveFile?
 
   /// Moves images to where they can come back from, with what was written about them, as one deletion.
   /// - Returns: what could not be moved, and is where it was.
@@ -115,7 +120,16 @@ extension ArchiveStore {
 
   package func adopt(_ notices: [String]) throws(StorageError) {}
 
-  package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? { nil }
+  package func isForeign(_ id: ImageID) -> Bool { false }
+
+  package func makeFile(id: ImageID, replacing: Bool) throws(StorageError) -> ArchiveFile? { nil }
+
+  /// A writer whose archive replaces the image's, if there is one.
+  package func makeWriter(
+    id: ImageID, pyramid: Pyramid, format: TileFormat
+  ) throws(StorageError) -> any ArchiveWriter {
+    try makeWriter(id: id, pyramid: pyramid, format: format, replacing: true)
+  }
 
   package func rewrite(
     id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
@@ -157,17 +171,25 @@ package struct FolderStore: ArchiveStore {
     return archive.buildRecord
   }
 
-  package func makeWriter(
-    id: ImageID, pyramid: Pyramid, format: TileFormat
-  ) throws(StorageError) -> any ArchiveWriter {
-    let destination = try place(of: id)
-    return try SZIWriter(
-      destination: destination, name: id.name, pyramid: pyramid, format: format)
+  package func isForeign(_ id: ImageID) -> Bool {
+    guard let archive = try? TileArchive(path: id.archive(in: library)) else { return false }
+    return archive.buildRecord == nil
   }
 
-  package func makeFile(id: ImageID) throws(StorageError) -> ArchiveFile? {
+  package func makeWriter(
+    id: ImageID, pyramid: Pyramid, format: TileFormat, replacing: Bool
+  ) throws(StorageError) -> any ArchiveWriter {
     let destination = try place(of: id)
-    return try ArchiveFile(destination: destination, name: id.name)
+    let writer = try SZIWriter(destination: destination, name: id.name, pyramid: pyramid, format: format)
+    writer.replaces = replacing
+    return writer
+  }
+
+  package func makeFile(id: ImageID, replacing: Bool) throws(StorageError) -> ArchiveFile? {
+    let destination = try place(of: id)
+    let file = try ArchiveFile(destination: destination, name: id.name)
+    file.replaces = replacing
+    return file
   }
 
   /// The path of an archive that is about to be written.

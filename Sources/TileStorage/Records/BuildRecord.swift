@@ -48,6 +48,8 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   package var associatedImages: [String]?
   /// Which of them this is.
   package var associatedAs: String?
+  /// Whether the source was uploaded; nil otherwise.
+  package var isUploaded: Bool?
   /// Of a stack of which the archive shows one plane.
   package var dimensions: ImageDimensions?
 

@@ -34,4 +34,29 @@ package protocol OriginStore: Sendable {
 
   /// The images that came from these roots and are still what was claimed, sorted.
   func images(from roots: Set<SourceRoot>) throws(StorageError) -> [ImageID]
+
+  /// The roots that claimed images last, as `SourceRoot.text`, whether or not the archives have changed since.
+  /// - Parameter ids: nil for all.
+  func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String]
+
+  /// The location of a root's pictures; nil if it is unknown.
+  func place(ofRoot root: String) throws(StorageError) -> SourcePlace?
+}
+
+extension OriginStore {
+  package func place(ofRoot root: String) throws(StorageError) -> SourcePlace? { nil }
+}
+
+/// The location of a source root's pictures, and how they are named.
+package struct SourcePlace: Hashable, Sendable {
+  /// Absolute path of a folder, a file or a pattern of names.
+  package let path: String
+  /// Whether its folders are books.
+  package let isBook: Bool
+  /// The beginning of their ids; nil for none.
+  package let prefix: ImageID?
+
+  package init(path: String, isBook: Bool, prefix: ImageID? = nil) {
+    (self.path, self.isBook, self.prefix) = (path, isBook, prefix)
+  }
 }

@@ -10,6 +10,8 @@ public final class SZIWriter {
   public let descriptor: DeepZoomDescriptor
   private let name: String
   private let output: Output
+  /// Whether it replaces an archive of its name.
+  package var replaces = true
   private var buffer: [UInt8] = []
   private var flushed = 0
   private var tiles: [(offset: Int, size: Int, crc: UInt32)]
@@ -107,7 +109,7 @@ public final class SZIWriter {
       &buffer, entries: others.count + tiles.count, directorySize: position - start,
       directoryOffset: start)
     try flush()
-    if case .partial(let file) = output { try file.publish() }
+    if case .partial(let file) = output { try file.publish(replacing: replaces) }
     return flushed
   }
 

@@ -45,6 +45,25 @@ class FullDisk(unittest.TestCase):
         finally:
             subprocess.run(["umount", "-l", library], check=True)
 
+    def test_a_file_system_without_inodes_is_not_called_full(self):
+        if os.geteuid() != 0:
+            self.skipTest("a small file system is mounted by root alone")
+        library, photos = folder("inodes"), folder("photos")
+        for number in range(20):
+            photo(photos / f"{number:02}.jpg", 60, 40 + number)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=12", "tmpfs", library], capture_output=True, text=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        try:
+            result = run("build", photos, "--library", library, "--jobs", 1, "--quiet")
+            self.assertEqual(result.returncode, 75, result.stderr)
+            self.assertIn("No inodes left on the file system, which has too many files", result.stderr)
+            self.assertIn("the file system has no inodes left: ", result.stderr)
+            self.assertNotIn("disk is full", result.stderr)
+            self.assertNotIn("No space left", result.stderr)
+        finally:
+            subprocess.run(["umount", "-l", library], check=True)
+
     def limit(self, server, size: int):
         """No file of the server's may grow beyond so many bytes: a full disk for whoever runs the tests."""
         # Cells have the limits of the processes that begin them.

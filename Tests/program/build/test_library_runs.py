@@ -146,6 +146,36 @@ class Reports(CommandTest):
         self.assertEqual(ids(base / "library"), ["good", "new"])
 
 
+class AtOnce(CommandTest):
+    """Builds of one library at the same time."""
+
+    def setUp(self):
+        self.base = folder("at-once")
+        for number in range(4):
+            photo(self.base / f"photos/{number}.png", 900, 700 + number)
+        self.words = ("build", self.base / "photos", "--library", self.base / "library", "--summary")
+
+    def test_the_second_waits_and_does_nothing_twice(self):
+        processes = [subprocess.Popen([BINARY, *map(str, self.words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                     for _ in range(3)]
+        told = [process.communicate(timeout=120)[1] for process in processes]
+        self.assertEqual([process.returncode for process in processes], [0] * 3, told)
+        self.assertEqual(sorted(text.splitlines()[-1] for text in told), ["0 built, 4 unchanged"] * 2 + ["4 built"])
+
+    def test_one_that_waits_says_so_and_can_be_stopped(self):
+        self.assertEqual(run(*self.words).returncode, 0)
+        with open(self.base / "library/.ziggurat-build.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process = subprocess.Popen([BINARY, *map(str, self.words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(process.stderr.readline(), f"another build of {self.base}/library is running; waiting for its end\n")
+            process.terminate()
+            process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 130)
+            # A dry run changes nothing, and waits for nobody.
+            self.assertEqual(run(*self.words, "--dry-run").returncode, 0)
+        self.assertEqual(run(*self.words).stderr, "0 built, 4 unchanged\n")
+
+
 class Upgrades(CommandTest):
     """Archives of another version of the program, whose record says so."""
 

@@ -127,6 +127,22 @@ class Pruning(CommandTest):
         self.assertEqual((result.returncode, archives(base / "library")), (0, []), result.stderr)
         self.assertEqual(len(list((base / "library/.ziggurat-trash").rglob("*.szi"))), 3)
 
+    def test_a_source_that_is_gone_for_good(self):
+        base = self.big(3)
+        photo(base / "more/b.png", 20, 11)
+        self.assertEqual(run("build", base / "more", "--library", base / "library", "--quiet").returncode, 0)
+        shutil.rmtree(base / "photos")
+        result = run("build", base / "photos", base / "more", "--library", base / "library", "--prune", "--quiet")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn(f"nothing is pruned, since {base}/photos does not exist; if it is gone for good, --prune=all moves the 3 images", result.stderr)
+        self.assertEqual(len(archives(base / "library")), 4)
+        # A folder that never was a source.
+        result = run("build", base / "none", "--library", base / "library", "--prune", "--quiet")
+        self.assertIn("nothing is pruned, since not every source could be read", result.stderr)
+        result = run("build", base / "photos", "--library", base / "library", "--prune=all", "--summary")
+        self.assertEqual((result.returncode, ids(base / "library")), (0, ["b"]), result.stderr)
+        self.assertIn("3 pruned", result.stderr)
+
     def test_a_large_part_is_spared(self):
         base = self.big(30)
         for number in range(11):

@@ -50,6 +50,21 @@ class StoreTest(PlanTest):
 
 
 class Builds(StoreTest):
+    def test_an_image_belongs_to_the_source_that_built_it(self):
+        photo(self.base / "ca/p1.jpg", 60, 40)
+        photo(self.base / "ca/p2.jpg", 60, 41)
+        photo(self.base / "cb/p1.jpg", 80, 50)
+        self.assertEqual(self.statuses(self.build(self.base / "ca")), {"p1": "built", "p2": "built"})
+        before = self.archives()
+        refused = self.build(self.base / "cb")
+        self.assertEqual((refused.returncode, self.statuses(refused)), (1, {"p1": "failed"}))
+        self.assertIn("has the same id 'p1' as an image of another source of this library", refused.stderr)
+        self.assertEqual(self.archives(), before)
+        # A folder of another name with the same pictures is the same source.
+        (self.base / "ca").rename(self.base / "renamed")
+        self.assertEqual(self.statuses(self.build(self.base / "renamed")), {"p1": "unchanged", "p2": "unchanged"})
+        self.assertEqual(self.statuses(self.build(self.base / "cb", "--take-ownership")), {"p1": "built"})
+
     def test_archives_are_those_of_a_folder_and_served_as_from_there(self):
         self.pictures()
         result = self.build()

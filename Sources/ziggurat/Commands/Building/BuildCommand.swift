@@ -34,6 +34,12 @@ enum BuildCommand: Command {
       ),
       Option("keep-old", help: "leave as it is what this version of the program alone would build otherwise"),
       Option("force", help: "build again what is there and unchanged"),
+      Option("take-ownership", help: "replace images of other sources that have the same ids"),
+      Option(
+        "known-failures", "MODE",
+        help:
+          "failures of unchanged sources that an earlier build reported: report, or ignore for exit code 0 "
+          + "(default report)"),
       PruneMode.options[0], PruneMode.options[1],
       Option("watch", help: "then stay, and build what is added or changed until Ctrl-C"),
       Option("space", help: "seal the archives into the private space that a password opens"),
@@ -129,6 +135,8 @@ enum BuildCommand: Command {
       builder: builder, library: library, isPrivate: isPrivate, operands: arguments.operands,
       asBooks: opened?.plan.asBooks ?? asBooks, prunes: prunes, watches: watches,
       memoryLimit: memoryLimit, verbosity: verbosity, asJSON: asJSON)
+    round.ignoresKnownFailures = try Self.ignoresKnownFailures(arguments)
+    round.takesOwnership = try arguments.flag("take-ownership")
     round.prefix = opened?.plan.prefix ?? prefix
     round.planned = opened
     round.isElsewhere = isElsewhere
@@ -146,6 +154,16 @@ enum BuildCommand: Command {
         "\(arguments.spelled("prefix")) is '\(text)'; it takes a name, or several with slashes between")
     }
     return id
+  }
+
+  private static func ignoresKnownFailures(_ arguments: Arguments) throws(UsageError) -> Bool {
+    switch arguments.string("known-failures") ?? "report" {
+    case "report": return false
+    case "ignore": return true
+    case let other:
+      throw UsageError(
+        "invalid value '\(other)' for \(arguments.spelled("known-failures")) (expected report or ignore)")
+    }
   }
 
   /// The images that `verify --repair` asks for.

@@ -5,7 +5,78 @@ import HTTPMessages
 import PyramidBuilding
 import TileStorage
 
+/// Claims of the images that a run has built so far: if the run is killed, they still have their owner.
+struct EarlyClaims {
+  private let origins: LibraryOrigins?
+  private let places: [SourceRoot: SourcePlace]
+  private var images: [ImageID: SourceRoot] = [:]
+  private var last = ContinuousClock.now
+
+  private static let interval = Duration.seconds(2)
+
+  /// - Parameter origins: nil if nothing is claimed before the end of the run.
+  init(_ origins: LibraryOrigins?, _ places: [SourceRoot: SourcePlace]) {
+    (self.origins, self.places) = (origins, places)
+  }
+
+  mutating func add(_ image: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
+    guard let origins, let root = image.root else { return }
+    switch outcome {
+    case .built, .reworded, .moved: images[image.id] = root
+    case .unchanged, .kept, .wouldBuild, .wouldMove, .wouldReword, .failed, .refused: break
+    }
+    guard !images.isEmpty, .now - last > Self.interval else { return }
+    // The end of the run claims them again and reports an error.
+    if (try? origins.remember(places)) != nil, (try? origins.claim(images)) != nil { images = [:] }
+    last = .now
+  }
+}
+
 extension BuildRound {
+  /// Whether images are claimed while the run goes on.
+  var claimsEarly: Bool { hasCatalog && part == nil && !builder.isDryRun }
+
+  func places(of scan: SourceScan) -> [SourceRoot: SourcePlace] {
+    Dictionary(
+      scan.roots.map { ($0.root, SourcePlace(path: $0.path, isBook: asBooks, prefix: prefix)) },
+      uniquingKeysWith: { $1 })
+  }
+
+  /// The owners of the images that the sources have in the library.
+  mutating func ownership(of sources: [SourceScan.Source]) throws(StorageError) -> ImageOwnership? {
+    guard builder.mending == nil, !sources.isEmpty else { return nil }
+    let origins: any OriginStore
+    if hasCatalog, builder.isDryRun || part != nil, !Catalog.exists(in: library) {
+      origins = LibraryOrigins(library: library, catalog: try Catalog(inMemoryOf: library))
+    } else {
+      origins = try self.origins()
+    }
+    let builder = builder
+    return try ImageOwnership(
+      of: sources, in: builder.store, origins: origins, takesAll: takesOwnership,
+      digest: { builder.contentDigest(of: $0) })
+  }
+
+  /// The failures of earlier builds; nil if they are not remembered.
+  mutating func knownFailures() -> KnownFailures? {
+    guard hasCatalog, part == nil, builder.mending == nil, !builder.isDryRun || Catalog.exists(in: library),
+      let catalog = (try? origins() as? LibraryOrigins)?.catalog
+    else { return nil }
+    return KnownFailures(
+      (try? catalog.failures()) ?? [], builder: KnownFailures.builder(builder, memoryLimit: memoryLimit))
+  }
+
+  /// Remembers failures for later builds.
+  mutating func keep(_ failures: KnownFailures?) {
+    guard let failures, !builder.isDryRun, let catalog = (try? origins() as? LibraryOrigins)?.catalog else {
+      return
+    }
+    let (changed, removed) = failures.takeChanges()
+    do throws(StorageError) { try catalog.update(failures: changed, removing: removed) } catch {
+      Output.note("failures are not remembered: \(error.reason)")
+    }
+  }
+
   /// Remembers from where the images came that are in the library now.
   mutating func claim(_ images: [ImageID: SourceRoot], of scan: SourceScan) {
     // Of a part `index` does it, by the reports, where a catalog has one writer.
@@ -13,10 +84,7 @@ extension BuildRound {
     do throws(StorageError) {
       let origins = try origins()
       try origins.claim(images)
-      try (origins as? LibraryOrigins)?.remember(
-        Dictionary(
-          scan.roots.map { ($0.root, SourcePlace(path: $0.path, isBook: asBooks, prefix: prefix)) },
-          uniquingKeysWith: { $1 }))
+      try (origins as? LibraryOrigins)?.remember(places(of: scan))
     } catch {
       guard !hasToldOrigins else { return }
       hasToldOrigins = true
@@ -29,7 +97,8 @@ extension BuildRound {
     guard prunes != .nothing else { return }
     // A folder that could not be read hides its images, whose archives must not go for that.
     guard scan.failures.isEmpty else {
-      if isFirst { Output.note("nothing is pruned, since not every source could be read") }
+      guard isFirst else { return }
+      if !tellOfMissing(scan) { Output.note("nothing is pruned, since not every source could be read") }
       return
     }
     do throws(StorageError) {
@@ -56,6 +125,20 @@ extension BuildRound {
       for error in errors { tally.add(failure(error)) }
       if let keepsDeleted { try builder.store.purgeTrash(until: Int(time(nil)) - keepsDeleted) }
     } catch { tally.add(failure(error)) }
+  }
+
+  /// Reports how the images of sources that do not exist are pruned.
+  /// - Returns: whether there are any.
+  private mutating func tellOfMissing(_ scan: SourceScan) -> Bool {
+    let missing = scan.roots.filter(\.isMissing)
+    guard !missing.isEmpty, !hasCatalog || Catalog.exists(in: library),
+      let images = try? origins().images(from: Set(missing.map(\.root))), !images.isEmpty
+    else { return false }
+    let names = missing.map { Output.oneLine($0.text) }.joined(separator: ", ")
+    Output.note(
+      "nothing is pruned, since \(names) does not exist; if it is gone for good, --prune=all moves the "
+        + "\(Output.count(images.count, "image")) that came from there to the trash")
+    return true
   }
 
   /// Removes pages of books under the numbers that they had before they were called by their files' names.

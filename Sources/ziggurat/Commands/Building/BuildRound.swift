@@ -32,6 +32,10 @@ struct BuildRound {
   var isOfServer = false
   /// With what ids begin.
   var prefix: ImageID?
+  /// Whether images of other sources are replaced.
+  var takesOwnership = false
+  /// Whether failures of earlier builds are only counted.
+  var ignoresKnownFailures = false
   /// What is built instead of what the operands name.
   var planned: PlannedBuild.Opened?
   /// Which part of a plan, where it is a part: others build theirs into the same library, of which no part writes
@@ -69,13 +73,26 @@ struct BuildRound {
   private func scanned() -> SourceScan {
     if let planned { return planned.plan.scan }
     return SourceScan(
-      operands, library: library, asBooks: asBooks, prefix: prefix,
-      followsLinks: followsLinks, remote: builder.remote,
-      isCancelled: { Interruption.isAsked })
+      operands, library: library, asBooks: asBooks, prefix: prefix, followsLinks: followsLinks,
+      remote: builder.remote, mayBeMissing: prunes == .all, isCancelled: { Interruption.isAsked })
+  }
+
+  /// Keeps other builds of the library waiting until this round ends; waits for theirs.
+  private func lock() -> BuildLock? {
+    guard hasCatalog, !builder.isDryRun else { return nil }
+    return BuildLock(
+      library: library, isShared: part != nil,
+      isWaiting: {
+        if verbosity > .failures {
+          Output.note("another build of \(Output.oneLine(library)) is running; waiting for its end")
+        }
+      }, isCancelled: { Interruption.isAsked })
   }
 
   /// Builds everything that the operands name.
   mutating func run() -> ExitCode {
+    let lock = lock()
+    defer { withExtendedLifetime(lock) {} }
     let scan = scanned()
     let sources = builder.mending?.sources(among: scan.sources)
     return build(sources ?? (part.map(scan.part) ?? scan).sources, of: scan, isFirst: true)
@@ -84,7 +101,7 @@ struct BuildRound {
   /// Builds what is added or changed, until the user asks to stop.
   mutating func watch() -> ExitCode {
     // What was to be built whatever it was is built; from here on a change is the reason.
-    builder.force = false
+    (builder.force, takesOwnership) = (false, false)
     let events = FolderEvents(alsoAttributes: true)
     let deaf = folders.count { events.listen(to: $0) == nil }
     if deaf > 0 {
@@ -110,6 +127,8 @@ struct BuildRound {
         _ = events.take()
       }
       let known = Set(folders)
+      let lock = lock()
+      defer { withExtendedLifetime(lock) {} }
       let scan = scanned()
       for folder in scan.folders { _ = events.listen(to: folder) }
       // What came into a new folder before it was listened to.
@@ -148,7 +167,8 @@ struct BuildRound {
     vacated = []
     Self.isDiskFull.store(false, ordering: .relaxed)
     var tally = BuildTally(
-      verbosity, asJSON: asJSON, total: sources.count, isDryRun: builder.isDryRun)
+      verbosity, asJSON: asJSON, total: sources.count, isDryRun: builder.isDryRun,
+      ignoresKnownFailures: ignoresKnownFailures)
     // Of a plan the first part tells them.
     let failures = (part?.index ?? 0) == 0 ? scan.failures : []
     for failure in failures where isFirst || !toldFailures.contains(failure.description) {
@@ -162,17 +182,29 @@ struct BuildRound {
     let (changes, watches) = (self.changes, self.watches)
     var met = self.met
     var vacated: Set<ImageID> = []
+    var lacksInodes = false
     met.forget(sources)
     builder.gone = gone(scan)
+    do throws(StorageError) { builder.ownership = try ownership(of: sources) } catch {
+      tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
+      tally.finish(nil)
+      return (tally.exitCode, tally)
+    }
+    let knownFailures = knownFailures()
+    builder.failures = knownFailures
+    var claims = EarlyClaims(claimsEarly ? libraryOrigins : nil, places(of: scan))
     let run = LibraryRun(
       builder, sources, besides: scan.sources, memoryLimit: memoryLimit, journal: planned?.journal
     ) {
       image, outcome in
       let source = wholes[image.path]!
       met.add(image, outcome, of: source)
+      claims.add(image, outcome)
+      knownFailures?.add(image, outcome)
       if case .moved(let former) = outcome { vacated.insert(former) }
       guard case .failed(let failure) = outcome else { return tally.add(image, outcome, of: source) }
       let wasFull = Self.isDiskFull.load(ordering: .relaxed)
+      if failure.hasNoInodes { lacksInodes = true }
       if failure.isOfFullDisk { Self.isDiskFull.store(true, ordering: .relaxed) }
       if wasFull, failure.isOfFullDisk || failure == .interrupted {
         again.insert(source)
@@ -190,6 +222,7 @@ struct BuildRound {
     tally.progress?.end()
     announce(&tally)
     claim(met.takeClaims(), of: scan)
+    keep(knownFailures)
     self.met = met
     for source in again { self.changes.forget(source) }
     for source in early { self.changes.postpone(source) }
@@ -201,7 +234,8 @@ struct BuildRound {
     if Self.isDiskFull.load(ordering: .relaxed), !Interruption.isAsked {
       // The first has been told by its own name.
       if again.count > 1 {
-        Output.error("the disk is full: \(Output.count(again.count, "source")) left for another time")
+        let reason = lacksInodes ? "the file system has no inodes left" : "the disk is full"
+        Output.error("\(reason): \(Output.count(again.count, "source")) left for another time")
       }
       tally.finish(nil)
       return (.temporary, tally)

@@ -19,6 +19,9 @@ struct BuildTally {
   private var moved = 0
   private var pruned = 0
   private var failures: [BuildError] = []
+  /// Failures of earlier builds that are only counted.
+  private var known = 0
+  private let ignoresKnownFailures: Bool
   /// Of them, what was asked for and is no image.
   private var refused = 0
   /// Nothing was built or failed; what is pruned has a line of its own.
@@ -27,23 +30,32 @@ struct BuildTally {
   /// The line at the foot of a terminal, where there is one.
   let progress: ProgressLine?
 
-  init(_ verbosity: Verbosity, asJSON: Bool, total: Int, isDryRun: Bool) {
+  init(
+    _ verbosity: Verbosity, asJSON: Bool, total: Int, isDryRun: Bool, ignoresKnownFailures: Bool = false
+  ) {
     self.isDryRun = isDryRun
+    self.ignoresKnownFailures = ignoresKnownFailures
     (self.verbosity, self.asJSON, self.total) = (verbosity, asJSON, total)
     progress = verbosity >= .changes ? ProgressLine(total: total) : nil
   }
 
   /// - Parameter id: the image's, where it got as far as having one.
   mutating func add(_ failure: BuildError, id: ImageID? = nil) {
-    failures.append(failure)
-    if id == nil { refused += 1 }
-    let write = { Output.error(failure.description) }
-    if let progress { progress.above(write) } else { write() }
+    if failure.knownSince != nil, ignoresKnownFailures {
+      known += 1
+      if verbosity == .everything { note("known failure: \(failure.description)") }
+    } else {
+      failures.append(failure)
+      if id == nil { refused += 1 }
+      let write = { Output.error(failure.description) }
+      if let progress { progress.above(write) } else { write() }
+    }
     guard asJSON else { return }
     var object: JSONValue = [
       "source": .text(failure.source), "status": "failed", "reason": .text(failure.reason),
     ]
     object["id"] = id.map { .text($0.text) }
+    if failure.knownSince != nil { object["known"] = .flag(true) }
     Output.json(object)
   }
 
@@ -147,6 +159,7 @@ struct BuildTally {
     if kept > 0 { parts.append("\(kept) kept as another version built them") }
     if pruned > 0 { parts.append("\(pruned) \(would)pruned") }
     if !failures.isEmpty { parts.append("\(failures.count) failed") }
+    if known > 0 { parts.append("\(Output.count(known, "known failure"))") }
     if let scan {
       if scan.passedOver > 0 { parts.append("\(scan.passedOver) passed over, no images by their names") }
       parts += Self.passedOver(linksOf: scan)
@@ -162,7 +175,7 @@ struct BuildTally {
   var counts: [(outcome: String, count: Int)] {
     [
       ("built", built), ("moved", moved), ("reworded", reworded), ("unchanged", unchanged), ("kept", kept),
-      ("pruned", pruned), ("failed", failures.count),
+      ("pruned", pruned), ("failed", failures.count), ("known_failure", known),
     ]
   }
 

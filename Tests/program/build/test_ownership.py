@@ -1,0 +1,236 @@
+"""Builds of several sources into one library: no source replaces the image of another."""
+
+import json
+import shutil
+import subprocess
+import unittest
+
+from harness import CommandTest, folder, photo, run
+from szi import archives
+from upload_client import Client, serve
+
+
+class Ownership(CommandTest):
+    def setUp(self):
+        self.base = folder("ownership")
+        self.library = self.base / "library"
+
+    def build(self, *sources, code=0):
+        """What is reported, by id, and the messages."""
+        arguments = [self.base / source if isinstance(source, str) and not source.startswith("-") else source for source in sources]
+        result = run("build", *arguments, "--library", self.library, "--json", "--quiet")
+        self.assertEqual(result.returncode, code, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        return {line["id"]: line["status"] for line in lines if "id" in line}, result.stderr
+
+    def content(self):
+        return {str(path.relative_to(self.library))[:-4]: path.read_bytes() for path in archives(self.library)}
+
+    def test_a_second_source_with_the_same_id_is_refused(self):
+        photo(self.base / "ca/p1.jpg", 60, 40)
+        photo(self.base / "cb/p1.jpg", 80, 50)
+        photo(self.base / "cb/p2.jpg", 80, 50)
+        self.build("ca")
+        (self.library / "p1.xmp").write_text("edited")
+        before = self.content()
+        for options in ((), ("--prune",), ("--force",), ("--dry-run",)):
+            told, message = self.build("cb", *options, code=1)
+            self.assertEqual(told["p1"], "failed")
+            for word in (f"{self.base}/cb/p1.jpg: has the same id 'p1' as {self.base}/ca/p1.jpg", "--prefix", "--take-ownership"):
+                self.assertIn(word, message)
+            self.assertEqual(self.content()["p1"], before["p1"])
+        self.assertEqual(set(self.content()), {"p1", "p2"})
+        self.assertEqual(self.build("ca", "--prune")[0], {"p1": "unchanged"})
+        # A changed source still replaces its own image.
+        photo(self.base / "ca/p1.jpg", 61, 40)
+        self.assertEqual(self.build("ca")[0], {"p1": "built"})
+        self.assertEqual(self.build("cb", "--prefix=cb")[0], {"cb/p1": "built", "cb/p2": "built"})
+        self.assertEqual((self.library / "p1.xmp").read_text(), "edited")
+        # What was pruned is free.
+        (self.base / "ca/p1.jpg").unlink()
+        self.build("ca", "--prune=all")
+        self.assertEqual(self.build("cb")[0], {"p1": "built", "p2": "unchanged"})
+
+    def test_ownership_is_taken_on_request(self):
+        photo(self.base / "ca/p1.jpg", 60, 40)
+        photo(self.base / "cb/p1.jpg", 80, 50)
+        self.build("ca")
+        self.assertEqual(self.build("cb", "--take-ownership")[0], {"p1": "built"})
+        self.assertEqual(self.build("cb")[0], {"p1": "unchanged"})
+        self.assertIn("cb/p1.jpg", self.build("ca", code=1)[1])
+
+    def test_a_copy_in_another_source_is_refused_and_a_moved_file_is_not(self):
+        photo(self.base / "ca/p1.jpg", 60, 40)
+        photo(self.base / "ca/other.jpg", 60, 41)
+        (self.base / "cb").mkdir()
+        shutil.copyfile(self.base / "ca/p1.jpg", self.base / "cb/p1.jpg")
+        self.build("ca")
+        self.build("cb", code=1)
+        (self.base / "ca/p1.jpg").unlink()
+        self.assertEqual(self.build("cb")[0], {"p1": "unchanged"})
+        # It is now an image of the second source.
+        self.assertEqual(self.build("ca", "--prune")[0], {"other": "unchanged"})
+        self.assertEqual(set(self.content()), {"p1", "other"})
+
+    def test_one_file_may_be_named_in_many_ways(self):
+        photo(self.base / "photos/a.jpg", 60, 40)
+        for sources in (("photos",), ("photos/a.jpg",), (f"{self.base}/photos/*.jpg",), ("photos",)):
+            photo(self.base / "photos/a.jpg", 60, 40 + len(sources[0]))
+            self.assertEqual(self.build(*sources)[0], {"a": "built"})
+        (self.base / "link").symlink_to(self.base / "photos")
+        self.assertEqual(self.build("link")[0], {"a": "unchanged"})
+
+    def test_a_renamed_source_folder(self):
+        for number in range(6):
+            photo(self.base / f"old/deep/{number}.jpg", 60, 40 + number)
+        self.build("old")
+        (self.base / "old").rename(self.base / "new")
+        photo(self.base / "new/deep/3.jpg", 70, 50)
+        told, _ = self.build("new")
+        self.assertEqual(told, {f"deep/{number}": "built" if number == 3 else "unchanged" for number in range(6)})
+        # The images are those of the new folder.
+        (self.base / "new/deep/5.jpg").unlink()
+        self.assertEqual(self.build("new", "--prune")[0]["deep/5"], "pruned")
+
+    def test_an_unmounted_source_is_not_taken_for_a_renamed_one(self):
+        for number in range(4):
+            photo(self.base / f"ca/{number}.jpg", 60, 40 + number)
+            photo(self.base / f"cb/{number}.jpg", 70, 50 + number)
+        shutil.copyfile(self.base / "ca/0.jpg", self.base / "cb/0.jpg")
+        self.build("ca")
+        before = self.content()
+        (self.base / "ca").rename(self.base / "away")
+        (self.base / "ca").mkdir()
+        told, message = self.build("cb", code=1)
+        self.assertEqual([told[str(number)] for number in (1, 2, 3)], ["failed"] * 3)
+        self.assertIn("which is gone but whose image was not pruned", message)
+        self.assertEqual(self.content(), before)
+
+    def test_pages_have_an_owner_too(self):
+        for place, height in (("ca", 40), ("cb", 50)):
+            tall = photo(self.base / f"{place}.png", 60, 2 * height)
+            (self.base / place).mkdir()
+            subprocess.run(["vips", "copy", tall, f"{self.base}/{place}/roll.tif[page-height={height}]"], check=True)
+        self.assertEqual(self.build("ca")[0], {"roll/1": "built", "roll/2": "built"})
+        before = self.content()
+        told, message = self.build("cb", code=1)
+        self.assertEqual(told, {"roll/1": "failed", "roll/2": "failed"})
+        self.assertIn(f"{self.base}/ca/roll.tif", message)
+        self.assertEqual(self.content(), before)
+
+    def test_without_the_catalog_changed_sources_are_still_built(self):
+        photo(self.base / "ca/p1.jpg", 60, 40)
+        photo(self.base / "ca/p2.jpg", 60, 40)
+        self.build("ca")
+        for path in self.library.glob("catalog.sqlite*"):
+            path.unlink()
+        photo(self.base / "ca/p1.jpg", 61, 40)
+        self.assertEqual(self.build("ca")[0], {"p1": "built", "p2": "unchanged"})
+
+    def test_archives_of_other_programs_are_not_replaced(self):
+        photo(self.base / "ca/theirs.jpg", 60, 40)
+        self.library.mkdir()
+        subprocess.run(["vips", "dzsave", self.base / "ca/theirs.jpg", self.library / "theirs.zip", "--container", "zip"],
+                       check=True, capture_output=True)
+        (self.library / "theirs.zip").rename(self.library / "theirs.szi")
+        before = self.content()
+        self.assertIn("an archive that was not built from a source", self.build("ca", code=1)[1])
+        self.assertEqual(self.content(), before)
+
+    def test_a_private_space_keeps_its_images(self):
+        photo(self.base / "ca/p1.jpg", 60, 40)
+        photo(self.base / "cb/p1.jpg", 80, 50)
+        (self.base / "password").write_text("a password of the tests\n")
+        self.library.mkdir()
+        password = ("--password-file", self.base / "password")
+        self.assertEqual(run("space", "create", self.library, *password).returncode, 0)
+        words = ("--library", self.library, "--space", *password)
+        self.assertEqual(run("build", self.base / "ca", *words).returncode, 0)
+        result = run("build", self.base / "cb", *words)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("has the same id 'p1' as an image of another source of this library", result.stderr)
+        self.assertEqual(run("build", self.base / "ca", *words, "--summary").stderr, "0 built, 1 unchanged\n")
+
+    def test_parts_of_a_plan_replace_no_image_of_another_source(self):
+        photo(self.base / "ca/p1.jpg", 60, 40)
+        photo(self.base / "cb/p1.jpg", 80, 50)
+        self.build("ca")
+        before = self.content()
+        plan = self.base / "plan.jsonl"
+        plan.write_text(run("plan", self.base / "cb", "--library", self.library).stdout)
+        for shard in ("0/2", "1/2"):
+            result = run("build", "--plan", plan, "--shard", shard, "--library", self.library, "--reports", self.base / "reports")
+            self.assertIn(result.returncode, (0, 1), result.stderr)
+        self.assertEqual(run("report", plan, self.base / "reports").returncode, 1)
+        self.assertEqual(self.content(), before)
+
+
+class Uploads(CommandTest):
+    def test_a_build_does_not_replace_an_upload(self):
+        library, photos = folder("library"), folder("photos")
+        picture = photo(photos / "a" / "p1.jpg", 300, 200).read_bytes()
+        photo(photos / "b" / "p1.jpg", 320, 200)
+        photo(photos / "b" / "p2.jpg", 320, 200)
+        with serve(library) as server:
+            client = Client(server)
+            self.assertEqual(client.end(client.send(picture, filename="p1.jpg")[1])["image"], "p1")
+            before = (library / "p1.szi").read_bytes()
+            # With the catalog and without it.
+            for _ in range(2):
+                result = run("build", photos / "b", "--library", library, "--quiet")
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertIn("has the same id 'p1' as an uploaded image", result.stderr)
+                self.assertEqual((library / "p1.szi").read_bytes(), before)
+                for path in library.glob("catalog.sqlite*"):
+                    path.unlink()
+            # An upload of a name that a build has taken gets a number.
+            self.assertEqual(client.end(client.send(photo(photos / "c" / "p2.jpg", 300, 210).read_bytes(), filename="p2.jpg")[1])["image"],
+                             "p2-2")
+
+
+class Names(CommandTest):
+    """Sources of one run whose names are alike."""
+
+    def setUp(self):
+        self.base = folder("alike")
+        self.library = self.base / "library"
+
+    def build(self, *sources, code=0):
+        result = run("build", *(self.base / source for source in sources), "--library", self.library, "--json", "--quiet")
+        self.assertEqual(result.returncode, code, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        return {line["id"]: line["source"] for line in lines if "id" in line}, result.stderr
+
+    def test_equal_names_of_two_folders(self):
+        photo(self.base / "ca/p1.jpg", 60, 40)
+        photo(self.base / "cb/p1.jpg", 80, 50)
+        photo(self.base / "cb/p2.jpg", 80, 50)
+        self.build("ca")
+        for _ in range(2):
+            told, message = self.build("ca", "cb", code=1)
+            # The id stays as it is; the one in the second folder is refused.
+            self.assertEqual(told, {"p1": f"{self.base}/ca/p1.jpg", "p2": f"{self.base}/cb/p2.jpg"})
+            self.assertOneFailure(message, "cb/p1.jpg", "has the same id 'p1' as", "ca/p1.jpg", "--prefix NAME")
+            photo(self.base / "ca/p1.jpg", 62, 40)
+
+    def assertOneFailure(self, message, *words):
+        self.assertEqual(len(message.splitlines()), 1, message)
+        for word in words:
+            self.assertIn(word, message)
+
+    def test_a_name_that_is_another_ones_stem(self):
+        for name in ("a.webp", "a.png", "a.webp.png", "b.png", "b.jpg.png"):
+            photo(self.base / "in" / name, 60, 40)
+        told, _ = self.build("in")
+        self.assertEqual({id: path.split("/")[-1] for id, path in told.items()},
+                         {"a.webp": "a.webp", "a.png": "a.png", "a.webp.png": "a.webp.png", "b": "b.png", "b.jpg": "b.jpg.png"})
+
+    def test_accents_that_are_composed_differently(self):
+        photo(self.base / "in/caf\u00e9.png", 60, 40)
+        photo(self.base / "in/cafe\u0301.png", 60, 41)
+        _, message = self.build("in", code=1)
+        self.assertOneFailure(message, "has the same id", "caf\\u{E9}.png", "cafe\\u{301}.png")
+
+
+if __name__ == "__main__":
+    unittest.main()
