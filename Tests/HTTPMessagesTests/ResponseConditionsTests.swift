@@ -18,7 +18,7 @@ struct ResponseConditionsTests {
     switch response.body {
     case .bytes(let bytes): bytes
     case .gathered(let bytes, let range): bytes.pieces(in: range).flatMap { Array($0) }
-    case .stream, .omitted: nil
+    case .stream, .lengthOnly, .omitted: nil
     }
   }
 

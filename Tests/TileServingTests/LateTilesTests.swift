@@ -74,7 +74,7 @@ import TileStorage
     switch response?.body {
     case .bytes(let bytes): bytes
     case .gathered(let bytes, let range): bytes.pieces(in: range).flatMap { Array($0) }
-    case .stream, .omitted, nil: nil
+    case .stream, .lengthOnly, .omitted, nil: nil
     }
   }
 

@@ -39,6 +39,11 @@ static inline ssize_t zg_read_nothing(void *nothing, uint64_t position, char *ro
   return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
+/// A response to 304 or HEAD that has a length and no body.
+static inline struct MHD_Response *zg_response_of_length(uint64_t length) {
+  return MHD_create_response_from_callback(length, 1, zg_read_nothing, 0, 0);
+}
+
 /// A response to 304 or HEAD that tells no length, after which the connection ends: on one that goes on the daemon
 /// sends the end of chunks behind the headers, which a client takes for the beginning of the next answer (0.9.75).
 static inline struct MHD_Response *zg_response_without_length(void) {

@@ -60,6 +60,7 @@ private func body(of answer: Response, _ connection: OpaquePointer) -> OpaquePoi
     }
   case .gathered(let bytes, let range): GatheredReader.response(bytes, range)
   case .stream(let stream): StreamReader.response(stream, connection)
+  case .lengthOnly(let count): zg_response_of_length(UInt64(count))
   case .omitted: zg_response_without_length()
   }
 }

@@ -28,7 +28,8 @@ extension Response {
 
   private var notModified: Response {
     var response = self
-    (response.status, response.body) = (304, .omitted)
+    response.status = 304
+    if let length { response.body = .lengthOnly(length) }
     return response
   }
 
@@ -49,7 +50,7 @@ extension Response {
     switch body {
     case .bytes(let bytes): body = .bytes(Array(bytes[part]))
     case .gathered(let bytes, _): body = .gathered(bytes, part)
-    case .stream, .omitted: preconditionFailure("what has no length has no parts")
+    case .stream, .lengthOnly, .omitted: preconditionFailure("what has no length has no parts")
     }
   }
 
@@ -66,6 +67,10 @@ extension Answer {
   /// version.
   package func answering(_ conditions: KeptConditions) -> Answer {
     if case .later(let later) = self, let instead = later.promised?.instead(conditions) {
+      // A response that is there has a length, by which the connection can go on after a 304.
+      if instead.status == 304, case .omitted = instead.body, let ready = later.ready() {
+        return .now(ready.answering(conditions))
+      }
       return .now(instead)
     }
     return map { $0.answering(conditions) }

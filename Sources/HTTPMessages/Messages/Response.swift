@@ -15,7 +15,10 @@ package struct Response: Sendable {
     case gathered(GatheredBytes, Range<Int>)
     /// Goes on until the listener leaves.
     case stream(any BodyStream)
-    /// Nothing follows a 304 or an answer to HEAD, and how long it would be is not told: nobody knows.
+    /// Nothing follows a 304 or an answer to HEAD, whose Content-Length is that of the answer to a GET without
+    /// conditions.
+    case lengthOnly(Int)
+    /// The same if that length is unknown: the connection ends with the answer.
     case omitted
   }
 
@@ -35,7 +38,7 @@ package struct Response: Sendable {
     switch body {
     case .bytes(let bytes): bytes.count
     case .gathered(_, let range): range.count
-    case .stream, .omitted: nil
+    case .stream, .lengthOnly, .omitted: nil
     }
   }
 

@@ -44,6 +44,8 @@ package final class RenderQueue: Sendable {
 
   private struct State {
     var cache: LeastRecentlyUsed<String, RenderedBytes>
+    /// Bytes of pictures by the keys of their jobs, of more than are kept: a 304 needs the length.
+    var lengths = LeastRecentlyUsed<String, Int>(limit: 8192)
     var waiting: WaitingRenders
     /// The thread that hands out jobs is there.
     var hasThread = false
@@ -118,7 +120,9 @@ package final class RenderQueue: Sendable {
   /// A response whose body is a picture, once it is rendered or found among those that are kept.
   /// - Parameter promised: the response without its body.
   func later(_ job: RenderJob, _ promised: Response, for client: ClientAddress) -> Later {
-    let response = { @Sendable [self] (outcome: RenderOutcome) -> Response in
+    var promised = promised
+    if let length = state.withLock({ $0.lengths.value(for: job.key) }) { promised.body = .lengthOnly(length) }
+    let response = { @Sendable [self, promised] (outcome: RenderOutcome) -> Response in
       switch outcome {
       case .refused(let instead): instead
       case .done(let picture):
@@ -143,7 +147,12 @@ package final class RenderQueue: Sendable {
   }
 
   /// Lets go of all pictures that are kept.
-  func forget() { state.withLock { $0.cache.removeAll() } }
+  func forget() {
+    state.withLock { state in
+      state.cache.removeAll()
+      state.lengths.removeAll()
+    }
+  }
 
   /// Has the job done; false where the queue is full or ends, or the client has too much that is not sent, and then
   /// the waiter is not called.
@@ -265,6 +274,7 @@ package final class RenderQueue: Sendable {
         state.counts.rendered += 1
         // Asked here, so that nothing comes after `forget`.
         if job.mayBeKept() {
+          state.lengths.insert(bytes.bytes.count, for: job.key, weight: 1)
           state.cache.insert(bytes, for: job.key, weight: bytes.bytes.count + job.key.utf8.count + 256)
         }
       }

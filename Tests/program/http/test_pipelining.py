@@ -4,7 +4,8 @@ import os
 import socket
 import unittest
 
-from harness import Server, sample_library
+import strict
+from harness import Server, heard, sample_library
 
 TILE = "/dzi/photo_files/12/0_0.jpg"
 # As many as a thousand in `make test-sanitized`.
@@ -41,6 +42,64 @@ class Floods(unittest.TestCase):
                 self.assertNotIn("Sanitizer", server.errors())
             finally:
                 self.assertEqual(server.stop(), 0)
+
+
+VIEW = "width=640&height=480&scale=0.25"
+TARGETS = (
+    TILE, "/dzi/photo_files/12/0_0.png", "/dzi/photo.dzi", "/iiif/3/photo/info.json", "/iiif/2/photo/info.json",
+    "/iiif/3/photo/full/333,/0/default.jpg", "/iiif/3/photo/0,0,512,512/512,/0/default.jpg", "/iiif/2/photo/full/222,/0/default.png",
+    "/iiif/presentation/3/photo/manifest", "/iiif/presentation/3/collection", "/zoomify/photo/ImageProperties.xml",
+    "/zoomify/photo/TileGroup0/0-0-0.jpg", "/xyz/photo/tilejson.json", "/xyz/photo/0/0/0.jpg", "/iip?FIF=photo&JTL=2,0",
+    "/iip?FIF=photo&WID=210&CVT=jpeg", "/api/images", "/api/images/photo", f"/api/images/photo/viewport?{VIEW}",
+    f"/api/images/photo/viewport.jpg?{VIEW}", f"/api/images/photo/viewport.tiles?{VIEW}", "/openapi.json", "/", "/view/photo", "/embed/photo")
+
+
+class NotModified(unittest.TestCase):
+    def exchange(self, server: Server, *requests: bytes) -> bytes:
+        """What comes back on one connection, whose last request ends it."""
+        with server.connect() as connection:
+            connection.sendall(b"".join(requests) + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            return heard(connection, 20)
+
+    def tags(self, server: Server) -> dict[str, str]:
+        answers = {target: server.get(target) for target in TARGETS}
+        return {target: answer["etag"] for target, answer in answers.items() if answer.status == 200 and answer["etag"]}
+
+    def check(self, server: Server):
+        tags = self.tags(server)
+        # Those without a tag have no 304.
+        self.assertGreater(len(tags), 15, tags)
+        for target, tag in tags.items():
+            for method in ("GET", "HEAD"):
+                for coding in ("identity", "gzip"):
+                    with self.subTest(target=target, method=method, coding=coding):
+                        whole = strict.answers(self.exchange(server, f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: {coding}\r\n\r\n".encode()), "GET", "GET")[0]
+                        request = (f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: {coding}\r\n"
+                                   f"If-None-Match: {whole['etag']}\r\n\r\n").encode()
+                        parsed = strict.answers(self.exchange(server, request, request), method, method, "GET")
+                        self.assertEqual([answer.status for answer in parsed], [304, 304, 200])
+                        for answer in parsed[:2]:
+                            self.assertEqual(answer["etag"], whole["etag"])
+                            # Its length is that of the answer to a GET without conditions, or unsaid (RFC 9110, section 8.6).
+                            self.assertIn(answer["content-length"], ("", str(len(whole.body))))
+
+    def test_the_connection_goes_on(self):
+        with Server(sample_library()) as server:
+            self.check(server)
+
+    def test_the_connection_goes_on_where_no_picture_is_kept(self):
+        with Server(sample_library(), "--cache-memory", 0) as server:
+            self.check(server)
+
+    def test_a_picture_of_unknown_length_is_not_rendered_for_that(self):
+        target = "/iiif/3/photo/full/333,/0/default.jpg"
+        with Server(sample_library()) as server:
+            tag = server.get(target)["etag"]
+        with Server(sample_library()) as server:
+            request = f"GET {target} HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: {tag}\r\n\r\n".encode()
+            parsed = strict.answers(self.exchange(server, request), "GET", "GET")
+            self.assertEqual([(answer.status, answer["connection"]) for answer in parsed], [(304, "close")])
+            self.assertEqual(server.metrics()["renders_total"], 0)
 
 
 if __name__ == "__main__":
