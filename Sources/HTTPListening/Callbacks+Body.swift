@@ -82,6 +82,7 @@ private func detachedRequest(
         return .YES
       }, headers)
   }
+  headers["host"] = header(connection, "Host").map { String(cString: $0) }
   return Request(
     method: String(cString: method), rawPath: Array(target.path), query: Array(target.query),
     origin: context.origin(of: connection), isMonitor: context.isMonitor(connection),

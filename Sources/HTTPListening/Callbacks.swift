@@ -93,6 +93,9 @@ private func answerRequest(
       var notes = RequestGuard.Notes()
       let why = RequestGuard.refusal(context.site, connection, method, target, version, &notes)
       context.begin(known, connection, notes)
+      known._withUnsafeGuaranteedRef {
+        $0.learn(isHTTP10: version[7] == 0x30, host: notes.host, absolute: target.authority)
+      }
       if let why { return refuse(context, connection, method, target, why) }
       if !context.admits(notes.host, known) {
         return refuse(context, connection, method, target, state, .unknownHost(notes.host))
@@ -241,7 +244,8 @@ private func completeRequest(
   _ context: Unmanaged<ListenerContext>, _ connection: OpaquePointer,
   _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) {
-  deadline(connection)?._withUnsafeGuaranteedRef {
+  let known = deadline(connection)
+  known?._withUnsafeGuaranteedRef {
     $0.target = nil
     $0.cookie = nil
   }
@@ -250,7 +254,7 @@ private func completeRequest(
   if pointer != headersSeen { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
   context._withUnsafeGuaranteedRef { context in
     context.requestsInFlight.wrappingSubtract(1, ordering: .releasing)
-    if let deadline = deadline(connection) {
+    if let deadline = known {
       context.requestEnded(deadline)
       deadline._withUnsafeGuaranteedRef { $0.count(in: context.site.metrics, context.log) }
       context.deadlines.answerIsSent(deadline)

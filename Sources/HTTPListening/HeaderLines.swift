@@ -3,8 +3,16 @@ import Files
 import Glibc
 import HTTPMessages
 
-/// Returns the value of a header's first line; nil if there is none.
+/// Returns the value of a header's first line; nil if there is none. `Host` is the authority that the request is sent
+/// to, whether a header says it or not.
 func header(_ connection: OpaquePointer, _ name: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
+  if name[0] | 0x20 == 0x68, strcasecmp(name, "host") == 0, let known = deadline(connection) {
+    let authority = known._withUnsafeGuaranteedRef { known in
+      // It stays where it is until the next request.
+      known.authority.isEmpty ? nil : known.authority.withUnsafeBufferPointer { $0.baseAddress }
+    }
+    if let authority { return authority }
+  }
   // The first one that the daemon finds is the decoy.
   if name[0] | 0x20 == 0x63, strcasecmp(name, "cookie") == 0 {
     return deadline(connection)?._withUnsafeGuaranteedRef { $0.cookie }

@@ -10,6 +10,8 @@ import TileServing
 struct RequestTarget {
   /// Without the query, and without what `--base-url` has in front.
   let path: UnsafeRawBufferPointer
+  /// The authority of a target in absolute form, by which a server goes in place of Host (RFC 9112, section 3.2.2).
+  let authority: UnsafeBufferPointer<UInt8>?
   /// Without the `?`.
   let query: UnsafeRawBufferPointer
   /// The target as the request line has it: where it begins, and where it ends by its first NUL, which is the
@@ -24,7 +26,9 @@ struct RequestTarget {
   init(_ url: UnsafePointer<CChar>, _ hidden: CChar?, below base: BasePath) {
     let count = strlen(url)
     let whole = UnsafeRawBufferPointer(start: url, count: count)
-    path = base.removed(from: Self.pathOfAbsolute(whole) ?? whole)
+    let absolute = Self.absolute(whole)
+    path = base.removed(from: absolute?.path ?? whole)
+    authority = absolute?.authority
     start = url
     if let hidden {
       // The text stands in the connection's own memory, which is written by this thread alone.
@@ -44,20 +48,27 @@ struct RequestTarget {
     method + strlen(method) + 1 == start && end + 1 == UnsafeRawPointer(version)
   }
 
-  /// The path of `http://host/path`, which every server must take (RFC 9112, section 3.2.2); nil for other forms.
-  private static func pathOfAbsolute(_ url: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+  /// Returns the parts of `http://host/path`, which every server must take (RFC 9112, section 3.2.2); nil for other
+  /// forms.
+  private static func absolute(
+    _ url: UnsafeRawBufferPointer
+  ) -> (authority: UnsafeBufferPointer<UInt8>, path: UnsafeRawBufferPointer)? {
     // "/" comes first nearly always.
     guard url.count > 7, url[0] | 0x20 == 0x68, let text = url.baseAddress else { return nil }
     let characters = text.assumingMemoryBound(to: CChar.self)
     let isPlain = strncasecmp(characters, "http://", 7) == 0
     guard isPlain || strncasecmp(characters, "https://", 8) == 0 else { return nil }
     let host = url[(isPlain ? 7 : 8)...]
-    guard let slash = host.firstIndex(of: 0x2f) else {
-      let root: StaticString = "/"
-      return host.isEmpty ? nil : UnsafeRawBufferPointer(start: root.utf8Start, count: 1)
-    }
+    let slash = host.firstIndex(of: 0x2f) ?? host.endIndex
     guard slash > host.startIndex, !host[..<slash].contains(0x20) else { return nil }
-    return UnsafeRawBufferPointer(rebasing: url[slash...])
+    let authority = UnsafeRawBufferPointer(rebasing: host[..<slash]).assumingMemoryBound(to: UInt8.self)
+    let root: StaticString = "/"
+    return (
+      authority,
+      slash < host.endIndex
+        ? UnsafeRawBufferPointer(rebasing: url[slash...])
+        : UnsafeRawBufferPointer(start: root.utf8Start, count: 1)
+    )
   }
 
   /// Hides the query of a request line's URI; gives its first byte, or nil where there is no query.

@@ -13,9 +13,23 @@ final class PendingAnswer: @unchecked Sendable {
     case askAgain
   }
 
+  /// How far the client is known to be there.
+  private enum Client {
+    case there
+    /// Its end of the connection is closed. It was sent an interim response.
+    case asked
+    case gone
+  }
+
+  private struct State {
+    var told: Told?
+    var client = Client.there
+  }
+
   private let connection: OpaquePointer
   private let socket: Int32
-  private let told = Mutex<Told?>(nil)
+  private let isHTTP10: Bool
+  private let state = Mutex(State())
   /// How often the request was asked again.
   private let rounds: Int
 
@@ -23,12 +37,13 @@ final class PendingAnswer: @unchecked Sendable {
   init(_ connection: OpaquePointer, after former: PendingAnswer?) {
     self.connection = connection
     socket = zg_connection_socket(connection)
+    isHTTP10 = deadline(connection)?._withUnsafeGuaranteedRef { $0.isHTTP10 } ?? true
     rounds = former.map { $0.rounds + 1 } ?? 0
   }
 
   /// The answer, once the connection was resumed; nil where the request is to be asked again.
   var response: Response? {
-    switch told.withLock({ $0 }) {
+    switch state.withLock({ $0.told }) {
     case .response(let response)?: response
     case .askAgain?: nil
     case nil: .tooBusy
@@ -56,18 +71,37 @@ final class PendingAnswer: @unchecked Sendable {
   var mayAskAgain: Bool { rounds < TileArchive.patience }
 
   private func resume(_ told: Told) {
-    self.told.withLock { $0 = told }
+    state.withLock { $0.told = told }
     MHD_resume_connection(connection)
   }
 
-  /// False once the client has closed its end, or the connection broke. After the answer was given the socket may be
-  /// another connection's, so it is looked at only before.
+  /// False once the client is gone. After the answer was given the socket may be another connection's, so it is looked
+  /// at only before.
+  ///
+  /// A client that closed its end may still read (RFC 9112, section 9.6), and a client that is gone has closed its end,
+  /// too. The system of the latter resets the connection as soon as anything is sent to it, so an interim response is
+  /// sent, which the former passes over (RFC 9110, section 15.2).
   private var isClientThere: Bool {
-    told.withLock { told in
-      guard told == nil else { return true }
+    state.withLock { state in
+      guard state.told == nil else { return true }
+      guard state.client != .gone else { return false }
       var byte: UInt8 = 0
       let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
-      return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
+      if count < 0, errno != EAGAIN, errno != EINTR { state.client = .gone }
+      guard count == 0 else { return state.client != .gone }
+      switch state.client {
+      case .there where !isHTTP10:
+        let interim: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
+        let sent = send(
+          socket, interim.utf8Start, interim.utf8CodeUnitCount, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        // Sent in part, it would spoil the answer.
+        state.client = sent == interim.utf8CodeUnitCount ? .asked : .gone
+      case .asked:
+        var wait = pollfd(fd: socket, events: 0, revents: 0)
+        if poll(&wait, 1, 0) > 0, wait.revents & Int16(POLLERR | POLLHUP) != 0 { state.client = .gone }
+      case .there, .gone: break
+      }
+      return state.client != .gone
     }
   }
 }

@@ -31,12 +31,18 @@ final class ConnectionDeadlines: Sendable {
     var client: ClientAddress?
     /// Milliseconds of the monotonic clock.
     let deadline: Atomic<UInt64>
+    /// Whether it waits for the headers of a request.
+    let isIdle = Atomic<Bool>(true)
     /// The byte of the request's query that is hidden from the daemon.
     var hidden: CChar?
     /// The request's target as `Callbacks.seeURI` was given it, until the request ends.
     var target: UnsafePointer<CChar>?
     /// The value of the request's first Cookie header, until the request ends.
     var cookie: UnsafePointer<CChar>?
+    /// The authority that the request is sent to, ended by a NUL, if that is not its Host.
+    private(set) var authority: ContiguousArray<CChar> = []
+    /// Whether the request is one of HTTP/1.0, whose clients know no interim responses.
+    private(set) var isHTTP10 = false
     /// Whether the handler has seen the request's headers, and the request has not ended.
     private(set) var isInRequest = false
     /// Whether the client may still be sending when the connection ends: what it sends is read for a while.
@@ -65,6 +71,23 @@ final class ConnectionDeadlines: Sendable {
     func begin(_ route: Route) {
       (self.route, status, bytes, start) = (route, 0, 0, Self.microseconds())
       isInRequest = true
+      isIdle.store(false, ordering: .relaxed)
+    }
+
+    /// Learns which server the request is sent to.
+    /// - Parameters:
+    ///   - host: the request's Host.
+    ///   - absolute: the authority of a target in absolute form.
+    func learn(
+      isHTTP10: Bool, host: UnsafeBufferPointer<UInt8>, absolute: UnsafeBufferPointer<UInt8>?
+    ) {
+      self.isHTTP10 = isHTTP10
+      if !authority.isEmpty { authority = [] }
+      if let absolute {
+        authority = ContiguousArray(absolute.map { CChar(bitPattern: $0) } + [0])
+      } else if host.isEmpty, let place = ListeningSocket.authority(socket) {
+        authority = ContiguousArray(place.utf8CString)
+      }
     }
 
     /// The answer that is being sent.
@@ -73,6 +96,7 @@ final class ConnectionDeadlines: Sendable {
     /// The answer is sent, or the connection broke meanwhile.
     func count(in metrics: Metrics, _ log: AccessLog?) {
       isInRequest = false
+      isIdle.store(true, ordering: .relaxed)
       guard status > 0 else { return }
       let microseconds = Self.microseconds() - start
       metrics.add(route, status: status, bytes: bytes, microseconds: microseconds)
@@ -140,6 +164,17 @@ final class ConnectionDeadlines: Sendable {
   /// The answer is sent: the next request has its own time.
   func answerIsSent(_ connection: Unmanaged<Connection>) {
     connection._withUnsafeGuaranteedRef { $0.deadline.store(Self.now() + milliseconds, ordering: .relaxed) }
+  }
+
+  /// Cuts the half of the idle connections that were idle longest, and returns how many those are.
+  func cutIdle() -> Int {
+    connections.withLock { connections in
+      let idle = connections.values.filter { $0.isIdle.load(ordering: .relaxed) }
+        .sorted { $0.deadline.load(ordering: .relaxed) < $1.deadline.load(ordering: .relaxed) }
+      let cut = idle.prefix((idle.count + 1) / 2)
+      for connection in cut { shutdown(connection.socket, Int32(SHUT_RDWR)) }
+      return cut.count
+    }
   }
 
   private func sweep() {

@@ -170,6 +170,12 @@ enum ListeningSocket {
   /// Which of this machine's addresses a connection was made to; nil where it has none.
   static func localAddress(_ socket: Int32) -> IPAddress? { withName(of: socket) { IPAddress($0) } }
 
+  /// Returns the address and port that a connection was made to, as a URL has them; nil if it has none.
+  static func authority(_ socket: Int32) -> String? {
+    guard case .address(let host, let port)? = place(socket) else { return nil }
+    return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
   private static func withName<Result>(
     of socket: Int32, _ body: (UnsafePointer<sockaddr>) -> Result
   ) -> Result {

@@ -82,6 +82,11 @@ enum RequestGuard {
     if seen.hasBadName { return .headerName }
     // Behind the last one CR LF twice, and nothing else.
     if seen.hasBadValue || seen.end + 2 != method + zg_head_size(connection) { return .headerLine }
+    if let authority = target.authority {
+      // A Host that is there must be one all the same.
+      notes.framing.seeAuthority(authority)
+      notes.host = authority
+    }
     return notes.framing.fault(isHTTP10: version[7] == 0x30)
   }
 

@@ -20,6 +20,11 @@ package struct RequestFraming {
     if !FieldSyntax.isHost(value) { hasBadHost = true }
   }
 
+  /// Sees the authority of a target in absolute form, which has neither a user nor a password.
+  package mutating func seeAuthority(_ value: UnsafeBufferPointer<UInt8>) {
+    if !FieldSyntax.isHost(value) { hasBadHost = true }
+  }
+
   package mutating func seeContentLength(_ value: UnsafeBufferPointer<UInt8>) {
     lengths += 1
     // 2^64 - 1 is the daemon's word for a length that it does not know.
