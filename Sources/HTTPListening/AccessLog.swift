@@ -14,20 +14,53 @@ package final class AccessLog: Sendable {
     case none
   }
 
+  /// Bytes of lines that wait to be written at most: a reader that has stopped must not fill the memory.
+  private static let mostPending = 16 << 20
+
+  /// Where lines are written.
+  private struct Destination {
+    /// stderr, or the file.
+    var descriptor: Int32
+    /// The rest of a line that was written in part; it goes before all others.
+    var torn: [UInt8] = []
+    /// Lines lost since the last write that failed.
+    var lost = 0
+    var isFailing = false
+  }
+
   private let style: Style
   private let pending = Mutex<[UInt8]>([])
-
   private let path: String?
-  /// stderr, or the file.
-  private let descriptor: Mutex<Int32>
+  private let destination: Mutex<Destination>
+  private let metrics: Metrics
+  /// Takes a line for the operator.
+  private let report: @Sendable (String) -> Void
 
-  /// Nil where nothing is to be logged.
+  /// Returns nil if nothing is to be logged.
   /// - Parameter path: of a file that lines are added to; nil for stderr.
-  init?(_ style: Style, to path: String?) throws(HTTPListener.StartError) {
+  init?(
+    _ style: Style, to path: String?, metrics: Metrics, report: @escaping @Sendable (String) -> Void
+  ) throws(HTTPListener.StartError) {
     guard style != .none else { return nil }
-    (self.style, self.path) = (style, path)
-    descriptor = Mutex(
-      try path.map { (path) throws(HTTPListener.StartError) in try Self.open(path) } ?? STDERR_FILENO)
+    self.style = style
+    self.path = path
+    self.metrics = metrics
+    self.report = report
+    let descriptor =
+      try path.map { (path) throws(HTTPListener.StartError) in try Self.open(path) } ?? STDERR_FILENO
+    destination = Mutex(Destination(descriptor: descriptor))
+    if path != nil { endLine(of: descriptor) }
+  }
+
+  /// Ends a line that an earlier process could write only in part.
+  private func endLine(of descriptor: Int32) {
+    var status = stat()
+    var last: UInt8 = 0x0a
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0,
+      let path, let reader = Optional(Foundation.open(path, O_RDONLY | O_CLOEXEC)), reader >= 0
+    else { return }
+    defer { close(reader) }
+    if pread(reader, &last, 1, status.st_size - 1) == 1, last != 0x0a { pending.withLock { $0 = [0x0a] } }
   }
 
   /// Lets go of a file that was moved away, and makes one of its name; where that fails the old one is written on.
@@ -35,10 +68,14 @@ package final class AccessLog: Sendable {
     guard let path else { return }
     flush()
     let fresh = try Self.open(path)
-    descriptor.withLock { descriptor in
-      close(descriptor)
-      descriptor = fresh
+    destination.withLock { destination in
+      close(destination.descriptor)
+      destination.descriptor = fresh
+      // The rest of a line of the old file.
+      if !destination.torn.isEmpty { lose(1, &destination) }
+      destination.torn = []
     }
+    endLine(of: fresh)
   }
 
   private static func open(_ path: String) throws(HTTPListener.StartError) -> Int32 {
@@ -94,7 +131,13 @@ package final class AccessLog: Sendable {
         + "\"seconds\":\(seconds)" + (entry.reason.map { ",\"reason\":\"\(Self.escaped($0))\"" } ?? "") + "}"
     }
     line.append("\n")
-    pending.withLock { $0.append(contentsOf: line.utf8) }
+    let isTaken = pending.withLock { pending in
+      guard pending.count < Self.mostPending else { return false }
+      pending.append(contentsOf: line.utf8)
+      return true
+    }
+    // Not by `lose`: whoever writes may wait for the reader.
+    if !isTaken { metrics.lostLogLines.wrappingAdd(1, ordering: .relaxed) }
   }
 
   func flush() {
@@ -103,22 +146,51 @@ package final class AccessLog: Sendable {
       return pending
     }
     // Held while it is written to: `reopen` closes it.
-    descriptor.withLock { write(bytes, to: $0) }
+    destination.withLock { write(bytes, to: &$0) }
   }
 
-  private func write(_ bytes: [UInt8], to descriptor: Int32) {
+  /// Writes lines. If that fails they are lost, and answers go on; a line that was written in part is written to its end
+  /// as soon as that is possible, so that the file has whole lines.
+  private func write(_ fresh: [UInt8], to destination: inout Destination) {
+    let isMidLine = !destination.torn.isEmpty
+    let bytes = isMidLine ? destination.torn + fresh : fresh
+    guard !bytes.isEmpty else { return }
     // Not by FileHandle, which ends the process where nobody reads any more.
-    bytes.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = Foundation.write(
-          descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-        if count < 0, errno == EINTR { continue }
-        // The lines are lost, the answers are not.
-        guard count > 0 else { return }
-        rest = rest.dropFirst(count)
+    let (count, code) = bytes.withUnsafeBytes { bytes in
+      var count = 0
+      while count < bytes.count {
+        let written = Foundation.write(
+          destination.descriptor, UnsafeRawBufferPointer(rebasing: bytes[count...]).baseAddress,
+          bytes.count - count)
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { return (count, errno) }
+        count += written
       }
+      return (count, 0)
     }
+    destination.torn = []
+    guard count < bytes.count else {
+      guard destination.isFailing else { return }
+      report("lines of the access log are written again; \(destination.lost) were lost")
+      destination.isFailing = false
+      destination.lost = 0
+      return
+    }
+    var rest = bytes[count...]
+    if count > 0 ? bytes[count - 1] != 0x0a : isMidLine {
+      let end = rest.firstIndex(of: 0x0a).map { $0 + 1 } ?? rest.endIndex
+      destination.torn = Array(rest[..<end])
+      rest = rest[end...]
+    }
+    lose(rest.count(where: { $0 == 0x0a }), &destination)
+    guard !destination.isFailing else { return }
+    destination.isFailing = true
+    report("cannot write the access log: \(String(cString: strerror(code)).lowercased()); its lines are lost")
+  }
+
+  private func lose(_ lines: Int, _ destination: inout Destination) {
+    destination.lost += lines
+    metrics.lostLogLines.wrappingAdd(lines, ordering: .relaxed)
   }
 
   /// Methods and paths are logged as sent; what could end or forge a line, or move a terminal's cursor,

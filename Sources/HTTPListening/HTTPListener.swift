@@ -1,3 +1,4 @@
+import Files
 import Glibc
 package import TileServing
 
@@ -52,12 +53,13 @@ package final class HTTPListener {
   ///   - handed: sockets that listen already.
   ///   - monitors: where `/metrics` is asked for, and `/healthz`, and nothing else is answered.
   ///   - logFile: what lines of the log are added to; nil for stderr.
+  ///   - report: takes lines for the operator.
   package init(
     site: Site, hosts: [String], port: Int, paths: [String] = [], handed: [HandedSocket] = [],
     monitors: (host: String, port: Int)? = nil, threads: Int, limits: Limits = Limits(),
-    log: AccessLog.Style = .none, logFile: String? = nil
+    log: AccessLog.Style = .none, logFile: String? = nil, report: @escaping @Sendable (String) -> Void
   ) throws(StartError) {
-    let log = try AccessLog(log, to: logFile)
+    let log = try AccessLog(log, to: logFile, metrics: site.metrics, report: report)
     var sockets: [Int32] = []
     do throws(StartError) {
       (sockets, self.port) = try hosts.isEmpty ? ([], 0) : ListeningSocket.open(hosts, port)
@@ -79,6 +81,7 @@ package final class HTTPListener {
       throw StartError(description: "cannot start the HTTP daemon on port \(port)")
     }
     context.deadlines.start()
+    DescriptorRelief.shared.add { [deadlines = context.deadlines] in deadlines.cutIdle() }
     context.log?.start()
   }
 

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import HTTPMessages
 import Synchronization
@@ -109,6 +110,9 @@ final class ConnectionAcceptor: Sendable {
       storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         let connection = accept(socket, address, &length)
         guard connection >= 0 else {
+          let code = errno
+          if DescriptorRelief.isShortage(code) { DescriptorRelief.shared.relieve() }
+          errno = code
           // Without a descriptor the next try would fail at once, again and again.
           if errno != EAGAIN, errno != ECONNABORTED, errno != EINTR { usleep(10_000) }
           return

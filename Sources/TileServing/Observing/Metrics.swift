@@ -31,6 +31,8 @@ package final class Metrics: Sendable {
   // Atomics at an address that stays: safe to share.
   nonisolated(unsafe) private let counters: UnsafeMutablePointer<Atomic<Int>>
   package let connections = Atomic<Int>(0)
+  /// Lines of the access log that could not be written.
+  package let lostLogLines = Atomic<Int>(0)
   /// Wrong passwords and tokens of logins, and attempts that were refused before they were tried.
   let refusedLogins = Atomic<Int>(0)
   /// Bytes free where the library and uploads are stored, as they were last looked up; negative if unknown. Not looked up

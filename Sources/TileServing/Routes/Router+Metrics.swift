@@ -1,4 +1,5 @@
 import Cells
+import Files
 import HTTPMessages
 import ImageLibrary
 import Synchronization
@@ -58,6 +59,14 @@ extension Router {
         (
           "logins_refused_total", "Logins refused: wrong passwords and tokens, and too many attempts.",
           site.metrics.refusedLogins.load(ordering: .relaxed), true
+        ),
+        (
+          "descriptor_shortages_total", "Times that no file descriptor was free.",
+          DescriptorRelief.shared.shortages, true
+        ),
+        (
+          "access_log_lost_lines_total", "Lines of the access log that could not be written.",
+          site.metrics.lostLogLines.load(ordering: .relaxed), true
         ),
       ]
     figures += freeSpace + uploadFigures

@@ -42,7 +42,7 @@ enum ServeCommand: Command {
       Option("max-pixels", "50000000", help: "of a rendered picture; of a tif 0.55 of it, of a gif 0.38"),
       Option("max-viewport", "32768", help: "CSS pixels along a side of a viewport query's window"),
       Option("max-url", "4096", help: "bytes of a URL's path and query; longer ones are answered 414"),
-      Option("max-header", "8", help: "KB of a request's headers; larger ones are answered 431"),
+      Option("max-header", "8", help: "KB of a request's headers together; larger ones are answered 431"),
       Option("max-connections", "4096", help: "in all"),
       Option(
         "max-connections-per-address", "1024",
@@ -80,7 +80,7 @@ enum ServeCommand: Command {
     if let megabytes = try arguments.int("cache-memory", in: 0...1_000_000) {
       rendering.cacheBytes = megabytes << 20
     }
-    let limits = try limits(arguments)
+    var limits = try limits(arguments)
     let identity = try SiteOptions.read(arguments)
     let viewportSide = try arguments.int("max-viewport", in: 1...32768) ?? 32768
     let logName = arguments.string("log") ?? "none"
@@ -140,7 +140,17 @@ enum ServeCommand: Command {
     // A file that may not grow any more is like a full disk: no reason to end.
     signal(SIGXFSZ, SIG_IGN)
     MappedFile.surviveCutShortFiles()
-    raiseDescriptorLimit()
+    let descriptors = raiseDescriptorLimit()
+    let mostOpen = min(openLimit, descriptors / 4)
+    // Besides connections and archives: event loops, databases, sandboxed processes, tiles on their way.
+    let mostConnections = descriptors - mostOpen - descriptors / 8
+    if mostConnections < limits.connections {
+      limits.connections = mostConnections
+      Output.note(
+        "connections are limited to \(mostConnections) and open archives to \(mostOpen) by the limit of file "
+          + "descriptors (ulimit -n)")
+    }
+    DescriptorRelief.shared.report { Output.error($0) }
     if let code = build?.run(signals) { return code }
     let viewer = arguments.string("public") ?? PublicFolder.find()
     let listener: HTTPListener
@@ -151,7 +161,7 @@ enum ServeCommand: Command {
     let edge: (caches: [EdgeCache], key: EdgeKey)?
     do {
       (library, bucket) = try ServedLibrary.open(
-        folder, space, openLimit: openLimit, storeMemory: storeMemory, arguments)
+        folder, space, openLimit: mostOpen, storeMemory: storeMemory, arguments)
       edge = try ListenOptions.edge(arguments, of: library, at: folder)
       access.surrogateSeed = edge?.key.seed
       uploads = try uploadLimits.map { try Uploads(library: uploadFolder ?? folder, limits: $0) }
@@ -162,7 +172,8 @@ enum ServeCommand: Command {
       listener = try HTTPListener(
         site: site, hosts: places.hosts, port: port, paths: places.paths, handed: handed,
         monitors: places.monitors,
-        threads: threads, limits: limits, log: log, logFile: places.logFile)
+        threads: threads, limits: limits, log: log, logFile: places.logFile,
+        report: { Output.error($0) })
     } catch let error as StorageError {
       Output.error(error.description)
       return error.isTemporary ? .temporary : .someFailed
@@ -269,12 +280,16 @@ enum ServeCommand: Command {
     return limits
   }
 
-  /// Connections and open archives take a descriptor each; the usual soft limit of 1024 is below both.
-  private static func raiseDescriptorLimit() {
+  /// Raises the limit of descriptors: connections and open archives take one each, and the usual soft limit of 1024 is
+  /// below both.
+  /// - Returns: those that there are for connections, archives and what they need, besides some for the program itself.
+  private static func raiseDescriptorLimit() -> Int {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return max(64, Int(clamping: limit.rlim_cur) - 64)
   }
 
   private static func hosts(_ arguments: Arguments) throws(UsageError) -> [String] {

@@ -3,7 +3,9 @@
 import collections
 import datetime
 import json
+import os
 import re
+import subprocess
 import time
 import unittest
 
@@ -128,6 +130,45 @@ class AccessLog(unittest.TestCase):
                     told = datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
                     self.assertLess(began - 1, told)
                     self.assertLess(told, time.time() + 1)
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounts a file system")
+    def test_a_full_disk_loses_whole_lines_and_says_so_once(self):
+        place = folder("full")
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], check=True)
+        self.addCleanup(lambda: subprocess.run(["umount", "-l", place], check=True))
+        with Server(sample_library(), "--log", "json", "--log-file", place / "log") as server, server.connect() as connection:
+            def ask(count: int):
+                for _ in range(count):
+                    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    self.assertIn(b" 200 ", connection.recv(4096)[:20])
+
+            def wait(condition):
+                deadline = time.monotonic() + 30
+                while not condition():
+                    self.assertLess(time.monotonic(), deadline)
+                    time.sleep(0.05)
+
+            (place / "ballast").write_bytes(b"x" * (36 << 10))
+            ask(600)
+            wait(lambda: server.metrics()["access_log_lost_lines_total"] > 100)
+            ask(100)
+            wait(lambda: "cannot write the access log: no space left on device" in server.errors())
+            (place / "ballast").unlink()
+            # Some lines of those that were lost, and then one that is written.
+            time.sleep(0.5)
+            ask(1)
+            wait(lambda: "lines of the access log are written again" in server.errors())
+            ask(10)
+            told = server.errors()
+            time.sleep(0.5)
+            lost = server.metrics()["access_log_lost_lines_total"]
+            self.assertEqual(told.count("access log"), 2, told)
+            self.assertIn(f"; {lost:.0f} were lost", told)
+        lines = (place / "log").read_text().split("\n")
+        self.assertEqual(lines.pop(), "")
+        for line in lines:
+            json.loads(line)
+        self.assertGreater(len(lines), 50)
 
 
 if __name__ == "__main__":
