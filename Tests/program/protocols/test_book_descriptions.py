@@ -137,7 +137,7 @@ class Descriptions(CommandTest):
             '{"viewingDirection": "inwards"}': "it takes left-to-right", '{"license": "javascript:alert(1)"}': "which is no address",
             '{"title": {"<b>": "x"}}': "which is no language's tag", '{"chapters": [{"title": "x", "page": 1, "level": 99}]}': "of a level that is not 0 to 7",
             '{"chapters": [%s]}' % ",".join(['{"title": "x", "page": 1}'] * 2001): "more than 2000 chapters",
-            '{"creators": [%s]}' % ",".join(['"x"'] * 101): "more than 100", "[" * 100_000: " levels", '{"title": "\\ud800"}': "is not valid JSON",
+            '{"creators": [%s]}' % ",".join(['"x"'] * 101): "more than 100", "[" * 100_000: " levels", '{"title": "\\ud800"}': "has a 'title' of a wrong type (line 1)",
         }.items():
             with self.subTest(content[:60]):
                 self.file.write_text(content)
