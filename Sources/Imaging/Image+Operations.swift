@@ -99,12 +99,15 @@ extension Image {
   /// - Parameters:
   ///   - quality: 1…100.
   ///   - isQuick: in a thirtieth of the time, with half as many bytes again.
-  package func avifBytes(quality: Int, isQuick: Bool = false) throws(ImagingError) -> [UInt8] {
+  ///   - isLossless: whether gray pixels are kept as they are; colours are rounded in the conversion to Y'CbCr.
+  package func avifBytes(
+    quality: Int, isQuick: Bool = false, isLossless: Bool = false
+  ) throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer(
       "heifsave_buffer", subject,
       [
         "in": .image(self), "compression": .name("av1"), "Q": .int(quality),
-        "effort": .int(isQuick ? 0 : 4),
+        "effort": .int(isQuick ? 0 : 4), "lossless": .bool(isLossless),
         // Without it the file gets the profile that the image has.
         "strip": .bool(!hasField("icc-profile-data")),
       ])

@@ -99,11 +99,18 @@ extension Image {
       "jpegsave_buffer", subject, ["in": .image(self), "Q": .int(quality), "strip": .bool(true)])
   }
 
-  /// - Parameter isQuick: in about half the time, with a few more bytes.
-  package func webpBytes(quality: Int, isQuick: Bool = false) throws(ImagingError) -> [UInt8] {
+  /// - Parameters:
+  ///   - isQuick: in about half the time, with a few more bytes.
+  ///   - isLossless: whether every pixel is kept as it is; `quality` is ignored then.
+  package func webpBytes(
+    quality: Int, isQuick: Bool = false, isLossless: Bool = false
+  ) throws(ImagingError) -> [UInt8] {
     try Operation.runToBuffer(
       "webpsave_buffer", subject,
-      ["in": .image(self), "Q": .int(quality), "effort": .int(isQuick ? 0 : 2), "strip": .bool(true)])
+      [
+        "in": .image(self), "Q": .int(quality), "effort": .int(isQuick ? 0 : 2), "strip": .bool(true),
+        "lossless": .bool(isLossless),
+      ])
   }
 
   /// Deflate-compressed TIFF.

@@ -21,7 +21,7 @@ package final class TileRenderer: Sendable {
   }
 
   /// Counts up whenever the same picture gets other bytes, so that no cache takes the old ones for the new.
-  package static let revision = 4
+  package static let revision = 5
 
   /// The version of libvips that makes them.
   package static var libvips: String { Vips.version }
@@ -194,15 +194,18 @@ package final class TileRenderer: Sendable {
     }
     if quality != .color, image.bands > 2 { image = try image.converted(to: "b-w") }
     if quality == .bitonal { image = try image.bilevel() }
+    // A lossy encoder would make shades of gray of the edges.
+    let isLossless = quality == .bitonal
     let number = encodingQuality ?? options.quality
     return switch format {
+    case .jpg where quality == .bitonal: try BitonalJPEG.encode(image)
     case .jpg: try image.jpegBytes(quality: number)
     case .png: try image.pngBytes()
-    case .webp: try image.webpBytes(quality: number, isQuick: !options.isKept)
+    case .webp: try image.webpBytes(quality: number, isQuick: !options.isKept, isLossless: isLossless)
     case .tif: try image.tiffBytes()
     case .gif: try image.gifBytes()
-    case .avif: try image.avifBytes(quality: number, isQuick: !options.isKept)
-    case .jxl: try image.jxlBytes(quality: number, isQuick: !options.isKept)
+    case .avif: try image.avifBytes(quality: number, isQuick: !options.isKept, isLossless: isLossless)
+    case .jxl: try image.jxlBytes(quality: isLossless ? 100 : number, isQuick: !options.isKept)
     }
   }
 

@@ -70,7 +70,6 @@ struct IIIFGrammarTests {
     arguments: [
       ("600,", 600, 400), (",300", 450, 300), ("pct:200", 600, 400), ("301,100", 301, 100),
       ("100,201", 100, 201),
-      ("!600,600", 600, 400),
     ])
   func growing(text: String, width: Int, height: Int) {
     let expected = PixelSize(width: width, height: height)
@@ -78,6 +77,14 @@ struct IIIFGrammarTests {
     #expect(Self.size(text, .three, of: Self.region) == nil)
     #expect(Self.size("^" + text, .three, of: Self.region) == expected)
     #expect(Self.size("^" + text, .two, of: Self.region) == nil)
+  }
+
+  @Test("!w,h is never larger than the region in 3.0 without ^")
+  func confined() {
+    #expect(Self.size("!600,600", .two, of: Self.region) == PixelSize(width: 600, height: 400))
+    #expect(Self.size("^!600,600", .three, of: Self.region) == PixelSize(width: 600, height: 400))
+    #expect(Self.size("!600,600", .three, of: Self.region) == PixelSize(width: 300, height: 200))
+    #expect(Self.size("!600,100", .three, of: Self.region) == PixelSize(width: 150, height: 100))
   }
 
   @Test(

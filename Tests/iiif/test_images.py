@@ -7,6 +7,8 @@ import sys
 import unittest
 from pathlib import Path
 
+from PIL import Image
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 from harness import Server, folder, photo, run  # noqa: E402
 
@@ -112,6 +114,19 @@ class Images(unittest.TestCase):
                     self.assertEqual(head[name], answer[name], (url, name))
                 again = self.server.get(url, If_None_Match=answer["etag"])
                 self.assertEqual((again.status, again.body), (304, b""))
+
+    def test_bitonal_pictures_have_two_values_in_every_format(self):
+        for ending in ("jpg", "png", "webp", "tif", "gif", "avif", "jxl"):
+            for turn in ("0", "!90", "33"):
+                answer = self.server.get(f"/iiif/3/a%2Fb%20c/full/401,/{turn}/bitonal.{ending}")
+                self.assertEqual(answer.status, 200, ending)
+                place = folder("bitonal")
+                (place / "seen").write_bytes(answer.body)
+                # Decoded by others: libvips' loaders, and their pixels by Pillow.
+                subprocess.run(["vips", "copy", place / "seen", place / "seen.png"], check=True)
+                seen = Image.open(place / "seen.png")
+                values = {value for band in seen.split() for value in band.getdata()}
+                self.assertEqual(values, {0, 255}, (ending, turn))
 
     def test_what_cannot_be_answered_is_told_with_400_or_404(self):
         good = "full/max/0/default.jpg"

@@ -4,15 +4,23 @@ package import TileGeometry
 package enum IIIFGrid {
   /// The tile whose pixels are that region of the image at that size, or nil off the grid.
   ///
+  /// A part of the image of the given width alone is a tile by the arithmetic of the implementation notes, in which
+  /// both sides are rounded up. The whole image has to keep its proportions within a pixel: many levels of a narrow
+  /// image have the same rounded width.
+  ///
   /// - Parameters:
   ///   - region: inside the image.
-  ///   - height: nil where it follows from the width.
+  ///   - height: nil if it follows from the width.
   static func tile(_ pyramid: Pyramid, _ region: PixelRect, width: Int, height: Int?) -> TileAddress? {
     let (image, side) = (pyramid.imageSize, pyramid.tileSize)
     for shift in 0..<pyramid.levelCount {
       guard Pyramid.halved(region.width, times: shift) == width else { continue }
       let rows = Pyramid.halved(region.height, times: shift)
-      guard height.map({ $0 == rows }) ?? true else { continue }
+      if let height {
+        guard height == rows else { continue }
+      } else if region.width == image.width, region.height == image.height {
+        guard abs(rows * region.width - width * region.height) < region.width else { continue }
+      }
       // A side that reaches this far cannot be told from one that is larger.
       let (span, overflow) = side.multipliedReportingOverflow(by: 1 << shift)
       guard !overflow else { return nil }

@@ -76,7 +76,7 @@ struct IIIFImageRequest: Hashable {
     let region = try region.rectangle(in: pyramid.imageSize)
     let isPlain = rotation == 0 && !isMirrored && quality == .color
     // As viewers ask for tiles; no limit is for these.
-    if isPlain, let (width, height) = size.stated,
+    if isPlain, let (width, height) = size.stated(for: region, version),
       let tile = IIIFGrid.tile(pyramid, region, width: width, height: height)
     {
       return .stored(tile)
@@ -125,9 +125,12 @@ struct IIIFImageRequest: Hashable {
 }
 
 extension Picture {
-  /// Writes the one way to ask for this picture of an image (IIIF Image API 3.0, section 4.7; 2.1, section 4.7).
-  func write(iiif text: inout PathText, of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits)
-  {
+  /// Writes the canonical request for this picture of an image (IIIF Image API 3.0, section 4.8; 2.1, section 4.7).
+  /// - Parameter statesHeight: whether version 2 states a height that follows from the width, too.
+  func write(
+    iiif text: inout PathText, of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits,
+    statesHeight: Bool = false
+  ) {
     text.put(region: region, of: image)
     text.put("/")
     switch version {
@@ -140,11 +143,11 @@ extension Picture {
       }
     case .two:
       // A height that keeps the proportions is left out.
-      let follows = (Double(region.height) * Double(size.width) / Double(region.width)).rounded()
       if size.width == region.width, size.height == region.height {
         text.put("full")
       } else {
-        text.put(size: size.width, max(1, follows) == Double(size.height) ? nil : size.height)
+        let follows = IIIFSize.side(region.height, size.width, region.width) == size.height
+        text.put(size: size.width, follows && !statesHeight ? nil : size.height)
       }
     }
     text.put("/")
@@ -161,7 +164,9 @@ extension Picture {
   }
 
   /// What `write(iiif:of:_:_:)` writes.
-  package func iiif(of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits) -> String {
-    PathText.string { write(iiif: &$0, of: image, version, limits) }
+  package func iiif(
+    of image: PixelSize, _ version: IIIFVersion, _ limits: PictureLimits, statesHeight: Bool = false
+  ) -> String {
+    PathText.string { write(iiif: &$0, of: image, version, limits, statesHeight: statesHeight) }
   }
 }

@@ -50,17 +50,22 @@ enum IIIFRegion: Hashable {
     case .percent(let x, let y, let width, let height):
       guard width > 0, height > 0 else { throw TileRefusal("the region is empty") }
       guard x < 100, y < 100 else { throw TileRefusal("the region is outside the image") }
-      func pixels(_ percent: Double, of side: Int) -> Int {
-        Int((min(percent, 100) * Double(side) / 100).rounded())
-      }
-      let (left, top) = (pixels(x, of: image.width), pixels(y, of: image.height))
-      guard left < image.width, top < image.height else {
-        throw TileRefusal("the region is outside the image")
-      }
-      // One pixel at least: it is not empty as it was asked for.
+      func pixels(_ percent: Double, of side: Int) -> Double { min(percent, 100) * Double(side) / 100 }
       return PixelRect(
-        x: left, y: top, width: min(max(1, pixels(width, of: image.width)), image.width - left),
-        height: min(max(1, pixels(height, of: image.height)), image.height - top))
+        nearest: (pixels(x, of: image.width), pixels(y, of: image.height)),
+        size: (pixels(width, of: image.width), pixels(height, of: image.height)), in: image)
     }
+  }
+}
+
+extension PixelRect {
+  /// Whole pixels nearest to a rectangle that begins inside the image, cut at the image's edges. It has one pixel at
+  /// least along each side: the image's last one where the rectangle begins less than half a pixel before the edge.
+  init(nearest start: (x: Double, y: Double), size: (width: Double, height: Double), in image: PixelSize) {
+    let x = min(Int(start.x.rounded()), image.width - 1)
+    let y = min(Int(start.y.rounded()), image.height - 1)
+    self.init(
+      x: x, y: y, width: min(max(1, Int(size.width.rounded())), image.width - x),
+      height: min(max(1, Int(size.height.rounded())), image.height - y))
   }
 }

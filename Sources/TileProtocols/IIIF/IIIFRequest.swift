@@ -104,15 +104,18 @@ package struct IIIFRequest: TileProtocol {
     _ path: RawPath, to place: TilePlace, in pyramid: Pyramid, _ limits: PictureLimits
   ) -> IIIFTileLink? {
     guard case .image(let image) = asked else { return nil }
-    let picture: Picture
     switch place {
     case .stored(let tile):
       guard let stored = image.picture(of: tile, in: pyramid) else { return nil }
-      picture = stored
-    case .picture(let other): picture = other
+      return IIIFTileLink(version, id: path.bytes(id), stored, of: pyramid.imageSize, limits)
+    case .picture(let picture):
+      let isTile =
+        version == .two
+        && IIIFGrid.tile(pyramid, picture.region, width: picture.size.width, height: nil) != nil
+      return IIIFTileLink(
+        version, id: path.bytes(id), picture, of: pyramid.imageSize, limits, statesHeight: isTile)
     case .cut, .nowhere: return nil
     }
-    return IIIFTileLink(version, id: path.bytes(id), picture, of: pyramid.imageSize, limits)
   }
 
   package func document(of image: DescribedImage) -> TileDocument {

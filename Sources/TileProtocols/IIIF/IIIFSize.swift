@@ -51,10 +51,12 @@ struct IIIFSize: Hashable {
     guard reader.isAtEnd else { return nil }
   }
 
-  /// The numbers of `w,` and `w,h`.
-  var stated: (width: Int, height: Int?)? {
+  /// The numbers of `w,` and `w,h`. The height of `w,` is nil in version 2, whose viewers ask for tiles so and leave the
+  /// height to the server; version 3 keeps the proportions as closely as possible, and its viewers state both numbers.
+  func stated(for region: PixelRect, _ version: IIIFVersion) -> (width: Int, height: Int?)? {
     switch form {
-    case .width(let width): (width, nil)
+    case .width(let width):
+      (width, version == .two || width == 0 ? nil : Self.side(region.height, width, region.width))
     case .exact(let width, let height): (width, height)
     case .max, .full, .height, .percent, .within: nil
     }
@@ -63,7 +65,8 @@ struct IIIFSize: Hashable {
   /// The pixels of the picture before it is turned.
   func pixels(of region: PixelRect, _ limits: PictureLimits) throws(TileRefusal) -> PixelSize {
     let (width, height) = (region.width, region.height)
-    func scaled(_ factor: Double, _ side: Int) -> Int { Int((Double(side) * factor).rounded()) }
+    // One division at the end, so that halves stay halves.
+    func scaled(_ percent: Double, _ side: Int) -> Int { Int((Double(side) * percent / 100).rounded()) }
     let asked: (Int, Int)
     switch form {
     case .max: return Self.largest(region, limits)
@@ -72,9 +75,11 @@ struct IIIFSize: Hashable {
     case .height(let wanted): asked = (wanted == 0 ? 0 : Self.side(width, wanted, height), wanted)
     case .percent(let percent):
       guard percent <= 1e6 else { throw Self.tooLarge(limits) }
-      asked = (scaled(percent / 100, width), scaled(percent / 100, height))
+      asked = (scaled(percent, width), scaled(percent, height))
     case .exact(let wantedWidth, let wantedHeight): asked = (wantedWidth, wantedHeight)
-    case .within(let most, let highest):
+    case .within(var most, var highest):
+      // Without `^` version 3 takes the region for a limit, too.
+      if !mayGrow { (most, highest) = (min(most, width), min(highest, height)) }
       let isWide = Double(width) * Double(highest) >= Double(height) * Double(most)
       asked =
         isWide
@@ -100,14 +105,18 @@ struct IIIFSize: Hashable {
     reduced(Double(region.width), Double(region.height), limits)
   }
 
+  /// The largest size of these proportions within the limits (3.0, implementation notes, section 4).
   private static func reduced(_ width: Double, _ height: Double, _ limits: PictureLimits) -> PixelSize {
     let side = Double(PictureLimits.side)
-    let factor = min(1, side / width, side / height, (Double(limits.area) / width / height).squareRoot())
-    return PixelSize(width: max(1, Int(width * factor)), height: max(1, Int(height * factor)))!
+    let factor = min(1, (Double(limits.area) / width / height).squareRoot())
+    var size = (width: (width * factor).rounded(.down), height: (height * factor).rounded(.down))
+    if size.width > side { size = (side, (height * side / width).rounded()) }
+    if size.height > side { size = ((width * side / height).rounded(), side) }
+    return PixelSize(width: max(1, Int(size.width)), height: max(1, Int(size.height)))!
   }
 
   /// `side` scaled as `wanted` is to `original`; one pixel at least.
-  private static func side(_ side: Int, _ wanted: Int, _ original: Int) -> Int {
+  static func side(_ side: Int, _ wanted: Int, _ original: Int) -> Int {
     max(1, Int(min(Double(side) * Double(wanted) / Double(original), 1e15).rounded()))
   }
 

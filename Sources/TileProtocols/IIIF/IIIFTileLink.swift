@@ -10,13 +10,15 @@ package struct IIIFTileLink {
   private let picture: Picture
   private let image: PixelSize
   private let limits: PictureLimits
+  /// Whether the width alone would be answered with a tile of another height.
+  private let statesHeight: Bool
 
   init(
     _ version: IIIFVersion, id: UnsafeRawBufferPointer, _ picture: Picture, of image: PixelSize,
-    _ limits: PictureLimits
+    _ limits: PictureLimits, statesHeight: Bool = false
   ) {
     (self.version, self.id, self.picture) = (version, id, picture)
-    (self.image, self.limits) = (image, limits)
+    (self.image, self.limits, self.statesHeight) = (image, limits, statesHeight)
   }
 
   /// More than the header can take beyond the base, in bytes.
@@ -37,7 +39,7 @@ package struct IIIFTileLink {
     // However it was sent, the canonical URL has one spelling of it.
     text.put(encoding: id)
     text.put("/")
-    picture.write(iiif: &text, of: image, version, limits)
+    picture.write(iiif: &text, of: image, version, limits, statesHeight: statesHeight)
     text.put(">;rel=\"canonical\",<http://iiif.io/api/image/")
     text.put(version == .three ? "3/level2.json>;rel=\"profile\"" : "2/level2.json>;rel=\"profile\"")
     text.put(0 as UInt8)

@@ -19,13 +19,9 @@ struct IIPView {
     let (x, y) = (region?.x ?? 0, region?.y ?? 0)
     let (across, down) = (min(region?.width ?? 1, 1 - x), min(region?.height ?? 1, 1 - y))
     let (imageWidth, imageHeight) = (Double(image.width), Double(image.height))
-    let (left, top) = (Int((x * imageWidth).rounded()), Int((y * imageHeight).rounded()))
-    guard left < image.width, top < image.height else {
-      return .nowhere(TileRefusal("RGN is outside the image"))
-    }
+    guard x < 1, y < 1 else { return .nowhere(TileRefusal("RGN is outside the image")) }
     let rectangle = PixelRect(
-      x: left, y: top, width: min(max(1, Int((across * imageWidth).rounded())), image.width - left),
-      height: min(max(1, Int((down * imageHeight).rounded())), image.height - top))
+      nearest: (x * imageWidth, y * imageHeight), size: (across * imageWidth, down * imageHeight), in: image)
     let size = size(across * imageWidth, down * imageHeight, of: image, as: format, limits)
     let isPlain = rotation == 0 && !isMirrored && encodingQuality == nil
     if isPlain, let tile = IIIFGrid.tile(pyramid, rectangle, width: size.width, height: size.height) {

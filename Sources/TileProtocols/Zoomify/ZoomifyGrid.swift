@@ -1,10 +1,12 @@
 package import TileGeometry
 package import TileStorage
 
-/// An image's tiles as Zoomify counts them: 256 pixels along a side, and levels are halved rounding down, as Zoomify's own
-/// viewer and OpenSeadragon reckon.
+/// The tiles of an image as Zoomify counts them: 256 pixels along a side, levels halved rounding down, as Zoomify's
+/// viewer, OpenSeadragon and OpenLayers (`tierSizeCalculation: 'truncated'`) compute them.
 ///
-/// A tile is the same place of the stored level, less the last column or row of pixels where those differ.
+/// A tile is the same place of the stored level, without the last column or row of pixels if the stored level has one
+/// more. OpenSeadragon and OpenLayers also request the tiles that hold only this last column or row, because they lay
+/// out levels by their exact scale. Such a tile is answered with those pixels.
 package struct ZoomifyGrid {
   package static let tileSize = 256
 
@@ -19,32 +21,50 @@ package struct ZoomifyGrid {
 
   var tileCount: Int { (0..<levels.levelCount).reduce(0) { $0 + levels.tileCount(ofLevel: $1) } }
 
-  /// Which of the folders of 256 tiles a tile is in; nil outside the grid.
-  package func group(level: Int, x: Int, y: Int) -> Int? {
-    guard level >= 0, level < levels.levelCount, x >= 0, x < levels.columns(ofLevel: level), y >= 0,
-      y < levels.rows(ofLevel: level)
-    else { return nil }
+  /// The number of the folder of 256 tiles that a tile is in.
+  package func group(level: Int, x: Int, y: Int) -> Int {
+    index(level: level, x: x, y: y) / ZoomifyTile.groupSize
+  }
+
+  private func index(level: Int, x: Int, y: Int) -> Int {
     var index = y * levels.columns(ofLevel: level) + x
     for lower in 0..<level { index += levels.tileCount(ofLevel: lower) }
-    return index / ZoomifyTile.groupSize
+    return index
   }
 
   func place(of tile: ZoomifyTile) -> TilePlace {
-    guard let group = group(level: tile.level, x: tile.x, y: tile.y) else { return .nowhere(.noSuchTile) }
-    guard group == tile.group else {
+    guard tile.level < levels.levelCount else { return .nowhere(.noSuchTile) }
+    let level = levels.storedLevel(ofLevel: tile.level)
+    let (floored, stored) = (levels.size(ofLevel: tile.level), pyramid.size(ofLevel: level))
+    guard let (left, width) = Self.span(tile.x, floored.width, stored.width),
+      let (top, height) = Self.span(tile.y, floored.height, stored.height)
+    else { return .nowhere(.noSuchTile) }
+    let index = index(level: tile.level, x: tile.x, y: tile.y)
+    // OpenLayers counts the coarsest level as one tile, also if a side was halved away.
+    let isUncounted = tile.level > 0 && levels.tileCount(ofLevel: 0) == 0
+    let (group, other) = (
+      index / ZoomifyTile.groupSize, (index + (isUncounted ? 1 : 0)) / ZoomifyTile.groupSize
+    )
+    guard tile.group == group || tile.group == other else {
       return .nowhere(TileRefusal("this tile is in TileGroup\(group)", status: 404))
     }
-    let (width, height) = levels.size(ofLevel: tile.level)
-    let (left, top) = (tile.x * Self.tileSize, tile.y * Self.tileSize)
-    let rectangle = PixelRect(
-      x: left, y: top, width: min(Self.tileSize, width - left), height: min(Self.tileSize, height - top))
-    let level = levels.storedLevel(ofLevel: tile.level)
+    let rectangle = PixelRect(x: left, y: top, width: width, height: height)
     let address = TileAddress(level: level, column: tile.x, row: tile.y)
     if pyramid.tileSize == Self.tileSize, pyramid.overlap == 0, pyramid.rectangle(of: address) == rectangle {
       return .stored(address)
     }
     return .cut(
       rectangle, level: level, paddedTo: PixelSize(width: rectangle.width, height: rectangle.height)!)
+  }
+
+  /// The first pixel of a tile and its length along one side; nil if there is no such tile.
+  /// - Parameters:
+  ///   - floored: length of the level, rounded down.
+  ///   - stored: length of the stored level, rounded up.
+  private static func span(_ tile: Int, _ floored: Int, _ stored: Int) -> (start: Int, length: Int)? {
+    let (start, overflow) = tile.multipliedReportingOverflow(by: tileSize)
+    guard !overflow, start < stored else { return nil }
+    return (start, min(tileSize, (start < floored ? floored : stored) - start))
   }
 
   /// `ImageProperties.xml`

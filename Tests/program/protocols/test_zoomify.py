@@ -65,7 +65,7 @@ class Zoomify(ServerTest):
 
     def test_the_group_has_to_be_the_tiles_own(self):
         for path in ["TileGroup1/0-0-0.jpg", "TileGroup00/0-0-0.jpg", "TileGroup/0-0-0.jpg", "TileGroup0/9-0-0.jpg",
-                     "TileGroup0/0-1-0.jpg", "TileGroup0/0-0.jpg", "TileGroup0/0-0-0.bmp", "0-0-0.jpg"]:
+                     "TileGroup0/0-2-0.jpg", "TileGroup0/0-0.jpg", "TileGroup0/0-0-0.bmp", "0-0-0.jpg"]:
             with self.subTest(path):
                 self.assertEqual(self.server.get(f"/zoomify/256%2F513x513/{path}").status, 404)
         self.assertEqual(self.server.get("/zoomify/nothing/ImageProperties.xml").status, 404)
