@@ -10,6 +10,10 @@ package struct TileDocument: Sendable {
     package let mediaType: String
     /// A Link header; nil where none belongs to it.
     package let link: String?
+
+    package init(name: String, mediaType: String, link: String? = nil) {
+      (self.name, self.mediaType, self.link) = (name, mediaType, link)
+    }
   }
 
   package let bytes: [UInt8]

@@ -35,9 +35,10 @@ struct IIIFImageRequest: Hashable {
   /// - Parameters:
   ///   - region: the first of four parts of the path, none of them with an escape.
   ///   - file: quality and format.
+  ///   - takesNative: whether `native` is a quality, as version 1 called the default.
   init(
     _ version: IIIFVersion, region: UnsafeRawBufferPointer, size: UnsafeRawBufferPointer,
-    rotation: UnsafeRawBufferPointer, file: UnsafeRawBufferPointer
+    rotation: UnsafeRawBufferPointer, file: UnsafeRawBufferPointer, takesNative: Bool = false
   ) throws(Part) {
     self.version = version
     guard let region = IIIFRegion(region) else { throw .region }
@@ -49,14 +50,15 @@ struct IIIFImageRequest: Hashable {
     let rounded = (degrees * 1e6).rounded() / 1e6
     self.rotation = rounded == 360 ? 0 : rounded
     reader = PathReader(file)
-    guard let name = reader.part(before: UInt8(ascii: ".")), let quality = Self.quality(name) else {
+    guard let name = reader.part(before: UInt8(ascii: ".")), let quality = Self.quality(name, takesNative)
+    else {
       throw .quality
     }
     guard let format = PictureFormat(ending: reader.rest) else { throw .format }
     (self.region, self.size, self.quality, self.format) = (region, size, quality, format)
   }
 
-  private static func quality(_ name: UnsafeRawBufferPointer) -> PictureQuality? {
+  private static func quality(_ name: UnsafeRawBufferPointer, _ takesNative: Bool) -> PictureQuality? {
     var reader = PathReader(name)
     let quality: PictureQuality
     if reader.skip("default") || reader.skip("color") {
@@ -65,6 +67,8 @@ struct IIIFImageRequest: Hashable {
       quality = .gray
     } else if reader.skip("bitonal") {
       quality = .bitonal
+    } else if takesNative, reader.skip("native") {
+      quality = .color
     } else {
       return nil
     }

@@ -44,6 +44,9 @@ struct IIIFInformation {
     }
   }
 
+  /// Besides `default`. `color` is answered for gray images, too, and not listed (3.0, section 4.4).
+  private var qualities: [String] { (archive.isGray ? [] : ["color"]) + ["gray", "bitonal"] }
+
   private var json: [UInt8] {
     let pyramid = archive.pyramid
     var text = JSONText(capacity: 2048)
@@ -67,7 +70,7 @@ struct IIIFInformation {
             text.key("formats")
             write(PictureFormat.allCases.map(\.fileExtension), &text)
             text.key("qualities")
-            write(["default", "color", "gray", "bitonal"], &text)
+            write(["default"] + qualities, &text)
             text.key("supports")
             write(Self.features2, &text)
             writeLimits(&text)
@@ -87,7 +90,7 @@ struct IIIFInformation {
         // Level 2 has the first two (3.0, section 4.5).
         write(PictureFormat.allCases.filter { $0 != .jpg && $0 != .png }.map(\.fileExtension), &text)
         text.key("extraQualities")
-        write(["color", "gray", "bitonal"], &text)
+        write(qualities, &text)
         text.key("extraFeatures")
         write(Self.features3, &text)
         if let rights = RightsAddress(archive.metadata)?.text { text.member("rights", rights) }

@@ -39,8 +39,10 @@ package struct IIIFRequest: TileProtocol {
     self.init(path, 8..<path.count, path.has("3", at: 6) ? .three : .two)
   }
 
-  /// - Parameter part: the id and what follows it.
-  init(_ path: RawPath, _ part: Range<Int>, _ version: IIIFVersion) {
+  /// - Parameters:
+  ///   - part: the id and what follows it.
+  ///   - takesNative: whether the quality may be called `native`.
+  init(_ path: RawPath, _ part: Range<Int>, _ version: IIIFVersion, takesNative: Bool = false) {
     (self.version, self.part) = (version, PathPart(part))
     let (start, end) = (part.lowerBound, part.upperBound)
     // From the end, since an id may hold slashes.
@@ -63,7 +65,8 @@ package struct IIIFRequest: TileProtocol {
       asked = .image(
         try IIIFImageRequest(
           version, region: path.bytes(region + 1..<size), size: path.bytes(size + 1..<rotation),
-          rotation: path.bytes(rotation + 1..<file), file: path.bytes(file + 1..<end)))
+          rotation: path.bytes(rotation + 1..<file), file: path.bytes(file + 1..<end),
+          takesNative: takesNative))
     } catch { asked = .malformed(error) }
   }
 

@@ -105,14 +105,13 @@ struct IIIFSize: Hashable {
     reduced(Double(region.width), Double(region.height), limits)
   }
 
-  /// The largest size of these proportions within the limits (3.0, implementation notes, section 4).
+  /// The largest size of these proportions within the limits, rounded down so that it stays within.
   private static func reduced(_ width: Double, _ height: Double, _ limits: PictureLimits) -> PixelSize {
     let side = Double(PictureLimits.side)
-    let factor = min(1, (Double(limits.area) / width / height).squareRoot())
-    var size = (width: (width * factor).rounded(.down), height: (height * factor).rounded(.down))
-    if size.width > side { size = (side, (height * side / width).rounded()) }
-    if size.height > side { size = ((width * side / height).rounded(), side) }
-    return PixelSize(width: max(1, Int(size.width)), height: max(1, Int(size.height)))!
+    let factor = min(1, side / width, side / height, (Double(limits.area) / width / height).squareRoot())
+    // What a limit makes a whole number stays one, whichever way it is rounded on the way.
+    func reduced(_ side: Double) -> Int { max(1, Int(side * factor + 1e-6)) }
+    return PixelSize(width: reduced(width), height: reduced(height))!
   }
 
   /// `side` scaled as `wanted` is to `original`; one pixel at least.

@@ -41,7 +41,8 @@ package struct IIPRequest: TileProtocol {
         switch commands.action {
         case .deepZoom(let part): .deepZoom(DeepZoomRequest(path, part))
         case .zoomify(let part): .zoomify(ZoomifyRequest(path, part))
-        case .iiif(let part): .iiif(IIIFRequest(path, part, .two))
+        // iipsrv lists the name that version 1 had.
+        case .iiif(let part): .iiif(IIIFRequest(path, part, .two, takesNative: true))
         case nil: .malformed(.rule("one of JTL, CVT and OBJ says what is wanted"))
         case _ where name.isEmpty: .malformed(.rule("FIF names the image"))
         case .tile(let resolution, let number, let format):

@@ -11,6 +11,8 @@ package struct XYZDescription: Encodable {
   private let description: String?
   private let attribution: String?
   private let tiles: [String]
+  /// Not of the specification: the same tiles with twice the pixels, for screens of two device pixels a CSS pixel.
+  private let tiles2x: [String]?
   private let minzoom = 0
   private let maxzoom: Int
   /// West, south, east, north, degrees in Web Mercator.
@@ -26,10 +28,11 @@ package struct XYZDescription: Encodable {
   /// - Parameters:
   ///   - metadata: whose words are told; nil for none.
   ///   - tiles: the tiles' URL, with places for the numbers.
+  ///   - doubleTiles: the same of tiles with twice the pixels; nil if there are none.
   ///   - background: what is beyond the image's edge in formats without alpha: red, green, blue, 0…255.
   package init(
-    name: String, metadata: ImageMetadata?, _ pyramid: Pyramid, tiles: String, format: TileFormat,
-    background: [Int] = [255, 255, 255]
+    name: String, metadata: ImageMetadata?, _ pyramid: Pyramid, tiles: String, doubleTiles: String? = nil,
+    format: TileFormat, background: [Int] = [255, 255, 255]
   ) {
     let grid = XYZGrid(pyramid)
     self.name = name
@@ -37,6 +40,7 @@ package struct XYZDescription: Encodable {
     // Maps show it as HTML (TileJSON 3.0, section 3.4), and it is anybody's text.
     attribution = (metadata?.rights ?? metadata?.credit).map(HTMLText.escaped)
     self.tiles = [tiles]
+    tiles2x = doubleTiles.map { [$0] }
     maxzoom = grid.maximumZ
     tileSize = pyramid.tileSize
     edgeTiles =

@@ -20,32 +20,46 @@ package struct XYZGrid {
   }
 
   /// Where the tile lies; the level's own pixels of it are at its top left.
+  ///
+  /// One of twice the pixels is of the next level. The finest level has none, and is answered as it is: browsers scale
+  /// a tile to its place.
   func place(of tile: XYZTile) -> TilePlace {
     guard tile.z <= maximumZ else { return .nowhere(.noSuchTile) }
-    let address = TileAddress(level: baseLevel + tile.z, column: tile.x, row: tile.y)
-    guard pyramid.contains(address) else { return .nowhere(.noSuchTile) }
-    let (size, side) = (pyramid.size(ofLevel: address.level), pyramid.tileSize)
+    let plain = TileAddress(level: baseLevel + tile.z, column: tile.x, row: tile.y)
+    guard pyramid.contains(plain) else { return .nowhere(.noSuchTile) }
+    let isDouble = tile.isDouble && tile.z < maximumZ
+    let address = isDouble ? TileAddress(level: plain.level + 1, column: 0, row: 0) : plain
+    let (size, side) = (pyramid.size(ofLevel: address.level), pyramid.tileSize * (isDouble ? 2 : 1))
     let (x, y) = (tile.x * side, tile.y * side)
     let (width, height) = (min(side, size.width - x), min(side, size.height - y))
     // The stored tile is the very tile asked for: without overlap, and full without padding.
-    if pyramid.overlap == 0, width == side, height == side { return .stored(address) }
+    if pyramid.overlap == 0, width == side, height == side, !isDouble { return .stored(address) }
     return .cut(
       PixelRect(x: x, y: y, width: width, height: height), level: address.level,
       paddedTo: PixelSize(width: side, height: side)!)
   }
 }
 
-/// A tile's name as XYZ has it: `{z}/{x}/{y}.`, and the ending.
+/// A tile's name as XYZ has it: `{z}/{x}/{y}.`, and the ending; `@2x` in front of the point for twice the pixels.
 package struct XYZTile: Hashable, Sendable {
   package let z: Int
   package let x: Int
   package let y: Int
+  /// Whether it is to have twice the pixels along a side, for screens of two device pixels a CSS pixel.
+  package let isDouble: Bool
 
-  package init(z: Int, x: Int, y: Int) { (self.z, self.x, self.y) = (z, x, y) }
+  package init(z: Int, x: Int, y: Int, isDouble: Bool = false) {
+    (self.z, self.x, self.y, self.isDouble) = (z, x, y, isDouble)
+  }
 
   init?(_ reader: inout PathReader) {
-    guard let (z, x, y) = reader.tile(UInt8(ascii: "/"), UInt8(ascii: "/")) else { return nil }
-    self.init(z: z, x: x, y: y)
+    let slash = UInt8(ascii: "/")
+    guard let z = reader.number(), reader.skip(slash), let x = reader.number(), reader.skip(slash),
+      let y = reader.number()
+    else { return nil }
+    let isPlain = reader.skip(UInt8(ascii: "."))
+    guard isPlain || reader.skip("@2x.") else { return nil }
+    self.init(z: z, x: x, y: y, isDouble: !isPlain)
   }
 
   /// Inverse of `init(_:)`.
@@ -54,5 +68,7 @@ package struct XYZTile: Hashable, Sendable {
   }
 
   /// The same for whoever puts the numbers in.
-  package static func template(ending: String) -> String { "{z}/{x}/{y}.\(ending)" }
+  package static func template(ending: String, isDouble: Bool = false) -> String {
+    "{z}/{x}/{y}\(isDouble ? "@2x" : "").\(ending)"
+  }
 }

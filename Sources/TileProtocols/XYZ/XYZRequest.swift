@@ -1,7 +1,7 @@
 import HTTPMessages
 package import TileGeometry
 
-/// XYZ: `/xyz/{id}/tilejson.json` and `/xyz/{id}/{z}/{x}/{y}.{ending}`.
+/// XYZ: `/xyz/{id}/tilejson.json`, `/xyz/{id}/{z}/{x}/{y}.{ending}` and `/xyz/{id}/{z}/{x}/{y}@2x.{ending}`.
 package struct XYZRequest: FileProtocol {
   package let file: AskedFile<XYZTile>
 
@@ -47,11 +47,13 @@ package struct XYZRequest: FileProtocol {
   package func document(of image: DescribedImage) -> TileDocument {
     let archive = image.archive
     let folder = Self.folder(ofID: PercentEncoding.encode(image.id), base: image.base)
-    let template = XYZTile.template(ending: archive.format.fileExtension)
+    func tiles(isDouble: Bool) -> String {
+      let name = XYZTile.template(ending: archive.format.fileExtension, isDouble: isDouble)
+      return "\(folder)\(name)?g=\(String(archive.generation, radix: 16))"
+    }
     let description = XYZDescription(
       name: image.metadata.title ?? image.id, metadata: image.metadata, archive.pyramid,
-      tiles: "\(folder)\(template)?g=\(String(archive.generation, radix: 16))",
-      format: archive.format)
+      tiles: tiles(isDouble: false), doubleTiles: tiles(isDouble: true), format: archive.format)
     return TileDocument(description.json, "application/json")
   }
 }

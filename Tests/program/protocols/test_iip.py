@@ -50,6 +50,12 @@ class IIP(SampleServerTest):
                 self.assertEqual(answer.status, expected)
                 self.assertNotIn(SECRET.encode(), answer.body)
 
+    def test_iiif_takes_the_quality_that_iipsrv_lists(self):
+        native = self.get("IIIF=photo/full/300,/0/native.jpg")
+        default = self.get("IIIF=photo/full/300,/0/default.jpg")
+        self.assertEqual((native.status, native.body, native["link"]), (200, default.body, default["link"]))
+        self.assertEqual(self.server.get("/iiif/2/photo/full/300,/0/native.jpg").status, 400)
+
     def test_two_sources_of_one_name_are_told_apart_by_their_endings(self):
         base = folder("endings")
         photo(base / "photos/one.jpg", 300, 200)

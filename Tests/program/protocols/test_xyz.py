@@ -39,6 +39,33 @@ class XYZ(ServerTest):
                         with self.subTest(name=name, z=z, x=x, y=y):
                             self.check(name, z, x, y, base + z, min(SIDE, w - x * SIDE), min(SIDE, h - y * SIDE))
 
+    def test_tiles_of_twice_the_pixels_are_of_the_next_level(self):
+        for name, (width, height) in SIZES.items():
+            described = json.loads(self.server.get(f"/xyz/{name}/tilejson.json").body)
+            self.assertEqual([url.replace("@2x", "") for url in described["tiles2x"]], described["tiles"])
+            sizes = levels(width, height)[-1 - described["maxzoom"]:]
+            for z, (w, h) in enumerate(sizes):
+                for x in range(-(-w // SIDE)):
+                    for y in range(-(-h // SIDE)):
+                        answer = self.server.get(f"/xyz/{name}/{z}/{x}/{y}@2x.png")
+                        self.assertEqual(answer.status, 200)
+                        if z == described["maxzoom"]:
+                            # There are no more pixels: browsers scale the tile to its place.
+                            self.assertEqual(answer.body, self.server.get(f"/xyz/{name}/{z}/{x}/{y}.png").body)
+                            continue
+                        seen = picture(answer.body)
+                        self.assertEqual(seen.size, (2 * SIDE, 2 * SIDE))
+                        finer = Image.new("RGB", seen.size, (255, 255, 255))
+                        for dx in range(2):
+                            for dy in range(2):
+                                part = self.server.get(f"/xyz/{name}/{z + 1}/{2 * x + dx}/{2 * y + dy}.png")
+                                if part.status == 200:
+                                    finer.paste(picture(part.body), (dx * SIDE, dy * SIDE))
+                        difference = [abs(a - b) for a, b in zip(seen.convert("L").getdata(), finer.convert("L").getdata())]
+                        self.assertLess(sum(difference) / len(difference), 0.5, (name, z, x, y))
+        for wrong in ("0/0/0@3x.png", "0/0/0@2x", "0/0/0@2xpng", "0/0/@2x.png", "0/0/0@2x@2x.png", "9/0/0@2x.png", "0/1/0@2x.png"):
+            self.assertEqual(self.server.get(f"/xyz/large/{wrong}").status, 404, wrong)
+
     def check(self, name, z, x, y, level, width, height):
         answer = self.server.get(f"/xyz/{name}/{z}/{x}/{y}.jpg")
         stored = self.server.get(f"/dzi/{name}_files/{level}/{x}_{y}.jpg")
