@@ -15,7 +15,7 @@ struct IIIFLayout: StaticLayout {
   var firstLevel: Int { 0 }
 
   func names(of tile: TileAddress) -> [String] {
-    let (size, place) = (pyramid.size(ofLevel: tile.level), pyramid.rectangle(of: tile)!)
+    let (size, place) = (pyramid.size(ofLevel: tile.level), rectangle(of: tile)!)
     var names: [String] = []
     if place.width == size.width, place.height == size.height {
       names.append(PathText.string { IIIFTileName.write(wholeAs: size, format, &$0) })
@@ -24,13 +24,24 @@ struct IIIFLayout: StaticLayout {
       }
     }
     // Coarser ones are sizes, not tiles.
-    if tile.level >= pyramid.finestSingleTileLevel {
+    if tile.level >= pyramid.finestSingleTileLevel, !isFinerTile(tile) {
       names.append(
         PathText.string {
           IIIFTileName.write(numbersOf: place, level: tile.level, of: pyramid, format, &$0)
         })
     }
     return names
+  }
+
+  /// Whether the tile has the region and size, and so the name, of a tile of the next finer level. Such a tile is the
+  /// lower right corner of both levels and one pixel in each: any other is half as wide or high in the coarser one.
+  private func isFinerTile(_ tile: TileAddress) -> Bool {
+    let finer = TileAddress(level: tile.level + 1, column: 2 * tile.column, row: 2 * tile.row)
+    guard let place = rectangle(of: tile), let other = rectangle(of: finer), place.width == other.width,
+      place.height == other.height
+    else { return false }
+    return IIIFGrid.region(of: place, level: tile.level, in: pyramid)
+      == IIIFGrid.region(of: other, level: finer.level, in: pyramid)
   }
 
   var documents: [(name: String, text: String)] {

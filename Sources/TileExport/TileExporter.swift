@@ -115,7 +115,7 @@ package struct TileExporter: Sendable {
   }
 
   private func write(_ level: Int, into folder: PartialFolder, _ report: inout Report) throws(StorageError) {
-    let count = layout.pyramid.rows(ofLevel: level)
+    let count = layout.rows(ofLevel: level)
     let rows = Rows(count, report)
     StartedThread.several(min(count, threads)) { _ in
       while let row = rows.take() { write(row, ofLevel: level, into: folder, rows) }
@@ -129,7 +129,7 @@ package struct TileExporter: Sendable {
     var part = Report()
     do throws(StorageError) {
       if isCancelled() { throw StorageError("export \(archive.name)", "interrupted") }
-      for column in 0..<layout.pyramid.columns(ofLevel: level) {
+      for column in 0..<layout.columns(ofLevel: level) {
         try write(TileAddress(level: level, column: column, row: row), into: folder, &part)
       }
     } catch {
@@ -161,10 +161,9 @@ package struct TileExporter: Sendable {
 
   /// The archive's own bytes where they are what the layout wants.
   private func stored(_ tile: TileAddress) throws(StorageError) -> UnsafeRawBufferPointer? {
-    let (wanted, has) = (layout.pyramid, archive.pyramid)
-    guard format == archive.format, let place = wanted.rectangle(of: tile),
-      // Also where neither grid nor overlap is the same, but one tile is the whole level.
-      place == has.rectangle(of: tile), !layout.padsEdges || isFull(place)
+    guard format == archive.format, let place = layout.rectangle(of: tile),
+      // Also if neither grid nor overlap is the same, but one tile is the whole level.
+      place == archive.pyramid.rectangle(of: tile), !layout.padsEdges || isFull(place)
     else { return nil }
     func error(_ what: String, _ kind: StorageError.Kind) -> StorageError {
       let name = "tile \(tile.level)/\(tile.column)_\(tile.row)"
@@ -183,7 +182,7 @@ package struct TileExporter: Sendable {
   }
 
   private func encoded(_ tile: TileAddress) throws(StorageError) -> [UInt8] {
-    let place = layout.pyramid.rectangle(of: tile)!
+    let place = layout.rectangle(of: tile)!
     let side = layout.pyramid.tileSize
     let size =
       layout.padsEdges

@@ -2,28 +2,38 @@ import TileGeometry
 import TileProtocols
 import TileStorage
 
-/// `ImageProperties.xml` and `TileGroupN/LEVEL-COLUMN-ROW.jpg`, as `vips dzsave --layout zoomify`: levels are
-/// halved rounding up.
+/// `ImageProperties.xml` and `TileGroupN/LEVEL-COLUMN-ROW.jpg`: the tiles that `serve` offers as Zoomify.
+///
+/// Levels are halved rounding down, unlike those of `vips dzsave --layout zoomify`, which no client can know.
 struct ZoomifyLayout: StaticLayout {
   let pyramid: Pyramid
-  /// The one that Zoomify has.
+  private let grid: ZoomifyGrid
+  /// The only format of Zoomify.
   let format = TileFormat.jpeg
 
-  func names(of tile: TileAddress) -> [String] {
-    // Groups of 256 in the order of the tiles, beginning at the level that is one tile.
-    let number = pyramid.index(of: tile)! - pyramid.firstIndex(ofLevel: firstLevel)
-    return [
-      PathText.string {
-        ZoomifyTile(
-          group: number / ZoomifyTile.groupSize, level: tile.level - firstLevel, x: tile.column, y: tile.row
-        ).write(&$0, format)
-      }
-    ]
+  init(pyramid: Pyramid) {
+    self.pyramid = pyramid
+    grid = ZoomifyGrid(pyramid, tileSize: pyramid.tileSize)
   }
 
-  var documents: [(name: String, text: String)] {
-    let count = pyramid.tileCount - pyramid.firstIndex(ofLevel: firstLevel)
-    let xml = ZoomifyGrid.xml(pyramid.imageSize, tileCount: count, tileSize: pyramid.tileSize)
-    return [("ImageProperties.xml", xml)]
+  var firstLevel: Int { grid.levels.storedLevel(ofLevel: 0) }
+
+  func columns(ofLevel level: Int) -> Int { grid.tiles(ofLevel: level - firstLevel).columns }
+
+  func rows(ofLevel level: Int) -> Int { grid.tiles(ofLevel: level - firstLevel).rows }
+
+  func rectangle(of tile: TileAddress) -> PixelRect? {
+    grid.rectangle(level: tile.level - firstLevel, x: tile.column, y: tile.row)
   }
+
+  func names(of tile: TileAddress) -> [String] {
+    let level = tile.level - firstLevel
+    return grid.groups(level: level, x: tile.column, y: tile.row).map { group in
+      PathText.string {
+        ZoomifyTile(group: group, level: level, x: tile.column, y: tile.row).write(&$0, format)
+      }
+    }
+  }
+
+  var documents: [(name: String, text: String)] { [("ImageProperties.xml", grid.xml)] }
 }

@@ -5,7 +5,7 @@ import TileGeometry
 ///
 /// Stored levels are rounded up: a level here is the stored one of the same scale, less the last column or row of pixels
 /// where those differ.
-package struct FlooredGrid {
+package struct FlooredGrid: Sendable {
   private let pyramid: Pyramid
   /// Pixels along a tile's side.
   let tileSize: Int

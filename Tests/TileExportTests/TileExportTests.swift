@@ -101,7 +101,8 @@ import TileStorage
     }
   }
 
-  @Test(arguments: [(813, 601), (513, 513), (200, 256), (256, 257)])
+  /// Sizes of which every level is a whole number of pixels: dzsave rounds levels up.
+  @Test(arguments: [(812, 600), (512, 512), (200, 256), (1024, 1280)])
   func zoomifyIsDzsaves(width: Int, height: Int) throws {
     let source = try source(width, height)
     _ = try TileExporter(
@@ -151,6 +152,38 @@ import TileStorage
     for size in try #require(info["sizes"] as? [[String: Int]]) {
       #expect(ours.contains("full/\(size["width"]!),\(size["height"]!)/0/default.png"))
     }
+  }
+
+  @Test("a corner that is one pixel at two scale factors is written once", arguments: [1025, 2050, 3073])
+  func cornerOfOnePixel(side: Int) throws {
+    try Tool.check(["vips", "black", folder("source.png"), "\(side)", "\(side)"])
+    let archive = try archive(folder("source.png"), tileSize: 512)
+    for tileSize in [256, 512] {
+      var options = ExportOptions(layout: .iiif3)
+      options.tileSize = tileSize
+      let report = try TileExporter(archive, options: options).export(to: folder("out-\(tileSize)"))
+      #expect(report.copied + report.encoded > 0)
+    }
+    #expect(folder.files(below: "out-512").contains("1024,1024,1,1/1,1/0/default.png") == (side == 1025))
+  }
+
+  @Test("levels of Zoomify are rounded down, and a tile has the last pixel of the stored level")
+  func zoomifyLevels() throws {
+    let archive = try archive(source(513, 256), tileSize: 256, format: .jpeg)
+    _ = try TileExporter(archive, options: ExportOptions(layout: .zoomify)).export(to: folder("out"))
+    var sizes: [String: String] = [:]
+    for name in folder.files(below: "out") where name.hasSuffix(".jpg") {
+      let pixels = try Pixels(folder("out/\(name)"))
+      sizes[name] = "\(pixels.width)×\(pixels.height)"
+    }
+    #expect(
+      sizes == [
+        "TileGroup0/0-0-0.jpg": "256×128", "TileGroup0/0-1-0.jpg": "1×128",
+        "TileGroup0/1-0-0.jpg": "256×256", "TileGroup0/1-1-0.jpg": "256×256",
+        "TileGroup0/1-2-0.jpg": "1×256",
+      ])
+    let document = try String(contentsOfFile: folder("out/ImageProperties.xml"), encoding: .utf8)
+    #expect(document.contains("NUMTILES=\"4\""))
   }
 
   @Test func whatIsThereIsKeptUnlessItIsToBeReplaced() throws {

@@ -73,7 +73,8 @@ struct RoundTripTests {
     for level in 0..<grid.levels.levelCount {
       for y in 0..<grid.levels.rows(ofLevel: level) {
         for x in 0..<grid.levels.columns(ofLevel: level) {
-          let tile = ZoomifyTile(group: grid.group(level: level, x: x, y: y), level: level, x: x, y: y)
+          let tile = ZoomifyTile(
+            group: grid.groups(level: level, x: x, y: y).lowerBound, level: level, x: x, y: y)
           let name = PathText.string { tile.write(&$0, .jpeg) }
           let request = try #require(ReadRequest(ZoomifyRequest.folder(ofID: "x", base: "") + name))
           let stored = pyramid.topLevel - (grid.levels.levelCount - 1 - level)

@@ -1,56 +1,65 @@
 package import TileGeometry
 package import TileStorage
 
-/// The tiles of an image as Zoomify counts them: 256 pixels along a side, levels halved rounding down, as Zoomify's
-/// viewer, OpenSeadragon and OpenLayers (`tierSizeCalculation: 'truncated'`) compute them.
+/// The tiles of an image as Zoomify counts them: levels are halved rounding down, as Zoomify's viewer, OpenSeadragon and
+/// OpenLayers (`tierSizeCalculation: 'truncated'`) compute them.
 ///
 /// A tile is the same place of the stored level, without the last column or row of pixels if the stored level has one
 /// more. OpenSeadragon and OpenLayers also request the tiles that hold only this last column or row, because they lay
 /// out levels by their exact scale. Such a tile is answered with those pixels.
-package struct ZoomifyGrid {
+package struct ZoomifyGrid: Sendable {
+  /// The tile size that clients assume.
   package static let tileSize = 256
 
   private let pyramid: Pyramid
+  private let tileSize: Int
   /// A side has no pixels where it was halved away.
   package let levels: FlooredGrid
 
-  package init(_ pyramid: Pyramid) {
-    self.pyramid = pyramid
-    levels = FlooredGrid(pyramid, tileSize: Self.tileSize, leastSide: 0)
+  package init(_ pyramid: Pyramid, tileSize: Int = Self.tileSize) {
+    (self.pyramid, self.tileSize) = (pyramid, tileSize)
+    levels = FlooredGrid(pyramid, tileSize: tileSize, leastSide: 0)
   }
 
-  var tileCount: Int { (0..<levels.levelCount).reduce(0) { $0 + levels.tileCount(ofLevel: $1) } }
+  private var tileCount: Int { (0..<levels.levelCount).reduce(0) { $0 + levels.tileCount(ofLevel: $1) } }
 
-  /// The number of the folder of 256 tiles that a tile is in.
-  package func group(level: Int, x: Int, y: Int) -> Int {
-    index(level: level, x: x, y: y) / ZoomifyTile.groupSize
-  }
-
-  private func index(level: Int, x: Int, y: Int) -> Int {
+  /// The numbers of the folders of 256 tiles in which clients look for a tile: nearly always one.
+  package func groups(level: Int, x: Int, y: Int) -> ClosedRange<Int> {
     var index = y * levels.columns(ofLevel: level) + x
     for lower in 0..<level { index += levels.tileCount(ofLevel: lower) }
-    return index
+    // OpenLayers counts the coarsest level as one tile, also if a side was halved away.
+    let isUncounted = level > 0 && levels.tileCount(ofLevel: 0) == 0
+    return index / ZoomifyTile.groupSize...(index + (isUncounted ? 1 : 0)) / ZoomifyTile.groupSize
+  }
+
+  /// The number of tiles from left to right that clients request, and from top to bottom.
+  package func tiles(ofLevel level: Int) -> (columns: Int, rows: Int) {
+    let size = pyramid.size(ofLevel: levels.storedLevel(ofLevel: level))
+    return ((size.width - 1) / tileSize + 1, (size.height - 1) / tileSize + 1)
+  }
+
+  /// The pixels of a tile, in the space of its stored level; nil if there is no such tile.
+  package func rectangle(level: Int, x: Int, y: Int) -> PixelRect? {
+    guard level >= 0, level < levels.levelCount, x >= 0, y >= 0 else { return nil }
+    let floored = levels.size(ofLevel: level)
+    let stored = pyramid.size(ofLevel: levels.storedLevel(ofLevel: level))
+    guard let (left, width) = span(x, floored.width, stored.width),
+      let (top, height) = span(y, floored.height, stored.height)
+    else { return nil }
+    return PixelRect(x: left, y: top, width: width, height: height)
   }
 
   func place(of tile: ZoomifyTile) -> TilePlace {
-    guard tile.level < levels.levelCount else { return .nowhere(.noSuchTile) }
-    let level = levels.storedLevel(ofLevel: tile.level)
-    let (floored, stored) = (levels.size(ofLevel: tile.level), pyramid.size(ofLevel: level))
-    guard let (left, width) = Self.span(tile.x, floored.width, stored.width),
-      let (top, height) = Self.span(tile.y, floored.height, stored.height)
-    else { return .nowhere(.noSuchTile) }
-    let index = index(level: tile.level, x: tile.x, y: tile.y)
-    // OpenLayers counts the coarsest level as one tile, also if a side was halved away.
-    let isUncounted = tile.level > 0 && levels.tileCount(ofLevel: 0) == 0
-    let (group, other) = (
-      index / ZoomifyTile.groupSize, (index + (isUncounted ? 1 : 0)) / ZoomifyTile.groupSize
-    )
-    guard tile.group == group || tile.group == other else {
-      return .nowhere(TileRefusal("this tile is in TileGroup\(group)", status: 404))
+    guard let rectangle = rectangle(level: tile.level, x: tile.x, y: tile.y) else {
+      return .nowhere(.noSuchTile)
     }
-    let rectangle = PixelRect(x: left, y: top, width: width, height: height)
+    let groups = groups(level: tile.level, x: tile.x, y: tile.y)
+    guard groups.contains(tile.group) else {
+      return .nowhere(TileRefusal("this tile is in TileGroup\(groups.lowerBound)", status: 404))
+    }
+    let level = levels.storedLevel(ofLevel: tile.level)
     let address = TileAddress(level: level, column: tile.x, row: tile.y)
-    if pyramid.tileSize == Self.tileSize, pyramid.overlap == 0, pyramid.rectangle(of: address) == rectangle {
+    if pyramid.tileSize == tileSize, pyramid.overlap == 0, pyramid.rectangle(of: address) == rectangle {
       return .stored(address)
     }
     return .cut(
@@ -61,20 +70,17 @@ package struct ZoomifyGrid {
   /// - Parameters:
   ///   - floored: length of the level, rounded down.
   ///   - stored: length of the stored level, rounded up.
-  private static func span(_ tile: Int, _ floored: Int, _ stored: Int) -> (start: Int, length: Int)? {
+  private func span(_ tile: Int, _ floored: Int, _ stored: Int) -> (start: Int, length: Int)? {
     let (start, overflow) = tile.multipliedReportingOverflow(by: tileSize)
     guard !overflow, start < stored else { return nil }
     return (start, min(tileSize, (start < floored ? floored : stored) - start))
   }
 
   /// `ImageProperties.xml`
-  var xml: String { Self.xml(pyramid.imageSize, tileCount: tileCount, tileSize: Self.tileSize) }
-
-  /// `ImageProperties.xml` of any grid.
-  package static func xml(_ size: PixelSize, tileCount: Int, tileSize: Int) -> String {
+  package var xml: String {
     """
-    <IMAGE_PROPERTIES WIDTH="\(size.width)" HEIGHT="\(size.height)" NUMTILES="\(tileCount)" \
-    NUMIMAGES="1" VERSION="1.8" TILESIZE="\(tileSize)" />
+    <IMAGE_PROPERTIES WIDTH="\(pyramid.imageSize.width)" HEIGHT="\(pyramid.imageSize.height)" \
+    NUMTILES="\(tileCount)" NUMIMAGES="1" VERSION="1.8" TILESIZE="\(tileSize)" />
 
     """
   }
