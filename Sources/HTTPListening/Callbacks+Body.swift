@@ -86,5 +86,6 @@ private func detachedRequest(
   return Request(
     method: String(cString: method), rawPath: Array(target.path), query: Array(target.query),
     origin: context.origin(of: connection), isMonitor: context.isMonitor(connection),
+    publicBase: context.publicBase(of: connection),
     header: { [headers] name in headers[name.lowercased()] })
 }

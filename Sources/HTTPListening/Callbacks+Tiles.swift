@@ -36,6 +36,6 @@ func answer(
     if context.log != nil {
       note(context, connection, String(cString: method), target, head.status, bytes)
     }
-    return sendTile(tile, head, context.site, target, connection)
+    return sendTile(tile, head, context, target, connection)
   }
 }

@@ -277,7 +277,7 @@ private func request(
   return Request(
     method: String(cString: method), rawPath: Array(target.path), query: Array(target.query),
     origin: context.origin(of: connection),
-    isMonitor: context.isMonitor(connection),
+    isMonitor: context.isMonitor(connection), publicBase: context.publicBase(of: connection),
     header: { name in
       header(connection, name).map {
         ListHeaders.isList(name)

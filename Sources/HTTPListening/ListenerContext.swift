@@ -90,6 +90,16 @@ final class ListenerContext: Sendable {
     deadline(connection)?._withUnsafeGuaranteedRef { $0.isProxy ? $0.origin : $0.peer }
   }
 
+  /// The address that a trusted proxy states for the request; nil without one, and where the address is fixed.
+  func publicBase(of connection: OpaquePointer) -> String? {
+    guard site.readsForwardedBase, let known = deadline(connection) else { return nil }
+    let (isProxy, socket) = known._withUnsafeGuaranteedRef { ($0.isProxy, $0.socket) }
+    guard isProxy else { return nil }
+    return site.publicBase(
+      { name in header(connection, name).map { listHeader(connection, name, first: $0) } },
+      at: { ListeningSocket.localAddress(socket) })
+  }
+
   /// Whether the connection came in where monitors ask.
   func isMonitor(_ connection: OpaquePointer) -> Bool {
     deadline(connection)?._withUnsafeGuaranteedRef { $0.isMonitor } ?? false

@@ -6,9 +6,17 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
   package var caption: String?
   package var keywords: [String]?
 
-  /// Why an edit is none.
+  /// The values of an edit that cannot be used.
   package struct Refusal: Error, Hashable {
-    package let reason: String
+    package struct Fault: Hashable, Sendable {
+      /// Names and numbers on the way to the value in the body.
+      package let members: [String]
+      package let reason: String
+    }
+
+    package let faults: [Fault]
+
+    package var reason: String { faults.map(\.reason).joined(separator: "; ") }
   }
 
   /// A value as it came, before it is known for which field.
@@ -91,33 +99,54 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
   /// `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null empties a field.
   package init(json: [UInt8]) throws(Refusal) {
     guard let object = try? JSONDecoder().decode(Body.self, from: Data(json)).fields else {
-      throw Refusal(reason: "the body is no JSON object")
+      throw Refusal(faults: [Refusal.Fault(members: [], reason: "the body is no JSON object")])
     }
-    for (name, value) in object {
+    var faults: [Refusal.Fault] = []
+    func refuse(_ members: [String], _ reason: String) {
+      faults.append(Refusal.Fault(members: members, reason: reason))
+    }
+    func taken(
+      _ given: String?, _ members: [String], _ name: String, _ longest: Int, lines: Bool
+    ) -> String? {
+      switch Self.text(given, name, longest, lines: lines) {
+      case .success(let text): return text
+      case .failure(let invalid):
+        refuse(members, invalid.reason)
+        return nil
+      }
+    }
+    // Always in the same order.
+    for (name, value) in object.sorted(by: { $0.key < $1.key }) {
       switch name {
-      case "title": title = try Self.text(value.text, name, Self.longestTitle, lines: false)
-      case "caption": caption = try Self.text(value.text, name, Self.longestCaption, lines: true)
+      case "title": title = taken(value.text, [name], name, Self.longestTitle, lines: false)
+      case "caption": caption = taken(value.text, [name], name, Self.longestCaption, lines: true)
       case "keywords":
         guard let list = value.list, list.count <= Self.mostKeywords else {
-          throw Refusal(reason: "keywords takes a list of at most \(Self.mostKeywords) texts")
+          refuse([name], "keywords takes a list of at most \(Self.mostKeywords) texts")
+          continue
         }
         var keywords: [String] = []
-        for each in list {
-          let keyword = try Self.text(each, "a keyword", Self.longestKeyword, lines: false)
+        for (at, each) in list.enumerated() {
+          let keyword = taken(each, [name, String(at)], "a keyword", Self.longestKeyword, lines: false) ?? ""
           if !keyword.isEmpty, !keywords.contains(keyword) { keywords.append(keyword) }
         }
         self.keywords = keywords
-      default:
-        throw Refusal(reason: "'\(name.prefix(40))' cannot be changed; title, caption and keywords can")
+      default: refuse([name], "'\(name.prefix(40))' cannot be changed; title, caption and keywords can")
       }
     }
-    if object.isEmpty { throw Refusal(reason: "nothing is to be changed: title, caption or keywords") }
+    if object.isEmpty { refuse([], "nothing is to be changed: title, caption or keywords") }
+    if !faults.isEmpty { throw Refusal(faults: faults) }
+  }
+
+  /// Why a text cannot be used.
+  private struct Invalid: Error {
+    let reason: String
   }
 
   private static func text(
     _ given: String?, _ name: String, _ longest: Int, lines: Bool
-  ) throws(Refusal) -> String {
-    guard let given else { throw Refusal(reason: "\(name) takes a text") }
+  ) -> Result<String, Invalid> {
+    guard let given else { return .failure(Invalid(reason: "\(name) takes a text")) }
     var text = given.replacing("\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
     // What XML 1.0 cannot hold (section 2.2), and line breaks where a line is meant.
     let isHeld = text.unicodeScalars.allSatisfy {
@@ -127,11 +156,11 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
       default: true
       }
     }
-    guard isHeld else { throw Refusal(reason: "\(name) holds a control character") }
+    guard isHeld else { return .failure(Invalid(reason: "\(name) holds a control character")) }
     text = MetadataFile.trimmed(text)
     guard text.count <= longest, text.utf8.count <= longest * 4 else {
-      throw Refusal(reason: "\(name) takes at most \(longest) characters")
+      return .failure(Invalid(reason: "\(name) takes at most \(longest) characters"))
     }
-    return text
+    return .success(text)
   }
 }

@@ -17,7 +17,7 @@ extension Site {
       case "OPTIONS": .now(Response(204, [("Allow", Self.sessionMethods)], .bytes([])))
       case "POST": login(request)
       case "DELETE": .now(logout(request))
-      default: .now(.methodNotAllowed(besides: ["POST", "DELETE"]))
+      default: .now(.methodNotAllowed(besides: ["POST", "DELETE"], isProblem: true))
       }
     // For no cache and no other site's page.
     return answer.map(\.madePrivate)
@@ -67,7 +67,8 @@ extension Site {
     }
     guard let credential = Credential(json: request.body) else {
       return .problem(
-        400, "Bad credential", "it takes {\"password\": …} or {\"token\": …}, of at most 1024 bytes")
+        "Bad credential",
+        [InvalidInput(body: [], "it takes {\"password\": …} or {\"token\": …}, of at most 1024 bytes")])
     }
     if case .password = credential, access.spaces?.isOffered != true {
       return .problem(403, "Forbidden", "this server takes no passwords")

@@ -105,7 +105,7 @@ package final class Site: Sendable {
   /// Answers what is no stored tile, and says why a tile could not be had.
   package func respond(to request: Request) -> Answer {
     // The database may take its time, and the event loop has none.
-    let isOfCatalog = (try? PlainPath(request.rawPath))?.route.isOfCatalog ?? false
+    let isOfCatalog = request.isRead && route(of: request)?.isOfCatalog ?? false
     return finished(
       isOfCatalog ? later(request, in: reading) : answer(request, mayWait: false), for: request)
   }
@@ -114,20 +114,43 @@ package final class Site: Sendable {
   /// nothing is to be waited for.
   package func finished(_ answer: Answer, for request: Request) -> Answer {
     var answer = limited(shared(answer, with: request), request)
+    if access.readsForwardedBase {
+      answer = answer.map { response in
+        var response = response
+        for name in Self.forwardedHeaders { response.vary(by: name) }
+        return response
+      }
+    }
+    if isOfUploads(request) { answer = answer.map(\.resumable) }
     if request.isRead { answer = answer.answering(request.conditions) }
     return answer.map(\.withCaution).settled
   }
+
+  private func isOfUploads(_ request: Request) -> Bool {
+    guard uploads != nil, request.method != "OPTIONS", case .api(let asked)? = route(of: request) else {
+      return false
+    }
+    return switch asked {
+    case .uploads, .upload: true
+    case .session, .images, .image, .deleted, .restore, .events, .qrCode, .nothing: false
+    }
+  }
+
+  private func route(of request: Request) -> Route? { (try? PlainPath(request.rawPath))?.route }
 
   /// `/openapi.json`, made once: it takes more memory on the way than a thousand other answers.
   var apiDescription: [UInt8] {
     knownDescription.withLock { known in
       if let known { return known }
-      let made = OpenAPI(
-        version: version, base: base, viewportSide: viewportSide, isWritable: access.isWritable
-      ).bytes
+      let made = description(base: base)
       known = made
       return made
     }
+  }
+
+  /// `/openapi.json` for clients that reach the server by an address.
+  func description(base: String) -> [UInt8] {
+    OpenAPI(version: version, base: base, viewportSide: viewportSide, isWritable: access.isWritable).bytes
   }
 
   /// All of the answer to a request, made by a queue's thread.
@@ -216,7 +239,7 @@ package final class Site: Sendable {
   }
 
   private func isForMonitors(_ request: Request) -> Bool {
-    (try? PlainPath(request.rawPath))?.route.isForMonitors ?? false
+    route(of: request)?.isForMonitors ?? false
   }
 
   private func openResponse(to request: Request, mayWait: Bool) -> Answer {
@@ -227,12 +250,12 @@ package final class Site: Sendable {
     if request.rawPath == Self.sessionPath { return sessionAnswer(request) }
     switch request.method {
     case "OPTIONS":
-      let answer =
-        preflight(request)
-        ?? (try? Router(site: self, request: request, visitor: .anyone))?.uploadOptions()
-      return .now(answer ?? .options)
+      let router = try? Router(site: self, request: request, visitor: .anyone)
+      return .now(preflight(request) ?? router?.options ?? .options)
     case "GET", "HEAD": break
-    default: return .now(.methodNotAllowed)
+    default:
+      let router = try? Router(site: self, request: request, visitor: .anyone)
+      return .now(router?.methodNotAllowed ?? .methodNotAllowed)
     }
     let visitor = visitor(request)
     let answer: Answer

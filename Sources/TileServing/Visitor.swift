@@ -91,6 +91,8 @@ extension Request {
   }
 
   private func isOwn(origin: String, _ scheme: OwnScheme) -> Bool {
+    // A proxy may pass another Host on than the one that the browser has.
+    if let base = publicBase?.lowercased(), "\(base)/".hasPrefix("\(origin.lowercased())/") { return true }
     guard let host = header("Host") else { return false }
     return origin.lowercased() == "\(scheme.name(for: self))://\(host.lowercased())"
   }

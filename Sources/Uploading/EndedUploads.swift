@@ -19,6 +19,7 @@ final class EndedUploads: Sendable {
     let fault: Upload.Fault?
     /// Seconds since 1970.
     let time: Int
+    var metadata: String?
   }
 
   private struct State {
@@ -67,7 +68,9 @@ final class EndedUploads: Sendable {
       (state.isDuplicate, state.lastChange) = (line.duplicate, line.time)
       (state.offset, state.received) = (line.length, line.length)
       if state.stage == .done { state.progress = 1 }
-      return Upload(id: id, name: line.name, folder: line.folder, length: line.length, state: state)
+      return Upload(
+        id: id, name: line.name, folder: line.folder, length: line.length, state: state,
+        metadata: line.metadata)
     }
   }
 
@@ -77,7 +80,7 @@ final class EndedUploads: Sendable {
       Line(
         id: upload.id, name: upload.name, folder: upload.folder, length: upload.length, stage: end.stage,
         image: end.image, duplicate: end.isDuplicate, reason: end.reason, fault: end.fault,
-        time: end.lastChange))
+        time: end.lastChange, metadata: upload.metadata))
   }
 
   func forget(_ id: String) {

@@ -69,16 +69,18 @@ package final class Upload: Sendable {
   package let vault: (any UploadVault)?
   /// What the server itself makes the file of; nil where somebody sends it.
   package let copy: PictureCopy?
+  /// The header `Upload-Metadata` that the client sent at creation; nil if it sent none.
+  package let metadata: String?
   private let current: Mutex<State>
   /// Held while its files are touched.
   let disk = Mutex<Void>(())
 
   init(
     id: String, name: String, folder: String, length: Int, state: State, vault: (any UploadVault)? = nil,
-    copy: PictureCopy? = nil
+    copy: PictureCopy? = nil, metadata: String? = nil
   ) {
     (self.id, self.name, self.folder, self.length) = (id, name, folder, length)
-    (self.vault, self.copy) = (vault, copy)
+    (self.vault, self.copy, self.metadata) = (vault, copy, metadata)
     current = Mutex(state)
   }
 
@@ -101,6 +103,7 @@ package final class Upload: Sendable {
     /// Written before anything of the picture is read: what ends the program is found here by the next one.
     var attempts: Int?
     var copy: PictureCopy?
+    var metadata: String?
   }
 
   /// What clients are told.

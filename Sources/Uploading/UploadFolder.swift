@@ -39,7 +39,9 @@ package struct UploadFolder: Sendable {
     guard mkdir(partial, 0o700) == 0 else { throw StorageError("make an upload", errno: errno) }
     do throws(StorageError) {
       try write(
-        Upload.Record(name: upload.name, folder: upload.folder, length: upload.length, copy: upload.copy),
+        Upload.Record(
+          name: upload.name, folder: upload.folder, length: upload.length, copy: upload.copy,
+          metadata: upload.metadata),
         to: partial)
       let descriptor = open("\(partial)/\(upload.name)", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw StorageError("make an upload", errno: errno) }
@@ -61,7 +63,7 @@ package struct UploadFolder: Sendable {
     try write(
       Upload.Record(
         name: upload.name, folder: upload.folder, length: upload.length, image: image, attempts: attempts,
-        copy: upload.copy),
+        copy: upload.copy, metadata: upload.metadata),
       to: folder)
     try FolderTree.synchronize(folder)
   }
@@ -128,7 +130,7 @@ package struct UploadFolder: Sendable {
     (state.image, state.lastChange) = (record.image, status.st_mtim.tv_sec)
     state.attempts = record.attempts ?? 0
     return Upload(
-      id: id, name: record.name, folder: record.folder, length: record.length, state: state, copy: record.copy
-    )
+      id: id, name: record.name, folder: record.folder, length: record.length, state: state,
+      copy: record.copy, metadata: record.metadata)
   }
 }

@@ -74,7 +74,8 @@ package final class Uploads: Sendable {
   ///   - vault: where its bytes go, for a private space.
   ///   - copy: what its file is made of, where nobody sends it.
   package func reserve(
-    name: String, folder: String, length: Int, vault: (any UploadVault)? = nil, copy: PictureCopy? = nil
+    name: String, folder: String, length: Int, vault: (any UploadVault)? = nil, copy: PictureCopy? = nil,
+    metadata: String? = nil
   ) throws(UploadError) -> Upload {
     guard length > 0 else { throw UploadError(400, "an empty file is no image") }
     let most = vault == nil ? limits.bytes : min(limits.bytes, limits.privateBytes)
@@ -87,7 +88,7 @@ package final class Uploads: Sendable {
     let id = Self.random() + Self.random()
     let upload = Upload(
       id: id, name: UploadName.file(name), folder: place, length: length, state: state, vault: vault,
-      copy: copy)
+      copy: copy, metadata: metadata)
     let isTaken = table.withLock { table in
       let open = table.values.count { ![.done, .failed].contains($0.state.stage) }
       guard open < limits.count else { return false }

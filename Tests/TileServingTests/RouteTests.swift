@@ -14,7 +14,8 @@ struct RouteTests {
     func part(_ range: Range<Int>) -> String { String(decoding: Array(path.utf8)[range], as: UTF8.self) }
     return switch route(path) {
     case .tiles: "tiles"
-    case .presentation(.manifest(let id)): "manifest \(part(id))"
+    case .presentation(.manifest(let id, .three)): "manifest \(part(id))"
+    case .presentation(.manifest(let id, .two)): "old manifest \(part(id))"
     case .presentation(.collection(let folder, let page)):
       "collection \(folder.map(part) ?? "-") \(page.map(String.init) ?? "-")"
     case .presentation(.nothing): "presentation"
@@ -67,7 +68,11 @@ struct RouteTests {
       ("/iiif/presentation/3/collection/", "presentation"),
       ("/iiif/presentation/3/collection/manifest", "manifest collection"),
       ("/iiif/presentation/3/", "presentation"),
-      ("/iiif/presentation/3", "page"), ("/iiif/presentation/2/a/manifest", "page"), ("/iiif", "page"),
+      ("/iiif/presentation/3", "page"), ("/iiif/presentation/2/a/manifest", "old manifest a"),
+      ("/iiif/presentation/2/a%2Fb/manifest.json", "old manifest a%2Fb"),
+      ("/iiif/presentation/3/a/manifest.json", "manifest a"),
+      ("/iiif/presentation/2/collection", "presentation"),
+      ("/iiif/presentation/1/a/manifest", "page"), ("/iiif", "page"),
       ("/api/images", "images"), ("/api/images/", "image "), ("/api/images/a/b", "image a/b"),
       ("/api/imagesx", "api"),
       ("/api/images/a/viewport", "viewport a"), ("/api/images/a/b/viewport.tiles", "tiles of a/b"),

@@ -20,6 +20,7 @@ extension FuzzInput {
     bytes.withUnsafeBytes { target in
       place(Route(RawPath(target, count: path.count)), RawPath(target, count: path.count))
     }
+    readForwarded(String(decoding: bytes, as: UTF8.self))
     query.withUnsafeBytes { _ = LoggedQuery($0, showsWords: true).text }
     path.withUnsafeBytes { _ = LoggedPath($0).text }
     guard let plain = try? PlainPath(path, query: query) else { return }
@@ -31,6 +32,18 @@ extension FuzzInput {
     }
     guard let viewport = try? ViewportQuery(parameters, sideLimit: 32_768) else { return }
     for pyramid in Self.pyramids { _ = viewport.viewport(on: pyramid.imageSize) }
+  }
+
+  /// A proxy's header, which comes to an address that a URL can hold or to none.
+  private func readForwarded(_ text: String) {
+    for name in ["Forwarded", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Prefix"] {
+      guard let base = ForwardedBase({ $0 == name ? text : $0 == "Host" ? "host" : nil }, .local) else {
+        continue
+      }
+      precondition(
+        ["http", "https"].contains(base.scheme) && Site.isHost(base.host.utf8), "an address has a host")
+      precondition(base.prefix.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 < 0x7f }, "a prefix is plain")
+    }
   }
 
   private func place(_ route: Route, _ path: RawPath) {

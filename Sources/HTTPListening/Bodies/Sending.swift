@@ -8,12 +8,14 @@ import TileStorage
 /// Sends a stored tile: its bytes straight from the mapping.
 /// - Returns: the daemon's word, and the bytes that a GET is sent.
 func sendTile(
-  _ tile: TileReply, _ head: TileHead, _ site: Site, _ target: RequestTarget, _ connection: OpaquePointer
+  _ tile: TileReply, _ head: TileHead, _ context: ListenerContext, _ target: RequestTarget,
+  _ connection: OpaquePointer
 ) -> MHD_Result {
   guard let response = body(of: tile, head.part) else { return .NO }
   defer { MHD_destroy_response(response) }
-  site.addHeaders(
-    head, tile, target.query, { header(connection, $0) }, { MHD_add_response_header(response, $0, $1) })
+  context.site.addHeaders(
+    head, tile, target.query, { header(connection, $0) }, publicBase: { context.publicBase(of: connection) },
+    { MHD_add_response_header(response, $0, $1) })
   return queue(head.status, response, connection)
 }
 

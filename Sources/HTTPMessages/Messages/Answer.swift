@@ -32,4 +32,8 @@ extension Answer {
   package static func problem(_ status: Int, _ title: String, _ detail: String) -> Answer {
     .now(.problem(status, title, detail))
   }
+
+  package static func problem(_ title: String, _ errors: [InvalidInput]) -> Answer {
+    .now(.problem(title, errors))
+  }
 }

@@ -11,17 +11,20 @@ package struct Request: Sendable {
   package let origin: IPAddress?
   /// Whether it came in where monitors ask.
   package let isMonitor: Bool
+  /// The address by which the client reached the server, as a trusted proxy states it, without a slash at its end.
+  package let publicBase: String?
   private let header: @Sendable (String) -> String?
 
   package init(
     method: String, rawPath: [UInt8], query: [UInt8] = [], body: [UInt8] = [],
-    origin: IPAddress? = nil, isMonitor: Bool = false,
+    origin: IPAddress? = nil, isMonitor: Bool = false, publicBase: String? = nil,
     header: @escaping @Sendable (String) -> String? = { _ in nil }
   ) {
     self.method = method
     self.rawPath = rawPath
     self.query = query
     (self.body, self.origin, self.isMonitor) = (body, origin, isMonitor)
+    self.publicBase = publicBase
     self.header = header
   }
 
@@ -53,13 +56,14 @@ package struct Request: Sendable {
   package var detached: Request {
     var headers: [String: String] = [:]
     for name in [
-      "Accept-Encoding", "Authorization", "Cookie", "Host", "If-Match", "Origin", "Sec-Fetch-Site",
+      "Accept", "Accept-Encoding", "Authorization", "Cookie", "Host", "If-Match", "Origin", "Sec-Fetch-Site",
       "X-Forwarded-Proto",
     ] {
       headers[name.lowercased()] = header(name)
     }
     return Request(
-      method: method, rawPath: rawPath, query: query, body: body, origin: origin, isMonitor: isMonitor
+      method: method, rawPath: rawPath, query: query, body: body, origin: origin, isMonitor: isMonitor,
+      publicBase: publicBase
     ) { [headers] in headers[$0.lowercased()] }
   }
 }

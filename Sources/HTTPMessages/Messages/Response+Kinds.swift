@@ -22,10 +22,14 @@ extension Response {
   }
 
   /// `application/problem+json` (RFC 9457); what may go through later says when.
-  package static func problem(_ status: Int, _ title: String, _ detail: String) -> Response {
+  /// - Parameter extensions: writes members of its own (section 3.2).
+  package static func problem(
+    _ status: Int, _ title: String, _ detail: String, _ extensions: (inout JSONText) -> Void = { _ in }
+  ) -> Response {
     var json = JSONText(capacity: 128)
     json.object { json in
       json.member("detail", detail)
+      extensions(&json)
       json.member("status", status)
       json.member("title", title)
       json.member("type", "about:blank")
@@ -41,11 +45,13 @@ extension Response {
 
   package static let methodNotAllowed = methodNotAllowed(besides: [])
 
-  /// - Parameter others: methods that are obeyed besides those that read.
-  package static func methodNotAllowed(besides others: [String]) -> Response {
+  /// - Parameters:
+  ///   - others: methods that are obeyed besides those that read.
+  ///   - isProblem: whether the answer is a problem document.
+  package static func methodNotAllowed(besides others: [String], isProblem: Bool = false) -> Response {
     let all = ["GET", "HEAD", "OPTIONS"] + others
-    var response = text(
-      405, "only \(all.dropLast().joined(separator: ", ")) and \(all.last!) are answered here")
+    let words = "only \(all.dropLast().joined(separator: ", ")) and \(all.last!) are answered here"
+    var response = isProblem ? problem(405, "Method not allowed", words) : text(405, words)
     response["Allow"] = all.joined(separator: ", ")
     return response
   }

@@ -78,6 +78,22 @@ package struct Response: Sendable {
   /// Any site's page may read the answer (CORS).
   package static let anyOrigin: Field = ("Access-Control-Allow-Origin", "*")
 
+  /// The headers that pages of other sites may read besides the few that CORS lets them read anyway.
+  package static let exposedHeaders: Field = (
+    "Access-Control-Expose-Headers",
+    "Accept-Ranges, Allow, Content-Disposition, Content-Length, Content-Range, ETag, Link, Location, Retry-After, "
+      + "Tus-Extension, Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Expires, Upload-Length, Upload-Metadata, "
+      + "Upload-Offset"
+  )
+
+  /// The same answer, all of whose headers pages of other sites may read if they may read the answer.
+  package var exposed: Response {
+    guard self[Self.anyOrigin.name] != nil else { return self }
+    var answer = self
+    answer[Self.exposedHeaders.name] = Self.exposedHeaders.value
+    return answer
+  }
+
   /// What every answer carries that says nothing else in its place: much of what is answered was written by
   /// strangers, and no browser must take it for a page, or run it as one. Let in is that
   /// by which browsers lay out a picture or XML that is opened by itself: inline styles of their own, a drawn arrow.

@@ -1,4 +1,4 @@
-import HTTPMessages
+package import HTTPMessages
 package import TileGeometry
 
 /// A viewport query from outside: `width=1280&height=800&scale=0.25&x=300&y=200`, checked once.
@@ -27,22 +27,22 @@ package struct ViewportQuery: Hashable, Sendable {
   package var describe = false
   package var scheme = TileScheme.deepZoom
 
-  /// A parameter that cannot be used: its name, its value and what it takes.
+  /// The parameters that cannot be used: name, value, and what each takes.
   package struct Refusal: Error, Hashable, CustomStringConvertible {
-    package let parameter: String
-    package let value: String?
-    package let allowed: String
+    package let errors: [InvalidInput]
 
-    /// Of a parameter that there is not.
-    fileprivate static func unknown(_ name: String) -> Refusal {
-      Refusal(parameter: name, value: nil, allowed: UnknownParameter(name, besides: Values.known).description)
+    init(parameter: String, value: String?, allowed: String) {
+      self.init([Self.error(parameter, value, allowed)])
     }
 
-    package var description: String {
-      if value == nil, !Values.known.contains(parameter) { return allowed }
-      if let value { return "\(parameter) is '\(value)'; it takes \(allowed)" }
-      return "\(parameter) is missing; it takes \(allowed)"
+    fileprivate init(_ errors: [InvalidInput]) { self.errors = errors }
+
+    fileprivate static func error(_ parameter: String, _ value: String?, _ allowed: String) -> InvalidInput {
+      let fault = value.map { "is '\($0)'" } ?? "is missing"
+      return InvalidInput(parameter: parameter, "\(parameter) \(fault); it takes \(allowed)")
     }
+
+    package var description: String { errors.map(\.detail).joined(separator: "; ") }
   }
 
   /// - Parameters:
@@ -52,31 +52,31 @@ package struct ViewportQuery: Hashable, Sendable {
     _ parameters: [(name: String, value: String)], sideLimit: Int = 32768
   ) throws(Refusal) {
     var values = Values()
-    for (name, value) in parameters { try values.add(name, value) }
+    for (name, value) in parameters { values.add(name, value) }
     let side = 1.0...Double(sideLimit)
-    width = try values.required("width", side)
-    height = try values.required("height", side)
-    scale = try values.number("scale", 1e-12...1e6)
-    x = try values.number("x", -1e15...1e15)
-    y = try values.number("y", -1e15...1e15)
-    fit = try values.choice("fit", Fit.allCases.map { ($0.rawValue, $0) })
-    center = try values.point("center", -1e15...1e15)
-    anchor = try values.point("anchor", -1e9...1e9)
-    zoom = try values.number("zoom", 1e-9...1e9) ?? 1
-    minScale = try values.number("minScale", 1e-12...1e6)
-    maxScale = try values.number("maxScale", 1e-12...1e6)
+    width = values.required("width", side)
+    height = values.required("height", side)
+    scale = values.number("scale", 1e-12...1e6)
+    x = values.number("x", -1e15...1e15)
+    y = values.number("y", -1e15...1e15)
+    fit = values.choice("fit", Fit.allCases.map { ($0.rawValue, $0) })
+    center = values.point("center", -1e15...1e15)
+    anchor = values.point("anchor", -1e9...1e9)
+    zoom = values.number("zoom", 1e-9...1e9) ?? 1
+    minScale = values.number("minScale", 1e-12...1e6)
+    maxScale = values.number("maxScale", 1e-12...1e6)
     if let minScale, let maxScale, minScale > maxScale {
-      throw Refusal(
-        parameter: "minScale", value: values["minScale"], allowed: "at most maxScale, which is \(maxScale)")
+      values.refuse("minScale", values["minScale"], "at most maxScale, which is \(maxScale)")
     }
-    clamp = try values.flag("clamp")
-    turn = Turn(degrees: try values.number("rotation", -1e6...1e6) ?? 0, isFlipped: try values.flag("flip"))
-    devicePixelRatio = try values.number("dpr", 0.1...8) ?? 1
-    margin = Int(try values.wholeNumber("margin", 0...64) ?? 0)
-    fallback = try values.flag("fallback")
-    overview = try values.flag("overview")
-    describe = try values.flag("describe")
-    scheme = try values.choice("scheme", TileScheme.allCases.map { ($0.rawValue, $0) }) ?? .deepZoom
+    clamp = values.flag("clamp")
+    turn = Turn(degrees: values.number("rotation", -1e6...1e6) ?? 0, isFlipped: values.flag("flip"))
+    devicePixelRatio = values.number("dpr", 0.1...8) ?? 1
+    margin = Int(values.wholeNumber("margin", 0...64) ?? 0)
+    fallback = values.flag("fallback")
+    overview = values.flag("overview")
+    describe = values.flag("describe")
+    scheme = values.choice("scheme", TileScheme.allCases.map { ($0.rawValue, $0) }) ?? .deepZoom
+    if !values.errors.isEmpty { throw Refusal(values.errors) }
   }
 
   /// Where the query's window stands on an image.
@@ -124,63 +124,66 @@ extension ViewportQuery {
     ]
     // A handful: looking through them is faster than hashing them.
     private var values: [(name: String, value: String)] = []
+    private(set) var errors: [InvalidInput] = []
 
-    mutating func add(_ name: String, _ value: String) throws(Refusal) {
+    mutating func add(_ name: String, _ value: String) {
       guard Self.known.contains(name) else {
-        guard name == "g" else { throw .unknown(name) }
+        if name != "g" {
+          errors.append(
+            InvalidInput(parameter: name, UnknownParameter(name, besides: Self.known).description))
+        }
         return
       }
-      guard self[name] == nil else {
-        throw Refusal(parameter: name, value: value, allowed: "one value, but it is given twice")
-      }
+      guard self[name] == nil else { return refuse(name, value, "one value, but it is given twice") }
       values.append((name, value))
+    }
+
+    /// - Parameter value: nil if it is missing.
+    mutating func refuse(_ name: String, _ value: String?, _ allowed: String) {
+      let value = value.map { $0.count > 60 ? $0.prefix(57) + "…" : $0 }
+      errors.append(Refusal.error(name, value, allowed))
     }
 
     subscript(name: String) -> String? { values.first { $0.name == name }?.value }
 
-    func required(_ name: String, _ range: ClosedRange<Double>) throws(Refusal) -> Double {
-      if let number = try number(name, range) { return number }
-      throw Refusal(parameter: name, value: nil, allowed: Self.words(range))
+    mutating func required(_ name: String, _ range: ClosedRange<Double>) -> Double {
+      if self[name] == nil { refuse(name, nil, Self.words(range)) }
+      return number(name, range) ?? range.lowerBound
     }
 
-    func number(_ name: String, _ range: ClosedRange<Double>) throws(Refusal) -> Double? {
+    mutating func number(_ name: String, _ range: ClosedRange<Double>) -> Double? {
       guard let text = self[name] else { return nil }
-      guard let number = Self.parse(text), range.contains(number) else {
-        throw Refusal(parameter: name, value: Self.short(text), allowed: Self.words(range))
-      }
-      return number
+      if let number = Self.parse(text), range.contains(number) { return number }
+      refuse(name, text, Self.words(range))
+      return nil
     }
 
-    func wholeNumber(_ name: String, _ range: ClosedRange<Int>) throws(Refusal) -> Int? {
+    mutating func wholeNumber(_ name: String, _ range: ClosedRange<Int>) -> Int? {
       guard let text = self[name] else { return nil }
-      guard text.utf8.count < 12, let number = Int(text), range.contains(number) else {
-        throw Refusal(
-          parameter: name, value: Self.short(text),
-          allowed: "a whole number from \(range.lowerBound) to \(range.upperBound)")
-      }
-      return number
+      if text.utf8.count < 12, let number = Int(text), range.contains(number) { return number }
+      refuse(name, text, "a whole number from \(range.lowerBound) to \(range.upperBound)")
+      return nil
     }
 
-    func point(_ name: String, _ range: ClosedRange<Double>) throws(Refusal) -> Point? {
+    mutating func point(_ name: String, _ range: ClosedRange<Double>) -> Point? {
       guard let text = self[name] else { return nil }
       let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Self.parse(String($0)) }
-      guard parts.count == 2, let x = parts[0], let y = parts[1], range.contains(x), range.contains(y) else {
-        throw Refusal(
-          parameter: name, value: Self.short(text),
-          allowed: "two numbers with a comma between, each \(Self.words(range).dropFirst(9))")
+      if parts.count == 2, let x = parts[0], let y = parts[1], range.contains(x), range.contains(y) {
+        return Point(x: x, y: y)
       }
-      return Point(x: x, y: y)
+      refuse(name, text, "two numbers with a comma between, each \(Self.words(range).dropFirst(9))")
+      return nil
     }
 
-    func flag(_ name: String) throws(Refusal) -> Bool {
-      try choice(name, [("true", true), ("false", false), ("1", true), ("0", false)]) ?? false
+    mutating func flag(_ name: String) -> Bool {
+      choice(name, [("true", true), ("false", false), ("1", true), ("0", false)]) ?? false
     }
 
-    func choice<Value>(_ name: String, _ choices: [(String, Value)]) throws(Refusal) -> Value? {
+    mutating func choice<Value>(_ name: String, _ choices: [(String, Value)]) -> Value? {
       guard let text = self[name] else { return nil }
       if let found = choices.first(where: { $0.0 == text }) { return found.1 }
-      throw Refusal(
-        parameter: name, value: Self.short(text), allowed: choices.map(\.0).joined(separator: ", "))
+      refuse(name, text, choices.map(\.0).joined(separator: ", "))
+      return nil
     }
 
     /// Decimal digits with sign, point and exponent; Swift alone would also take `0x1p3`, `inf` and `nan`.
@@ -199,7 +202,5 @@ extension ViewportQuery {
     private static func text(_ number: Double) -> String {
       Int(exactly: number).map(String.init) ?? String(number)
     }
-
-    private static func short(_ text: String) -> String { text.count > 60 ? text.prefix(57) + "…" : text }
   }
 }

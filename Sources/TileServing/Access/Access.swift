@@ -16,6 +16,8 @@ package struct Access: Sendable {
 
   /// Whose word counts for where a request comes from.
   package var proxies = TrustedProxies.none
+  /// Whether trusted proxies state for each request by which address clients reach the server.
+  package var readsForwardedBase = false
   package var hosts = HostNames(own: [])
   package var origins = AllowedOrigins.any
   /// Everybody may have the files from which images were made, where they are kept.

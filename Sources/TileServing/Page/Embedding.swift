@@ -72,23 +72,25 @@ extension Router {
       return .problem(400, "Bad parameter", "the query has a malformed escape")
     }
     func value(_ name: String) -> String? { query.last { $0.name == name }?.value }
-    guard let link = value("url") else {
-      return .problem(400, "Bad parameter", "url is missing: the address of a picture's page")
-    }
     // The other format that there is (section 2.3.3).
     guard value("format") != "xml" else { return .problem(501, "Not implemented", "format is json") }
-    guard ["json", nil].contains(value("format")) else {
-      return .problem(400, "Bad parameter", "format is json")
+    var errors: [InvalidInput] = []
+    if value("url") == nil {
+      errors.append(InvalidInput(parameter: "url", "url is missing: the address of a picture's page"))
+    }
+    if ![nil, "json"].contains(value("format")) {
+      errors.append(InvalidInput(parameter: "format", "format is json"))
     }
     var limits: [Int?] = []
     for name in ["maxwidth", "maxheight"] {
       let text = value(name)
       let number = text.flatMap(Self.number)
-      guard text == nil || (number ?? 0) > 0 else {
-        return .problem(400, "Bad parameter", "\(name) is a number of pixels above 0")
+      if text != nil, (number ?? 0) <= 0 {
+        errors.append(InvalidInput(parameter: name, "\(name) is a number of pixels above 0"))
       }
       limits.append(number)
     }
+    guard errors.isEmpty, let link = value("url") else { return .problem("Bad parameter", errors) }
     let (base, identity) = (absoluteBase, site.identity)
     // What is private is in nobody else's page.
     let id = self.id(ofPage: link).flatMap { $0.isPrivate ? nil : $0 }
@@ -108,7 +110,7 @@ extension Router {
   /// The image whose page an address of this server's is.
   private func id(ofPage address: String) -> ImageID? {
     let host = request.header("Host") ?? ""
-    let bases = site.base.isEmpty ? ["http://\(host)", "https://\(host)"] : [site.base]
+    let bases = base.isEmpty ? ["http://\(host)", "https://\(host)"] : [base]
     for page in bases.flatMap({ ["\($0)/view/", "\($0)/embed/"] }) where address.hasPrefix(page) {
       let segment = address.dropFirst(page.count).prefix { $0 != "?" && $0 != "#" }
       return PercentEncoding.decodedString(segment.utf8).flatMap { ImageID($0) }

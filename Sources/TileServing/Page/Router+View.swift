@@ -51,7 +51,7 @@ extension Router {
     }
     let segment = PercentEncoding.encode(cover.id.text)
     return Response(
-      303, [("Location", "\(site.basePath.text)/\(folder)/\(segment)"), ("Cache-Control", "no-store")],
+      303, [("Location", "\(pathPrefix)/\(folder)/\(segment)"), ("Cache-Control", "no-store")],
       .bytes([]))
   }
 

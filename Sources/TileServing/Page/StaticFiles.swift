@@ -16,6 +16,13 @@ final class StaticFiles: Sendable {
     let tag: EntityTag
     let policy: PagePolicy
 
+    func below(_ base: BasePath) -> Page {
+      let bytes = base.put(inFrontOfPathsIn: plain)
+      return Page(
+        identity: identity, plain: bytes, gzip: Response.gzip(bytes, level: 6), tag: EntityTag(of: bytes),
+        policy: PagePolicy(ofPage: bytes))
+    }
+
     /// In front of the title, where what a page says of itself begins.
     func with(_ head: String) -> Page {
       guard let title = plain.firstRange(of: Array("<title>".utf8)) else { return self }
@@ -48,8 +55,10 @@ final class StaticFiles: Sendable {
   /// - Parameters:
   ///   - path: decoded, below the folder.
   ///   - head: what a page's head has besides.
+  ///   - prefix: the path below which this client sees the server, if that is not fixed.
   func response(
-    _ path: String, acceptEncoding: String, frames: FrameAncestors = .own, head: String = ""
+    _ path: String, acceptEncoding: String, frames: FrameAncestors = .own, head: String = "",
+    below prefix: BasePath? = nil
   ) -> Response {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let isClean = parts.allSatisfy {
@@ -62,6 +71,7 @@ final class StaticFiles: Sendable {
     case .missing: return .text(404, "there is nothing at this path")
     case .unreadable: return .text(500, "this file cannot be read")
     }
+    if let prefix, !prefix.text.isEmpty, Self.ending(path) == "html" { page = page.below(prefix) }
     if !head.isEmpty { page = page.with(head) }
     let (coding, compressed) = self.compressed(page, path, ContentCodings(acceptEncoding))
     var headers: [(name: String, value: String)] = [

@@ -133,6 +133,7 @@ struct ImageDescription: Encodable {
       "viewport": "\(base)/api/images/\(segment)/viewport",
       "viewportTiles": "\(base)/api/images/\(segment)/viewport.tiles",
       "manifest": PresentationManifest.url(ofID: id, base: base),
+      "manifest2": PresentationManifest.url(ofID: id, base: base, version: .two),
     ]
     for (name, url) in TileRequest.urls(ofID: segment, base: base, ending: format) { urls[name] = url }
     self.urls = urls

@@ -18,12 +18,15 @@ struct PresentationManifest {
   /// Of a book, where it is described as a whole.
   var book: BookDescription?
 
-  static let mediaType =
-    "application/ld+json;profile=\"http://iiif.io/api/presentation/3/context.json\""
+  /// Linked data unless a client prefers plain JSON (Presentation 3.0, section 6.3).
+  static let forms = [
+    TileDocument.Form(name: "application/ld+json", mediaType: "application/ld+json;profile=\"\(context)\""),
+    TileDocument.Form(name: "application/json", mediaType: "application/json"),
+  ]
   static let context = "http://iiif.io/api/presentation/3/context.json"
 
-  static func url(ofID id: ImageID, base: String) -> String {
-    "\(base)/iiif/presentation/3/\(PercentEncoding.encode(id.text))/manifest"
+  static func url(ofID id: ImageID, base: String, version: IIIFVersion = .three) -> String {
+    "\(base)/iiif/presentation/\(version.rawValue)/\(PercentEncoding.encode(id.text))/manifest"
   }
 
   var json: JSONValue {
@@ -137,7 +140,13 @@ struct PresentationManifest {
     return own ?? entry.label ?? String(page)
   }
 
-  func thumbnail(_ entry: CatalogEntry) -> JSONValue { picture(entry, side: 256) }
+  /// A viewer that requests more pixels of the service than the image has is refused, as Mirador does with 120 along a
+  /// side: a smaller image is its own thumbnail.
+  func thumbnail(_ entry: CatalogEntry) -> JSONValue {
+    var thumbnail = picture(entry, side: 256)
+    if let size = entry.pyramid?.imageSize, min(size.width, size.height) < 120 { thumbnail["service"] = nil }
+    return thumbnail
+  }
 
   private func picture(_ entry: CatalogEntry, side: Int) -> JSONValue {
     guard let picture = Self.picture(entry, side: side, base: base) else { return [:] }

@@ -82,10 +82,10 @@ package enum Route: Sendable {
   }
 }
 
-/// A part of IIIF Presentation 3.0, below `/iiif/presentation/3/`.
+/// A part of IIIF Presentation 3.0, below `/iiif/presentation/3/`, or a manifest of 2.1 below `/iiif/presentation/2/`.
 package enum PresentationRequest: Sendable {
   /// - Parameter id: where the image's or book's id stands.
-  case manifest(id: Range<Int>)
+  case manifest(id: Range<Int>, IIIFVersion)
   /// - Parameters:
   ///   - folder: where its id stands; nil for the whole library.
   ///   - page: from 1; nil for the folder itself.
@@ -94,10 +94,13 @@ package enum PresentationRequest: Sendable {
 
   init?(_ path: RawPath) {
     let start = 21
-    guard path.starts(with: "/iiif/presentation/3/") else { return nil }
+    let isOld = path.starts(with: "/iiif/presentation/2/")
+    guard isOld || path.starts(with: "/iiif/presentation/3/") else { return nil }
     let last = path.slash(before: path.count, from: start)
-    if let last, path.isPart("manifest", from: last + 1, to: path.count) {
-      self = .manifest(id: start..<last)
+    if let last, Self.isManifest(path, from: last + 1) {
+      self = .manifest(id: start..<last, isOld ? .two : .three)
+    } else if isOld {
+      self = .nothing
     } else if let collection = Self.collection(path, from: start, to: path.count, page: nil) {
       self = collection
     } else if let last, let page = path.number(last + 1..<path.count),
@@ -107,6 +110,12 @@ package enum PresentationRequest: Sendable {
     } else {
       self = .nothing
     }
+  }
+
+  /// Some viewers know a manifest by the ending of its name.
+  private static func isManifest(_ path: RawPath, from start: Int) -> Bool {
+    path.isPart("manifest", from: start, to: path.count)
+      || path.isPart("manifest.json", from: start, to: path.count)
   }
 
   private static func collection(_ path: RawPath, from start: Int, to end: Int, page: Int?) -> Self? {

@@ -2,11 +2,15 @@ import HTTPMessages
 
 /// What stands in front of URLs that must be absolute.
 extension Router {
-  /// `--base-url`, or else what the client itself called the server; root-relative where it did not say.
+  /// In front of URLs that may be root-relative: `--base-url`, or with `auto` what a trusted proxy states; else empty.
+  var base: String { request.publicBase ?? site.base }
+
+  /// The path of `base`.
+  var pathPrefix: String { request.publicBase.map { BasePath(of: $0).text } ?? site.basePath.text }
+
+  /// `base`, or else what the client itself called the server; root-relative where it did not say.
   var absoluteBase: String {
-    guard site.base.isEmpty, let host = request.header("Host"), Site.isHost(host.utf8) else {
-      return site.base
-    }
+    guard base.isEmpty, let host = request.header("Host"), Site.isHost(host.utf8) else { return base }
     return "http://" + host
   }
 
@@ -16,7 +20,7 @@ extension Router {
   var toTheGallery: Response {
     let query = request.query.isEmpty ? "" : "?" + String(decoding: request.query, as: UTF8.self)
     return Response(
-      308, [("Location", site.basePath.text + "/" + query), ("Cache-Control", "no-store")], .bytes([]))
+      308, [("Location", pathPrefix + "/" + query), ("Cache-Control", "no-store")], .bytes([]))
   }
 }
 

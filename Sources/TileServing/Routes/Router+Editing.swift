@@ -8,14 +8,12 @@ import TileStorage
 /// `PATCH` and `DELETE` of images, and what undoes that.
 extension Router {
   func deletionsPlan() -> BodyPlan {
-    guard request.method == "POST" || !site.access.isWritable else {
-      return .refuse(.methodNotAllowed(besides: ["POST"]))
-    }
+    guard request.method == "POST" else { return .refuse(methodNotAllowed) }
     return plan { request in .now(self.deleteMany(request.body)) }
   }
 
   func restorePlan(_ deletion: String) -> BodyPlan {
-    guard request.method == "POST" else { return .refuse(.methodNotAllowed) }
+    guard request.method == "POST" else { return .refuse(methodNotAllowed) }
     return plan { _ in .now(self.restore(deletion)) }
   }
 
@@ -25,7 +23,7 @@ extension Router {
     if let question = image.question, !isImage(id) {
       switch question {
       case .viewport, .viewportTiles, .viewportPicture, .animation, .original:
-        return .refuse(.methodNotAllowed)
+        return .refuse(methodNotAllowed)
       case .move: return posted { movePlan(image.id) }
       case .copies: return posted { copyPlan(image.id) }
       }
@@ -38,18 +36,15 @@ extension Router {
           self.delete(
             [whole], isOne: true, if: { () throws(WordsUnavailable) in try self.isCurrent(id, request) }))
       }
-    default:
-      return .refuse(
-        site.access.isWritable ? .methodNotAllowed(besides: ["PATCH", "DELETE"]) : .methodNotAllowed)
+    default: return .refuse(methodNotAllowed)
     }
   }
 
   private func posted(_ plan: () -> BodyPlan) -> BodyPlan {
-    request.method == "POST" || !site.access.isWritable
-      ? plan() : .refuse(.methodNotAllowed(besides: ["POST"]))
+    request.method == "POST" ? plan() : .refuse(methodNotAllowed)
   }
 
-  private func isImage(_ id: ImageID?) -> Bool {
+  func isImage(_ id: ImageID?) -> Bool {
     id.flatMap(place).flatMap { try? $0.library.entry($0.id) } != nil
   }
 
@@ -68,7 +63,7 @@ extension Router {
 
   /// - Parameter id: of what is to be changed, as the path has it; nil where the body tells, or the answer does.
   func plan(of id: String? = nil, _ answer: @escaping @Sendable (Request) -> Answer) -> BodyPlan {
-    guard site.access.isWritable else { return .refuse(.methodNotAllowed) }
+    guard site.access.isWritable else { return .refuse(methodNotAllowed) }
     let place: Visitor.Place =
       switch id.map({ ImageID.unmarked($0) != nil }) {
       // Of a space that is not open here there is no image, as the answer tells.
@@ -128,7 +123,7 @@ extension Router {
         return .problem(409, "Conflict", "the image's XMP sidecar cannot be read, and is not overwritten")
       }
     } catch let refusal as MetadataEdit.Refusal {
-      return .problem(400, "Bad edit", refusal.reason)
+      return .problem("Bad edit", refusal.faults.map { InvalidInput(body: $0.members, $0.reason) })
     } catch {
       return failure(error)
     }
@@ -137,7 +132,12 @@ extension Router {
   private func deleteMany(_ body: [UInt8]) -> Response {
     let object = try? JSONDecoder().decode([String: [String]].self, from: Data(body))
     guard let object, object.count == 1, let ids = object["ids"], (1...1000).contains(ids.count)
-    else { return .problem(400, "Bad list", "it takes {\"ids\": […]}, of 1 to 1000 ids") }
+    else {
+      let isIDs = object?.count == 1 && object?["ids"] != nil
+      return .problem(
+        "Bad list",
+        [InvalidInput(body: isIDs ? ["ids"] : [], "it takes {\"ids\": […]}, of 1 to 1000 ids")])
+    }
     return delete(ids, isOne: false)
   }
 
@@ -149,7 +149,9 @@ extension Router {
   ) -> Response {
     let own = texts.compactMap(ImageID.unmarked)
     guard own.isEmpty || own.count == texts.count else {
-      return .problem(400, "Bad list", "images of a private space are deleted by a request of their own")
+      return .problem(
+        "Bad list",
+        [InvalidInput(body: ["ids"], "images of a private space are deleted by a request of their own")])
     }
     struct Answer: Encodable {
       let deleted: Trash.Told?

@@ -14,7 +14,7 @@ extension Router {
     }
     let query: ListQuery
     do throws(ListQuery.Refusal) { query = try ListQuery(parameters) } catch {
-      return .problem(400, "Bad parameter", error.description)
+      return .problem("Bad parameter", error.errors)
     }
     struct Page: Encodable {
       let images: [ListedImage]
@@ -88,14 +88,14 @@ extension Router {
           if entry.page == nil { entry.page = try number(ofPage: entry.id, in: book) }
         } catch { return Self.unlisted(error) }
       }
-      guard var description = ImageDescription(entry, pages: pages, base: site.base) else {
+      guard var description = ImageDescription(entry, pages: pages, base: base) else {
         return .problem(500, "Unreadable", "the archive of this image cannot be read")
       }
       description.animation = archive.buildRecord?.animation.map { animation in
         ImageDescription.Animation(
           frames: animation.frames, type: animation.mediaType,
           url:
-            "\(site.base)/api/images/\(PercentEncoding.encode(entry.id.text))/animation?g=\(description.generation)"
+            "\(base)/api/images/\(PercentEncoding.encode(entry.id.text))/animation?g=\(description.generation)"
         )
       }
       description.dimensions = archive.buildRecord?.dimensions
@@ -105,7 +105,7 @@ extension Router {
       guard let source = keptSource(entry.id) else { return .json(description) }
       description.original = ImageDescription.Original(
         bytes: source.file.bytes.count, type: source.mediaType,
-        url: "\(site.base)/api/images/\(PercentEncoding.encode(entry.id.text))/original")
+        url: "\(base)/api/images/\(PercentEncoding.encode(entry.id.text))/original")
       let response = Response.json(description)
       return site.access.offersOriginals ? response : response.madePrivate(keepingTag: true)
     }
@@ -143,7 +143,7 @@ extension Router {
       entry.metadata = book.words(besides: entry.metadata, title: cover.title)
       entry.cover?.title = entry.metadata.title
     }
-    return ImageDescription(item: entry, base: site.base)
+    return ImageDescription(item: entry, base: base)
   }
 
   private func describedBook(_ id: ImageID) -> BookDescription? {
@@ -171,7 +171,7 @@ extension Router {
     return pages.map { page in
       var page = page
       page.page = page.page ?? numbers[page.id.unmarked ?? page.id]
-      return ImageDescription(page, pages: count, base: site.base)
+      return ImageDescription(page, pages: count, base: base)
     }
   }
 

@@ -1,4 +1,5 @@
 import Files
+import Foundation
 import HTTPMessages
 import TileProtocols
 
@@ -7,7 +8,8 @@ extension Router {
   /// The answer to a request for an image that has another id now: the same address with that.
   ///
   /// An image or a book that has the id stands before whatever had it; that the path of one leads elsewhere costs those
-  /// who ask for what is not there a look at one file.
+  /// who ask for what is not there a look at one file. So it is with an id in another normal form of Unicode, as macOS
+  /// and other systems write the same name: a redirect, since caches know one address of a tile.
   var toTheNewID: Response? {
     let (table, moved) = (site.library.current, site.library)
     let names = path.withRawPath { path.route.ids($0) }
@@ -16,7 +18,9 @@ extension Router {
       !ids.contains(where: { id in id.map { $0.isPrivate || table.entry($0) != nil } ?? false })
     else { return nil }
     for (at, old) in ids.enumerated() {
-      guard let old, let new = moved.id(ofMoved: old), !table.hasImages(below: old),
+      guard let old, !table.hasImages(below: old),
+        let new = old.otherForms.first(where: { table.entry($0) != nil || table.hasImages(below: $0) })
+          ?? moved.id(ofMoved: old),
         let location = location(replacing: at, old, by: new)
       else { continue }
       return Response(
@@ -28,7 +32,7 @@ extension Router {
   /// The images that the path may mean, as it is read in one way or another.
   var namedImages: [ImageID] {
     guard site.library.asksForImages else { return [] }
-    return path.withRawPath { path.route.ids($0) }.compactMap(path.id)
+    return path.withRawPath { path.route.ids($0) }.compactMap(path.id).flatMap { [$0] + $0.otherForms }
   }
 
   /// The request's own address, as it was sent, with another id in it.
@@ -47,7 +51,16 @@ extension Router {
     let parts = [target[..<place.lowerBound], target[place.upperBound...]].map {
       String(decoding: $0, as: UTF8.self)
     }
-    return site.basePath.text + parts[0] + PercentEncoding.encode(new.text) + parts[1]
+    return pathPrefix + parts[0] + PercentEncoding.encode(new.text) + parts[1]
+  }
+}
+
+extension ImageID {
+  /// The same name in Unicode's other normal forms, composed and decomposed.
+  fileprivate var otherForms: [ImageID] {
+    guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return [] }
+    return [text.precomposedStringWithCanonicalMapping, text.decomposedStringWithCanonicalMapping]
+      .filter { !$0.utf8.elementsEqual(text.utf8) }.compactMap(ImageID.init)
   }
 }
 
@@ -61,7 +74,7 @@ extension Route {
       return (request.wholeID.map { [$0] } ?? []) + [request.id] + short
     case .api(.image(let image)):
       return image.question == nil ? [image.whole] : [image.whole, image.id]
-    case .presentation(.manifest(let id)), .view(let id), .embed(let id?): return [id]
+    case .presentation(.manifest(let id, _)), .view(let id), .embed(let id?): return [id]
     case .api, .presentation, .embed, .oEmbed, .openAPI, .health, .metrics, .page: return []
     }
   }

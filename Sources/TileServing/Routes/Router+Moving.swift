@@ -40,8 +40,13 @@ extension Router {
   private func move(_ text: String, _ request: Request) -> Answer {
     guard let target = MoveTarget(json: request.body) else {
       return .problem(
-        400, "Bad target",
-        "it takes {\"to\": \"space\"}, {\"to\": \"library\"} or {\"to\": \"other-space\", \"password\": …}")
+        "Bad target",
+        [
+          InvalidInput(
+            body: ["to"],
+            "it takes {\"to\": \"space\"}, {\"to\": \"library\"} or {\"to\": \"other-space\", \"password\": …}"
+          )
+        ])
     }
     let own = ImageID.unmarked(text)
     let isPrivate = own != nil

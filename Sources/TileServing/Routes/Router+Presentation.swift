@@ -3,17 +3,18 @@ import Files
 import Foundation
 import HTTPMessages
 import ImageLibrary
+import TileProtocols
 import TileStorage
 
-/// IIIF Presentation 3.0.
+/// IIIF Presentation 3.0, and manifests of 2.1.
 extension Router {
   func presentation(_ request: PresentationRequest) -> Answer {
     do throws(StorageError) {
       switch request {
-      case .manifest(let id): return try manifest(path.id(id))
+      case .manifest(let id, let version): return try manifest(path.id(id), version)
       case .collection(let folder, let page):
         if let collection = collection(folder), let json = try collection.json(page: page) {
-          return .now(linkedData(json))
+          return .now(linkedData(json, PresentationManifest.forms))
         }
       case .nothing: break
       }
@@ -42,7 +43,7 @@ extension Router {
     return collection(id, of: site.library.catalog, besides: nil)
   }
 
-  private func manifest(_ id: ImageID?) throws(StorageError) -> Answer {
+  private func manifest(_ id: ImageID?, _ version: IIIFVersion) throws(StorageError) -> Answer {
     if let id, let place = place(id) {
       var pages: [CatalogEntry] = []
       do throws(StorageError) { pages = try place.library.catalog.pages(ofBook: place.id) } catch {
@@ -53,11 +54,11 @@ extension Router {
         if id.isPrivate { pages = pages.map(\.marked) }
         var manifest = manifest(id, pages)
         manifest.book = place.library.description(ofBook: place.id)
-        return .now(linkedData(manifest.json))
+        return .now(linkedData(manifest, version))
       }
     }
     return known(id, problem: false) { entry, _ in
-      linkedData(manifest(entry.id, [entry]).json)
+      linkedData(manifest(entry.id, [entry]), version)
     }
   }
 
@@ -65,6 +66,18 @@ extension Router {
     PresentationManifest(id: id, pages: pages, base: absoluteBase, identity: site.identity)
   }
 
+  private func linkedData(_ manifest: PresentationManifest, _ version: IIIFVersion) -> Response {
+    switch version {
+    case .three: linkedData(manifest.json, PresentationManifest.forms)
+    case .two: linkedData(PresentationManifest2(manifest).json, PresentationManifest2.forms)
+    }
+  }
+
   /// `@context` sorts first.
-  private func linkedData(_ json: JSONValue) -> Response { .json(json, as: PresentationManifest.mediaType) }
+  private func linkedData(_ json: JSONValue, _ forms: [TileDocument.Form]) -> Response {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Strings, finite numbers and lists always encode.
+    return negotiated(Array(try! encoder.encode(json)), forms)
+  }
 }

@@ -15,9 +15,11 @@ extension Router {
   /// Of a query that has others than these; nil of one that has not.
   /// - Parameter known: nil where they are looked at elsewhere.
   func refusal(besides known: [String]?) -> Response? {
-    guard let known, let query = decodedQuery(), let other = query.first(where: { !known.contains($0.name) })
-    else { return nil }
-    return .problem(400, "Bad parameter", UnknownParameter(other.name, besides: known).description)
+    guard let known, let query = decodedQuery() else { return nil }
+    let others = query.filter { !known.contains($0.name) }.map {
+      InvalidInput(parameter: $0.name, UnknownParameter($0.name, besides: known).description)
+    }
+    return others.isEmpty ? nil : .problem("Bad parameter", others)
   }
 }
 
@@ -26,7 +28,7 @@ extension APIRequest {
   /// to a generation.
   var parameters: [String]? {
     switch self {
-    case .images: ListQuery.parameters
+    case .images: nil
     case .image(let image):
       switch image.question {
       case .viewport, .viewportTiles, .viewportPicture: nil

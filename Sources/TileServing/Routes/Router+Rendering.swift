@@ -69,16 +69,17 @@ extension Router {
     let query: ViewportQuery
     do throws(ViewportQuery.Refusal) {
       query = try ViewportQuery(parameters.filter { $0.name != "download" }, sideLimit: site.viewportSide)
-    } catch { return .problem(400, "Bad parameter", error.description) }
+    } catch { return .problem("Bad parameter", error.errors) }
     let ratio = query.devicePixelRatio
     let (width, height) = ((query.width * ratio).rounded(), (query.height * ratio).rounded())
     let side = Double(min(PictureLimits.side, PictureLimits.side(of: format)))
     let most = format.limit(site.rendering.pixels)
     guard width <= side, height <= side, width * height <= Double(most) else {
+      let detail =
+        "width, height and dpr ask for \(Int(width))×\(Int(height)) pixels; it takes at most \(most) in all and "
+        + "\(Int(side)) along a side"
       return .problem(
-        400, "Bad parameter",
-        "width, height and dpr ask for \(Int(width))×\(Int(height)) pixels; it takes at most "
-          + "\(most) in all and \(Int(side)) along a side")
+        "Bad parameter", ["width", "height", "dpr"].map { InvalidInput(parameter: $0, detail) })
     }
     let (viewport, _) = query.viewport(on: archive.pyramid.imageSize)
     return rendering(

@@ -64,13 +64,18 @@ extension Router {
       of: DescribedImage(
         id: id.text, base: absoluteBase, archive: archive, metadata: metadata,
         limits: site.rendering.limits))
-    var form = document.forms[0]
-    if document.forms.count > 1 {
-      let name = MediaRanges(request.header("Accept") ?? "*/*").best(of: document.forms.map(\.name))
-      form = document.forms.first { $0.name == name } ?? form
+    return negotiated(document.bytes, document.forms)
+  }
+
+  /// - Parameter forms: the preferred one first; of several the request's Accept header chooses.
+  func negotiated(_ bytes: [UInt8], _ forms: [TileDocument.Form]) -> Response {
+    var form = forms[0]
+    if forms.count > 1 {
+      let name = MediaRanges(request.header("Accept") ?? "*/*").best(of: forms.map(\.name))
+      form = forms.first { $0.name == name } ?? form
     }
-    var response = Response.json(document.bytes, form.mediaType)
-    if document.forms.count > 1 { response.vary(by: "Accept") }
+    var response = Response.json(bytes, form.mediaType)
+    if forms.count > 1 { response.vary(by: "Accept") }
     if let link = form.link { response.headers.append(("Link", link)) }
     return response
   }

@@ -21,18 +21,20 @@ extension Router {
   /// GET and HEAD of one.
   func upload(_ id: String?) -> Response {
     guard let uploads = site.uploads else { return Self.noUploads }
-    if let refusal = readRefusal { return refusal }
+    let isHead = method == "HEAD"
+    if let refusal = versionRefusal(isRequired: false) ?? readRefusal { return refusal }
     guard let id, let upload = visible(id, uploads) else { return Self.unknown }
     let state = upload.state
-    if request.method == "HEAD", let refusal = versionRefusal { return refusal }
-    if request.method == "HEAD", state.stage == .failed {
+    if isHead, let refusal = versionRefusal(isRequired: true) { return refusal }
+    if isHead, state.stage == .failed {
       return .tus(410, [])
     }
     var response = Response.json(upload.json).madePrivate
     response.headers += [
-      ("Tus-Resumable", "1.0.0"), ("Upload-Length", "\(upload.length)"),
+      ("Upload-Length", "\(upload.length)"),
       ("Upload-Offset", "\(state.stage == .receiving ? state.offset : upload.length)"),
     ]
+    if let metadata = upload.metadata { response.headers.append(("Upload-Metadata", metadata)) }
     if state.stage == .receiving {
       response.headers.append(("Upload-Expires", HTTPDate.text(uploads.expiry(of: upload))))
     }
@@ -87,27 +89,41 @@ extension Router {
     return Response(
       204,
       [
-        ("Tus-Resumable", "1.0.0"), ("Tus-Version", "1.0.0"), ("Tus-Max-Size", "\(uploads.limits.bytes)"),
+        ("Tus-Version", "1.0.0"), ("Tus-Max-Size", "\(uploads.limits.bytes)"),
         ("Tus-Extension", "creation,creation-with-upload,expiration,termination"),
-        ("Allow", "GET, HEAD, OPTIONS, POST, PATCH, DELETE"), ("Cache-Control", "no-store"),
+        ("Allow", allowedMethods.joined(separator: ", ")), ("Cache-Control", "no-store"),
       ], .bytes([]))
+  }
+
+  /// The method that counts: clients in environments that know GET and POST alone state it in a header, as tus has it.
+  /// A read stays a read, since pages of other sites can make browsers send it.
+  private var method: String {
+    let other = request.header("X-HTTP-Method-Override")
+    return request.isRead && other != "HEAD" ? request.method : other ?? request.method
   }
 
   // MARK: What changes something
 
   /// - Parameter id: of one; nil for all of them.
   func uploadPlan(_ id: String?) -> BodyPlan {
-    guard let uploads = site.uploads else { return .refuse(.methodNotAllowed) }
+    guard let uploads = site.uploads else { return .refuse(methodNotAllowed) }
+    if let refusal = versionRefusal(isRequired: false) { return .refuse(refusal) }
     let place = visitor.mayWrite ? Visitor.Place.library : .space
     if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
-    // For clients in environments that know GET and POST alone, as tus has it.
-    let method = (request.method == "POST" ? request.header("X-HTTP-Method-Override") : nil) ?? request.method
-    let allowed = id == nil ? ["POST"] : ["PATCH", "DELETE"]
-    guard allowed.contains(method) else {
-      return .refuse(.methodNotAllowed(besides: allowed))
+    let method = method
+    if method == "HEAD", id != nil {
+      return .collect(limit: 0) { _ in
+        var response = upload(id)
+        response.body = .bytes([])
+        return .now(response)
+      }
     }
-    if let refusal = versionRefusal { return .refuse(refusal) }
+    guard (id == nil ? ["POST"] : ["PATCH", "DELETE"]).contains(method) else {
+      return .refuse(methodNotAllowed)
+    }
+    if let refusal = versionRefusal(isRequired: true) { return .refuse(refusal) }
     do throws(UploadError) {
+      try refuseOtherExtensions()
       guard let id else { return try begin(uploads) }
       switch method {
       case "PATCH": return try go(on: id, uploads)
@@ -128,19 +144,20 @@ extension Router {
     guard let length = number("Upload-Length") else {
       throw UploadError(400, "Upload-Length is missing or no number")
     }
-    guard let metadata = UploadMetadata(request.header("Upload-Metadata") ?? "") else {
-      throw UploadError(400, "Upload-Metadata is malformed")
-    }
+    guard let metadata = UploadMetadata(request.header("Upload-Metadata") ?? ""),
+      let filename = metadata.text("filename"), let name = metadata.text("name"),
+      let wantedFolder = metadata.text("folder")
+    else { throw UploadError(400, "Upload-Metadata is malformed") }
     let brings =
       request.header("Content-Length").map { $0 != "0" } ?? (request.header("Transfer-Encoding") != nil)
     if brings { try checkType() }
-    let (folder, vault) = try destination(metadata.values["folder"] ?? "")
+    let (folder, vault) = try destination(wantedFolder)
     let upload = try uploads.reserve(
-      name: metadata.values["filename"] ?? metadata.values["name"] ?? "", folder: folder, length: length,
-      vault: vault)
+      name: filename.isEmpty ? name : filename, folder: folder, length: length, vault: vault,
+      metadata: metadata.header)
     return .stream(
       UploadReceiver(
-        try UploadWriter(upload, of: uploads, offset: 0), of: uploads, base: site.base,
+        try UploadWriter(upload, of: uploads, offset: 0), of: uploads, base: base,
         created: { note(.upload(upload)) }))
   }
 
@@ -174,7 +191,7 @@ extension Router {
     }
     return .stream(
       UploadReceiver(
-        try UploadWriter(upload, of: uploads, offset: offset), of: uploads, base: site.base))
+        try UploadWriter(upload, of: uploads, offset: offset), of: uploads, base: base))
   }
 
   private func checkType() throws(UploadError) {
@@ -183,8 +200,21 @@ extension Router {
     }
   }
 
-  private var versionRefusal: Response? {
-    guard request.header("Tus-Resumable") != "1.0.0" else { return nil }
+  /// Refuses requests that rely on an extension which this server does not offer, and would be misunderstood.
+  private func refuseOtherExtensions() throws(UploadError) {
+    for (header, name) in [
+      ("Upload-Concat", "concatenation"), ("Upload-Defer-Length", "creation-defer-length"),
+      ("Upload-Checksum", "checksum"),
+    ] where request.header(header) != nil {
+      throw UploadError(400, "\(header) needs the extension '\(name)', which this server does not offer")
+    }
+  }
+
+  /// - Parameter isRequired: whether a request that names no version is refused, too.
+  private func versionRefusal(isRequired: Bool) -> Response? {
+    guard let version = request.header("Tus-Resumable") ?? (isRequired ? "" : nil), version != "1.0.0" else {
+      return nil
+    }
     var response = Response.tus(UploadError(412, "this server speaks tus 1.0.0 (header Tus-Resumable)"))
     response.headers.append(("Tus-Version", "1.0.0"))
     return response

@@ -6,7 +6,7 @@ import ImageLibrary
 /// wait for disks.
 extension Router {
   func bodyPlan() -> BodyPlan {
-    guard case .api(let request) = path.route else { return .refuse(.methodNotAllowed) }
+    guard case .api(let request) = path.route else { return .refuse(methodNotAllowed) }
     if let elsewhere = elsewhere(request) {
       // Who may change nothing need not go anywhere for that.
       let refusal = visitor.mayWriteToSpace ? nil : visitor.refusal(toChange: .library, self.request)
@@ -15,11 +15,11 @@ extension Router {
     return switch request {
     case .session: .collect { [site] in site.sessionAnswer($0) }
     case .uploads: uploadPlan(nil)
-    case .upload(let id): id.map { uploadPlan(path.text($0)) } ?? .refuse(.methodNotAllowed)
+    case .upload(let id): id.map { uploadPlan(path.text($0)) } ?? .refuse(methodNotAllowed)
     case .image(let image): plan(for: image)
     case .deleted: deletionsPlan()
     case .restore(let deletion): restorePlan(path.text(deletion))
-    case .images, .events, .qrCode, .nothing: .refuse(.methodNotAllowed)
+    case .images, .events, .qrCode, .nothing: .refuse(methodNotAllowed)
     }
   }
 

@@ -34,7 +34,7 @@ struct Router {
     case .embed(let id?): frame(path.id(id))
     case .embed(nil): .now(page("embed.html"))
     case .oEmbed: embedding()
-    case .openAPI: .now(.json(site.apiDescription))
+    case .openAPI: .now(.json(request.publicBase.map(site.description(base:)) ?? site.apiDescription))
     case .health: .now(health)
     case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .now(metrics())
     case .page: .now(isBase ? toTheGallery : file(path.text(1..<path.count)))
@@ -70,7 +70,7 @@ struct Router {
     }
     return files.response(
       path.isEmpty ? "index.html" : path, acceptEncoding: request.header("Accept-Encoding") ?? "",
-      frames: frames, head: head)
+      frames: frames, head: head, below: request.publicBase.map(BasePath.init(of:)))
   }
 
   static func number(_ text: String) -> Int? {
@@ -138,7 +138,7 @@ struct Router {
     do throws(ViewportQuery.Refusal) {
       var answer = try ViewportAnswer(
         ViewportQuery(parameters, sideLimit: site.viewportSide), id: id.text, archive: archive,
-        base: site.base)
+        base: base)
       guard answer.query.describe else { return tell(answer) }
       if let later = waiting(for: id) ?? waitingForCatalog(id) { return later }
       let description = description(of: id)
@@ -149,7 +149,7 @@ struct Router {
       let isForAll = description["Cache-Control"]?.hasPrefix("public") == true
       return isForAll ? tell(answer) : tell(answer).map(\.forNow)
     } catch {
-      return .problem(400, "Bad parameter", error.description)
+      return .problem("Bad parameter", error.errors)
     }
   }
 

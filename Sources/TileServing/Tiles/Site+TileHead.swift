@@ -33,8 +33,10 @@ extension Site {
   }
 
   /// Adds all headers of an answer with a tile.
+  /// - Parameter publicBase: of the request.
   package func addHeaders(
-    _ head: TileHead, _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ lookup: Lookup, _ add: Add
+    _ head: TileHead, _ tile: TileReply, _ query: UnsafeRawBufferPointer, _ lookup: Lookup,
+    publicBase: () -> String? = { nil }, _ add: Add
   ) {
     if !tile.isPrivate {
       head.tag.withText { add("ETag", UnsafeRawPointer($0.baseAddress!).assumingMemoryBound(to: CChar.self)) }
@@ -44,10 +46,20 @@ extension Site {
     add("Content-Type", tile.mediaType)
     add("Accept-Ranges", "bytes")
     switch head.status {
-    case 200: if let link = tile.link { addLink(link, lookup, add) }
+    case 200:
+      guard let link = tile.link else { break }
+      if access.readsForwardedBase {
+        add("Vary", Self.forwardedHeaders.joined(separator: ", "))
+        if let base = publicBase() { return add("Link", link.text(base: base)) }
+      }
+      addLink(link, lookup, add)
     case 206:
       let (part, count) = (head.part, tile.bytes.count)
       add("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)")
+      // A whole tile has no header that scripts need, and is sent too often for more bytes.
+      if !tile.isPrivate, access.origins == .any {
+        add(Response.exposedHeaders.name, Response.exposedHeaders.value)
+      }
     default: add("Content-Range", "bytes */\(tile.bytes.count)")
     }
   }

@@ -11,35 +11,100 @@ import Uploading
 extension Router {
   /// What is asked for: `{"region": {"x", "y", "width", "height"}, "turn": 90, "flip": true, "straighten": 1.5}`, of which
   /// all but the region may be left out.
-  struct CopyWish: Decodable {
-    let region: Region
-    let turn: Int
-    let isFlipped: Bool
-    let straightening: Double
+  private struct CopyWish {
+    private(set) var region = PixelRect(x: 0, y: 0, width: 0, height: 0)
+    private(set) var turn = 0
+    private(set) var isFlipped = false
+    private(set) var straightening = 0.0
 
-    struct Region: Decodable {
-      let x, y, width, height: Int
+    static let form =
+      "it takes {\"region\": {\"x\", \"y\", \"width\", \"height\"}} in whole pixels of the image, and maybe "
+      + "\"turn\", \"flip\" and \"straighten\""
 
-      private enum Name: String, CodingKey { case x, y, width, height }
+    /// The values that cannot be used.
+    struct Refusal: Error {
+      let errors: [InvalidInput]
+    }
+
+    /// A value as it came; no deeper than one object in another.
+    private enum Value: Decodable {
+      case null
+      case flag(Bool)
+      case whole(Int)
+      case number(Double)
+      case region([String: Int?])
+      case other
 
       init(from decoder: any Decoder) throws {
-        try refuseOthers(in: decoder) { Name(rawValue: $0) != nil }
-        let values = try decoder.container(keyedBy: Name.self)
-        (x, y) = (try values.decode(Int.self, forKey: .x), try values.decode(Int.self, forKey: .y))
-        width = try values.decode(Int.self, forKey: .width)
-        height = try values.decode(Int.self, forKey: .height)
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+          self = .null
+        } else if let flag = try? value.decode(Bool.self) {
+          self = .flag(flag)
+        } else if let whole = try? value.decode(Int.self) {
+          self = .whole(whole)
+        } else if let number = try? value.decode(Double.self) {
+          self = .number(number)
+        } else if let object = try? decoder.container(keyedBy: AnyName.self) {
+          var members: [String: Int?] = [:]
+          for name in object.allKeys {
+            members[name.stringValue] = .some(try? object.decode(Int.self, forKey: name))
+          }
+          self = .region(members)
+        } else {
+          self = .other
+        }
       }
     }
 
-    private enum Name: String, CodingKey { case region, turn, flip, straighten }
+    private struct AnyName: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
 
-    init(from decoder: any Decoder) throws {
-      try refuseOthers(in: decoder) { Name(rawValue: $0) != nil }
-      let values = try decoder.container(keyedBy: Name.self)
-      region = try values.decode(Region.self, forKey: .region)
-      turn = try values.decodeIfPresent(Int.self, forKey: .turn) ?? 0
-      isFlipped = try values.decodeIfPresent(Bool.self, forKey: .flip) ?? false
-      straightening = try values.decodeIfPresent(Double.self, forKey: .straighten) ?? 0
+    init(json: [UInt8]) throws(Refusal) {
+      let body: [String: Value]
+      do { body = try JSONDecoder().decode([String: Value].self, from: Data(json)) } catch {
+        throw Refusal(errors: [InvalidInput(body: [], Self.form)])
+      }
+      var errors: [InvalidInput] = []
+      func refuse(_ members: [String], _ detail: String) {
+        errors.append(InvalidInput(body: members, detail))
+      }
+      if body["region"] == nil { refuse(["region"], "region is missing; \(Self.form)") }
+      for (name, value) in body.sorted(by: { $0.key < $1.key }) {
+        switch (name, value) {
+        case ("region", .region(let members)):
+          let names = ["x", "y", "width", "height"]
+          for other in members.keys.sorted() where !names.contains(other) {
+            refuse([name, other], "'\(other.prefix(40))' is no member of region; \(Self.form)")
+          }
+          let numbers = names.map { side -> Int in
+            if let number = members[side] ?? nil { return number }
+            refuse([name, side], "\(side) of region is no whole number; \(Self.form)")
+            return 0
+          }
+          region = PixelRect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
+        case ("turn", .whole(let degrees)):
+          turn = degrees
+          if ![0, 90, 180, 270].contains(degrees) {
+            refuse([name], "turn is \(degrees); it takes 0, 90, 180 or 270")
+          }
+        case ("flip", .flag(let flag)): isFlipped = flag
+        case ("straighten", .whole(let degrees)): straightening = Double(degrees)
+        case ("straighten", .number(let degrees)): straightening = degrees
+        case ("turn", .null), ("flip", .null), ("straighten", .null): break
+        case ("region", _), ("turn", _), ("flip", _), ("straighten", _):
+          refuse([name], "\(name) has a value that it cannot have; \(Self.form)")
+        default: refuse([name], "unknown member '\(name.prefix(40))'; \(Self.form)")
+        }
+      }
+      if abs(straightening) > 45 {
+        refuse(["straighten"], "straighten is \(straightening); it takes degrees from -45 to 45")
+      }
+      if !errors.isEmpty { throw Refusal(errors: errors) }
     }
   }
 
@@ -52,11 +117,9 @@ extension Router {
     guard let uploads = site.uploads else {
       return .problem(404, "Not found", "this server makes no images: it has no --upload-folder")
     }
-    guard let wish = try? JSONDecoder().decode(CopyWish.self, from: Data(body)) else {
-      return .problem(
-        400, "Bad copy",
-        "it takes {\"region\": {\"x\", \"y\", \"width\", \"height\"}} in whole pixels of the image, and maybe "
-          + "\"turn\", \"flip\" and \"straighten\"")
+    let wish: CopyWish
+    do throws(CopyWish.Refusal) { wish = try CopyWish(json: body) } catch {
+      return .problem("Bad copy", error.errors)
     }
     guard let id = ImageID(text) else { return Self.unknownImage }
     if id.isPrivate {
@@ -70,7 +133,9 @@ extension Router {
       let part = PictureCopy(
         of: id, x: wish.region.x, y: wish.region.y, width: wish.region.width, height: wish.region.height,
         turn: wish.turn, isFlipped: wish.isFlipped, straightening: wish.straightening)
-      if let reason = Self.refusal(part, of: image) { return .problem(400, "Bad copy", reason) }
+      if let reason = Self.refusal(part, of: image) {
+        return .problem("Bad copy", [InvalidInput(body: ["region"], reason)])
+      }
       // A copy of a page is no page: it stands beside the book.
       let folder = entry.book.map { $0.folder?.text ?? "" } ?? id.folder?.text ?? ""
       let name = entry.book.map { "\($0.name)-\(id.name)" } ?? id.name
@@ -80,7 +145,7 @@ extension Router {
         return Response(
           202,
           [
-            ("Content-Type", "application/json"), ("Location", "\(site.base)/api/uploads/\(upload.id)"),
+            ("Content-Type", "application/json"), ("Location", "\(base)/api/uploads/\(upload.id)"),
             ("Cache-Control", "no-store"),
           ], .bytes(upload.json))
       } catch {
@@ -93,12 +158,6 @@ extension Router {
   }
 
   private static func refusal(_ part: PictureCopy, of image: PixelSize) -> String? {
-    guard [0, 90, 180, 270].contains(part.turn) else {
-      return "turn is \(part.turn); it takes 0, 90, 180 or 270"
-    }
-    guard abs(part.straightening) <= 45 else {
-      return "straighten is \(part.straightening); it takes degrees from -45 to 45"
-    }
     guard part.isInside(image) else {
       return "the region is not inside the image, which has \(image.width)×\(image.height) pixels"
         + (part.straightening == 0 ? "" : ", turned by \(part.straightening)°")
@@ -108,19 +167,5 @@ extension Router {
         "the region has \(part.width)×\(part.height) pixels; a copy has at most \(PictureCopy.mostPixels)"
     }
     return nil
-  }
-}
-
-/// Throws where an object has members of other names.
-private func refuseOthers(in decoder: any Decoder, known: (String) -> Bool) throws {
-  struct Name: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-  let names = try decoder.container(keyedBy: Name.self).allKeys
-  if let other = names.first(where: { !known($0.stringValue) }) {
-    throw DecodingError.dataCorrupted(.init(codingPath: [other], debugDescription: "an unknown member"))
   }
 }

@@ -1,21 +1,28 @@
 import Foundation
 
-/// The header `Upload-Metadata` of tus 1.0: keys and base64 values.
+/// The header `Upload-Metadata` of tus 1.0: unique keys, and values in base64 that may be any bytes.
 struct UploadMetadata {
-  private(set) var values: [String: String] = [:]
+  /// As it was sent; nil if it has no pairs.
+  let header: String?
+  private var values: [String: Data] = [:]
 
-  /// Nil where it is malformed or holds what is no UTF-8.
+  /// Nil if it is malformed.
   init?(_ header: String) {
     for pair in header.split(separator: ",") {
       let parts = pair.split(separator: " ")
-      guard (1...2).contains(parts.count) else { return nil }
-      guard parts.count == 2 else {
-        values[String(parts[0])] = ""
-        continue
-      }
-      guard let data = Data(base64Encoded: String(parts[1])), let text = String(data: data, encoding: .utf8)
+      guard (1...2).contains(parts.count), Self.isPlain(parts[0]) else { return nil }
+      // A value may be empty, and the space in front of it left out.
+      guard let value = parts.count == 1 ? Data() : Data(base64Encoded: String(parts[1])),
+        values.updateValue(value, forKey: String(parts[0])) == nil
       else { return nil }
-      values[String(parts[0])] = text
     }
+    self.header = values.isEmpty ? nil : header
   }
+
+  /// The value of a key as text; empty if there is none.
+  /// - Returns: nil if it is not UTF-8.
+  func text(_ key: String) -> String? { String(data: values[key] ?? Data(), encoding: .utf8) }
+
+  /// Whether a key is of printable ASCII, so that it can stand in a header of an answer.
+  private static func isPlain(_ key: Substring) -> Bool { key.utf8.allSatisfy { (0x21...0x7e).contains($0) } }
 }

@@ -66,12 +66,12 @@ final class UploadReceiver: BodyReceiver, @unchecked Sendable {
 extension Response {
   /// - Parameter headers: besides those that every answer to an upload has.
   static func tus(_ status: Int, _ headers: [(String, String)]) -> Response {
-    Response(status, headers.map { (name: $0.0, value: $0.1) } + tusHeaders, .bytes([]))
+    Response(
+      status, headers.map { (name: $0.0, value: $0.1) } + [("Cache-Control", "no-store")], .bytes([]))
   }
 
   static func tus(_ error: UploadError, of upload: Upload? = nil) -> Response {
     var response = problem(error.status, "Upload refused", error.reason).madePrivate
-    response.headers.append(("Tus-Resumable", "1.0.0"))
     if error.status == 429 { response.headers.append(("Retry-After", "5")) }
     if let upload, [409, 413, 507].contains(error.status) {
       response.headers.append(("Upload-Offset", "\(upload.state.offset)"))
@@ -79,7 +79,10 @@ extension Response {
     return response
   }
 
-  static let tusHeaders = [
-    (name: "Tus-Resumable", value: "1.0.0"), (name: "Cache-Control", value: "no-store"),
-  ]
+  /// The same answer with the header that tus wants of every one but those to OPTIONS.
+  var resumable: Response {
+    var response = self
+    response["Tus-Resumable"] = "1.0.0"
+    return response
+  }
 }

@@ -26,7 +26,8 @@ enum ServeCommand: Command {
       Option("session-longest", "43200", help: "seconds until any session ends"),
       WriteAccess.options[0], WriteAccess.options[1], WriteAccess.options[2],
       Option("public", "DIR", help: "the viewer's files (default: found beside the program)"),
-      Option("base-url", "URL", help: "what clients see in front of every path, behind a proxy"),
+      Option(
+        "base-url", "URL|auto", help: "public URL in front of every path; auto: as trusted proxies state it"),
       Option(
         "log", "none",
         help: "a line on stderr per answer, with path, status and seconds: text, json or none"),
@@ -71,7 +72,8 @@ enum ServeCommand: Command {
     let threads = try arguments.int("threads", in: 1...256) ?? cores
     let openLimit = try arguments.int("open-archives", in: 1...1_000_000) ?? 512
     let storeMemory = (try arguments.int("store-memory", in: 1...1_000_000) ?? 256) << 20
-    let base = try ServerURL.read("base-url", arguments) ?? ""
+    let isForwarded = arguments.string("base-url") == "auto"
+    let base = isForwarded ? "" : try ServerURL.read("base-url", arguments) ?? ""
     var rendering = RenderOptions()
     rendering.threads = try arguments.int("render-threads", in: 1...256) ?? cores
     rendering.queue = try arguments.int("render-queue", in: 1...100_000) ?? rendering.queue

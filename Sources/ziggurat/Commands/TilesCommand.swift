@@ -1,3 +1,4 @@
+import HTTPMessages
 import TileProtocols
 import TileStorage
 
@@ -70,7 +71,8 @@ enum TilesCommand: Command {
     do {
       return try ViewportQuery(parameters)
     } catch {
-      throw UsageError("\(option(of: error.parameter, arguments)): \(error)")
+      guard case .parameter(let name) = error.errors[0].place else { throw UsageError("\(error)") }
+      throw UsageError("\(option(of: name, arguments)): \(error.errors[0].detail)")
     }
   }
 

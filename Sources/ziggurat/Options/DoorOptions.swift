@@ -8,7 +8,7 @@ enum DoorOptions {
   static let options = [
     Option(
       "trusted-proxy", "CIDR,…", isList: true,
-      help: "whose X-Forwarded-For counts: unix, none (default with --base-url: this machine)"),
+      help: "whose X-Forwarded-… and Forwarded count: unix, none (default with --base-url: this machine)"),
     Option(
       "allow-host", "NAME,…", isList: true,
       help: "more names to be asked by at private addresses: *.example.org, * for all"),
@@ -36,7 +36,8 @@ enum DoorOptions {
       try value(
         arguments, "trusted-proxy", TrustedProxies.init,
         "addresses and ranges such as 10.0.0.0/8 or 2001:db8::/32, unix, or none")
-      ?? (base.isEmpty ? .none : .local)
+      ?? (arguments.string("base-url") == nil ? .none : .local)
+    access.readsForwardedBase = arguments.string("base-url") == "auto"
     let hosts = HostNames(own: names(base, listening))
     access.hosts =
       try value(

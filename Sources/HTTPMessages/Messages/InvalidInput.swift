@@ -1,0 +1,54 @@
+/// A part of a request that cannot be used, as a problem document lists it among its `errors` (RFC 9457, section 3).
+package struct InvalidInput: Error, Hashable, Sendable {
+  package enum Place: Hashable, Sendable {
+    /// A parameter of the query.
+    case parameter(String)
+    /// A value of the body: a JSON Pointer as a URI fragment (RFC 6901, section 6), `#` for the whole.
+    case pointer(String)
+  }
+
+  package let place: Place
+  /// What is wrong, and what may stand there.
+  package let detail: String
+
+  package init(parameter: String, _ detail: String) { (place, self.detail) = (.parameter(parameter), detail) }
+
+  /// - Parameter members: names and numbers on the way to the value.
+  package init(body members: [String], _ detail: String) {
+    let pointer = members.map { "/" + Self.escaped($0) }.joined()
+    (place, self.detail) = (.pointer("#" + pointer), detail)
+  }
+
+  private static func escaped(_ member: String) -> String {
+    PercentEncoding.encode(
+      String(member.prefix(100)).replacing("~", with: "~0").replacing("/", with: "~1"))
+  }
+
+  fileprivate func write(_ json: inout JSONText) {
+    switch place {
+    case .parameter(let name): json.member("parameter", name)
+    case .pointer(let pointer): json.member("pointer", pointer)
+    }
+  }
+}
+
+extension Response {
+  /// A problem document that names every faulty part of the request; the first one among its own members, too.
+  /// - Parameter errors: at least one.
+  package static func problem(
+    _ title: String, _ errors: [InvalidInput], status: Int = 400
+  ) -> Response {
+    problem(status, title, errors.map(\.detail).joined(separator: "; ")) { json in
+      json.key("errors")
+      json.list { json in
+        for error in errors {
+          json.object { json in
+            json.member("detail", error.detail)
+            error.write(&json)
+          }
+        }
+      }
+      errors[0].write(&json)
+    }
+  }
+}
