@@ -77,7 +77,7 @@ extension Site {
     case .token(let text):
       // Before any limit: nobody guesses 256 bits, and whoever tries keeps nobody out.
       let isToken = access.token?.isSame(text.utf8) ?? false
-      guard isToken || pairing.take(text, now: access.clock()) else {
+      guard isToken || pairing.take(text, now: access.clock(), isOpen: sessions.isOpen(label:)) else {
         if let refusal = refusal(toGuess: request.client) { return .now(refusal) }
         note(.login(.token, isRight: false), request)
         return .now(.refused("the token is not the one that the server printed"))

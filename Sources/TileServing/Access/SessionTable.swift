@@ -154,6 +154,12 @@ package final class SessionTable: Sendable {
     }
   }
 
+  /// Whether a session of that label goes on, whichever id it has by now.
+  func isOpen(label: String) -> Bool {
+    let time = now()
+    return sessions.withLock { $0.values.contains { $0.label == label && isAlive($0, time) } }
+  }
+
   /// The unlocked space of that identity, if a session has it.
   func space(of identity: String) -> SpaceLibrary? {
     sessions.withLock { $0.values.first { $0.space?.space.identity == identity }?.space }

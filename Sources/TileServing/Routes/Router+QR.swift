@@ -11,7 +11,7 @@ extension Router {
       // Nobody else reaches this server: no fault, but nothing to show.
       return Response(204, [], .bytes([])).madePrivate
     }
-    let code = site.pairing.make(now: site.access.clock())
+    let code = site.pairing.make(now: site.access.clock(), issuer: site.sessions.session(request)?.label)
     guard let svg = QRCode.svg("\(address)#token=\(code)") else {
       return .problem(500, "Too long", "the address does not fit into a QR code").madePrivate
     }

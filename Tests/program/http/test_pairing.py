@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from harness import folder
-from upload_client import Client, serve
+from upload_client import TOKEN, Client, serve
 
 
 class Pairing(unittest.TestCase):
@@ -24,6 +24,27 @@ class Pairing(unittest.TestCase):
             answer = login()
             self.assertEqual((answer.status, json.loads(answer.body)["writable"]), (200, True))
             self.assertEqual(login().status, 401)
+
+    def test_a_code_ends_with_the_session_that_it_was_made_in(self):
+        with serve(folder("library"), "--base-url", "http://192.168.77.1:8080") as server:
+            client = Client(server)
+            log_in = lambda secret: client.ask("POST", "/api/session", json.dumps({"token": secret}).encode(), token=None,
+                                               tus=False, Content_Type="application/json")
+            for logs_out in (True, False):
+                cookie = log_in(TOKEN)["set-cookie"].split(";")[0]
+                code = self.code(client.ask("GET", "/api/qr.svg", token=None, Cookie=cookie).body)
+                if logs_out:
+                    left = client.ask("DELETE", "/api/session", token=None, tus=False, Cookie=cookie, Sec_Fetch_Site="same-origin")
+                    self.assertEqual(left.status, 204)
+                self.assertEqual(log_in(code).status, 401 if logs_out else 200)
+
+    @staticmethod
+    def code(svg: bytes) -> str:
+        picture = folder("qr") / "code.svg"
+        picture.write_bytes(svg)
+        subprocess.run(["vips", "svgload", picture, picture.with_suffix(".png"), "--scale", "8"], check=True)
+        read = subprocess.run(["zbarimg", "-q", "--raw", picture.with_suffix(".png")], capture_output=True, text=True, check=True)
+        return read.stdout.strip().partition("#token=")[2]
 
     def test_who_is_alone_has_no_code(self):
         with serve(folder("library")) as server:
