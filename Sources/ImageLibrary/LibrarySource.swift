@@ -10,15 +10,34 @@ package protocol LibrarySource: Sendable {
 
   /// What a monitor is told of it.
   var figures: [SourceFigure] { get }
+
+  /// Since when changes are not seen; nil while they are.
+  var outage: SourceOutage? { get }
 }
 
 extension LibrarySource {
   package var figures: [SourceFigure] { [] }
+  package var outage: SourceOutage? { nil }
 }
 
 extension Library {
   /// What a monitor is told of where the images lie.
   package var figures: [SourceFigure] { rows?.figures ?? source?.figures ?? folderFigures }
+
+  /// Since when changes of the images are not seen; nil while they are.
+  package var sourceOutage: SourceOutage? { rows?.outage ?? source?.outage }
+}
+
+/// A time in which the source of a library's images cannot be read, so that what has changed is not seen.
+package struct SourceOutage: Sendable {
+  /// For everybody: "the object store has not been read for 12 s".
+  package let summary: String
+  /// For administrators.
+  package let reason: String
+
+  package init(_ source: String, seconds: Int, reason: String) {
+    (summary, self.reason) = ("\(source) has not been read for \(seconds) s", reason)
+  }
 }
 
 /// One number that tells how it goes.

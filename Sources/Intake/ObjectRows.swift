@@ -40,6 +40,8 @@ package final class ObjectRows: RowSource {
 
   package var figures: [SourceFigure] { library.figures }
 
+  package var outage: SourceOutage? { library.sourceOutage }
+
   package func update(
     _ catalog: Catalog, isCancelled: () -> Bool, unreadable: (StorageError) -> Void
   ) throws(StorageError) -> Int {

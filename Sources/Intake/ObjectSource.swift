@@ -21,6 +21,8 @@ package final class ObjectSource: LibrarySource {
 
   package var figures: [SourceFigure] { library.figures }
 
+  package var outage: SourceOutage? { library.sourceOutage }
+
   package func images() -> [SourceImage] {
     library.images().map { found in
       // Of a hundred thousand that are not asked for each byte counts.
@@ -30,6 +32,15 @@ package final class ObjectSource: LibrarySource {
 }
 
 extension ObjectLibrary {
+  /// A store that misses one question is not reported, nor one that is slow.
+  private static var shortOutage: Duration { .seconds(10) }
+
+  /// Since when the directory cannot be read, if that is worth a report.
+  var sourceOutage: SourceOutage? {
+    guard let (time, reason) = outage, time >= Self.shortOutage else { return nil }
+    return SourceOutage("the object store", seconds: Int(time / .seconds(1)), reason: reason)
+  }
+
   /// What a monitor is told of the store.
   var figures: [SourceFigure] {
     let (asked, kept) = (client.counts, memory.counts)
@@ -42,6 +53,13 @@ extension ObjectLibrary {
       SourceFigure(
         "store_cut_off", "1 while the object store is not asked, since it does not answer.",
         client.isCutOff ? 1 : 0, isTotal: false),
+      SourceFigure(
+        "store_unread_seconds",
+        "Seconds for which the library's directory could not be read; 0 while it can.",
+        Int((outage?.time ?? .zero) / .seconds(1)), isTotal: false),
+      SourceFigure(
+        "store_stray_objects", "Objects below the library's prefix that ziggurat did not write.", strayCount,
+        isTotal: false),
       SourceFigure("store_tile_hits_total", "Tiles of the store found in memory.", kept.hits, isTotal: true),
       SourceFigure("store_tile_misses_total", "Tiles that were not.", kept.misses, isTotal: true),
       SourceFigure("store_tile_bytes", "Bytes of the store's tiles in memory.", kept.bytes, isTotal: false),

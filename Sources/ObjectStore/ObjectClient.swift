@@ -89,9 +89,9 @@ package final class ObjectClient: ObjectReading {
     _ pin: ObjectPin, _ range: Range<Int>, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectBytes, ObjectFault>) -> Void
   ) {
-    precondition(
-      !range.isEmpty && range.lowerBound >= 0 && range.upperBound <= pin.byteCount,
-      "a range lies in its object")
+    // What is listed or written down of an object may be wrong, and goes into a header.
+    guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= pin.byteCount, AnswerHead.isTag(pin.etag)
+    else { return done(.failure(.unaskable)) }
     ask(.part(pin, range), by: deadline) { done($0.map(\.bytes)) }
   }
 
@@ -99,7 +99,7 @@ package final class ObjectClient: ObjectReading {
     ofKey key: String, atMost count: Int, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
   ) {
-    precondition(count > 0, "an end has bytes")
+    guard count > 0 else { return done(.failure(.unaskable)) }
     ask(.end(key: key, atMost: count), by: deadline, done)
   }
 
@@ -107,7 +107,7 @@ package final class ObjectClient: ObjectReading {
     _ question: RangeQuestion, by deadline: ContinuousClock.Instant,
     _ done: @escaping @Sendable (Result<ObjectEnd, ObjectFault>) -> Void
   ) {
-    precondition(ObjectAddress.isReadable(question.key), "a key stays what it is in a URL")
+    guard ObjectAddress.isReadable(question.key) else { return done(.failure(.unaskable)) }
     let now = ContinuousClock.now
     let refusal = shared.state.withLock { state -> Duration? in
       guard state.waiting < state.patience.waiting else { return .seconds(1) }
@@ -130,15 +130,15 @@ extension ObjectFault {
   var mayPass: Bool {
     switch self {
     case .cut, .damaged, .unavailable: true
-    case .missing, .otherVersion, .refused: false
+    case .missing, .otherVersion, .refused, .insecure, .unaskable: false
     }
   }
 
   /// Whether the store has not answered at all, or not to the end.
   var isSilence: Bool {
     switch self {
-    case .cut, .unavailable: true
-    case .missing, .otherVersion, .refused, .damaged: false
+    case .cut, .unavailable, .insecure: true
+    case .missing, .otherVersion, .refused, .damaged, .unaskable: false
     }
   }
 }

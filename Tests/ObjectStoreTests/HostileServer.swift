@@ -44,6 +44,17 @@ final class HostileServer: Sendable {
     var isHead = false
   }
 
+  /// Bytes as they go over the wire.
+  struct Raw: Sendable {
+    /// With a pause behind each.
+    var pieces: [[UInt8]] = []
+    var pause = Duration.zero
+    /// Waits until the client has gone.
+    var isSilent = false
+    /// Whether the connection ends with it.
+    var closes = false
+  }
+
   struct Request: Sendable {
     let method: String
     let target: String
@@ -62,6 +73,7 @@ final class HostileServer: Sendable {
   private let listener: Int32
   private let answer: @Sendable (_ number: Int, Request) -> Answer
   private let script: (@Sendable (_ number: Int, Request) -> Scripted)?
+  private let raw: (@Sendable (Request) -> Raw)?
   private let seen = Mutex<[Request]>([])
   private let isClosed = Flag()
 
@@ -69,12 +81,14 @@ final class HostileServer: Sendable {
   ///   - objects: by path.
   ///   - answer: of each request, counted from 0.
   ///   - script: what is answered instead, whatever is asked: the status, fields, and the body.
+  ///   - raw: the same to the last byte; such requests are not remembered.
   init(
     _ objects: [String: [UInt8]] = [:],
     _ answer: @escaping @Sendable (Int, Request) -> Answer = { _, _ in .honest },
-    script: (@Sendable (_ number: Int, Request) -> Scripted)? = nil
+    script: (@Sendable (_ number: Int, Request) -> Scripted)? = nil,
+    raw: (@Sendable (Request) -> Raw)? = nil
   ) {
-    (self.objects, self.answer, self.script) = (objects, answer, script)
+    (self.objects, self.answer, self.script, self.raw) = (objects, answer, script, raw)
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -121,6 +135,10 @@ final class HostileServer: Sendable {
   private func serve(_ connection: Int32) {
     var input: [UInt8] = []
     while let request = Self.next(connection, &input) {
+      if let raw {
+        guard Self.send(connection, raw(request)) else { return }
+        continue
+      }
       let number = seen.withLock { seen in
         seen.append(request)
         return seen.count - 1
@@ -165,6 +183,19 @@ final class HostileServer: Sendable {
       }
       guard fill() else { return nil }
     }
+  }
+
+  /// - Returns: whether the connection goes on.
+  private static func send(_ connection: Int32, _ raw: Raw) -> Bool {
+    for piece in raw.pieces {
+      guard send(connection, piece) else { return false }
+      if raw.pause > .zero { usleep(UInt32(raw.pause / .microseconds(1))) }
+    }
+    if raw.isSilent {
+      var byte: UInt8 = 0
+      _ = recv(connection, &byte, 1, 0)
+    }
+    return !raw.isSilent && !raw.closes
   }
 
   private static func send(_ connection: Int32, _ bytes: [UInt8]) -> Bool {

@@ -29,6 +29,10 @@ static inline CURLcode ziggurat_curl_set_debug(CURL *easy, curl_debug_callback v
   return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
 }
 
+static inline CURLcode ziggurat_curl_set_progress(CURL *easy, curl_xferinfo_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, value);
+}
+
 static inline CURLcode ziggurat_curl_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }

@@ -1,13 +1,14 @@
 /// Percent-encoding (RFC 3986, section 2.1).
 package enum PercentEncoding {
-  /// The bytes that `text` stands for, or nil where an escape is malformed or stands for NUL.
-  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  /// The bytes that `text` stands for, or nil if an escape is malformed or stands for NUL.
+  /// - Parameter allowsNUL: decodes NUL as well, for bytes that become no C string.
+  package static func decode(_ text: some Collection<UInt8>, allowsNUL: Bool = false) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count)
     var rest = text.makeIterator()
     while let byte = rest.next() {
       guard byte == UInt8(ascii: "%") else {
-        guard byte != 0 else { return nil }
+        guard byte != 0 || allowsNUL else { return nil }
         bytes.append(byte)
         continue
       }
@@ -15,7 +16,7 @@ package enum PercentEncoding {
         return nil
       }
       let value = high << 4 | low
-      guard value != 0 else { return nil }
+      guard value != 0 || allowsNUL else { return nil }
       bytes.append(value)
     }
     return bytes
@@ -33,9 +34,13 @@ package enum PercentEncoding {
   /// Everything but unreserved characters is escaped: `a/b` becomes `a%2Fb`.
   package static func encode(_ text: String) -> String {
     // Most ids need no escape.
-    if text.utf8.allSatisfy(isUnreserved) { return text }
+    text.utf8.allSatisfy(isUnreserved) ? text : encode(bytes: text.utf8)
+  }
+
+  /// The same for bytes that need not be UTF-8.
+  package static func encode(bytes: some Sequence<UInt8>) -> String {
     var result = ""
-    for byte in text.utf8 {
+    for byte in bytes {
       if isUnreserved(byte) {
         result.append(Character(UnicodeScalar(byte)))
       } else {

@@ -80,6 +80,8 @@ final class KnownImages: Sendable {
     ]
   }
 
+  var outage: SourceOutage? { source.outage }
+
   /// How many images there are, as far as was counted.
   var count: Int { state.withLock { $0.count } }
 

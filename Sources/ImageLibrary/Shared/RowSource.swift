@@ -16,6 +16,9 @@ package protocol RowSource: Sendable {
 
   /// What a monitor is told of it.
   var figures: [SourceFigure] { get }
+
+  /// Since when changes are not seen; nil while they are.
+  var outage: SourceOutage? { get }
 }
 
 /// The source of a library that has no list of its images.

@@ -67,10 +67,16 @@ struct AnswerHead: Sendable {
     }
   }
 
-  /// Between quotation marks; nil where there is none that names bytes.
+  /// The entity tag between quotation marks; nil if there is none that names bytes and fits into a header again.
   var etag: String? {
-    guard let text = fields["etag"], !text.hasPrefix("W/"), !text.isEmpty else { return nil }
+    guard let text = fields["etag"], !text.hasPrefix("W/"), Self.isTag(text) else { return nil }
     return Self.quoted(text)
+  }
+
+  /// Whether an entity tag can be sent in a header and stand in a line of a directory: printable ASCII without spaces
+  /// (RFC 9110, section 8.8.3, without the obsolete bytes above 0x7f).
+  static func isTag(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
   /// Some stores leave the marks away in lists.

@@ -162,6 +162,9 @@ package final class BucketStore: ArchiveStore, OriginStore {
     guard line.count <= DirectorySegment.longestLine else {
       throw StorageError("write \(id)", "what is said of it is too long")
     }
+    guard DirectoryLine.isReadable(line) else {
+      throw StorageError("write \(id)", "the library's directory cannot hold it")
+    }
     let isDue = state.withLock { state in
       state.lines.append(Line(id: id, text: line))
       (state.sent, state.isAway) = ((id, pin, digest), false)

@@ -12,7 +12,8 @@ enum DirectoryLine {
   case gone(ImageID)
   /// From which source root the image came.
   case origin(ImageID, String)
-  /// Another segment, all of which is in this one, too.
+  /// Another segment, all of which is in this one, too; no name of a segment where an earlier version of the program
+  /// took a stray object for one.
   case holds(String)
 
   /// The line of an image, to its end.
@@ -54,7 +55,8 @@ enum DirectoryLine {
     }
     switch (field(0), fields.count) {
     case ("image", 12):
-      guard let id = id(), let digest = field(2).flatMap(Self.digest), let etag = field(3), Self.isTag(etag),
+      guard let id = id(), let digest = field(2).flatMap(Self.digest), let etag = field(3),
+        AnswerHead.isTag(etag),
         let count = field(4).flatMap({ Int($0) }), count > 0,
         let generation = field(5).flatMap({ UInt64($0, radix: 16) }),
         let width = field(6).flatMap({ Int($0) }), let height = field(7).flatMap({ Int($0) }),
@@ -76,16 +78,19 @@ enum DirectoryLine {
     case ("origin", 3):
       guard let id = id(), let root = field(2), root.utf8.count == 16 else { return nil }
       self = .origin(id, root)
-    case ("holds", 2):
-      guard let name = field(1), ObjectAddress.isPlain(name) else { return nil }
-      self = .holds(name)
+    // Whatever it names, tabs included: the segment's digest says that a builder has written it.
+    case ("holds", 2...):
+      self = .holds(String(decoding: line.dropFirst("holds\t".utf8.count), as: UTF8.self))
     default: return nil
     }
   }
 
-  /// It goes into a header of what asks for the archive.
-  static func isTag(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  /// Whether a line, to its end, is read again as what it says.
+  static func isReadable(_ line: [UInt8]) -> Bool {
+    guard line.count <= DirectorySegment.longestLine, line.last == end else { return false }
+    return line.dropLast().withUnsafeBytes {
+      !$0.contains(end) && DirectoryLine($0, of: .nothing, at: 0) != nil
+    }
   }
 
   private static let tab = UInt8(ascii: "\t")
@@ -127,6 +132,14 @@ final class ListedRecord: Sendable {
     (self.pyramid, self.format, self.text, self.build, self.words) = (pyramid, format, text, build, words)
   }
 
+  /// Whether another record says the same of an image, byte for byte.
+  func isSame(as other: ListedRecord) -> Bool {
+    digest == other.digest && etag == other.etag && byteCount == other.byteCount
+      && generation == other.generation && pyramid == other.pyramid && format == other.format
+      && text.bytes(build) == other.text.bytes(other.build)
+      && text.bytes(words) == other.text.bytes(other.words)
+  }
+
   /// An entry of the archive, by its name below the root folder; nil of those that are not in the directory.
   @Sendable func entry(_ relativeName: String) -> [UInt8]? {
     switch relativeName {
@@ -136,6 +149,18 @@ final class ListedRecord: Sendable {
     }
   }
 
+  /// Where archives lie, behind the library's prefix.
+  static let folder = "szi/"
+
+  /// Whether a key in `folder` is an archive's, and no stray object's.
+  /// - Parameter name: the key behind `folder`.
+  static func isName(_ name: some StringProtocol) -> Bool {
+    let digest = name.dropFirst(3).prefix(64)
+    return DirectoryLine.digest(String(digest)) != nil
+      && digest.utf8.allSatisfy { !(0x41...0x46).contains($0) }
+      && name.utf8.elementsEqual("\(digest.prefix(2))/\(digest).szi".utf8)
+  }
+
   /// `szi/ab/<SHA-256>.szi` behind the library's prefix: never overwritten by anything else.
   static func key(_ digest: [UInt8], below prefix: String) -> String {
     key(SHA256.hexadecimal(digest), below: prefix)
@@ -143,6 +168,6 @@ final class ListedRecord: Sendable {
 
   /// - Parameter digest: hexadecimal.
   static func key(_ digest: String, below prefix: String) -> String {
-    "\(prefix)szi/\(digest.prefix(2))/\(digest).szi"
+    "\(prefix)\(folder)\(digest.prefix(2))/\(digest).szi"
   }
 }

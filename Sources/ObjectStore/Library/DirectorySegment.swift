@@ -9,8 +9,10 @@ import TileStorage
 struct DirectorySegment {
   static let folder = "directory/"
   static let first = "ziggurat-directory 1"
-  /// Bytes of a segment: of a library of ten million images.
-  static let longest = 16 << 30
+  /// Bytes of a segment: of a library of ten million images, of some 700 bytes each.
+  static let longest = 8 << 30
+  /// Bytes that are read without looking at both ends first.
+  static let shortest = 16 << 20
   /// Bytes of a line; nobody writes a longer one.
   static let longestLine = 16 << 20
 
@@ -18,8 +20,25 @@ struct DirectorySegment {
   let lines: [DirectoryLine]
   /// Other segments, all of which are in this one.
   let holds: Set<String>
+  /// Whether it names what is no segment, as earlier versions of the program did, which cannot read it then.
+  var isOdd: Bool { !holds.allSatisfy { Self.isName($0) } }
 
   var isWhole: Bool { pin.key.hasSuffix("-whole") }
+
+  /// Whether a name is one that `name` gives: any other object in the folder is somebody else's.
+  static func isName(_ name: some StringProtocol) -> Bool {
+    let bytes = Array(name.utf8)
+    guard bytes.count > 14, bytes[13] == UInt8(ascii: "-"),
+      let time = Int(String(decoding: bytes[..<13], as: UTF8.self)),
+      bytes[..<13].allSatisfy({ (0x30...0x39).contains($0) }), time < latest
+    else { return false }
+    let rest = String(decoding: bytes[14...], as: UTF8.self)
+    let lot = rest.hasSuffix("-whole") ? rest.dropLast("-whole".count) : rest[...]
+    return lot.utf8.count <= 16 && UInt64(lot, radix: 16).map { String($0, radix: 16) == lot } ?? false
+  }
+
+  /// Milliseconds since 1970 of no builder's clock, so that names have one length and a later one can always be made.
+  private static let latest = 9_000_000_000_000
 
   /// A name that stands behind another's.
   static func name(after last: String?, isWhole: Bool) -> String {
@@ -27,7 +46,7 @@ struct DirectorySegment {
     clock_gettime(CLOCK_REALTIME, &now)
     // Clocks of builders differ; nobody's name stands before those that he has seen.
     let seen = last.flatMap { Int($0.prefix(13)) } ?? 0
-    let time = String(max(now.tv_sec * 1000 + now.tv_nsec / 1_000_000, seen + 1))
+    let time = String(min(max(now.tv_sec * 1000 + now.tv_nsec / 1_000_000, seen + 1), latest - 1))
     let lot = String(UInt64.random(in: 0...(.max)), radix: 16)
     return String(repeating: "0", count: max(0, 13 - time.count)) + time + "-" + lot
       + (isWhole ? "-whole" : "")

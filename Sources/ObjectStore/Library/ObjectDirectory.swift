@@ -14,6 +14,8 @@ package final class ObjectDirectory: Sendable {
     var origins: [ImageID: String] = [:]
     /// Of the segments that were read.
     var keys: Set<String> = []
+    /// Whether a segment should be written anew for the sake of what else reads it.
+    var isOdd = false
     /// Differs with every change.
     var version = 0
 
@@ -30,6 +32,8 @@ package final class ObjectDirectory: Sendable {
   }
 
   let address: ObjectAddress
+  /// Of the segments.
+  private let folder: ObjectAddress
   /// Where the store answers: who has set no address finds that of another here.
   private let endpoint: ObjectEndpoint
   private let reading: any ObjectReading
@@ -37,19 +41,25 @@ package final class ObjectDirectory: Sendable {
   /// Of the folder of segments alone.
   private let list: any ObjectWriting
   private let tries: PatientTries
+  private let strays: StrayObjects
   private let contents = Mutex(Contents())
   /// Held while it is read or written.
   private let updating = Mutex<Void>(())
-  /// - Parameter settings: of a store that is not asked yet.
+
+  /// - Parameters:
+  ///   - settings: of a store that is not asked yet.
+  ///   - strays: is given what else lies in the folder.
   package init(
-    _ address: ObjectAddress, _ settings: ObjectSettings, reading: any ObjectReading, tries: Int = 5
+    _ address: ObjectAddress, _ settings: ObjectSettings, reading: any ObjectReading,
+    limits: RequestLimits = .builder, strays: StrayObjects = StrayObjects()
   ) {
     (self.address, endpoint) = (address, settings.endpoint)
-    self.reading = reading
-    self.tries = PatientTries(count: tries)
-    writing = ObjectWriter(address, settings, tries: tries)
+    (self.reading, self.strays) = (reading, strays)
+    tries = PatientTries(limits)
+    writing = ObjectWriter(address, settings, limits: limits)
+    folder = address.below(DirectorySegment.folder)
     // A prefix and a folder are one, again.
-    list = ObjectWriter(address.below(DirectorySegment.folder), settings, tries: tries)
+    list = ObjectWriter(folder, settings, limits: limits)
   }
 
   var current: Contents { contents.withLock { $0 } }
@@ -73,6 +83,7 @@ package final class ObjectDirectory: Sendable {
     var fresh = news.isWhole ? Contents() : known
     fresh.apply(news.lines)
     (fresh.keys, fresh.version) = (news.parts, known.version + 1)
+    fresh.isOdd = fresh.isOdd || news.isOdd
     contents.withLock { [fresh] in $0 = fresh }
     return fresh.version
   }
@@ -85,6 +96,34 @@ package final class ObjectDirectory: Sendable {
     let parts: Set<String>
     /// Whether nothing else counts, and not what was known.
     let isWhole: Bool
+    /// Whether a segment names what is no segment.
+    let isOdd: Bool
+  }
+
+  /// Lists the segments, and reports what else lies in their folder.
+  private func segments() throws(StorageError) -> [ObjectPin] {
+    var stray: [[UInt8]] = []
+    let listed = try told("list the library's directory") { () throws(ObjectFault) in
+      stray = []
+      return try list.all(atMost: 1_000_000) { stray.append($0) }
+    }
+    var own: [String: ObjectPin] = [:]
+    for pin in listed {
+      if DirectorySegment.isName(name(pin.key)) {
+        own[pin.key] = pin
+      } else {
+        stray.append(Array(pin.key.utf8))
+      }
+    }
+    strays.note(stray, in: folder)
+    // Later lines count more, whatever the order in which a store lists them. The keys are ASCII.
+    return own.values.sorted { $0.key < $1.key }
+  }
+
+  /// The name of a segment in its folder.
+  private func name(_ key: String) -> String {
+    // By bytes, as prefixes are compared.
+    String(decoding: key.utf8.dropFirst(folder.prefix.utf8.count), as: UTF8.self)
   }
 
   /// What builders wrote beside what is known; nil where that is nothing. Waits for the store.
@@ -92,16 +131,14 @@ package final class ObjectDirectory: Sendable {
   func news(since known: Set<String>) throws(StorageError) -> News? {
     // A segment that went between the list and the reading is in another one.
     for _ in 0..<8 {
-      let listed = try told("list the library's directory") { () throws(ObjectFault) in
-        try list.all(atMost: 1_000_000)
-      }
+      let listed = try segments()
       let keys = Set(listed.map(\.key))
       if keys == known { return nil }
       // Who puts parts together writes the whole before: there never is none again.
       if keys.isEmpty {
         throw StorageError("list the library's directory", "it is empty, and was not", kind: .unreachable)
       }
-      do throws(ObjectFault) {
+      do throws(Unread) {
         let added = listed.filter { !known.contains($0.key) }
         // What only adds to what is known is read alone.
         let last = known.max()
@@ -111,25 +148,71 @@ package final class ObjectDirectory: Sendable {
         var segments: [DirectorySegment] = []
         for pin in isMore ? added : listed { segments.append(try segment(pin)) }
         let held = segments.reduce(into: Set<String>()) { $0.formUnion($1.holds) }
-        let name = { (segment: DirectorySegment) in String(segment.pin.key.split(separator: "/").last ?? "") }
+        let isOdd = segments.contains(where: \.isOdd)
         // One that holds others stands before all that it does not hold, whatever their names are.
-        segments = segments.filter { !held.contains(name($0)) }
+        segments = segments.filter { !held.contains(name($0.pin.key)) }
         let ordered = segments.filter(\.isWhole) + segments.filter { !$0.isWhole }
-        return News(lines: ordered.flatMap(\.lines), parts: keys, isWhole: !isMore)
+        return News(lines: ordered.flatMap(\.lines), parts: keys, isWhole: !isMore, isOdd: isOdd)
       } catch {
-        if error == .missing || error == .otherVersion { continue }
-        throw told("read the library's directory", error)
+        switch error {
+        case .store(.missing, _), .store(.otherVersion, _): continue
+        case .store(.damaged, let key):
+          throw StorageError(
+            "read \(key) (\(address) at \(endpoint.url))", "it is damaged, or ziggurat did not write it",
+            kind: .unreachable)
+        case .store(let fault, let key): throw told("read \(key)", fault)
+        case .tooLong(let error): throw error
+        }
       }
     }
     throw StorageError("read the library's directory", "it changes all the time", kind: .unreachable)
   }
 
-  private func segment(_ pin: ObjectPin) throws(ObjectFault) -> DirectorySegment {
-    guard pin.byteCount > 0, pin.byteCount <= DirectorySegment.longest else { throw .damaged }
-    // `reading` has the patience of a server's, whose clients wait.
-    let file = try tries.run { () throws(ObjectFault) in try reading.copy(pin) }
-    let text = SegmentText(file, count: pin.byteCount)
-    do throws(StorageError) { return try DirectorySegment(pin, text) } catch { throw .damaged }
+  /// Why a segment was not read.
+  private enum Unread: Error {
+    case store(ObjectFault, key: String)
+    case tooLong(StorageError)
+  }
+
+  private func segment(_ pin: ObjectPin) throws(Unread) -> DirectorySegment {
+    do throws(StorageError) { try check(pin) } catch { throw .tooLong(error) }
+    do throws(ObjectFault) {
+      if pin.byteCount > DirectorySegment.shortest { try checkEnds(pin) }
+      // `reading` has the patience of a server's, whose clients wait.
+      return try tries.run { () throws(ObjectFault) in
+        let text = SegmentText(try reading.copy(pin), count: pin.byteCount)
+        do throws(StorageError) { return try DirectorySegment(pin, text) } catch { throw ObjectFault.damaged }
+      }
+    } catch { throw .store(error, key: pin.key) }
+  }
+
+  /// Throws if a segment is longer than any, or leaves no room on this machine.
+  private func check(_ pin: ObjectPin) throws(StorageError) {
+    let action = "read \(pin.key)"
+    guard (1...DirectorySegment.longest).contains(pin.byteCount) else {
+      throw StorageError(
+        action, "it has \(pin.byteCount) bytes; a segment has 1 to \(DirectorySegment.longest)",
+        kind: .unreachable)
+    }
+    guard pin.byteCount > DirectorySegment.shortest, let free = NamelessFile.freeBytes else { return }
+    guard pin.byteCount < free else {
+      throw StorageError(
+        action, "it has \(pin.byteCount) bytes, and the folder for temporary files has room for \(free)",
+        kind: .unreachable)
+    }
+  }
+
+  /// Throws if an object that takes long to read neither begins nor ends as a segment.
+  private func checkEnds(_ pin: ObjectPin) throws(ObjectFault) {
+    let first = DirectorySegment.first.utf8
+    let last = pin.byteCount - 64..<pin.byteCount
+    let (start, end) = try tries.run { () throws(ObjectFault) in
+      (try reading.awaited(pin, 0..<first.count).get(), try reading.awaited(pin, last).get())
+    }
+    let isSegment = withExtendedLifetime((start, end)) {
+      start.bytes.elementsEqual(first) && end.bytes.firstRange(of: Array("\nend\t".utf8)) != nil
+    }
+    guard isSegment else { throw .damaged }
   }
 
   /// Whether the archive of a line is in the store; waits for that.
@@ -170,9 +253,7 @@ package final class ObjectDirectory: Sendable {
     guard !lines.isEmpty else { return }
     let result: Result<Void, StorageError> = updating.withLock { _ in
       do throws(StorageError) {
-        let listed = try told("list the library's directory") { () throws(ObjectFault) in
-          try list.all(atMost: 1_000_000)
-        }
+        let listed = try segments()
         try put(DirectorySegment.bytes(lines), after: listed.map(\.key).max(), isWhole: false)
         return .success(())
       } catch { return .failure(error) }
@@ -180,17 +261,14 @@ package final class ObjectDirectory: Sendable {
     try result.get()
   }
 
-  /// Writes all in one segment and removes those that are in it.
+  /// Writes all in one segment, reads that back, and removes those that are in it.
   package func compact() throws(StorageError) {
     let result: Result<Void, StorageError> = updating.withLock { _ in
       do throws(StorageError) {
         _ = try read()
         let known = current
-        guard known.keys.count > 1 else { return .success(()) }
-        var lines = known.keys.sorted().map {
-          DirectoryLine.text(
-            holds: String($0.dropFirst(address.prefix.count + DirectorySegment.folder.count)))
-        }
+        guard known.keys.count > 1 || known.isOdd else { return .success(()) }
+        var lines = known.keys.sorted().map { DirectoryLine.text(holds: name($0)) }
         for id in known.records.keys.sorted() {
           guard let line = known.records[id].flatMap({ Self.line(id, $0) }) else {
             throw StorageError("read the library's directory", "its lines cannot be read again")
@@ -198,7 +276,9 @@ package final class ObjectDirectory: Sendable {
           lines.append(line)
           if let root = known.origins[id] { lines.append(DirectoryLine.text(origin: id, root)) }
         }
-        try put(DirectorySegment.bytes(lines), after: current.keys.max(), isWhole: true)
+        let bytes = DirectorySegment.bytes(lines)
+        let pin = try put(bytes, after: known.keys.max(), isWhole: true)
+        try confirm(pin, SHA256.of(bytes), known)
         for key in known.keys {
           try told("remove \(key)") { () throws(ObjectFault) in try writing.remove(key) }
         }
@@ -216,12 +296,47 @@ package final class ObjectDirectory: Sendable {
     return DirectoryLine.text(image: id, record, build: build, words: words)
   }
 
-  private func put(_ bytes: [UInt8], after known: String?, isWhole: Bool) throws(StorageError) {
-    let known = known.map {
-      String($0.dropFirst(address.prefix.count + DirectorySegment.folder.count))
+  /// Reads a segment back that is to replace others. One that differs from what was written is removed.
+  /// - Parameters:
+  ///   - digest: the SHA-256 of what was written.
+  ///   - known: what it is to hold.
+  private func confirm(_ pin: ObjectPin, _ digest: [UInt8], _ known: Contents) throws(StorageError) {
+    let action = "read \(pin.key) back"
+    do throws(StorageError) {
+      let file: NamelessFile
+      do throws(ObjectFault) {
+        file = try tries.run { () throws(ObjectFault) in
+          var sha256 = SHA256()
+          let file = try reading.copy(pin) { sha256.update($0) }
+          guard sha256.digest() == digest else { throw .damaged }
+          return file
+        }
+      } catch { throw StorageError(action, error.description, kind: .unreachable) }
+      let segment = try DirectorySegment(pin, SegmentText(file, count: pin.byteCount))
+      var found = Contents()
+      found.apply(segment.lines)
+      let isEqual =
+        segment.holds == Set(known.keys.map(name))
+        && found.origins == known.origins.filter { known.records[$0.key] != nil }
+        && found.records.count == known.records.count
+        && found.records.allSatisfy { id, record in known.records[id].map { $0.isSame(as: record) } ?? false }
+      guard isEqual else {
+        throw StorageError(action, "it is not what the library's directory holds")
+      }
+      guard try segments().contains(where: { $0.key == pin.key && $0.byteCount == pin.byteCount }) else {
+        throw StorageError(action, "the store does not list it", kind: .unreachable)
+      }
+    } catch {
+      // The others are there still, and this one, damaged, would make all of them unreadable.
+      _ = try? writing.remove(pin.key)
+      throw error
     }
-    let key = address.prefix + DirectorySegment.folder + DirectorySegment.name(after: known, isWhole: isWhole)
-    _ = try told("write the library's directory") { () throws(ObjectFault) in
+  }
+
+  @discardableResult
+  private func put(_ bytes: [UInt8], after known: String?, isWhole: Bool) throws(StorageError) -> ObjectPin {
+    let key = folder.prefix + DirectorySegment.name(after: known.map(name), isWhole: isWhole)
+    return try told("write the library's directory") { () throws(ObjectFault) in
       try writing.put(bytes: bytes, key: key)
     }
   }

@@ -12,6 +12,17 @@ package final class ObjectLibrary: Sendable {
   package let memory: ObjectMemory
   private let settings: ObjectSettings
   private let directory: ObjectDirectory
+  private let strays: StrayObjects
+  private let outages = Mutex(Outage())
+
+  /// Since when the directory could not be read.
+  private struct Outage {
+    /// When the first attempt began that has not succeeded; nil if the last one has.
+    var start: ContinuousClock.Instant?
+    /// When somebody has tried to read it last.
+    var attempt = ContinuousClock.Instant.now
+    var reason = "the store does not answer"
+  }
 
   /// An image, and what tells its version from others.
   package struct Image: Sendable {
@@ -35,10 +46,12 @@ package final class ObjectLibrary: Sendable {
 
   /// - Parameters:
   ///   - memoryLimit: bytes of tiles that are kept of all images together.
-  ///   - tries: of each question about the directory, for who can ask again.
+  ///   - limits: of each question about the directory.
+  ///   - report: is given lines about what lies in the store and is not the library's.
   /// - Returns: nil where the text is no address of an object store, as a folder's path is none.
   package static func named(
-    _ text: String, memoryLimit: Int = 64 << 20, tries: Int = 5
+    _ text: String, memoryLimit: Int = 64 << 20, limits: RequestLimits = .builder,
+    report: @escaping @Sendable (String) -> Void
   ) throws(StorageError) -> ObjectLibrary? {
     guard isMeant(by: text) else { return nil }
     guard let address = ObjectAddress(text) else {
@@ -51,21 +64,51 @@ package final class ObjectLibrary: Sendable {
     guard let client = ObjectClient(address, settings) else {
       throw StorageError("open the library \(text)", "there is no memory for it", kind: .unreachable)
     }
-    return ObjectLibrary(address, settings, client, memoryLimit, tries)
+    return ObjectLibrary(address, settings, client, memoryLimit, limits, StrayObjects(report: report))
   }
 
   private init(
     _ address: ObjectAddress, _ settings: ObjectSettings, _ client: ObjectClient, _ memoryLimit: Int,
-    _ tries: Int
+    _ limits: RequestLimits, _ strays: StrayObjects
   ) {
-    (self.address, self.settings, self.client) = (address, settings, client)
+    (self.address, self.settings, self.client, self.strays) = (address, settings, client, strays)
     memory = ObjectMemory(limit: memoryLimit)
-    directory = ObjectDirectory(address, settings, reading: client, tries: tries)
+    directory = ObjectDirectory(address, settings, reading: client, limits: limits, strays: strays)
+  }
+
+  /// How many objects in the directory's folder are not the library's.
+  package var strayCount: Int { strays.count }
+
+  /// How long the directory could not be read, and why; nil while it can, or nobody tries any more.
+  package var outage: (time: Duration, reason: String)? {
+    outages.withLock { outage in
+      guard let start = outage.start, .now - outage.attempt < .seconds(60) else { return nil }
+      return (.now - start, outage.reason)
+    }
+  }
+
+  /// Reads the directory, and notes whether that was possible.
+  private func noting<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    let now = ContinuousClock.now
+    outages.withLock { outage in
+      outage.start = outage.start ?? now
+      outage.attempt = now
+    }
+    do throws(StorageError) {
+      let result = try body()
+      outages.withLock { $0 = Outage() }
+      return result
+    } catch {
+      outages.withLock { ($0.attempt, $0.reason) = (.now, error.reason) }
+      throw error
+    }
   }
 
   /// Reads what builders wrote since; waits for the store.
   /// - Returns: a number that differs with every change.
-  package func refresh() throws(StorageError) -> Int { try directory.refresh() }
+  package func refresh() throws(StorageError) -> Int {
+    try noting { () throws(StorageError) in try directory.refresh() }
+  }
 
   /// Writes the directory in one piece.
   package func compact() throws(StorageError) { try directory.compact() }
@@ -98,7 +141,9 @@ package final class ObjectLibrary: Sendable {
   /// What builders wrote beside some parts of the directory; nil where that is nothing. Waits for the store, and remembers
   /// nothing.
   package func news(since parts: Set<String>) throws(StorageError) -> News? {
-    guard let news = try directory.news(since: parts) else { return nil }
+    guard let news = try noting({ () throws(StorageError) in try directory.news(since: parts) }) else {
+      return nil
+    }
     var contents = ObjectDirectory.Contents()
     contents.apply(news.lines)
     var result = News(parts: news.parts, isWhole: news.isWhole)
@@ -134,9 +179,11 @@ package final class ObjectLibrary: Sendable {
           digest: digest, etag: listed.pin.etag, byteCount: listed.pin.byteCount,
           generation: listed.generation,
           pyramid: listed.pyramid, format: listed.format, text: .nothing, build: 0..<0, words: 0..<0)
-        return DirectoryLine.text(
+        let line = DirectoryLine.text(
           image: id, record, build: listed.entries(BuildRecord.entryName) ?? [],
           words: listed.entries(ImageMetadata.entryName) ?? [])
+        // One that nobody can read would keep all others from being read.
+        return DirectoryLine.isReadable(line) ? line : nil
       })
   }
 
@@ -151,8 +198,10 @@ package final class ObjectLibrary: Sendable {
 
   /// Removes archives that no image has had for two days, as far as sweeps have seen.
   package func sweep() throws(StorageError) -> Swept {
-    try StoreSweep(address: address, settings: settings, reading: client, directory: directory)
-      .run(now: Int(time(nil)), wait: 48 * 3600)
+    try StoreSweep(
+      address: address, settings: settings, reading: client, directory: directory, strays: strays
+    )
+    .run(now: Int(time(nil)), wait: 48 * 3600)
   }
 
   /// For who builds it.

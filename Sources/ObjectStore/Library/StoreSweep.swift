@@ -23,6 +23,8 @@ struct StoreSweep {
   let settings: ObjectSettings
   let reading: any ObjectReading
   let directory: ObjectDirectory
+  let strays: StrayObjects
+  var limits = RequestLimits.builder
 
   private var marksKey: String { address.prefix + Self.folder + "marks" }
 
@@ -30,12 +32,9 @@ struct StoreSweep {
   ///   - now: seconds since 1970.
   ///   - wait: seconds that archives stay marked.
   func run(now: Int, wait: Int) throws(StorageError) -> ObjectLibrary.Swept {
-    let writing = ObjectWriter(address, settings)
+    let writing = ObjectWriter(address, settings, limits: limits)
     let known = try marks()
-    let archives = ObjectWriter(address.below("szi/"), settings)
-    let listed = try directory.told("list the archives") { () throws(ObjectFault) in
-      try archives.all(atMost: 100_000_000)
-    }
+    let listed = try archives()
     // Behind the list: what was written down until then has an image.
     var named = try names()
     var result = ObjectLibrary.Swept()
@@ -68,7 +67,9 @@ struct StoreSweep {
         try directory.told("remove \(pin.key)") { () throws(ObjectFault) in try writing.remove(pin.key) }
         marks[pin.key] = nil
         result.removed += 1
-        result.bytes += pin.byteCount
+        // Whatever sizes a store has listed.
+        result.bytes =
+          result.bytes.addingReportingOverflow(pin.byteCount).overflow ? .max : result.bytes + pin.byteCount
       }
     }
     result.marked = marks.count
@@ -80,6 +81,27 @@ struct StoreSweep {
     return result
   }
 
+  /// Lists the archives, and reports what else lies in their folder, which is nobody's to remove.
+  private func archives() throws(StorageError) -> [ObjectPin] {
+    let folder = address.below(ListedRecord.folder)
+    var stray: [[UInt8]] = []
+    let listed = try directory.told("list the archives") { () throws(ObjectFault) in
+      stray = []
+      return try ObjectWriter(folder, settings, limits: limits).all(atMost: 100_000_000) { stray.append($0) }
+    }
+    var own: [ObjectPin] = []
+    for pin in listed {
+      let name = String(decoding: pin.key.utf8.dropFirst(folder.prefix.utf8.count), as: UTF8.self)
+      if ListedRecord.isName(name), AnswerHead.isTag(pin.etag) {
+        own.append(pin)
+      } else {
+        stray.append(Array(pin.key.utf8))
+      }
+    }
+    strays.note(stray, in: folder)
+    return own
+  }
+
   private func names() throws(StorageError) -> Set<String> {
     try directory.refresh()
     return Set(directory.current.records.values.map { ListedRecord.key($0.digest, below: address.prefix) })
@@ -87,7 +109,9 @@ struct StoreSweep {
 
   private func marks() throws(StorageError) -> [String: Mark] {
     try directory.told("read the marks of archives") { () throws(ObjectFault) in
-      let list = ObjectWriter(address.below(Self.folder), settings)
+      // What is called just so comes before all that begin so.
+      let marks = ObjectAddress(bucket: address.bucket, prefix: marksKey)
+      let list = ObjectWriter(marks, settings, limits: limits)
       guard let pin = try list.list(after: nil).pins.first(where: { $0.key == marksKey }),
         (1...Self.longest).contains(pin.byteCount)
       else { return [:] }
@@ -103,15 +127,16 @@ struct StoreSweep {
     return Array(text.utf8)
   }
 
-  /// Nil of what is no list of marks. Inverse of `text`.
+  /// The marks of a list; nil if the text is none, to its end. A line that is no mark is ignored, since its archive then
+  /// waits once more. Inverse of `text`.
   static func marks(_ bytes: [UInt8]) -> [String: Mark]? {
     let lines = String(decoding: bytes, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false)
     guard lines.first == first[...], lines.last?.isEmpty == true else { return nil }
     var marks: [String: Mark] = [:]
     for line in lines.dropFirst().dropLast() {
-      let fields = line.split(separator: " ")
-      guard fields.count == 3, let time = Int(fields[0]) else { return nil }
+      let fields = line.split(separator: " ", omittingEmptySubsequences: false)
+      guard fields.count == 3, let time = Int(fields[0]), time >= 0 else { continue }
       marks[String(fields[2])] = Mark(etag: String(fields[1]), time: time)
     }
     return marks

@@ -65,7 +65,7 @@ package final class StoredFiles: Sendable {
   ) throws(StorageError) -> NamelessFile? {
     let action = "read \(file.path)"
     guard let (bucket, key) = Self.parts(file.path), ObjectAddress.isReadable(key), file.byteCount >= 0,
-      DirectoryLine.isTag(file.etag)
+      AnswerHead.isTag(file.etag)
     else {
       throw StorageError(action, "it is not s3://BUCKET/KEY with a version")
     }
@@ -118,17 +118,23 @@ package final class StoredFiles: Sendable {
 }
 
 extension ObjectWriting {
-  /// All objects in the order of their keys' bytes.
-  /// - Parameter most: a store that lists more, and never comes to an end, is none.
-  func all(atMost most: Int) throws(ObjectFault) -> [ObjectPin] {
-    var (pins, last): ([ObjectPin], String?) = ([], nil)
+  /// Returns all objects in the order of their keys' bytes.
+  /// - Parameters:
+  ///   - most: a store that lists more, and never comes to an end, is none.
+  ///   - stray: is given the keys that are not UTF-8.
+  func all(
+    atMost most: Int, stray: ([UInt8]) -> Void = { _ in }
+  ) throws(ObjectFault) -> [ObjectPin] {
+    var (pins, last, count): ([ObjectPin], [UInt8]?, Int) = ([], nil, 0)
     while true {
       let page = try list(after: last)
-      guard let end = page.pins.last else { return pins }
-      guard pins.count < most else { throw .damaged }
+      guard let end = page.lastKey else { return pins }
+      guard count < most else { throw .damaged }
       pins += page.pins
+      page.strayKeys.forEach(stray)
+      count += page.pins.count + page.strayKeys.count
       if page.isLast { return pins }
-      last = end.key
+      last = end
     }
   }
 }

@@ -4,8 +4,11 @@ import TileStorage
 /// How often one who waits for a store asks again, where what went wrong may pass.
 struct PatientTries: Sendable {
   let count: Int
-  /// Before the second try, at most; doubled before each that follows.
   var pause = Duration.milliseconds(400)
+
+  init(count: Int) { self.count = count }
+
+  init(_ limits: RequestLimits) { (count, pause) = (limits.tries, limits.pause) }
 
   func run<Result>(_ body: () throws(ObjectFault) -> Result) throws(ObjectFault) -> Result {
     for attempt in 1... {

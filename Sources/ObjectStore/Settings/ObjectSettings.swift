@@ -9,6 +9,7 @@ package struct ObjectSettings: Hashable, Sendable {
   let style: BucketStyle?
   /// Nil of a store that anybody may read: requests are not signed then.
   let credentials: ObjectCredentials?
+  let trust: TrustedCertificates
 
   /// What the process is told.
   package init() throws(StorageError) {
@@ -66,6 +67,10 @@ package struct ObjectSettings: Hashable, Sendable {
     }
 
     credentials = try Self.credentials(variable, [shared, settings], profile)
+    trust = TrustedCertificates(
+      file: variable("AWS_CA_BUNDLE") ?? settings[profile, "ca_bundle"]
+        ?? variable("CURL_CA_BUNDLE", "SSL_CERT_FILE"),
+      folder: variable("SSL_CERT_DIR"))
   }
 
   /// The environment's keys stand before those of files, as with the tools.

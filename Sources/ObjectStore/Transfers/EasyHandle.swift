@@ -1,10 +1,15 @@
 import CCurl
 import Synchronization
+import TileStorage
 
 /// One of libcurl's handles: a request and how it goes. For one thread at a time.
 final class EasyHandle {
   let raw: UnsafeMutableRawPointer
   private var headers: UnsafeMutablePointer<curl_slist>?
+  /// What libcurl says of a failure; it writes there as long as the handle lives.
+  private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  /// The host of the last request, and the file of certificates that it was checked with.
+  private var (host, certificates): (String, String?) = ("", nil)
 
   /// libcurl and what it is made of, once for the process.
   private static let library: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
@@ -13,10 +18,12 @@ final class EasyHandle {
   init?() {
     guard Self.library, let raw = curl_easy_init() else { return nil }
     self.raw = raw
+    message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
   deinit {
     curl_easy_cleanup(raw)
+    message.deallocate()
     curl_slist_free_all(headers)
   }
 
@@ -61,6 +68,12 @@ final class EasyHandle {
   func prepare(_ settings: ObjectSettings, url: String, payload: String, signed: SignedRead? = nil) {
     set(CURLOPT_URL, url)
     set(CURLOPT_PROTOCOLS_STR, settings.endpoint.scheme)
+    message[0] = 0
+    set(pointer: CURLOPT_ERRORBUFFER, message)
+    (host, certificates) = (settings.endpoint.host, settings.trust.file)
+    // Read at each connection: what an administrator adds counts without a restart.
+    if let file = settings.trust.file { set(CURLOPT_CAINFO, file) }
+    if let folder = settings.trust.folder { set(CURLOPT_CAPATH, folder) }
     // Timeouts without signals, which would end up in other threads.
     set(CURLOPT_NOSIGNAL, 1)
     // A connection a transfer: what is wrong with one is wrong with one.
@@ -82,6 +95,24 @@ final class EasyHandle {
 
   /// To be called once all headers are added.
   func sealHeaders() { set(pointer: CURLOPT_HTTPHEADER, headers) }
+
+  /// Returns why TLS did not protect the connection; nil if something else ended the transfer.
+  func insecurity(_ code: CURLcode) -> ObjectFault? {
+    let said = String(cString: message)
+    switch code {
+    case CURLE_PEER_FAILED_VERIFICATION:
+      let reason = said.replacing("SSL certificate problem: ", with: "").replacing("SSL: ", with: "")
+      return .insecure("TLS: cannot verify the certificate of \(host): \(reason)")
+    case CURLE_SSL_CACERT_BADFILE:
+      let file = certificates ?? "the system's file of trusted certificates"
+      return .insecure(
+        "TLS: cannot verify the certificate of \(host): cannot read \(file)"
+          + (certificates == nil ? " (install the package ca-certificates, or set AWS_CA_BUNDLE)" : ""))
+    case CURLE_SSL_CONNECT_ERROR where !said.contains("SYSCALL") && !said.contains("reset"):
+      return .insecure("TLS: cannot open a connection to \(host): \(said)")
+    default: return nil
+    }
+  }
 }
 
 extension Duration {

@@ -117,13 +117,14 @@ final class RangeTransfer {
       self.memory = nil
       return .success(ObjectEnd(pin: pin, bytes: ObjectBytes(owning: memory)))
     case .success?: return .failure(code == CURLE_OPERATION_TIMEDOUT ? .unavailable(.seconds(1)) : .cut)
-    case nil: return .failure(Self.fault(code))
+    case nil: return .failure(Self.fault(code, handle))
     }
   }
 
-  /// Where not even a head came.
-  static func fault(_ code: CURLcode) -> ObjectFault {
-    switch code {
+  /// What ended a transfer of which not even a head came.
+  static func fault(_ code: CURLcode, _ handle: EasyHandle) -> ObjectFault {
+    if let insecurity = handle.insecurity(code) { return insecurity }
+    return switch code {
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE: .cut
     case CURLE_OK, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_WRITE_ERROR,
       CURLE_BAD_CONTENT_ENCODING:

@@ -14,17 +14,21 @@ final class Exchange {
   private(set) var head = AnswerHead()
   private(set) var answer: [UInt8] = []
   private let body: UploadBody?
+  private var pace: TransferPace
   /// Of an answer: a page of a list is the longest.
   private static let longestAnswer = 8 << 20
 
-  private init(_ body: UploadBody?) { self.body = body }
+  private init(_ body: UploadBody?, _ limits: RequestLimits) {
+    self.body = body
+    pace = TransferPace(limits, at: .now)
+  }
 
   /// - Parameters:
   ///   - query: in the order of its names, encoded.
   ///   - digest: of the body, 32 bytes; nil of none.
   static func run(
     _ method: Method, _ settings: ObjectSettings, _ bucket: BucketName, key: String, query: String = "",
-    body: UploadBody? = nil, digest: [UInt8]? = nil
+    body: UploadBody? = nil, digest: [UInt8]? = nil, limits: RequestLimits
   ) throws(ObjectFault) -> Exchange {
     guard let handle = EasyHandle() else { throw .unavailable(.seconds(1)) }
     body?.rewind()
@@ -32,21 +36,25 @@ final class Exchange {
     let url = settings.url(bucket, key) + (query.isEmpty ? "" : "?\(query)")
     handle.prepare(settings, url: url, payload: payload)
     handle.sealHeaders()
-    let exchange = Exchange(body)
-    let code = exchange.perform(method, handle)
+    let exchange = Exchange(body, limits)
+    let code = exchange.perform(method, handle, limits)
     let fault = exchange.head.fault
     // A store that refuses may do so before all was sent.
     if let fault, exchange.head.status >= 300 { throw fault }
-    guard code == CURLE_OK else { throw RangeTransfer.fault(code) }
+    guard code == CURLE_OK else { throw RangeTransfer.fault(code, handle) }
     if let fault { throw fault }
     return exchange
   }
 
-  private func perform(_ method: Method, _ handle: EasyHandle) -> CURLcode {
-    handle.set(CURLOPT_CONNECTTIMEOUT_MS, 5000)
-    // However much there is to send, as long as it goes.
-    handle.set(CURLOPT_LOW_SPEED_LIMIT, 1)
-    handle.set(CURLOPT_LOW_SPEED_TIME, 30)
+  private func perform(_ method: Method, _ handle: EasyHandle, _ limits: RequestLimits) -> CURLcode {
+    handle.set(CURLOPT_CONNECTTIMEOUT_MS, min(limits.connecting, limits.silence).milliseconds)
+    handle.set(CURLOPT_TIMEOUT_MS, limits.whole(sending: body?.count ?? 0).milliseconds)
+    handle.set(CURLOPT_NOPROGRESS, 0)
+    handle.set(pointer: CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
+    ziggurat_curl_set_progress(handle.raw) { context, _, received, _, sent in
+      // Anything but zero ends the transfer.
+      Exchange.at(context).pace.take(sent: Int(sent), received: Int(received), at: .now) ? 0 : 1
+    }
     let own = Unmanaged.passUnretained(self).toOpaque()
     for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA] {
       handle.set(pointer: option, own)

@@ -25,22 +25,20 @@ package final class ObjectWriter: ObjectWriting {
   private let address: ObjectAddress
   private let settings: ObjectSettings
   private let parts: Parts
+  private let limits: RequestLimits
   private let tries: PatientTries
 
-  /// - Parameters:
-  ///   - tries: of each request, where what went wrong may pass.
-  ///   - pause: before the second try, at most; doubled before each that follows.
+  /// - Parameter limits: time limits and tries of each request.
   package init(
-    _ address: ObjectAddress, _ settings: ObjectSettings, parts: Parts = Parts(), tries: Int = 5,
-    pause: Duration = .milliseconds(400)
+    _ address: ObjectAddress, _ settings: ObjectSettings, parts: Parts = Parts(),
+    limits: RequestLimits = .builder
   ) {
-    (self.address, self.settings, self.parts) = (address, settings, parts)
-    self.tries = PatientTries(count: tries, pause: pause)
+    (self.address, self.settings, self.parts, self.limits) = (address, settings, parts, limits)
+    tries = PatientTries(limits)
   }
 
   package func put(file path: String, sha256: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
-    precondition(
-      ObjectAddress.isPlain(key) && sha256.count == 32, "a key needs no encoding, a digest has 32 bytes")
+    guard ObjectAddress.isPlain(key), sha256.count == 32 else { throw .unaskable }
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw .missing }
     defer { close(file) }
@@ -54,20 +52,20 @@ package final class ObjectWriter: ObjectWriting {
   }
 
   package func put(bytes: [UInt8], key: String) throws(ObjectFault) -> ObjectPin {
-    precondition(ObjectAddress.isPlain(key), "a key needs no encoding")
+    guard ObjectAddress.isPlain(key) else { throw .unaskable }
     let sent = try request(.put, key, body: UploadBody(bytes), digest: SHA256.of(bytes))
     guard let etag = sent.head.etag else { throw .damaged }
     return ObjectPin(key: key, etag: etag, byteCount: bytes.count)
   }
 
   package func remove(_ key: String) throws(ObjectFault) {
-    precondition(ObjectAddress.isPlain(key), "a key needs no encoding")
+    guard ObjectAddress.isPlain(key) else { throw .unaskable }
     do { _ = try request(.delete, key) } catch .missing {} catch { throw error }
   }
 
   /// When the object was written last, seconds since 1970; nil where there is none, or the store does not say.
   package func lastWritten(_ key: String) throws(ObjectFault) -> Int? {
-    precondition(ObjectAddress.isPlain(key), "a key needs no encoding")
+    guard ObjectAddress.isPlain(key) else { throw .unaskable }
     do {
       let time = try request(.head, key).head["last-modified"].map { curl_getdate($0, nil) }
       return time.flatMap { $0 < 0 ? nil : $0 }
@@ -77,18 +75,18 @@ package final class ObjectWriter: ObjectWriting {
     }
   }
 
-  package func list(after key: String?) throws(ObjectFault) -> ObjectPage {
+  package func list(after key: [UInt8]?) throws(ObjectFault) -> ObjectPage {
     // XML has no words for some characters of keys.
     var query = "encoding-type=url&list-type=2&max-keys=1000"
     if !address.prefix.isEmpty { query += "&prefix=\(PercentEncoding.encode(address.prefix))" }
-    if let key { query += "&start-after=\(PercentEncoding.encode(key))" }
+    if let key { query += "&start-after=\(PercentEncoding.encode(bytes: key))" }
     let answer = try request(.get, "", query).answer
-    guard let page = StoreAnswer.page(answer),
-      page.pins.allSatisfy({ pin in
-        // By bytes: an accent that stands behind the prefix makes its last character another one.
-        pin.key.utf8.starts(with: address.prefix.utf8)
-          && key.map { $0.utf8.lexicographicallyPrecedes(pin.key.utf8) } ?? true
-      })
+    // By bytes: an accent that stands behind the prefix makes its last character another one.
+    func isAsked(_ found: some Collection<UInt8>) -> Bool {
+      found.starts(with: address.prefix.utf8) && key.map { $0.lexicographicallyPrecedes(found) } ?? true
+    }
+    guard let page = StoreAnswer.page(answer), page.pins.allSatisfy({ isAsked($0.key.utf8) }),
+      page.strayKeys.allSatisfy(isAsked)
     else { throw .damaged }
     return page
   }
@@ -106,7 +104,7 @@ package final class ObjectWriter: ObjectWriting {
       let xml = try send(file, count, sha256, key, upload)
       let done = try request(
         .post, key, "uploadId=\(PercentEncoding.encode(upload))", body: UploadBody(xml),
-        digest: SHA256.of(xml))
+        digest: SHA256.of(xml), limits: limits.ofCompletion)
       guard StoreAnswer.isWhole(done.answer) else { throw .damaged }
       // Some stores do not say the tag before they are asked (Ceph 16).
       let head = try request(.head, key).head
@@ -132,7 +130,8 @@ package final class ObjectWriter: ObjectWriting {
       guard let etag = try request(.put, key, query, body: body, digest: digest).head.etag else {
         throw .damaged
       }
-      let told = etag.replacing("\"", with: "&quot;")
+      let told = etag.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
+        "\"", with: "&quot;")
       xml += "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(told)</ETag></Part>"
     }
     // The store compares the parts with their digests, and nobody the parts with the file but we.
@@ -142,11 +141,12 @@ package final class ObjectWriter: ObjectWriting {
 
   private func request(
     _ method: Exchange.Method, _ key: String, _ query: String = "", body: UploadBody? = nil,
-    digest: [UInt8]? = nil
+    digest: [UInt8]? = nil, limits: RequestLimits? = nil
   ) throws(ObjectFault) -> Exchange {
     try tries.run { () throws(ObjectFault) in
       try Exchange.run(
-        method, settings, address.bucket, key: key, query: query, body: body, digest: digest)
+        method, settings, address.bucket, key: key, query: query, body: body, digest: digest,
+        limits: limits ?? self.limits)
     }
   }
 }

@@ -3,9 +3,12 @@ import TileStorage
 
 /// What a store says in XML of a bucket's objects and of uploads in parts.
 enum StoreAnswer {
-  /// The objects of a list's page; nil where it is none.
+  /// Bytes of an object, more than any store takes, so that sums of a hundred thousand can be counted.
+  private static let largest = 1 << 46
+
+  /// The objects of a list's page; nil if the text is no such page.
   static func page(_ xml: [UInt8]) -> ObjectPage? {
-    var objects: [ObjectPin] = []
+    var objects: [(key: String, etag: String, byteCount: Int)] = []
     var isLast = false
     var (key, etag, size, isSound, isEncoded) = ("", "", "", true, false)
     let isWhole = read(xml, root: "ListBucketResult") { path, text in
@@ -17,8 +20,8 @@ enum StoreAnswer {
       case ["Contents", "ETag"]: etag = text
       case ["Contents", "Size"]: size = text
       case ["Contents"]:
-        if let count = Int(size), count >= 0, !key.isEmpty, !etag.isEmpty {
-          objects.append(ObjectPin(key: key, etag: AnswerHead.quoted(etag), byteCount: count))
+        if let count = Int(size), (0...largest).contains(count), !key.isEmpty, !etag.isEmpty {
+          objects.append((key, AnswerHead.quoted(etag), count))
         } else {
           isSound = false
         }
@@ -27,20 +30,22 @@ enum StoreAnswer {
       }
     }
     guard isWhole, isSound else { return nil }
-    guard isEncoded else { return ObjectPage(objects, isLast: isLast) }
-    return decoded(objects).map { ObjectPage($0, isLast: isLast) }
+    var (pins, strayKeys, last): ([ObjectPin], [[UInt8]], [UInt8]?) = ([], [], nil)
+    for object in objects {
+      guard let key = isEncoded ? decoded(object.key) : Array(object.key.utf8) else { return nil }
+      last = key
+      if let text = String(validating: key, as: UTF8.self) {
+        pins.append(ObjectPin(key: text, etag: object.etag, byteCount: object.byteCount))
+      } else {
+        strayKeys.append(key)
+      }
+    }
+    return ObjectPage(pins, strayKeys: strayKeys, lastKey: last, isLast: isLast)
   }
 
-  /// Keys as they come in URLs, of which some have a plus for a space.
-  private static func decoded(_ objects: [ObjectPin]) -> [ObjectPin]? {
-    var decoded: [ObjectPin] = []
-    for object in objects {
-      guard let key = PercentEncoding.decodedString(Array(object.key.replacing("+", with: " ").utf8)) else {
-        return nil
-      }
-      decoded.append(ObjectPin(key: key, etag: object.etag, byteCount: object.byteCount))
-    }
-    return decoded
+  /// Decodes a key as it stands in URLs, of which some have a plus for a space.
+  private static func decoded(_ key: String) -> [UInt8]? {
+    PercentEncoding.decode(key.utf8.lazy.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }, allowsNUL: true)
   }
 
   /// The name of an upload in parts that was begun.

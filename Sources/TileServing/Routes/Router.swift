@@ -48,7 +48,8 @@ struct Router {
       return response
     }
     // What is known goes on being answered.
-    return .text(200, site.library.catalog.isReachable ? "ok" : "degraded: the catalog cannot be asked")
+    if !site.library.catalog.isReachable { return .text(200, "degraded: the catalog cannot be asked") }
+    return .text(200, site.library.sourceOutage.map { "degraded: \($0.summary)" } ?? "ok")
   }
 
   private var hidesMetrics: Bool { site.access.hidesMetrics && !request.isMonitor }

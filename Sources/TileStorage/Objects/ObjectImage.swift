@@ -218,8 +218,8 @@ extension ObjectFault {
   fileprivate var failure: ObjectImage.Failure {
     switch self {
     // There should be one.
-    case .missing: .unreadable
-    case .otherVersion, .cut, .damaged, .refused, .unavailable: .unreachable
+    case .missing, .unaskable: .unreadable
+    case .otherVersion, .cut, .damaged, .refused, .unavailable, .insecure: .unreachable
     }
   }
 
@@ -232,7 +232,8 @@ extension ObjectFault {
   package var kind: StorageError.Kind {
     switch self {
     case .missing: .notThere
-    case .otherVersion, .cut, .damaged, .refused, .unavailable: .unreachable
+    case .unaskable: .unreadable
+    case .otherVersion, .cut, .damaged, .refused, .unavailable, .insecure: .unreachable
     }
   }
 }

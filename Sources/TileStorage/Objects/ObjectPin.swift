@@ -26,6 +26,11 @@ package enum ObjectFault: Error, Hashable, Sendable {
   case refused(Int)
   /// The store cannot be reached, or cannot answer in time; it may be asked again after so long.
   case unavailable(Duration)
+  /// TLS does not protect the connection: the certificate cannot be verified, or there are no trusted certificates.
+  /// The text is the reason.
+  case insecure(String)
+  /// No URL can name the object, or its entity tag fits into no header: the store is not asked.
+  case unaskable
 }
 
 extension ObjectFault: CustomStringConvertible {
@@ -38,6 +43,8 @@ extension ObjectFault: CustomStringConvertible {
     case .damaged: "the answer is not what was asked for"
     case .refused(let status): "the store refuses it with status \(status)"
     case .unavailable: "the store cannot be reached, or does not answer in time"
+    case .insecure(let reason): reason
+    case .unaskable: "its key or entity tag cannot be sent in a request"
     }
   }
 }

@@ -10,16 +10,23 @@ package protocol ObjectWriting: Sendable {
   /// Removes the object; one that is not there is removed already.
   func remove(_ key: String) throws(ObjectFault)
 
-  /// The next objects behind that key in the order of their keys' bytes, at most 1,000.
-  /// - Parameter key: the first ones where nil.
-  func list(after key: String?) throws(ObjectFault) -> ObjectPage
+  /// Returns the next objects behind a key in the order of their keys' bytes, at most 1,000.
+  /// - Parameter key: the bytes of the last key of the page before; nil for the first page.
+  func list(after key: [UInt8]?) throws(ObjectFault) -> ObjectPage
 }
 
 /// A part of the list of a store's objects.
 package struct ObjectPage: Hashable, Sendable {
+  /// The objects whose keys are UTF-8.
   package let pins: [ObjectPin]
-  /// Whether the store says that there are no more behind these; without objects there are none in any case.
+  /// The other keys, which stores take as well although S3 defines keys as UTF-8.
+  package let strayKeys: [[UInt8]]
+  /// The last key of all, by which the next page is asked for; nil if the page is empty.
+  package let lastKey: [UInt8]?
+  /// Whether the store says that there are no more behind these; an empty page is the last one in any case.
   package let isLast: Bool
 
-  package init(_ pins: [ObjectPin], isLast: Bool) { (self.pins, self.isLast) = (pins, isLast) }
+  package init(_ pins: [ObjectPin], strayKeys: [[UInt8]] = [], lastKey: [UInt8]?, isLast: Bool) {
+    (self.pins, self.strayKeys, self.lastKey, self.isLast) = (pins, strayKeys, lastKey, isLast)
+  }
 }

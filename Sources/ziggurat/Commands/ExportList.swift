@@ -98,7 +98,7 @@ struct ExportList {
     id: ImageID, archive: String, enclosure: Enclosure?,
     bucket: (library: ObjectLibrary, image: ObjectLibrary.Image)?
   )] {
-    if let library = try ObjectLibrary.named(path) {
+    if let library = try ObjectLibrary.named(path, report: Output.error) {
       _ = try library.refresh()
       let images = library.images()
       guard !images.isEmpty else { throw StorageError("export \(path)", "no archive is there") }

@@ -42,7 +42,7 @@ enum IndexCommand: Command {
     if let code = ProgramCells.start() { return code }
     Interruption.listen()
     do throws(StorageError) {
-      if let bucket = try ObjectLibrary.named(folder) {
+      if let bucket = try ObjectLibrary.named(folder, report: Output.error) {
         // Of what parts of a plan built, each has written down where it came from.
         try bucket.compact()
         Output.result("\(bucket.images().count) images\n")

@@ -19,6 +19,8 @@ final class LibraryUpkeep: Sendable {
   private let fault = Mutex<String?>(nil)
   /// What was told last of a catalog that servers share.
   private let told: Mutex<(outage: String?, isWriter: Bool)>
+  /// Whether the log says that the images' source cannot be read.
+  private let isSourceAway = Mutex(false)
   /// What a database would not do, as was told last.
   private let refused = Mutex<(words: String, at: ContinuousClock.Instant)?>(nil)
   /// Why the library's folder could not be reached, as was told last.
@@ -43,6 +45,7 @@ final class LibraryUpkeep: Sendable {
         tellOfOutage()
         if !library.asksForImages { purging?.look(at: library) }
         if needsUpdate { update() }
+        reportSource()
         site.purgeDeleted()
         site.lookUpFreeSpace(library: library.isInMemory ? nil : library.root)
         // However much happens, most of the time is others'.
@@ -105,6 +108,20 @@ final class LibraryUpkeep: Sendable {
       )
     } else {
       Output.note("the library \(library.root) can be reached again")
+    }
+  }
+
+  private func reportSource() {
+    let outage = library.sourceOutage
+    let isNew = isSourceAway.withLock { isAway in
+      defer { isAway = outage != nil }
+      return isAway != (outage != nil)
+    }
+    guard isNew, !isSilent else { return }
+    if let outage {
+      Output.error("\(outage.summary): \(outage.reason); what is known is served, and changes are not seen")
+    } else {
+      Output.note("the images' source is read again")
     }
   }
 

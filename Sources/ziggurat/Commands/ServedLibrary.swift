@@ -28,7 +28,9 @@ enum ServedLibrary {
       return (try Library(SpaceSource(space: space), name: "private space", openLimit: openLimit), nil)
     }
     // A server asks again by itself.
-    if let bucket = try ObjectLibrary.named(place, memoryLimit: storeMemory, tries: 2) {
+    if let bucket = try ObjectLibrary.named(
+      place, memoryLimit: storeMemory, limits: .server, report: Output.error)
+    {
       let name = bucket.address.description
       guard let address = arguments.string("catalog") else {
         return (try Library(ObjectSource(bucket), name: name, openLimit: openLimit), bucket)

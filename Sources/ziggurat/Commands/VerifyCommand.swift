@@ -135,7 +135,7 @@ enum VerifyCommand: Command {
   private static func verify(
     bucket: String, jobs: Int, _ report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
   ) throws(StorageError) -> (read: Int, faults: Int) {
-    guard let library = try ObjectLibrary.named(bucket) else { return (0, 0) }
+    guard let library = try ObjectLibrary.named(bucket, report: Output.error) else { return (0, 0) }
     _ = try library.refresh()
     let images = library.images().sorted { $0.id < $1.id }
     let count = LibraryVerifier.verify(

@@ -33,6 +33,12 @@ class SmallStore:
         self.faults_below: dict[str, list[int]] = {}
         # Called with a handler, status, body and headers before each answer; true if it answered in the handler's place.
         self.spoil = None
+        # Entity tags that PUT answers with, in turn, instead of the right ones.
+        self.wrong_tags: list[str] = []
+        # Sizes that lists name instead of the right ones.
+        self.listed_sizes: dict[str, int] = {}
+        # Seconds before each byte of a list; 0 for all at once.
+        self.drip = 0.0
         self.lock = threading.Lock()
         self.connections = []
         store = self
@@ -83,7 +89,7 @@ class SmallStore:
                 with store.lock:
                     store.objects[key] = body
                     store.written[key] = time.time()
-                self.answer(200, ETag=store.etag(body))
+                self.answer(200, ETag=store.wrong_tags.pop(0) if store.wrong_tags else store.etag(body))
 
             def delete(self, key, *_):
                 with store.lock:
@@ -122,8 +128,16 @@ class SmallStore:
                     found += f"<IsTruncated>{str(len(keys) < len(every)).lower()}</IsTruncated>"
                     found += "".join(
                         f"<Contents><Key>{urllib.parse.quote_plus(key, safe='/') if encodes else escape(key)}</Key><ETag>{escape(store.etag(store.objects[key]))}</ETag>"
-                        f"<Size>{len(store.objects[key])}</Size></Contents>" for key in keys)
-                self.answer(200, f"<ListBucketResult>{found}</ListBucketResult>".encode())
+                        f"<Size>{store.listed_sizes.get(key, len(store.objects[key]))}</Size></Contents>" for key in keys)
+                body = f"<ListBucketResult>{found}</ListBucketResult>".encode()
+                if not store.drip:
+                    return self.answer(200, body)
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                for byte in body:
+                    time.sleep(store.drip)
+                    self.wfile.write(bytes([byte]))
 
         class Server(ThreadingHTTPServer):
             request_queue_size = 256

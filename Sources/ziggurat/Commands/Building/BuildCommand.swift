@@ -100,7 +100,7 @@ enum BuildCommand: Command {
     }
     var isElsewhere = false
     do {
-      if let bucket = try ObjectLibrary.named(library) {
+      if let bucket = try ObjectLibrary.named(library, report: Output.error) {
         (store, isElsewhere) = (bucket.store(), true)
         // A dry run prepares nothing, and tells what is there.
         _ = try bucket.refresh()
