@@ -107,7 +107,7 @@ test-edge: release test-tools ## nginx and Varnish over three servers: REQUESTS=
 
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz
-fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff metadata ome sidecar book archive record descriptor profile tile cell request"
+fuzz: release ## what strangers' bytes come in through, under libFuzzer and the address sanitizer, FUZZ_RUNS=100000 inputs each; FUZZ="jpeg png tiff metadata ome sidecar book archive record descriptor profile tile cell request list directory"
 	@$(prepare) build test
 	@$(use_swift); ZIGGURAT_FUZZ=1 swift build -c release --scratch-path .build/fuzz --product reader-fuzz --sanitize address \
 	  -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing -Xcc -fsanitize=fuzzer-no-link
@@ -118,6 +118,12 @@ test-sanitized: test-tools ## the server under the address sanitizer: CLIENTS=10
 	@$(use_swift); swift build -c release --product ziggurat --scratch-path .build/sanitized --sanitize address
 	@ZIGGURAT=.build/sanitized/release/ziggurat CLIENTS=$${CLIENTS:-1000} ASAN_OPTIONS=detect_leaks=0 \
 	  .cache/venv/bin/python $(scripts)/python-tests Tests/program/http -k Floods -k Heads -k Wire
+
+STORE_CASES ?= 100000
+.PHONY: fuzz-store
+fuzz-store: ## STORE_CASES=100000 operations on a library in a store that breaks every rule in turn; ZIGGURAT_SEED repeats a run
+	@$(prepare) build test
+	@$(use_swift); STORE_CASES=$(STORE_CASES) swift test --filter StoreFuzzingTests
 
 SOAK ?= 60
 .PHONY: soak

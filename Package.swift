@@ -194,7 +194,7 @@ if Context.environment["ZIGGURAT_FUZZ"] != nil {
       name: "reader-fuzz",
       dependencies: [
         "PyramidBuilding", "TileRendering", "Metadata", "Cells", "Imaging", "TileStorage", "TileGeometry",
-        "HTTPMessages", "TileProtocols", "TileServing", "CISAL",
+        "HTTPMessages", "TileProtocols", "TileServing", "ObjectStore", "Files", "CISAL",
       ], path: "Tests/fuzz",
       exclude: ["fuzz", "seeds.py"], swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// SplitMix64: the same numbers from the same seed on every machine.
-public struct SplitMix: Sendable {
+public struct SplitMix: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   public init(_ seed: UInt64) { state = seed }

@@ -28,6 +28,10 @@ enum FuzzTarget: String, CaseIterable {
   case cell
   /// A request's path and query.
   case request
+  /// What an object store answers: lists, heads.
+  case list
+  /// A segment of a library's directory in a store, and a sweep's marks.
+  case directory
 
   /// That `ZIGGURAT_FUZZ` names.
   static let chosen: FuzzTarget = {
@@ -52,6 +56,8 @@ enum FuzzTarget: String, CaseIterable {
     case .tile: input.decodeTile()
     case .cell: input.hearCell()
     case .request: input.readRequest()
+    case .list: input.readListAnswer()
+    case .directory: input.readDirectory()
     }
   }
 }

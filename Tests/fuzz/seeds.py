@@ -205,10 +205,34 @@ def requests(place: Path) -> None:
         (place / f"{number}").write_text(text)
 
 
+def lists(place: Path) -> None:
+    item = "<Contents><Key>{}</Key><ETag>&quot;e1&quot;</ETag><Size>{}</Size></Contents>"
+    keys = ("directory/1700000000000-ab", "directory/1700000000000-ab-whole", "szi/ab/" + "ab" * 32 + ".szi", "a%2Fb+c%20%C3%A9", "%FF%00")
+    for number, encoded in enumerate(("<EncodingType>url</EncodingType>", "")):
+        (place / f"list-{number}").write_text(
+            f'<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{encoded}<IsTruncated>false</IsTruncated>'
+            + "".join(item.format(key, 7) for key in keys) + "</ListBucketResult>")
+    (place / "upload").write_text("<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>")
+    (place / "whole").write_text("<CompleteMultipartUploadResult><ETag>e</ETag></CompleteMultipartUploadResult>")
+    for number, range in enumerate(("bytes 3-8/100", "bytes 50-99/100")):
+        (place / f"head-{number}").write_bytes(
+            f'HTTP/1.1 206 Partial\r\nETag: "e"\r\nContent-Range: {range}\r\nContent-Length: 6\r\nRetry-After: 3\r\n'.encode())
+
+
+def directories(place: Path) -> None:
+    image = "\t".join(("image", "a%2Fb", "ab" * 32, '"e1"', "900", "1f", "600", "400", "256", "jpg", '{"a":1}', '{"title":"T"}'))
+    for number, lines in enumerate(((image,), ("gone\ta%2Fb",), ("origin\ta%2Fb\t0123456789abcdef",), ("holds\t1700000000000-ab",),
+                                    (image, "holds\ta//x"))):
+        (place / f"lines-{number}").write_text("\n".join(("ziggurat-directory 1", *lines, f"end\t{len(lines)}\t0", "")))
+    # With the digest of nothing.
+    (place / "empty").write_text("ziggurat-directory 1\nend\t0\t0\n")
+    (place / "marks").write_text('ziggurat-sweep 1\n5 "e1" szi/ab/x.szi\n')
+
+
 TARGETS = {"jpeg": lambda place: pictures("jpeg", place), "png": lambda place: pictures("png", place),
            "tiff": lambda place: pictures("tiff", place), "metadata": metadata, "ome": ome,
            "sidecar": sidecars, "book": books, "archive": archives, "record": records, "descriptor": descriptors,
-           "profile": profiles, "tile": tiles, "cell": cells, "request": requests}
+           "profile": profiles, "tile": tiles, "cell": cells, "request": requests, "list": lists, "directory": directories}
 
 
 def folder(target: str) -> Path:

@@ -1,0 +1,57 @@
+import Files
+import TileStorage
+
+@testable import ObjectStore
+
+extension FuzzInput {
+  /// What a store answers: a page of a list, the head of an answer, the end of an upload.
+  func readListAnswer() {
+    _ = (StoreAnswer.upload(bytes), StoreAnswer.isWhole(bytes))
+    if let page = StoreAnswer.page(bytes) {
+      for pin in page.pins {
+        precondition(pin.byteCount >= 0 && !pin.etag.isEmpty, "an object has a size and a tag")
+        _ = (
+          DirectorySegment.isName(pin.key), ListedRecord.isName(pin.key), ObjectAddress.isReadable(pin.key)
+        )
+      }
+      precondition(page.lastKey != nil || page.pins.isEmpty, "a page that has objects has a last one")
+      StrayObjects { precondition(!$0.utf8.contains(0x0a), "a report is one line") }
+        .note(page.strayKeys + page.pins.map { Array($0.key.utf8) }, in: ObjectAddress("s3://abc/d")!)
+    }
+    var head = AnswerHead()
+    for line in bytes.split(separator: 0x0a) { _ = line.withUnsafeBytes { head.take($0) } }
+    precondition(head.etag.map { AnswerHead.isTag($0) } ?? true, "a tag fits into a header")
+    let pin = ObjectPin(key: "a", etag: "\"e\"", byteCount: 100)
+    for question in [RangeQuestion.part(pin, 3..<9), .end(key: "a", atMost: 50)] {
+      if case .success(let (found, count)) = question.expected(head) {
+        precondition((1...found.byteCount).contains(count), "an answer is a part of its object")
+      }
+    }
+  }
+
+  /// A segment of a library's directory, its lines one by one, and a sweep's marks.
+  func readDirectory() {
+    if let marks = StoreSweep.marks(bytes) {
+      let again = StoreSweep.marks(StoreSweep.text(marks))
+      precondition(again == marks, "marks are written as they are read")
+    }
+    for line in bytes.split(separator: DirectoryLine.end, omittingEmptySubsequences: false) {
+      guard let read = line.withUnsafeBytes({ DirectoryLine($0, of: .nothing, at: 0) }) else { continue }
+      guard case .image(let id, let record) = read else { continue }
+      let text = DirectoryLine.text(
+        image: id, record, build: Array(line)[record.build], words: Array(line)[record.words])
+      precondition(DirectoryLine.isReadable(text), "what was read can be written")
+    }
+    guard let file = try? NamelessFile(), bytes.withUnsafeBytes({ (try? file.write($0)) != nil }) else {
+      return
+    }
+    let pin = ObjectPin(key: "directory/1700000000000-1", etag: "\"e\"", byteCount: bytes.count)
+    guard let segment = try? DirectorySegment(pin, SegmentText(file, count: bytes.count)) else { return }
+    var contents = ObjectDirectory.Contents()
+    contents.apply(segment.lines)
+    for record in contents.records.values {
+      precondition(record.isSame(as: record), "a record is itself")
+      precondition(record.entry(BuildRecord.entryName) != nil, "a record's text is there")
+    }
+  }
+}
