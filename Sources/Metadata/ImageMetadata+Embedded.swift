@@ -43,6 +43,19 @@ extension ImageMetadata {
       ]).joined(separator: ", ").nilIfEmpty
     keywords = Self.unique(
       Self.first([file.texts("Xmp.dc.subject"), file.texts("Iptc.Application2.Keywords")]))
+    if !isSidecar { removePatients() }
+  }
+
+  /// Removes fields about patients wherever a program wrote them: all of these fields are public.
+  private mutating func removePatients() {
+    func clear(_ field: WritableKeyPath<Self, String?>) {
+      if self[keyPath: field].map(MachineText.namesPatient) == true { self[keyPath: field] = nil }
+    }
+    creators.removeAll(where: MachineText.namesPatient)
+    keywords.removeAll(where: MachineText.namesPatient)
+    for field in [\Self.place, \.rights, \.usageTerms, \.identifier, \.source, \.credit, \.date] {
+      clear(field)
+    }
   }
 
   private static func cameraDate(of file: MetadataFile) -> String? {

@@ -1,12 +1,34 @@
 import Foundation
 
-/// Text that programs write where people look for a caption: what a scanner, a microscope or a camera says there tells
-/// readers nothing, and may name who sat at it.
+/// Text that programs write where people look for a caption. A scanner's, microscope's or camera's settings mean nothing
+/// to readers, and a list of keys may name a patient.
 package enum MachineText {
-  /// Whether it looks like it: a list of settings, a document, or what cameras put there unasked.
+  /// Whether the text is a list of settings, a document, or what cameras write there unasked.
   package static func isSuspected(_ text: String) -> Bool {
-    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    return isFiller(text) || isDocument(text) || isListOfSettings(text)
+    let text = text.trimmingCharacters(
+      in: .whitespacesAndNewlines.union(CharacterSet(charactersIn: "\u{feff}\0")))
+    return isFiller(text) || isDocument(text) || namesPatient(text) || isListOfSettings(text)
+  }
+
+  /// Whether the text has a field about a patient or a case, or a person's name as DICOM writes it.
+  package static func namesPatient(_ text: String) -> Bool {
+    if text.contains(#/\p{L}{2,}\^\p{L}|\(00[0-9A-Fa-f]{2},\s?[0-9A-Fa-f]{4}\)/#) { return true }
+    return text.split { $0.isNewline || ";|,{}".contains($0) }.contains { part in
+      guard let key = Field(part, separators: ":=\t")?.key else { return false }
+      let letters = key.lowercased().filter { $0.isLetter || $0.isNumber }
+      return letters.wholeMatch(of: patientKey) != nil
+    }
+  }
+
+  /// Names of such fields, in lower case, without what stands between their words.
+  private static var patientKey: Regex<Substring> {
+    #/
+      patients?(?:firstname|lastname|name|id|identifier|age|sex|gender|dob|birth\w*|number|no|nr|address|comments)?
+      | mrn | ssn | dob | (?:date|day)ofbirth | birthda(?:te|y) | medicalrecord\w* | socialsecurity\w*
+      | accession(?:number|no)? | (?:case|specimen|slide|container|study)(?:id|identifier|number|no)
+      | (?:study|series|sopinstance|instance)\w*uid | (?:(?:referring|performing|requesting)\w*)?physicians?\w*
+      | institutionname
+    /#
   }
 
   /// What makers of cameras and programs fill in, in lower case.
@@ -24,15 +46,23 @@ package enum MachineText {
       || text.wholeMatch(of: #/<(Digimax|KENOX|Samsung)[^>]*>|oplus_\d+|vivo_\w+/#.ignoresCase()) != nil
   }
 
-  /// XML and JSON. HTML is what people write, too.
+  /// Whether the text is XML or JSON, be it cut short. People write HTML, too.
   private static func isDocument(_ text: String) -> Bool {
+    if text.hasPrefix("<?xml") || text.hasPrefix("<!DOCTYPE") { return true }
     if text.hasPrefix("<"), text.hasSuffix(">") {
       if text.hasPrefix("<?") { return true }
       guard let root = text.prefixMatch(of: #/<([A-Za-z_][\w.:\-]*)/#)?.output.1 else { return false }
       return !htmlElements.contains(root.lowercased())
     }
-    guard text.hasPrefix("{") || text.hasPrefix("[{") else { return false }
-    return text.hasPrefix("{\"") || (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
+    // An element with its end somewhere in the text, which HTML has not.
+    if let pair = text.firstMatch(of: #/<([A-Za-z_][\w.:\-]*)[^<>]*>[^<]*<\/([A-Za-z_][\w.:\-]*)\s*>/#),
+      pair.output.1 == pair.output.2, !htmlElements.contains(pair.output.1.lowercased())
+    {
+      return true
+    }
+    if text.prefixMatch(of: #/\[?\s*\{\s*"[^"]*"\s*:/#) != nil { return true }
+    guard text.hasPrefix("{") || text.hasPrefix("[") else { return false }
+    return (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
   }
 
   private static let htmlElements: Set<String> = [
@@ -43,7 +73,8 @@ package enum MachineText {
     "table", "title", "tt", "u", "ul",
   ]
 
-  /// Aperio's `|key = value`; ImageJ's, tifffile's and ScanImage's `key=value`, a line each; Trestle's, all in one.
+  /// Aperio's `|key = value`; ImageJ's, tifffile's and ScanImage's `key=value`, a line each; Trestle's, all in one;
+  /// `Key: value`, a line each.
   private static func isListOfSettings(_ text: String) -> Bool {
     if text.prefixMatch(of: #/Aperio (Image|Leica|Digital)|ImageJ=|shape=\(|SCANIMAGE|SI\.VERSION/#) != nil {
       return true
@@ -54,10 +85,59 @@ package enum MachineText {
         .filter { !$0.allSatisfy(\.isWhitespace) }
       if parts.count >= fewest, parts.allSatisfy(isSetting) { return true }
     }
-    return false
+    // Headings of sections say nothing of themselves.
+    let lines = text.split(whereSeparator: \.isNewline).filter { line in
+      !line.allSatisfy { $0.isWhitespace || $0.isPunctuation || $0.isSymbol }
+        && line.wholeMatch(of: #/\s*\[[^\]]*\]\s*/#) == nil
+    }
+    let fields = lines.compactMap { Field($0, separators: ":=") }
+    if fields.count == lines.count, fields.count >= 2, !fields.allSatisfy(\.isProse) { return true }
+    // One line, or some among others: a key as programs write it. `JavaScript: The Good Parts` is a title.
+    let parts = text.split { $0.isNewline || ";|".contains($0) }
+    return parts.compactMap { Field($0, separators: ":=") }
+      .contains { isIdentifier($0.key) && !$0.isProse && $0.wordCount <= 2 }
   }
 
   private static func isSetting(_ part: Substring) -> Bool {
     part.prefixMatch(of: #/\s*[\w.\[\]()\/# \-]{1,80}=/#) != nil
+  }
+
+  /// `Key: value`.
+  private struct Field {
+    let key: Substring
+    let value: Substring
+
+    /// - Parameter separators: characters of which the first ends the key.
+    init?(_ part: Substring, separators: String) {
+      let part = part.drop { $0.isWhitespace || "\"'".contains($0) }
+      guard let end = part.firstIndex(where: separators.contains) else { return nil }
+      let key = part[..<end]
+      // An address is no field; a sentence before a colon is no key.
+      guard (1...40).contains(key.count), key.first?.isLetter == true, !part[end...].hasPrefix("://"),
+        key.split(whereSeparator: \.isWhitespace).count <= 4,
+        key.allSatisfy({ $0.isLetter || $0.isNumber || $0.isWhitespace || "_.-/()[]#\"'".contains($0) })
+      else { return nil }
+      self.key = key
+      value = part[part.index(after: end)...].drop(while: \.isWhitespace)
+    }
+
+    /// Words of the value: numbers are none.
+    var wordCount: Int {
+      value.split(whereSeparator: \.isWhitespace).count { $0.contains(where: \.isLetter) }
+    }
+
+    /// Whether the value reads as a sentence.
+    var isProse: Bool {
+      let isEnded = value.last.map { ".!?…\"”»)".contains($0) } ?? false
+      return wordCount >= 5 || isEnded && wordCount >= 1 && value.contains(where: \.isLowercase)
+    }
+  }
+
+  /// Whether a key is written as programs write names: `PatientName`, `exposure_time`, `SI.VERSION`.
+  private static func isIdentifier(_ key: Substring) -> Bool {
+    let key = key.filter { !"\"'".contains($0) }
+    guard !key.contains(where: \.isWhitespace) else { return false }
+    return key.contains("_")
+      || key.wholeMatch(of: #/[A-Z][a-z]+([A-Z][a-z]*|[A-Z]{2,})+|[a-z]+([A-Z][a-z]+)+/#) != nil
   }
 }
