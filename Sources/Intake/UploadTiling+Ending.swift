@@ -7,14 +7,18 @@ import Uploading
 /// How uploads end: as pictures that everybody finds, as failed, or not yet.
 extension UploadTiling {
   func finish(_ upload: Upload, as image: ImageID) throws(StorageError) {
-    if uploads.limits.keepsSources { try keep(uploads.file(of: upload), of: upload, image) }
+    // What the picture does not show is nowhere else.
+    if uploads.limits.keepsSources || store.buildRecord(ofID: image)?.showsWholeSource != true {
+      try keep(uploads.file(of: upload), of: upload, image)
+    }
     try show(image, of: upload)
     uploads.end(upload, .done, image: image)
   }
 
   private func keep(_ path: String, of upload: Upload, _ image: ImageID) throws(StorageError) {
-    let ending = upload.name.lastIndex(of: ".").map { String(upload.name[$0...]) } ?? ""
+    let ending = upload.name.lastIndex(of: ".").map { String(upload.name[$0...]) } ?? ".original"
     let destination = "\(root)/\(image)\(ending)"
+    try FolderTree.make(parentFolder(destination))
     guard ending != ".szi", link(path, destination) == 0 || errno == EEXIST else {
       throw StorageError("keep \(destination)", errno: errno)
     }
@@ -73,6 +77,8 @@ extension UploadTiling {
     case is CatalogIsAway:
       let reason = "the catalog cannot be asked whether the picture is there already"
       fail(upload, .server, reason, isTemporary: true, isOurs: true)
+    case let error as UnreadKind:
+      fail(upload, Upload.Fault(error.format), error.format.uploadRefusal, isTemporary: false)
     case let error as TooManyPixels: fail(upload, .pixels, error.reason, isTemporary: false)
     case let error as StorageError:
       fail(upload, .storage, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
@@ -109,6 +115,10 @@ extension UploadTiling {
   }
 
   struct CatalogIsAway: Error {}
+
+  struct UnreadKind: Error {
+    let format: UnreadFormat
+  }
 
   struct TooManyPixels: Error {
     let reason: String

@@ -20,7 +20,7 @@ extension UploadTiling {
       if upload.state.image == nil, let twin = try library.image(madeFrom: digest) {
         return uploads.end(upload, .done, image: twin.marked, isDuplicate: true)
       }
-      try check(path)
+      try check(path, of: upload)
       let builder = builder(into: space) { [stopping] in stopping.isSet || upload.state.isCancelled }
       let image = try withFreeID(upload.state.image?.unmarked, { try freeID(for: upload, in: space) }) {
         image in

@@ -109,7 +109,7 @@ package final class UploadTiling: @unchecked Sendable {
       if upload.state.image == nil, let twin = try twin(digest) {
         return uploads.end(upload, .done, image: twin, isDuplicate: true)
       }
-      try check(path)
+      try check(path, of: upload)
       let builder = builder { [stopping] in stopping.isSet || upload.state.isCancelled }
       let image = try withFreeID(upload.state.image, { try freeID(for: upload) }) { image in
         try uploads.choose(image, for: upload)
@@ -122,7 +122,10 @@ package final class UploadTiling: @unchecked Sendable {
   }
 
   /// Before anything is decoded: a header may promise more pixels than any memory holds.
-  func check(_ path: String) throws {
+  func check(_ path: String, of upload: Upload) throws {
+    if let format = try SourceInspection.unread(path: path, name: upload.name) {
+      throw UnreadKind(format: format)
+    }
     let inspection = try SourceInspection(path: path, options: BuildOptions())
     let pixels = inspection.size.width.multipliedReportingOverflow(by: inspection.size.height)
     let all = pixels.partialValue.multipliedReportingOverflow(by: max(1, inspection.pages))

@@ -38,6 +38,8 @@ public struct PyramidBuilder: Sendable {
     public let route: String
     /// What was done to every pixel on the way, a clause each.
     public let steps: [String]
+    /// Pictures of the file that were not built, as a slide's label, by their names.
+    public internal(set) var leftOut: [String] = []
   }
 
   /// Tiles `source` into an SZI archive that appears at `destination` when it is complete.
@@ -57,14 +59,15 @@ public struct PyramidBuilder: Sendable {
   }
 
   func build(
-    _ file: SourceFile, page: Int? = nil, folio: String? = nil, associated: AssociatedImage? = nil,
+    _ file: SourceFile, page: SourcePage? = nil, folio: String? = nil, associated: AssociatedImage? = nil,
     digest: String,
     words: SourceWords, for host: (any BuildHost)? = nil,
     into makeWriter: (Pyramid, TileFormat) throws(StorageError) -> any ArchiveWriter
   ) throws(BuildError) -> Report {
     let source = file.path
     do {
-      let route = try SourceRoute(path: source, page: page, associated: associated, options: options)
+      let route = try SourceRoute(
+        file: file, page: page?.directory, associated: associated, options: options)
       let (pixels, options) = (route.source, route.options)
       guard let size = PixelSize(width: pixels.width, height: pixels.height),
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)
@@ -86,15 +89,22 @@ public struct PyramidBuilder: Sendable {
       var steps = route.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
       let animation = try SourceAnimation.read(file, &steps)
       var record = BuildRecord(
-        sourceName: file.name, page: page.map { $0 + 1 }, sourceBytes: file.identity.size,
+        sourceName: file.name, page: page.map { $0.number + 1 }, sourceBytes: file.identity.size,
         sourceDigest: digest, options: self.options.summary(ofSource: file.name), route: route.reason,
         steps: steps)
       record.micronsPerPixel = microns.map { [$0.x, $0.y] }
       record.animation = animation?.0
       record.folio = folio
-      record.label = page.flatMap { PDFPage.label(path: source, page: $0) }
+      record.label = page.flatMap { PDFPage.label(path: source, page: $0.number) }
       record.dimensions = route.picture.stack?.dimensions
       record.associatedAs = associated?.rawValue
+      if let contents = route.picture.contents, associated == nil {
+        record.directory = contents.first == 0 ? nil : contents.first + 1
+        // An OME-TIFF's steps tell of its images.
+        record.omitted = route.picture.stack == nil ? contents.omitted : nil
+      } else if let page, page.directory != page.number {
+        record.directory = page.directory + 1
+      }
       record.associatedImages = try SourceAssociates.append(of: route, to: writer)
       if let (animation, bytes) = animation { try writer.append(animation.entryName, bytes) }
       try words.words(record, own: associated == nil ? ImageMetadata(embeddedInFileAt: source) : .init())
@@ -104,7 +114,8 @@ public struct PyramidBuilder: Sendable {
         throw BuildError(source, "the file changed while it was read", isTemporary: true)
       }
       return Report(
-        pyramid: pyramid, byteCount: try writer.finish(), route: route.reason, steps: steps)
+        pyramid: pyramid, byteCount: try writer.finish(), route: route.reason, steps: steps,
+        leftOut: associated == nil ? route.leftOut : [])
     } catch let error as BuildError {
       throw BuildError(source, error.reason, isTemporary: error.isTemporary)
     } catch {
@@ -128,7 +139,7 @@ extension BuildOptions {
       + (vectorSide.map { " size=\($0)" } ?? "") + (window.map { " window=\($0.name)" } ?? "")
       + (ImageFileName.mayBeStack(name)
         ? channels.map { " channels=\($0.joined(separator: ","))" } ?? "" : "")
-      + (keepsAssociated && ImageFileName.mayBeSlide(name) ? " associated" : "")
+      + (keepsAssociated && ImageFileName.mayHoldLabel(name) ? " associated" : "")
       + (bands.map { " bands=\($0.map(String.init).joined(separator: ","))" } ?? "")
   }
 

@@ -1,6 +1,7 @@
 package import Files
 import Foundation
 import Synchronization
+package import TileStorage
 
 /// One file on its way into the library.
 package final class Upload: Sendable {
@@ -16,6 +17,10 @@ package final class Upload: Sendable {
   package enum Fault: String, Sendable, Codable {
     /// No picture, or of a kind that is not taken.
     case kind
+    /// A camera's RAW file.
+    case raw
+    /// A microscope slide.
+    case slide
     /// It cannot be read: damaged, or beyond what is decoded.
     case damaged
     /// More pixels than are taken.
@@ -131,5 +136,16 @@ package final class Upload: Sendable {
           offset: state.stage == .receiving ? state.received : length,
           progress: (state.progress * 1000).rounded() / 1000, image: state.image, copyOf: copy?.image,
           duplicate: state.isDuplicate, reason: state.reason, fault: state.fault)))
+  }
+}
+
+extension Upload.Fault {
+  /// Creates the fault of a file whose kind is not taken.
+  package init(_ format: UnreadFormat?) {
+    switch format {
+    case .raw?: self = .raw
+    case .slide?: self = .slide
+    case nil: self = .kind
+    }
   }
 }

@@ -60,7 +60,9 @@ package final class UploadWriter: @unchecked Sendable {
     guard upload.state.writer == ObjectIdentifier(self) else {
       return UploadError(409, "another request goes on with this upload")
     }
-    if position == 0, buffer.count >= ImageSignature.byteCount, let error = Self.check(buffer, uploads) {
+    if position == 0, buffer.count >= ImageSignature.byteCount,
+      let error = Self.check(buffer, upload, uploads)
+    {
       return error
     }
     let failure = if let vault = upload.vault { seal(vault) } else { put() }
@@ -100,8 +102,11 @@ package final class UploadWriter: @unchecked Sendable {
   }
 
   /// Nil where the file may go on.
-  private static func check(_ start: [UInt8], _ uploads: Uploads) -> UploadError? {
+  private static func check(_ start: [UInt8], _ upload: Upload, _ uploads: Uploads) -> UploadError? {
     guard let kind = ImageSignature(start) else {
+      if let unread = UnreadFormat(start, named: upload.name) {
+        return UploadError(415, unread.uploadRefusal)
+      }
       return UploadError(415, "this is no image that is taken here, whatever it is called")
     }
     return uploads.limits.kinds.contains(kind)
@@ -118,7 +123,8 @@ package final class UploadWriter: @unchecked Sendable {
     }
     uploads.tell(upload)
     if case .failure(let error) = result, error.status == 415 {
-      uploads.end(upload, .failed, fault: .kind, reason: error.reason)
+      uploads.end(
+        upload, .failed, fault: Upload.Fault(UnreadFormat(start(), named: upload.name)), reason: error.reason)
     }
     let offset = try result.get()
     if let failure { throw failure }
@@ -133,7 +139,7 @@ package final class UploadWriter: @unchecked Sendable {
       return .failure(Uploads.error(StorageError("write an upload", errno: errno)))
     }
     // Too small to be told while it came.
-    if position == upload.length, let error = Self.check(start(), uploads) { return .failure(error) }
+    if position == upload.length, let error = Self.check(start(), upload, uploads) { return .failure(error) }
     upload.change { state in
       (state.offset, state.received, state.lastChange) = (position, position, Uploads.now())
       if position == upload.length { state.stage = .waiting }

@@ -38,6 +38,7 @@ struct LibraryTests {
         case .moved(let former): "moved from \(former)"
         case .wouldMove(let former): "would move from \(former)"
         case .wouldBuild: "would build"
+        case .withdrawn, .wouldWithdraw: outcome.status
         }
       outcomes.withLock { $0[source.id] = ($0[source.id].map { $0 + ", " } ?? "") + word }
     }.run()

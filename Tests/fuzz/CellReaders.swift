@@ -68,7 +68,7 @@ private final class Conversation {
         digest: work.digest,
         words: .none, countsOnly: false)
       switch try carried.run(order, []) {
-      case .pages(let count, _): precondition(count > 1)
+      case .pages(let pages): precondition(pages.count > 1)
       case .outcome(.failed(let error)):
         let isLine = !error.reason.isEmpty && !error.reason.contains { $0.isNewline }
         precondition(isLine && error.reason.count <= 1000, "a failure is told in a line")

@@ -10,6 +10,10 @@ extension FuzzInput {
       let digests = try SourceFile(path: path).digests { false }
       let digest = try SourceFile(path: path).digest()
       precondition(digests.content == digest, "one content, one digest")
+      if let contents = try SourceFile(path: path).readableContents() {
+        let known = Set(contents.pages + contents.leftOut.map(\.directory))
+        precondition(known.count == contents.directoryCount, "each picture is a page or is left out")
+      }
       switch target {
       case .png: try png(FuzzInput(bytes: withPNGChecksums).path)
       case .tiff: try tiff(path)

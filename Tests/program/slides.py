@@ -26,6 +26,8 @@ class Directory:
     bits: int = 8
     # Of fields that are to say something else.
     fields: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
+    # What SubIFDs has.
+    parts: list["Directory"] = field(default_factory=list)
 
     def tags(self) -> dict[int, tuple[int, list[int]]]:
         tags = {254: (4, [self.subfile]), 256: (4, [self.width]), 257: (4, [self.height]), 258: (3, [self.bits] * 3),
@@ -43,15 +45,16 @@ class Directory:
         return tags | self.fields
 
 
-SIZES = {1: "B", 2: "B", 3: "H", 4: "I", 7: "B", 16: "Q"}
+SIZES = {1: "B", 2: "B", 3: "H", 4: "I", 5: "Q", 7: "B", 9: "i", 11: "f", 16: "Q"}
 
 
 def write(path: Path, directories: list[Directory]) -> Path:
     """A BigTIFF of little-endian numbers, one directory after the other."""
     with open(path, "wb") as out:
         out.write(struct.pack("<2sHHHQ", b"II", 43, 8, 0, 0))
-        link = 8
-        for each in directories:
+
+        def add(each: Directory) -> int:
+            """Where the directory begins; its link to the next one is the last that is written."""
             places = []
             for piece in each.pieces:
                 # A tile that is missing lies nowhere and is as long.
@@ -61,6 +64,8 @@ def write(path: Path, directories: list[Directory]) -> Path:
             tags = each.tags()
             tags.setdefault(offsets, (16, places))
             tags.setdefault(counts, (4, [len(piece) for piece in each.pieces]))
+            if each.parts:
+                tags[330] = (16, [add(part) for part in each.parts])
             entries = b""
             for tag, (kind, values) in sorted(tags.items()):
                 data = struct.pack(f"<{len(values)}{SIZES[kind]}", *values)
@@ -69,6 +74,11 @@ def write(path: Path, directories: list[Directory]) -> Path:
                 entries += struct.pack("<HHQ", tag, kind, len(values)) + data.ljust(8, b"\0")
             start = out.tell()
             out.write(struct.pack("<Q", len(tags)) + entries + bytes(8))
+            return start
+
+        link = 8
+        for each in directories:
+            start = add(each)
             out.seek(link)
             out.write(struct.pack("<Q", start))
             out.seek(0, 2)

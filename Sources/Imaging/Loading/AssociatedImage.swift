@@ -1,8 +1,9 @@
 import CVips
 
-/// A picture that a slide holds beside itself, by OpenSlide's name for it. Labels show whose tissue it is.
+/// A picture that a slide holds beside itself, by the name that OpenSlide or the file has for it. Labels show whose tissue
+/// it is.
 package enum AssociatedImage: String, CaseIterable, Codable, Sendable {
-  case label, macro, thumbnail
+  case label, macro, thumbnail, overview, barcode
 }
 
 extension Image {

@@ -18,14 +18,14 @@ extension BuildCell {
       let path = "/proc/self/fd/\(file)"
       // A failure would be every picture's, and is told with the first.
       guard let source = try? SourceFile(path: path, name: "picture"),
-        (try? SourcePages.count(path: path)) == 1
+        (try? SourcePages(file: source, options: options))?.count == 1
       else { continue }
       let report = try? PyramidBuilder(options: options, threads: 1)
         .build(source, digest: "", words: .none, for: nil) { (pyramid, format) in
           warmMessages(BuildPlan(pyramid: pyramid, format: format, memory: 1))
           return NoArchive()
         }
-      _ = BuildMessage.encode(ToldReport(route: report?.route ?? "", steps: report?.steps ?? []))
+      _ = BuildMessage.encode(ToldReport(route: report?.route ?? "", steps: report?.steps ?? [], leftOut: []))
     }
   }
 

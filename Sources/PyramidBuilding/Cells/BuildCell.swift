@@ -33,11 +33,10 @@ package enum BuildCell {
     do throws(BuildError) {
       let file = try SourceFile(path: path, name: order.name)
       if order.page == nil, order.associated == nil {
-        let pages = try SourcePages.count(path: path)
-        if pages > 1 || order.countsOnly {
+        let pages = try SourcePages(file: file, options: options)
+        if pages.count > 1 || order.countsOnly {
           return session.send(
-            BuildMessage.pages,
-            BuildMessage.encode(ToldPages(count: pages, book: SourcePages.book(path: path))))
+            BuildMessage.pages, BuildMessage.encode(ToldPages(pages, book: SourcePages.book(path: path))))
         }
       }
       let report = try PyramidBuilder(options: options, threads: 1)
@@ -53,7 +52,9 @@ package enum BuildCell {
             descriptor)
         }
       session.send(
-        BuildMessage.built, BuildMessage.encode(ToldReport(route: report.route, steps: report.steps)))
+        BuildMessage.built,
+        BuildMessage.encode(
+          ToldReport(route: report.route, steps: report.steps, leftOut: report.leftOut)))
     } catch {
       session.send(
         BuildMessage.failed,

@@ -53,8 +53,8 @@ struct BuildOrder: Codable {
   let name: String
   /// The name of the archive's root folder.
   let root: String
-  /// Of a source of several pages, counted from 0; nil where that is not known yet.
-  var page: Int?
+  /// The page, in a source of several; nil if that is not known yet.
+  var page: SourcePage?
   /// Of a book that is a folder.
   let folio: String?
   /// What of a slide is meant; nil for the slide itself, and of any other source.
@@ -88,14 +88,54 @@ struct OrderedOptions: Codable {
   }
 }
 
+/// A page of a source of several.
+struct SourcePage: Codable, Hashable, Sendable {
+  /// Counted from 0, of the pages.
+  let number: Int
+  /// Its place in the file, counted from 0: what is no page has one, too.
+  let directory: Int
+}
+
 /// A source of several pages, as a cell tells it.
 struct ToldPages: Codable {
   let count: Int
+  /// Each page's place in the file, counted from 0; nil if that is the page's number.
+  private let places: [Int]?
+  /// Pictures that are no pages and are not built, by their names.
+  let leftOut: [String]
+  /// Pictures that are built beside the pages.
+  let associated: [AssociatedImage]
   /// What the source says of itself as a book.
   private(set) var book: BookDescription?
 
-  init(count: Int, book: BookDescription?) {
-    (self.count, self.book) = (count, book)
+  /// Whether it is one that a source can have; what a sandboxed process says may be a lie.
+  var isPossible: Bool {
+    let areSound = places.map { places in
+      places.count == count && Set(places).count == count && places.allSatisfy { 0..<1_000_000 ~= $0 }
+    }
+    return 1...1_000_000 ~= count && areSound != false && Set(associated).count == associated.count
+  }
+
+  func page(_ number: Int) -> SourcePage {
+    SourcePage(number: number, directory: places?[number] ?? number)
+  }
+
+  init(_ pages: SourcePages, book: BookDescription?) {
+    self.init(
+      count: pages.count,
+      places: pages.directories == Array(0..<pages.count) ? nil : pages.directories,
+      leftOut: pages.leftOut, associated: pages.associated, book: book)
+  }
+
+  init(
+    count: Int, places: [Int]? = nil, leftOut: [String] = [], associated: [AssociatedImage] = [],
+    book: BookDescription?
+  ) {
+    self.count = count
+    self.places = places
+    self.leftOut = leftOut
+    self.associated = associated
+    self.book = book
     // A message of words has its bounds.
     self.book?.cutChapters(to: BuildMessage.longestWords / 2)
   }
@@ -135,6 +175,7 @@ extension BuildPlan {
 struct ToldReport: Codable {
   let route: String
   let steps: [String]
+  let leftOut: [String]
 }
 
 struct ToldFailure: Codable {

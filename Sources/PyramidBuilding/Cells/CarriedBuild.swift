@@ -97,11 +97,11 @@ struct CarriedBuild {
     switch (message.kind, plan) {
     case (BuildMessage.pages, nil) where work.page == nil:
       let told = try decode(ToldPages.self, message)
-      guard (builder.isDryRun ? 1 : 2)...1_000_000 ~= told.count else { throw .cell(.garbled) }
+      guard told.isPossible, told.count > 1 || builder.isDryRun else { throw .cell(.garbled) }
       guard builder.allowance?.admits(pages: told.count) ?? true else {
         throw .builder(BuildError(work.source.path, "it has more than \(BuildAllowance.mostPages) pages"))
       }
-      return .pages(told.count, told.book)
+      return .pages(told)
     case (BuildMessage.plan, nil):
       guard let plan = try decode(ToldPlan.self, message).plan(builder.options) else {
         throw .cell(.garbled)
@@ -233,7 +233,8 @@ struct CarriedBuild {
     builder.allowance?.spend(bytes: byteCount)
     hasTaken = false
     return PyramidBuilder.Report(
-      pyramid: plan.pyramid, byteCount: byteCount, route: report.route.line, steps: report.steps.map(\.line))
+      pyramid: plan.pyramid, byteCount: byteCount, route: report.route.line, steps: report.steps.map(\.line),
+      leftOut: report.leftOut.prefix(20).map(\.line))
   }
 
   /// Whether a record is of the build that was asked for.

@@ -10,20 +10,24 @@ import TileStorage
 final class CellBuilder {
   /// A source that has to be built, or a page of it.
   struct Work {
-    let source: SourceScan.Source
+    var source: SourceScan.Source
     let file: SourceFile
     let digest: String
-    let words: SourceWords
-    /// Counted from 0, of a source of several pages.
-    var page: Int?
+    var words: SourceWords
+    /// The contents of a TIFF file; nil for any other.
+    var contents: SourceContents?
+    /// The page, in a source of several.
+    var page: SourcePage?
     /// What of a slide is meant; nil for the slide itself, and of any other source.
     var associated: AssociatedImage?
+    /// The outcome, if no build is needed; nil if it has to be built.
+    var outcome: LibraryBuilder.Outcome?
   }
 
   /// How a source came out: built or not, or more than one picture.
   enum Answer {
     case outcome(LibraryBuilder.Outcome)
-    case pages(Int, BookDescription?)
+    case pages(ToldPages)
   }
 
   private let server: CellServer

@@ -2,22 +2,35 @@ import Files
 import Imaging
 
 extension LibraryBuilder {
-  /// Builds what a slide holds beside its picture, where that was asked for and its picture is there, as images of the
-  /// ids `id/label`, `id/macro` and `id/thumbnail`.
+  /// Builds what a slide holds beside its picture, where that was asked for and its picture is there.
   ///
   /// - Parameters:
   ///   - outcome: of the slide's picture.
   ///   - taken: the ids of all sources.
   func buildAssociates(
-    of source: SourceScan.Source, _ outcome: Outcome, besides taken: Set<ImageID>,
+    of work: CellBuilder.Work, _ outcome: Outcome, besides taken: Set<ImageID>,
     report: (SourceScan.Source, Outcome) -> Void, _ build: (CellBuilder.Work) -> Outcome
   ) {
     switch outcome {
     case .built, .kept, .moved, .unchanged, .reworded: break
-    case .wouldBuild, .wouldMove, .wouldReword, .failed, .refused: return
+    case .wouldBuild, .wouldMove, .wouldReword, .failed, .refused, .withdrawn, .wouldWithdraw: return
     }
-    guard options.keepsAssociated, !isDryRun, let record = record(of: source) else { return }
-    for name in AssociatedImage.allCases where record.associatedImages?.contains(name.rawValue) == true {
+    guard options.keepsAssociated, !isDryRun, let names = record(of: work.source)?.associatedImages else {
+      return
+    }
+    buildAssociates(
+      AssociatedImage.allCases.filter { names.contains($0.rawValue) }, of: work, besides: taken,
+      report: report, build)
+  }
+
+  /// Builds these as images of the ids `id/label`, `id/macro`, …
+  func buildAssociates(
+    _ names: [AssociatedImage], of work: CellBuilder.Work, besides taken: Set<ImageID>,
+    report: (SourceScan.Source, Outcome) -> Void, _ build: (CellBuilder.Work) -> Outcome
+  ) {
+    guard options.keepsAssociated, !isDryRun else { return }
+    let source = work.source
+    for name in names {
       guard let id = ImageID("\(source.id.text)/\(name.rawValue)") else { continue }
       var part = SourceScan.Source(path: source.path, id: id, name: source.name, root: source.root)
       part.remote = source.remote
@@ -28,18 +41,17 @@ extension LibraryBuilder {
       }
       do throws(BuildError) {
         if isCancelled() { throw .interrupted }
-        if let refused = try refused(part, record.sourceDigest) {
+        if let refused = try refused(part, work.digest) {
           report(part, refused)
           continue
         }
-        if !force, let known = failures?.failure(of: part, digest: record.sourceDigest) { throw known }
+        if !force, let known = failures?.failure(of: part, digest: work.digest) { throw known }
         var words = try SourceSidecar(of: source)?.words() ?? .none
-        words.pixelDigest = record.pixelDigest
-        var work = CellBuilder.Work(
-          source: part, file: try SourceFile(path: source.path, name: source.name),
-          digest: record.sourceDigest, words: words)
-        work.associated = name
-        report(part, settled(part, work) ?? build(work))
+        words.pixelDigest = work.words.pixelDigest ?? record(of: source)?.pixelDigest
+        var one = CellBuilder.Work(
+          source: part, file: work.file, digest: work.digest, words: words, contents: work.contents)
+        one.associated = name
+        report(part, settled(part, one) ?? build(one))
       } catch { report(part, .failed(error)) }
     }
   }

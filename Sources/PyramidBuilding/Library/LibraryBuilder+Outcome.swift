@@ -18,6 +18,11 @@ extension LibraryBuilder {
     case wouldMove(from: ImageID)
     /// A dry run's word for an image that is new or has changed.
     case wouldBuild
+    /// The source's file has no such page any more, or it is one that is left out, as a slide's label: its archive is in
+    /// the trash.
+    case withdrawn
+    /// A dry run's word for that.
+    case wouldWithdraw
     case failed(BuildError)
     /// Not built, since its id is another image's.
     case refused(BuildError)
@@ -36,6 +41,8 @@ extension LibraryBuilder.Outcome {
     case .moved: "moved"
     case .wouldMove: "would move"
     case .wouldBuild: "would build"
+    case .withdrawn: "pruned"
+    case .wouldWithdraw: "would prune"
     case .failed, .refused: "failed"
     }
   }
@@ -49,7 +56,9 @@ extension LibraryBuilder.Outcome {
   package var failure: BuildError? {
     switch self {
     case .failed(let failure), .refused(let failure): failure
-    case .built, .unchanged, .kept, .reworded, .wouldReword, .moved, .wouldMove, .wouldBuild: nil
+    case .built, .unchanged, .kept, .reworded, .wouldReword, .moved, .wouldMove, .wouldBuild, .withdrawn,
+      .wouldWithdraw:
+      nil
     }
   }
 }

@@ -1,3 +1,4 @@
+import Cells
 package import Files
 import Metadata
 package import TileStorage
@@ -66,22 +67,26 @@ package struct LibraryBuilder: Sendable {
   ) {
     defer { failures?.end(source) }
     do throws(BuildError) {
-      func associates(_ outcome: Outcome) {
-        buildAssociates(of: source, outcome, besides: taken, report: report) { work in
-          build(work.source, page: nil, work, threads, pool)
-        }
-      }
+      guard let work = try begin(source) else { return }
       func end(_ outcome: Outcome) {
         report(source, outcome)
-        associates(outcome)
+        buildAssociates(of: work, outcome, besides: taken, report: report) { part in
+          build(part.source, page: nil, part, threads, pool)
+        }
+        withdraw(of: work, pages: 0, outcome, report: report)
       }
-      guard let work = try begin(source, end) else { return }
-      let pages = try SourcePages.count(path: source.path)
-      if pages == 1 { return end(build(source, page: nil, work, threads, pool)) }
+      if let outcome = work.outcome { return end(outcome) }
+      let found = try SourcePages(file: work.file, options: options)
+      if found.count == 1 { return end(build(source, page: nil, work, threads, pool)) }
+      let pages = ToldPages(found, book: SourcePages.book(path: source.path))
       try forPages(pages, of: work, besides: taken, report: report) { part, page in
         build(part, page: page, work, threads, pool)
       }
-      try keep(SourcePages.book(path: source.path), of: work)
+      buildAssociates(pages.associated, of: work, besides: taken, report: report) { part in
+        build(part.source, page: nil, part, threads, pool)
+      }
+      try keep(pages.book, of: work)
+      withdraw(of: work, pages: pages.count, nil, report: report)
     } catch {
       report(source, .failed(error))
     }
@@ -96,54 +101,54 @@ package struct LibraryBuilder: Sendable {
   ) {
     defer { failures?.end(source) }
     do throws(BuildError) {
-      func associates(_ outcome: Outcome) {
-        buildAssociates(of: source, outcome, besides: taken, report: report) { work in
-          guard case .outcome(let outcome) = cells.build(work, before: { [] }) else {
-            return .failed(BuildError(source.path, "what it holds beside itself is several pages"))
-          }
-          return outcome
+      guard let work = try begin(source) else { return }
+      func associate(_ part: CellBuilder.Work) -> Outcome {
+        guard case .outcome(let outcome) = cells.build(part, before: { [] }) else {
+          return .failed(BuildError(source.path, "what it holds beside itself is several pages"))
         }
+        return outcome
       }
       func end(_ outcome: Outcome) {
         report(source, outcome)
-        associates(outcome)
+        buildAssociates(of: work, outcome, besides: taken, report: report, associate)
+        withdraw(of: work, pages: 0, outcome, report: report)
       }
-      guard let work = try begin(source, end) else { return }
+      if let outcome = work.outcome { return end(outcome) }
       switch cells.build(work, before: upcoming) {
       case .outcome(let outcome): end(outcome)
-      case .pages(1, _): report(source, .wouldBuild)
-      case .pages(let count, let book):
-        try forPages(count, of: work, besides: taken, report: report) { part, page in
+      case .pages(let pages) where pages.count == 1: end(.wouldBuild)
+      case .pages(let pages):
+        try forPages(pages, of: work, besides: taken, report: report) { part, page in
           if isCancelled() { return .failed(.interrupted) }
-          if let outcome = settled(part, work, page: page + 1) { return outcome }
+          if let outcome = settled(part, work, page: page.number + 1) { return outcome }
           if isDryRun { return .wouldBuild }
-          var one = CellBuilder.Work(source: part, file: work.file, digest: work.digest, words: work.words)
+          var one = work
+          one.source = part
           one.page = page
           guard case .outcome(let outcome) = cells.build(one, before: { [] }) else {
             return .failed(BuildError(part.path, "a page of it is several pages"))
           }
           return outcome
         }
-        try keep(book, of: work)
+        buildAssociates(pages.associated, of: work, besides: taken, report: report, associate)
+        try keep(pages.book, of: work)
+        withdraw(of: work, pages: pages.count, nil, report: report)
       }
     } catch { report(source, .failed(error)) }
   }
 
-  /// The source open and digested, unless its archive is what would be built again, or needs other words alone: how
-  /// that came out is told to `end`. Nil, too, for a source that is looked at once more in this run.
-  private func begin(
-    _ source: SourceScan.Source, _ end: (Outcome) -> Void
-  ) throws(BuildError) -> CellBuilder.Work? {
-    func ended(_ outcome: Outcome) -> CellBuilder.Work? {
-      end(outcome)
-      return nil
-    }
+  /// Opens and digests the source. The work has an outcome already if the source's archive is what would be built again,
+  /// or if only its metadata has changed.
+  /// - Returns: nil for a source that is looked at once more in this run.
+  private func begin(_ source: SourceScan.Source) throws(BuildError) -> CellBuilder.Work? {
     if isCancelled() { throw .interrupted }
     if !force, let known = failures?.failure(of: source) { throw known }
     let file = try SourceFile(path: source.path, name: source.name, within: source.enclosure)
     if let planned = source.planned, planned != SourcePlan.Version(file.identity) {
       throw BuildError(source.path, "has changed since the plan was made")
     }
+    // Before anything is believed of an archive: earlier versions built previews, and labels as pages.
+    let contents = try file.readableContents()
     let (digest, pixelDigest) =
       if let ledger {
         try ledger.digests(of: file, source.remote, isCancelled)
@@ -151,30 +156,35 @@ package struct LibraryBuilder: Sendable {
         try file.digests(isCancelled)
       }
     let beside = try SourceSidecar(of: source)
-    if let refused = try refused(source, digest) { return ended(refused) }
+    if let refused = try refused(source, digest) {
+      var work = CellBuilder.Work(source: source, file: file, digest: digest, words: .none, contents: contents)
+      work.outcome = refused
+      return work
+    }
     if let known = failures?.failure(of: source, digest: digest), !force { throw known }
     if let mending {
       guard mending.isOf(source.id, digest) else {
         throw BuildError(source.path, "has changed since its archive was built: a build takes the change in")
       }
       // A page of it is, or what it holds beside itself.
-      if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest {
-        return ended(.unchanged)
-      }
-      return CellBuilder.Work(
-        source: source, file: file, digest: digest, words: try words(beside, pixelDigest))
+      var work = CellBuilder.Work(
+        source: source, file: file, digest: digest, words: try words(beside, pixelDigest), contents: contents)
+      if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest { work.outcome = .unchanged }
+      return work
     }
+    var work = CellBuilder.Work(source: source, file: file, digest: digest, words: .none, contents: contents)
     if !force, gone?.former(of: source.id) == nil {
       if let record = record(of: source), record.sourceDigest == digest,
-        record.sidecarDigest == beside?.digest, record.folio == source.folio
+        record.sidecarDigest == beside?.digest, record.folio == source.folio,
+        contents?.agrees(with: record, page: nil) != false
       {
-        return ended(unchanged(record))
+        work.outcome = unchanged(record)
+        return work
       }
       if gone?.postpones(source, digest, pixels: pixelDigest) == true { return nil }
     }
-    let work = CellBuilder.Work(
-      source: source, file: file, digest: digest, words: try words(beside, pixelDigest))
-    if let outcome = settled(source, work) { return ended(outcome) }
+    work.words = try words(beside, pixelDigest)
+    work.outcome = settled(source, work)
     return work
   }
 
@@ -225,7 +235,8 @@ package struct LibraryBuilder: Sendable {
     }
     if isDryRun, let former { return .wouldMove(from: former) }
     if former != nil { ownership?.add(source.id) }
-    guard !force, let record = record(of: source) else { return nil }
+    guard !force, let record = record(of: source), work.contents?.agrees(with: record, page: page) != false
+    else { return nil }
     if let former { return settled(source, work, record, former) }
     let hasSameWords = record.sourceDigest == work.digest
     let hasSamePixels = record.pixelDigest != nil && record.pixelDigest == work.words.pixelDigest
@@ -264,14 +275,16 @@ package struct LibraryBuilder: Sendable {
   }
 
   private func forPages(
-    _ count: Int, of work: CellBuilder.Work, besides taken: Set<ImageID>,
-    report: (SourceScan.Source, Outcome) -> Void, _ build: (SourceScan.Source, Int) -> Outcome
+    _ pages: ToldPages, of work: CellBuilder.Work, besides taken: Set<ImageID>,
+    report: (SourceScan.Source, Outcome) -> Void, _ build: (SourceScan.Source, SourcePage) -> Outcome
   ) throws(BuildError) {
     let source = work.source
     guard source.folio == nil else {
-      throw BuildError(source.path, "has \(count) pages; in a book every page is a file of its own")
+      throw BuildError(source.path, "has \(pages.count) pages; in a book every page is a file of its own")
     }
-    for page in 0..<count {
+    // Told once, with the first page that is built.
+    var leftOut = pages.leftOut.prefix(20).map(\.line)
+    for page in 0..<pages.count {
       var part = SourceScan.Source(
         path: source.path, id: source.id.page(page + 1), name: source.name, root: source.root)
       part.remote = source.remote
@@ -288,16 +301,23 @@ package struct LibraryBuilder: Sendable {
         report(part, .failed(known))
         continue
       }
-      report(part, build(part, page))
+      var outcome = build(part, pages.page(page))
+      if case .built(var built) = outcome {
+        built.leftOut = leftOut
+        leftOut = []
+        outcome = .built(built)
+      }
+      report(part, outcome)
     }
   }
 
   private func build(
-    _ source: SourceScan.Source, page: Int?, _ work: CellBuilder.Work, _ threads: Int, _ pool: WorkPool?
+    _ source: SourceScan.Source, page: SourcePage?, _ work: CellBuilder.Work, _ threads: Int,
+    _ pool: WorkPool?
   ) -> Outcome {
     do throws(BuildError) {
       if isCancelled() { throw .interrupted }
-      if let page, let outcome = settled(source, work, page: page + 1) { return outcome }
+      if let page, let outcome = settled(source, work, page: page.number + 1) { return outcome }
       if isDryRun { return .wouldBuild }
       return .built(
         try PyramidBuilder(options: options, threads: threads, isCancelled: isCancelled)

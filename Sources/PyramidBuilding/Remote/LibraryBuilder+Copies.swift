@@ -76,7 +76,9 @@ extension LibraryBuilder.Outcome {
     return switch self {
     case .failed(let error): .failed(told(error))
     case .refused(let error): .refused(told(error))
-    case .built, .unchanged, .kept, .reworded, .wouldReword, .moved, .wouldMove, .wouldBuild: self
+    case .built, .unchanged, .kept, .reworded, .wouldReword, .moved, .wouldMove, .wouldBuild, .withdrawn,
+      .wouldWithdraw:
+      self
     }
   }
 }

@@ -1,4 +1,5 @@
 package import Files
+import TileStorage
 
 /// A source, or its sidecar, that lies elsewhere than in a folder of this machine, as it was when it was listed.
 package struct RemoteFile: Hashable, Codable, Sendable {
@@ -72,6 +73,11 @@ extension SourceScan {
       let parts = relative.utf8.split(separator: UInt8(ascii: "/"))
       if parts.contains(where: { $0.first == UInt8(ascii: ".") }) { continue }
       guard isAlone || ImageFileName.isKnown(file.path) else {
+        if let kind = UnreadFormat(rawNamed: file.name) {
+          filesMet += 1
+          unread.append(BuildError(file.path, kind.refusal))
+          continue
+        }
         if !Self.isSidecar(file) { passedOver += 1 }
         continue
       }

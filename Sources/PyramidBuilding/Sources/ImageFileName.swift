@@ -8,9 +8,10 @@ enum ImageFileName {
     "vms", "vmu", "bif", "svslide", "bmp", "dcm", "dicom",
   ]
 
-  /// Of those, what OpenSlide reads.
+  /// Endings of slides and of TIFF files, which may hold a slide's label.
   private static let slides: Set<String> = [
-    "svs", "tif", "tiff", "ndpi", "scn", "mrxs", "vms", "vmu", "bif", "svslide", "dcm", "dicom",
+    "svs", "tif", "tiff", "ndpi", "scn", "mrxs", "vms", "vmu", "bif", "svslide", "dcm", "dicom", "btf", "tf2",
+    "tf8", "qptiff",
   ]
 
   /// Whether it may be an OME-TIFF.
@@ -18,7 +19,7 @@ enum ImageFileName {
     ["tif", "tiff", "btf"].contains(name.split(separator: ".").last?.lowercased() ?? "")
   }
 
-  static func mayBeSlide(_ name: String) -> Bool {
+  static func mayHoldLabel(_ name: String) -> Bool {
     slides.contains(name.split(separator: ".").last?.lowercased() ?? "")
   }
 

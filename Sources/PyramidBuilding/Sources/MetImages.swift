@@ -27,9 +27,10 @@ package struct MetImages: Sendable {
   ) {
     switch outcome {
     case .built, .kept, .moved, .reworded, .unchanged: claims[image.id] = source.root
-    case .wouldBuild, .wouldMove, .wouldReword, .failed, .refused: break
+    case .wouldBuild, .wouldMove, .wouldReword, .failed, .refused, .withdrawn, .wouldWithdraw: break
     }
     switch outcome {
+    case .withdrawn, .wouldWithdraw: break
     case .refused: ids[source.path, default: []].formUnion([])
     case .failed where image.id == source.id: unknown.insert(source.path)
     case .wouldMove(let former): ids[source.path, default: []].formUnion([image.id, former])

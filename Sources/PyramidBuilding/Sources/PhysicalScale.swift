@@ -18,13 +18,28 @@ enum PhysicalScale {
     }
     guard Image.loader(ofPath: picture.path) == "tiffload" else { return nil }
     // A microscope's own words stand above the tag, which its programs leave at what it happens to be.
-    // Of a stack they stand in the file's first page.
-    let first = picture.stack == nil ? image : try? Image(path: picture.path, access: .sequential)
-    if let told = first?.string("image-description").flatMap(OMEScale.microns),
+    // Of a stack they stand in the file's first page, as those of a picture behind a label.
+    let isFirst = picture.stack == nil && picture.contents?.first ?? 0 == 0
+    let first = isFirst ? image : try? Image(path: picture.path, access: .sequential)
+    let description = first?.string("image-description")
+    if let told = description.flatMap({ OMEScale.microns($0, image: picture.contents?.image ?? 0) }),
       isUsable(told.x), isUsable(told.y)
     {
       return Point(x: rounded(told.x), y: rounded(told.y))
     }
+    let number = picture.page ?? 0
+    guard let file = try? SourceFile(path: picture.path),
+      let tiff = TIFFDirectories(file, most: number + 1), let directory = tiff.all.dropFirst(number).first
+    else { return nil }
+    if let unit = tiff.all.first.flatMap({ ImageJScale.unit($0.description) }) {
+      guard let microns = unit.microns, let pixels = directory.resolution ?? tiff.all.first?.resolution else {
+        return nil
+      }
+      let (x, y) = (rounded(microns / pixels.x), rounded(microns / pixels.y))
+      return isUsable(x) && isUsable(y) ? Point(x: x, y: y) : nil
+    }
+    // A number without a unit is the pixel's shape alone.
+    if directory.resolutionUnit == 1 { return nil }
     let resolution = image.pixelsPerMillimetre
     // The file's tag is a 32-bit float: digits beyond are not its.
     let (x, y) = (rounded(1000 / resolution.x), rounded(1000 / resolution.y))

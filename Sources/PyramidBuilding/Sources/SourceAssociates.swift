@@ -9,9 +9,12 @@ enum SourceAssociates {
   /// - Returns: the names of those that were written; nil where none were asked for or there are none.
   static func append(of route: SourceRoute, to writer: any ArchiveWriter) throws -> [String]? {
     guard route.options.keepsAssociated, route.picture.associated == nil else { return nil }
-    let names = try route.picture.open(.sequential).associated
+    let names = route.associated
     for name in names {
-      var image = try Image(name, ofSlideAt: route.picture.path)
+      var image = try SourcePicture(
+        path: route.picture.path, page: nil, associated: name, contents: route.picture.contents,
+        options: route.options
+      ).open(.sequential)
       if image.hasAlpha { image = try image.flattened(over: route.options.background) }
       try writer.append("associated_images/\(name.rawValue).jpg", image.jpegBytes(quality: quality))
     }

@@ -25,6 +25,8 @@ package struct SourceInspection: Sendable, Codable {
   package let pages: Int
   /// What it holds beside itself, as slides do: `label`, `macro`, `thumbnail`.
   package let associated: [String]
+  /// Pictures in the file that a build leaves out, by their names: `label`, `macro`, `reduced copy`.
+  package let leftOut: [String]
   /// By which way its tiles would be made, and why.
   package let route: String
   /// What would be done to its pixels, in order.
@@ -36,6 +38,16 @@ package struct SourceInspection: Sendable, Codable {
 
   /// For a process that builds what strangers send: formats that hardly any picture has are refused from now on.
   package static func forbidUncommonFormats() { ImageLoaders.forbidUncommon() }
+
+  /// Returns the format of a file that is not built as an upload: a camera's RAW file, or a slide, whose decoders are not
+  /// for untrusted files.
+  ///
+  /// - Parameter name: as the file was sent.
+  package static func unread(path: String, name: String) throws(BuildError) -> UnreadFormat? {
+    let file = try SourceFile(path: path, name: name)
+    let tiff = TIFFDirectories(file)
+    return file.unread(contents: tiff) ?? file.slide(contents: tiff)
+  }
 
   /// XXH3-128 of a source's content, hexadecimal, as a build record keeps it.
   package static func digest(path: String) throws(BuildError) -> String {
@@ -59,9 +71,10 @@ package struct SourceInspection: Sendable, Codable {
 
   /// Looks at a source in this process.
   init(reading path: String, options: BuildOptions) throws(BuildError) {
-    _ = try SourceFile(path: path)
+    let file = try SourceFile(path: path)
+    let found = try SourcePages(file: file, options: options)
     let route = try SourceRoute(
-      path: path, page: SourcePages.count(path: path) > 1 ? 0 : nil, options: options)
+      file: file, page: found.count > 1 ? found.directories[0] : nil, options: options)
     let image: Image
     do { image = try route.picture.open(.sequential) } catch { throw .unopened(path, error) }
     guard let size = PixelSize(width: image.width, height: image.height) else {
@@ -74,8 +87,11 @@ package struct SourceInspection: Sendable, Codable {
     colour = image.interpretation
     colourMarks = image.followedMarks ?? image.unfollowedMarks
     hasProfile = image.hasField("icc-profile-data") && image.followedMarks == nil
-    pages = route.picture.stack == nil ? image.int("n-pages") ?? 1 : 1
-    associated = image.associated.map(\.rawValue)
+    let isTIFF = Image.loader(ofPath: path) == "tiffload"
+    pages = isTIFF ? found.count : image.int("n-pages") ?? 1
+    let associated = route.associated.isEmpty ? found.associated : route.associated
+    self.associated = associated.map(\.rawValue)
+    leftOut = route.leftOut.isEmpty ? found.leftOut : route.leftOut
     (self.route, steps) = (route.reason, route.steps)
     micronsPerPixel = PhysicalScale.microns(route.picture).map { [$0.x, $0.y] }
     metadata = ImageMetadata(embeddedInFileAt: path)

@@ -2,27 +2,68 @@ import Imaging
 import Metadata
 
 /// The pages of a source that are images of their own.
-enum SourcePages {
-  /// How many pages to build; 1 for a single image.
-  ///
-  /// Frames of an animation and the smaller copies in a pyramidal TIFF are not pages.
-  static func count(path: String) throws(BuildError) -> Int {
+struct SourcePages: Sendable {
+  /// Their directories in the file, counted from 0; one for a single image.
+  let directories: [Int]
+  /// Pictures that are no pages and are not built, by their names.
+  var leftOut: [String] = []
+  /// Pictures that `--associated` builds beside the pages of a file of several.
+  var associated: [AssociatedImage] = []
+
+  var count: Int { directories.count }
+
+  private init(_ directories: [Int]) { self.directories = directories }
+
+  /// Frames of an animation and the smaller copies in a pyramidal TIFF are not pages, nor are a slide's label and macro.
+  init(file: SourceFile, options: BuildOptions) throws(BuildError) {
+    let path = file.path
+    let contents = try file.readableContents()
     let first: Image
     do { first = try Image(path: path, access: .sequential) } catch {
       throw .unopened(path, error)
     }
-    let pages = first.int("n-pages") ?? 1
-    guard pages > 1, let loader = Image.loader(ofPath: path), ["tiffload", "pdfload"].contains(loader) else {
-      return 1
+    let count = first.int("n-pages") ?? 1
+    guard let loader = Image.loader(ofPath: path), ["tiffload", "pdfload"].contains(loader) else {
+      self.init([0])
+      return
     }
-    if loader == "tiffload", let words = first.string("image-description"), isScanners(words) {
+    guard loader == "tiffload", let contents else {
+      self.init(Array(0..<max(1, count)))
+      return
+    }
+    if count > 1, let words = first.string("image-description"), Self.isScanners(words) {
       throw BuildError(path, "is a scanner's slide that OpenSlide does not read; its label is no page")
+    }
+    guard !contents.pages.isEmpty || contents.leftOut.isEmpty || options.keepsAssociated else {
+      let names = contents.namesLeftOut(options).joined(separator: " and ")
+      throw BuildError(
+        path, "holds only the \(names) of a slide, which may name a patient; --associated builds it")
+    }
+    // Directories that only libvips finds, behind a damaged one, are pages.
+    let pages =
+      contents.pages.filter { $0 < count } + (0..<count).dropFirst(contents.directoryCount)
+    self.init(pages.isEmpty ? [contents.leftOut.first?.directory ?? 0] : pages)
+    leftOut = contents.namesLeftOut(options)
+    guard pages.count > 1 else {
+      self = Self(single: self)
+      return
     }
     // Channels, depth and moments are one picture's.
     do throws(ImagingError) {
-      if try OMEStack.read(first, path: path, wanted: nil) != nil { return 1 }
+      let stack = try OMEStack.read(first, path: path, wanted: nil, contents)
+      if stack != nil || contents.isPyramid {
+        self = Self(single: self)
+        return
+      }
     } catch { throw BuildError(path, error) }
-    return loader == "tiffload" && isPyramid(path, first, pages) ? 1 : pages
+    if options.keepsAssociated {
+      associated = AssociatedImage.allCases.filter { contents.associated[$0] != nil }
+    }
+  }
+
+  private init(single pages: SourcePages) {
+    directories = [pages.directories.first ?? 0]
+    leftOut = pages.leftOut
   }
 
   /// What scanners of slides write into a TIFF that holds a label and the glass as a whole, too: pages of them would be
@@ -43,18 +84,5 @@ enum SourcePages {
       }
       return book
     }
-  }
-
-  /// Whether every page is half of the one before, within a pixel of rounding.
-  private static func isPyramid(_ path: String, _ first: Image, _ pages: Int) -> Bool {
-    var (width, height) = (first.width, first.height)
-    for page in 1..<pages {
-      // There is nothing smaller: whole directories of such pages are no pyramid.
-      guard max(width, height) > 1, let next = try? Image(path: path, access: .sequential, page: page),
-        abs(next.width - width / 2) <= 1, abs(next.height - height / 2) <= 1
-      else { return false }
-      (width, height) = (next.width, next.height)
-    }
-    return true
   }
 }

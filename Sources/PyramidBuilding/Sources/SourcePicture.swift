@@ -8,6 +8,8 @@ struct SourcePicture {
   let page: Int?
   /// What of a slide; nil for the slide itself, and of any other file.
   let associated: AssociatedImage?
+  /// The contents of a TIFF file; nil for any other, as for a slide that OpenSlide reads.
+  let contents: SourceContents?
   /// Of an OME-TIFF what is shown of its planes; nil for any other file.
   let stack: OMEStack?
   /// What was decided on, a clause each.
@@ -15,22 +17,30 @@ struct SourcePicture {
   private let scale: Double?
   private let bands: [Int]?
 
-  /// - Parameter page: of a multi-page file, counted from 0; nil where it has but one.
+  /// - Parameters:
+  ///   - page: the place of a page in a file of several, counted from 0; nil if it has but one.
+  ///   - contents: what the file holds; see `SourceFile.readableContents`.
   init(
-    path: String, page: Int?, associated: AssociatedImage? = nil, options: BuildOptions
+    path: String, page: Int?, associated: AssociatedImage? = nil, contents: SourceContents?,
+    options: BuildOptions
   ) throws(BuildError) {
-    (self.path, self.associated) = (path, associated)
+    self.path = path
+    self.associated = associated
+    let contents = Image.loader(ofPath: path) == "tiffload" ? contents : nil
+    self.contents = contents
     bands = associated == nil ? options.bands : nil
     let drawing: Drawing?
     do throws(ImagingError) {
       drawing = try Drawing(path, page, options)
       stack =
         page == nil && associated == nil
-        ? try OMEStack.read(Image(path: path, access: .sequential), path: path, wanted: options.channels)
-        : nil
+        ? try OMEStack.read(
+          Image(path: path, access: .sequential), path: path, wanted: options.channels, contents) : nil
     } catch { throw .unopened(path, error) }
     scale = drawing?.scale
-    self.page = page ?? stack?.channels[0].page
+    // The first picture may be a label.
+    let own = contents.map { $0.pages.first ?? $0.leftOut.first?.directory ?? 0 }
+    self.page = page ?? stack?.channels[0].page ?? (own == 0 ? nil : own)
     steps =
       (drawing.map { ["drawn \($0.words)"] } ?? [])
       + (stack?.steps ?? [])
@@ -39,7 +49,13 @@ struct SourcePicture {
 
   /// Opens the picture; what its marks say of its colours it then has as its profile.
   func open(_ access: Image.Access) throws(ImagingError) -> Image {
-    if let associated { return try Image(associated, ofSlideAt: path) }
+    if let associated {
+      guard let contents else { return try Image(associated, ofSlideAt: path) }
+      guard let directory = contents.associated[associated] else {
+        throw ImagingError("open", path, message: "holds no \(associated.rawValue)")
+      }
+      return try Image.source(path: path, access: access, page: directory, scale: nil)
+    }
     let image = try Image.source(path: path, access: access, page: page, scale: scale)
     guard let bands else {
       let most = image.interpretation == "cmyk" ? 5 : 4

@@ -13,20 +13,29 @@ struct SourceRoute {
   let keptProfile: [UInt8]?
   /// What the build asked for, with the tile format chosen for this image.
   let options: BuildOptions
+  /// Pictures that the file holds beside this one, as slides do.
+  let associated: [AssociatedImage]
 
   /// Opens the source by the shortest way that `options.fidelity` and the file itself allow.
   /// - Parameters:
-  ///   - page: of a multi-page source, counted from 0; nil where it has but one.
+  ///   - page: the place of a page in a file of several, counted from 0; nil if it has but one.
   ///   - associated: what of a slide is meant; nil for the slide itself.
   init(
-    path: String, page: Int? = nil, associated: AssociatedImage? = nil, options: BuildOptions
+    file: SourceFile, page: Int? = nil, associated: AssociatedImage? = nil, options: BuildOptions
   ) throws(BuildError) {
-    let picture = try SourcePicture(path: path, page: page, associated: associated, options: options)
+    let path = file.path
+    let picture = try SourcePicture(
+      path: path, page: page, associated: associated,
+      // A page was chosen by what the file holds.
+      contents: page == nil ? file.readableContents() : nil, options: options)
     let image: Image
     do {
       image = try picture.open(.sequential)
     } catch { throw .unopened(path, error) }
     self.picture = picture
+    self.associated =
+      associated != nil
+      ? [] : picture.contents.map(\.besidesPicture) ?? image.associated
     var options = options
     let slide = SlideTIFF(picture, image, options)
     // OpenSlide gives every slide alpha, for what it cannot see.
@@ -52,6 +61,12 @@ struct SourceRoute {
       picture.steps + source.steps
       + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
       + (keptProfile.map { [Self.words($0, image)] } ?? [])
+  }
+
+  /// Pictures of the file that are not built, by their names.
+  var leftOut: [String] {
+    if let contents = picture.contents { return contents.namesLeftOut(options) }
+    return options.keepsAssociated ? [] : associated.map(\.rawValue)
   }
 
   /// Who reads the pixels.

@@ -1,4 +1,5 @@
 import Imaging
+import TileStorage
 
 /// Any image that libvips loads, brought upright and to 8-bit sRGB.
 final class VipsSource: StripSource, StripDecoding {
@@ -64,10 +65,11 @@ final class VipsSource: StripSource, StripDecoding {
     }
     var steps: [String] = []
     var image = source
-    if let frames = image.int("n-pages"), frames > 1,
-      ["gifload", "webpload"].contains(Image.loader(ofPath: picture.path))
+    let kinds = ["gifload": "frames", "webpload": "frames", "jxlload": "frames", "heifload": "pictures"]
+    if let several = image.int("n-pages"), several > 1,
+      let kind = Image.loader(ofPath: picture.path).flatMap({ kinds[$0] })
     {
-      steps.append("the first of \(frames) frames")
+      steps.append(BuildRecord.first(of: "\(several) \(kind)"))
     }
     if image.orientation != 1 {
       steps.append("turned upright from EXIF orientation \(image.orientation)")

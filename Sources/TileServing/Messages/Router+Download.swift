@@ -52,10 +52,13 @@ extension Router {
   /// Where it is kept, for who may change the library, or everybody where the owner wants that: it tells more than the
   /// picture does, as where it was taken.
   func keptSource(_ id: ImageID) -> KeptSource? {
-    let isForWriters = visitor.mayWrite && site.uploads?.limits.keepsSources == true
-    guard isForWriters || site.access.offersOriginals, !id.isPrivate,
+    guard !id.isPrivate, visitor.mayWrite && site.uploads != nil || site.access.offersOriginals,
       let record = try? site.library.archive(id)?.buildRecord
     else { return nil }
+    // Some are kept whatever was asked for; a slide's label is for nobody but those who sent it.
+    let isForWriters =
+      visitor.mayWrite && (site.uploads?.limits.keepsSources == true || !record.showsWholeSource)
+    guard isForWriters || site.access.offersOriginals && !record.mayOmitLabel else { return nil }
     return KeptSource(of: id, sentAs: record.sourceName, in: site.library.root)
   }
 

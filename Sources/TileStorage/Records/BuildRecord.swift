@@ -11,6 +11,11 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var sourceName: String
   /// The page of a book or a multi-page source, counted from 1; nil for an image by itself.
   public var page: Int?
+  /// The picture's place in the source's file, counted from 1, if that is neither the first nor `page`.
+  package var directory: Int?
+  /// Pictures in the source's file that none of its archives shows, as a slide's label, by their names; nil if there are
+  /// none.
+  package var omitted: [String]?
   /// What the page of a book that is a folder is called below it: its file's path there without its ending.
   public var folio: String?
   /// What the source calls the page, where that is not its number.
@@ -85,6 +90,31 @@ public struct BuildRecord: Codable, Hashable, Sendable {
 }
 
 extension BuildRecord {
+  /// The step of a build that takes the first of several, as of `3 images`.
+  package static func first(of several: String) -> String { firstOf + several }
+
+  private static let firstOf = "the first of "
+
+  /// Whether the build was asked for what slides hold beside themselves.
+  package var keepsAssociated: Bool { options.split(separator: " ").contains("associated") }
+
+  /// Whether the archive shows all that the source's file does: not one of several pages, images, planes or frames, and
+  /// nothing is left out. Otherwise the file has pictures that nothing else has.
+  package var showsWholeSource: Bool {
+    if page != nil || directory != nil || associatedAs != nil || omitted != nil { return false }
+    if let dimensions, dimensions.sizeZ > 1 || dimensions.sizeT > 1 { return false }
+    if let dimensions, dimensions.channels.contains(where: { !$0.isShown }) { return false }
+    // The archive has the animation itself.
+    return animation != nil || !steps.contains { $0.hasPrefix(Self.firstOf) }
+  }
+
+  /// Whether the source's file may hold a slide's label that the archive does not show.
+  package var mayOmitLabel: Bool {
+    omitted?.contains { $0 != "mask" } == true || route.contains("(openslide)")
+      || route.contains("being a slide's")
+      || dimensions != nil && steps.contains { $0.hasSuffix(" images") }
+  }
+
   /// The book whose page the image of this id is: all of the id but what the page is called; nil of an image by itself.
   package func book(ofPage id: ImageID) -> ImageID? {
     guard folio != nil || page != nil else { return nil }

@@ -121,6 +121,7 @@ enum InspectCommand: Command {
       Fact("orientation", source.orientation), Fact("pages", source.pages), Fact("route", source.route),
       Fact("steps", source.steps, separator: "; "),
     ] + (source.associated.isEmpty ? [] : [Fact("associated", source.associated, separator: ", ")])
+      + (source.leftOut.isEmpty ? [] : [Fact("leftOut", source.leftOut, separator: ", ")])
       + scale(source.micronsPerPixel) + words(source.metadata)
   }
 

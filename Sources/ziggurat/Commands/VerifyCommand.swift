@@ -80,6 +80,10 @@ enum VerifyCommand: Command {
           report(ArchiveVerifier.Fault(path: archive, what: "is missing, and the catalog lists it"))
         }
         faults += missing.count
+        for fault in try LabelCheck.faults(in: path, archives) {
+          report(fault)
+          faults += 1
+        }
         if repairs, faults > 0 {
           guard archives != [path] else {
             Output.error("\(path): --repair takes the library's folder, which knows the sources")

@@ -27,6 +27,47 @@ import TileGeometry
     #expect(abs(microns.y - y) < 1e-9)
   }
 
+  /// Every unit of the schema (OME 2016-06, `UnitsLength`) that is a length, in metres (NIST SP 811, IAU 2012 B2 and
+  /// 2015 B2; points are PostScript's).
+  @Test(
+    arguments: [
+      ("Ym", 1e24), ("Zm", 1e21), ("Em", 1e18), ("Pm", 1e15), ("Tm", 1e12), ("Gm", 1e9), ("Mm", 1e6),
+      ("km", 1e3),
+      ("hm", 1e2), ("dam", 10), ("m", 1), ("dm", 0.1), ("cm", 0.01), ("mm", 1e-3), ("µm", 1e-6), ("nm", 1e-9),
+      ("pm", 1e-12), ("fm", 1e-15), ("am", 1e-18), ("zm", 1e-21), ("ym", 1e-24), ("Å", 1e-10),
+      ("thou", 2.54e-5),
+      ("li", 0.0254 / 12), ("in", 0.0254), ("ft", 0.3048), ("yd", 0.9144), ("mi", 1609.344),
+      ("ua", 149_597_870_700),
+      ("ly", 9_460_730_472_580_800), ("pc", 3.0856775814913673e16), ("pt", 0.0254 / 72),
+    ] as [(String, Double)])
+  func `units of length`(unit: String, metres: Double) throws {
+    let microns = try #require(OMEScale.microns(ome(#" PhysicalSizeX="2" PhysicalSizeXUnit="\#(unit)""#)))
+    #expect(abs(microns.x / (metres * 2e6) - 1) < 1e-12)
+  }
+
+  @Test func `another image has a scale of its own`() {
+    let text = ome(#" PhysicalSizeX="2""#).replacing("</OME>", with: "")
+    let both = text + #"<Image ID="Image:1"><Pixels PhysicalSizeX="3"/></Image></OME>"#
+    #expect(OMEScale.microns(both)?.x == 2)
+    #expect(OMEScale.microns(both, image: 1)?.x == 3)
+    #expect(OMEScale.microns(both, image: 2) == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("micron", 1), ("um", 1), ("µm", 1), ("\\u00B5m", 1), ("mm", 1000), ("cm", 10_000), ("inch", 25_400),
+      ("nm", 0.001), ("pixel", nil), ("furlong", nil),
+    ] as [(String, Double?)])
+  func `units of ImageJ`(name: String, microns: Double?) throws {
+    let unit = try #require(ImageJScale.unit("ImageJ=1.53t\nimages=1\nunit=\(name)\nloop=false\n"))
+    #expect(unit.microns == microns)
+  }
+
+  @Test func `a unit that ImageJ did not write is none`() {
+    #expect(ImageJScale.unit("unit=um") == nil)
+    #expect(ImageJScale.unit("ImageJ=1.53t\nimages=1\n") == nil)
+  }
+
   @Test(arguments: [
     "", #" PhysicalSizeX="0""#, #" PhysicalSizeX="-1""#, #" PhysicalSizeX="nan""#, #" PhysicalSizeX="inf""#,
     #" PhysicalSizeX="1" PhysicalSizeXUnit="pixel""#, #" PhysicalSizeX=1"#, #" PhysicalSizeX="1"#,

@@ -1,6 +1,6 @@
 import TileStorage
 
-/// What the OME-XML in a TIFF's description says of its first image: how many channels, planes of depth and moments it
+/// What the OME-XML in a TIFF's description says of one of its images: how many channels, planes of depth and moments it
 /// has, and in which page of the file each plane lies (OME model 2016-06, `Pixels`).
 struct OMEPixels {
   struct Channel: Hashable {
@@ -17,8 +17,10 @@ struct OMEPixels {
   let samples: Int
   /// Images in the file.
   let images: Int
-  /// Whether one of them is a slide's label, or its glass as a whole.
-  let hasAssociated: Bool
+  /// The index of this one, counted from 0.
+  let image: Int
+  /// The page of its first plane, unless its planes say so.
+  private let start: Int
   private let order: [Character]
   private let pages: [Int: Int]?
 
@@ -31,13 +33,17 @@ struct OMEPixels {
   }
 
   /// Nil where the text is no OME-XML, or none that is understood, as where planes lie in other files.
-  init?(_ description: String) {
+  ///
+  /// - Parameters:
+  ///   - image: which of its images, counted from 0.
+  ///   - start: the page of the image's first plane, for where the text does not tell it.
+  init?(_ description: String, image: Int = 0, at start: Int = 0) {
     guard Self.isOME(description) else { return nil }
-    var told = Told()
+    var told = Told(image: image)
     do {
       try XMLElements.read(Array(description.utf8), begin: { told.begin($0) }, end: { told.end($0) })
     } catch { return nil }
-    let (samples, images, hasAssociated) = (told.samples, told.images, told.hasAssociated)
+    let (samples, images) = (told.samples, told.images)
     guard let pixels = told.pixels, told.files.count <= 1,
       let order = pixels["DimensionOrder"].map(Array.init),
       order.count == 5,
@@ -52,26 +58,31 @@ struct OMEPixels {
     var channels = Array(told.channels.prefix(count))
     channels += Array(repeating: Channel(), count: count - channels.count)
     (self.channels, self.samples, self.sizeZ, self.sizeT) = (channels, samples, sizeZ, sizeT)
-    (self.images, self.hasAssociated, self.order) = (images, hasAssociated, order)
-    pages = told.data.isEmpty ? nil : Self.pages(told.data, order, [count, sizeZ, sizeT], samples)
+    self.images = images
+    self.image = image
+    self.order = order
+    self.start = image == 0 ? 0 : start
+    pages =
+      told.data.isEmpty
+      ? nil : Self.pages(told.data, order, [count, sizeZ, sizeT], samples, from: self.start)
   }
 
-  /// What is heard of the elements, of which the first image's count.
+  /// The elements read so far; only one image's count.
   private struct Told {
+    let image: Int
     var pixels: [String: String]?
-    var (images, hasAssociated, samples) = (0, false, 1)
+    var (images, samples) = (0, 1)
     var channels: [Channel] = []
     var data: [Planes] = []
     var files: Set<String> = []
     private var isInside = false
 
+    init(image: Int) { self.image = image }
+
     mutating func begin(_ element: XMLElements.Element) -> Bool {
       switch element.name {
-      case "Image":
-        images += 1
-        let name = element["Name"]?.lowercased() ?? ""
-        if name.hasPrefix("label") || name.hasPrefix("macro") { hasAssociated = true }
-      case "Pixels" where pixels == nil:
+      case "Image": images += 1
+      case "Pixels" where pixels == nil && images == image + 1:
         isInside = true
         pixels = Dictionary(element.values.map { ($0.name, $0.value) }) { first, _ in first }
       case "Channel" where isInside && channels.count < OMEPixels.mostChannels:
@@ -120,7 +131,7 @@ struct OMEPixels {
 
   /// By the planes' numbers in the order of the dimensions.
   private static func pages(
-    _ data: [Planes], _ order: [Character], _ sizes: [Int], _ samples: Int
+    _ data: [Planes], _ order: [Character], _ sizes: [Int], _ samples: Int, from start: Int
   ) -> [Int: Int] {
     let count = sizes.reduce(1, *)
     var (pages, room): ([Int: Int], Int) = ([:], count)
@@ -130,9 +141,9 @@ struct OMEPixels {
       let first = index(place, order, sizes)
       let page = each.page
       let planes = each.count ?? (page == nil ? count : 1)
-      guard (page ?? 0) >= 0, (page ?? 0) < mostPlanes else { continue }
+      guard (page ?? start) >= 0, (page ?? start) < mostPlanes else { continue }
       for offset in 0..<max(0, min(planes, count - first, room)) {
-        pages[first + offset] = (page ?? 0) + offset
+        pages[first + offset] = (page ?? start) + offset
       }
       room -= max(0, min(planes, count - first))
       if room <= 0 { break }
@@ -156,7 +167,7 @@ struct OMEPixels {
   /// The page of the file that holds a plane, all counted from 0; nil where the file is said to hold none.
   func page(channel: Int, z: Int, t: Int) -> Int? {
     let index = Self.index([channel, z, t], order, [channels.count, sizeZ, sizeT])
-    return pages.map { $0[index] } ?? index
+    return pages.map { $0[index] } ?? start + index
   }
 
   var planeCount: Int { channels.count * sizeZ * sizeT }

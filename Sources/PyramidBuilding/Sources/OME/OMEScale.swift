@@ -3,23 +3,32 @@ import TileStorage
 
 /// How large a pixel is, as the OME-XML in a TIFF's description says (OME model 2016-06, `Pixels`).
 enum OMEScale {
-  /// Microns that a unit of length has; those that microscopes write.
+  /// Microns that a unit of length has (OME model 2016-06, `UnitsLength`), but pixels and reference frames, which are no
+  /// lengths.
   private static let units: [String: Double] = [
-    "µm": 1, "μm": 1, "um": 1, "nm": 1e-3, "Å": 1e-4, "pm": 1e-6, "mm": 1e3, "cm": 1e4, "m": 1e6,
-    "in": 25_400,
+    "Ym": 1e30, "Zm": 1e27, "Em": 1e24, "Pm": 1e21, "Tm": 1e18, "Gm": 1e15, "Mm": 1e12, "km": 1e9, "hm": 1e8,
+    "dam": 1e7, "m": 1e6, "dm": 1e5, "cm": 1e4, "mm": 1e3, "µm": 1, "μm": 1, "um": 1, "nm": 1e-3, "pm": 1e-6,
+    "fm": 1e-9, "am": 1e-12, "zm": 1e-15, "ym": 1e-18, "Å": 1e-4, "thou": 25.4,
+    "li": 25_400.0 / 12, "in": 25_400, "ft": 304_800, "yd": 914_400, "mi": 1_609_344_000,
+    "ua": 149_597_870_700e6, "ly": 9_460_730_472_580_800e6, "pc": 3.0856775814913673e22, "pt": 25_400.0 / 72,
   ]
 
   /// Microns per pixel; nil where the description is no OME-XML or does not say.
   ///
-  /// Text of strangers, of which no more is read than the first element `Pixels` with its attributes.
-  static func microns(_ description: String) -> Point? {
+  /// Text of strangers, of which no more is read than one element `Pixels` with its attributes.
+  ///
+  /// - Parameter image: whose pixels, counted from 0.
+  static func microns(_ description: String, image: Int = 0) -> Point? {
     guard OMEPixels.isOME(description) else { return nil }
     var microns: Point?
+    var left = image
     // What comes behind the element need not be well-formed.
     try? XMLElements.read(
       Array(description.utf8),
       begin: { element in
         guard element.name == "Pixels" else { return true }
+        left -= 1
+        guard left < 0 else { return true }
         microns = length("PhysicalSizeX", element).map {
           Point(x: $0, y: length("PhysicalSizeY", element) ?? $0)
         }

@@ -24,13 +24,17 @@ struct OMEStack {
 
   /// - Parameters:
   ///   - first: the file's first page.
+  ///   - contents: which of the file's images is meant.
   ///   - wanted: channels by their numbers, counted from 1, or names; nil for all, of many the first seven.
   /// - Returns: nil for a file that is no such stack: of one plane, or with pages that no OME-XML tells of.
   /// - Throws: where a channel is wanted that there is not.
-  static func read(_ first: Image, path: String, wanted: [String]?) throws(ImagingError) -> OMEStack? {
+  static func read(
+    _ first: Image, path: String, wanted: [String]?, _ contents: SourceContents?
+  ) throws(ImagingError) -> OMEStack? {
     guard Image.loader(ofPath: path) == "tiffload", let count = first.int("n-pages"), count > 1,
-      let text = first.string("image-description"), let pixels = OMEPixels(text),
-      pixels.planeCount > 1 || pixels.hasAssociated
+      let text = first.string("image-description"),
+      let pixels = OMEPixels(text, image: contents?.image ?? 0, at: contents?.first ?? 0),
+      pixels.planeCount > 1 || contents?.leftOut.contains(where: \.role.isPrivate) == true
     else { return nil }
     return try OMEStack(pixels, pages: count, path, wanted)
   }
@@ -66,8 +70,13 @@ struct OMEStack {
       steps.append("\(chosen.count) of \(names.count) channels: \(words)")
     }
     if pixels.sizeZ > 1 { steps.append("plane \(z + 1) of \(pixels.sizeZ) in depth") }
-    if pixels.sizeT > 1 { steps.append("the first of \(pixels.sizeT) moments") }
-    if pixels.images > 1 { steps.append("the first of \(pixels.images) images") }
+    if pixels.sizeT > 1 { steps.append(BuildRecord.first(of: "\(pixels.sizeT) moments")) }
+    if pixels.images > 1 {
+      steps.append(
+        pixels.image == 0
+          ? BuildRecord.first(of: "\(pixels.images) images") : "image \(pixels.image + 1) of \(pixels.images)"
+      )
+    }
     self.steps = steps
   }
 

@@ -170,11 +170,11 @@ struct BuildRound {
       verbosity, asJSON: asJSON, total: sources.count, isDryRun: builder.isDryRun,
       ignoresKnownFailures: ignoresKnownFailures)
     // Of a plan the first part tells them.
-    let failures = (part?.index ?? 0) == 0 ? scan.failures : []
+    let failures = (part?.index ?? 0) == 0 ? scan.failures + scan.unread : []
     for failure in failures where isFirst || !toldFailures.contains(failure.description) {
       tally.add(failure)
     }
-    toldFailures = Set(scan.failures.map(\.description))
+    toldFailures = Set((scan.failures + scan.unread).map(\.description))
     let wholes = Dictionary(sources.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     var again: Set<SourceScan.Source> = []
     var early: Set<SourceScan.Source> = []
@@ -202,6 +202,7 @@ struct BuildRound {
       claims.add(image, outcome)
       knownFailures?.add(image, outcome)
       if case .moved(let former) = outcome { vacated.insert(former) }
+      if case .withdrawn = outcome { vacated.insert(image.id) }
       guard case .failed(let failure) = outcome else { return tally.add(image, outcome, of: source) }
       let wasFull = Self.isDiskFull.load(ordering: .relaxed)
       if failure.hasNoInodes { lacksInodes = true }

@@ -78,6 +78,9 @@ struct BuildTally {
     if asJSON { Output.json(object(source, outcome)) }
     switch outcome {
     case .failed, .refused: break
+    case .withdrawn, .wouldWithdraw:
+      pruned += 1
+      note("\(outcome.status) \(source.id), which is no page of \(source.path)")
     case .unchanged:
       unchanged += 1
       if verbosity == .everything { note("unchanged \(source.id)") }
@@ -99,7 +102,8 @@ struct BuildTally {
       note(
         "built \(source.id): \(size.width) × \(size.height), \(pyramid.tileCount) tiles, "
           + Output.size(ofBytes: report.byteCount)
-          + "; " + report.route + report.steps.map { "; " + $0 }.joined(),
+          + "; " + report.route + report.steps.map { "; " + $0 }.joined()
+          + (report.leftOut.isEmpty ? "" : "; left out: " + report.leftOut.joined(separator: ", ")),
         pixels: size.width * size.height)
     }
   }
@@ -119,7 +123,10 @@ struct BuildTally {
       object["bytes"] = .integer(report.byteCount)
       object["route"] = .text(report.route)
       object["steps"] = .list(report.steps.map { .text($0) })
-    case .unchanged, .kept, .reworded, .wouldReword, .wouldBuild, .failed, .refused: break
+      if !report.leftOut.isEmpty { object["leftOut"] = .list(report.leftOut.map { .text($0) }) }
+    case .unchanged, .kept, .reworded, .wouldReword, .wouldBuild, .failed, .refused, .withdrawn,
+      .wouldWithdraw:
+      break
     }
     return object
   }

@@ -91,6 +91,13 @@ struct Repair {
             Output.result(Output.oneLine("\(path): built anew from \(group.place.path)") + "\n")
           }
         }
+      case "pruned":
+        outcome.repaired += 1
+        if asJSON {
+          Output.json(["archive": .text(path), "repaired": .flag(true)])
+        } else {
+          Output.result(Output.oneLine("\(path): moved to the trash") + "\n")
+        }
       // The build has told why.
       case "failed": tell(path, "its source cannot be built", &outcome)
       default: tell(path, "its source is not in \(group.place.path), or is another file now", &outcome)

@@ -35,9 +35,10 @@ enum ReportCommand: Command {
     _ report: PlanReport, _ plan: SourcePlan, asJSON: Bool, isQuiet: Bool
   ) -> ExitCode {
     var counts: [String: Int] = [:]
-    var hasFailed = !plan.scan.failures.isEmpty
+    let failures = plan.scan.failures + plan.scan.unread
+    var hasFailed = !failures.isEmpty
     var isUnfinished = !report.left.isEmpty || plan.scan.failures.contains(where: \.isTemporary)
-    for failure in plan.scan.failures { Output.error(failure.description) }
+    for failure in failures { Output.error(failure.description) }
     for image in report.images.values.sorted(by: { $0.id < $1.id }) {
       counts[image.status, default: 0] += 1
       if asJSON { Output.json(object(image)) }
@@ -52,7 +53,7 @@ enum ReportCommand: Command {
       Output.error("\(source.path): nobody has told its end")
     }
     if !isQuiet {
-      counts["failed", default: 0] += plan.scan.failures.count
+      counts["failed", default: 0] += failures.count
       counts["left"] = report.left.count
       let words = ["built", "moved", "reworded", "unchanged", "kept", "failed", "left"]
       let parts = words.map { ($0, counts[$0] ?? 0) }.filter { $0.1 > 0 || $0.0 == "built" }

@@ -1,0 +1,45 @@
+import Files
+import TileStorage
+
+extension LibraryBuilder {
+  /// Moves archives of earlier builds into the trash that show what the source's file has as no page any more, above all
+  /// the label of a slide, whether or not the build prunes.
+  ///
+  /// - Parameters:
+  ///   - pages: how many the source has; 0 for a single picture.
+  ///   - outcome: of a single picture.
+  func withdraw(
+    of work: CellBuilder.Work, pages: Int, _ outcome: Outcome?, report: (SourceScan.Source, Outcome) -> Void
+  ) {
+    guard let contents = work.contents, !contents.leftOut.isEmpty, work.source.folio == nil, !isCancelled()
+    else {
+      return
+    }
+    let source = work.source
+    // The id's archives are another source's.
+    if case .refused? = outcome { return }
+    let hasFailed = outcome?.failure != nil
+    // A label alone was asked for, and has taken the place of its own archive.
+    let isAlone = options.keepsAssociated && contents.pages.isEmpty
+    for page in 0...contents.directoryCount {
+      let id = page == 0 ? source.id : source.id.page(page)
+      guard store.holds(id), let record = store.buildRecord(ofID: id), record.sourceName == work.file.name,
+        record.folio == nil, record.associatedAs == nil, record.page ?? 0 == page
+      else { continue }
+      let isPublished =
+        !isAlone && record.sourceDigest == work.digest && contents.published(by: record) != nil
+      // If the picture could not be built, the old one stays, unless nobody was to see it.
+      let isOld = !hasFailed && (pages > 0 ? page == 0 || page > pages : page > 0)
+      guard isPublished || isOld else { continue }
+      let part = SourceScan.Source(path: source.path, id: id, name: source.name, root: source.root)
+      report(part, isDryRun ? .wouldWithdraw : trash(part))
+    }
+  }
+
+  private func trash(_ part: SourceScan.Source) -> Outcome {
+    do throws(StorageError) {
+      if let error = try store.trash([part.id]).errors.first { throw error }
+      return .withdrawn
+    } catch { return .failed(BuildError(part.path, error)) }
+  }
+}

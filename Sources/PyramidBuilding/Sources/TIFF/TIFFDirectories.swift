@@ -1,0 +1,207 @@
+import Foundation
+
+/// The directories of a TIFF or BigTIFF file: what the file says each of its pictures is (TIFF 6.0, section 2; tags of
+/// TIFF/EP, DNG and scanners of slides).
+///
+/// Own code instead of libtiff's, for the process that starts builds asks, too: it reads no pixels, and whatever the file
+/// holds, it is safe.
+struct TIFFDirectories {
+  struct Directory {
+    fileprivate(set) var width = 0
+    fileprivate(set) var height = 0
+    /// `NewSubfileType`: 1 a reduced copy, 2 a page, 4 a mask.
+    fileprivate(set) var subfileType = 0
+    fileprivate(set) var photometric: Int?
+    fileprivate(set) var samples = 1
+    fileprivate(set) var description = ""
+    fileprivate(set) var pageName = ""
+    fileprivate(set) var documentName = ""
+    /// Pixels for each unit, across and down.
+    fileprivate(set) var resolution: (x: Double, y: Double)?
+    /// 1 none, 2 inch, 3 centimetre; nil if the file does not say.
+    fileprivate(set) var resolutionUnit: Int?
+    /// Hamamatsu's magnification; −1 for the macro, −2 for a map of the slide.
+    fileprivate(set) var sourceLens: Double?
+    fileprivate(set) var hasDNGVersion = false
+    /// A pattern of colour filters before the sensor.
+    fileprivate(set) var hasFilterPattern = false
+    /// The directories that `SubIFDs` lists.
+    fileprivate(set) var parts: [Directory] = []
+
+    var area: Int { width.multipliedReportingOverflow(by: height).partialValue }
+    /// A smaller copy of another picture, or the mask of one.
+    var isReduced: Bool { subfileType & 1 != 0 }
+    var isMask: Bool { subfileType & 4 != 0 }
+  }
+
+  /// In the file's order; those behind a damaged one are missing.
+  private(set) var all: [Directory] = []
+
+  private let reader: PlacedReader
+  private let isLittle: Bool
+  private let isBig: Bool
+  private var seen: Set<Int> = []
+  /// Bytes of text that may yet come.
+  private var textLeft = 32 << 20
+
+  static let mostDirectories = 100_000
+  private static let mostEntries = 4096
+  private static let mostParts = 64
+  private static let longestText = 16 << 20
+
+  /// Nil if the file is no TIFF.
+  ///
+  /// - Parameter most: how many directories are read.
+  init?(_ file: SourceFile, most: Int = mostDirectories) {
+    reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
+    guard let head = reader.bytes(0, 8), head[0] == head[1], head[0] == 0x49 || head[0] == 0x4d else {
+      return nil
+    }
+    isLittle = head[0] == 0x49
+    let version = Self.number(head[2..<4], isLittle)
+    guard version == 42 || version == 43 else { return nil }
+    isBig = version == 43
+    guard
+      var next = isBig
+        ? reader.bytes(8, 8).map({ Self.number($0[...], isLittle) }) : Self.number(head[4..<8], isLittle)
+    else { return nil }
+    while next != 0, all.count < most, let found = read(at: next, depth: 0) {
+      all.append(found.directory)
+      next = found.next
+    }
+  }
+
+  private static func number(_ bytes: some BidirectionalCollection<UInt8>, _ isLittle: Bool) -> Int {
+    let number =
+      isLittle
+      ? bytes.reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+      : bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    return Int(exactly: number) ?? .max
+  }
+
+  private struct Entry {
+    let tag, type, count: Int
+    /// Its bytes, or where they lie.
+    let inline: ArraySlice<UInt8>
+  }
+
+  /// Bytes of a value, by its type.
+  private static let sizes = [
+    1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
+  ]
+
+  /// Nil if there is no directory, or it was read before.
+  private mutating func read(at offset: Int, depth: Int) -> (directory: Directory, next: Int)? {
+    let (countSize, entrySize, linkSize) = isBig ? (8, 20, 8) : (2, 12, 4)
+    guard seen.insert(offset).inserted, let head = reader.bytes(offset, countSize) else { return nil }
+    let count = Self.number(head[...], isLittle)
+    guard 1...Self.mostEntries ~= count, let bytes = reader.bytes(offset + countSize, count * entrySize)
+    else {
+      return nil
+    }
+    var directory = Directory()
+    var parts: [Int] = []
+    var oldType = 0
+    var (x, y): (Double?, Double?)
+    for start in stride(from: 0, to: bytes.count, by: entrySize) {
+      let entry = Entry(
+        tag: Self.number(bytes[start..<start + 2], isLittle),
+        type: Self.number(bytes[start + 2..<start + 4], isLittle),
+        count: Self.number(bytes[start + 4..<start + (isBig ? 12 : 8)], isLittle),
+        inline: bytes[start + (isBig ? 12 : 8)..<start + entrySize])
+      switch entry.tag {
+      case 254: directory.subfileType = numbers(entry).first ?? 0
+      case 255: oldType = numbers(entry).first ?? 0
+      case 256: directory.width = numbers(entry).first ?? 0
+      case 257: directory.height = numbers(entry).first ?? 0
+      case 262: directory.photometric = numbers(entry).first
+      case 269: directory.documentName = text(entry)
+      case 270: directory.description = text(entry)
+      case 277: directory.samples = numbers(entry).first ?? 1
+      case 282: x = real(entry)
+      case 283: y = real(entry)
+      case 285: directory.pageName = text(entry)
+      case 296: directory.resolutionUnit = numbers(entry).first
+      case 330: parts = numbers(entry, most: Self.mostParts)
+      case 33421, 33422: directory.hasFilterPattern = true
+      case 50706: directory.hasDNGVersion = true
+      case 65421: directory.sourceLens = real(entry)
+      default: break
+      }
+    }
+    // Written as a number without a sign.
+    if let lens = directory.sourceLens, lens >= 2_147_483_648 { directory.sourceLens = lens - 4_294_967_296 }
+    // The older tag says the same with other numbers.
+    if directory.subfileType == 0, oldType == 2 { directory.subfileType = 1 }
+    if let x { directory.resolution = (x, y ?? x) }
+    if depth < 2 {
+      for part in parts {
+        if let found = read(at: part, depth: depth + 1) { directory.parts.append(found.directory) }
+      }
+    }
+    let link = reader.bytes(offset + countSize + count * entrySize, linkSize)
+    return (directory, link.map { Self.number($0[...], isLittle) } ?? 0)
+  }
+
+  private func bytes(_ entry: Entry, most: Int) -> [UInt8]? {
+    guard let size = Self.sizes[entry.type] else { return nil }
+    let (length, overflow) = min(entry.count, most).multipliedReportingOverflow(by: size)
+    guard !overflow, entry.count > 0 else { return nil }
+    let (whole, isVast) = entry.count.multipliedReportingOverflow(by: size)
+    if !isVast, whole <= entry.inline.count { return Array(entry.inline.prefix(length)) }
+    return reader.bytes(Self.number(entry.inline, isLittle), length)
+  }
+
+  private func numbers(_ entry: Entry, most: Int = 1) -> [Int] {
+    guard [1, 3, 4, 13, 16, 18].contains(entry.type), let size = Self.sizes[entry.type],
+      let bytes = bytes(entry, most: most)
+    else { return [] }
+    return stride(from: 0, to: bytes.count, by: size).map { Self.number(bytes[$0..<$0 + size], isLittle) }
+  }
+
+  /// A rational or floating-point number; nil for any other, and for one divided by 0.
+  private func real(_ entry: Entry) -> Double? {
+    guard let bytes = bytes(entry, most: 1) else { return nil }
+    func whole(_ range: Range<Int>) -> Int { Self.number(bytes[range], isLittle) }
+    switch entry.type {
+    case 5 where whole(4..<8) != 0: return Double(whole(0..<4)) / Double(whole(4..<8))
+    case 10 where whole(4..<8) != 0:
+      return Double(Int32(truncatingIfNeeded: whole(0..<4))) / Double(Int32(truncatingIfNeeded: whole(4..<8)))
+    case 8: return Double(Int16(truncatingIfNeeded: whole(0..<2)))
+    case 9: return Double(Int32(truncatingIfNeeded: whole(0..<4)))
+    case 3, 4: return Double(whole(0..<bytes.count))
+    case 11: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: whole(0..<4))))
+    case 12:
+      let bits = (isLittle ? bytes.reversed() : bytes).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+      return Double(bitPattern: bits)
+    default: return nil
+    }
+  }
+
+  private mutating func text(_ entry: Entry) -> String {
+    guard [1, 2, 7].contains(entry.type), let bytes = bytes(entry, most: min(textLeft, Self.longestText))
+    else {
+      return ""
+    }
+    textLeft -= bytes.count
+    let text = bytes.prefix { $0 != 0 }
+    // Programs of old write Latin-1, as the micron's sign.
+    return String(validating: text, as: UTF8.self) ?? String(decoding: text.map(UInt16.init), as: UTF16.self)
+  }
+}
+
+extension TIFFDirectories {
+  /// Why the file's pixels are a sensor's, or a preview of others; nil if they are a picture's.
+  var rawKind: String? {
+    guard let first = all.first else { return nil }
+    let everything = all + all.flatMap(\.parts) + all.flatMap(\.parts).flatMap(\.parts)
+    if everything.contains(where: \.hasDNGVersion) { return "DNG" }
+    // Colour filter array, and DNG's linear samples.
+    let isSensors = everything.contains { directory in
+      [32803, 34892].contains(directory.photometric) || directory.hasFilterPattern && directory.samples == 1
+    }
+    if isSensors { return "samples of a camera's sensor" }
+    let isPreview = first.parts.contains { $0.area > first.area && !$0.isReduced && !$0.isMask }
+    return isPreview ? "its first picture is a preview of a larger one" : nil
+  }
+}

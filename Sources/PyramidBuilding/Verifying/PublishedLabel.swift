@@ -1,0 +1,44 @@
+package import TileStorage
+
+/// Archives that show the label, or the whole glass, of a slide although no build was asked for it: earlier versions took
+/// them for pages.
+package enum PublishedLabel {
+  /// Whether the archive may be one, as far as its record tells.
+  package static func isPossible(_ record: BuildRecord) -> Bool {
+    ImageFileName.mayHoldLabel(record.sourceName) && record.associatedAs == nil && !record.keepsAssociated
+  }
+
+  /// Returns a clause that says what such an archive shows; nil for any other archive.
+  ///
+  /// - Parameters:
+  ///   - metadata: what the archive says.
+  ///   - paths: where its source may lie.
+  package static func fault(_ record: BuildRecord, _ metadata: ImageMetadata, sources paths: [String])
+    -> String?
+  {
+    guard isPossible(record) else { return nil }
+    for path in paths {
+      guard let file = try? SourceFile(path: path, name: record.sourceName),
+        file.identity.size == record.sourceBytes, let contents = SourceContents(file)
+      else { continue }
+      guard let role = contents.published(by: record) else {
+        // The file is the one, and this is no label of it.
+        if (try? file.digest()) == record.sourceDigest { return nil }
+        continue
+      }
+      guard (try? file.digest()) == record.sourceDigest else { continue }
+      return clause(role)
+    }
+    // Without its source: what the file says of its first picture is in every archive of it.
+    guard (record.directory ?? record.page ?? 1) == 1 else { return nil }
+    let role = [metadata.caption, metadata.title].lazy.compactMap(\.self).compactMap {
+      PictureRole(describedBy: $0)
+    }
+    .first
+    return role.flatMap { $0.isPrivate ? clause($0) : nil }
+  }
+
+  private static func clause(_ role: PictureRole) -> String {
+    "published a label: it shows the \(role.rawValue) of a slide, which a build of its source removes"
+  }
+}

@@ -1,0 +1,60 @@
+import Testing
+
+@testable import PyramidBuilding
+
+/// Names and descriptions as scanners and Bio-Formats write them, and such as only sound alike.
+@Suite struct PictureRoleTests {
+  @Test(arguments: [
+    ("label", PictureRole.label), ("LABEL", .label), ("Label Image", .label), ("label image 2", .label),
+    ("slide.svs [label]", .label), ("S21-0815.svs [macro]", .macro), ("Slide label", .label),
+    ("MacroImage", .macro),
+    ("macro_image", .macro), ("Overview", .overview), ("Barcode image", .barcode),
+    ("image of the label", .label),
+    ("Thumbnail", .thumbnail), ("label 387x463", .label),
+  ])
+  func `a name that is a role`(name: String, role: PictureRole) {
+    #expect(PictureRole(named: name) == role)
+  }
+
+  @Test(arguments: [
+    "labelled cells", "Label of a beer bottle, 1890", "macrophages", "Macro photograph of a bee",
+    "Overview of the harbour",
+    "slide.svs [0]", "Label-free SRS", "unlabeled", "", "DAPI", "barcoded beads",
+  ])
+  func `a name that is none`(name: String) {
+    #expect(PictureRole(named: name) == nil)
+  }
+
+  @Test func `beside other pictures one word is enough, if it is the whole word`() {
+    #expect(PictureRole(mentionedIn: "S21-0815 Roe label") == .label)
+    #expect(PictureRole(mentionedIn: "Roe, macro of it all") == .macro)
+    for name in ["labelled cells", "label-free imaging", "macrophages of a mouse", "an unlabelled one"] {
+      #expect(PictureRole(mentionedIn: name) == nil)
+    }
+  }
+
+  @Test(arguments: [
+    ("Aperio Image Library v11.2.1\r\nlabel 387x463", PictureRole.label),
+    ("Aperio Image Library v12\nmacro 1280x431|AppMag = 20", .macro),
+    ("Macro -offset=(0,0)-pixelsize=(1,1)", .macro),
+    ("<?xml version=\"1.0\" encoding=\"utf-16\"?><D><ImageType>Label</ImageType></D>", .label),
+    ("<D><ImageType>Overview</ImageType></D>", .overview),
+    ("<D><ImageType>ReducedResolution</ImageType></D>", .reduced),
+    ("<image ImageType=\"Macro\"/>", .macro), ("Image type: label", .label),
+    ("{\"type\": \"barcode\"}", .barcode),
+    ("Vendor X\nType = Macro image", .macro), ("Label_Image", .label),
+  ])
+  func `a description that tells of a role`(text: String, role: PictureRole) {
+    #expect(PictureRole(describedBy: text) == role)
+  }
+
+  @Test(arguments: [
+    "<D><ImageType>FullResolution</ImageType><Name>DAPI</Name></D>",
+    "Scanner X\nBarcode: 12345\nMagnification: 20",
+    "Aperio Image Library v11\r\n46000x32914 [0,100 46000x32914] (256x256) JPEG/RGB Q=30|Barcode = 12|Title = label",
+    "Barcode = 12345", "Label: red wine", "A label printed in 1890", "Scanner X", "The label of\na bottle",
+  ])
+  func `a description that tells of none`(text: String) {
+    #expect(PictureRole(describedBy: text) == nil)
+  }
+}
