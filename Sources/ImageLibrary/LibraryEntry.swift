@@ -173,6 +173,7 @@ package final class OpenArchives: Sendable {
   package init(limit: Int, costLimit: Int = 256 << 20) {
     precondition(limit > 0, "an archive that is asked for must be open")
     (self.limit, self.costLimit) = (limit, costLimit)
+    DescriptorRelief.shared.add { [weak self] in self?.closeHalf() }
   }
 
   package var count: Int { state.withLock { $0.entries.count } }
@@ -181,9 +182,37 @@ package final class OpenArchives: Sendable {
     let now = clock.load(ordering: .relaxed)
     // Written but once an opening, so that threads do not contend for it with every tile.
     if entry.lastUse.load(ordering: .relaxed) != now { entry.lastUse.store(now, ordering: .relaxed) }
-    let (archive, isNew) = try entry.open()
+    let (archive, isNew) = try opened(entry)
     if isNew { add(entry, cost: archive.memoryCost) }
     return archive
+  }
+
+  /// Opens the entry's archive, for want of a descriptor in place of others.
+  private func opened(_ entry: LibraryEntry) throws(StorageError) -> (archive: TileArchive, isNew: Bool) {
+    do throws(StorageError) { return try entry.open() } catch {
+      guard DescriptorRelief.isShortage(error.code), DescriptorRelief.shared.relieve() else { throw error }
+      return try entry.open()
+    }
+  }
+
+  /// Closes the half that was not asked for longest, and returns how many those are.
+  package func closeHalf() -> Int {
+    state.withLock { state in
+      let count = (state.entries.count + 1) / 2
+      for _ in 0..<count { Self.close(Self.oldest(of: state.entries.indices, state), &state) }
+      return count
+    }
+  }
+
+  private static func oldest(of places: Range<Int>, _ state: State) -> Int {
+    var oldest = places.lowerBound
+    for at in places
+    where state.entries[at].entry.lastUse.load(ordering: .relaxed)
+      < state.entries[oldest].entry.lastUse.load(ordering: .relaxed)
+    {
+      oldest = at
+    }
+    return oldest
   }
 
   /// Nil for an archive that is closed already, or another library's.
@@ -208,14 +237,8 @@ package final class OpenArchives: Sendable {
       state.entries.append((entry, cost))
       state.cost += cost
       while state.entries.count > limit || (state.cost > costLimit && state.entries.count > 1) {
-        var oldest = 0
-        for at in state.entries.indices.dropLast()
-        where state.entries[at].entry.lastUse.load(ordering: .relaxed)
-          < state.entries[oldest].entry.lastUse.load(ordering: .relaxed)
-        {
-          oldest = at
-        }
-        Self.close(oldest, &state)
+        // Not the new one.
+        Self.close(Self.oldest(of: state.entries.indices.dropLast(), state), &state)
       }
     }
   }

@@ -104,10 +104,11 @@ package final class Site: Sendable {
 
   /// Answers what is no stored tile, and says why a tile could not be had.
   package func respond(to request: Request) -> Answer {
+    let path = AskedPath(request)
     // The database may take its time, and the event loop has none.
-    let isOfCatalog = request.isRead && route(of: request)?.isOfCatalog ?? false
+    let isOfCatalog = request.isRead && path.route?.isOfCatalog ?? false
     return finished(
-      isOfCatalog ? later(request, in: reading) : answer(request, mayWait: false), for: request)
+      isOfCatalog ? later(request, path, in: reading) : answer(request, path, mayWait: false), for: request)
   }
 
   /// The answer as it is sent: under the request's conditions, with what browsers are to do with it, and now where
@@ -154,17 +155,17 @@ package final class Site: Sendable {
   }
 
   /// All of the answer to a request, made by a queue's thread.
-  func later(_ request: Request, in queue: AnswerQueue) -> Answer {
+  func later(_ request: Request, _ path: AskedPath, in queue: AnswerQueue) -> Answer {
     let request = request.detached
-    return .later(queue.later(for: request.client) { [self] in answer(request, mayWait: true) })
+    return .later(queue.later(for: request.client) { [self] in answer(request, path, mayWait: true) })
   }
 
-  private func answer(_ request: Request, mayWait: Bool) -> Answer {
-    guard let gate else { return openResponse(to: request, mayWait: mayWait) }
+  private func answer(_ request: Request, _ path: AskedPath, mayWait: Bool) -> Answer {
+    guard let gate else { return openResponse(to: request, path, mayWait: mayWait) }
     let isAdmitted = gate.admits(cookies: request.header("Cookie"))
     let answer =
       isAdmitted
-      ? openResponse(to: request, mayWait: mayWait) : .now(gate.answer(request, base: base))
+      ? openResponse(to: request, path, mayWait: mayWait) : .now(gate.answer(request, base: base))
     return answer.map(\.madePrivate)
   }
 
@@ -189,7 +190,8 @@ package final class Site: Sendable {
     }
     if let refusal = refusalOfWriting(request) { return .refuse(refusal) }
     do throws(PlainPath.Refusal) {
-      return try Router(site: self, request: request, visitor: visitor(request)).bodyPlan()
+      let path = try AskedPath(request).get()
+      return Router(site: self, request: request, path: path, visitor: visitor(request)).bodyPlan()
     } catch { return .refuse(.text(error.status, error.text)) }
   }
 
@@ -238,34 +240,34 @@ package final class Site: Sendable {
     sessions.lockSpaces()
   }
 
-  private func isForMonitors(_ request: Request) -> Bool {
-    route(of: request)?.isForMonitors ?? false
+  /// What answers for a path whoever sends the request; nil if the path is malformed.
+  private func router(_ request: Request, _ path: AskedPath) -> Router? {
+    path.found.map { Router(site: self, request: request, path: $0, visitor: .anyone) }
   }
 
-  private func openResponse(to request: Request, mayWait: Bool) -> Answer {
-    if request.isMonitor, !isForMonitors(request) {
+  private func openResponse(to request: Request, _ path: AskedPath, mayWait: Bool) -> Answer {
+    if request.isMonitor, path.route?.isForMonitors != true {
       return .text(404, "here are /metrics and /healthz alone")
     }
     if let refusal = refusalOfWriting(request) { return .now(refusal) }
-    if request.rawPath == Self.sessionPath { return sessionAnswer(request) }
+    if case .api(.session)? = path.route { return sessionAnswer(request) }
     switch request.method {
     case "OPTIONS":
-      let router = try? Router(site: self, request: request, visitor: .anyone)
-      return .now(preflight(request) ?? router?.options ?? .options)
+      return .now(preflight(request) ?? router(request, path)?.options ?? .options)
     case "GET", "HEAD": break
-    default:
-      let router = try? Router(site: self, request: request, visitor: .anyone)
-      return .now(router?.methodNotAllowed ?? .methodNotAllowed)
+    default: return .now(router(request, path)?.methodNotAllowed ?? .methodNotAllowed)
     }
     let visitor = visitor(request)
     let answer: Answer
     do throws(PlainPath.Refusal) {
-      answer = try Router(site: self, request: request, visitor: visitor, mayWait: mayWait).answer()
+      let path = try path.get()
+      answer =
+        Router(site: self, request: request, path: path, visitor: visitor, mayWait: mayWait).answer()
     } catch { answer = .text(error.status, error.text) }
     let encoding = request.header("Accept-Encoding")
     let (isInSpace, hasSpaces) = (visitor.space != nil, access.spaces?.wasOffered == true)
     // Two who edit one image at once are told, in a space as in the library.
-    let isImage = request.rawPath.starts(with: "/api/images/".utf8)
+    let isImage = if case .api(.image)? = path.route { true } else { false }
     return answer.map { [isBehindEdge = access.isBehindEdge] response in
       var response = response.compressed(for: encoding)
       // All of them may tell of a space: what is the same for everybody is not kept either.

@@ -87,3 +87,17 @@ struct PlainPath {
     return bytes
   }
 }
+
+/// A request's path in one spelling, or why it has none: parsed once for all that is asked of it.
+typealias AskedPath = Result<PlainPath, PlainPath.Refusal>
+
+extension AskedPath {
+  init(_ request: Request) {
+    self.init { () throws(PlainPath.Refusal) in try PlainPath(request.rawPath, query: request.query) }
+  }
+
+  /// Nil if the path is malformed.
+  var found: PlainPath? { if case .success(let path) = self { path } else { nil } }
+
+  var route: Route? { found?.route }
+}

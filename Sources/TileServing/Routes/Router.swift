@@ -18,9 +18,12 @@ struct Router {
   /// How often tiles were waited for.
   private var arrivals = 0
 
-  init(site: Site, request: Request, visitor: Visitor, mayWait: Bool = true) throws(PlainPath.Refusal) {
-    path = try PlainPath(request.rawPath, query: request.query)
-    (self.site, self.request, self.visitor, self.mayWait) = (site, request, visitor, mayWait)
+  init(site: Site, request: Request, path: PlainPath, visitor: Visitor, mayWait: Bool = true) {
+    self.site = site
+    self.request = request
+    self.path = path
+    self.visitor = visitor
+    self.mayWait = mayWait
   }
 
   func answer() -> Answer {
@@ -235,7 +238,7 @@ struct Router {
     else {
       return nil
     }
-    return site.later(request, in: site.words)
+    return site.later(request, .success(path), in: site.words)
   }
 
   /// The same where a database of many servers is to be asked for what is told of the id: whether it is a book, or in
@@ -246,7 +249,7 @@ struct Router {
       return nil
     }
     let isPage = (try? place.library.catalogEntry(place.id))?.entry.book != nil
-    return isPage || isNoImage(place) ? site.later(request, in: site.reading) : nil
+    return isPage || isNoImage(place) ? site.later(request, .success(path), in: site.reading) : nil
   }
 
   /// The same with what is known of the image, its sidecar's words among it.

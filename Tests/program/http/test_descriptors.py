@@ -1,5 +1,6 @@
 """A process with few file descriptors: nobody is refused for want of one, as long as others use none."""
 
+import resource
 import shutil
 import socket
 import unittest
@@ -50,6 +51,24 @@ class Descriptors(unittest.TestCase):
             for connection in idle:
                 connection.close()
             self.assertEqual(server.metrics()["descriptor_shortages_total"], 0)
+
+    def test_what_is_idle_makes_room(self):
+        with self.serve() as server:
+            idle = [server.connect() for _ in range(150)]
+            for number, connection in enumerate(idle):
+                self.assertEqual(self.ask(connection, f"/dzi/p{number % 60}_files/8/0_0.jpg"), 200)
+            with server.connect() as busy:
+                self.assertEqual(self.ask(busy, "/healthz"), 200)
+                used = int(server.metrics()["process_open_fds"])
+                resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (used - 20, LIMIT))
+                for number in range(60, 120):
+                    self.assertEqual(self.ask(busy, f"/dzi/p{number}_files/8/0_0.jpg"), 200, number)
+                resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (used - 60, LIMIT))
+                self.assertTrue(server.alive())
+            for connection in idle:
+                connection.close()
+            self.assertGreater(server.metrics()["descriptor_shortages_total"], 0)
+            self.assertEqual(server.errors().count("no free file descriptor"), 1)
 
 
 if __name__ == "__main__":

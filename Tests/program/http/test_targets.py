@@ -1,4 +1,4 @@
-"""What a request is for and from whom: the authority, the version, and clients that close their end."""
+"""What a request is for and from whom: the path in any spelling, the authority, the version, and clients that close their end."""
 
 import json
 import socket
@@ -15,6 +15,17 @@ class Targets(SampleServerTest):
         answer = Answer(self.server.raw(request))
         self.assertEqual(answer.status, 200, answer)
         return json.loads(answer.body)["id"]
+
+    def test_a_path_is_the_same_in_any_spelling_for_all_methods(self):
+        plain = {method: self.server.get("/api/session", method) for method in ("GET", "HEAD", "OPTIONS", "POST", "DELETE", "PUT")}
+        for spelling in ("/api/%73ession", "/%61pi/session", "/api/s%65ssion"):
+            for method, expected in plain.items():
+                answer = self.server.get(spelling, method)
+                self.assertEqual((answer.status, answer["allow"], answer["cache-control"], answer.body),
+                                 (expected.status, expected["allow"], expected["cache-control"], expected.body), (spelling, method))
+        self.assertEqual(plain["GET"].status, 200)
+        for plainly, spelling in (("/healthz", "/%68ealthz"), ("/api/images/photo", "/api/image%73/%70hoto"), ("/api/images", "/api/%69mages")):
+            self.assertEqual(self.server.get(plainly).body, self.server.get(spelling).body)
 
     def test_the_authority_of_an_absolute_target_counts(self):
         for target, host, expected in (
