@@ -12,7 +12,7 @@ extension ImageMetadata {
     self = exiv2.withLock { _ in MetadataFile(path: path).map { ImageMetadata($0) } ?? ImageMetadata() }
   }
 
-  /// - Parameter isSidecar: all that is said is XMP; Exiv2 makes EXIF of it, whose dates always have a time.
+  /// - Parameter isSidecar: whether a person or a program of theirs wrote the fields.
   init(_ file: MetadataFile, isSidecar: Bool = false) {
     self.init()
     // What a program filled in nobody has written; what is beside a picture somebody has.
@@ -27,13 +27,14 @@ extension ImageMetadata {
       ?? Self.words(file.text("Exif.Image.ImageDescription"))
       ?? Self.words(Self.comment(file.text("Exif.Photo.UserComment")))
       ?? Self.words(file.text("Exif.Image.XPComment"))
+      ?? Self.words(file.alternative("Xmp.exif.UserComment"))
     creators = Self.unique(
       Self.first([
         file.texts("Xmp.dc.creator"), file.texts("Iptc.Application2.Byline"),
         Self.artists(file.text("Exif.Image.Artist")),
       ]))
     readRights(file)
-    date = (isSidecar ? nil : Self.cameraDate(of: file)) ?? Self.date(of: file)
+    date = Self.cameraDate(of: file) ?? Self.date(of: file)
     place =
       Self.first([
         ["Xmp.iptc.Location", "Xmp.photoshop.City", "Xmp.photoshop.State", "Xmp.photoshop.Country"]
@@ -60,38 +61,18 @@ extension ImageMetadata {
 
   private static func cameraDate(of file: MetadataFile) -> String? {
     guard let date = file.text("Exif.Photo.DateTimeOriginal").flatMap(isoDate) else { return nil }
-    return date + (file.text("Exif.Photo.OffsetTimeOriginal").flatMap(isoZone) ?? "")
+    // EXIF has no zone in its dates, but a field of its own.
+    guard date.wholeMatch(of: #/[\d-]+T[\d:.]+/#) != nil else { return date }
+    return date + (file.text("Exif.Photo.OffsetTimeOriginal").flatMap { isoZone($0) } ?? "")
   }
 
   private static func date(of file: MetadataFile) -> String? {
-    // Of several in Dublin Core's list the first is the one that it was made at.
-    let tags = ["photoshop.DateCreated", "exif.DateTimeOriginal", "xmp.CreateDate", "dc.date"]
-    for tag in tags {
-      if let text = file.text("Xmp.\(tag)"), text.wholeMatch(of: isoPattern) != nil { return text }
-    }
-    if let text = file.text("Iptc.Application2.DateCreated"), text.wholeMatch(of: isoPattern) != nil {
-      return text
-    }
-    return nil
-  }
-
-  /// `2024:05:01 10:20:30`, where cameras without a clock write zeros or blanks.
-  static func isoDate(exif text: String) -> String? {
-    // Every script has digits, and Int reads ASCII's alone.
-    let pattern = #/(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)/#.asciiOnlyDigits()
-    guard let match = text.wholeMatch(of: pattern) else { return nil }
-    let (_, year, month, day, time) = match.output
-    guard Int(year)! > 0, (1...12).contains(Int(month)!), (1...31).contains(Int(day)!) else { return nil }
-    return "\(year)-\(month)-\(day)T\(time)"
-  }
-
-  private static func isoZone(_ text: String) -> String? {
-    text.wholeMatch(of: #/[+-]\d\d:\d\d|Z/#.asciiOnlyDigits()).map { String($0.output) }
-  }
-
-  private static var isoPattern: Regex<Substring> {
-    #/\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?/#
-      .asciiOnlyDigits()
+    // The first possible date of Dublin Core's list is that of the original.
+    let tags = [
+      "Xmp.photoshop.DateCreated", "Xmp.exif.DateTimeOriginal", "Xmp.xmp.CreateDate", "Xmp.dc.date",
+      "Iptc.Application2.DateCreated",
+    ]
+    return tags.lazy.flatMap(file.texts).compactMap(isoDate).first
   }
 
   /// What cameras, microscopes and programs fill in unasked is nobody's caption.

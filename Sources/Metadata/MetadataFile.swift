@@ -5,19 +5,22 @@ import TileStorage
 /// The EXIF, IPTC and XMP fields of one file, by Exiv2's names (`Xmp.dc.title`).
 final class MetadataFile {
   private let pointer: UnsafeMutablePointer<GExiv2Metadata>
+  /// Exiv2 makes EXIF and IPTC of a sidecar's XMP, and changes what does not fit there, as dates. These are not read.
+  private let isSidecar: Bool
 
   /// Nil where the file is of no format that Exiv2 reads, or its metadata is damaged: a picture without
   /// words is still a picture.
   convenience init?(path: String) {
-    self.init { gexiv2_metadata_open_path($0, path, $1) != 0 }
+    self.init(isSidecar: false) { gexiv2_metadata_open_path($0, path, $1) != 0 }
   }
 
   /// Of an XMP sidecar's bytes; nil where they are none.
   convenience init?(xmp bytes: [UInt8]) {
-    self.init { gexiv2_metadata_open_buf($0, bytes, bytes.count, $1) != 0 }
+    self.init(isSidecar: true) { gexiv2_metadata_open_buf($0, bytes, bytes.count, $1) != 0 }
   }
 
   private init?(
+    isSidecar: Bool,
     opened open: (UnsafeMutablePointer<GExiv2Metadata>, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>)
       -> Bool
   ) {
@@ -30,14 +33,16 @@ final class MetadataFile {
     // What failed to open is left to leak, some kilobytes: gexiv2 frees parts of it as it fails, and frees them
     // again when it is unreferenced. Only what is stored in `pointer` is, by `deinit`.
     guard isOpen else { return nil }
-    pointer = unopened
+    (pointer, self.isSidecar) = (unopened, isSidecar)
   }
 
   deinit { g_object_unref(pointer) }
 
   /// The field's values, trimmed, without empty ones.
   func texts(_ tag: String) -> [String] {
-    guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0 else { return [] }
+    guard !isSidecar || tag.hasPrefix("Xmp."), gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0 else {
+      return []
+    }
     guard tag.hasPrefix("Exif.") else {
       guard let list = gexiv2_metadata_try_get_tag_multiple(pointer, tag, nil) else { return [] }
       defer { g_strfreev(list) }

@@ -112,14 +112,44 @@ import TileStorage
     #expect(try read(["-EXIF:ImageDescription=      "]).caption == nil)
   }
 
+  /// EXIF 2.32, section 4.6.5.4; IIM 4.2, data set 2:55; XMP, part 1, section 8.2.1.1; EDTF (ISO 8601-2).
   @Test(
+    "dates become ISO 8601, and impossible ones are dropped",
     arguments: [
-      ("2024:05:01 10:20:30", "2024-05-01T10:20:30"), ("0000:00:00 00:00:00", nil),
-      ("2024:13:01 10:20:30", nil), ("    :  :     :  :  ", nil), ("yesterday", nil),
+      ("2024:05:01 10:20:30", "2024-05-01T10:20:30"), ("2024-05-01 10:20:30", "2024-05-01T10:20:30"),
+      ("2024:05:01   :  :  ", "2024-05-01"), ("0000:00:00 00:00:00", nil), ("2024:13:01 10:20:30", nil),
+      ("    :  :     :  :  ", nil), ("yesterday", nil), ("2020:02:20 25:61:61", nil),
+      ("2020:02:20 24:00:00", nil), ("2020:02:20 23:60:00", nil), ("2020:02:20 23:59:60", nil),
       ("\u{662}\u{660}\u{662}\u{664}:05:01 10:20:30", nil),
+      ("2024", "2024"), ("2024-05", "2024-05"), ("2024-05-01T10:20", "2024-05-01T10:20"),
+      ("2024-05-01T10:20:30.25-03:30", "2024-05-01T10:20:30.25-03:30"),
+      ("2024-05-01T10:20Z", "2024-05-01T10:20Z"), ("2024-05-01T10:20:30+0200", "2024-05-01T10:20:30+02:00"),
+      ("2024-05-01T10:20:30+99:99", nil), ("2024-05-01T10:20:30+14:30", nil),
+      ("20240203", "2024-02-03"), ("20240203T102030Z", "2024-02-03T10:20:30Z"), ("20241345", nil),
+      ("20240000", "2024"), ("2024-02-00", "2024-02"), ("2024-00-05", nil), ("0000-00-00", nil),
+      ("0000", nil),
+      ("2024-13-45", nil), ("2024-02-29", "2024-02-29"), ("2023-02-29", nil), ("1900-02-29", nil),
+      ("2000-02-29", "2000-02-29"), ("2024-04-31", nil), ("202402", nil),
+      ("1890/1895", "1890/1895"), ("1914-07/1918-11-11", "1914-07/1918-11-11"), ("1895/1890", nil),
+      ("1890/", nil), ("circa 1890", "1890"), ("ca. 1890", "1890"), ("c1890", "1890"), ("1890~", "1890"),
+      ("1890?", "1890"), ("circa 0000", nil),
     ] as [(String, String?)])
-  func exifDatesBecomeISO8601(text: String, date: String?) {
-    #expect(ImageMetadata.isoDate(exif: text) == date)
+  func dates(text: String, date: String?) {
+    #expect(ImageMetadata.isoDate(text) == date)
+  }
+
+  @Test("a possible date is found behind an impossible one")
+  func impossibleDates() throws {
+    let xmp = "-XMP-photoshop:DateCreated=2021-03-04"
+    #expect(try read(["-EXIF:DateTimeOriginal#=2020:02:20 25:61:61", xmp]).date == "2021-03-04")
+    #expect(try read(["-EXIF:DateTimeOriginal#=2020:02:20 25:61:61"]).date == nil)
+    #expect(
+      try read(["-XMP-photoshop:DateCreated#=2024-13-45", "-IPTC:DateCreated=2021:03:04"]).date
+        == "2021-03-04")
+    #expect(try read(["-XMP-dc:Date#=0000-00-00", "-XMP-dc:Date#+=1873"]).date == "1873")
+    #expect(
+      try read(["-EXIF:DateTimeOriginal=2020:02:20 10:00:00", "-EXIF:OffsetTimeOriginal#=+99:99"]).date
+        == "2020-02-20T10:00:00")
   }
 
   @Test func whatIsNoImageOrIsCutOffSaysNothing() throws {

@@ -113,6 +113,24 @@ import TileStorage
     for part in ["a|b", "exposure", "mine:note", "kept", "xmp_version"] { #expect(text.contains(part)) }
   }
 
+  /// Exiv2 makes IPTC of a sidecar's XMP, in which such a date is "1890-00-00" or "2024-00-00".
+  @Test(
+    "a sidecar's date is that of its XMP, and an impossible one displaces none",
+    arguments: [
+      ("1890/1895", "1890/1895"), ("20240203", "2024-02-03"), ("circa 1890", "1890"), ("2024-13-45", "2020"),
+      ("0000-00-00", "2020"), ("2024-05-01T25:00:00", "2020"), ("2024-05", "2024-05"),
+      ("2024-05-01", "2024-05-01"),
+    ])
+  func dates(text: String, date: String) throws {
+    let xmp = """
+      <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+      <rdf:Description rdf:about="" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/" photoshop:DateCreated="\(text)"/>
+      </rdf:RDF></x:xmpmeta>
+      """
+    let sidecar = try #require(try Sidecar(Array(xmp.utf8)))
+    #expect(sidecar.applied(to: ImageMetadata(date: "2020")).date == date)
+  }
+
   @Test(arguments: ["de", "x-de)ault", "a b", "", "a&quot;b", "&quot;&quot; c&quot; "])
   func whatIsEditedIsReadWhateverLanguageWasThereBefore(_ language: String) throws {
     let other = """

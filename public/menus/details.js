@@ -41,7 +41,8 @@ export function detailPairs({ title, pyramid, details }, say, node) {
 function dateWords(text, node) {
   const [, year, month = '01', day = '01', time = '00:00'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?)?/.exec(text ?? '') ?? []
   const date = new Date(`${year}-${month}-${day}T${time}Z`)
-  if (!year || isNaN(date.getTime())) return text
+  // An interval (1890/1895) stays as it is.
+  if (!year || isNaN(date.getTime()) || text?.includes('/')) return text
   const known = text.length
   return dates({
     timeZone: 'UTC', year: 'numeric', month: known > 4 ? 'long' : undefined, day: known > 7 ? 'numeric' : undefined,

@@ -21,7 +21,7 @@ public struct ImageMetadata: Codable, Hashable, Sendable {
   /// Who made it, each by themselves.
   public var creators: [String]
   /// When the picture was taken, ISO 8601 as far as it is known: `2024`, `2024-05-01`,
-  /// `2024-05-01T10:20:30`, with `+02:00` where the zone is known.
+  /// `2024-05-01T10:20:30`, with `+02:00` if the zone is known; or an interval, `1890/1895`.
   public var date: String?
   /// Where it was taken, from the nearest to the farthest: `Jetty, Porto, Portugal`.
   public var place: String?

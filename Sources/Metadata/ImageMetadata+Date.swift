@@ -1,0 +1,86 @@
+import TileStorage
+
+/// Dates as cameras, programs and people write them.
+extension ImageMetadata {
+  /// Returns the date in ISO 8601, as precise as it is known; nil if the text is no date or an impossible one.
+  ///
+  /// EXIF has colons and blanks for what is unknown (EXIF 2.32, section 4.6.5.4), IPTC has eight digits and zeros for what
+  /// is unknown (IIM 4.2, 2:55), XMP has a profile of ISO 8601 (XMP, part 1, section 8.2.1.1). People also write intervals,
+  /// which ISO 8601 has, and approximate years (EDTF's `1890~`), of which the year alone is kept.
+  static func isoDate(_ text: String) -> String? {
+    // A camera without a clock leaves blanks between its colons.
+    let text = String(text.replacing(#/[ :]+$/#, with: ""))
+    if let date = calendarDate(text) { return date }
+    let interval = text.split(separator: "/", omittingEmptySubsequences: false).map {
+      calendarDate(String($0))
+    }
+    if interval.count == 2, let start = interval[0], let end = interval[1], start <= end {
+      return "\(start)/\(end)"
+    }
+    let approximate = #/(?:(?:circa|ca?\.?|about|approximately|approx\.?|um|vers) ?)?(\d{4})[?~%]?/#
+    return text.wholeMatch(of: approximate.asciiOnlyDigits().ignoresCase()).flatMap {
+      calendarDate(String($0.output.1))
+    }
+  }
+
+  /// Returns the distance from UTC as ISO 8601 has it, at most 14 hours (XML Schema, part 2, section 3.3.7); nil if it is
+  /// none.
+  static func isoZone(_ text: some StringProtocol) -> String? {
+    if text == "Z" { return "Z" }
+    guard let match = String(text).wholeMatch(of: #/([+-])(\d\d):?(\d\d)/#.asciiOnlyDigits()) else {
+      return nil
+    }
+    let (hours, minutes) = (Int(match.output.2)!, Int(match.output.3)!)
+    guard minutes < 60, hours * 60 + minutes <= 14 * 60 else { return nil }
+    return "\(match.output.1)\(match.output.2):\(match.output.3)"
+  }
+
+  /// Returns a single date, maybe with a time, that a calendar has.
+  private static func calendarDate(_ text: String) -> String? {
+    // Every script has digits, and Int reads ASCII's alone.
+    let extended =
+      #/(\d{4})(?:[-:/.](\d\d)(?:[-:/.](\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d{1,9})?))? ?(Z|[+-]\d\d:?\d\d)?)?)?)?/#
+      .asciiOnlyDigits()
+    let basic = #/(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?/#
+      .asciiOnlyDigits()
+    let parts:
+      (
+        year: Substring, month: Substring?, day: Substring?, hour: Substring?, minute: Substring?,
+        second: Substring?, zone: Substring?
+      )
+    if let match = text.wholeMatch(of: extended) {
+      let (_, year, month, day, hour, minute, second, zone) = match.output
+      parts = (year, month, day, hour, minute, second, zone)
+    } else if let match = text.wholeMatch(of: basic) {
+      let (_, year, month, day, hour, minute, second, zone) = match.output
+      parts = (year, month, day, hour, minute, second, zone)
+    } else {
+      return nil
+    }
+    guard let year = Int(parts.year), year > 0 else { return nil }
+    let (month, day) = (parts.month ?? "00", parts.day ?? "00")
+    // Zeros are unknown, and so is what is finer.
+    if month == "00" { return day == "00" ? "\(parts.year)" : nil }
+    guard let number = Int(month), (1...12).contains(number) else { return nil }
+    if day == "00" { return "\(parts.year)-\(month)" }
+    guard let dayNumber = Int(day), dayNumber <= days(ofMonth: number, year) else { return nil }
+    let date = "\(parts.year)-\(month)-\(day)"
+    guard let hour = parts.hour, let minute = parts.minute else { return date }
+    guard Int(hour)! < 24, Int(minute)! < 60 else { return nil }
+    var time = "T\(hour):\(minute)"
+    if let second = parts.second {
+      guard Int(second.prefix(2))! < 60 else { return nil }
+      time += ":\(second)"
+    }
+    guard let zone = parts.zone else { return date + time }
+    return isoZone(zone).map { date + time + $0 }
+  }
+
+  private static func days(ofMonth month: Int, _ year: Int) -> Int {
+    switch month {
+    case 2: (year.isMultiple(of: 4) && !year.isMultiple(of: 100)) || year.isMultiple(of: 400) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+}
