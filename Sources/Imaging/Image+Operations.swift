@@ -1,3 +1,5 @@
+import CVips
+
 extension Image {
   /// Turned and mirrored upright as its EXIF orientation says, which is then 1.
   package func autorotated() throws(ImagingError) -> Image {
@@ -72,20 +74,58 @@ extension Image {
 
   /// Those bands in that order, counted from 0: one as gray, three as red, green and blue.
   package func picked(bands picked: [Int]) throws(ImagingError) -> Image {
-    var image = try bands(from: picked[0], count: 1)
-    if picked.count > 1 {
-      var others: [Image] = []
-      for band in picked.dropFirst() { others.append(try bands(from: band, count: 1)) }
-      for other in others {
-        image = try Operation.run("bandjoin", subject, ["in": .images([image, other])])
-      }
-    }
     let depth = sampleType == .byte ? 0 : 1
-    return try image.said(toBe: picked.count == 1 ? ["b-w", "grey16"][depth] : ["srgb", "rgb16"][depth])
+    return try selected(bands: picked).said(
+      toBe: picked.count == 1 ? ["b-w", "grey16"][depth] : ["srgb", "rgb16"][depth])
+  }
+
+  /// Those bands in that order, counted from 0, in the same colour space.
+  package func selected(bands selected: [Int]) throws(ImagingError) -> Image {
+    var image = try bands(from: selected[0], count: 1)
+    var others: [Image] = []
+    for band in selected.dropFirst() { others.append(try bands(from: band, count: 1)) }
+    for other in others {
+      image = try Operation.run("bandjoin", subject, ["in": .images([image, other])])
+    }
+    return try image.said(toBe: interpretation)
+  }
+
+  /// The first `count` bands mirrored, so that each value becomes `top` minus it; the others stay.
+  package func inverted(first count: Int, top: Double) throws(ImagingError) -> Image {
+    let factors = (0..<bands).map { $0 < count ? -1.0 : 1 }
+    let offsets = (0..<bands).map { $0 < count ? top : 0 }
+    return try Operation.run(
+      "linear", subject, ["in": .image(self), "a": .doubles(factors), "b": .doubles(offsets)]
+    ).cast(like: self)
+  }
+
+  /// The bands before the last one divided by it, which is alpha and of the same range.
+  package func unpremultiplied() throws(ImagingError) -> Image {
+    let white = sampleType.range?.upperBound ?? 1
+    return try Operation.run("unpremultiply", subject, ["in": .image(self), "max-alpha": .double(white)])
+      .cast(like: self)
+  }
+
+  /// The first `count` bands multiplied by `factor`; the others stay.
+  package func multiplied(first count: Int, by factor: Double) throws(ImagingError) -> Image {
+    let factors = (0..<bands).map { $0 < count ? factor : 1 }
+    return try Operation.run(
+      "linear", subject,
+      ["in": .image(self), "a": .doubles(factors), "b": .doubles([Double](repeating: 0, count: bands))])
+  }
+
+  /// Samples of the type and in the colour space of another image, clipped.
+  private func cast(like other: Image) throws(ImagingError) -> Image {
+    let format = vips_enum_nick(
+      vips_band_format_get_type(), Int32(vips_image_get_format(other.pointer).rawValue))
+    guard let format else { return self }
+    return try Operation.run(
+      "cast", subject, ["in": .image(self), "format": .name(String(cString: format))]
+    ).said(toBe: other.interpretation)
   }
 
   /// The same numbers in another colour space, which is said of them.
-  func said(toBe interpretation: String) throws(ImagingError) -> Image {
+  package func said(toBe interpretation: String) throws(ImagingError) -> Image {
     try Operation.run("copy", subject, ["in": .image(self), "interpretation": .name(interpretation)])
   }
 

@@ -1,7 +1,7 @@
 import CVips
 
 /// What a sample of an image is.
-package enum SampleType {
+package enum SampleType: Sendable {
   case byte, signed8, unsigned16, signed16, unsigned32, signed32
   case float, other
 

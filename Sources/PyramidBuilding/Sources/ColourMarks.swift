@@ -56,10 +56,19 @@ struct ColourMarks {
 
 extension Image {
   /// Opens a source; what its marks say of its colours it then has as its profile.
+  ///
+  /// - Parameter keepsBands: leave out no sample of a TIFF: the caller chooses bands.
   static func source(
-    path: String, access: Access, page: Int? = nil, scale: Double? = nil
+    path: String, access: Access, page: Int? = nil, scale: Double? = nil, keepsBands: Bool = false
   ) throws(ImagingError) -> Image {
-    let image = try Image(path: path, access: access, page: page, scale: scale)
+    let image: Image
+    if loader(ofPath: path) == "tiffload",
+      let picture = try tiff(path: path, access: access, page: page, keepsBands: keepsBands)
+    {
+      image = picture
+    } else {
+      image = try Image(path: path, access: access, page: page, scale: scale)
+    }
     let marks = ColourMarks.of(image, path: path)
     if let profile = marks.profile { image.setProfile(profile) }
     if let words = marks.words { image.setString(ColourMarks.field, words) }

@@ -20,7 +20,7 @@ enum PhysicalScale {
     // A microscope's own words stand above the tag, which its programs leave at what it happens to be.
     // Of a stack they stand in the file's first page, as those of a picture behind a label.
     let isFirst = picture.stack == nil && picture.contents?.first ?? 0 == 0
-    let first = isFirst ? image : try? Image(path: picture.path, access: .sequential)
+    let first = isFirst ? image : try? Image.source(path: picture.path, access: .sequential)
     let description = first?.string("image-description")
     if let told = description.flatMap({ OMEScale.microns($0, image: picture.contents?.image ?? 0) }),
       isUsable(told.x), isUsable(told.y)

@@ -19,7 +19,7 @@ struct SourcePages: Sendable {
     let path = file.path
     let contents = try file.readableContents()
     let first: Image
-    do { first = try Image(path: path, access: .sequential) } catch {
+    do { first = try Image.source(path: path, access: .sequential) } catch {
       throw .unopened(path, error)
     }
     let count = first.int("n-pages") ?? 1

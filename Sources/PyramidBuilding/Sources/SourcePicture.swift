@@ -35,7 +35,7 @@ struct SourcePicture {
       stack =
         page == nil && associated == nil
         ? try OMEStack.read(
-          Image(path: path, access: .sequential), path: path, wanted: options.channels, contents) : nil
+          Image.source(path: path, access: .sequential), path: path, wanted: options.channels, contents) : nil
     } catch { throw .unopened(path, error) }
     scale = drawing?.scale
     // The first picture may be a label.

@@ -63,7 +63,7 @@ final class VipsSource: StripSource, StripDecoding {
         "open", picture.path,
         message: "--window has windows for \(windows.count) channels, and it is no stack of channels")
     }
-    var steps: [String] = []
+    var steps = source.sampleNotes
     var image = source
     let kinds = ["gifload": "frames", "webpload": "frames", "jxlload": "frames", "heifload": "pictures"]
     if let several = image.int("n-pages"), several > 1,

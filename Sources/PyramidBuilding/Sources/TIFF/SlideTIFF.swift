@@ -28,9 +28,10 @@ struct SlideTIFF {
     if !file.isTiled || file.width != image.width || file.height != image.height {
       return "its first picture"
     }
-    if try TIFFAbility(file) == nil { return "its JPEG data's other colours" }
+    let ability = try TIFFAbility(file)
+    if file.isYCbCrUnderRGB || ability == nil { return "its JPEG data's other colours" }
     // What the scanner left out OpenSlide paints as it saw fit.
-    if !file.isJPEG { return try file.firstMissing().map { "\($0) is missing" } }
+    if !file.isJPEG { return file.missingCount > 0 ? "tiles that are missing" : nil }
     let survey = try TIFFTileSurvey(file)
     return survey.isDamaged ? survey.obstacle : nil
   }

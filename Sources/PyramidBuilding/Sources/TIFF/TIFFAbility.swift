@@ -1,6 +1,6 @@
 import CTurboJPEG
 
-/// Which ways a TIFF file's own data allow, judged by its first tile or strip.
+/// Which ways a TIFF file's own data allow, judged by the first tile or strip that it holds.
 struct TIFFAbility {
   /// Planes of 4:2:0 or gray can stay as they are stored.
   let hasPlanes: Bool
@@ -13,13 +13,13 @@ struct TIFFAbility {
 
   /// Nil where the JPEG decoder would take the colours for others.
   init?(_ file: TIFFFile) throws(BuildError) {
-    guard file.isJPEG else {
+    let reader = file.isJPEG ? try TIFFUnitReader(file) : nil
+    guard let reader, let unit = (0..<file.columns * file.rows).first(where: { !reader.isMissing($0) }) else {
       (hasPlanes, hasSequentialTiles, hasFineChroma, tables) = (false, false, false, [])
       return
     }
-    let reader = try TIFFUnitReader(file)
-    guard try reader.hasStatedColours(0) else { return nil }
-    let data = try reader.completeJPEG(0)
+    guard try reader.hasStatedColours(unit) else { return nil }
+    let data = try reader.completeJPEG(unit)
     let header = JPEGHeader(UnsafeRawBufferPointer(data))
     let isRGB = file.bands > 1 && !file.isYCbCr
     let isKnown = !isRGB && header?.isJFIF420OrGray ?? false

@@ -23,6 +23,12 @@ struct TIFFFile {
   let isPredicted: Bool
   /// JPEG of YCbCr; otherwise of the bands themselves.
   let isYCbCr: Bool
+  /// Whether JPEG data are YCbCr by their own marker, while the photometric tag says RGB.
+  let isYCbCrUnderRGB: Bool
+  /// Whether the data have no compression.
+  let isStored: Bool
+  /// Tiles or strips that the file does not hold; their samples are 0.
+  let missingCount: Int
   /// What all JPEG units share: quantisation and Huffman tables (TIFF Technical Note 2).
   let jpegTables: [UInt8]
 
@@ -36,7 +42,7 @@ struct TIFFFile {
       width > 0, height > 0
     else { throw handle.refused("the TIFF has no size") }
     (self.width, self.height) = (width, height)
-    isTiled = TIFFIsTiled(handle.pointer) != 0
+    isTiled = handle.isTiled
     if isTiled {
       unitWidth = handle.long(TIFFTAG_TILEWIDTH) ?? 0
       unitHeight = handle.long(TIFFTAG_TILELENGTH) ?? 0
@@ -44,14 +50,22 @@ struct TIFFFile {
       unitWidth = width
       unitHeight = min(handle.long(TIFFTAG_ROWSPERSTRIP) ?? height, height)
     }
-    bands = handle.short(TIFFTAG_SAMPLESPERPIXEL)
+    let bands = handle.short(TIFFTAG_SAMPLESPERPIXEL)
+    self.bands = bands
     let compression = handle.short(TIFFTAG_COMPRESSION)
     let photometric = handle.short(TIFFTAG_PHOTOMETRIC)
-    isJPEG = compression == COMPRESSION_JPEG
+    let isJPEG = compression == COMPRESSION_JPEG
+    self.isJPEG = isJPEG
     isDeflated = [COMPRESSION_DEFLATE, COMPRESSION_ADOBE_DEFLATE].contains(Int32(compression))
     isPredicted = isDeflated && handle.short(TIFFTAG_PREDICTOR) == PREDICTOR_HORIZONTAL
     jpegTables = isJPEG ? handle.bytes(TIFFTAG_JPEGTABLES) : []
-    isYCbCr = isJPEG && photometric == PHOTOMETRIC_YCBCR
+    isStored = compression == COMPRESSION_NONE
+    let isYCbCrUnderRGB =
+      isJPEG && photometric == PHOTOMETRIC_RGB && bands == 3
+      && Int32(handle.short(TIFFTAG_PLANARCONFIG)) == PLANARCONFIG_CONTIG && handle.hasJFIFData
+    self.isYCbCrUnderRGB = isYCbCrUnderRGB
+    isYCbCr = isJPEG && photometric == PHOTOMETRIC_YCBCR || isYCbCrUnderRGB
+    missingCount = (0..<handle.unitCount).count(where: handle.isMissing)
     obstacle =
       Self.obstacle(handle, photometric, compression, bands, isYCbCr: isYCbCr)
       ?? Self.obstacle(unitWidth, unitHeight, bands, tileSize: tileSize)
@@ -61,8 +75,8 @@ struct TIFFFile {
     }
     columns = (width + unitWidth - 1) / unitWidth
     rows = (height + unitHeight - 1) / unitHeight
-    let count = isTiled ? TIFFNumberOfTiles(handle.pointer) : TIFFNumberOfStrips(handle.pointer)
-    guard Int(count) == columns * rows else {
+    let count = handle.unitCount
+    guard count == columns * rows else {
       throw handle.refused("the TIFF names \(count) pieces, its size asks for \(columns * rows)")
     }
   }
@@ -100,10 +114,15 @@ struct TIFFFile {
       ? nil : "its strips or tiles of \(width) × \(height), too large to be decoded by themselves"
   }
 
-  /// The first unit for which the file holds nothing, as scanners do of glass with nothing on it; nil where all are there.
-  func firstMissing() throws(BuildError) -> String? {
-    let reader = try TIFFUnitReader(self)
-    return (0..<columns * rows).first(where: reader.isMissing).map(reader.name)
+  /// What was decided of the samples, a clause each.
+  var notes: [String] {
+    var notes: [String] = []
+    if missingCount > 0 {
+      let units = isTiled ? "tiles" : "strips"
+      notes.append("\(missingCount) of \(columns * rows) \(units) are not stored: their samples are 0")
+    }
+    if isYCbCrUnderRGB { notes.append("its JPEG data are YCbCr, though its tag says RGB") }
+    return notes
   }
 
   /// Pixel rows that unit `unit` holds; tiles are whole even where they reach over the image's edge.

@@ -1,7 +1,7 @@
 import CTIFF
 import Glibc
 
-/// A TIFF file opened by libtiff, at its first image. For one thread at a time.
+/// A TIFF file opened by libtiff, at one of its images. For one thread at a time.
 final class TIFFHandle {
   let pointer: OpaquePointer
   private let subject: String
@@ -10,7 +10,8 @@ final class TIFFHandle {
   /// The most that libtiff may allocate at a time: a tile, or the table of where the tiles are.
   private static let largestAllocation: tmsize_t = 1 << 28
 
-  init(path: String) throws(BuildError) {
+  /// - Parameter page: counted from 0.
+  init(path: String, page: Int = 0) throws(BuildError) {
     subject = path
     messages = Messages()
     guard let options = TIFFOpenOptionsAlloc() else {
@@ -26,14 +27,28 @@ final class TIFFHandle {
         Unmanaged<Messages>.fromOpaque(owner!).takeUnretainedValue().take(format, arguments)
         return 1
       }, owner)
-    // Unknown tags and their like: nothing that the pixels depend on.
-    TIFFOpenOptionsSetWarningHandlerExtR(options, { _, _, _, _, _ in 1 }, owner)
+    // Unknown tags and their like: nothing that the pixels depend on, with one exception.
+    TIFFOpenOptionsSetWarningHandlerExtR(
+      options,
+      { _, owner, _, format, _ in
+        Unmanaged<Messages>.fromOpaque(owner!).takeUnretainedValue().notice(warning: format)
+        return 1
+      }, owner)
     // Not mapped: a file that is cut short under a mapping ends the process.
     guard let pointer = TIFFOpenExt(path, "rm", options) else {
       throw BuildError(path, messages.first ?? "is no TIFF file")
     }
     self.pointer = pointer
+    guard page > 0 else { return }
+    messages.lacksExtraSamples = false
+    guard TIFFSetDirectory(pointer, tdir_t(clamping: page)) == 1 else {
+      throw refused("page \(page + 1) cannot be read")
+    }
   }
+
+  /// Whether the image has more samples than its colours and its ExtraSamples together. libtiff adds what is missing to
+  /// the tag, so that its value does not show it.
+  var lacksExtraSamples: Bool { messages.lacksExtraSamples }
 
   deinit { TIFFClose(pointer) }
 
@@ -60,6 +75,91 @@ final class TIFFHandle {
     return isThere == 1 ? Int(value) : nil
   }
 
+  /// A field of a 32-bit float, or nil.
+  func float(_ tag: Int32) -> Double? {
+    var value: Float = 0
+    let isThere = withUnsafeMutablePointer(to: &value) { out in
+      withVaList([out]) { TIFFVGetField(pointer, UInt32(tag), $0) }
+    }
+    return isThere == 1 ? Double(value) : nil
+  }
+
+  /// What each sample beyond those of the colours is (TIFF 6.0, ExtraSamples).
+  var extraSamples: [Int] {
+    var count: UInt16 = 0
+    var base: UnsafeMutablePointer<UInt16>?
+    let isThere = withUnsafeMutablePointer(to: &count) { count in
+      withUnsafeMutablePointer(to: &base) { base in
+        withVaList([count, base]) { TIFFVGetField(pointer, UInt32(TIFFTAG_EXTRASAMPLES), $0) }
+      }
+    }
+    guard isThere == 1, let base else { return [] }
+    return UnsafeBufferPointer(start: base, count: Int(count)).map(Int.init)
+  }
+
+  /// Red, green and blue of each index, 16 bits each; nil if there is no palette.
+  func palette(bits: Int) -> [[UInt16]]? {
+    var planes: [UnsafeMutablePointer<UInt16>?] = [nil, nil, nil]
+    let isThere = planes.withUnsafeMutableBufferPointer { planes in
+      let base = planes.baseAddress!
+      return withVaList([base, base + 1, base + 2]) {
+        TIFFVGetField(pointer, UInt32(TIFFTAG_COLORMAP), $0)
+      }
+    }
+    guard isThere == 1 else { return nil }
+    return planes.compactMap { $0 }.map { Array(UnsafeBufferPointer(start: $0, count: 1 << bits)) }
+  }
+
+  /// The image's text; nil if there is none.
+  func text(_ tag: Int32) -> String? {
+    var base: UnsafePointer<CChar>?
+    let isThere = withUnsafeMutablePointer(to: &base) { out in
+      withVaList([out]) { TIFFVGetField(pointer, UInt32(tag), $0) }
+    }
+    return isThere == 1 ? base.map { String(cString: $0) } : nil
+  }
+
+  /// Replaces a field of one or two 16-bit numbers in memory.
+  func set(_ tag: Int32, _ values: Int32...) {
+    _ = withVaList(values.map { $0 as any CVarArg }) { TIFFVSetField(pointer, UInt32(tag), $0) }
+  }
+
+  var isTiled: Bool { TIFFIsTiled(pointer) != 0 }
+  /// Tiles, or strips, of all planes.
+  var unitCount: Int { Int(isTiled ? TIFFNumberOfTiles(pointer) : TIFFNumberOfStrips(pointer)) }
+
+  /// Whether the file holds nothing for a tile or strip, as GDAL's sparse files, and scanners of empty glass.
+  func isMissing(_ unit: Int) -> Bool {
+    storedSize(unit) == 0 || TIFFGetStrileOffset(pointer, UInt32(unit)) == 0
+  }
+
+  /// Bytes that the file says a tile or strip has.
+  func storedSize(_ unit: Int) -> UInt64 { TIFFGetStrileByteCount(pointer, UInt32(unit)) }
+
+  /// Reads the bytes of a tile or strip as they are stored.
+  func readStored(_ unit: Int, to base: UnsafeMutableRawPointer, count: Int) -> Bool {
+    (isTiled
+      ? TIFFReadRawTile(pointer, UInt32(unit), base, tmsize_t(count))
+      : TIFFReadRawStrip(pointer, UInt32(unit), base, tmsize_t(count))) == count
+  }
+
+  /// The first bytes of a tile or strip as they are stored; nil if it is missing or cannot be read.
+  func start(ofUnit unit: Int, count: Int) -> [UInt8]? {
+    let size = Int(min(storedSize(unit), UInt64(count)))
+    guard size > 0, !isMissing(unit) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: size)
+    return bytes.withUnsafeMutableBytes { readStored(unit, to: $0.baseAddress!, count: size) } ? bytes : nil
+  }
+
+  /// Whether JPEG data begin with JFIF's marker, and thus are YCbCr, whatever the photometric tag says: that of some
+  /// writers says RGB. tifffile decides the same way. Without the marker the tag counts, as for Aperio's scanners.
+  var hasJFIFData: Bool {
+    guard let unit = (0..<unitCount).first(where: { !isMissing($0) }),
+      let start = start(ofUnit: unit, count: 10), start.count == 10
+    else { return false }
+    return start[2...3] == [0xff, 0xe0] && start[6...9].elementsEqual("JFIF".utf8)
+  }
+
   /// A field of bytes; empty where it is missing.
   func bytes(_ tag: Int32) -> [UInt8] {
     var count: UInt32 = 0
@@ -76,6 +176,14 @@ final class TIFFHandle {
   /// The first of the errors that libtiff reports for one handle.
   private final class Messages {
     var first: String?
+    var lacksExtraSamples = false
+
+    func notice(warning format: UnsafePointer<CChar>?) {
+      guard let format else { return }
+      if String(cString: format).contains("ExtraSamples doesn't match SamplesPerPixel") {
+        lacksExtraSamples = true
+      }
+    }
 
     func take(_ format: UnsafePointer<CChar>?, _ arguments: CVaListPointer) {
       guard first == nil, let format else { return }

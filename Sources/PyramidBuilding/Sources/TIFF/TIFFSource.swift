@@ -19,7 +19,7 @@ final class TIFFSource: StripSource {
   let layout: PixelLayout
   let path: Path
   let hasAlpha = false
-  let steps: [String] = []
+  var steps: [String] { file.notes }
   /// A tile of output is one tile of the file, or some that fill it.
   private let isAligned: Bool
   private let tileSize: Int
@@ -128,11 +128,7 @@ private final class TIFFStripDecoder: StripDecoding {
   }
 
   private func decode(_ unit: Int, to planes: (Plane, Plane, Plane)) throws(BuildError) {
-    if source.layout == .planar420 {
-      try reader.decodePlanes(unit, to: planes)
-    } else {
-      try reader.decode(unit, to: planes.0.base, stride: planes.0.stride)
-    }
+    try reader.decode(unit, source.layout, to: planes)
   }
 }
 
@@ -162,11 +158,7 @@ private final class TIFFTiles: ReadyTiles {
       for x in 0..<(width + file.unitWidth - 1) / file.unitWidth {
         let unit = (top + y) * file.columns + left + x
         let planes = tile.planes(fromColumn: x * file.unitWidth, row: y * file.unitHeight)
-        if source.layout == .planar420 {
-          try reader.decodePlanes(unit, to: planes)
-        } else {
-          try reader.decode(unit, to: planes.0.base, stride: planes.0.stride)
-        }
+        try reader.decode(unit, source.layout, to: planes)
       }
     }
     return (nil, tile)
@@ -175,6 +167,10 @@ private final class TIFFTiles: ReadyTiles {
   private func copy(
     _ unit: Int, of strip: Strip, _ tile: TilePixels
   ) throws(BuildError) -> (bytes: UnsafeRawBufferPointer?, pixels: TilePixels) {
+    if reader.isMissing(unit) {
+      try reader.decode(unit, source.layout, to: tile.planes)
+      return (nil, tile)
+    }
     let (soundness, bytes) =
       source.layout == .planar420
       ? try reader.decodePlanes(unit, to: tile.planes)

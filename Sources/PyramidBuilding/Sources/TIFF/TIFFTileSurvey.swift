@@ -28,6 +28,7 @@ struct TIFFTileSurvey {
     _ reader: TIFFUnitReader, _ file: TIFFFile
   ) -> Result<JPEGHeader.MCU, Refusal> {
     guard file.isTiled else { return .failure(Refusal(text: "its strips are not cut")) }
+    if reader.isMissing(0) { return .failure(Refusal(text: "\(reader.name(0)) is missing", isDamage: true)) }
     let first: JPEGHeader
     do throws(BuildError) {
       guard let header = JPEGHeader(UnsafeRawBufferPointer(try reader.completeJPEG(0))) else {

@@ -1,5 +1,6 @@
 import CTIFF
 import CTurboJPEG
+import Imaging
 
 /// Decodes single tiles or strips of a TIFF file. One per thread; its memory is used again.
 final class TIFFUnitReader {
@@ -55,6 +56,11 @@ final class TIFFUnitReader {
     // What is damaged is left to libtiff, whose judgement and words count.
     if inflate(unit, to: base, stride: stride) { return }
     let size = file.unitWidth * file.height(ofUnit: unit) * file.bands
+    // libtiff reads what is uncompressed past its end, from whatever follows.
+    if file.isStored, handle.storedSize(unit) < UInt64(size) {
+      throw BuildError(
+        file.path, "\(name(unit)) has \(handle.storedSize(unit)) bytes instead of \(size)")
+    }
     reserve(size)
     let count =
       file.isTiled
@@ -84,38 +90,47 @@ final class TIFFUnitReader {
 
   /// - Returns: false where the unit is not deflated, or not soundly.
   private func inflate(_ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int) -> Bool {
-    let stored = TIFFGetStrileByteCount(handle.pointer, UInt32(unit))
+    let stored = handle.storedSize(unit)
     guard let inflater, (1...UInt64(Self.largestRead)).contains(stored) else { return false }
     let (rows, rowSize) = (file.height(ofUnit: unit), file.unitWidth * file.bands)
     let room = rows * rowSize + TIFFInflater.slack
     reserve(room + Int(stored))
     let data = UnsafeMutableRawBufferPointer(rebasing: bytes[room..<(room + Int(stored))])
-    guard read(unit, to: data.baseAddress!, count: data.count) else { return false }
+    guard handle.readStored(unit, to: data.baseAddress!, count: data.count) else { return false }
     return inflater.inflate(
       UnsafeRawBufferPointer(data), by: bytes.baseAddress!.assumingMemoryBound(to: UInt8.self), rows: rows,
       rowSize: rowSize, to: base, stride: stride)
   }
 
   /// The first bytes of a unit as they are stored, at most `count`; nil where it has none, or they cannot be read.
-  func start(ofUnit unit: Int, count: Int) -> [UInt8]? {
-    let stored = TIFFGetStrileByteCount(handle.pointer, UInt32(unit))
-    let size = Int(min(stored, UInt64(count)))
-    guard size > 0, !isMissing(unit) else { return nil }
-    var bytes = [UInt8](repeating: 0, count: size)
-    return bytes.withUnsafeMutableBytes { read(unit, to: $0.baseAddress!, count: size) } ? bytes : nil
-  }
+  func start(ofUnit unit: Int, count: Int) -> [UInt8]? { handle.start(ofUnit: unit, count: count) }
 
   /// Whether the file holds nothing for a unit, as scanners do of glass with nothing on it.
-  func isMissing(_ unit: Int) -> Bool {
-    TIFFGetStrileByteCount(handle.pointer, UInt32(unit)) == 0
-      || TIFFGetStrileOffset(handle.pointer, UInt32(unit)) == 0
+  func isMissing(_ unit: Int) -> Bool { handle.isMissing(unit) }
+
+  /// Pixels of a unit in planes of their own, or interleaved in the first; 0 if the file does not hold it.
+  func decode(
+    _ unit: Int, _ layout: PixelLayout, to planes: (Plane, Plane, Plane)
+  ) throws(BuildError) {
+    if isMissing(unit) { return clear(unit, layout, planes) }
+    if layout == .planar420 {
+      try decodePlanes(unit, to: planes)
+    } else {
+      try decode(unit, to: planes.0.base, stride: planes.0.stride)
+    }
   }
 
-  /// Reads a unit's bytes as they are stored.
-  private func read(_ unit: Int, to base: UnsafeMutableRawPointer, count: Int) -> Bool {
-    (file.isTiled
-      ? TIFFReadRawTile(handle.pointer, UInt32(unit), base, tmsize_t(count))
-      : TIFFReadRawStrip(handle.pointer, UInt32(unit), base, tmsize_t(count))) == count
+  /// Makes a unit black.
+  private func clear(_ unit: Int, _ layout: PixelLayout, _ planes: (Plane, Plane, Plane)) {
+    let all = [planes.0, planes.1, planes.2]
+    for index in 0..<layout.planeCount {
+      let step = layout.subsampling(ofPlane: index)
+      let count = (file.unitWidth + step - 1) / step * layout.bandsPerPlane
+      for y in 0..<(file.height(ofUnit: unit) + step - 1) / step {
+        // No difference of blue and red is the middle of their range.
+        (all[index].base + y * all[index].stride).update(repeating: index == 0 ? 0 : 128, count: count)
+      }
+    }
   }
 
   /// Y, Cb, Cr of a 4:2:0 unit, or its gray plane, as the JPEG has them.
@@ -137,7 +152,7 @@ final class TIFFUnitReader {
   /// A unit's JPEG with the tables that it shares with others, so that it stands by itself. Valid until
   /// the next call.
   func jpeg(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
-    let size = TIFFGetStrileByteCount(handle.pointer, UInt32(unit))
+    let size = handle.storedSize(unit)
     guard (4...UInt64(Self.largestRead)).contains(size) else {
       throw handle.refused("\(name(unit)) says that it is \(size) bytes long")
     }
@@ -145,7 +160,7 @@ final class TIFFUnitReader {
     let start = identifier.count - 2
     reserve(start + Int(size))
     let base = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
-    guard read(unit, to: base + start, count: Int(size)) else {
+    guard handle.readStored(unit, to: base + start, count: Int(size)) else {
       throw handle.refused("\(name(unit)) cannot be read")
     }
     guard base[start] == 0xff, base[start + 1] == 0xd8 else {
