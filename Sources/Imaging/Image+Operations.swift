@@ -106,10 +106,9 @@ extension Image {
       .cast(like: self)
   }
 
-  /// The first `count` bands multiplied by `factor`; the others stay.
-  package func multiplied(first count: Int, by factor: Double) throws(ImagingError) -> Image {
-    let factors = (0..<bands).map { $0 < count ? factor : 1 }
-    return try Operation.run(
+  /// Each band multiplied by a factor of its own; floats stay floats.
+  package func multiplied(by factors: [Double]) throws(ImagingError) -> Image {
+    try Operation.run(
       "linear", subject,
       ["in": .image(self), "a": .doubles(factors), "b": .doubles([Double](repeating: 0, count: bands))])
   }

@@ -56,7 +56,8 @@ struct SourcePicture {
       }
       return try Image.source(path: path, access: access, page: directory, scale: nil)
     }
-    let image = try Image.source(path: path, access: access, page: page, scale: scale)
+    let image = try Image.source(
+      path: path, access: access, page: page, scale: scale, keepsBands: bands != nil)
     guard let bands else {
       let most = image.interpretation == "cmyk" ? 5 : 4
       guard image.bands <= most else {

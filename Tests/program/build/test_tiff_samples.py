@@ -208,6 +208,7 @@ class ExtraSamples(Samples):
             "wide-unspecified": (strips(wide, RGB, extra=[0]), rgba[..., :3]),
             "gray": (strips(la, BLACK_IS_ZERO, extra=[2]), la),
             "gray-unspecified": (strips(la, BLACK_IS_ZERO, extra=[0]), la[..., :1]),
+            "gray-untold": (strips(la, BLACK_IS_ZERO), la[..., :1]),
             "infrared-and-alpha": (strips(five, RGB, extra=[0, 2]), five[..., [0, 1, 2, 4]]),
             "alpha-and-infrared": (strips(five, RGB, extra=[2, 0]), five[..., :4]),
             "two-unspecified": (strips(five, RGB, extra=[0, 0]), five[..., :3]),
@@ -226,6 +227,7 @@ class ExtraSamples(Samples):
             "unspecified": strips(flat, RGB, extra=[0]), "opaque": strips(opaque, RGB)})
         self.assertTrue((found["associated"][1] == found["straight"][1]).all())
         self.assertTrue((found["unspecified"][1] == found["opaque"][1]).all())
+        self.assertLessEqual(abs(int(found["straight"][1][0, 0, 3]) - 128), 1)
 
     def test_cmyk_with_a_spot_colour_and_lab_with_alpha(self):
         cmyks, lab = gradient(60, 80, 5), gradient(60, 80, 4)
@@ -252,6 +254,7 @@ class ExtraSamples(Samples):
         reports = self.check({
             # GDAL shows three bands of bytes as red, green and blue.
             "three": (strips(three, BLACK_IS_ZERO, extra=[0, 0]), three),
+            "separate": (strips(three, BLACK_IS_ZERO, extra=[0, 0], is_separate=True), three),
             "three-and-alpha": (strips(four, BLACK_IS_ZERO, extra=[0, 0, 2]), four),
             "wide": (strips(wide, BLACK_IS_ZERO, extra=[0, 0]), three[..., :1]),
             "four": (strips(four, BLACK_IS_ZERO, extra=[0, 0, 0]), four[..., :1]),

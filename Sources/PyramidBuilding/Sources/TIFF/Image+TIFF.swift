@@ -97,10 +97,13 @@ extension Image {
     if colours == 3, ["b-w", "multiband"].contains(image.interpretation) {
       image = try image.said(toBe: "srgb")
     }
-    guard choice.alpha == .associated else { return image }
-    if isOwn { return try image.unpremultiplied() }
-    // libvips divides by alpha as if white were 255, which in floats it is not.
-    return sampleType == .float ? try image.multiplied(first: colours, by: 1 / 255) : image
+    if choice.alpha == .associated, isOwn { image = try image.unpremultiplied() }
+    guard choice.alpha != nil, sampleType == .float else { return image }
+    // libvips divided by alpha as if white were 255, which in floats it is not.
+    let colour = choice.alpha == .associated && !isOwn ? 1.0 / 255 : 1
+    // It takes alpha beside linear light for 0…255.
+    let alpha = image.interpretation == "scrgb" ? 255.0 : 1
+    return try image.multiplied(by: [Double](repeating: colour, count: colours) + [alpha])
   }
 }
 
@@ -110,6 +113,8 @@ extension TIFFTags {
     if compression == COMPRESSION_OJPEG { return true }
     if format == SAMPLEFORMAT_IEEEFP, bits == 64 { return isGray || photometric == PHOTOMETRIC_RGB }
     if missingCount > 0 || hasShortUnits || isYCbCrUnderRGB { return true }
+    // libvips takes such planes for one.
+    if isSeparate, isGray { return true }
     switch photometric {
     case PHOTOMETRIC_YCBCR:
       return compression != COMPRESSION_JPEG && TIFFIsCODECConfigured(UInt16(clamping: compression)) != 0

@@ -41,8 +41,9 @@ struct TIFFTags {
     let units = 0..<handle.unitCount
     unitCount = units.count
     missingCount = units.count(where: handle.isMissing)
-    extra = Array(handle.extraSamples.suffix(max(0, samples - Self.colours(photometric))))
-    lacksExtraSamples = handle.lacksExtraSamples
+    let (given, count) = (handle.extraSamples, max(0, samples - Self.colours(photometric)))
+    extra = Array((given + [Int](repeating: 0, count: max(0, count - given.count))).suffix(count))
+    lacksExtraSamples = given.isEmpty || handle.lacksExtraSamples
     hasShortUnits =
       compression == COMPRESSION_NONE
       && units.contains { !handle.isMissing($0) && handle.storedSize($0) < handle.size(ofUnit: $0) }
