@@ -51,6 +51,7 @@ let package = Package(
     c("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
     c("CPostgreSQL", "libpq", "libpq-dev"),
     c("CPoppler", "poppler-glib", "libpoppler-glib-dev"),
+    c("CPopplerCore", "poppler", "libpoppler-private-dev"),
     c("CQREncode", "libqrencode", "libqrencode-dev"),
     c("CSQLite", "sqlite3", "libsqlite3-dev"),
     c("CSeccomp", "libseccomp", "libseccomp-dev"),
@@ -60,7 +61,8 @@ let package = Package(
     c("CVips", "vips", "libvips-dev"),
     c("CWebP", "libwebp", "libwebp-dev"),
     c("CXXHash", "libxxhash", "libxxhash-dev"),
-    // The one C target with code: see the top of its header for why it cannot be Swift.
+    // The targets with code in C and C++: see the top of their headers for why they cannot be Swift.
+    .target(name: "CPDFContent", dependencies: ["CPopplerCore"], path: "Sources/C/CPDFContent"),
     .target(
       name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream",
       cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
@@ -72,7 +74,8 @@ let package = Package(
     library("TileProtocols", ["HTTPMessages", "TileStorage", "TileGeometry"]),
     library(
       "PrivateSpaces", ["Files", "CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
-    library("Imaging", ["Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "CPoppler"]),
+    library(
+      "Imaging", ["Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "CPDFContent", "CPoppler"]),
     library("Metadata", ["Files", "Cells", "TileStorage", "CGExiv2"]),
     library(
       "PyramidBuilding",
@@ -183,7 +186,7 @@ let package = Package(
         "Uploading",
       ]),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6], cxxLanguageStandard: .cxx17
 )
 
 // libFuzzer brings a main function along and instruments every module, so its program is there for

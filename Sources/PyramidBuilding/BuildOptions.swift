@@ -28,8 +28,8 @@ public struct BuildOptions: Hashable, Sendable {
   /// Whether pixels of RGB and gray stay in the space of their embedded profile, which every tile then carries.
   public var keepsProfile = false
 
-  /// Pixels per inch that a PDF or SVG is drawn with; nil for the resolution of a PDF's pictures, or 300, and for an
-  /// SVG's own size.
+  /// The resolution of PDF and SVG in pixels per inch. If it is nil, a PDF page has that of its scan, or 300, and an
+  /// SVG its own size.
   package var resolution: Int?
   /// Pixels along the longer side of an SVG; nil for its own size.
   package var vectorSide: Int?

@@ -116,10 +116,10 @@ public struct PyramidBuilder: Sendable {
       return Report(
         pyramid: pyramid, byteCount: try writer.finish(), route: route.reason, steps: steps,
         leftOut: associated == nil ? route.leftOut : [])
-    } catch let error as BuildError {
-      throw BuildError(source, error.reason, isTemporary: error.isTemporary)
     } catch {
-      throw BuildError(source, error)
+      let error = error as? BuildError ?? BuildError(source, error)
+      let place = page.map { "page \($0.number + 1): " } ?? ""
+      throw BuildError(source, place + error.reason, isTemporary: error.isTemporary)
     }
   }
 }
@@ -135,7 +135,7 @@ extension BuildOptions {
       + (shrinksLinearly ? " linear" : "")
       + (subsampling == .auto ? "" : " subsampling=\(subsampling.name)")
       + (keepsProfile ? " profile=keep" : "")
-      + (resolution.map { " dpi=\($0)" } ?? (name.lowercased().hasSuffix(".pdf") ? " dpi=auto" : ""))
+      + (resolution.map { " dpi=\($0)" } ?? (name.lowercased().hasSuffix(".pdf") ? " dpi=auto2" : ""))
       + (vectorSide.map { " size=\($0)" } ?? "") + (window.map { " window=\($0.name)" } ?? "")
       + (ImageFileName.mayBeStack(name)
         ? channels.map { " channels=\($0.joined(separator: ","))" } ?? "" : "")
@@ -146,6 +146,6 @@ extension BuildOptions {
   /// Of a record's line what somebody has asked for: without the number that is another where the program builds
   /// otherwise, and without what it says unasked of some sources.
   static func asked(_ summary: String) -> [Substring] {
-    summary.split(separator: " ").dropFirst().filter { $0 != "dpi=auto" }
+    summary.split(separator: " ").dropFirst().filter { !$0.hasPrefix("dpi=auto") }
   }
 }

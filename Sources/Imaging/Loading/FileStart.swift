@@ -29,6 +29,10 @@ struct FileStart {
 
   func has(_ start: [UInt8]) -> Bool { bytes.starts(with: start) }
 
+  /// Whether it is a PDF, perhaps with other bytes before its header: readers look for that in the first 1024 (ISO
+  /// 32000-1, implementation note 13 of PDF 1.7's annex H).
+  var holdsPDF: Bool { has("%PDF") || bytes.firstRange(of: Array("%PDF-".utf8)) != nil }
+
   /// DICOM, part 10, section 7.1.
   var isDICOM: Bool { has("DICM", at: 128) }
 

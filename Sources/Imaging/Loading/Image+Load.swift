@@ -28,7 +28,11 @@ extension Image {
     ]
     if let page { arguments.append(("page", .int(page))) }
     if let scale { arguments.append(("scale", .double(scale))) }
-    let operation = try Operation.run(nick, path, arguments)
+    let operation: Image
+    do throws(ImagingError) { operation = try Operation.run(nick, path, arguments) } catch {
+      guard nick == "pdfload" else { throw error }
+      throw ImagingError(nick, path, message: PDFDocument.problem(path: path, page: page ?? 0))
+    }
     // A size that does not fit libvips' header is only warned of; the image would be another one.
     if let warning = VipsLog.takeBadProperty() {
       throw ImagingError(nick, path, message: "a value in its header is out of range: \(warning)")

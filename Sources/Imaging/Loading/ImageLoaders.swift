@@ -80,16 +80,17 @@ package enum ImageLoaders {
     let possible = start.uncommonKinds
     if possible.isEmpty, let loader = start.certainLoader, g_type_from_name(loader) != 0 { return loader }
     let kinds = allow(possible)
-    guard let found = vips_foreign_find_load(path) else { return nil }
-    let name = String(cString: found)
-    let suffix = name.dropFirst("VipsForeignLoad".count)
-    // What was let in for other files is not for this one.
-    let isIts = kinds.contains { suffix == $0.rawValue || suffix == "\($0.rawValue)File" }
-    guard isIts || common.contains(String(suffix)) else {
-      vips_error_clear()
-      return nil
+    if let found = vips_foreign_find_load(path) {
+      let name = String(cString: found)
+      let suffix = name.dropFirst("VipsForeignLoad".count)
+      // What was let in for other files is not for this one.
+      let isIts = kinds.contains { suffix == $0.rawValue || suffix == "\($0.rawValue)File" }
+      if isIts || common.contains(String(suffix)) { return name }
     }
-    return name
+    // libvips finds a PDF by its first bytes, and reads it after others.
+    guard kinds.contains(.pdf), g_type_from_name("VipsForeignLoadPdfFile") != 0 else { return nil }
+    vips_error_clear()
+    return "VipsForeignLoadPdfFile"
   }
 
   /// Lets in the loaders of these kinds, as far as this process may use them.

@@ -1,3 +1,4 @@
+import CPDFContent
 import CPoppler
 import Glibc
 
@@ -89,10 +90,25 @@ package struct PDFDocument {
     return line.isEmpty ? nil : line
   }
 
+  /// Returns in a clause why a page cannot be read.
+  ///
+  /// - Parameters:
+  ///   - path: of the file.
+  ///   - page: counted from 0.
+  static func problem(path: String, page: Int) -> String {
+    switch pdf_check(path, Int32(clamping: page + 1)) {
+    case Int32(PDF_IS_ENCRYPTED):
+      "the PDF is encrypted with a password (remove it first, as with qpdf --decrypt)"
+    case Int32(PDF_HAS_NO_PAGES): "the PDF has no pages"
+    case Int32(PDF_LACKS_PAGE): "the PDF has no page \(page + 1)"
+    default: "the PDF is damaged"
+    }
+  }
+
   /// Nil where the file is no PDF that can be read.
   static func with<Result>(_ path: String, _ use: (OpaquePointer) -> Result?) -> Result? {
     // What is none is told so at little cost.
-    guard FileStart(ofFileAt: path).bytes.firstRange(of: Array("%PDF-".utf8)) != nil else { return nil }
+    guard FileStart(ofFileAt: path).holdsPDF else { return nil }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     // Takes the descriptor over.
     guard descriptor >= 0, let document = poppler_document_new_from_fd(descriptor, nil, nil) else {

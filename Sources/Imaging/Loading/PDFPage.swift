@@ -1,24 +1,78 @@
+import CPDFContent
 import CPoppler
 import Glibc
 
-/// What a page of a PDF consists of, found without drawing it.
-package enum PDFPage {
-  /// Of the page that a picture covers so much at least, the picture is the page: a scan, perhaps with its margins.
-  private static let covering = 0.8
-  /// Pixels per inch. Under words, what is coarser is a background, and no scan of them.
-  private static let leastOfScans = 150.0
+/// The content of a PDF page, as far as its resolution depends on it.
+package struct PDFPage {
+  /// The page as pixels.
+  package enum Resolution: Hashable, Sendable {
+    /// The page is one picture, with these pixels.
+    case exact(PDFPicture)
+    /// The finest picture of a page whose pictures cover it, in pixels per inch.
+    case finest(Double)
+    /// The page is a drawing, or its pictures are too coarse for its vector content.
+    case usual
+  }
 
-  /// Pixels per inch of the picture that a page consists of, so that the page drawn with as many has the picture's own
-  /// pixels; of several such pictures, the finest's. Nil where it consists of more than pictures, or cannot be read.
+  /// The resolution for vector content, in pixels per inch.
+  package static let usualResolution = 300.0
+  /// The part of a page that pictures cover at least if the page is a scan, perhaps with margins.
+  private static let covering = 0.8
+  /// The part of a page that pictures of equal resolution cover at least if that resolution counts.
+  private static let counting = 0.02
+  /// The greatest resolution, in pixels per inch, that a picture on a part of a page asks for: of a scan, and of
+  /// another page. A photograph of 24 megapixels may be as small as a stamp.
+  private static let (greatestOfScan, greatestOfPage) = (1200.0, 600.0)
+
+  /// Points per unit of the page's coordinates.
+  package let userUnit: Double
+  package let resolution: Resolution
+
+  /// Reads a page, or fails if the file is not a readable PDF.
   ///
   /// - Parameters:
   ///   - path: of the file.
   ///   - page: counted from 0.
-  package static func resolution(path: String, page: Int) -> Double? {
-    with(path, page: page) { page -> Double? in
-      guard let finest = pictures(page).max(), finest.isFinite, finest > 0 else { return nil }
-      return hasWords(page) && finest < leastOfScans ? nil : finest
+  package init?(path: String, page: Int) {
+    var content = pdf_content()
+    var result: Int32 = -1
+    let images = [pdf_image](unsafeUninitializedCapacity: PDF_MOST_IMAGES) { images, count in
+      result = pdf_read_content(path, Int32(clamping: page + 1), &content, images.baseAddress)
+      count = Int(content.image_count)
     }
+    guard result == Int32(PDF_IS_READABLE) else { return nil }
+    userUnit = content.user_unit
+    let box = (width: content.width, height: content.height)
+    let hasVectors = content.has_vectors != 0 || content.is_cut != 0
+    resolution = Self.resolution(
+      of: images.map(PlacedImage.init), box: box, unit: userUnit, hasVectors: hasVectors)
+  }
+
+  private static func resolution(
+    of images: [PlacedImage], box: (width: Double, height: Double), unit: Double, hasVectors: Bool
+  ) -> Resolution {
+    if !hasVectors, images.count == 1, let picture = PDFPicture(images[0], box: box, unit: unit) {
+      return .exact(picture)
+    }
+    let isScan = PageCoverage(of: images[...], box).part >= covering
+    let finest = finest(of: images, box, atMost: unit * (isScan ? greatestOfScan : greatestOfPage)) / unit
+    let least = isScan && !hasVectors ? 0 : usualResolution
+    return finest > least && (isScan || !hasVectors) ? .finest(finest) : .usual
+  }
+
+  /// Pixels for each 72nd of the finest images that count; 0 if none does.
+  private static func finest(
+    of images: [PlacedImage], _ box: (width: Double, height: Double), atMost most: Double
+  ) -> Double {
+    var rest = images.sorted { $0.resolution > $1.resolution }[...]
+    while let first = rest.first {
+      let equal = rest.prefix { $0.resolution > first.resolution * 0.98 }
+      let part = PageCoverage(of: equal, box).part
+      if part >= covering { return first.resolution }
+      if part >= counting { return min(first.resolution, most) }
+      rest = rest.dropFirst(equal.count)
+    }
+    return 0
   }
 
   /// What the document calls a page, as roman numerals of a preface: one line of at most 100 characters. Nil where that
@@ -45,41 +99,66 @@ package enum PDFPage {
       return use(page)
     }
   }
+}
 
-  /// Pixels per inch of each picture that covers the page.
-  private static func pictures(_ page: OpaquePointer) -> [Double] {
-    var (width, height) = (0.0, 0.0)
-    poppler_page_get_size(page, &width, &height)
-    let list = poppler_page_get_image_mapping(page)
-    defer { poppler_page_free_image_mapping(list) }
-    var found: [Double] = []
-    var link = list
-    while let each = link {
-      link = each.pointee.next
-      let mapping = each.pointee.data.assumingMemoryBound(to: PopplerImageMapping.self).pointee
-      // Along the picture's own sides, however it is turned.
-      // Poppler tells whole points: what is as long as the page but for that is as long, and its pixels stay whole.
-      func side(_ from: Double, _ to: Double) -> Double {
-        [width, height].first { abs(abs(to - from) - $0) < 1 } ?? abs(to - from)
-      }
-      let across = side(mapping.area.x1, mapping.area.x2)
-      let down = side(mapping.area.y1, mapping.area.y2)
-      func covered(_ across: Double, _ down: Double) -> Double { min(across, width) * min(down, height) }
-      guard across > 0, down > 0,
-        max(covered(across, down), covered(down, across)) >= covering * width * height,
-        let surface = poppler_page_get_image(page, mapping.image_id)
-      else { continue }
-      defer { cairo_surface_destroy(surface) }
-      let columns = Double(cairo_image_surface_get_width(surface))
-      let rows = Double(cairo_image_surface_get_height(surface))
-      found.append(72 * max(columns / across, rows / down))
-    }
-    return found
+/// An image and its place on a page, whose y points down.
+struct PlacedImage {
+  /// Pixels of the image or its mask, whichever has more.
+  let columns, rows: Double
+  /// From the image's unit square to the page (ISO 32000-1, section 8.3.4).
+  let matrix: (a: Double, b: Double, c: Double, d: Double, e: Double, f: Double)
+  /// The part that clipping leaves.
+  let left, top, right, bottom: Double
+
+  init(_ image: pdf_image) {
+    (columns, rows) = (Double(image.columns), Double(image.rows))
+    (left, top, right, bottom) = (image.left, image.top, image.right, image.bottom)
+    let matrix = image.matrix
+    self.matrix = (matrix.0, matrix.1, matrix.2, matrix.3, matrix.4, matrix.5)
   }
 
-  private static func hasWords(_ page: OpaquePointer) -> Bool {
-    guard let text = poppler_page_get_text(page) else { return false }
-    defer { g_free(text) }
-    return strspn(text, " \n\r\t\u{c}") < strlen(text)
+  /// Lengths on the page of the image's own sides.
+  var across: Double { hypot(matrix.a, matrix.b) }
+  var down: Double { hypot(matrix.c, matrix.d) }
+
+  /// Pixels for each 72 units of the page, along the side that has more.
+  var resolution: Double {
+    let finest = 72 * max(columns / across, rows / down)
+    return finest.isFinite ? finest : 0
+  }
+
+  /// Whether a point of the page lies on the image.
+  func holds(_ x: Double, _ y: Double) -> Bool {
+    let (dx, dy) = (x - matrix.e, y - matrix.f)
+    let area = matrix.a * matrix.d - matrix.b * matrix.c
+    return 0...1 ~= (matrix.d * dx - matrix.c * dy) / area && 0...1 ~= (matrix.a * dy - matrix.b * dx) / area
+  }
+}
+
+/// The part of a page that images cover, counted in a grid of points.
+private struct PageCoverage {
+  private static let side = 64
+  private var covered = [Bool](repeating: false, count: side * side)
+
+  /// 0 to 1.
+  var part: Double { Double(covered.count { $0 }) / Double(covered.count) }
+
+  init(of images: ArraySlice<PlacedImage>, _ box: (width: Double, height: Double)) {
+    let (stepX, stepY) = (box.width / Double(Self.side), box.height / Double(Self.side))
+    guard stepX > 0, stepY > 0 else { return }
+    /// The points between two places, half a step from the edges.
+    func points(_ from: Double, _ to: Double, _ step: Double) -> Range<Int> {
+      let first = max(0, (from / step - 0.5).rounded(.up))
+      let end = min(Double(Self.side), (to / step + 0.5).rounded(.down))
+      return first < end ? Int(first)..<Int(end) : 0..<0
+    }
+    for image in images {
+      for row in points(image.top, image.bottom, stepY) {
+        for column in points(image.left, image.right, stepX)
+        where image.holds((Double(column) + 0.5) * stepX, (Double(row) + 0.5) * stepY) {
+          covered[row * Self.side + column] = true
+        }
+      }
+    }
   }
 }

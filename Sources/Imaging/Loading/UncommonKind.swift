@@ -45,7 +45,7 @@ enum UncommonKind: String, CaseIterable {
     case .jpegXL: file.has([0xff, 0x0a]) || file.has("JXL ", at: 4)
     case .jpeg2000: file.has([0xff, 0x4f, 0xff, 0x51]) || file.has("jP  ", at: 4)
     case .svg: file.has([0x1f, 0x8b]) || Self.holdsSVG(file.bytes)
-    case .pdf: file.has("%PDF")
+    case .pdf: file.holdsPDF
     // They are TIFFs, JPEGs and texts by their first bytes.
     case .openSlide:
       ["svs", "tif", "tiff", "ndpi", "scn", "mrxs", "vms", "vmu", "svslide", "bif"].contains(file.ending)

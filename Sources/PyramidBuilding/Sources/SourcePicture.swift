@@ -14,7 +14,7 @@ struct SourcePicture {
   let stack: OMEStack?
   /// What was decided on, a clause each.
   let steps: [String]
-  private let scale: Double?
+  private let drawing: Drawing?
   private let bands: [Int]?
 
   /// - Parameters:
@@ -29,7 +29,6 @@ struct SourcePicture {
     let contents = Image.loader(ofPath: path) == "tiffload" ? contents : nil
     self.contents = contents
     bands = associated == nil ? options.bands : nil
-    let drawing: Drawing?
     do throws(ImagingError) {
       drawing = try Drawing(path, page, options)
       stack =
@@ -37,7 +36,6 @@ struct SourcePicture {
         ? try OMEStack.read(
           Image.source(path: path, access: .sequential), path: path, wanted: options.channels, contents) : nil
     } catch { throw .unopened(path, error) }
-    scale = drawing?.scale
     // The first picture may be a label.
     let own = contents.map { $0.pages.first ?? $0.leftOut.first?.directory ?? 0 }
     self.page = page ?? stack?.channels[0].page ?? (own == 0 ? nil : own)
@@ -56,8 +54,9 @@ struct SourcePicture {
       }
       return try Image.source(path: path, access: access, page: directory, scale: nil)
     }
+    if let picture = drawing?.picture { return try Image(picture, ofPDFAt: path, page: page ?? 0) }
     let image = try Image.source(
-      path: path, access: access, page: page, scale: scale, keepsBands: bands != nil)
+      path: path, access: access, page: page, scale: drawing?.scale, keepsBands: bands != nil)
     guard let bands else {
       let most = image.interpretation == "cmyk" ? 5 : 4
       guard image.bands <= most else {
@@ -78,23 +77,33 @@ struct SourcePicture {
 
 /// How finely a picture without pixels of its own is drawn.
 private struct Drawing {
-  /// Pixels for each 72nd of an inch, or for each unit of an SVG.
+  /// Pixels for each unit of a PDF page or an SVG.
   let scale: Double
+  /// The picture that a PDF page consists of, drawn with its own pixels.
+  private(set) var picture: PDFPicture?
   let words: String
-
-  private static let usual = 300
 
   /// Nil where the file's own pixels are read, or an SVG as large as it says.
   init?(_ path: String, _ page: Int?, _ options: BuildOptions) throws(ImagingError) {
     switch Image.loader(ofPath: path) {
     case "pdfload":
-      if let dpi = options.resolution {
-        (scale, words) = (Double(dpi) / 72, "at \(dpi) dpi")
-      } else if let own = PDFPage.resolution(path: path, page: page ?? 0) {
-        (scale, words) = (own / 72, "at \((own * 10).rounded() / 10) dpi, its picture's own")
-      } else {
-        (scale, words) = (Double(Self.usual) / 72, "at \(Self.usual) dpi")
+      let content = PDFPage(path: path, page: page ?? 0)
+      let resolution: Double
+      switch content?.resolution {
+      case _ where options.resolution != nil:
+        resolution = Double(options.resolution ?? 0)
+        words = "at \(Int(resolution)) dpi"
+      case .exact(let picture):
+        (self.picture, resolution) = (picture, picture.resolution)
+        words = "at \(Self.rounded(resolution)) dpi, its picture's own"
+      case .finest(let finest):
+        resolution = finest
+        words = "at \(Self.rounded(resolution)) dpi, its finest picture's"
+      case .usual, nil:
+        resolution = PDFPage.usualResolution
+        words = "at \(Int(resolution)) dpi"
       }
+      scale = resolution / 72 * (content?.userUnit ?? 1)
     case "svgload":
       if let dpi = options.resolution {
         (scale, words) = (Double(dpi) / 72, "at \(dpi) dpi")
@@ -109,4 +118,6 @@ private struct Drawing {
     default: return nil
     }
   }
+
+  private static func rounded(_ resolution: Double) -> Double { (resolution * 10).rounded() / 10 }
 }

@@ -24,7 +24,7 @@ extension BuildOptions {
     Option("linear", help: "shrink in linear light: fine bright detail keeps its brightness"),
     Option(
       "dpi", "auto",
-      help: "that PDF and SVG are drawn with; auto: of a PDF the resolution of its pictures, or 300"),
+      help: "resolution of PDF and SVG; auto (default): of a PDF page that of its scan, or 300"),
     Option("size", "N", help: "pixels along the longer side of SVG (default: as large as it says)"),
     Option(
       "window", "LOW,HIGH",
