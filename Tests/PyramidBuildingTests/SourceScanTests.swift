@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Imaging
 import Synchronization
 import TestSupport
 import Testing
@@ -54,10 +55,12 @@ struct SourceScanTests {
   func sameID() throws {
     let folder = try Self.folder("one/a.jpg", "two/a.jpg")
     let scan = SourceScan([folder("one"), folder("two")], library: folder("out"))
-    #expect(Self.ids(scan) == ["a.jpg": folder("one/a.jpg")])
+    #expect(Self.ids(scan) == ["a": folder("one/a.jpg")])
     #expect(
       scan.failures.map(\.description)
-        == ["\(folder("two/a.jpg")): has the same id 'a.jpg' as \(folder("one/a.jpg"))"])
+        == [
+          "\(folder("two/a.jpg")): has the same id 'a' as \(folder("one/a.jpg")) (\(SourceScan.prefixHint))"
+        ])
   }
 
   @Test("a file that is met twice is built once: named and in a folder, by a link, hard or soft")
@@ -97,6 +100,26 @@ struct SourceScanTests {
     #expect(scan.sources.count == 2)
   }
 
+  @Test("a folder's files of every format that README.md lists are found")
+  func formats() throws {
+    let folder = try TemporaryFolder()
+    let endings = Set(SourceFormat.all.flatMap(\.endings))
+    for ending in endings { try folder.write("in/\(ending)/a.\(ending.uppercased())", [0]) }
+    let scan = SourceScan([folder("in")], library: folder("out"))
+    #expect(Set(scan.sources.map(\.id.text)) == Set(endings.map { "\($0)/a" }) && scan.passedOver == 0)
+    for ending in [
+      "psd", "psb", "ico", "tga", "pcx", "sgi", "dpx", "xcf", "dds", "mat", "hif", "qptiff", "tf8",
+    ] { #expect(endings.contains(ending), "\(ending)") }
+    // The documentation has the same list.
+    let readme = try String(
+      contentsOf: URL(filePath: #filePath).appending(path: "../../../README.md").standardizedFileURL,
+      encoding: .utf8)
+    let start = try #require(readme.range(of: "`build` takes JPEG"))
+    let paragraph = readme[start.lowerBound...].components(separatedBy: "\n\n")[0]
+      .replacing("\n", with: " ")
+    for format in SourceFormat.all { #expect(paragraph.contains(format.name), "\(format.name)") }
+  }
+
   @Test(
     "hidden files and files that are no images by their names are passed over; a file that is named is not")
   func passedOver() throws {
@@ -105,6 +128,16 @@ struct SourceScanTests {
     let scan = SourceScan([folder("in")], library: folder("out"))
     #expect(Self.ids(scan) == ["a": folder("in/a.jpg")])
     #expect(scan.passedOver == 3)
+    let met = Mutex<[String: String]>([:])
+    _ = SourceScan(
+      [folder("in")], library: folder("out"),
+      onPassedOver: { path, reason in met.withLock { $0[path] = reason } })
+    #expect(
+      met.withLock { $0 }
+        == [
+          folder("in/notes.txt"): "no image by its name", folder("in/noending"): "no image by its name",
+          folder("in/Thumbs.db"): "no image by its name",
+        ])
     let named = SourceScan([folder("in/noending"), folder("in/.hidden.jpg")], library: folder("out"))
     #expect(named.sources.map(\.id) == ["noending"])
     // Which no library would show.
@@ -224,7 +257,8 @@ struct SourceScanTests {
     #expect(scan.sources.map { $0.folio != nil } == [true, false, false])
     #expect(
       scan.failures.map(\.description) == [
-        "\(folder("b/scans/1.jpg")): is of a book 'scans', whose pages are in \(folder("a/scans"))",
+        "\(folder("b/scans/1.jpg")): is a page of the book 'scans', whose pages are in \(folder("a/scans")) "
+          + "(\(SourceScan.prefixHint))",
         "\(folder(".d.jpg")): would be called '.d', as no image can be",
       ])
   }

@@ -18,8 +18,7 @@ struct FileStart {
   ///   - descriptor: of the file, open for reading; left where it stands.
   ///   - path: whose last part is the file's name.
   init(of descriptor: Int32, path: String) {
-    let name = path.split(separator: "/").last ?? ""
-    ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+    ending = ImageFileName.ending(of: path)
     bytes = [UInt8](unsafeUninitializedCapacity: 1024) { buffer, count in
       count = max(pread(descriptor, buffer.baseAddress, buffer.count, 0), 0)
     }
@@ -38,7 +37,7 @@ struct FileStart {
 
   /// Why no loader takes the file, as a clause.
   var refusal: String {
-    guard isDICOM else { return "is in no format that is read here" }
+    guard isDICOM else { return "is in no format that is read here" + ImageFileName.hint(ending: ending) }
     // The storage class of slides (DICOM, part 4, annex B.5), among the first fields.
     let slide = Array("1.2.840.10008.5.1.4.1.1.77.1.6".utf8)
     let isSlide = bytes.indices.dropLast(slide.count).contains { bytes[$0...].starts(with: slide) }

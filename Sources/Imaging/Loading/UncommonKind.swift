@@ -47,9 +47,7 @@ enum UncommonKind: String, CaseIterable {
     case .svg: file.has([0x1f, 0x8b]) || Self.holdsSVG(file.bytes)
     case .pdf: file.holdsPDF
     // They are TIFFs, JPEGs and texts by their first bytes.
-    case .openSlide:
-      ["svs", "tif", "tiff", "ndpi", "scn", "mrxs", "vms", "vmu", "svslide", "bif"].contains(file.ending)
-        || file.isDICOM
+    case .openSlide: ImageFileName.isNamedAsSlide(ending: file.ending) || file.isDICOM
     case .fits: file.has("SIMPLE")
     case .analyze: ["img", "hdr"].contains(file.ending)
     case .openEXR: file.has([0x76, 0x2f, 0x31, 0x01])

@@ -1,4 +1,5 @@
 import Files
+import Imaging
 import TileStorage
 
 /// The ids of what was found.

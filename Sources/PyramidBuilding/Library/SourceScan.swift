@@ -1,6 +1,7 @@
 package import Files
 import Foundation
 import Glibc
+import Imaging
 package import TileStorage
 
 /// The images that a build was asked for, each with the id it gets.
@@ -43,8 +44,8 @@ package struct SourceScan: Sendable {
   /// Files in folders that are photographs of a kind that is not built: reported like failures, and no reason to spare what
   /// is to be pruned.
   package internal(set) var unread: [BuildError] = []
-  /// Files in folders that are no images by their names.
-  package internal(set) var passedOver = 0
+  /// The number of files in folders that are no images by their names.
+  package private(set) var passedOver = 0
   /// Links in folders that lead out of them and were passed over: at most `mostLinks` of their paths.
   package private(set) var links: [String] = []
   package private(set) var linkCount = 0
@@ -70,6 +71,7 @@ package struct SourceScan: Sendable {
   /// Of the argument that is looked at.
   var isMissing = false
   private let isCancelled: @Sendable () -> Bool
+  private let onPassedOver: @Sendable (_ path: String, _ reason: String) -> Void
   /// Of the argument that is looked at.
   var filesMet = 0
   var origin: SourceRoot?
@@ -122,14 +124,16 @@ package struct SourceScan: Sendable {
   ///   - remote: what lies elsewhere, where an argument means that.
   ///   - mayBeMissing: whether an argument that does not exist is an empty one, and no failure.
   ///   - isCancelled: asked for each file; true leaves the rest out.
+  ///   - onPassedOver: called with each file in a folder that is no image by its name, and what it is instead.
   package init(
     _ arguments: [String], library: String, asBooks: Bool = false, prefix: ImageID? = nil,
     followsLinks: Bool = false, remote: (any RemoteSources)? = nil, mayBeMissing: Bool = false,
-    isCancelled: @escaping @Sendable () -> Bool = { false }
+    isCancelled: @escaping @Sendable () -> Bool = { false },
+    onPassedOver: @escaping @Sendable (_ path: String, _ reason: String) -> Void = { _, _ in }
   ) {
     self.mayBeMissing = mayBeMissing
     (self.isCancelled, self.asBooks, self.prefix) = (isCancelled, asBooks, prefix)
-    self.followsLinks = followsLinks
+    (self.followsLinks, self.onPassedOver) = (followsLinks, onPassedOver)
     var status = stat()
     let libraryKey = stat(library, &status) == 0 ? Self.key(status) : nil
     for argument in arguments {
@@ -154,7 +158,7 @@ package struct SourceScan: Sendable {
     (self.sources, self.roots, self.failures) = (sources, roots, failures)
     self.unread = unread
     (self.passedOver, self.books) = (passedOver, books)
-    (prefix, asBooks, isCancelled) = (nil, false, { false })
+    (prefix, asBooks, isCancelled, onPassedOver) = (nil, false, { false }, { _, _ in })
     (followsLinks, mayBeMissing) = (false, false)
   }
 
@@ -250,7 +254,7 @@ package struct SourceScan: Sendable {
         filesMet += 1
         unread.append(BuildError(path, kind.refusal))
       } else if !name.lowercased().hasSuffix(SidecarFile.ending), !(isDescribed && name == BookFile.name) {
-        passedOver += 1
+        passOver(path)
       }
     }
   }
@@ -271,6 +275,12 @@ package struct SourceScan: Sendable {
     return !enclosure.folder.holds(path: String(cString: target))
   }
 
+  /// Passes a file over that is no image by its name.
+  mutating func passOver(_ path: String) {
+    passedOver += 1
+    onPassedOver(path, ImageFileName.reasonPassedOver(path))
+  }
+
   /// Passes a link over. What is no folder, and by its name neither an image nor about one, counts as such files do.
   private mutating func passOver(_ path: String, _ relative: String, of root: String) {
     var status = stat()
@@ -279,7 +289,7 @@ package struct SourceScan: Sendable {
     guard
       isFolder || isImage || path.lowercased().hasSuffix(SidecarFile.ending) || path.hasSuffix("/book.json")
     else {
-      passedOver += 1
+      passOver(path)
       return
     }
     linkCount += 1

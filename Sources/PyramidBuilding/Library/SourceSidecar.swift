@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Imaging
 import Metadata
 import TileStorage
 

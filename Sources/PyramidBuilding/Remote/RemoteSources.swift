@@ -1,4 +1,5 @@
 package import Files
+import Imaging
 import TileStorage
 
 /// A source, or its sidecar, that lies elsewhere than in a folder of this machine, as it was when it was listed.
@@ -78,7 +79,7 @@ extension SourceScan {
           unread.append(BuildError(file.path, kind.refusal))
           continue
         }
-        if !Self.isSidecar(file) { passedOver += 1 }
+        if !Self.isSidecar(file) { passOver(file.path) }
         continue
       }
       filesMet += 1

@@ -1,3 +1,4 @@
+import Imaging
 package import TileStorage
 
 /// Archives that show the label, or the whole glass, of a slide although no build was asked for it: earlier versions took

@@ -10,7 +10,7 @@ enum Verbosity: Comparable {
   static let options = [
     Option("summary", help: "one line at the end, and one for each failure: for cron"),
     Option("quiet", help: "say nothing but failures"),
-    Option("verbose", help: "tell of unchanged images, too"),
+    Option("verbose", help: "also report unchanged images, and files in folders that are no images"),
   ]
 
   /// Of `--quiet` and `--summary` together the line at the end is left.

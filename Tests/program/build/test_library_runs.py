@@ -63,6 +63,21 @@ class Reports(CommandTest):
         for other in ("--quiet", "--summary"):
             self.assertUsageError(run(*words, "--verbose", other), f"--verbose and {other} do not go together")
 
+    def test_files_that_are_passed_over_are_listed_on_request(self):
+        base = folder("listed")
+        photo(base / "photos/a.jpg", 60, 40)
+        for name in ("b.czi", "notes.txt"):
+            (base / "photos" / name).write_text(name)
+        words = ("build", base / "photos", "--library", base / "library")
+        wanted = ["b.czi is a microscope's own format, ", "notes.txt is no image by its name"]
+        for options, isListed in ((("--dry-run",), True), ((), False), (("--verbose",), True), (("--quiet", "--dry-run"), False)):
+            result = run(*words, *options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            lines = [line for line in result.stderr.splitlines() if line.startswith("passed over: ")]
+            self.assertEqual(len(lines), 2 if isListed else 0, result.stderr)
+            for line, start in zip(lines, wanted):
+                self.assertTrue(line.startswith(f"passed over: {base}/photos/{start}"), line)
+
     def test_a_summary_is_one_line_when_nothing_failed(self):
         base = folder("summary")
         shutil.copytree(self.photos, base / "photos")
@@ -106,6 +121,9 @@ class Reports(CommandTest):
         for statuses in (wanted, wanted | {"good": "unchanged", "deep/fine": "unchanged"}):
             result = run("build", self.photos, "--library", library, "--json", "--quiet")
             lines = [json.loads(line) for line in result.stdout.splitlines()]
+            # Files that are passed over have a line, too, and no id.
+            self.assertEqual(lines.pop(0), {"source": f"{self.photos}/notes.txt", "status": "passed over",
+                                            "reason": "is no image by its name"})
             self.assertEqual({line["id"]: line["status"] for line in lines}, statuses)
             self.assertEqual(len(lines), 4)
             for line in lines:
@@ -129,7 +147,8 @@ class Reports(CommandTest):
         def statuses(*options):
             result = run(*words, *options)
             self.assertEqual(result.returncode, 1)
-            return {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
+            lines = map(json.loads, result.stdout.splitlines())
+            return {line["id"]: line["status"] for line in lines if line["status"] != "passed over"}
 
         failed = {"bad": "failed"}
         (base / "photos/empty.png").unlink()

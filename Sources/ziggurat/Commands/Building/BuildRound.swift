@@ -70,11 +70,20 @@ struct BuildRound {
     (self.memoryLimit, self.verbosity, self.asJSON) = (memoryLimit, verbosity, asJSON)
   }
 
-  private func scanned() -> SourceScan {
+  /// - Parameter isFirst: whether files that are passed over are reported, if they are to be.
+  private func scanned(isFirst: Bool) -> SourceScan {
     if let planned { return planned.plan.scan }
+    let isReported = isFirst && verbosity > .failures && (verbosity == .everything || builder.isDryRun)
+    let isListed = isFirst && asJSON
     return SourceScan(
       operands, library: library, asBooks: asBooks, prefix: prefix, followsLinks: followsLinks,
-      remote: builder.remote, mayBeMissing: prunes == .all, isCancelled: { Interruption.isAsked })
+      remote: builder.remote, mayBeMissing: prunes == .all, isCancelled: { Interruption.isAsked },
+      onPassedOver: { path, reason in
+        if isReported { Output.note("passed over: \(Output.oneLine(path)) is \(reason)") }
+        if isListed {
+          Output.json(["source": .text(path), "status": "passed over", "reason": .text("is \(reason)")])
+        }
+      })
   }
 
   /// Keeps other builds of the library waiting until this round ends; waits for theirs.
@@ -93,7 +102,7 @@ struct BuildRound {
   mutating func run() -> ExitCode {
     let lock = lock()
     defer { withExtendedLifetime(lock) {} }
-    let scan = scanned()
+    let scan = scanned(isFirst: true)
     let sources = builder.mending?.sources(among: scan.sources)
     return build(sources ?? (part.map(scan.part) ?? scan).sources, of: scan, isFirst: true)
   }
@@ -129,7 +138,7 @@ struct BuildRound {
       let known = Set(folders)
       let lock = lock()
       defer { withExtendedLifetime(lock) {} }
-      let scan = scanned()
+      let scan = scanned(isFirst: false)
       for folder in scan.folders { _ = events.listen(to: folder) }
       // What came into a new folder before it was listened to.
       isDue = !known.isSuperset(of: scan.folders)

@@ -1,0 +1,93 @@
+/// A format of sources, by the name that documentation and messages use.
+package struct SourceFormat: Hashable, Sendable {
+  /// As README.md lists it.
+  package let name: String
+  /// The endings of its files' names, in lower case.
+  package let endings: [String]
+
+  /// Every format that is read. Its files are taken from folders by these endings, and whatever they are called if they
+  /// are named.
+  ///
+  /// `rgb` and `bw` are missing, which are SGI's too: files of these names often are samples alone.
+  package static let all = [
+    SourceFormat("JPEG", "jpg", "jpeg", "jpe", "jfif", "mpo"), SourceFormat("PNG", "png", "apng"), tiff,
+    SourceFormat("WebP", "webp"), SourceFormat("GIF", "gif"), SourceFormat("HEIF", "heic", "heif", "hif"),
+    SourceFormat("AVIF", "avif"), SourceFormat("JPEG XL", "jxl"),
+    SourceFormat("JPEG 2000", "jp2", "j2k", "jpf", "jpx", "jpm", "j2c", "jpc"),
+    SourceFormat("SVG", "svg", "svgz"), SourceFormat("PDF", "pdf"), openSlide, dicom,
+    SourceFormat("OpenEXR", "exr"), SourceFormat("Radiance", "hdr"),
+    SourceFormat("FITS", "fits", "fit", "fts"),
+    SourceFormat("PNM", "ppm", "pgm", "pbm", "pfm", "pnm"), SourceFormat("Analyze", "img", "hdr"),
+    SourceFormat("NIfTI", "nii"), SourceFormat("Matlab", "mat"), SourceFormat("libvips", "v", "vips"),
+    SourceFormat("BMP", "bmp", "dib"), SourceFormat("ICO", "ico", "cur"), SourceFormat("PSD", "psd", "psb"),
+    SourceFormat("TGA", "tga"), SourceFormat("PCX", "pcx"), SourceFormat("SGI", "sgi", "rgba"),
+    SourceFormat("DPX", "dpx"), SourceFormat("Cineon", "cin"), SourceFormat("Sun raster", "ras", "sun"),
+    SourceFormat("XCF", "xcf"), SourceFormat("DDS", "dds"),
+  ]
+
+  static let tiff = SourceFormat("TIFF", "tif", "tiff", "btf", "tf2", "tf8", "qptiff")
+  /// Besides TIFF and DICOM, which most slides are.
+  static let openSlide = SourceFormat(
+    "OpenSlide", "svs", "ndpi", "mrxs", "scn", "vms", "vmu", "bif", "svslide")
+  static let dicom = SourceFormat("DICOM", "dcm", "dicom")
+
+  private init(_ name: String, _ endings: String...) { (self.name, self.endings) = (name, endings) }
+}
+
+/// What a file's name says of its content; only a hint, for files nobody named one by one.
+package enum ImageFileName {
+  private static let formats: [String: SourceFormat] = Dictionary(
+    SourceFormat.all.flatMap { format in format.endings.map { ($0, format) } },
+    uniquingKeysWith: { first, _ in first })
+
+  /// Formats of microscopes that are converted before they can be read. RAW photographs are an `UnreadFormat`.
+  private static let unread: Set = ["czi", "i2syntax", "isyntax", "lif", "nd2", "oib", "oif", "vsi", "zvi"]
+
+  private static let microscope =
+    "a microscope's own format, which is not read: convert it to OME-TIFF, for example with bfconvert"
+
+  /// Returns the part of a path's last name behind its last dot, in lower case; empty if it has none.
+  static func ending(of path: String) -> String {
+    let name = path.split(separator: "/").last ?? ""
+    return name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+  }
+
+  /// Returns the format that the name says; nil if it says none that is read.
+  package static func format(of name: String) -> SourceFormat? { formats[ending(of: name)] }
+
+  /// Whether a folder's file of this name is an image.
+  package static func isKnown(_ name: String) -> Bool { format(of: name) != nil }
+
+  /// Returns what a file is that is no image by its name, as a noun phrase.
+  package static func reasonPassedOver(_ name: String) -> String {
+    unread.contains(ending(of: name)) ? microscope : "no image by its name"
+  }
+
+  /// Returns what is said of the content of a file that no decoder takes, to be put behind a clause; empty if its name
+  /// says nothing.
+  static func hint(ending: String) -> String {
+    if unread.contains(ending) { return ": by its name it is \(microscope)" }
+    return formats[ending].map { ", though its name says \($0.name)" } ?? ""
+  }
+
+  /// Whether it may be an OME-TIFF.
+  package static func mayBeStack(_ name: String) -> Bool { format(of: name) == .tiff }
+
+  /// Whether it may hold a slide's label: slides and TIFF files.
+  package static func mayHoldLabel(_ name: String) -> Bool {
+    isNamedAsSlide(ending: ending(of: name)) || format(of: name) == .dicom
+  }
+
+  /// Whether OpenSlide may read it, whatever its content begins with.
+  static func isNamedAsSlide(ending: String) -> Bool { [.openSlide, .tiff].contains(formats[ending]) }
+
+  /// Whether it is a book by itself, whatever stands beside it.
+  package static func isOfPages(_ name: String) -> Bool { name.lowercased().hasSuffix(".pdf") }
+
+  /// The path without its last ending; a name that is all ending keeps it.
+  package static func stem(_ path: String) -> String {
+    let nameStart = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+    guard let dot = path[nameStart...].lastIndex(of: "."), dot > nameStart else { return path }
+    return String(path[..<dot])
+  }
+}
