@@ -1,18 +1,33 @@
 import CVips
 
-/// What libvips refused: its own words, with the operation and the file they are about.
+/// An error of libvips, or of what uses it, with the operation and the file that it is about.
 package struct ImagingError: Error, Hashable, CustomStringConvertible {
   package let operation: String
   /// The file or the value that was being worked on.
   package let subject: String
-  /// libvips' message, on one line, without its "VipsForeignLoad:" style prefixes.
+  /// One line.
   package let message: String
+  /// Whether the message is libvips' own, which users are never given alone (`DecoderMessage`).
+  package let isOfLibrary: Bool
 
   package init(_ operation: String, _ subject: String, message: String) {
-    self.operation = operation
-    self.subject = subject
-    self.message = message
+    self.init(operation, subject, message, isOfLibrary: false)
   }
+
+  private init(_ operation: String, _ subject: String, _ message: String, isOfLibrary: Bool) {
+    (self.operation, self.subject, self.message) = (operation, subject, message)
+    self.isOfLibrary = isOfLibrary
+  }
+
+  /// What a person is told who has named the file.
+  /// - Parameter path: the file's.
+  package func reason(forFileAt path: String) -> String {
+    guard isOfLibrary else { return message }
+    return DecoderMessage.explained(
+      message == Self.noReason ? nil : message, operation: operation, path: path)
+  }
+
+  private static let noReason = "libvips gave no reason"
 
   /// Takes libvips' error buffer, which is the process's: an error of another thread may come with it.
   static func take(_ operation: String, _ subject: String) -> ImagingError {
@@ -21,8 +36,9 @@ package struct ImagingError: Error, Hashable, CustomStringConvertible {
     let lines = buffer.map { String(cString: $0) }?.split(separator: "\n").map(String.init) ?? []
     // The first line names the cause, the later ones who passed it on. Some loaders only warn.
     let logged = VipsLog.take()
-    let message = lines.first ?? logged ?? "libvips gave no reason"
-    return ImagingError(operation, subject, message: message)
+    // Readers that look behind a file's end go on; it is the cause only if nothing else is said.
+    let cause = lines.first { !$0.contains(": bad seek to ") } ?? lines.first
+    return ImagingError(operation, subject, cause ?? logged ?? noReason, isOfLibrary: true)
   }
 
   package var description: String { "\(subject): \(message) (\(operation))" }

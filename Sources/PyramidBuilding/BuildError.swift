@@ -29,7 +29,7 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
     case let error as BuildError: self = error
     case let error as StorageError:
       self.init(source, error.description, isTemporary: error.isTemporary)
-    case let error as ImagingError: self.init(source, error.message)
+    case let error as ImagingError: self.init(source, error.reason(forFileAt: source))
     default: self.init(source, String(describing: error))
     }
   }

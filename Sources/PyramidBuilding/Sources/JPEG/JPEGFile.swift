@@ -1,4 +1,5 @@
 import CJPEGStream
+import Imaging
 
 /// An open JPEG file of which the header has been read.
 final class JPEGFile {
@@ -64,13 +65,16 @@ final class JPEGFile {
   }
 
   /// Makes a call that fills an error text, and throws that.
+  /// - Parameter isPart: whether it reads a part of a file, whose name the caller puts in front.
   static func check(
-    _ subject: String, _ call: (UnsafeMutablePointer<CChar>) -> Int32
+    _ subject: String, isPart: Bool = false, _ call: (UnsafeMutablePointer<CChar>) -> Int32
   ) throws(BuildError) {
     var text = [CChar](repeating: 0, count: Int(JS_ERROR_SIZE))
     let code = text.withUnsafeMutableBufferPointer { call($0.baseAddress!) }
     if code != 0 {
-      throw BuildError(subject, text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+      let message = text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+      throw BuildError(
+        subject, isPart ? message : DecoderMessage.explained(message, format: "JPEG", path: subject))
     }
   }
 }

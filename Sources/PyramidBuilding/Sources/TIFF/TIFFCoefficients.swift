@@ -21,10 +21,10 @@ final class TIFFCoefficients {
     guard let reader = js_new() else { throw Self.noMemory(file) }
     do throws(BuildError) {
       let data = try units.jpeg(0)
-      try JPEGFile.check(file.path) {
+      try JPEGFile.check(file.path, isPart: true) {
         js_begin(reader, data.baseAddress, data.count, file.jpegColour, &info, $0)
       }
-      try JPEGFile.check(file.path) { js_start(reader, Int32(JS_COEFFICIENTS), $0) }
+      try JPEGFile.check(file.path, isPart: true) { js_start(reader, Int32(JS_COEFFICIENTS), $0) }
     } catch {
       js_close(reader)
       throw error
@@ -58,14 +58,16 @@ final class TIFFCoefficients {
     let data = try units.jpeg(unit)
     var found = js_info()
     do throws(BuildError) {
-      try JPEGFile.check(file.path) {
+      try JPEGFile.check(file.path, isPart: true) {
         js_begin(reader, data.baseAddress, data.count, file.jpegColour, &found, $0)
       }
       guard isLikeFirst(found) else { throw BuildError(file.path, "is not like the first") }
-      try JPEGFile.check(file.path) { js_start(reader, Int32(JS_COEFFICIENTS), $0) }
+      try JPEGFile.check(file.path, isPart: true) { js_start(reader, Int32(JS_COEFFICIENTS), $0) }
       if !rows.isEmpty {
-        try JPEGFile.check(file.path) { js_read_coefficients(reader, aside, 0, Int32(rows.lowerBound), $0) }
-        try JPEGFile.check(file.path) {
+        try JPEGFile.check(file.path, isPart: true) {
+          js_read_coefficients(reader, aside, 0, Int32(rows.lowerBound), $0)
+        }
+        try JPEGFile.check(file.path, isPart: true) {
           js_read_coefficients(reader, blocks, stride, Int32(rows.count), $0)
         }
       }
@@ -91,7 +93,7 @@ final class TIFFCoefficients {
     var bytes: UnsafePointer<UInt8>?
     var size = 0
     do throws(BuildError) {
-      try JPEGFile.check(file.path) {
+      try JPEGFile.check(file.path, isPart: true) {
         js_tile_write(writer, blocks, stride, Int32(width), Int32(height), &bytes, &size, $0)
       }
     } catch { return nil }

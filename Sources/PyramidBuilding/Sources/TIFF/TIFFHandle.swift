@@ -1,5 +1,6 @@
 import CTIFF
 import Glibc
+import Imaging
 
 /// A TIFF file opened by libtiff, at one of its images. For one thread at a time.
 final class TIFFHandle {
@@ -36,7 +37,9 @@ final class TIFFHandle {
       }, owner)
     // Not mapped: a file that is cut short under a mapping ends the process.
     guard let pointer = TIFFOpenExt(path, "rm", options) else {
-      throw BuildError(path, messages.first ?? "is no TIFF file")
+      throw BuildError(
+        path,
+        messages.first.map { DecoderMessage.explained($0, format: "TIFF", path: path) } ?? "is no TIFF file")
     }
     self.pointer = pointer
     guard page > 0 else { return }

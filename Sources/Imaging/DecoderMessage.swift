@@ -1,0 +1,90 @@
+/// What decoders say, put in terms of the file and of what its owner can do.
+package enum DecoderMessage {
+  private struct Known {
+    /// Parts of messages, in lower case; one of them is enough.
+    let marks: [String]
+    /// What the file is or has, as a predicate.
+    let predicate: String
+
+    init(_ predicate: String, _ marks: String...) { (self.predicate, self.marks) = (predicate, marks) }
+  }
+
+  /// In this order: a message may have the marks of several.
+  private static let known = [
+    Known(
+      "is encrypted: remove its password first, for example with qpdf --decrypt", "encrypted", "password"),
+    Known(
+      "has samples that are no whole bytes: convert them to 8 or 16 bits, for example with gdal_translate -ot UInt16",
+      "not a whole number of bytes"),
+    Known(
+      "has a number of bands that is not read: keep the bands that are wanted, for example with gdal_translate -b",
+      "samples out of range", "unsupported number of bands"),
+    Known(
+      "has tiles of separate planes, which are not read: join its planes, for example with tiffcp -p contig",
+      "tiled separate planes"),
+    Known(
+      "has tiles that are too large: write it with smaller ones, for example with tiffcp -t -w 512 -l 512",
+      "tile size out of range"),
+    Known(
+      "has a compression that is not read: write it with another one, for example with gdal_translate -co COMPRESS=LZW",
+      "compression scheme", "compression is not configured", "compression support is not configured"),
+    Known(
+      "is cut off: it ends before its image does, as a copy or download that was interrupted",
+      "bad seek to", "past end of file", "premature end", "unexpected end of", "memory area too small",
+      "unexpected end-of-file", "not enough data", "end of file", "truncated"),
+    Known(
+      "is damaged, or of another format than it begins like",
+      "document is damaged", "unable to parse image", "expected a soc marker",
+      "error reading radiance header",
+      "jxldecoderprocessinput", "improperimageheader", "corruptimage", "xml parse error", "unable to open",
+      "bad header"),
+  ]
+
+  /// What libvips' loaders are called, without `load`, and the functions that they name in messages.
+  private static let formats = [
+    "jpeg": "JPEG", "VipsJpeg": "JPEG", "png": "PNG", "vipspng": "PNG", "spng": "PNG", "tiff": "TIFF",
+    "tiff2vips": "TIFF", "webp": "WebP", "gif": "GIF", "nsgif": "GIF", "heif": "HEIF", "jxl": "JPEG XL",
+    "jp2k": "JPEG 2000", "svg": "SVG", "pdf": "PDF", "openslide": "slide", "openslide2vips": "slide",
+    "fits": "FITS", "analyze": "Analyze", "analyze2vips": "Analyze", "openexr": "OpenEXR",
+    "exr2vips": "OpenEXR", "nifti": "NIfTI", "mat": "Matlab", "mat2vips": "Matlab", "ppm": "PNM",
+    "rad": "Radiance", "rad2vips": "Radiance", "vips": "libvips",
+  ]
+
+  /// Returns a clause about the file: what is known of such messages, with the message behind it, or that the file cannot
+  /// be decoded, and why the decoder says that is.
+  ///
+  /// - Parameters:
+  ///   - message: the decoder's; nil if it gives none.
+  ///   - operation: of libvips (`tiffload`); empty if the decoder is another.
+  ///   - path: the file's, by whose name its format is called if nothing else says it.
+  package static func explained(
+    _ message: String?, operation: String = "", format: String? = nil, path: String
+  ) -> String {
+    let parts = message?.split(separator: ":", maxSplits: 1) ?? []
+    let source = parts.count == 2 ? String(parts[0]) : ""
+    let loader = operation.hasSuffix("load") ? String(operation.dropLast(4)) : operation
+    let name =
+      format ?? formats[loader] ?? formats[source]
+      ?? formats[source.hasSuffix("load") ? String(source.dropLast(4)) : ""]
+      ?? ImageFileName.format(of: path)?.name
+    let file = name.map { $0 == "slide" ? "the slide" : "the \($0) file" } ?? "the file"
+    guard let message else { return "\(file) cannot be decoded; its decoder gives no reason" }
+    let detail = withoutPrefixes(message, path)
+    let lowered = message.lowercased()
+    let predicate = known.first { $0.marks.contains { lowered.contains($0) } }?.predicate
+    return "\(file) \(predicate ?? "cannot be decoded") (\(detail))"
+  }
+
+  /// Returns the message without the names of functions and the path in front of it, which say nothing to the file's
+  /// owner, as in `tiff2vips: samples out of range`.
+  private static func withoutPrefixes(_ message: String, _ path: String) -> String {
+    var rest = Substring(message)
+    while let colon = rest.firstIndex(of: ":") {
+      let (prefix, words) = (rest[..<colon], rest[rest.index(after: colon)...].drop(while: \.isWhitespace))
+      guard !words.isEmpty, prefix == path || !prefix.contains(where: \.isWhitespace) else { break }
+      rest = words
+    }
+    while rest.last?.isWhitespace == true { rest.removeLast() }
+    return String(rest)
+  }
+}

@@ -1,0 +1,76 @@
+import Imaging
+import TestSupport
+import Testing
+
+@testable import PyramidBuilding
+
+/// What users read if a decoder refuses a file.
+struct DecoderMessageTests {
+  /// Messages that libvips and its libraries gave.
+  @Test(
+    "a known message becomes what the file is and what can be done",
+    arguments: [
+      ("tiff2vips: samples out of range", "tiffload", "the TIFF file has a number of bands"),
+      (
+        "tiff2vips: samples_per_pixel not a whole number of bytes", "tiffload",
+        "the TIFF file has samples that are no whole bytes: convert them"
+      ),
+      (
+        "tiff2vips: tiled separate planes not supported", "tiffload",
+        "the TIFF file has tiles of separate planes"
+      ),
+      ("tiff2vips: tile size out of range", "tiffload", "the TIFF file has tiles that are too large"),
+      (
+        "source input: Compression scheme 34712 tile decoding is not implemented", "tiffload",
+        "the TIFF file has a compression that is not read"
+      ),
+      ("a.tif: bad seek to 1348", "heifload", "the HEIF file is cut off"),
+      ("gifload: Unexpected end of GIF source data", "read", "the GIF file is cut off"),
+      ("fits: tried to move past end of file", "read", "the FITS file is cut off"),
+      ("webp: unable to parse image", "webpload", "the WebP file is damaged"),
+      ("glib: Document is encrypted", "pdfload", "the PDF file is encrypted: remove its password"),
+      (
+        "magick2vips: libMagick error: ImproperImageHeader `a.tif' @ error/bmp.c/ReadBMPImage/637",
+        "magickload",
+        "the TIFF file is damaged"
+      ),
+    ])
+  func known(message: String, operation: String, start: String) {
+    let reason = DecoderMessage.explained(message, operation: operation, path: "a.tif")
+    #expect(reason.hasPrefix(start))
+    // The message stays for whoever knows the decoder, without the names of functions.
+    #expect(reason.hasSuffix(")") && !reason.contains("tiff2vips") && !reason.contains("a.tif: "))
+  }
+
+  @Test("an unknown message has the file's format and the action in front")
+  func unknown() {
+    #expect(
+      DecoderMessage.explained("tiff2vips: odd thing", operation: "tiffload", path: "x")
+        == "the TIFF file cannot be decoded (odd thing)")
+    #expect(
+      DecoderMessage.explained("odd thing: here", path: "in/x.PSD")
+        == "the PSD file cannot be decoded (odd thing: here)")
+    #expect(DecoderMessage.explained("odd", path: "x") == "the file cannot be decoded (odd)")
+    #expect(
+      DecoderMessage.explained(nil, operation: "pngload", path: "x")
+        == "the PNG file cannot be decoded; its decoder gives no reason")
+  }
+
+  @Test(
+    "a build reports a damaged file so", arguments: [("webp", 60), ("gif", 60), ("jp2", 80), ("jpg", 20_000)])
+  func build(ending: String, length: Int) throws {
+    let folder = try TemporaryFolder()
+    try Tool.check(["vips", "gaussnoise", folder("noise.v"), "300", "200"])
+    try Tool.check(["vips", "cast", folder("noise.v"), folder("whole.\(ending)"), "uchar"])
+    try folder.write("cut.\(ending)", bytes(ofFile: folder("whole.\(ending)")).prefix(length))
+    let error = #expect(throws: BuildError.self) {
+      _ = try PyramidBuilder(options: BuildOptions(), threads: 1).build(
+        folder("cut.\(ending)"), to: folder("a.szi"), name: "a")
+    }
+    let reason = try #require(error).reason
+    let name = try #require(ImageFileName.format(of: "x.\(ending)")).name
+    #expect(
+      reason.hasPrefix("the \(name) file is cut off") || reason.hasPrefix("the \(name) file is damaged"),
+      "\(reason)")
+  }
+}
