@@ -114,9 +114,9 @@ fuzz: release ## what strangers' bytes come in through, under libFuzzer and the 
 	@Tests/fuzz/fuzz .build/fuzz/release/reader-fuzz $(FUZZ_RUNS) $(FUZZ)
 
 .PHONY: test-sanitized
-test-sanitized: test-tools ## the server under the address sanitizer: CLIENTS=1000 that pipeline and leave, heads of any shape, malformed requests (minutes)
+test-sanitized: release test-tools ## the server under the address sanitizer: CLIENTS=1000 that pipeline and leave, heads of any shape, malformed requests (minutes)
 	@$(use_swift); swift build -c release --product ziggurat --scratch-path .build/sanitized --sanitize address
-	@ZIGGURAT=.build/sanitized/release/ziggurat CLIENTS=$${CLIENTS:-1000} ASAN_OPTIONS=detect_leaks=0 \
+	@ZIGGURAT=Tests/scripts/serve-sanitized CLIENTS=$${CLIENTS:-1000} ASAN_OPTIONS=detect_leaks=0 \
 	  .cache/venv/bin/python $(scripts)/python-tests Tests/program/http -k Floods -k Heads -k Wire
 
 STORE_CASES ?= 100000

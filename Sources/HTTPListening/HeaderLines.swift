@@ -26,18 +26,16 @@ func header(_ connection: OpaquePointer, _ name: UnsafePointer<CChar>) -> Unsafe
 /// cookie in it. A few hundred short cookies used that memory up, and a head within the limit was refused. No cookie is
 /// read that way, so the daemon is given nothing to split.
 enum CookieDecoy {
-  private static let name: StaticString = "Cookie"
-  private static let value: StaticString = ""
+  // Memory of its own, by whose address the decoy is known: equal literals may be one or several. Never written after it
+  // was made, and never freed, so safe to share.
+  nonisolated(unsafe) private static let name: UnsafePointer<CChar> = UnsafePointer(strdup("Cookie"))
+  nonisolated(unsafe) private static let value: UnsafePointer<CChar> = UnsafePointer(strdup(""))
 
   static func add(to connection: OpaquePointer) {
-    MHD_set_connection_value(connection, .HEADER_KIND, Self.text(name), Self.text(value))
+    MHD_set_connection_value(connection, .HEADER_KIND, name, value)
   }
 
-  static func isDecoy(_ name: UnsafePointer<CChar>) -> Bool { name == Self.text(Self.name) }
-
-  private static func text(_ text: StaticString) -> UnsafePointer<CChar> {
-    UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
-  }
+  static func isDecoy(_ name: UnsafePointer<CChar>) -> Bool { name == Self.name }
 }
 
 /// The lines of a header that is a list as one, with commas between.
