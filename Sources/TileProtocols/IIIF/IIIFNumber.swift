@@ -17,6 +17,14 @@ enum IIIFNumber {
     guard text.count <= 64, points <= 1, let last = text.last, last != UInt8(ascii: ".") else { return nil }
     return Double("0" + String(decoding: text, as: UTF8.self))
   }
+
+  /// Returns a percentage of a side in pixels, correct to a hundred-millionth of a pixel.
+  ///
+  /// Half a pixel of a decimal percentage stays half a pixel: 84.71% of 5,000 is 4,235.5, and the product of binary
+  /// fractions is less.
+  static func pixels(_ percent: Double, percentOf side: Int) -> Double {
+    (Double(side) * percent * 1e6).rounded() / 1e8
+  }
 }
 
 extension PathText {

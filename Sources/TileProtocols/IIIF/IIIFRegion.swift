@@ -50,7 +50,9 @@ enum IIIFRegion: Hashable {
     case .percent(let x, let y, let width, let height):
       guard width > 0, height > 0 else { throw TileRefusal("the region is empty") }
       guard x < 100, y < 100 else { throw TileRefusal("the region is outside the image") }
-      func pixels(_ percent: Double, of side: Int) -> Double { min(percent, 100) * Double(side) / 100 }
+      func pixels(_ percent: Double, of side: Int) -> Double {
+        IIIFNumber.pixels(min(percent, 100), percentOf: side)
+      }
       return PixelRect(
         nearest: (pixels(x, of: image.width), pixels(y, of: image.height)),
         size: (pixels(width, of: image.width), pixels(height, of: image.height)), in: image)

@@ -65,8 +65,9 @@ struct IIIFSize: Hashable {
   /// The pixels of the picture before it is turned.
   func pixels(of region: PixelRect, _ limits: PictureLimits) throws(TileRefusal) -> PixelSize {
     let (width, height) = (region.width, region.height)
-    // One division at the end, so that halves stay halves.
-    func scaled(_ percent: Double, _ side: Int) -> Int { Int((Double(side) * percent / 100).rounded()) }
+    func scaled(_ percent: Double, _ side: Int) -> Int {
+      Int(IIIFNumber.pixels(percent, percentOf: side).rounded())
+    }
     let asked: (Int, Int)
     switch form {
     case .max: return Self.largest(region, limits)

@@ -37,9 +37,8 @@ enum BuildCommand: Command {
       Option("take-ownership", help: "replace images of other sources that have the same ids"),
       Option(
         "known-failures", "MODE",
-        help:
-          "failures of unchanged sources that an earlier build reported: report, or ignore for exit code 0 "
-          + "(default report)"),
+        help: "report, or ignore, failures that an earlier build of the same source reported (default report)"
+      ),
       PruneMode.options[0], PruneMode.options[1],
       Option("watch", help: "then stay, and build what is added or changed until Ctrl-C"),
       Option("space", help: "seal the archives into the private space that a password opens"),
@@ -48,9 +47,7 @@ enum BuildCommand: Command {
       Option("json", help: "one JSON object a line per image on stdout"),
       Option(
         "metrics-file", "FILE",
-        help:
-          "outcome and time of the build for Prometheus, to be collected by node_exporter's textfile collector"
-      ),
+        help: "file for the outcome of the build, for node_exporter's textfile collector"),
     ] + Verbosity.options
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
