@@ -2,10 +2,12 @@ import Glibc
 
 /// A lock on a library's folder that only one build holds at a time, so that two do not do the same work twice.
 ///
-/// It protects nothing: archives appear whole whoever writes them. File systems without locks have none.
+/// It protects nothing: archives appear whole whoever writes them. File systems without locks have none. Its file exists
+/// as long as a build runs, or until the next one ends if that build was killed.
 package final class BuildLock: Sendable {
-  package static let fileName = ".ziggurat-build.lock"
+  private static let fileName = ".ziggurat-build.lock"
 
+  private let path: String
   private let descriptor: Int32
 
   /// Waits until no other build holds the lock.
@@ -18,17 +20,44 @@ package final class BuildLock: Sendable {
   package init?(
     library: String, isShared: Bool, isWaiting: () -> Void, isCancelled: () -> Bool
   ) {
-    descriptor = open("\(library)/\(Self.fileName)", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
-    guard descriptor >= 0 else { return nil }
+    path = "\(library)/\(Self.fileName)"
     var hasWaited = false
-    while flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
-      // The initialized object is released, and closes the file.
-      guard errno == EWOULDBLOCK || errno == EINTR, !isCancelled() else { return nil }
+    while true {
+      let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+      guard descriptor >= 0 else { return nil }
+      if flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 {
+        // Its former holder may have removed the file since it was opened.
+        if isFile(descriptor, at: path) {
+          self.descriptor = descriptor
+          return
+        }
+        close(descriptor)
+        continue
+      }
+      let code = errno
+      close(descriptor)
+      guard code == EWOULDBLOCK || code == EINTR else {
+        // Nobody can have a lock here.
+        unlink(path)
+        return nil
+      }
+      if isCancelled() { return nil }
       if !hasWaited { isWaiting() }
       hasWaited = true
       usleep(200_000)
     }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit {
+    // The last holder removes the file while nobody else can have the lock.
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0, isFile(descriptor, at: path) { unlink(path) }
+    close(descriptor)
+  }
+}
+
+/// Whether a path leads to the file that is open.
+private func isFile(_ descriptor: Int32, at path: String) -> Bool {
+  var (open, named) = (stat(), stat())
+  return fstat(descriptor, &open) == 0 && lstat(path, &named) == 0 && open.st_ino == named.st_ino
+    && open.st_dev == named.st_dev
 }

@@ -225,7 +225,7 @@ import Testing
 
 /// Everything in the library but its catalog, which stands and falls with none of them.
 private func archives(_ folder: TemporaryFolder) -> [String] {
-  folder.files(below: "out").filter { !$0.hasPrefix("catalog.") && $0 != ".ziggurat-build.lock" }
+  folder.files(below: "out").filter { !$0.hasPrefix("catalog.") }
 }
 
 extension TileArchive {

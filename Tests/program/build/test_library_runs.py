@@ -183,7 +183,9 @@ class AtOnce(CommandTest):
 
     def test_one_that_waits_says_so_and_can_be_stopped(self):
         self.assertEqual(run(*self.words).returncode, 0)
-        with open(self.base / "library/.ziggurat-build.lock") as lock:
+        path = self.base / "library/.ziggurat-build.lock"
+        self.assertFalse(path.exists(), "it is there only while a build runs")
+        with path.open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             process = subprocess.Popen([BINARY, *map(str, self.words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             self.assertEqual(process.stderr.readline(), f"another build of {self.base}/library is running; waiting for its end\n")
@@ -192,7 +194,9 @@ class AtOnce(CommandTest):
             self.assertEqual(process.returncode, 130)
             # A dry run changes nothing, and waits for nobody.
             self.assertEqual(run(*self.words, "--dry-run").returncode, 0)
+        # What a killed build left is in nobody's way.
         self.assertEqual(run(*self.words).stderr, "0 built, 4 unchanged\n")
+        self.assertFalse(path.exists())
 
 
 class Upgrades(CommandTest):
