@@ -47,6 +47,15 @@ package enum CellEnd: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether something else than the file may be the reason: somebody killed the process, or the system out of memory did.
+  package var mayBeOfMachine: Bool {
+    switch self {
+    case .signal(let number): number == SIGKILL
+    case .garbled, .unavailable: true
+    case .exit, .memory, .time, .cancelled: false
+    }
+  }
+
   /// A retry may mend it.
   package var isTemporary: Bool { if case .unavailable = self { true } else { false } }
 }

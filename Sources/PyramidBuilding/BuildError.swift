@@ -13,6 +13,8 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   public let isTemporary: Bool
   /// The time of the build that failed for this reason, if the image was not tried again since: seconds since 1970.
   package var knownSince: Int?
+  /// Whether something else than the source may be the reason, so that a later build has to try it again.
+  var mayBeOfMachine = false
 
   /// An error about a source.
   ///
@@ -29,6 +31,8 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
     case let error as BuildError: self = error
     case let error as StorageError:
       self.init(source, error.description, isTemporary: error.isTemporary)
+      // An error of the library's folder does not name the source.
+      mayBeOfMachine = !error.action.contains(source)
     case let error as ImagingError: self.init(source, error.reason(forFileAt: source))
     default: self.init(source, String(describing: error))
     }

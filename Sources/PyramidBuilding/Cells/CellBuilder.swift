@@ -88,7 +88,8 @@ final class CellBuilder {
   private func failed(_ work: Work, _ end: CellEnd) -> Answer {
     server.count(end)
     if case .cancelled = end { return .outcome(.failed(.interrupted)) }
-    let error = BuildError(work.source.path, end.description, isTemporary: end.isTemporary)
+    var error = BuildError(work.source.path, end.description, isTemporary: end.isTemporary)
+    error.mayBeOfMachine = end.mayBeOfMachine
     return .outcome(.failed(error))
   }
 

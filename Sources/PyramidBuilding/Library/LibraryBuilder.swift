@@ -157,7 +157,8 @@ package struct LibraryBuilder: Sendable {
       }
     let beside = try SourceSidecar(of: source)
     if let refused = try refused(source, digest) {
-      var work = CellBuilder.Work(source: source, file: file, digest: digest, words: .none, contents: contents)
+      var work = CellBuilder.Work(
+        source: source, file: file, digest: digest, words: .none, contents: contents)
       work.outcome = refused
       return work
     }
