@@ -67,14 +67,15 @@ class Audit(SpaceTest):
         self.assertEqual(owner.send_json(f"api/deleted/{deleted}/restore", {}).status, 200)
         [restore] = self.last()
         self.assertEqual((restore["event"], sorted(restore["images"]), restore["deletion"]), ("restore", ["harbour", "tower"], deleted))
-        # By the token; and what changes nothing is no change.
+        # By the token. What changes nothing is no change, and a wrong token is a failed login.
         client, count = Client(self.server), len(self.lines())
         for id, status in (("none", 404), ("tower", 204)):
             self.assertIn(client.ask("DELETE", f"/api/images/{id}", tus=False, X_Forwarded_For="203.0.113.9").status, (status, 200))
         self.assertEqual(client.ask("PATCH", "/api/images/harbour", b"{}", tus=False, token="x" * 20).status, 401)
         self.assertEqual(client.ask("PATCH", "/api/images/harbour", b"[]", tus=False).status, 400)
-        self.assertEqual(len(self.lines()), count + 1)
-        [line] = self.last()
+        self.assertEqual(len(self.lines()), count + 2)
+        line, refused = self.last(2)
+        self.assertEqual((refused["event"], refused["with"], refused["ok"]), ("login", "token", False))
         self.assertEqual((line["event"], line["client"], line["by"], line["images"]), ("delete", "203.0.113.9", "token", ["tower"]))
         held = owner.cookie.split("=")[1]
         self.assertEqual(owner.ask("api/session", "DELETE").status, 204)
