@@ -29,10 +29,12 @@ extension UploadTiling {
       var builder = builder(isCancelled)
       (builder.options, builder.hasOwnOptions) = (options, true)
       builder.allowance = BuildAllowance(pixels: PictureCopy.mostPixels)
-      let image = try withFreeID(upload.state.image, { try freeID(for: upload) }) { [builder] image in
-        try uploads.choose(image, for: upload)
-        try build(upload, SourceScan.Source(path: path, id: image), builder)
-      }
+      let image = try withFreeID(
+        upload.state.image, { try freeID(for: upload) },
+        { [builder] image in
+          try uploads.choose(image, for: upload)
+          try build(upload, SourceScan.Source(path: path, id: image), builder)
+        })
       let words = original.entry.metadata
       let microns = original.archive.buildRecord?.micronsPerPixel
       let isTold = try builder.store.rewrite(id: image) { record, _ in

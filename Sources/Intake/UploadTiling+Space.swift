@@ -22,11 +22,12 @@ extension UploadTiling {
       }
       try check(path, of: upload)
       let builder = builder(into: space) { [stopping] in stopping.isSet || upload.state.isCancelled }
-      let image = try withFreeID(upload.state.image?.unmarked, { try freeID(for: upload, in: space) }) {
-        image in
-        try uploads.choose(image.marked, for: upload)
-        try build(upload, SourceScan.Source(path: path, id: image, name: upload.name), builder)
-      }
+      let image = try withFreeID(
+        upload.state.image?.unmarked, { try freeID(for: upload, in: space) },
+        { image in
+          try uploads.choose(image.marked, for: upload)
+          try build(upload, SourceScan.Source(path: path, id: image, name: upload.name), builder)
+        })
       withExtendedLifetime(file) {}
       library.refresh()
       uploads.end(upload, .done, image: image.marked)

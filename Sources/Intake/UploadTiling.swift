@@ -111,10 +111,12 @@ package final class UploadTiling: @unchecked Sendable {
       }
       try check(path, of: upload)
       let builder = builder { [stopping] in stopping.isSet || upload.state.isCancelled }
-      let image = try withFreeID(upload.state.image, { try freeID(for: upload) }) { image in
-        try uploads.choose(image, for: upload)
-        try build(upload, SourceScan.Source(path: path, id: image), builder)
-      }
+      let image = try withFreeID(
+        upload.state.image, { try freeID(for: upload) },
+        { image in
+          try uploads.choose(image, for: upload)
+          try build(upload, SourceScan.Source(path: path, id: image), builder)
+        })
       try finish(upload, as: image)
     } catch {
       fail(upload, error, path: path)

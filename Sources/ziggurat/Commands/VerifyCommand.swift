@@ -17,9 +17,7 @@ enum VerifyCommand: Command {
   static let options = [
     Option(
       "repair",
-      help:
-        "of a library: rebuild what is damaged or missing from its source; a missing archive without one is removed from the catalog"
-    ),
+      help: "rebuild a library's damaged or missing archives; without a source, remove missing ones"),
     Option("space", help: "of the private space that a password opens, instead of what lies open"),
     PasswordPrompt.optionOfSpace,
     Option("jobs", "N", help: "threads (default: all cores)"),

@@ -21,7 +21,7 @@ struct ListenOptions {
       help: "caches that are asked (PURGE) to forget images which are gone; implies --edge"),
     Option(
       "edge-key-file", "FILE",
-      help: "secret that servers and caches share, 64 hexadecimal digits (default DIR/.ziggurat-edge-key)"),
+      help: "secret of servers and caches, 64 hex digits (default DIR/.ziggurat-edge-key)"),
     Option(
       "tile-max-age", "0", help: "seconds that a tile may be kept unasked, whose URL names no generation"),
   ]

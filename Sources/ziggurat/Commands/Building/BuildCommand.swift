@@ -37,7 +37,7 @@ enum BuildCommand: Command {
       Option("take-ownership", help: "replace images of other sources that have the same ids"),
       Option(
         "known-failures", "MODE",
-        help: "report, or ignore, failures that an earlier build of the same source reported (default report)"
+        help: "report or ignore failures that an earlier build of the same source reported (default report)"
       ),
       PruneMode.options[0], PruneMode.options[1],
       Option("watch", help: "then stay, and build what is added or changed until Ctrl-C"),

@@ -23,7 +23,8 @@ struct EarlyClaims {
     guard let origins, let root = image.root else { return }
     switch outcome {
     case .built, .reworded, .moved: images[image.id] = root
-    case .unchanged, .kept, .wouldBuild, .wouldMove, .wouldReword, .failed, .refused, .withdrawn, .wouldWithdraw:
+    case .unchanged, .kept, .wouldBuild, .wouldMove, .wouldReword, .failed, .refused, .withdrawn,
+      .wouldWithdraw:
       break
     }
     guard !images.isEmpty, .now - last > Self.interval else { return }
