@@ -147,8 +147,9 @@ package struct LibraryBuilder: Sendable {
     if let planned = source.planned, planned != SourcePlan.Version(file.identity) {
       throw BuildError(source.path, "has changed since the plan was made")
     }
-    // Before anything is believed of an archive: earlier versions built previews, and labels as pages.
-    let contents = try file.readableContents()
+    // Before anything is believed of an archive: earlier versions built previews, and labels as pages. What a digest cache
+    // knows is not read again for that.
+    var contents = ledger == nil ? try file.readableContents() : nil
     let (digest, pixelDigest) =
       if let ledger {
         try ledger.digests(of: file, source.remote, isCancelled)
@@ -183,6 +184,10 @@ package struct LibraryBuilder: Sendable {
         return work
       }
       if gone?.postpones(source, digest, pixels: pixelDigest) == true { return nil }
+    }
+    if ledger != nil {
+      contents = try file.readableContents()
+      work.contents = contents
     }
     work.words = try words(beside, pixelDigest)
     work.outcome = settled(source, work)

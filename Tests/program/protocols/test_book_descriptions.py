@@ -155,7 +155,7 @@ class Descriptions(CommandTest):
         self.assertIn("is no file that can be read", self.build(status=1).stderr)
         self.file.unlink()
         self.file.symlink_to("/dev/zero")
-        self.assertIn("is no file that can be read", self.build(status=1).stderr)
+        self.assertIn("book.json is a link that leads out of its folder", self.build().stderr)
 
     def test_markup_and_odd_characters_are_words(self):
         self.pages("<b>", "\u202ef1\u0301")
