@@ -2,7 +2,9 @@ extension TileArchive {
   /// Whether the tiles are gray, by the header of the one that shows the whole image. False if that is not known: the
   /// tile is elsewhere, or its format does not state it.
   package var isGray: Bool {
-    guard let number = tileIndex(level: coarsestLevel, column: 0, row: 0), let bytes = tile(number) else {
+    guard !mayBeLate, let number = tileIndex(level: coarsestLevel, column: 0, row: 0),
+      let bytes = tile(number)
+    else {
       return false
     }
     return switch format {
