@@ -78,9 +78,7 @@ struct IIIFSize: Hashable {
       guard percent <= 1e6 else { throw Self.tooLarge(limits) }
       asked = (scaled(percent, width), scaled(percent, height))
     case .exact(let wantedWidth, let wantedHeight): asked = (wantedWidth, wantedHeight)
-    case .within(var most, var highest):
-      // Without `^` version 3 takes the region for a limit, too.
-      if !mayGrow { (most, highest) = (min(most, width), min(highest, height)) }
+    case .within(let most, let highest):
       let isWide = Double(width) * Double(highest) >= Double(height) * Double(most)
       asked =
         isWide
