@@ -2,7 +2,7 @@ import Glibc
 
 /// A folder out of which nothing is read or written: links below it are followed as long as they stay within.
 ///
-/// What is checked is the file or folder that is open, by the path that the kernel has for it, not the path that led to
+/// Checks the file or folder that is open, by the path that the kernel has for it, not the path that led to
 /// it: between a look at a path and its opening a link may come to lead elsewhere. `openat2` with `RESOLVE_BENEATH` is not
 /// used since it refuses absolute links that stay within, and many kernels and containers lack it.
 package struct Enclosure: Sendable {

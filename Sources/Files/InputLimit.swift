@@ -31,7 +31,7 @@ package enum InputLimit: String, CaseIterable, Sendable {
     }
   }
 
-  /// What the limit depends on besides.
+  /// The other values on which the limit depends.
   private var rule: String? {
     switch self {
     case .tile: "4 MB and 8 bytes for each of its pixels, at most"

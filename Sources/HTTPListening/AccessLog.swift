@@ -17,7 +17,7 @@ package final class AccessLog: Sendable {
   /// Bytes of lines that wait to be written at most: a reader that has stopped must not fill the memory.
   private static let mostPending = 16 << 20
 
-  /// Where lines are written.
+  /// The destination of lines.
   private struct Destination {
     /// stderr, or the file.
     var descriptor: Int32

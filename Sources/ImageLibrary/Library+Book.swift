@@ -7,7 +7,7 @@ extension Library {
   /// A book's file as it was decoded.
   struct DescribedBook {
     let identity: FileIdentity
-    /// Nil if the file is no description.
+    /// `nil` if the file is no description.
     let description: BookDescription?
   }
 

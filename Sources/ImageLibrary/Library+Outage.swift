@@ -39,7 +39,7 @@ extension Library {
     return fresh
   }
 
-  /// What a monitor is told of a library that is a folder.
+  /// The metrics of a library that is a folder.
   var folderFigures: [SourceFigure] {
     [
       SourceFigure(

@@ -36,7 +36,7 @@ package struct LibraryTable: Sendable {
     init(_ status: stat) { (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
   }
 
-  /// Nil of a source.
+  /// `nil` of a source.
   private(set) var rootFolder: Root?
 
   /// Of a source: the one it had when it was read.

@@ -1,9 +1,9 @@
-/// What decoders say, put in terms of the file and of what its owner can do.
+/// Decoders' messages in terms of the file and of what its owner can do.
 package enum DecoderMessage {
   private struct Known {
     /// Parts of messages, in lower case; one of them is enough.
     let marks: [String]
-    /// What the file is or has, as a predicate.
+    /// A predicate about the file.
     let predicate: String
 
     init(_ predicate: String, _ marks: String...) { (self.predicate, self.marks) = (predicate, marks) }

@@ -19,7 +19,7 @@ package struct ImagingError: Error, Hashable, CustomStringConvertible {
     self.isOfLibrary = isOfLibrary
   }
 
-  /// What a person is told who has named the file.
+  /// The message for users who named the file.
   /// - Parameter path: the file's.
   package func reason(forFileAt path: String) -> String {
     guard isOfLibrary else { return message }

@@ -53,7 +53,7 @@ package final class Uploads: Sendable {
   /// Uploads that failed since the start, without those that clients cancelled.
   package var failureCount: Int { failures.load(ordering: .relaxed) }
 
-  /// How many uploads are being received, and how many wait to be tiled.
+  /// The numbers of uploads that are being received and that wait to be tiled.
   package var unfinished: (receiving: Int, waiting: Int) {
     table.withLock { table in
       let stages = table.values.map(\.state.stage)

@@ -24,7 +24,7 @@ import TileStorage
       "ab/\(String(repeating: "c", count: 64)).szi", "ab/\(String(repeating: "a", count: 64)).szi ",
     ].map { Array($0.utf8) } + [[0xff, 0xfe], [0x61, 0x80], [0x00, 0x61]]
 
-  /// What is known of one image.
+  /// The known facts about one image.
   private struct Known {
     let generation: UInt64
     /// Whether it was written for certain, and taken away for certain.

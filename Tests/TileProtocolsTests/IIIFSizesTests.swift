@@ -43,7 +43,7 @@ struct IIIFSizesTests {
       }
     }
 
-    /// Nil if the answer is 400.
+    /// `nil` if the answer is 400.
     func rectangle(_ region: Region) -> PixelRect? {
       func clipped(_ x: Int, _ y: Int, _ w: Int, _ h: Int) -> PixelRect {
         PixelRect(x: x, y: y, width: min(w, image.width - x), height: min(h, image.height - y))

@@ -1,7 +1,7 @@
 /// The passwords in URLs such as `postgresql://USER:PASSWORD@HOST/DATABASE?password=PASSWORD`, which belong in no
 /// message, log or list of processes.
 package enum AddressSecrets {
-  /// What stands for a password.
+  /// The text that replaces a password.
   private static let mask: [UInt8] = Array("***".utf8)
   /// Bytes of a piece of a password that is looked for in a message by itself.
   private static let shortest = 3

@@ -13,7 +13,7 @@ final class PendingAnswer: @unchecked Sendable {
     case askAgain
   }
 
-  /// How far the client is known to be there.
+  /// The known state of the client.
   private enum Client {
     case there
     /// Its end of the connection is closed. It was sent an interim response.

@@ -8,7 +8,7 @@ package struct InvalidInput: Error, Hashable, Sendable {
   }
 
   package let place: Place
-  /// What is wrong, and what may stand there.
+  /// The error and the allowed values.
   package let detail: String
 
   package init(parameter: String, _ detail: String) { (place, self.detail) = (.parameter(parameter), detail) }

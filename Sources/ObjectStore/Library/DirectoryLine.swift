@@ -149,7 +149,7 @@ final class ListedRecord: Sendable {
     }
   }
 
-  /// Where archives lie, behind the library's prefix.
+  /// The folder of archives, behind the library's prefix.
   static let folder = "szi/"
 
   /// Whether a key in `folder` is an archive's, and no stray object's.

@@ -19,7 +19,7 @@ package struct RequestLimits: Sendable {
 
   /// Of a server, which asks again by itself and has to go on within five seconds of an outage's end.
   package static let server = RequestLimits(tries: 2, silence: .seconds(3), whole: .seconds(15))
-  /// Of a command that runs once.
+  /// The policy of a command that runs once.
   package static let builder = RequestLimits(tries: 5, silence: .seconds(30))
 
   /// Of the request that has a store put parts together, during which it may send spaces for minutes (S3 API reference,

@@ -5,7 +5,7 @@ package struct EdgeCache: Sendable, CustomStringConvertible {
   private let url: String
   private let key: String
 
-  /// Nil if the text is no address, such as `http://127.0.0.1:6081/`.
+  /// `nil` if the text is no address, such as `http://127.0.0.1:6081/`.
   /// - Parameter key: proves that the server may have images forgotten.
   package init?(_ text: String, key: String) {
     guard ["http://", "https://"].contains(where: { text.hasPrefix($0) && text.utf8.count > $0.utf8.count }),

@@ -3,7 +3,7 @@ import TileStorage
 /// The unit of length in a TIFF that ImageJ or Fiji wrote: its resolution tag counts pixels for each such unit, whatever
 /// the tag for the unit says, which has only inches and centimetres (ImageJ, `ij/io/TiffDecoder`).
 struct ImageJScale {
-  /// Nil if the unit is no length, as `pixel`.
+  /// `nil` if the unit is no length, as `pixel`.
   let microns: Double?
 
   /// By ImageJ's names, in lower case.

@@ -22,7 +22,7 @@ struct SourceContents {
   let first: Int
   private let directories: [TIFFDirectories.Directory]
 
-  /// Nil if the file is no TIFF.
+  /// `nil` if the file is no TIFF.
   init?(_ file: SourceFile) {
     guard let tiff = TIFFDirectories(file) else { return nil }
     self.init(tiff)

@@ -17,7 +17,7 @@ struct ForwardedBase {
   private static let longest = 4096
   private static let mostElements = 32
 
-  /// Nil if no proxy states an address, or if a header is malformed or too long.
+  /// `nil` if no proxy states an address, or if a header is malformed or too long.
   ///
   /// - Parameters:
   ///   - header: a header's value, all lines of it as one.

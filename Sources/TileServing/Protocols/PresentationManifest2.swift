@@ -73,7 +73,7 @@ struct PresentationManifest2 {
     return result
   }
 
-  /// What every resource has.
+  /// The members of every resource.
   private func resource(_ resource: JSONValue, _ type: String) -> JSONValue {
     var result: JSONValue = [
       "@id": .text(id(resource)), "@type": .text(type), "label": resource["label"].map(value) ?? "",

@@ -96,7 +96,7 @@ extension AskedPath {
     self.init { () throws(PlainPath.Refusal) in try PlainPath(request.rawPath, query: request.query) }
   }
 
-  /// Nil if the path is malformed.
+  /// `nil` if the path is malformed.
   var found: PlainPath? { if case .success(let path) = self { path } else { nil } }
 
   var route: Route? { found?.route }

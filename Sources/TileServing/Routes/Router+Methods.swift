@@ -1,6 +1,6 @@
 import HTTPMessages
 
-/// Which methods a path takes: what OPTIONS answers, and 405.
+/// The methods that a path takes: answers to OPTIONS, and 405.
 extension Router {
   var allowedMethods: [String] { ["GET", "HEAD", "OPTIONS"] + writingMethods }
 

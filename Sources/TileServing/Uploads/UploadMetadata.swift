@@ -6,7 +6,7 @@ struct UploadMetadata {
   let header: String?
   private var values: [String: Data] = [:]
 
-  /// Nil if it is malformed.
+  /// `nil` if it is malformed.
   init?(_ header: String) {
     for pair in header.split(separator: ",") {
       let parts = pair.split(separator: " ")

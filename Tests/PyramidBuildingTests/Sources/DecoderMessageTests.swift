@@ -4,7 +4,7 @@ import Testing
 
 @testable import PyramidBuilding
 
-/// What users read if a decoder refuses a file.
+/// The messages for users if a decoder refuses a file.
 struct DecoderMessageTests {
   /// Messages that libvips and its libraries gave.
   @Test(

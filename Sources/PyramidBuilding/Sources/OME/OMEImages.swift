@@ -15,7 +15,7 @@ struct OMEImages {
   /// Directories of all images together, at most.
   private static let mostDirectories = 1 << 20
 
-  /// Nil if the text is no OME-XML. What is damaged tells of the images before the damage.
+  /// `nil` if the text is no OME-XML. What is damaged tells of the images before the damage.
   init?(_ description: String) {
     guard OMEPixels.isOME(description) else { return nil }
     var found = Found()

@@ -1,6 +1,6 @@
 import CTurboJPEG
 
-/// Which ways a TIFF file's own data allow, judged by the first tile or strip that it holds.
+/// The routes that a TIFF file's own data allow, judged by the first tile or strip that it holds.
 struct TIFFAbility {
   /// Planes of 4:2:0 or gray can stay as they are stored.
   let hasPlanes: Bool

@@ -49,7 +49,7 @@ struct TIFFDirectories {
   private static let mostParts = 64
   private static let longestText = 16 << 20
 
-  /// Nil if the file is no TIFF.
+  /// `nil` if the file is no TIFF.
   ///
   /// - Parameter most: how many directories are read.
   init?(_ file: SourceFile, most: Int = mostDirectories) {
@@ -90,7 +90,7 @@ struct TIFFDirectories {
     1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
   ]
 
-  /// Nil if there is no directory, or it was read before.
+  /// `nil` if there is no directory, or it was read before.
   private mutating func read(at offset: Int, depth: Int) -> (directory: Directory, next: Int)? {
     let (countSize, entrySize, linkSize) = isBig ? (8, 20, 8) : (2, 12, 4)
     guard seen.insert(offset).inserted, let head = reader.bytes(offset, countSize) else { return nil }

@@ -18,7 +18,7 @@ struct TIFFTags {
   /// Whether the file says nothing of its samples beyond the colours'.
   private let lacksExtraSamples: Bool
 
-  /// Nil if the image has no size.
+  /// `nil` if the image has no size.
   init?(_ handle: TIFFHandle) {
     guard let width = handle.long(TIFFTAG_IMAGEWIDTH), let height = handle.long(TIFFTAG_IMAGELENGTH),
       width > 0, height > 0
@@ -70,7 +70,7 @@ struct TIFFTags {
   /// Alpha of the two kinds of TIFF 6.0.
   enum Alpha { case associated, unassociated }
 
-  /// Which samples make up the picture.
+  /// The samples that make up the picture.
   struct Choice {
     /// Those of the colours, then alpha's, counted from 0.
     var samples: [Int]
@@ -79,7 +79,7 @@ struct TIFFTags {
     var notes: [String] = []
   }
 
-  /// Nil if nothing can be said: the photometric tag is unusual, or the file has so many gray samples that somebody has
+  /// `nil` if nothing can be said: the photometric tag is unusual, or the file has so many gray samples that somebody has
   /// to choose among them.
   var choice: Choice? {
     let known = [

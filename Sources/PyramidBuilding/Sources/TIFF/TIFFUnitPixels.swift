@@ -5,7 +5,7 @@ import Synchronization
 /// The pixels of a TIFF image that libvips reads wrongly or not at all, decoded by libtiff: files that do not hold all
 /// of their tiles or strips, YCbCr that is no JPEG, Lab with alpha.
 final class TIFFUnitPixels: PixelSupply {
-  /// How samples become an image's.
+  /// The conversion of samples to an image's.
   enum Conversion {
     /// As they are stored; fewer than 8 bits are spread over bytes.
     case samples

@@ -178,7 +178,7 @@ struct BuildTally {
     Output.note(parts.joined(separator: ", "))
   }
 
-  /// How many images had which outcome.
+  /// The number of images by outcome.
   var counts: [(outcome: String, count: Int)] {
     [
       ("built", built), ("moved", moved), ("reworded", reworded), ("unchanged", unchanged), ("kept", kept),
