@@ -63,6 +63,7 @@ let package = Package(
     c("CXXHash", "libxxhash", "libxxhash-dev"),
     // The targets with code in C and C++: see the top of their headers for why they cannot be Swift.
     .target(name: "CPDFContent", dependencies: ["CPopplerCore"], path: "Sources/C/CPDFContent"),
+    .target(name: "CRawPhoto", path: "Sources/C/CRawPhoto"),
     .target(
       name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream",
       cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]),
@@ -75,7 +76,8 @@ let package = Package(
     library(
       "PrivateSpaces", ["Files", "CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
     library(
-      "Imaging", ["Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "CPDFContent", "CPoppler"]),
+      "Imaging",
+      ["Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "CPDFContent", "CPoppler", "CRawPhoto"]),
     library("Metadata", ["Files", "Cells", "TileStorage", "CGExiv2"]),
     library(
       "PyramidBuilding",

@@ -23,5 +23,8 @@ package struct KeptSource: Sendable {
     (self.file, self.kind) = (file, kind)
   }
 
-  package var mediaType: String { "image/\(kind.rawValue)" }
+  package var mediaType: String {
+    // Cameras' formats have no registered type.
+    kind == .raw ? "application/octet-stream" : "image/\(kind.rawValue)"
+  }
 }

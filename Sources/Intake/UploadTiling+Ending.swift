@@ -79,6 +79,8 @@ extension UploadTiling {
       fail(upload, .server, reason, isTemporary: true, isOurs: true)
     case let error as UnreadKind:
       fail(upload, Upload.Fault(error.format), error.format.uploadRefusal, isTemporary: false)
+    case let error as UntakenKind:
+      fail(upload, .kind, "images of the kind \(error.kind.rawValue) are not taken here", isTemporary: false)
     case let error as TooManyPixels: fail(upload, .pixels, error.reason, isTemporary: false)
     case let error as StorageError:
       fail(upload, .storage, "it cannot be written", isTemporary: error.isTemporary, isOurs: true)
@@ -118,6 +120,10 @@ extension UploadTiling {
 
   struct UnreadKind: Error {
     let format: UnreadFormat
+  }
+
+  struct UntakenKind: Error {
+    let kind: ImageSignature
   }
 
   struct TooManyPixels: Error {

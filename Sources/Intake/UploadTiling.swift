@@ -128,6 +128,11 @@ package final class UploadTiling: @unchecked Sendable {
     if let format = try SourceInspection.unread(path: path, name: upload.name) {
       throw UnreadKind(format: format)
     }
+    if let kind = try SourceInspection.rawOrTIFF(path: path, name: upload.name),
+      !uploads.limits.kinds.contains(kind)
+    {
+      throw UntakenKind(kind: kind)
+    }
     let inspection = try SourceInspection(path: path, options: BuildOptions())
     let pixels = inspection.size.width.multipliedReportingOverflow(by: inspection.size.height)
     let all = pixels.partialValue.multipliedReportingOverflow(by: max(1, inspection.pages))

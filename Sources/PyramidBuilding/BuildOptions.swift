@@ -36,6 +36,8 @@ public struct BuildOptions: Hashable, Sendable {
   /// Of samples of more than 8 bits; nil for all values where a picture uses the upper half of them, else those that
   /// it has.
   package var window: SampleWindow?
+  /// Which picture of a camera's RAW file is built.
+  package var raw = RawChoice.camera
   /// The bands that are taken, one for gray or three for red, green and blue, counted from 1; nil for all.
   package var bands: [Int]?
 

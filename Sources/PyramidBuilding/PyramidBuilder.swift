@@ -139,6 +139,7 @@ extension BuildOptions {
       + (vectorSide.map { " size=\($0)" } ?? "") + (window.map { " window=\($0.name)" } ?? "")
       + (ImageFileName.mayBeStack(name)
         ? channels.map { " channels=\($0.joined(separator: ","))" } ?? "" : "")
+      + (raw != .camera && ImageFileName.mayBeRAW(name) ? " raw=\(raw.rawValue)" : "")
       + (keepsAssociated && ImageFileName.mayHoldLabel(name) ? " associated" : "")
       + (bands.map { " bands=\($0.map(String.init).joined(separator: ","))" } ?? "")
   }

@@ -17,8 +17,6 @@ package final class Upload: Sendable {
   package enum Fault: String, Sendable, Codable {
     /// No picture, or of a kind that is not taken.
     case kind
-    /// A camera's RAW file.
-    case raw
     /// A microscope slide.
     case slide
     /// It cannot be read: damaged, or beyond what is decoded.
@@ -143,7 +141,6 @@ extension Upload.Fault {
   /// Creates the fault of a file whose kind is not taken.
   package init(_ format: UnreadFormat?) {
     switch format {
-    case .raw?: self = .raw
     case .slide?: self = .slide
     case nil: self = .kind
     }

@@ -109,7 +109,9 @@ package final class UploadWriter: @unchecked Sendable {
       }
       return UploadError(415, "this is no image that is taken here, whatever it is called")
     }
-    return uploads.limits.kinds.contains(kind)
+    // Some RAW files begin as TIFFs do: which it is, is known once all of it is here.
+    let kinds = uploads.limits.kinds
+    return kinds.contains(kind) || kind == .tiff && kinds.contains(.raw)
       ? nil : UploadError(415, "images of the kind \(kind.rawValue) are not taken here")
   }
 

@@ -6,6 +6,8 @@ import Glibc
 enum FuzzTarget: String, CaseIterable {
   /// The native readers of source pictures, to the last pixel, by each way that the file allows.
   case jpeg, png, tiff
+  /// A camera's RAW file, developed and as its preview.
+  case raw
   /// EXIF, IPTC and XMP inside a picture.
   case metadata
   /// The OME-XML in a TIFF's description.
@@ -45,6 +47,7 @@ enum FuzzTarget: String, CaseIterable {
   func take(_ input: FuzzInput) {
     switch self {
     case .jpeg, .png, .tiff: input.readPicture(self)
+    case .raw: input.readRAW()
     case .metadata: input.readMetadata()
     case .ome: input.readOME()
     case .sidecar: input.readSidecar()

@@ -1,4 +1,5 @@
 import CISAL
+import Imaging
 import TileGeometry
 
 @testable import PyramidBuilding
@@ -10,7 +11,7 @@ extension FuzzInput {
       let digests = try SourceFile(path: path).digests { false }
       let digest = try SourceFile(path: path).digest()
       precondition(digests.content == digest, "one content, one digest")
-      if let contents = try SourceFile(path: path).readableContents() {
+      if let contents = SourceContents.of(try SourceFile(path: path)), contents.raw == nil {
         let known = Set(contents.pages + contents.leftOut.map(\.directory))
         precondition(known.count == contents.directoryCount, "each picture is a page or is left out")
       }
@@ -18,6 +19,27 @@ extension FuzzInput {
       case .png: try png(FuzzInput(bytes: withPNGChecksums).path)
       case .tiff: try tiff(path)
       default: try jpeg(path)
+      }
+    } catch {
+      precondition(!error.reason.isEmpty, "a refusal has a reason")
+    }
+  }
+
+  func readRAW() {
+    do throws(BuildError) {
+      let file = try SourceFile(path: path, name: "a.dng")
+      guard let signs = SourceContents.of(file)?.raw else { return }
+      for choice in RawChoice.allCases {
+        do throws(ImagingError) {
+          let image = try RawPicture(file, signs, choice).open()
+          guard image.width <= largest / image.height else { continue }
+          let stride = image.width * image.bands
+          let rows = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * image.height)
+          defer { rows.deallocate() }
+          try PixelReader(image).read(rows: image.height, from: 0, to: rows, stride: stride)
+        } catch {
+          precondition(!error.message.isEmpty, "a refusal has a reason")
+        }
       }
     } catch {
       precondition(!error.reason.isEmpty, "a refusal has a reason")

@@ -63,6 +63,57 @@ def pictures(name: str, place: Path) -> None:
         call("vips", "copy", base(kind), f"{place}/{number}.{ENDINGS[name]}{options}")
 
 
+def raw(place: Path) -> None:
+    """DNGs of each number of bits, and what cameras make: a preview before the sensor."""
+    width, height, small = 64, 48, HERE / "small.jpg"
+    call("vips", "copy", base("", width, height), f"{small}[Q=80,strip]")
+    marks = {50706: (1, [1, 4, 0, 0]), 50721: (10, [n for value in (1, 0, 0, 0, 1, 0, 0, 0, 1) for n in (value, 1)]),
+             50728: (5, [1, 2, 1, 1, 3, 5]), 50778: (3, [21])}
+    for number, (bits, compression) in enumerate(((16, 1), (14, 1), (12, 1), (8, 1), (16, 7), (16, 34892))):
+        data = small.read_bytes() if compression != 1 else bytes((x * 7 + x // 97) % 256 for x in range(width * height * bits // 8))
+        (place / f"{number}.dng").write_bytes(tiff(camera(width, height, 32803, bits, compression) | marks, data))
+    sensor = camera(width, height, 32803, 16, 1), bytes(x % 251 for x in range(width * height * 2))
+    for maker in ("NIKON CORPORATION", "Canon", "SONY", "Acme"):
+        preview = camera(width, height, 6, 8, 7) | {271: (2, [*maker.encode(), 0]), 272: (2, [*b"One", 0])}
+        (place / f"{maker[:4]}.nef").write_bytes(tiff(preview, small.read_bytes(), sensor))
+    for name, start in (("cr2", b"II*\0\x10\0\0\0CR\2\0"), ("raf", b"FUJIFILMCCD-RAW 0201"), ("orf", b"IIRO\x08\0\0\0"),
+                        ("rw2", b"IIU\0\x18\0\0\0"), ("x3f", b"FOVb\0\0\2\0"), ("cr3", b"\0\0\0\x18ftypcrx \0\0\0\1crx isom")):
+        (place / f"a.{name}").write_bytes(start + small.read_bytes())
+
+
+def camera(width: int, height: int, photometric: int, bits: int, compression: int) -> dict:
+    samples = 3 if photometric == 6 else 1
+    tags = {254: (4, [0]), 256: (4, [width]), 257: (4, [height]), 258: (3, [bits] * samples), 259: (3, [compression]),
+            262: (3, [photometric]), 277: (3, [samples]), 278: (4, [height]), 284: (3, [1])}
+    return tags | ({} if samples == 3 else {33421: (3, [2, 2]), 33422: (1, [0, 1, 1, 2])})
+
+
+def tiff(tags: dict, data: bytes, part: tuple[dict, bytes] | None = None) -> bytes:
+    """A TIFF of one directory, perhaps with another in its SubIFDs."""
+    out = bytearray(b"II*\0\0\0\0\0")
+
+    def add(tags: dict, data: bytes) -> int:
+        tags = tags | {273: (4, [len(out)]), 279: (4, [len(data)])}
+        out.extend(data + b"\0" * (len(data) % 2))
+        entries = b""
+        for tag, (kind, values) in sorted(tags.items()):
+            value = struct.pack(f"<{len(values)}{ {1: 'B', 2: 'B', 3: 'H', 4: 'I', 5: 'I', 10: 'i'}[kind]}", *values)
+            count = len(values) // (2 if kind in (5, 10) else 1)
+            if len(value) > 4:
+                place = len(out)
+                out.extend(value + b"\0" * (len(value) % 2))
+                value = struct.pack("<I", place)
+            entries += struct.pack("<HHI", tag, kind, count) + value.ljust(4, b"\0")
+        start = len(out)
+        out.extend(struct.pack("<H", len(tags)) + entries + bytes(4))
+        return start
+
+    if part:
+        tags = tags | {330: (4, [add(*part)])}
+    out[4:8] = struct.pack("<I", add(tags, data))
+    return bytes(out)
+
+
 def metadata(place: Path) -> None:
     for number, (ending, words) in enumerate(
             (ending, words) for ending in ("jpg", "png", "tif", "webp") for words in (WORDS, MARKS, WORDS + MARKS)):
@@ -230,7 +281,7 @@ def directories(place: Path) -> None:
 
 
 TARGETS = {"jpeg": lambda place: pictures("jpeg", place), "png": lambda place: pictures("png", place),
-           "tiff": lambda place: pictures("tiff", place), "metadata": metadata, "ome": ome,
+           "tiff": lambda place: pictures("tiff", place), "raw": raw, "metadata": metadata, "ome": ome,
            "sidecar": sidecars, "book": books, "archive": archives, "record": records, "descriptor": descriptors,
            "profile": profiles, "tile": tiles, "cell": cells, "request": requests, "list": lists, "directory": directories}
 

@@ -7,7 +7,7 @@ import { cancel, largest, send } from './tus.js'
 
 const AT_ONCE = 3
 /** What people are told of a picture that could not be made, by the API's `fault`. */
-const FAULTS = { kind: 'noImage', raw: 'rawPhotograph', slide: 'slide', damaged: 'damaged', pixels: 'tooLarge', late: 'late', cancelled: 'cancelled' }
+const FAULTS = { kind: 'noImage', slide: 'slide', damaged: 'damaged', pixels: 'tooLarge', late: 'late', cancelled: 'cancelled' }
 /** What they are told where a file is not taken, by the status of the answer. */
 const REFUSALS = { 400: 'notTaken', 401: 'notAllowed', 403: 'notAllowed', 413: 'tooLong', 415: 'noImage', 507: 'noRoom' }
 /** A phone, or what is held like one: it has no other to send pictures to it, and nothing to drop. */

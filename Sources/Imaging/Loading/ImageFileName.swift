@@ -15,7 +15,7 @@ package struct SourceFormat: Hashable, Sendable {
     SourceFormat("AVIF", "avif"), SourceFormat("JPEG XL", "jxl"),
     SourceFormat("JPEG 2000", "jp2", "j2k", "jpf", "jpx", "jpm", "j2c", "jpc"),
     SourceFormat("SVG", "svg", "svgz"), SourceFormat("PDF", "pdf"), openSlide, dicom,
-    SourceFormat("OpenEXR", "exr"), SourceFormat("Radiance", "hdr"),
+    raw, SourceFormat("OpenEXR", "exr"), SourceFormat("Radiance", "hdr"),
     SourceFormat("FITS", "fits", "fit", "fts"),
     SourceFormat("PNM", "ppm", "pgm", "pbm", "pfm", "pnm"), SourceFormat("Analyze", "img", "hdr"),
     SourceFormat("NIfTI", "nii"), SourceFormat("Matlab", "mat"), SourceFormat("libvips", "v", "vips"),
@@ -31,6 +31,12 @@ package struct SourceFormat: Hashable, Sendable {
     "OpenSlide", "svs", "ndpi", "mrxs", "scn", "vms", "vmu", "bif", "svslide")
   static let dicom = SourceFormat("DICOM", "dcm", "dicom")
 
+  /// Cameras' own formats, most of which are TIFFs by their first bytes.
+  package static let raw = SourceFormat(
+    "RAW", "dng", "cr2", "cr3", "crw", "nef", "nrw", "arw", "sr2", "srf", "rw2", "rwl", "orf", "pef", "raf",
+    "srw",
+    "x3f", "mrw", "erf", "kdc", "dcr", "3fr", "mef", "mos", "iiq", "gpr")
+
   private init(_ name: String, _ endings: String...) { (self.name, self.endings) = (name, endings) }
 }
 
@@ -40,7 +46,7 @@ package enum ImageFileName {
     SourceFormat.all.flatMap { format in format.endings.map { ($0, format) } },
     uniquingKeysWith: { first, _ in first })
 
-  /// Formats of microscopes that are converted before they can be read. RAW photographs are an `UnreadFormat`.
+  /// Formats of microscopes that are converted before they can be read.
   private static let unread: Set = ["czi", "i2syntax", "isyntax", "lif", "nd2", "oib", "oif", "vsi", "zvi"]
 
   private static let microscope =
@@ -72,6 +78,9 @@ package enum ImageFileName {
 
   /// Whether it may be an OME-TIFF.
   package static func mayBeStack(_ name: String) -> Bool { format(of: name) == .tiff }
+
+  /// Whether it may be a camera's RAW file.
+  package static func mayBeRAW(_ name: String) -> Bool { [.raw, .tiff].contains(format(of: name)) }
 
   /// Whether it may hold a slide's label: slides and TIFF files.
   package static func mayHoldLabel(_ name: String) -> Bool {

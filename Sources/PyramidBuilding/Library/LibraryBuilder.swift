@@ -149,7 +149,7 @@ package struct LibraryBuilder: Sendable {
     }
     // Before anything is believed of an archive: earlier versions built previews, and labels as pages. What a digest cache
     // knows is not read again for that.
-    var contents = ledger == nil ? try file.readableContents() : nil
+    var contents = ledger == nil ? SourceContents.of(file) : nil
     let (digest, pixelDigest) =
       if let ledger {
         try ledger.digests(of: file, source.remote, isCancelled)
@@ -170,7 +170,8 @@ package struct LibraryBuilder: Sendable {
       }
       // A page of it is, or what it holds beside itself.
       var work = CellBuilder.Work(
-        source: source, file: file, digest: digest, words: try words(beside, pixelDigest), contents: contents)
+        source: source, file: file, digest: digest, words: try words(beside, pixelDigest, contents),
+        contents: contents)
       if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest { work.outcome = .unchanged }
       return work
     }
@@ -186,17 +187,20 @@ package struct LibraryBuilder: Sendable {
       if gone?.postpones(source, digest, pixels: pixelDigest) == true { return nil }
     }
     if ledger != nil {
-      contents = try file.readableContents()
+      contents = SourceContents.of(file)
       work.contents = contents
     }
-    work.words = try words(beside, pixelDigest)
+    work.words = try words(beside, pixelDigest, contents)
     work.outcome = settled(source, work)
     return work
   }
 
-  private func words(_ beside: SourceSidecar?, _ pixelDigest: String?) throws(BuildError) -> SourceWords {
+  private func words(
+    _ beside: SourceSidecar?, _ pixelDigest: String?, _ contents: SourceContents?
+  ) throws(BuildError) -> SourceWords {
     var words = try beside?.words() ?? .none
-    words.pixelDigest = pixelDigest
+    // A RAW file's metadata decides how it is developed.
+    words.pixelDigest = contents?.raw == nil ? pixelDigest : nil
     if isOfUploads { words.isUploaded = true }
     return words
   }

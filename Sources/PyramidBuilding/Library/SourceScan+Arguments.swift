@@ -47,7 +47,7 @@ extension SourceScan {
   /// What of it is in a part of a plan.
   package func part(_ shard: WorkShard) -> SourceScan {
     SourceScan(
-      sources: sources.filter { shard.has($0.work) }, roots: roots, failures: failures, unread: unread,
+      sources: sources.filter { shard.has($0.work) }, roots: roots, failures: failures,
       passedOver: passedOver, books: books.filter { shard.has($0.key) },
       linkedIDs: linkedIDs)
   }

@@ -41,9 +41,6 @@ package struct SourceScan: Sendable {
   package private(set) var roots: [Argument] = []
   /// What was asked for and cannot be built, in the order in which it was met.
   package internal(set) var failures: [BuildError] = []
-  /// Files in folders that are photographs of a kind that is not built: reported like failures, and no reason to spare what
-  /// is to be pruned.
-  package internal(set) var unread: [BuildError] = []
   /// The number of files in folders that are no images by their names.
   package private(set) var passedOver = 0
   /// Links in folders that lead out of them and were passed over: at most `mostLinks` of their paths.
@@ -151,12 +148,11 @@ package struct SourceScan: Sendable {
 
   /// What another look found, elsewhere.
   init(
-    sources: [Source], roots: [Argument], failures: [BuildError], unread: [BuildError], passedOver: Int,
+    sources: [Source], roots: [Argument], failures: [BuildError], passedOver: Int,
     books: [ImageID: String], linkedIDs: Set<ImageID>
   ) {
     self.linkedIDs = linkedIDs
     (self.sources, self.roots, self.failures) = (sources, roots, failures)
-    self.unread = unread
     (self.passedOver, self.books) = (passedOver, books)
     (prefix, asBooks, isCancelled, onPassedOver) = (nil, false, { false }, { _, _ in })
     (followsLinks, mayBeMissing) = (false, false)
@@ -250,9 +246,6 @@ package struct SourceScan: Sendable {
         search(path, below: inner, of: root, above.union([key]), library)
       } else if ImageFileName.isKnown(name) {
         addFile(path, relative: inner, of: root, status)
-      } else if let kind = UnreadFormat(rawNamed: name) {
-        filesMet += 1
-        unread.append(BuildError(path, kind.refusal))
       } else if !name.lowercased().hasSuffix(SidecarFile.ending), !(isDescribed && name == BookFile.name) {
         passOver(path)
       }

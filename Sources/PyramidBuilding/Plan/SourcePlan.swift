@@ -60,8 +60,6 @@ package struct SourcePlan: Sendable {
     let source: String
     let reason: String
     let isTemporary: Bool
-    /// Whether its kind is not built; nil for a failure.
-    var isUnread: Bool?
   }
 
   private struct Book: Codable {
@@ -130,10 +128,6 @@ package struct SourcePlan: Sendable {
     for each in failures {
       try add(Line(failure: Failure(source: each.source, reason: each.reason, isTemporary: each.isTemporary)))
     }
-    for each in scan.unread {
-      try add(
-        Line(failure: Failure(source: each.source, reason: each.reason, isTemporary: false, isUnread: true)))
-    }
     for (id, folder) in scan.books.sorted(by: { $0.key < $1.key }) {
       try add(Line(book: Book(id: id, folder: folder)))
     }
@@ -153,7 +147,6 @@ package struct SourcePlan: Sendable {
     var sources: [SourceScan.Source] = []
     var roots: [SourceScan.Argument] = []
     var failures: [BuildError] = []
-    var unread: [BuildError] = []
     var books: [ImageID: String] = [:]
     var ids: Set<ImageID> = []
     var linked: Set<ImageID> = []
@@ -177,8 +170,7 @@ package struct SourcePlan: Sendable {
           SourceScan.Argument(text: root.text, path: root.path, root: origin, isEmpty: root.isEmpty))
       }
       if let each = line.failure {
-        let error = BuildError(each.source, each.reason, isTemporary: each.isTemporary)
-        if each.isUnread == true { unread.append(error) } else { failures.append(error) }
+        failures.append(BuildError(each.source, each.reason, isTemporary: each.isTemporary))
       }
       if let book = line.book { books[book.id] = book.folder }
       if let link = line.link { linked.insert(link) }
@@ -204,7 +196,7 @@ package struct SourcePlan: Sendable {
     let digits = String(digest, radix: 16)
     name = String(repeating: "0", count: 16 - digits.count) + digits
     scan = SourceScan(
-      sources: sources, roots: roots, failures: failures, unread: unread, passedOver: head.passedOver,
+      sources: sources, roots: roots, failures: failures, passedOver: head.passedOver,
       books: books, linkedIDs: linked)
   }
 }

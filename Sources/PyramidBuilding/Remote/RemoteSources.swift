@@ -74,11 +74,6 @@ extension SourceScan {
       let parts = relative.utf8.split(separator: UInt8(ascii: "/"))
       if parts.contains(where: { $0.first == UInt8(ascii: ".") }) { continue }
       guard isAlone || ImageFileName.isKnown(file.path) else {
-        if let kind = UnreadFormat(rawNamed: file.name) {
-          filesMet += 1
-          unread.append(BuildError(file.path, kind.refusal))
-          continue
-        }
         if !Self.isSidecar(file) { passOver(file.path) }
         continue
       }

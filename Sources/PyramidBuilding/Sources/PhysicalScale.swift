@@ -8,7 +8,9 @@ enum PhysicalScale {
 
   /// Microns per pixel as the slide's scanner or the TIFF's resolution tells them, or nil.
   static func microns(_ picture: SourcePicture) -> Point? {
-    guard picture.associated == nil, let image = try? picture.open(.sequential), image.orientation < 5 else {
+    guard picture.associated == nil, picture.raw == nil, let image = try? picture.open(.sequential),
+      image.orientation < 5
+    else {
       return nil
     }
     if let x = image.string("openslide.mpp-x").flatMap({ Double($0) }),

@@ -20,7 +20,29 @@ struct SourceContents {
   let image: Int
   /// The first directory of that image, or of the pages.
   let first: Int
+  /// What the file says of itself as a camera's RAW file; nil for any other.
+  private(set) var raw: RawSigns?
   private let directories: [TIFFDirectories.Directory]
+
+  /// A RAW file: one picture, whatever its directories have.
+  private init(raw: RawSigns) {
+    (self.raw, pages, leftOut, image, first, directories) = (raw, [0], [], 0, 0, [])
+  }
+
+  /// The contents of a TIFF, or of a camera's RAW file; nil for any other file.
+  static func of(_ file: SourceFile) -> SourceContents? {
+    let tiff = TIFFDirectories(file)
+    let raw = RawSigns(file, tiff: tiff)
+    if let raw, raw.isCertain || tiff == nil { return SourceContents(raw: raw) }
+    return tiff.map { tiff in
+      var contents = SourceContents(tiff)
+      contents.raw = raw
+      return contents
+    }
+  }
+
+  /// Whether the pictures are reduced ones, as far as the file says.
+  var isReduced: Bool { pages.allSatisfy { directory($0)?.isReduced == true } }
 
   /// `nil` if the file is no TIFF.
   init?(_ file: SourceFile) {
@@ -145,6 +167,8 @@ struct SourceContents {
   func agrees(with record: BuildRecord, page: Int?) -> Bool {
     // OpenSlide knows by itself which picture is the slide's.
     if record.route.contains("openslide") || record.associatedAs != nil { return true }
+    // Earlier versions built the preview.
+    if let raw, raw.isCertain || record.isOfRAW { return record.isOfRAW }
     let shown = (record.directory ?? record.page ?? 1) - 1
     guard let page else { return record.page == nil && shown == first }
     return pages.indices.contains(page - 1) && shown == pages[page - 1]
@@ -169,12 +193,6 @@ struct SourceContents {
 }
 
 extension SourceFile {
-  /// Returns a camera's RAW format, by the file's name or its content; nil if the file may be built.
-  func unread(contents: TIFFDirectories?) -> UnreadFormat? {
-    if case .raw(let kind)? = UnreadFormat(start, named: name) { return .raw(kind) }
-    return contents?.rawKind.map { .raw($0) }
-  }
-
   private var start: [UInt8] {
     PlacedReader(descriptor: handle.descriptor, size: identity.size)
       .bytes(0, min(identity.size, ImageSignature.byteCount)) ?? []
@@ -195,13 +213,5 @@ extension SourceFile {
       return .slide(scanner)
     }
     return first.sourceLens != nil ? .slide("Hamamatsu NDPI") : named
-  }
-
-  /// Refuses a RAW file, of which decoders would read a small preview, or the sensor's samples as gray.
-  /// - Returns: what the file holds; nil if it is no TIFF.
-  func readableContents() throws(BuildError) -> SourceContents? {
-    let tiff = TIFFDirectories(self)
-    if let unread = unread(contents: tiff) { throw BuildError(path, unread.refusal) }
-    return tiff.map { SourceContents($0) }
   }
 }

@@ -39,14 +39,22 @@ package struct SourceInspection: Sendable, Codable {
   /// For a process that builds what strangers send: formats that hardly any picture has are refused from now on.
   package static func forbidUncommonFormats() { ImageLoaders.forbidUncommon() }
 
-  /// Returns the format of a file that is not built as an upload: a camera's RAW file, or a slide, whose decoders are not
-  /// for untrusted files.
+  /// Returns the format of a file that is not built as an upload: a slide, whose decoders are not for untrusted files.
   ///
   /// - Parameter name: as the file was sent.
   package static func unread(path: String, name: String) throws(BuildError) -> UnreadFormat? {
     let file = try SourceFile(path: path, name: name)
     let tiff = TIFFDirectories(file)
-    return file.unread(contents: tiff) ?? file.slide(contents: tiff)
+    return RawSigns(file, tiff: tiff)?.isCertain == true ? nil : file.slide(contents: tiff)
+  }
+
+  /// Returns `raw` or `tiff`, which may begin alike; nil for a file of any other kind.
+  ///
+  /// - Parameter name: as the file was sent.
+  package static func rawOrTIFF(path: String, name: String) throws(BuildError) -> ImageSignature? {
+    let file = try SourceFile(path: path, name: name)
+    let tiff = TIFFDirectories(file)
+    return RawSigns(file, tiff: tiff)?.isCertain == true ? .raw : tiff == nil ? nil : .tiff
   }
 
   /// XXH3-128 of a source's content, hexadecimal, as a build record keeps it.
@@ -82,12 +90,12 @@ package struct SourceInspection: Sendable, Codable {
     }
     (width, height) = (size.width, size.height)
     (bands, hasAlpha, orientation) = (image.bands, image.hasAlpha, image.orientation)
-    let loader = image.string("vips-loader") ?? "unknown"
+    let loader = route.picture.raw == nil ? image.string("vips-loader") ?? "unknown" : "raw"
     format = loader.hasSuffix("load") ? String(loader.dropLast(4)) : loader
     colour = image.interpretation
     colourMarks = image.followedMarks ?? image.unfollowedMarks
     hasProfile = image.hasField("icc-profile-data") && image.followedMarks == nil
-    let isTIFF = Image.loader(ofPath: path) == "tiffload"
+    let isTIFF = route.picture.raw == nil && Image.loader(ofPath: path) == "tiffload"
     pages = isTIFF ? found.count : image.int("n-pages") ?? 1
     let associated = route.associated.isEmpty ? found.associated : route.associated
     self.associated = associated.map(\.rawValue)

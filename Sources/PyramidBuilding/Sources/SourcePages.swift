@@ -17,7 +17,19 @@ struct SourcePages: Sendable {
   /// Frames of an animation and the smaller copies in a pyramidal TIFF are not pages, nor are a slide's label and macro.
   init(file: SourceFile, options: BuildOptions) throws(BuildError) {
     let path = file.path
-    let contents = try file.readableContents()
+    let contents = SourceContents.of(file)
+    if let raw = contents?.raw {
+      if raw.areOfRAW(path: path) {
+        self.init([0])
+        return
+      }
+      guard contents?.isReduced != true else {
+        throw BuildError(
+          path,
+          "is a RAW photograph by its name that LibRaw \(RawPhoto.version) does not read, and has small pictures only"
+        )
+      }
+    }
     let first: Image
     do { first = try Image.source(path: path, access: .sequential) } catch {
       throw .unopened(path, error)

@@ -10,6 +10,8 @@ struct SourcePicture {
   let associated: AssociatedImage?
   /// The contents of a TIFF file; nil for any other, as for a slide that OpenSlide reads.
   let contents: SourceContents?
+  /// What is taken of a camera's RAW file; nil for any other file.
+  let raw: RawPicture?
   /// Of an OME-TIFF what is shown of its planes; nil for any other file.
   let stack: OMEStack?
   /// What was decided on, a clause each.
@@ -19,13 +21,21 @@ struct SourcePicture {
 
   /// - Parameters:
   ///   - page: the place of a page in a file of several, counted from 0; nil if it has but one.
-  ///   - contents: what the file holds; see `SourceFile.readableContents`.
+  ///   - contents: what the file holds; see `SourceContents.of`.
   init(
     path: String, page: Int?, associated: AssociatedImage? = nil, contents: SourceContents?,
     options: BuildOptions
   ) throws(BuildError) {
     self.path = path
     self.associated = associated
+    if associated == nil, let signs = contents?.raw, signs.areOfRAW(path: path) {
+      raw = try RawPicture(SourceFile(path: path), signs, options.raw)
+      bands = options.bands
+      (self.page, self.contents, drawing, stack) = (nil, nil, nil, nil)
+      steps = raw!.steps + Self.words(bands)
+      return
+    }
+    raw = nil
     let contents = Image.loader(ofPath: path) == "tiffload" ? contents : nil
     self.contents = contents
     bands = associated == nil ? options.bands : nil
@@ -42,7 +52,11 @@ struct SourcePicture {
     steps =
       (drawing.map { ["drawn \($0.words)"] } ?? [])
       + (stack?.steps ?? [])
-      + (bands.map { ["bands \($0.map(String.init).joined(separator: ", ")) taken"] } ?? [])
+      + Self.words(bands)
+  }
+
+  private static func words(_ bands: [Int]?) -> [String] {
+    bands.map { ["bands \($0.map(String.init).joined(separator: ", ")) taken"] } ?? []
   }
 
   /// Opens the picture; what its marks say of its colours it then has as its profile.
@@ -55,8 +69,11 @@ struct SourcePicture {
       return try Image.source(path: path, access: access, page: directory, scale: nil)
     }
     if let picture = drawing?.picture { return try Image(picture, ofPDFAt: path, page: page ?? 0) }
-    let image = try Image.source(
-      path: path, access: access, page: page, scale: drawing?.scale, keepsBands: bands != nil)
+    let image =
+      if let raw { try raw.open() } else {
+        try Image.source(
+          path: path, access: access, page: page, scale: drawing?.scale, keepsBands: bands != nil)
+      }
     guard let bands else {
       let most = image.interpretation == "cmyk" ? 5 : 4
       guard image.bands <= most else {

@@ -27,7 +27,7 @@ struct SourceRoute {
     let picture = try SourcePicture(
       path: path, page: page, associated: associated,
       // A page was chosen by what the file holds.
-      contents: page == nil ? file.readableContents() : nil, options: options)
+      contents: page == nil ? SourceContents.of(file) : nil, options: options)
     let image: Image
     do {
       image = try picture.open(.sequential)
@@ -95,6 +95,7 @@ struct SourceRoute {
   ) throws(BuildError) -> Way {
     let path = picture.path
     if let associated = picture.associated { return .libvips("being a slide's \(associated.rawValue)") }
+    if let raw = picture.raw { return .libvips(raw.obstacle) }
     if picture.stack != nil { return .libvips("the planes of an OME-TIFF") }
     if let page = picture.page { return .libvips("page \(page + 1) of a file of several") }
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.

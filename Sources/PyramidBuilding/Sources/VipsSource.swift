@@ -13,6 +13,8 @@ final class VipsSource: StripSource, StripDecoding {
   /// Few at a time: every step of libvips' pipeline holds as many.
   private let rows: RowBuffer
   private let sourceRowSize: Int
+  /// Bytes that a RAW file takes while it is developed.
+  private let developing: Int
   /// Pages that are read side by side.
   private let sourceCount: Int
 
@@ -21,13 +23,16 @@ final class VipsSource: StripSource, StripDecoding {
   /// That libvips holds on their way: what a loader reads ahead and keeps, and a pipeline's steps. Measured.
   private static let rowsInFlight = 256
 
-  var memory: Int { Self.rowsInFlight * sourceRowSize * sourceCount + Self.rowsSize + (16 << 20) }
+  var memory: Int {
+    Self.rowsInFlight * sourceRowSize * sourceCount + Self.rowsSize + (16 << 20) + developing
+  }
 
   /// - Parameters:
   ///   - image: opened for sequential access.
   ///   - picture: it, to be opened again.
   init(_ image: Image, of picture: SourcePicture, options: BuildOptions) throws(BuildError) {
     sourceRowSize = image.rowSize
+    developing = picture.raw?.memory ?? 0
     sourceCount = picture.stack?.channels.count ?? 1
     do {
       let (image, steps) = try Self.prepared(image, picture, options)

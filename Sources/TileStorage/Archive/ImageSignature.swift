@@ -18,6 +18,8 @@ public enum ImageSignature: String, CaseIterable, Sendable {
   case jxl
   /// JPEG 2000, a bare codestream or a container (ISO/IEC 15444-1, annex I).
   case jp2
+  /// A camera's own format that is no TIFF; those that are TIFFs begin as TIFFs do.
+  case raw
 
   /// How many of a file's first bytes tell its kind.
   public static let byteCount = 64
@@ -36,6 +38,8 @@ public enum ImageSignature: String, CaseIterable, Sendable {
       self = .png
     } else if has(Array("RIFF".utf8)), has(Array("WEBP".utf8), at: 8) {
       self = .webp
+    } else if RawFormat.kind(bytes) != nil {
+      self = .raw
     } else if has([0x49, 0x49, 0x2a, 0]) || has([0x4d, 0x4d, 0, 0x2a]) || has([0x49, 0x49, 0x2b, 0])
       || has([0x4d, 0x4d, 0, 0x2b])
     {

@@ -98,10 +98,13 @@ extension BuildRecord {
   /// Whether the build was asked for what slides hold beside themselves.
   package var keepsAssociated: Bool { options.split(separator: " ").contains("associated") }
 
+  /// Whether the archive shows a camera's RAW file: developed, or its preview.
+  package var isOfRAW: Bool { route.contains("a RAW file") }
+
   /// Whether the archive shows all that the source's file does: not one of several pages, images, planes or frames, and
   /// nothing is left out. Otherwise the file has pictures that nothing else has.
   package var showsWholeSource: Bool {
-    if page != nil || directory != nil || associatedAs != nil || omitted != nil { return false }
+    if page != nil || directory != nil || associatedAs != nil || omitted != nil || isOfRAW { return false }
     if let dimensions, dimensions.sizeZ > 1 || dimensions.sizeT > 1 { return false }
     if let dimensions, dimensions.channels.contains(where: { !$0.isShown }) { return false }
     // The archive has the animation itself.

@@ -34,6 +34,9 @@ extension BuildOptions {
     Option(
       "channels", "LIST", help: "of an OME-TIFF: names, or numbers from 1 (default: all in their colours)"),
     Option(
+      "raw", "camera",
+      help: "of RAW files: camera (developed from the sensor) or preview (the camera's full-size JPEG)"),
+    Option(
       "associated", help: "of slides also label, macro and thumbnail, as ID/label, …: labels show names"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
   ]
@@ -114,6 +117,13 @@ extension BuildOptions {
           "\(arguments.spelled("channels")) is '\(text)'; it takes names or numbers, as DAPI,2")
       }
       channels = parts
+    }
+    if let name = arguments.string("raw") {
+      guard let choice = RawChoice(rawValue: name) else {
+        throw UsageError(
+          "invalid value '\(name)' for \(arguments.spelled("raw")) (expected camera or preview)")
+      }
+      raw = choice
     }
     keepsAssociated = try arguments.flag("associated")
     if let text = arguments.string("bands") {

@@ -19,7 +19,7 @@ enum UploadOptions {
     ),
     Option(
       "upload-types", "all", needs: "writable",
-      help: "of jpeg,png,webp,tiff,gif,avif,heif,jxl,jp2; told by content, not by name"
+      help: "of jpeg,png,webp,tiff,gif,avif,heif,jxl,jp2,raw; told by content, not by name"
     ),
     Option("upload-expiry", "86400", needs: "writable", help: "seconds that an unfinished upload is kept"),
     Option(

@@ -1,7 +1,8 @@
-"""Uploads whose picture is not all of their file: refused with what to do, or the file is kept."""
+"""Uploads whose picture is not all of their file: the file is kept, or refused with what to do."""
 
 import unittest
 
+import raw_photos
 from harness import Server, folder, photo
 from PIL import Image
 from slides import APERIO, strip, svs, write
@@ -54,16 +55,29 @@ class Originals(unittest.TestCase):
         self.addCleanup(others.stop)
         self.assertEqual([others.get(f"/api/images/{id}/original").status for id in ("plain", "slide")], [200, 404])
 
-    def test_raw_photographs_are_refused_and_say_what_to_do(self):
-        preview = strip(Image.new("RGB", (256, 171)), "", 1)
-        preview.fields = {50706: (1, [1, 4, 0, 0])}
-        for data, name in ((self.tiff(preview), "photo.dng"), (self.tiff(preview), "photo.tif"), (self.tiff(page(1)), "photo.NEF"),
-                           (b"\0\0\0\x18ftypcrx \0\0\0\1crx isom" + bytes(5000), "photo.cr3"),
-                           (b"FUJIFILMCCD-RAW 0201" + bytes(5000), "photo.raf")):
-            state = self.sent(data, name)
-            self.assertEqual((state["stage"], state["fault"]), ("failed", "raw"), state)
-            self.assertRegex(state["reason"], "RAW photograph.*export it as JPEG or TIFF")
-        self.assertEqual((rest_of(self.library), archives(self.library)), ([], []))
+    def test_raw_photographs_are_developed_and_kept(self):
+        scene = Image.new("RGB", (96, 64), (90, 120, 60))
+        dng = raw_photos.write(folder("raw") / "a.dng", raw_photos.sensor(scene) | raw_photos.dng()).read_bytes()
+        state = self.sent(dng, "photo.dng")
+        self.assertEqual((state["stage"], state["image"]), ("done", "photo"), state)
+        self.assertEqual((self.library / "photo.dng").read_bytes(), dng)
+        # Begins as no TIFF does, and nothing can be made of it.
+        state = self.sent(b"FUJIFILMCCD-RAW 0201" + bytes(5000), "photo.raf")
+        self.assertEqual((state["stage"], state["fault"]), ("failed", "damaged"), state)
+        self.assertIn("RAW photograph", state["reason"])
+        self.assertEqual(rest_of(self.library), [])
+
+    def test_kinds_that_begin_alike(self):
+        scene = Image.new("RGB", (96, 64), (90, 120, 60))
+        dng = raw_photos.write(folder("raw") / "a.dng", raw_photos.sensor(scene) | raw_photos.dng()).read_bytes()
+        for kind, taken, other in (("raw", dng, self.tiff(page(1))), ("tiff", self.tiff(page(1)), dng)):
+            server = serve(folder("library"), "--upload-types", kind)
+            self.addCleanup(server.stop)
+            client = Client(server)
+            for data, stage in ((taken, "done"), (other, "failed")):
+                answer, path = client.send(data, filename="photo.tif")
+                state = client.end(path) if answer.status == 204 else client.state(path)
+                self.assertEqual((kind, state["stage"]), (kind, stage), state)
 
     def test_slides_are_called_slides(self):
         slide = svs(folder("slide") / "slide.svs", Image.new("RGB", (700, 500), (200, 150, 200))).read_bytes()

@@ -25,8 +25,17 @@ struct TIFFDirectories {
     fileprivate(set) var hasDNGVersion = false
     /// A pattern of colour filters before the sensor.
     fileprivate(set) var hasFilterPattern = false
+    /// EXIF orientation, 1…8.
+    fileprivate(set) var orientation = 1
+    /// The place of the one JPEG that the picture consists of; nil for any other picture.
+    fileprivate(set) var jpeg: Range<Int>?
     /// The directories that `SubIFDs` lists.
     fileprivate(set) var parts: [Directory] = []
+
+    /// Samples of a camera's sensor (TIFF/EP), or DNG's linear ones.
+    var isSensors: Bool {
+      [32803, 34892].contains(photometric) || hasFilterPattern && samples == 1
+    }
 
     var area: Int { width.multipliedReportingOverflow(by: height).partialValue }
     /// A smaller copy of another picture, or the mask of one.
@@ -102,6 +111,10 @@ struct TIFFDirectories {
     var directory = Directory()
     var parts: [Int] = []
     var oldType = 0
+    var compression: Int?
+    // Of a single strip, and of JPEG's first manner.
+    var strip: (start: Int?, count: Int?) = (nil, nil)
+    var interchange: (start: Int?, count: Int?) = (nil, nil)
     var (x, y): (Double?, Double?)
     for start in stride(from: 0, to: bytes.count, by: entrySize) {
       let entry = Entry(
@@ -114,15 +127,21 @@ struct TIFFDirectories {
       case 255: oldType = numbers(entry).first ?? 0
       case 256: directory.width = numbers(entry).first ?? 0
       case 257: directory.height = numbers(entry).first ?? 0
+      case 259: compression = numbers(entry).first
       case 262: directory.photometric = numbers(entry).first
       case 269: directory.documentName = text(entry)
       case 270: directory.description = text(entry)
+      case 273 where entry.count == 1: strip.start = numbers(entry).first
+      case 274: directory.orientation = numbers(entry).first.flatMap { 1...8 ~= $0 ? $0 : nil } ?? 1
       case 277: directory.samples = numbers(entry).first ?? 1
+      case 279 where entry.count == 1: strip.count = numbers(entry).first
       case 282: x = real(entry)
       case 283: y = real(entry)
       case 285: directory.pageName = text(entry)
       case 296: directory.resolutionUnit = numbers(entry).first
       case 330: parts = numbers(entry, most: Self.mostParts)
+      case 513: interchange.start = numbers(entry).first
+      case 514: interchange.count = numbers(entry).first
       case 33421, 33422: directory.hasFilterPattern = true
       case 50706: directory.hasDNGVersion = true
       case 65421: directory.sourceLens = real(entry)
@@ -131,6 +150,11 @@ struct TIFFDirectories {
     }
     // Written as a number without a sign.
     if let lens = directory.sourceLens, lens >= 2_147_483_648 { directory.sourceLens = lens - 4_294_967_296 }
+    let jpeg =
+      interchange.start == nil && [6, 7].contains(compression) ? strip : interchange
+    if let start = jpeg.start, let count = jpeg.count, count > 0, start <= reader.size - count {
+      directory.jpeg = start..<start + count
+    }
     // The older tag says the same with other numbers.
     if directory.subfileType == 0, oldType == 2 { directory.subfileType = 1 }
     if let x { directory.resolution = (x, y ?? x) }
@@ -191,16 +215,14 @@ struct TIFFDirectories {
 }
 
 extension TIFFDirectories {
+  /// The directories and those that they list.
+  var everything: [Directory] { all + all.flatMap(\.parts) + all.flatMap(\.parts).flatMap(\.parts) }
+
   /// Why the file's pixels are a sensor's, or a preview of others; nil if they are a picture's.
   var rawKind: String? {
     guard let first = all.first else { return nil }
-    let everything = all + all.flatMap(\.parts) + all.flatMap(\.parts).flatMap(\.parts)
     if everything.contains(where: \.hasDNGVersion) { return "DNG" }
-    // Colour filter array, and DNG's linear samples.
-    let isSensors = everything.contains { directory in
-      [32803, 34892].contains(directory.photometric) || directory.hasFilterPattern && directory.samples == 1
-    }
-    if isSensors { return "samples of a camera's sensor" }
+    if everything.contains(where: \.isSensors) { return "samples of a camera's sensor" }
     let isPreview = first.parts.contains { $0.area > first.area && !$0.isReduced && !$0.isMask }
     return isPreview ? "its first picture is a preview of a larger one" : nil
   }

@@ -179,11 +179,11 @@ struct BuildRound {
       verbosity, asJSON: asJSON, total: sources.count, isDryRun: builder.isDryRun,
       ignoresKnownFailures: ignoresKnownFailures)
     // Of a plan the first part tells them.
-    let failures = (part?.index ?? 0) == 0 ? scan.failures + scan.unread : []
+    let failures = (part?.index ?? 0) == 0 ? scan.failures : []
     for failure in failures where isFirst || !toldFailures.contains(failure.description) {
       tally.add(failure)
     }
-    toldFailures = Set((scan.failures + scan.unread).map(\.description))
+    toldFailures = Set(scan.failures.map(\.description))
     let wholes = Dictionary(sources.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     var again: Set<SourceScan.Source> = []
     var early: Set<SourceScan.Source> = []

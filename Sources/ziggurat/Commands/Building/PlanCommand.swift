@@ -55,10 +55,9 @@ enum PlanCommand: Command {
       Output.error(error.description)
       return .temporary
     }
-    failures += scan.unread
     for failure in failures { Output.error(failure.description) }
     if !isQuiet {
-      let count = scan.sources.count + scan.failures.count + scan.unread.count - failures.count
+      let count = scan.sources.count + scan.failures.count - failures.count
       var parts = ["\(Output.count(count, "source")) planned"]
       if scan.passedOver > 0 { parts.append("\(scan.passedOver) passed over, no images by their names") }
       parts += BuildTally.passedOver(linksOf: scan)

@@ -162,7 +162,7 @@ struct Repair {
   /// The options of a build whose record has them in this line; nil where it is none of ours.
   static func arguments(_ summary: String) -> [String]? {
     let names = [
-      "tile": "tile-size", "format": "format", "fidelity": "fidelity", "quality": "quality",
+      "tile": "tile-size", "format": "format", "fidelity": "fidelity", "raw": "raw", "quality": "quality",
       "background": "background", "intent": "intent", "subsampling": "subsampling", "profile": "profile",
       "channels": "channels", "dpi": "dpi", "size": "size", "window": "window", "bands": "bands",
     ]

@@ -35,7 +35,7 @@ enum ReportCommand: Command {
     _ report: PlanReport, _ plan: SourcePlan, asJSON: Bool, isQuiet: Bool
   ) -> ExitCode {
     var counts: [String: Int] = [:]
-    let failures = plan.scan.failures + plan.scan.unread
+    let failures = plan.scan.failures
     var hasFailed = !failures.isEmpty
     var isUnfinished = !report.left.isEmpty || plan.scan.failures.contains(where: \.isTemporary)
     for failure in failures { Output.error(failure.description) }

@@ -1,0 +1,119 @@
+import Glibc
+import Imaging
+import TileStorage
+
+/// Which picture of a camera's RAW file is built.
+package enum RawChoice: String, CaseIterable, Sendable {
+  /// Developed from the samples of the sensor.
+  case camera
+  /// The camera's own JPEG of full size.
+  case preview
+}
+
+/// The picture of a camera's RAW file.
+struct RawPicture {
+  private enum Way {
+    case developed(RawPhoto)
+    /// - orientation: EXIF, if the JPEG does not say.
+    case preview(jpeg: [UInt8], orientation: Int)
+  }
+
+  private let path: String
+  private let way: Way
+  /// What was decided on, a clause each.
+  let steps: [String]
+
+  /// By which way its pixels come, for reports.
+  var obstacle: String {
+    switch way {
+    case .developed: "being a RAW file, developed by LibRaw \(RawPhoto.version)"
+    case .preview: "being the preview in a RAW file"
+    }
+  }
+
+  /// Bytes that its pixels take until the last of them is read.
+  var memory: Int {
+    switch way {
+    case .developed(let photo): photo.memory
+    case .preview(let jpeg, _): jpeg.count
+    }
+  }
+
+  /// - Throws: if the file can neither be developed nor has a preview of full size. A smaller one never stands for the
+  ///   photograph.
+  init(_ file: SourceFile, _ signs: RawSigns, _ choice: RawChoice) throws(BuildError) {
+    path = file.path
+    let photo = RawPhoto(path: file.path)
+    if let photo, photo.isKnown, choice == .camera {
+      way = .developed(photo)
+      steps = Self.steps(photo)
+      return
+    }
+    let largest = Self.largest(signs, photo, file)
+    let camera = photo?.camera.map { "the camera \($0)" } ?? "such files"
+    let unknown = "LibRaw \(RawPhoto.version) does not know \(camera)"
+    let size = photo.map { ($0.width, $0.height) } ?? signs.sensor
+    guard let largest, let size, Self.isFull(largest.image, size) else {
+      let kind = signs.isCertain ? " (\(signs.kind))" : ""
+      let why = photo?.isKnown == true ? "" : unknown + ", and "
+      let preview = largest.map { "a preview of \($0.image.width)×\($0.image.height) pixels only" }
+      throw BuildError(
+        path,
+        "is a RAW photograph\(kind) that cannot be built: \(why)it has \(preview ?? "no preview"); develop it first, "
+          + "as with 'darktable-cli FILE FILE.tif', and build the result")
+    }
+    way = .preview(jpeg: largest.jpeg, orientation: largest.orientation)
+    steps =
+      ["the camera's preview of \(largest.image.width)×\(largest.image.height) pixels taken"]
+      + (choice == .preview && photo?.isKnown == true ? [] : ["not developed: \(unknown)"])
+  }
+
+  private static func steps(_ photo: RawPhoto) -> [String] {
+    var steps = ["developed by LibRaw \(RawPhoto.version)"]
+    steps[0] +=
+      photo.hasWhiteBalance
+      ? " with the camera's white balance" : ": no white balance is given, the mean is gray"
+    if !photo.hasMatrix {
+      steps.append("no colour matrix is given: the sensor's colours are taken for sRGB's")
+    }
+    if photo.frames > 1 { steps.append(BuildRecord.first(of: "\(photo.frames) exposures")) }
+    return steps
+  }
+
+  /// Returns the largest JPEG of the file that can be read.
+  private static func largest(
+    _ signs: RawSigns, _ photo: RawPhoto?, _ file: SourceFile
+  ) -> (jpeg: [UInt8], image: Image, orientation: Int)? {
+    let reader = PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
+    var found = signs.previews.compactMap { preview in
+      reader.bytes(preview.place.lowerBound, preview.place.count).map { ($0, preview.orientation) }
+    }
+    if let photo, let jpeg = photo.preview() { found.append((jpeg, photo.orientation)) }
+    var largest: (jpeg: [UInt8], image: Image, orientation: Int)?
+    for (jpeg, orientation) in found {
+      // What cannot be read is no preview; a sensor's lossless JPEG is none either.
+      guard let image = try? Image(previewJPEG: jpeg, subject: file.path) else { continue }
+      if image.width * image.height > largest.map({ $0.image.width * $0.image.height }) ?? 0 {
+        largest = (jpeg, image, orientation)
+      }
+    }
+    return largest
+  }
+
+  /// Whether a preview has as many pixels as the sensor, but for edges and for what a format of 16:9 cuts off.
+  private static func isFull(_ image: Image, _ size: (width: Int, height: Int)) -> Bool {
+    let (longer, shorter) = (max(size.width, size.height), min(size.width, size.height))
+    return max(image.width, image.height) * 10 >= longer * 9
+      && min(image.width, image.height) * 4 >= shorter * 3
+  }
+
+  func open() throws(ImagingError) -> Image {
+    switch way {
+    case .developed(let photo): return try Image(developing: photo, path: path)
+    case .preview(let jpeg, let orientation):
+      let image = try Image(previewJPEG: jpeg, subject: path)
+      if !image.hasField("orientation") { image.setInt("orientation", orientation) }
+      return image
+    }
+  }
+}

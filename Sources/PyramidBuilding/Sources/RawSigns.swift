@@ -1,0 +1,52 @@
+import Files
+import Glibc
+import Imaging
+import TileStorage
+
+/// What a camera's RAW file says of itself without a decoder.
+struct RawSigns {
+  /// An embedded JPEG.
+  struct Preview {
+    let place: Range<Int>
+    /// EXIF orientation, 1…8.
+    let orientation: Int
+  }
+
+  /// `DNG`, `Canon CR3`.
+  let kind: String
+  /// Whether the content says so; otherwise the name does, and only LibRaw knows.
+  let isCertain: Bool
+  /// Pixels of the sensor, as a TIFF's directories have them.
+  private(set) var sensor: (width: Int, height: Int)?
+  /// JPEGs of a TIFF's directories.
+  private(set) var previews: [Preview] = []
+
+  /// `nil` if the file is a picture of another format by its content, or neither its content nor its name says RAW.
+  ///
+  /// - Parameter tiff: the directories of a TIFF; nil for any other file.
+  init?(_ file: SourceFile, tiff: TIFFDirectories?) {
+    let start =
+      PlacedReader(descriptor: file.handle.descriptor, size: file.identity.size)
+      .bytes(0, min(file.identity.size, ImageSignature.byteCount)) ?? []
+    if let kind = RawFormat.kind(start) ?? tiff?.rawKind {
+      (self.kind, isCertain) = (kind, true)
+    } else if tiff != nil || ImageSignature(start) == nil, ImageFileName.format(of: file.name) == .raw {
+      (kind, isCertain) = ("by its name", false)
+    } else {
+      return nil
+    }
+    guard let tiff else { return }
+    let all = tiff.everything
+    let largest = all.filter(\.isSensors).max { $0.area < $1.area }
+    sensor = largest.map { ($0.width, $0.height) }
+    let upright = tiff.all.first?.orientation ?? 1
+    previews = all.filter { !$0.isSensors }.compactMap { directory in
+      directory.jpeg.map {
+        Preview(place: $0, orientation: directory.orientation == 1 ? upright : directory.orientation)
+      }
+    }
+  }
+
+  /// Whether the file at the path is RAW.
+  func areOfRAW(path: String) -> Bool { isCertain || RawPhoto(path: path) != nil }
+}

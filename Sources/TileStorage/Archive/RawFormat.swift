@@ -1,0 +1,17 @@
+/// Cameras' RAW formats that are no plain TIFF, by their first bytes.
+package enum RawFormat {
+  private static let starts: [(offset: Int, bytes: [UInt8], name: String)] = [
+    (8, Array("CR".utf8) + [2, 0], "Canon CR2"), (4, Array("ftypcrx ".utf8), "Canon CR3"),
+    (6, Array("HEAPCCDR".utf8), "Canon CRW"), (0, Array("FUJIFILMCCD-RAW".utf8), "Fujifilm RAF"),
+    (0, Array("IIRO".utf8), "Olympus ORF"), (0, Array("IIRS".utf8), "Olympus ORF"),
+    (0, Array("MMOR".utf8), "Olympus ORF"), (0, Array("IIU".utf8) + [0], "Panasonic RW2"),
+    (0, Array("FOVb".utf8), "Sigma X3F"), (0, [0] + Array("MRM".utf8), "Minolta MRW"),
+  ]
+
+  /// Returns the name of a file's format; nil for any other, as for those that are TIFFs by their first bytes.
+  ///
+  /// - Parameter start: the file's first `ImageSignature.byteCount` bytes.
+  package static func kind(_ start: some Collection<UInt8>) -> String? {
+    starts.first { start.dropFirst($0.offset).starts(with: $0.bytes) }?.name
+  }
+}
