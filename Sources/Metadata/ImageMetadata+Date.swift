@@ -9,7 +9,9 @@ extension ImageMetadata {
   /// which ISO 8601 has, and approximate years (EDTF's `1890~`), of which the year alone is kept.
   static func isoDate(_ text: String) -> String? {
     // A camera without a clock leaves blanks between its colons.
-    let text = String(text.replacing(#/[ :]+$/#, with: ""))
+    let blanks = text.reversed().prefix { " :".contains($0) }
+    let text = String(text.dropLast(blanks.count))
+    guard text.utf8.count <= longestDate else { return nil }
     if let date = calendarDate(text) { return date }
     let interval = text.split(separator: "/", omittingEmptySubsequences: false).map {
       calendarDate(String($0))
@@ -22,6 +24,9 @@ extension ImageMetadata {
       calendarDate(String($0.output.1))
     }
   }
+
+  /// In bytes. Two dates with fractions of seconds have 70.
+  private static let longestDate = 200
 
   /// Returns the distance from UTC as ISO 8601 has it, at most 14 hours (XML Schema, part 2, section 3.3.7); nil if it is
   /// none.

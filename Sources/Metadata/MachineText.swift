@@ -5,19 +5,35 @@ import Foundation
 package enum MachineText {
   /// Whether the text is a list of settings, a document, or what cameras write there unasked.
   package static func isSuspected(_ text: String) -> Bool {
-    let text = text.trimmingCharacters(
+    let text = text.prefix(MetadataEdit.longestCaption).trimmingCharacters(
       in: .whitespacesAndNewlines.union(CharacterSet(charactersIn: "\u{feff}\0")))
     return isFiller(text) || isDocument(text) || namesPatient(text) || isListOfSettings(text)
   }
 
   /// Whether the text has a field about a patient or a case, or a person's name as DICOM writes it.
   package static func namesPatient(_ text: String) -> Bool {
-    if text.contains(#/\p{L}{2,}\^\p{L}|\(00[0-9A-Fa-f]{2},\s?[0-9A-Fa-f]{4}\)/#) { return true }
+    if hasPersonName(text) || text.contains(#/\(00[0-9A-Fa-f]{2},\s?[0-9A-Fa-f]{4}\)/#) { return true }
+    let patientKey = patientKey
     return text.split { $0.isNewline || ";|,{}".contains($0) }.contains { part in
       guard let key = Field(part, separators: ":=\t")?.key else { return false }
       let letters = key.lowercased().filter { $0.isLetter || $0.isNumber }
       return letters.wholeMatch(of: patientKey) != nil
     }
+  }
+
+  /// Whether the text has a name as DICOM writes it (PS3.5, section 6.2.1): `ROE^JANE`.
+  private static func hasPersonName(_ text: String) -> Bool {
+    var (letters, isAfterCaret) = (0, false)
+    for character in text {
+      if character.isLetter {
+        if isAfterCaret { return true }
+        letters += 1
+      } else {
+        isAfterCaret = character == "^" && letters >= 2
+        letters = 0
+      }
+    }
+    return false
   }
 
   /// Names of such fields, in lower case, without what stands between their words.
@@ -55,14 +71,16 @@ package enum MachineText {
       return !htmlElements.contains(root.lowercased())
     }
     // An element with its end somewhere in the text, which HTML has not.
-    if let pair = text.firstMatch(of: #/<([A-Za-z_][\w.:\-]*)[^<>]*>[^<]*<\/([A-Za-z_][\w.:\-]*)\s*>/#),
+    if let pair = text.firstMatch(of: #/<([A-Za-z_][\w.:\-]*+)[^<>]*+>[^<]*+<\/([A-Za-z_][\w.:\-]*+)\s*+>/#),
       pair.output.1 == pair.output.2, !htmlElements.contains(pair.output.1.lowercased())
     {
       return true
     }
     if text.prefixMatch(of: #/\[?\s*\{\s*"[^"]*"\s*:/#) != nil { return true }
     guard text.hasPrefix("{") || text.hasPrefix("[") else { return false }
-    return (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
+    guard let value = try? JSONSerialization.jsonObject(with: Data(text.utf8)) else { return false }
+    // People put a year that is a guess into brackets.
+    return ((value as? [Any])?.count ?? 2) > 1
   }
 
   private static let htmlElements: Set<String> = [
@@ -87,19 +105,31 @@ package enum MachineText {
     }
     // Headings of sections say nothing of themselves.
     let lines = text.split(whereSeparator: \.isNewline).filter { line in
-      !line.allSatisfy { $0.isWhitespace || $0.isPunctuation || $0.isSymbol }
-        && line.wholeMatch(of: #/\s*\[[^\]]*\]\s*/#) == nil
+      !line.allSatisfy { $0.isWhitespace || $0.isPunctuation || $0.isSymbol } && !isHeading(line)
     }
     let fields = lines.compactMap { Field($0, separators: ":=") }
     if fields.count == lines.count, fields.count >= 2, !fields.allSatisfy(\.isProse) { return true }
     // One line, or some among others: a key as programs write it. `JavaScript: The Good Parts` is a title.
     let parts = text.split { $0.isNewline || ";|".contains($0) }
-    return parts.compactMap { Field($0, separators: ":=") }
-      .contains { isIdentifier($0.key) && !$0.isProse && $0.wordCount <= 2 }
+    let identifier = identifier
+    return parts.compactMap { Field($0, separators: ":=") }.contains { field in
+      let key = field.key.filter { !"\"'".contains($0) }
+      return key.wholeMatch(of: identifier) != nil && !field.isProse && field.wordCount <= 2
+    }
   }
 
+  /// `key = value`.
   private static func isSetting(_ part: Substring) -> Bool {
-    part.prefixMatch(of: #/\s*[\w.\[\]()\/# \-]{1,80}=/#) != nil
+    let key = part.drop(while: \.isWhitespace).prefix(81).prefix { $0 != "=" }
+    return (1...80).contains(key.count) && key.endIndex < part.endIndex && part[key.endIndex] == "="
+      && key.allSatisfy { $0.isLetter || $0.isNumber || "_.[]()/# -".contains($0) }
+  }
+
+  /// `[Section]`.
+  private static func isHeading(_ line: Substring) -> Bool {
+    let line = line.drop(while: \.isWhitespace)
+    guard line.first == "[", let end = line.firstIndex(of: "]") else { return false }
+    return line[end...].dropFirst().allSatisfy(\.isWhitespace)
   }
 
   /// `Key: value`.
@@ -133,11 +163,8 @@ package enum MachineText {
     }
   }
 
-  /// Whether a key is written as programs write names: `PatientName`, `exposure_time`, `SI.VERSION`.
-  private static func isIdentifier(_ key: Substring) -> Bool {
-    let key = key.filter { !"\"'".contains($0) }
-    guard !key.contains(where: \.isWhitespace) else { return false }
-    return key.contains("_")
-      || key.wholeMatch(of: #/[A-Z][a-z]+([A-Z][a-z]*|[A-Z]{2,})+|[a-z]+([A-Z][a-z]+)+/#) != nil
+  /// A key as programs write names: `PatientName`, `exposure_time`.
+  private static var identifier: Regex<AnyRegexOutput> {
+    Regex(#/[^\s_]*_\S*|[A-Z][a-z]+([A-Z][a-z]*)+|[a-z]+([A-Z][a-z]+)+/#)
   }
 }

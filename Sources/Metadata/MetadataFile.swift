@@ -38,7 +38,7 @@ final class MetadataFile {
 
   deinit { g_object_unref(pointer) }
 
-  /// The field's values, trimmed, without empty ones.
+  /// The field's values, trimmed, each cut at the length of the longest caption, without empty ones.
   func texts(_ tag: String) -> [String] {
     guard !isSidecar || tag.hasPrefix("Xmp."), gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0 else {
       return []
@@ -52,13 +52,13 @@ final class MetadataFile {
         result.append(Self.text(text))
         at += 1
       }
-      return result.map(Self.trimmed).filter { !$0.isEmpty }
+      return result.map(Self.value).filter { !$0.isEmpty }
     }
     // Interpreted: of a comment without its character set's name, of Windows' fields without UCS-2.
     guard let text = gexiv2_metadata_try_get_tag_interpreted_string(pointer, tag, nil) else { return [] }
     defer { g_free(text) }
-    let trimmed = Self.trimmed(Self.text(text))
-    return trimmed.isEmpty ? [] : [trimmed]
+    let value = Self.value(Self.text(text))
+    return value.isEmpty ? [] : [value]
   }
 
   func text(_ tag: String) -> String? { texts(tag).first }
@@ -78,8 +78,8 @@ final class MetadataFile {
     // be called anything, with quotes in it.
     let words = text[(mark?.range.upperBound ?? text.startIndex)...]
     let next = words.firstMatch(of: #/, lang="/#.matchingSemantics(.unicodeScalar))
-    let trimmed = Self.trimmed(String(words[..<(next?.range.lowerBound ?? words.endIndex)]))
-    return trimmed.isEmpty ? nil : trimmed
+    let value = Self.value(String(words[..<(next?.range.lowerBound ?? words.endIndex)]))
+    return value.isEmpty ? nil : value
   }
 
   /// Of XMP's alternatives those whose language is named, by its tag (BCP 47).
@@ -149,6 +149,10 @@ final class MetadataFile {
   /// Without what stands at the ends and means nothing there: white space, control characters, byte order marks. Of other
   /// invisible characters some belong to words.
   static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: nothing) }
+
+  private static func value(_ text: String) -> String {
+    ImageMetadata.cut(trimmed(text), MetadataEdit.longestCaption)
+  }
 
   private static let nothing = CharacterSet.whitespacesAndNewlines
     .union(CharacterSet(charactersIn: "\u{0}"..."\u{1f}")).union(

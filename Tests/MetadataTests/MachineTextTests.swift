@@ -1,4 +1,5 @@
 import Testing
+import TileStorage
 
 @testable import Metadata
 
@@ -25,12 +26,29 @@ import Testing
     "Untitled [study]",
     "JavaScript: The Good Parts", "The patient dog waits", "Patience: a card game", "Labelled cells",
     "Rome: the Forum at dusk.\nNaples: the bay at dawn.", "Harbour of Porto\nPhoto: Jane Doe",
-    "At 12:30: the gun",
+    "At 12:30: the gun", "[1923]",
     "https://example.org/about: read more", "A <b>bold</b> word", "x = y, as they say", "2 < 3 and 5 > 4",
     "Portraits (1912,1913)", "The harbour,\nafter rain.", "Bild: Blick auf die Alpen; rechts der Eiger",
     "港: 夕暮れ",
   ])
   func `a person's words stay, with a colon in them too`(text: String) {
     #expect(!MachineText.isSuspected(text))
+  }
+
+  /// Each would take many minutes by an expression that tries every start or every length.
+  @Test(
+    .timeLimit(.minutes(1)),
+    arguments: [
+      ("y", ""), ("<", ""), ("<a", ""), ("<a ", ""), ("<a>", ""), (" ", "x"), ("[", ""), ("[ ", ""),
+      ("{\"", ""),
+      ("(00", ""), ("^", ""), ("yy^", ""), (":", "x"), (" = ", ""), ("a ", "="), ("\n", "x"), ("A", "a1: b"),
+      ("Aa:", ""), ("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1:\n", ""), ("<Samsung", ""), ("</a", ""), ("é", ""),
+    ])
+  func `a long text takes no longer than its length`(unit: String, end: String) {
+    for start in ["", "<", "Aa", "<a", "date:", "[{\""] {
+      let text = start + String(repeating: unit, count: 20_000) + end
+      _ = MachineText.isSuspected(text)
+      #expect(ImageMetadata.isoDate(text) == nil)
+    }
   }
 }

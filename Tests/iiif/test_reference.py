@@ -62,8 +62,7 @@ def size(chance, width: int, height: int, version: str) -> tuple[str, tuple[int,
     wanted = {
         "max": (width, height), "w,": (w, height * w / width), ",h": (width * h / height, h),
         "pct:": (width * percent / 100, height * percent / 100), "w,h": (w, h),
-        "!w,h": tuple(side * min(w / width, h / height, *([1] if version == "3" and not grows else []))
-                      for side in (width, height)),
+        "!w,h": tuple(side * min(w / width, h / height) for side in (width, height)),
     }[kind]
     text = ("^" if grows else "") + {"max": "max", "w,": f"{w},", ",h": f",{h}", "pct:": f"pct:{percent:g}", "w,h": f"{w},{h}",
                                      "!w,h": f"!{w},{h}"}[kind]

@@ -63,7 +63,7 @@ extension PictureRole {
   /// picture's type, as `<ImageType>Label</ImageType>` of Akoya's QPTIFF.
   init?(describedBy description: String) {
     let text = description.prefix(1 << 16)
-    if let match = text.firstMatch(of: #/<(?:\w+:)?ImageType>\s*([A-Za-z ]+?)\s*</#.ignoresCase()) {
+    if let match = text.firstMatch(of: #/<(?:\w+:)?ImageType>\s*+([A-Za-z][A-Za-z ]*+)\s*+</#.ignoresCase()) {
       self.init(type: match.output.1)
       return
     }
@@ -77,7 +77,7 @@ extension PictureRole {
       100)
     {
       // `type: label`, `"ImageType": "Macro"`.
-      if let match = line.wholeMatch(
+      if let match = line.prefix(Self.longestName).wholeMatch(
         of:
           #/\s*["']?(?:(?:image|picture|series|page)[ _]?)?(?:type|kind|role|name)["']?\s*[:=]\s*["']?(.+?)["']?\s*/#
           .ignoresCase())
