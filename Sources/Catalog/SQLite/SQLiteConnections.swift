@@ -52,9 +52,7 @@ struct SQLiteConnections {
     try connection.run("PRAGMA temp_store = MEMORY")
     try prepare(connection)
     if let path {
-      // Immutable: a file in a read-only folder could not be locked. What is stale in it is noticed by the
-      // archives' stamps.
-      try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?mode=ro&immutable=1")])
+      try? connection.run("ATTACH ? AS old", [.text("file:\(escaped(path))?mode=ro\(isolation(path))")])
       var version = 0
       try? connection.run("PRAGMA old.user_version") { version = $0.integer(0) }
       if version == SQLiteSchema.version { for sql in SQLiteSchema.takeOver { try? connection.run(sql) } }
@@ -63,6 +61,16 @@ struct SQLiteConnections {
     }
     return SQLiteConnections(
       reader: connection, writer: connection, searcher: connection, memoryReason: reason)
+  }
+
+  /// Of a URI: none where the last writers left a log that can be read (https://sqlite.org/wal.html, section 8), or else
+  /// `immutable`: in a read-only folder the file could not be locked. What is stale then is noticed by the archives'
+  /// stamps.
+  private static func isolation(_ path: String) -> String {
+    var status = stat()
+    let hasLog = stat(path + "-wal", &status) == 0 && status.st_size > 0
+    return hasLog && access(path + "-wal", R_OK | W_OK) == 0 && access(path + "-shm", R_OK | W_OK) == 0
+      ? "" : "&immutable=1"
   }
 
   /// For a `file:` URI: what would end its path is percent-encoded.

@@ -122,12 +122,14 @@ enum VerifyCommand: Command {
     return faults == 0 ? .success : .someFailed
   }
 
-  /// The paths of archives that the catalog lists and that are not there, sorted.
+  /// The paths of archives that the catalog lists and that are neither there nor deleted, sorted. A server that was killed
+  /// after it moved an archive to the trash may have left the row.
   private static func missing(_ library: String) throws(StorageError) -> [String] {
     guard Catalog.exists(in: library) else { return [] }
+    let deleted = Set(TrashFolder(library: library).deletions(since: .min).flatMap(\.images))
     var missing: [String] = []
     try Catalog(library: library, isReadOnly: true).forEachStamp { id, _ in
-      guard let id = ImageID(String(decoding: id, as: UTF8.self)) else { return }
+      guard let id = ImageID(String(decoding: id, as: UTF8.self)), !deleted.contains(id) else { return }
       let isThere = [".szi", ".dzi", ".zip"].contains { access("\(library)/\(id)\($0)", F_OK) == 0 }
       if !isThere { missing.append(id.archive(in: library)) }
     }

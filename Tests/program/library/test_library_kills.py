@@ -94,7 +94,7 @@ class Kills(unittest.TestCase):
         with writable(place) as server:
             self.check(server, place, ledger)
         result = run("verify", place)
-        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertIn("no faults", result.stderr)
 
     def work(self, server, ledger: Ledger, chance: random.Random, builds: bool):

@@ -10,6 +10,7 @@ from unittest import mock
 
 import harness
 from harness import BINARY, Server, folder, photo, run
+from test_editing import ask, writable
 
 TILE = "/dzi/photo_files/8/0_0.jpg"
 
@@ -155,6 +156,29 @@ class MissingArchives(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (0, ""))
         with Server(library) as server:
             self.assertEqual(json.loads(server.get("/api/images").body)["total"], 2)
+
+    def test_a_deleted_archive_is_not_missing(self):
+        base = folder("missing")
+        library = base / "library"
+        for name in ("a", "b"):
+            photo(base / f"photos/{name}.jpg", 100, 80)
+        self.assertEqual(run("build", base / "photos", "--library", library, "--quiet").returncode, 0)
+        (base / "token").write_text("a-token-for-these-tests\n")
+        server = writable(library)
+        with server:
+            self.assertEqual(ask(server, "POST", "/api/deleted", {"ids": ["a"]})[0], 200)
+            self.assertNoFault(library)
+        self.assertNoFault(library)
+        self.assertFalse((library / "a.szi").exists())
+        # A server that was killed between the two leaves the row.
+        (library / "b.szi").rename(next((library / ".ziggurat-trash").iterdir()) / "b.szi")
+        self.assertNoFault(library)
+        self.assertEqual(list(library.glob("*.szi")), [])
+
+    def assertNoFault(self, library):
+        for options in ([], ["--repair"]):
+            result = run("verify", library, *options)
+            self.assertEqual((result.returncode, result.stdout), (0, ""))
 
     def test_verify_of_one_archive_asks_no_catalog(self):
         base = folder("missing")
