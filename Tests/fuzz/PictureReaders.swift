@@ -30,8 +30,9 @@ extension FuzzInput {
       let file = try SourceFile(path: path, name: "a.dng")
       guard let signs = SourceContents.of(file)?.raw else { return }
       for choice in RawChoice.allCases {
+        let picture = try RawPicture(file, signs, choice)
         do throws(ImagingError) {
-          let image = try RawPicture(file, signs, choice).open()
+          let image = try picture.open()
           guard image.width <= largest / image.height else { continue }
           let stride = image.width * image.bands
           let rows = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * image.height)
