@@ -29,16 +29,24 @@ package enum DecoderMessage {
       "has a compression that is not read: write it with another one, for example with gdal_translate -co COMPRESS=LZW",
       "compression scheme", "compression is not configured", "compression support is not configured"),
     Known(
-      "is cut off: it ends before its image does, as a copy or download that was interrupted",
+      cutOff,
       "bad seek to", "past end of file", "premature end", "unexpected end of", "memory area too small",
-      "unexpected end-of-file", "not enough data", "end of file", "truncated"),
+      "unexpected end-of-file", "not enough data", "end of file", "truncated",
+      "inconsistent with stream length", "stream too short"),
     Known(
       "is damaged, or of another format than it begins like",
       "document is damaged", "unable to parse image", "expected a soc marker",
       "error reading radiance header",
-      "jxldecoderprocessinput", "improperimageheader", "corruptimage", "xml parse error", "unable to open",
+      "jxldecoderprocessinput", "improperimageheader", "no frames in gif", "corruptimage", "xml parse error",
+      "unable to open",
       "bad header"),
   ]
+
+  private static let cutOff =
+    "is cut off: it ends before its image does, as a copy or download that was interrupted"
+
+  /// Whether a clause that `explained` returned says that the file ends early.
+  package static func isAboutEnd(_ clause: String) -> Bool { clause.contains(cutOff) }
 
   /// What libvips' loaders are called, without `load`, and the functions that they name in messages.
   private static let formats = [

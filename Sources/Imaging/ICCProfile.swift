@@ -19,6 +19,30 @@ package struct ICCProfile {
     description = Self.description(profile)
   }
 
+  /// Whether LittleCMS can convert colours by it; profiles that miss what their class demands it cannot use.
+  package static func isUsable(_ bytes: [UInt8]) -> Bool {
+    let opened = bytes.withUnsafeBytes { cmsOpenProfileFromMem($0.baseAddress, cmsUInt32Number($0.count)) }
+    guard let profile = opened, let target = cmsCreate_sRGBProfile() else {
+      if let opened { cmsCloseProfile(opened) }
+      return false
+    }
+    defer {
+      cmsCloseProfile(profile)
+      cmsCloseProfile(target)
+    }
+    let space = cmsGetColorSpace(profile)
+    // TYPE_RGB_8 and its like, macros that Swift does not import.
+    let format =
+      cmsUInt32Number(_cmsLCMScolorSpace(space)) << 16 | cmsUInt32Number(cmsChannelsOf(space)) << 3 | 1
+    let rgb = cmsUInt32Number(PT_RGB) << 16 | 3 << 3 | 1
+    guard
+      let transform = cmsCreateTransform(
+        profile, format, target, rgb, cmsUInt32Number(INTENT_PERCEPTUAL), 0)
+    else { return false }
+    cmsDeleteTransform(transform)
+    return true
+  }
+
   /// Of a stranger's making, and shown in terminals.
   private static func description(_ profile: cmsHPROFILE) -> String? {
     let byteCount = cmsGetProfileInfo(profile, cmsInfoDescription, "en", "US", nil, 0)

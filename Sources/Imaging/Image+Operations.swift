@@ -99,11 +99,20 @@ extension Image {
     ).cast(like: self)
   }
 
-  /// The bands before the last one divided by it, which is alpha and of the same range.
-  package func unpremultiplied() throws(ImagingError) -> Image {
-    let white = sampleType.range?.upperBound ?? 1
-    return try Operation.run("unpremultiply", subject, ["in": .image(self), "max-alpha": .double(white)])
-      .cast(like: self)
+  /// The bands before the last one divided by it, which is alpha.
+  ///
+  /// - Parameters:
+  ///   - white: of alpha; nil is that of the other bands.
+  ///   - rounds: to the nearest integer, of samples that are integers; otherwise fractions are cut off.
+  package func unpremultiplied(white: Double? = nil, rounds: Bool = false) throws(ImagingError) -> Image {
+    let white = white ?? sampleType.range?.upperBound ?? 1
+    var image = try Operation.run(
+      "unpremultiply", subject, ["in": .image(self), "max-alpha": .double(white)])
+    if rounds, sampleType.range != nil {
+      image = try Operation.run(
+        "linear", subject, ["in": .image(image), "a": .doubles([1]), "b": .doubles([0.5])])
+    }
+    return try image.cast(like: self)
   }
 
   /// Each band multiplied by a factor of its own; floats stay floats.

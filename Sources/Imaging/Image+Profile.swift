@@ -16,6 +16,9 @@ extension Image {
     vips_image_set_blob_copy(pointer, "icc-profile-data", profile, profile.count)
   }
 
+  /// Forgets the embedded profile; of an image that nobody else has.
+  package func removeProfile() { vips_image_remove(pointer, "icc-profile-data") }
+
   /// Adds a header field of the caller's own; of an image that nobody else has.
   package func setString(_ name: String, _ text: String) { vips_image_set_string(pointer, name, text) }
 

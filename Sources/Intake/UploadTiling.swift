@@ -181,6 +181,9 @@ package final class UploadTiling: @unchecked Sendable {
     builder.imageTimeout = 120
     builder.allowance = BuildAllowance(pixels: uploads.limits.pixels)
     builder.isOfUploads = true
+    // The sender can send it again, and nobody else reads a report.
+    builder.options.failOn = .error
+    builder.hasOwnOptions = true
     return builder
   }
 

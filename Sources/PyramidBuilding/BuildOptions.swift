@@ -46,6 +46,9 @@ public struct BuildOptions: Hashable, Sendable {
   /// Whether of slides also label, macro and thumbnail are built.
   package var keepsAssociated = false
 
+  /// The damage of a source for which it is refused. It decides whether there is an archive, and not its bytes.
+  package var failOn = FailOn.none
+
   /// The options that `ziggurat build` has by default.
   public init() {}
 

@@ -2,7 +2,7 @@ import Files
 import Imaging
 import Metadata
 public import TileGeometry
-import TileStorage
+public import TileStorage
 
 /// Builds the archive of one image, in this process: whoever builds what strangers made lets `ziggurat build` do it,
 /// whose decoders are confined.
@@ -40,6 +40,10 @@ public struct PyramidBuilder: Sendable {
     public let steps: [String]
     /// Pictures of the file that were not built, as a slide's label, by their names.
     public internal(set) var leftOut: [String] = []
+    /// Damage in the source that the picture shows; nil if there is none.
+    public internal(set) var damage: SourceDamage?
+    /// What the source holds besides and the archive does not show, as a gain map.
+    public internal(set) var dropped: [String] = []
   }
 
   /// Tiles `source` into an SZI archive that appears at `destination` when it is complete.
@@ -83,6 +87,8 @@ public struct PyramidBuilder: Sendable {
       host?.begin(scheduler, memory: memory, source)
       defer { host?.end(scheduler, memory: memory) }
       try scheduler.run(threads: threads)
+      let damage = try pixels.finish()
+      if let damage, options.failOn.refuses(damage) { throw BuildError(source, damage.reason) }
       let microns = PhysicalScale.microns(route.picture)
       try writer.append(
         "scan-properties.xml", Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))
@@ -92,6 +98,8 @@ public struct PyramidBuilder: Sendable {
         sourceName: file.name, page: page.map { $0.number + 1 }, sourceBytes: file.identity.size,
         sourceDigest: digest, options: self.options.summary(ofSource: file.name), route: route.reason,
         steps: steps)
+      record.damage = damage
+      record.dropped = route.unshown.isEmpty ? nil : route.unshown
       record.micronsPerPixel = microns.map { [$0.x, $0.y] }
       record.animation = animation?.0
       record.folio = folio
@@ -115,7 +123,8 @@ public struct PyramidBuilder: Sendable {
       }
       return Report(
         pyramid: pyramid, byteCount: try writer.finish(), route: route.reason, steps: steps,
-        leftOut: associated == nil ? route.leftOut : [])
+        leftOut: associated == nil ? route.leftOut : [], damage: damage,
+        dropped: route.unshown)
     } catch {
       let error = error as? BuildError ?? BuildError(source, error)
       let place = page.map { "page \($0.number + 1): " } ?? ""

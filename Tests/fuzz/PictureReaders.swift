@@ -123,4 +123,5 @@ private func drain(_ source: some StripSource) throws(BuildError) {
       pixels.repeatOddEdges()
     }
   }
+  _ = try source.finish()
 }

@@ -10,11 +10,40 @@ static void on_error(j_common_ptr common) {
   longjmp(errors->jump, 1);
 }
 
-// A file that ends early is an error; other damage leaves a picture, which libjpeg mends as it can.
+static int severity(const js_errors *errors) {
+  switch (errors->base.msg_code) {
+  // Bytes of a scan that no pixel needed. What cameras fill their files up with is no damage.
+  case JWRN_EXTRANEOUS_DATA: return errors->is_in_scan && !errors->is_padded ? JS_ERROR : JS_WARNING;
+  case JWRN_ADOBE_XFORM:
+  case JWRN_JFIF_MAJOR:
+  case JWRN_BOGUS_ICC:
+  case JWRN_TOO_MUCH_DATA: return JS_WARNING;
+  default: return JS_ERROR;
+  }
+}
+
+// libjpeg warns of damage and goes on with a picture as near as it can make one. What it says after the end of the
+// data is about the end that is missing.
 static void on_message(j_common_ptr common, int level) {
-  if (level < 0) {
-    common->err->num_warnings++;
-    if (common->err->msg_code == JWRN_JPEG_EOF) on_error(common);
+  if (level >= 0) return;
+  js_errors *errors = (js_errors *)common->err;
+  js_damage *damage = &errors->damage;
+  int code = common->err->msg_code;
+  common->err->num_warnings++;
+  if (code == JWRN_JPEG_EOF) {
+    if (errors->is_strict) on_error(common);
+    damage->is_cut_off = 1;
+  } else if (damage->is_cut_off) {
+    // The bits that are left have run out.
+    if (code == JWRN_HIT_MARKER && damage->first_lost_row < 0 && common->is_decompressor) {
+      struct jpeg_decompress_struct *jpeg = (struct jpeg_decompress_struct *)common;
+      damage->first_lost_row = (int)jpeg->input_iMCU_row * jpeg->max_v_samp_factor * DCTSIZE;
+    }
+  } else if (severity(errors) > damage->severity) {
+    damage->severity = severity(errors);
+    char text[JMSG_LENGTH_MAX];
+    errors->base.format_message(common, text);
+    snprintf(damage->text, JS_ERROR_SIZE, "%s", text);
   }
 }
 
@@ -26,5 +55,9 @@ struct jpeg_error_mgr *js_set_errors(js_errors *errors) {
   errors->base.emit_message = on_message;
   errors->base.output_message = on_output;
   errors->text = NULL;
+  errors->is_strict = 1;
+  errors->is_in_scan = 0;
+  errors->is_padded = 0;
+  errors->damage = (js_damage){.first_lost_row = -1};
   return &errors->base;
 }

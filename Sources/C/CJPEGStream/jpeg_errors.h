@@ -14,6 +14,13 @@ typedef struct {
   jmp_buf jump;
   // JS_ERROR_SIZE bytes for the text; NULL where nobody asks.
   char *text;
+  // Whether data that end early are an error. Otherwise they are damage.
+  int is_strict;
+  // Whether the first scan has begun.
+  int is_in_scan;
+  // Whether only equal bytes are between the last pixel and the next marker.
+  int is_padded;
+  js_damage damage;
 } js_errors;
 
 struct jpeg_error_mgr *js_set_errors(js_errors *errors);

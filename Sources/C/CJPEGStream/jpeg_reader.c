@@ -13,6 +13,7 @@ struct js_reader {
   js_errors errors;
   FILE *file;
   int is_created;
+  int mode;
 };
 
 static void describe(struct jpeg_decompress_struct *jpeg, js_info *info) {
@@ -61,6 +62,7 @@ js_reader *js_open(const char *path, js_info *info, char error[JS_ERROR_SIZE]) {
   reader->is_created = 1;
   jpeg_stdio_src(jpeg, reader->file);
   jpeg_read_header(jpeg, TRUE);
+  reader->errors.is_strict = 0;
   describe(jpeg, info);
   return reader;
 }
@@ -83,6 +85,8 @@ int js_begin(
   reader->errors.text = error;
   if (setjmp(reader->errors.jump)) return -1;
   struct jpeg_decompress_struct *jpeg = &reader->jpeg;
+  reader->errors.damage = (js_damage){.first_lost_row = -1};
+  reader->errors.is_in_scan = 0;
   // Of the one before, which may have been left at any row.
   jpeg_abort_decompress(jpeg);
   jpeg_mem_src(jpeg, bytes, (unsigned long)size);
@@ -97,6 +101,8 @@ int js_start(js_reader *reader, int mode, char error[JS_ERROR_SIZE]) {
   reader->errors.text = error;
   if (setjmp(reader->errors.jump)) return -1;
   struct jpeg_decompress_struct *jpeg = &reader->jpeg;
+  reader->mode = mode;
+  reader->errors.is_in_scan = 1;
   if (mode == JS_ROWS) {
     jpeg->out_color_space = jpeg->num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
   } else {
@@ -149,7 +155,7 @@ int js_read_coefficients(
   if (setjmp(reader->errors.jump)) return -1;
   struct jpeg_decompress_struct *jpeg = &reader->jpeg;
   int n = jpeg->blocks_in_MCU;
-  for (int y = 0; y < count; y++) {
+  for (int y = 0; y < count; y++, jpeg->input_iMCU_row++) {
     JBLOCK *row = (JBLOCK *)(blocks + (size_t)y * stride * DCTSIZE2);
     memset(row, 0, (size_t)jpeg->MCUs_per_row * n * sizeof(JBLOCK));
     for (JDIMENSION x = 0; x < jpeg->MCUs_per_row; x++, row += n) {
@@ -164,6 +170,32 @@ int js_read_coefficients(
   }
   return 0;
 }
+
+// Whether the bytes before the next marker are all the same; of many the first count.
+static int is_padding(const struct jpeg_source_mgr *source) {
+  const JOCTET *bytes = source->next_input_byte;
+  for (size_t i = 0; i < source->bytes_in_buffer && bytes[i] != 0xff; i++)
+    if (bytes[i] != bytes[0]) return 0;
+  return 1;
+}
+
+void js_finish(js_reader *reader) {
+  struct jpeg_decompress_struct *jpeg = &reader->jpeg;
+  reader->errors.text = NULL;
+  reader->errors.is_padded = is_padding(jpeg->src);
+  if (!setjmp(reader->errors.jump)) {
+    // Nobody else tells libjpeg that its scan is over.
+    if (reader->mode == JS_COEFFICIENTS) (*jpeg->inputctl->finish_input_pass)(jpeg);
+    while (!jpeg->inputctl->eoi_reached && !reader->errors.damage.is_cut_off)
+      if ((*jpeg->inputctl->consume_input)(jpeg) == JPEG_SUSPENDED) break;
+  } else if (reader->errors.damage.severity < JS_WARNING) {
+    // Markers that make no sense, behind a whole picture.
+    reader->errors.damage.severity = JS_WARNING;
+    reader->errors.base.format_message((j_common_ptr)jpeg, reader->errors.damage.text);
+  }
+}
+
+js_damage js_noticed(const js_reader *reader) { return reader->errors.damage; }
 
 void js_inverse_dct(
     const js_reader *reader, int16_t *blocks, size_t stride, int columns, int rows,

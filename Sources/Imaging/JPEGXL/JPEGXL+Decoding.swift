@@ -117,7 +117,7 @@ extension JPEGXL {
 
   /// Has the pixels made sRGB where they are in no space of their own.
   /// - Returns: the profile of what they are else in; nil for sRGB.
-  private static func colours(_ decoder: OpaquePointer, _ info: JxlBasicInfo) -> [UInt8]? {
+  static func colours(_ decoder: OpaquePointer, _ info: JxlBasicInfo) -> [UInt8]? {
     let isGray = info.num_color_channels == 1
     if info.uses_original_profile == 0 {
       var wanted = JxlColorEncoding()

@@ -6,6 +6,8 @@ struct FileStart {
   let bytes: [UInt8]
   /// After the name's last dot, in lower case; empty where there is none.
   let ending: String
+  /// Whether it is a TIFF that ends before its first directory does, which describes its picture.
+  let isCutOffTIFF: Bool
 
   /// Of a file that cannot be read there are no bytes.
   init(ofFileAt path: String) {
@@ -22,6 +24,21 @@ struct FileStart {
     bytes = [UInt8](unsafeUninitializedCapacity: 1024) { buffer, count in
       count = max(pread(descriptor, buffer.baseAddress, buffer.count, 0), 0)
     }
+    isCutOffTIFF = Self.isCutOffTIFF(bytes, descriptor)
+  }
+
+  private static func isCutOffTIFF(_ bytes: [UInt8], _ descriptor: Int32) -> Bool {
+    let isLittle = bytes.starts(with: "II*\0".utf8)
+    guard bytes.count >= 8, isLittle || bytes.starts(with: "MM\0*".utf8) else { return false }
+    func number(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
+      isLittle
+        ? bytes.reversed().reduce(0) { $0 << 8 | Int($1) } : bytes.reduce(0) { $0 << 8 | Int($1) }
+    }
+    let directory = number(bytes[4..<8])
+    var (count, status) = ([0, 0] as [UInt8], stat())
+    guard fstat(descriptor, &status) == 0 else { return false }
+    guard pread(descriptor, &count, 2, directory) == 2 else { return true }
+    return directory + 2 + 12 * number(count) > status.st_size
   }
 
   func has(_ text: String, at offset: Int = 0) -> Bool { bytes.dropFirst(offset).starts(with: text.utf8) }
@@ -37,6 +54,7 @@ struct FileStart {
 
   /// Why no loader takes the file, as a clause.
   var refusal: String {
+    if isCutOffTIFF { return "is cut off: its end, which describes the picture of a TIFF file, is missing" }
     guard isDICOM else { return "is in no format that is read here" + ImageFileName.hint(ending: ending) }
     // The storage class of slides (DICOM, part 4, annex B.5), among the first fields.
     let slide = Array("1.2.840.10008.5.1.4.1.1.77.1.6".utf8)
@@ -56,6 +74,9 @@ struct FileStart {
   var certainLoader: String? {
     if has([0xff, 0xd8, 0xff]) { return "VipsForeignLoadJpegFile" }
     if has([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) { return "VipsForeignLoadPngFile" }
+    // AVIF sequences have a picture beside their frames (AVIF, section 6.2), which libheif reads; libvips does not know
+    // the brand.
+    if has("ftypavis", at: 4) { return "VipsForeignLoadHeifFile" }
     return nil
   }
 }

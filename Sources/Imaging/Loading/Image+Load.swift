@@ -10,22 +10,27 @@ extension Image {
     package static let random = Access(nick: "random")
   }
 
-  /// Opens a source by its content, whatever its name; damage that the loader notices is an error.
+  /// Opens a source by its content, whatever its name. Damage that leaves some of its pixels is no error, but see
+  /// `DecoderWarnings`; of a PNG it is, since libvips leaves rows that it cannot decode as they were in memory.
   ///
   /// - Parameters:
   ///   - page: of a multi-page file, counted from 0; nil is the loader's own choice, the first.
+  ///   - isDamaged: go on however often a decoder warns.
   ///   - scale: how large a PDF or SVG is drawn: pixels for each 72nd of an inch, or for each of its units.
   package convenience init(
-    path: String, access: Access, page: Int? = nil, scale: Double? = nil
+    path: String, access: Access, page: Int? = nil, scale: Double? = nil, isDamaged: Bool = false
   ) throws(ImagingError) {
     Vips.start()
     _ = VipsLog.take()
+    vips_error_clear()
     guard let nick = Self.loader(ofPath: path) else {
       throw ImagingError("open", path, message: FileStart(ofFileAt: path).refusal)
     }
     var arguments: [(String, VipsValue)] = [
-      ("filename", .string(path)), ("access", .name(access.nick)), ("fail-on", .name("truncated")),
+      ("filename", .string(path)), ("access", .name(access.nick)),
+      ("fail-on", .name(nick == "pngload" ? "truncated" : "none")),
     ]
+    if isDamaged, nick == "jpegload" { arguments.append(("unlimited", .bool(true))) }
     if let page { arguments.append(("page", .int(page))) }
     if let scale { arguments.append(("scale", .double(scale))) }
     let operation: Image
@@ -42,12 +47,12 @@ extension Image {
 
   /// An encoded image in memory, by any of libvips' loaders of buffers; damage is an error.
   convenience init(
-    encoded bytes: UnsafeRawBufferPointer, loader: String, subject: String
+    encoded bytes: UnsafeRawBufferPointer, loader: String, subject: String, access: Access = .sequential
   ) throws(ImagingError) {
     Vips.start()
     _ = VipsLog.take()
     let image = try Operation.run(
-      loader, subject, ["buffer": .blob(bytes), "access": .name("sequential"), "fail-on": .name("warning")])
+      loader, subject, ["buffer": .blob(bytes), "access": .name(access.nick), "fail-on": .name("warning")])
     self.init(owning: image.retained(), subject: subject)
   }
 
@@ -112,5 +117,16 @@ extension Image {
   ) {
     image.pointee.Type = bands.isGray ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
     self.init(owning: image, subject: subject)
+  }
+}
+
+extension Image {
+  /// A PNG file in memory, read from top to bottom or, as libvips keeps what it has read, in any order.
+  package convenience init(pngBytes: [UInt8], subject: String) throws(ImagingError) {
+    let image = try pngBytes.withUnsafeBufferPointer { (bytes) throws(ImagingError) in
+      try Image(
+        encoded: UnsafeRawBufferPointer(bytes), loader: "pngload_buffer", subject: subject, access: .random)
+    }
+    self.init(owning: image.retained(), subject: subject)
   }
 }

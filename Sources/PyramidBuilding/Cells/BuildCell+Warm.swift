@@ -25,7 +25,7 @@ extension BuildCell {
           warmMessages(BuildPlan(pyramid: pyramid, format: format, memory: 1))
           return NoArchive()
         }
-      _ = BuildMessage.encode(ToldReport(route: report?.route ?? "", steps: report?.steps ?? [], leftOut: []))
+      _ = BuildMessage.encode(ToldReport(route: report?.route ?? "", steps: report?.steps ?? []))
     }
   }
 

@@ -53,8 +53,7 @@ package enum BuildCell {
         }
       session.send(
         BuildMessage.built,
-        BuildMessage.encode(
-          ToldReport(route: report.route, steps: report.steps, leftOut: report.leftOut)))
+        BuildMessage.encode(ToldReport(report)))
     } catch {
       session.send(
         BuildMessage.failed,

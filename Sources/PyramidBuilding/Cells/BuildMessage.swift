@@ -71,10 +71,11 @@ struct BuildOrder: Codable {
 /// Options of one picture that stand in place of the program's.
 struct OrderedOptions: Codable {
   private let tileSize, quality: Int
-  private let format, fidelity: String
+  private let format, fidelity, failOn: String
 
   init(_ options: BuildOptions) {
     (tileSize, quality) = (options.tileSize, options.quality)
+    failOn = options.failOn.name
     (format, fidelity) = (options.format.fileExtension, options.fidelity.name)
   }
 
@@ -84,6 +85,7 @@ struct OrderedOptions: Codable {
     // The builder wrote both.
     if let format = TileFormat(fileExtension: format) { options.format = format }
     if let fidelity = Fidelity(name: fidelity) { options.fidelity = fidelity }
+    if let failOn = FailOn(name: failOn) { options.failOn = failOn }
     return options
   }
 }
@@ -176,6 +178,20 @@ struct ToldReport: Codable {
   let route: String
   let steps: [String]
   let leftOut: [String]
+  var damage: SourceDamage?
+  var dropped: [String] = []
+
+  init(route: String, steps: [String], leftOut: [String] = []) {
+    self.route = route
+    self.steps = steps
+    self.leftOut = leftOut
+  }
+
+  init(_ report: PyramidBuilder.Report) {
+    self.init(route: report.route, steps: report.steps, leftOut: report.leftOut)
+    damage = report.damage
+    dropped = report.dropped
+  }
 }
 
 struct ToldFailure: Codable {

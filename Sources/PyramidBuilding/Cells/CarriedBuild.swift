@@ -234,7 +234,9 @@ struct CarriedBuild {
     hasTaken = false
     return PyramidBuilder.Report(
       pyramid: plan.pyramid, byteCount: byteCount, route: report.route.line, steps: report.steps.map(\.line),
-      leftOut: report.leftOut.prefix(20).map(\.line))
+      leftOut: report.leftOut.prefix(20).map(\.line),
+      damage: report.damage.map { SourceDamage($0.kind, $0.reason.line) },
+      dropped: report.dropped.prefix(20).map(\.line))
   }
 
   /// Whether a record is of the build that was asked for.

@@ -139,7 +139,8 @@ final class CellBuilder {
       root: work.source.id.name, page: work.page, folio: work.source.folio, associated: work.associated,
       digest: work.digest,
       words: work.words, countsOnly: builder.isDryRun)
-    if builder.hasOwnOptions { order.options = OrderedOptions(builder.options) }
+    let options = builder.options(of: work.source)
+    if builder.hasOwnOptions || options != builder.options { order.options = OrderedOptions(options) }
     if isAlone { cell.allow(memory: pool.memoryLimit) }
     var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone)
     defer {

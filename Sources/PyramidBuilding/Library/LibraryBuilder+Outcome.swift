@@ -1,15 +1,16 @@
 package import Files
+package import TileStorage
 
 extension LibraryBuilder {
   /// How one image came out.
   package enum Outcome: Sendable {
     case built(PyramidBuilder.Report)
     /// The archive there was built from the same bytes with the same options.
-    case unchanged
+    case unchanged(SourceDamage?)
     /// The same, but this version would build it otherwise.
-    case kept
+    case kept(SourceDamage?)
     /// The source's words have changed, or those beside it, and are in the archive now; its tiles are as they were.
-    case reworded
+    case reworded(SourceDamage?)
     /// A dry run's word for that.
     case wouldReword
     /// The source has another name than when it was built, and its archive the id that goes with it now.
@@ -50,6 +51,15 @@ extension LibraryBuilder.Outcome {
   /// Whether an image of which reports have this word is in the library.
   package static func isInLibrary(_ status: String) -> Bool {
     ["built", "unchanged", "kept", "reworded", "moved"].contains(status)
+  }
+
+  /// The source's damage that the archive shows.
+  package var damage: SourceDamage? {
+    switch self {
+    case .built(let report): report.damage
+    case .unchanged(let damage), .kept(let damage), .reworded(let damage): damage
+    case .wouldReword, .moved, .wouldMove, .wouldBuild, .failed, .refused, .withdrawn, .wouldWithdraw: nil
+    }
   }
 
   /// Why it was not built; nil where it was, or need not be.

@@ -7,7 +7,7 @@ package import TileStorage
 package struct LibraryBuilder: Sendable {
   package let store: any ArchiveStore
   package var options: BuildOptions
-  /// Tile size, format, fidelity and quality are not the program's, which its cells began with.
+  /// Tile size, format, fidelity, quality and `failOn` are not the program's, which its cells began with.
   package var hasOwnOptions = false
   /// Threads in all.
   package var jobs: Int
@@ -33,6 +33,8 @@ package struct LibraryBuilder: Sendable {
   package var remote: (any RemoteSources)?
   /// The most that one source may become; nil if whoever builds chose the sources.
   package var allowance: BuildAllowance?
+  /// Whether the file of that path may still be being written. It is refused if it is damaged: what is missing may come.
+  package var isGrowing: (@Sendable (_ path: String) -> Bool)?
   /// Seconds that one image may take in a cell.
   package var imageTimeout = 600
   let isCancelled: @Sendable () -> Bool
@@ -172,7 +174,9 @@ package struct LibraryBuilder: Sendable {
       var work = CellBuilder.Work(
         source: source, file: file, digest: digest, words: try words(beside, pixelDigest, contents),
         contents: contents)
-      if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest { work.outcome = .unchanged }
+      if !mending.asksFor(source.id), record(of: source)?.sourceDigest == digest {
+        work.outcome = .unchanged(nil)
+      }
       return work
     }
     var work = CellBuilder.Work(source: source, file: file, digest: digest, words: .none, contents: contents)
@@ -213,6 +217,15 @@ package struct LibraryBuilder: Sendable {
     } catch { throw BuildError(source.path, error) }
   }
 
+  /// The options that a source is built with.
+  func options(of source: SourceScan.Source) -> BuildOptions {
+    var options = options
+    if options.failOn == .none || options.failOn == .truncated, isGrowing?(source.path) == true {
+      options.failOn = .error
+    }
+    return options
+  }
+
   /// Whether an archive of this id is replaced.
   func mayReplace(_ id: ImageID, digest: String) -> Bool {
     if isOfUploads { return store.buildRecord(ofID: id)?.sourceDigest == digest }
@@ -238,7 +251,7 @@ package struct LibraryBuilder: Sendable {
   /// How it came out without tiling; nil where it has to be tiled.
   /// - Parameter page: of a source of several pages, counted from 1.
   func settled(_ source: SourceScan.Source, _ work: CellBuilder.Work, page: Int? = nil) -> Outcome? {
-    if let mending { return mending.asksFor(source.id) ? nil : .unchanged }
+    if let mending { return mending.asksFor(source.id) ? nil : .unchanged(nil) }
     var former: ImageID?
     do throws(StorageError) { former = try moved(source, work, page: page) } catch {
       return .failed(BuildError(source.path, error))
@@ -272,7 +285,7 @@ package struct LibraryBuilder: Sendable {
         if record.folio != source.folio { (record.folio, record.page) = (source.folio, nil) }
         return work.words.words(record, own: words ?? own)
       }
-      return isWritten ? .reworded : nil
+      return isWritten ? .reworded(record.damage) : nil
     } catch { return .failed(BuildError(source.path, error)) }
   }
 
@@ -330,7 +343,7 @@ package struct LibraryBuilder: Sendable {
       if let page, let outcome = settled(source, work, page: page.number + 1) { return outcome }
       if isDryRun { return .wouldBuild }
       return .built(
-        try PyramidBuilder(options: options, threads: threads, isCancelled: isCancelled)
+        try PyramidBuilder(options: options(of: source), threads: threads, isCancelled: isCancelled)
           .build(
             work.file, page: page, folio: source.folio, associated: work.associated, digest: work.digest,
             words: work.words, for: pool
@@ -348,6 +361,8 @@ package struct LibraryBuilder: Sendable {
   /// Of an archive that is there, built with the same options.
   func record(of source: SourceScan.Source) -> BuildRecord? {
     guard let record = store.buildRecord(ofSoundID: source.id) else { return nil }
+    // Built again, which says why it is refused.
+    if let damage = record.damage, options.failOn.refuses(damage) { return nil }
     let now = options.summary(ofSource: record.sourceName)
     let isSame =
       record.options == now || keepsOld && BuildOptions.asked(record.options) == BuildOptions.asked(now)
@@ -355,6 +370,7 @@ package struct LibraryBuilder: Sendable {
   }
 
   func unchanged(_ record: BuildRecord) -> Outcome {
-    record.options == options.summary(ofSource: record.sourceName) ? .unchanged : .kept
+    record.options == options.summary(ofSource: record.sourceName)
+      ? .unchanged(record.damage) : .kept(record.damage)
   }
 }

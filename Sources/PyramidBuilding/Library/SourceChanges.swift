@@ -5,15 +5,15 @@ import TileStorage
 /// Which sources have changed since they were last built, as far as their files' sizes and times tell.
 ///
 /// A source is its path and its id together: a file that gets another id is another image.
-package struct SourceChanges {
+package struct SourceChanges: Sendable {
   /// A source's file and the sidecar beside it.
-  private struct Files: Equatable {
+  private struct Files: Equatable, Sendable {
     let picture: FileIdentity
     let sidecar: FileIdentity?
   }
 
   /// Files as they were at a look, and since when they have been so.
-  private struct Sight {
+  private struct Sight: Sendable {
     let file: Files
     let since: ContinuousClock.Instant
   }

@@ -2,7 +2,7 @@ package import Files
 import Foundation
 import Glibc
 import Synchronization
-import TileStorage
+package import TileStorage
 
 /// What a builder tells of its part of a plan, line by line as it happens: what it begins, how each image comes out,
 /// what it has ended. A builder that is killed leaves what it told, and the next one of the same part sees by it which
@@ -39,10 +39,13 @@ package final class ShardReport: Sendable {
     /// Why it failed.
     package let reason: String?
     package let isTemporary: Bool?
+    /// The source's damage that the image shows.
+    package let damage: SourceDamage?
 
     package init(_ source: SourceScan.Source, _ outcome: LibraryBuilder.Outcome) {
       (id, self.source, status) = (source.id, source.path, outcome.status)
       (reason, isTemporary) = (outcome.failure?.reason, outcome.failure?.isTemporary)
+      damage = outcome.damage
     }
   }
 

@@ -1,4 +1,5 @@
 import Imaging
+import TileStorage
 
 /// What a file says of its colours by other means than an ICC profile: PNG's cICP, gAMA and cHRM, HEIF's
 /// nclx, EXIF's ColorSpace and InteroperabilityIndex.
@@ -25,17 +26,25 @@ struct ColourMarks {
     }
     let hasProfile = image.embeddedProfile != nil
     let loader = Image.loader(ofPath: path)
-    if loader == "pngload", let colours = try? PNGFile(path: path).colours {
+    if loader == "pngload", let file = try? PNGFile(path: path) {
+      image.setNotes(of: file)
+      var colours = file.colours
+      if !hasProfile {
+        if colours.hasProfile, image.profileFault == nil {
+          image.setProfileFault("embedded profile ignored: it is damaged, or not for such pixels")
+        }
+        colours.hasProfile = false
+      }
       // Only cICP stands above a profile (PNG, third edition, 4.3).
       if let points = colours.codePoints, !hasProfile || points.profile != nil {
         return ColourMarks(points, "its cICP")
       }
       if let words = colours.words { return ColourMarks(colours.profile, words) }
-      if colours.isStandardRGB { return ColourMarks() }
+      if colours.isStandardRGB || colours.hasProfile { return ColourMarks() }
     }
     if hasProfile { return ColourMarks() }
-    if loader == "heifload", let colours = HEIFColours(path: path) {
-      return ColourMarks(CodePoints(primaries: colours.primaries, transfer: colours.transfer), "its nclx")
+    if loader == "heifload", let points = HEIFPicture(path: path)?.points {
+      return ColourMarks(CodePoints(primaries: points.primaries, transfer: points.transfer), "its nclx")
     }
     return ofEXIF(image)
   }
@@ -57,23 +66,97 @@ struct ColourMarks {
 extension Image {
   /// Opens a source; what its marks say of its colours it then has as its profile.
   ///
-  /// - Parameter keepsBands: leave out no sample of a TIFF: the caller chooses bands.
+  /// - Parameters:
+  ///   - keepsBands: leave out no sample of a TIFF: the caller chooses bands.
+  ///   - log: of a file that could not be decoded as it is: what can be is taken, and the log gets the rest. Nil for
+  ///     any other file.
   static func source(
-    path: String, access: Access, page: Int? = nil, scale: Double? = nil, keepsBands: Bool = false
+    path: String, access: Access, page: Int? = nil, scale: Double? = nil, keepsBands: Bool = false,
+    damagedAsIn log: DamageLog? = nil
   ) throws(ImagingError) -> Image {
-    let image: Image
-    if loader(ofPath: path) == "tiffload",
-      let picture = try tiff(path: path, access: access, page: page, keepsBands: keepsBands)
+    var image: Image
+    let loader = loader(ofPath: path)
+    if loader == "tiffload",
+      let picture = try tiff(path: path, access: access, page: page, keepsBands: keepsBands, log)
     {
       image = picture
+    } else if let log, let part = try part(ofFileAt: path, loader, log) {
+      image = part
     } else {
-      image = try Image(path: path, access: access, page: page, scale: scale)
+      image = try Image(path: path, access: access, page: page, scale: scale, isDamaged: log != nil)
+    }
+    if image.hasAlpha, let straight = try image.unpremultiplied(by: loader, path: path) {
+      image = straight
+      image.setString(alphaField, "divided by alpha, which its colours were multiplied by")
+    }
+    if let fault = EmbeddedProfile.fault(of: image) {
+      image.removeProfile()
+      image.setProfileFault(fault)
     }
     let marks = ColourMarks.of(image, path: path)
     if let profile = marks.profile { image.setProfile(profile) }
     if let words = marks.words { image.setString(ColourMarks.field, words) }
     return image
   }
+
+  /// What can be decoded of a damaged file of a format of which libvips gives all or nothing.
+  private static func part(
+    ofFileAt path: String, _ loader: String?, _ log: DamageLog
+  ) throws(ImagingError) -> Image? {
+    do {
+      switch loader {
+      case "pngload": return try Image(pngBytes: PNGRepair.repaired(path: path, log), subject: path)
+      case "webpload": return try WebPPart.image(path: path, log)
+      case "jxlload":
+        guard let part = JPEGXL.part(ofFileAt: path) else { return nil }
+        log.add(.truncated, "the JPEG XL file is cut off: details or parts of its picture are missing")
+        return part
+      default: return nil
+      }
+    } catch { throw ImagingError("open", path, message: BuildError(path, error).reason) }
+  }
+
+  /// The picture of a format that says its colours are multiplied by alpha, as tiles have them; nil if they are not.
+  private func unpremultiplied(by loader: String?, path: String) throws(ImagingError) -> Image? {
+    switch loader {
+    case "heifload" where HEIFPicture(path: path)?.isPremultiplied == true: try unpremultiplied(rounds: true)
+    case "jxlload" where JPEGXLHeader(path: path)?.isPremultiplied == true: try unpremultiplied(rounds: true)
+    // Always (OpenEXR, Technical Introduction, "Alpha"); libvips makes its alpha 0…255.
+    case "openexrload": try unpremultiplied(white: 255)
+    default: nil
+    }
+  }
+
+  private static let alphaField = "ziggurat-alpha"
+  private static let flawField = "ziggurat-png-flaw"
+  private static let animationField = "ziggurat-png-animation"
+
+  /// Keeps what is known of a PNG file beside its colours; of an image that nobody else has.
+  fileprivate func setNotes(of file: PNGFile) {
+    if file.isAnimated { setInt(Self.animationField, 1) }
+    if let flaw = file.chunks.log.worst { setString(Self.flawField, "\(flaw.kind.rawValue) \(flaw.reason)") }
+  }
+
+  /// Damage of a PNG file in front of its pixel data.
+  var chunkDamage: SourceDamage? {
+    guard let parts = string(Self.flawField)?.split(separator: " ", maxSplits: 1), parts.count == 2 else {
+      return nil
+    }
+    return SourceDamage.Kind(rawValue: String(parts[0])).map { SourceDamage($0, String(parts[1])) }
+  }
+
+  /// Whether a PNG file has frames beside its picture.
+  var isAnimatedPNG: Bool { hasField(Self.animationField) }
+
+  private static let profileFaultField = "ziggurat-profile-fault"
+
+  /// What was done to the file's alpha, as a clause; nil if nothing was.
+  var alphaNote: String? { string(Self.alphaField) }
+
+  fileprivate func setProfileFault(_ fault: String) { setString(Self.profileFaultField, fault) }
+
+  /// Why the file's profile was not followed, as a clause; nil if it was, or there is none.
+  var profileFault: String? { string(Self.profileFaultField) }
 
   /// What the marks say, where the image has its profile from them.
   var followedMarks: String? { embeddedProfile == nil ? nil : string(ColourMarks.field) }

@@ -4,6 +4,41 @@ import Synchronization
 /// What an embedded ICC profile means for the pixels.
 enum EmbeddedProfile {
   private static let known = Mutex<[[UInt8]: Bool]>([:])
+  private static let usable = Mutex<[[UInt8]: Bool]>([:])
+
+  /// Why an image's embedded profile is not followed, as a clause: it is broken, or of another colour space than the
+  /// image, as ICC.1:2010, 7.2.6 does not allow. Nil if there is none, or it is followed. Gray pixels under a profile
+  /// of RGB are equal parts of its red, green and blue.
+  static func fault(of image: Image) -> String? {
+    guard let bytes = image.embeddedProfile else { return nil }
+    guard let profile = ICCProfile(bytes) else { return "embedded profile ignored: it is no ICC profile" }
+    let spaces: [String]
+    switch image.interpretation {
+    case "b-w", "grey16": spaces = image.bands < 3 ? ["GRAY", "RGB "] : [profile.colourSpace]
+    case "srgb", "rgb", "rgb16", "scrgb": spaces = ["RGB "]
+    case "cmyk": spaces = ["CMYK"]
+    case "lab", "labs", "labq": spaces = ["Lab "]
+    default: return nil
+    }
+    let name = profile.description.map { "\"\($0)\"" } ?? "without a name"
+    guard spaces.contains(profile.colourSpace) else {
+      let space = profile.colourSpace.trimmingPrefix { $0 == " " }.split(separator: " ").joined()
+      return
+        "embedded profile \(name) ignored: it is for \(space), and the picture is \(image.interpretation)"
+    }
+    guard isUsable(bytes) else { return "embedded profile \(name) ignored: it is damaged" }
+    return nil
+  }
+
+  private static func isUsable(_ profile: [UInt8]) -> Bool {
+    if let answer = usable.withLock({ $0[profile] }) { return answer }
+    let answer = ICCProfile.isUsable(profile)
+    usable.withLock { usable in
+      if usable.count > 64 { usable = [:] }
+      usable[profile] = answer
+    }
+    return answer
+  }
 
   /// Whether converting 8-bit RGB by the profile to sRGB changes nothing beyond rounding, as with the
   /// sRGB profiles that cameras and editors embed: such pixels are taken as they are.

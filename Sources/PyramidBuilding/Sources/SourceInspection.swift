@@ -27,6 +27,8 @@ package struct SourceInspection: Sendable, Codable {
   package let associated: [String]
   /// Pictures in the file that a build leaves out, by their names: `label`, `macro`, `reduced copy`.
   package let leftOut: [String]
+  /// What it holds beside its picture and no tile shows, by names: `gain map`.
+  package let dropped: [String]
   /// By which way its tiles would be made, and why.
   package let route: String
   /// What would be done to its pixels, in order.
@@ -100,6 +102,7 @@ package struct SourceInspection: Sendable, Codable {
     let associated = route.associated.isEmpty ? found.associated : route.associated
     self.associated = associated.map(\.rawValue)
     leftOut = route.leftOut.isEmpty ? found.leftOut : route.leftOut
+    dropped = route.unshown
     (self.route, steps) = (route.reason, route.steps)
     micronsPerPixel = PhysicalScale.microns(route.picture).map { [$0.x, $0.y] }
     metadata = ImageMetadata(embeddedInFileAt: path)

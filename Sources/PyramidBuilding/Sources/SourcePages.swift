@@ -32,7 +32,12 @@ struct SourcePages: Sendable {
     }
     let first: Image
     do { first = try Image.source(path: path, access: .sequential) } catch {
-      throw .unopened(path, error)
+      guard let loader = Image.loader(ofPath: path), !["tiffload", "pdfload"].contains(loader) else {
+        throw .unopened(path, error)
+      }
+      // Damaged, and perhaps read in part.
+      self.init([0])
+      return
     }
     let count = first.int("n-pages") ?? 1
     guard let loader = Image.loader(ofPath: path), ["tiffload", "pdfload"].contains(loader) else {

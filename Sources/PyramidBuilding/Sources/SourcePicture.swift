@@ -16,17 +16,24 @@ struct SourcePicture {
   let stack: OMEStack?
   /// What was decided on, a clause each.
   let steps: [String]
+  /// What is noticed of the file's damage.
+  let log: DamageLog
+  /// Whether the file could not be decoded as it is.
+  private(set) var isDamaged: Bool
   private let drawing: Drawing?
   private let bands: [Int]?
 
   /// - Parameters:
   ///   - page: the place of a page in a file of several, counted from 0; nil if it has but one.
   ///   - contents: what the file holds; see `SourceContents.of`.
+  ///   - isDamaged: take what can be decoded.
   init(
     path: String, page: Int?, associated: AssociatedImage? = nil, contents: SourceContents?,
-    options: BuildOptions
+    options: BuildOptions, isDamaged: Bool = false
   ) throws(BuildError) {
     self.path = path
+    self.isDamaged = isDamaged
+    log = DamageLog()
     self.associated = associated
     if associated == nil, let signs = contents?.raw, signs.areOfRAW(path: path) {
       raw = try RawPicture(SourceFile(path: path), signs, options.raw)
@@ -42,7 +49,7 @@ struct SourcePicture {
     do throws(ImagingError) {
       drawing = try Drawing(path, page, options)
       stack =
-        page == nil && associated == nil
+        page == nil && associated == nil && !isDamaged
         ? try OMEStack.read(
           Image.source(path: path, access: .sequential), path: path, wanted: options.channels, contents) : nil
     } catch { throw .unopened(path, error) }
@@ -59,6 +66,12 @@ struct SourcePicture {
     bands.map { ["bands \($0.map(String.init).joined(separator: ", ")) taken"] } ?? []
   }
 
+  /// The same picture of a file that turned out to be damaged.
+  init(damaged picture: SourcePicture) {
+    self = picture
+    isDamaged = true
+  }
+
   /// Opens the picture; what its marks say of its colours it then has as its profile.
   func open(_ access: Image.Access) throws(ImagingError) -> Image {
     if let associated {
@@ -72,8 +85,10 @@ struct SourcePicture {
     let image =
       if let raw { try raw.open() } else {
         try Image.source(
-          path: path, access: access, page: page, scale: drawing?.scale, keepsBands: bands != nil)
+          path: path, access: access, page: page, scale: drawing?.scale, keepsBands: bands != nil,
+          damagedAsIn: isDamaged ? log : nil)
       }
+    log.add(image.chunkDamage)
     guard let bands else {
       let most = image.interpretation == "cmyk" ? 5 : 4
       guard image.bands <= most else {

@@ -23,11 +23,24 @@ struct SourceRoute {
   init(
     file: SourceFile, page: Int? = nil, associated: AssociatedImage? = nil, options: BuildOptions
   ) throws(BuildError) {
+    do throws(BuildError) {
+      try self.init(file: file, page: page, associated: associated, options: options, isDamaged: false)
+    } catch {
+      guard !error.isTemporary, associated == nil,
+        let damaged = try? Self(file: file, page: page, associated: nil, options: options, isDamaged: true)
+      else { throw error }
+      self = damaged
+    }
+  }
+
+  private init(
+    file: SourceFile, page: Int?, associated: AssociatedImage?, options: BuildOptions, isDamaged: Bool
+  ) throws(BuildError) {
     let path = file.path
     let picture = try SourcePicture(
       path: path, page: page, associated: associated,
       // A page was chosen by what the file holds.
-      contents: page == nil ? SourceContents.of(file) : nil, options: options)
+      contents: page == nil ? SourceContents.of(file) : nil, options: options, isDamaged: isDamaged)
     let image: Image
     do {
       image = try picture.open(.sequential)
@@ -36,6 +49,7 @@ struct SourceRoute {
     self.associated =
       associated != nil
       ? [] : picture.contents.map(\.besidesPicture) ?? image.associated
+    unshown = associated == nil && page == nil ? UnshownData.names(in: file, image) : []
     var options = options
     let slide = SlideTIFF(picture, image, options)
     // OpenSlide gives every slide alpha, for what it cannot see.
@@ -58,10 +72,14 @@ struct SourceRoute {
     if options.recompressesJPEG { reason += "; the JPEG tiles are recompressed" }
     self.reason = reason
     steps =
-      picture.steps + source.steps
+      picture.steps + (image.alphaNote.map { [$0] } ?? []) + source.steps
+      + (image.profileFault.map { [$0] } ?? [])
       + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
       + (keptProfile.map { [Self.words($0, image)] } ?? [])
   }
+
+  /// What the file holds beside its picture and no tile shows, by names.
+  let unshown: [String]
 
   /// Pictures of the file that are not built, by their names.
   var leftOut: [String] {
@@ -96,6 +114,7 @@ struct SourceRoute {
     let path = picture.path
     if let associated = picture.associated { return .libvips("being a slide's \(associated.rawValue)") }
     if let raw = picture.raw { return .libvips(raw.obstacle) }
+    if picture.isDamaged { return .libvips("its damage") }
     if picture.stack != nil { return .libvips("the planes of an OME-TIFF") }
     if let page = picture.page { return .libvips("page \(page + 1) of a file of several") }
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.

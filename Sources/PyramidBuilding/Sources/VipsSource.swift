@@ -8,8 +8,12 @@ final class VipsSource: StripSource, StripDecoding {
   let layout: PixelLayout
   let hasAlpha: Bool
   let steps: [String]
-  private let reader: PixelReader
-  private let path: String
+  /// Nil when the last row has been read.
+  private var reader: PixelReader?
+  private var picture: SourcePicture
+  private let options: BuildOptions
+  /// From which on nothing could be decoded.
+  private var firstLostRow: Int?
   /// Few at a time: every step of libvips' pipeline holds as many.
   private let rows: RowBuffer
   private let sourceRowSize: Int
@@ -39,7 +43,8 @@ final class VipsSource: StripSource, StripDecoding {
       (width, height, hasAlpha) = (image.width, image.height, image.hasAlpha)
       layout = .interleaved(image.pixelBands)
       self.steps = steps
-      path = picture.path
+      self.picture = picture
+      self.options = options
       reader = PixelReader(image)
       rows = RowBuffer(
         layout, width: image.width, rows: min(64, max(1, Self.rowsSize / (image.width * image.bands))))
@@ -51,12 +56,54 @@ final class VipsSource: StripSource, StripDecoding {
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
     for y in stride(from: 0, to: strip.height, by: rows.count) {
       let count = min(rows.count, strip.height - y)
-      do {
-        try reader.read(
-          rows: count, from: strip.row * strip.tileSize + y, to: rows.bases.0, stride: rows.strides.0)
-      } catch { throw BuildError(path, error) }
+      try read(count, from: strip.row * strip.tileSize + y)
       rows.move(count, to: strip, y: y)
     }
+  }
+
+  private func read(_ count: Int, from y: Int) throws(BuildError) {
+    if firstLostRow == nil {
+      do throws(ImagingError) {
+        return try reader?.read(rows: count, from: y, to: rows.bases.0, stride: rows.strides.0) ?? ()
+      } catch {
+        if try readDamaged(count, from: y) { return }
+        let reason = error.reason(forFileAt: picture.path)
+        guard y > 0 else { throw BuildError(picture.path, error) }
+        firstLostRow = y
+        picture.log.add(
+          DecoderMessage.isAboutEnd(reason) ? .truncated : .error,
+          "\(reason): \(height - y) of \(height) rows are missing")
+      }
+    }
+    for row in 0..<count {
+      (rows.bases.0 + row * rows.strides.0).update(repeating: 0, count: width * layout.bandsPerPlane)
+    }
+  }
+
+  /// Reads these rows and those that follow of what can be decoded of a damaged file.
+  ///
+  /// - Returns: false if nothing more can be decoded than before.
+  private func readDamaged(_ count: Int, from y: Int) throws(BuildError) -> Bool {
+    guard !picture.isDamaged, picture.associated == nil, picture.raw == nil else { return false }
+    picture = SourcePicture(damaged: picture)
+    do throws(ImagingError) {
+      let (image, _) = try Self.prepared(picture.open(.sequential), picture, options)
+      guard image.width == width, image.height == height, .interleaved(image.pixelBands) == layout else {
+        return false
+      }
+      let reader = PixelReader(image)
+      try reader.read(rows: count, from: y, to: rows.bases.0, stride: rows.strides.0)
+      self.reader = reader
+      return true
+    } catch { return false }
+  }
+
+  func finish() throws(BuildError) -> SourceDamage? {
+    // Some decoders report when they are closed.
+    reader = nil
+    let loader = Image.loader(ofPath: picture.path)
+    if firstLostRow == nil { picture.log.add(DecoderWarnings.take(ofLoader: loader)) }
+    return picture.log.worst
   }
 
   private static func prepared(

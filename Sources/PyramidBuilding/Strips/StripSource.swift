@@ -1,4 +1,5 @@
 import Imaging
+import TileStorage
 
 /// Where a pyramid's full-resolution pixels come from, strip by strip.
 protocol StripSource: AnyObject {
@@ -23,6 +24,10 @@ protocol StripSource: AnyObject {
   var coefficientsPerStrip: Int { get }
   /// Bytes that the source itself holds while it is read, beside strips.
   var memory: Int { get }
+  /// Returns the damage of the source; called when all of its strips have been decoded.
+  ///
+  /// - Throws: if nothing of it could be decoded.
+  func finish() throws(BuildError) -> SourceDamage?
 }
 
 extension StripSource {

@@ -7,8 +7,14 @@ package struct ArchiveVerifier {
   package struct Fault: Hashable, Sendable, CustomStringConvertible {
     package let path: String
     package let what: String
+    /// Whether the archive is whole, and shows the damage of its source.
+    package let isOfSource: Bool
 
-    package init(path: String, what: String) { (self.path, self.what) = (path, what) }
+    package init(path: String, what: String, isOfSource: Bool = false) {
+      self.path = path
+      self.what = what
+      self.isOfSource = isOfSource
+    }
 
     package var description: String { "\(path): \(what)" }
   }
@@ -22,6 +28,8 @@ package struct ArchiveVerifier {
   }
 
   /// The same of an archive that is open.
+  ///
+  /// Damage of the source from which it was built is among them, as it is no damage of the archive.
   ///
   /// - Parameter path: what the faults call it.
   package static func faults(of archive: some CheckableArchive, path: String) -> [Fault] {
@@ -41,6 +49,11 @@ package struct ArchiveVerifier {
     for name in archive.entryNames where !archive.isIntact(name) {
       faults.append(Fault(path: path, what: "\(name) is damaged: its checksum differs"))
     }
-    return faults + archive.otherFaults.map { Fault(path: path, what: $0) }
+    faults += archive.otherFaults.map { Fault(path: path, what: $0) }
+    if faults.isEmpty, let damage = archive.sourceDamage, damage.kind != .warning {
+      let what = "is whole, but shows damage of its source: \(damage.reason)"
+      faults.append(Fault(path: path, what: what, isOfSource: true))
+    }
+    return faults
   }
 }

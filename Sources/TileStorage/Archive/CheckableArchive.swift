@@ -19,15 +19,22 @@ package protocol CheckableArchive {
 
   /// What is wrong with what is neither a tile nor an entry.
   var otherFaults: [String] { get }
+
+  /// Damage of the source that the archive was built from, as its record has it.
+  var sourceDamage: SourceDamage? { get }
 }
 
 extension CheckableArchive {
   package func forEachTile(_ body: (_ index: Int) -> Void) { (0..<pyramid.tileCount).forEach(body) }
 
   package var otherFaults: [String] { [] }
+
+  package var sourceDamage: SourceDamage? { nil }
 }
 
 extension TileArchive: CheckableArchive {
+  package var sourceDamage: SourceDamage? { buildRecord?.damage }
+
   package func fault(ofTile index: Int, _ check: (UnsafeRawBufferPointer) -> String?) -> String? {
     switch awaited(index) {
     case .here(let bytes, _):

@@ -55,6 +55,10 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   package var associatedAs: String?
   /// Whether the source was uploaded; nil otherwise.
   package var isUploaded: Bool?
+  /// Damage in the source that the picture shows; nil if there is none.
+  public var damage: SourceDamage?
+  /// What the source holds besides and its archives do not show, as a gain map; nil if there is nothing.
+  public var dropped: [String]?
   /// Of a stack of which the archive shows one plane.
   package var dimensions: ImageDimensions?
 

@@ -80,6 +80,13 @@ enum InspectCommand: Command {
         Fact("sourceDigest", record.sourceDigest), Fact("route", record.route),
         Fact("steps", record.steps, separator: "; "), Fact("options", record.options),
       ]
+      if let damage = record.damage {
+        facts += [
+          Fact("damaged", json: .flag(true), ""), Fact("damage", damage.kind.rawValue, damage.reason),
+          Fact("reason", damage.reason, ""),
+        ]
+      }
+      if let dropped = record.dropped { facts.append(Fact("dropped", dropped, separator: ", ")) }
     }
     facts += scale(archive.micronsPerPixel)
     if let dimensions = archive.buildRecord?.dimensions {
@@ -121,6 +128,7 @@ enum InspectCommand: Command {
       Fact("orientation", source.orientation), Fact("pages", source.pages), Fact("route", source.route),
       Fact("steps", source.steps, separator: "; "),
     ] + (source.associated.isEmpty ? [] : [Fact("associated", source.associated, separator: ", ")])
+      + (source.dropped.isEmpty ? [] : [Fact("dropped", source.dropped, separator: ", ")])
       + (source.leftOut.isEmpty ? [] : [Fact("leftOut", source.leftOut, separator: ", ")])
       + scale(source.micronsPerPixel) + words(source.metadata)
   }

@@ -42,7 +42,17 @@ enum VerifyCommand: Command {
     if let code = ProgramCells.start() { return code }
     // By their bytes: texts that differ in how their accents are composed are the same, files of such names are not.
     let damaged = Mutex<Set<[UInt8]>>([])
+    let damagedSources = Atomic<Int>(0)
     let report: @Sendable (ArchiveVerifier.Fault) -> Void = { fault in
+      if fault.isOfSource {
+        damagedSources.add(1, ordering: .relaxed)
+        if asJSON {
+          Output.json(["archive": .text(fault.path), "sourceDamage": .text(fault.what)])
+        } else if !isQuiet {
+          Output.note(Output.oneLine(fault.description))
+        }
+        return
+      }
       damaged.withLock { _ = $0.insert(Array(fault.path.utf8)) }
       if asJSON {
         Output.json(["archive": .text(fault.path), "fault": .text(fault.what)])
@@ -107,6 +117,8 @@ enum VerifyCommand: Command {
       Output.note(
         Output.count(read, "archive") + " read, "
           + (faults == 0 ? "no faults" : Output.count(faults, "fault"))
+          + (damagedSources.load(ordering: .relaxed) == 0
+            ? "" : ", \(damagedSources.load(ordering: .relaxed)) of damaged sources")
           + (mended.map {
             ", " + Output.count($0.repaired, "archive") + " built anew, "
               + ($0.removed.isEmpty ? "" : "\($0.removed.count) removed from the catalog, ")

@@ -38,6 +38,9 @@ extension BuildOptions {
       help: "of RAW files: camera (developed from the sensor) or preview (the camera's full-size JPEG)"),
     Option(
       "associated", help: "of slides also label, macro and thumbnail, as ID/label, …: labels show names"),
+    Option(
+      "fail-on", "none",
+      help: "damage that refuses a source: none, truncated, error (lost pixels) or warning (any)"),
     Option("background", "R,G,B", help: "what transparent pixels are laid over (255,255,255)"),
   ]
 
@@ -90,6 +93,14 @@ extension BuildOptions {
     }
     if self.shrinksLinearly, self.keepsProfile {
       throw UsageError("--linear and --profile keep do not go together: only sRGB's curve is known")
+    }
+    if let name = arguments.string("fail-on") {
+      guard let failOn = FailOn(name: name) else {
+        throw UsageError(
+          "invalid value '\(name)' for \(arguments.spelled("fail-on")) "
+            + "(expected none, truncated, error or warning)")
+      }
+      self.failOn = failOn
     }
     try setDrawing(arguments)
     if let colour = try arguments.colour("background") { self.background = colour }

@@ -63,8 +63,10 @@ struct DecoderMessageTests {
     try Tool.check(["vips", "gaussnoise", folder("noise.v"), "300", "200"])
     try Tool.check(["vips", "cast", folder("noise.v"), folder("whole.\(ending)"), "uchar"])
     try folder.write("cut.\(ending)", bytes(ofFile: folder("whole.\(ending)")).prefix(length))
+    var options = BuildOptions()
+    options.failOn = .truncated
     let error = #expect(throws: BuildError.self) {
-      _ = try PyramidBuilder(options: BuildOptions(), threads: 1).build(
+      _ = try PyramidBuilder(options: options, threads: 1).build(
         folder("cut.\(ending)"), to: folder("a.szi"), name: "a")
     }
     let reason = try #require(error).reason

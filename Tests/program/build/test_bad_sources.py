@@ -18,6 +18,10 @@ def truncated(path, fraction):
     path.write_bytes(data[:int(len(data) * fraction)])
 
 
+def whole_png():
+    return photo(folder("whole") / "whole.png", 64, 64).read_bytes()
+
+
 def flipped_header(path):
     photo(path, 64, 64)
     data = bytearray(path.read_bytes())
@@ -39,9 +43,8 @@ BAD = {
     "empty.png": lambda path: path.touch(),
     "empty.jpg": lambda path: path.touch(),
     "zeros.tif": lambda path: path.write_bytes(bytes(100_000)),
-    "half.jpg": lambda path: truncated(path, 0.5),
-    "nearly.jpg": lambda path: truncated(path, 0.97),
-    "half.png": lambda path: truncated(path, 0.5),
+    "head.jpg": lambda path: truncated(path, 0.01),
+    "head.png": lambda path: path.write_bytes(whole_png()[:40]),
     "stub.jpg": lambda path: path.write_bytes(b"\xff\xd8\xff\xe0"),
     "flipped.png": flipped_header,
     "lying.png": lying_png,

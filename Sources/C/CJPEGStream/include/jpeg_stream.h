@@ -26,10 +26,22 @@ typedef struct {
   uint16_t quantisation[3][64];
 } js_info;
 
+// What libjpeg noticed of a file and made a picture of nevertheless.
+enum { JS_SOUND = 0, JS_WARNING = 1, JS_ERROR = 2 };
+typedef struct {
+  // The worst that was noticed before the end of the data; a warning is not about the pixels.
+  int severity;
+  char text[JS_ERROR_SIZE];
+  // The data end before the image does.
+  int is_cut_off;
+  // Of those that are missing then; -1 where all are there. Of several scans it is the row of the last one.
+  int first_lost_row;
+} js_damage;
+
 // How the pixels are to come: RGB or gray rows, Y Cb Cr planes, or DCT coefficients.
 enum { JS_ROWS = 0, JS_PLANES = 1, JS_COEFFICIENTS = 2 };
 
-// Opens a file and reads its header.
+// Opens a file and reads its header. From there on data that end early are damage, and no error.
 js_reader *js_open(const char *path, js_info *info, char error[JS_ERROR_SIZE]);
 // A reader of JPEGs in memory, one after the other; NULL where there is no memory for it.
 js_reader *js_new(void);
@@ -46,6 +58,10 @@ int js_read_planes(
 // The next `count` rows of MCUs into blocks of 64 coefficients; a row of MCUs is `stride` blocks.
 int js_read_coefficients(
     js_reader *reader, int16_t *blocks, size_t stride, int count, char error[JS_ERROR_SIZE]);
+// Reads what follows the last row, which has been read.
+void js_finish(js_reader *reader);
+// What was noticed so far; of a reader of JPEGs in memory since the last js_begin.
+js_damage js_noticed(const js_reader *reader);
 // Inverse DCT of `columns` × `rows` MCUs into planes. Callable from several threads at a time.
 void js_inverse_dct(
     const js_reader *reader, int16_t *blocks, size_t stride, int columns, int rows,

@@ -1,5 +1,6 @@
 import CJPEGStream
 import Imaging
+import TileStorage
 
 /// An open JPEG file of which the header has been read.
 final class JPEGFile {
@@ -62,6 +63,40 @@ final class JPEGFile {
       let values = bytes.bindMemory(to: UInt16.self).map { Int($0) }
       return (0..<(isGray ? 1 : 3)).map { Array(values[64 * $0..<64 * ($0 + 1)]) }
     }
+  }
+
+  /// Damage of the file, of which all rows have been read.
+  ///
+  /// - Throws: if no row of it can be decoded.
+  func finish() throws(BuildError) -> SourceDamage? {
+    js_finish(reader)
+    let noticed = js_noticed(reader)
+    if let flaw = Self.flaw(noticed) { return SourceDamage(.error, "the JPEG file is damaged (\(flaw))") }
+    if noticed.is_cut_off != 0 {
+      let lost = height - Int(noticed.first_lost_row)
+      guard noticed.first_lost_row >= 0 else {
+        return SourceDamage(.truncated, "the JPEG file is cut off behind its last row")
+      }
+      if info.has_several_scans != 0 {
+        return SourceDamage(
+          .truncated, "the JPEG file is cut off before its last scan, which makes its pixels finer")
+      }
+      guard noticed.first_lost_row > 0 else {
+        throw BuildError(subject, "the JPEG file is cut off before its first row")
+      }
+      return SourceDamage(.truncated, "the JPEG file is cut off: \(lost) of \(height) rows are missing")
+    }
+    guard noticed.severity != JS_SOUND else { return nil }
+    return SourceDamage(.warning, "the JPEG file has flaws beside its pixels (\(Self.text(noticed)))")
+  }
+
+  /// What libjpeg says of lost or wrong pixels; nil if it says nothing of that kind.
+  static func flaw(_ noticed: js_damage) -> String? {
+    noticed.severity == JS_ERROR ? text(noticed) : nil
+  }
+
+  private static func text(_ noticed: js_damage) -> String {
+    withUnsafeBytes(of: noticed.text) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
   /// Makes a call that fills an error text, and throws that.

@@ -1,5 +1,6 @@
 import CJPEGStream
 import Imaging
+import TileStorage
 
 /// A JPEG file read strip by strip through libjpeg: as RGB or gray rows, as its own 4:2:0 planes, or as
 /// its own DCT coefficients.
@@ -63,6 +64,8 @@ final class JPEGSource: StripSource, StripDecoding {
     guard file.info.has_several_scans != 0 else { return 1 << 20 }
     return width * height * (file.isGray ? 2 : file.is420 ? 3 : 6)
   }
+
+  func finish() throws(BuildError) -> SourceDamage? { try file.finish() }
 
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
     switch path {

@@ -1,5 +1,6 @@
 import CISAL
 import Glibc
+import TileStorage
 
 /// Reads a PNG file's chunks from first to last; the checksum of each is checked (PNG 5.3).
 final class PNGChunkReader {
@@ -8,12 +9,18 @@ final class PNGChunkReader {
   /// Bytes of it that have not been read.
   private(set) var remaining = 0
   let fileSize: Int
+  /// What is wrong with chunks that are read nevertheless.
+  let log = DamageLog()
+  /// Whether the file has ended before the chunk did.
+  private(set) var hasEnded = false
   private let subject: String
   private let descriptor: Int32
   private let buffer: UnsafeMutablePointer<UInt8>
   private var position = 0
   private var end = 0
   private var crc: UInt32 = 0
+  /// The checksum of the chunk has been read.
+  private var isFinished = true
 
   private static let bufferSize = 1 << 18
 
@@ -38,20 +45,58 @@ final class PNGChunkReader {
   /// Moves on to the next chunk, whose name it gives; what is left of the one before is read over.
   @discardableResult
   func next() throws(BuildError) -> UInt32 {
-    if name != 0 { try finish() }
+    try finish()
     let length = try word()
     guard length <= 0x7fff_ffff else { throw refused("a chunk says that it is \(length) bytes long") }
     crc = 0
     name = try word()
+    guard isName else { throw refused("a chunk has no name, but the bytes \(String(name, radix: 16))") }
     remaining = Int(length)
+    isFinished = false
     return name
   }
 
   /// Reads what is left of the chunk, and its checksum.
-  func finish() throws(BuildError) {
+  ///
+  /// - Returns: whether it matches, for chunks that an image can do without (PNG, third edition, 13.1), and pixel data,
+  ///   which may be whole nevertheless.
+  @discardableResult
+  func finish() throws(BuildError) -> Bool {
+    guard !isFinished else { return true }
     while remaining > 0 { _ = try part() }
     let found = crc
-    guard try word() == found else { throw refused("the checksum of its \(nameText) chunk does not match") }
+    isFinished = true
+    if try word() == found { return true }
+    let reason = "the checksum of its \(nameText) chunk does not match"
+    switch name {
+    case PNGChunk.data, PNGChunk.palette: log.add(.error, reason)
+    case PNGChunk.end: log.add(.warning, reason)
+    case _ where isAncillary: log.add(.warning, reason + ", and it is ignored")
+    default: throw refused(reason)
+    }
+    return false
+  }
+
+  /// The contents of a chunk that an image can do without; nil if its checksum does not match, or it is too long.
+  func ancillary(atMost limit: Int) throws(BuildError) -> [UInt8]? {
+    guard remaining <= limit else {
+      log.add(.warning, "its \(nameText) chunk is \(remaining) bytes long, at most \(limit) are allowed")
+      try finish()
+      return nil
+    }
+    let bytes = try rest(atMost: limit)
+    return try finish() ? bytes : nil
+  }
+
+  /// PNG, third edition, 5.4.
+  private var isAncillary: Bool { name >> 24 & 0x20 != 0 }
+
+  /// Whether the name is four letters, as every chunk's.
+  private var isName: Bool {
+    (0..<4).allSatisfy { index in
+      let byte = UInt8(truncatingIfNeeded: name >> (8 * index)) | 0x20
+      return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
   }
 
   /// The next bytes of the chunk, valid until the next call; at least one unless it is at its end.
@@ -96,7 +141,10 @@ final class PNGChunkReader {
     var count = 0
     repeat { count = read(descriptor, buffer, Self.bufferSize) } while count < 0 && errno == EINTR
     guard count >= 0 else { throw refused(String(cString: strerror(errno))) }
-    guard count > 0 else { throw refused("the file ends early") }
+    guard count > 0 else {
+      hasEnded = true
+      throw refused("the file ends early")
+    }
     (position, end) = (0, count)
   }
 }
@@ -106,6 +154,8 @@ enum PNGChunk {
   static let header: UInt32 = 0x4948_4452  // IHDR
   static let data: UInt32 = 0x4944_4154  // IDAT
   static let end: UInt32 = 0x4945_4e44  // IEND
+  static let palette: UInt32 = 0x504c_5445  // PLTE
+  static let animation: UInt32 = 0x6163_544c  // acTL
   static let transparency: UInt32 = 0x7452_4e53  // tRNS
   static let gamma: UInt32 = 0x6741_4d41  // gAMA
   static let chromaticities: UInt32 = 0x6348_524d  // cHRM

@@ -8,8 +8,10 @@ struct PNGColours {
   var chromaticities: [Int]?
   /// Of cICP.
   var codePoints: CodePoints?
-  /// There is an sRGB chunk or a profile, which say more than gAMA and cHRM: those are for old readers.
+  /// There is an sRGB chunk, which says more than gAMA and cHRM: those are for old readers.
   var isStandardRGB = false
+  /// The same of a profile.
+  var hasProfile = false
 
   private static let standardChromaticities = [31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000]
   /// Writers round in their own ways.
@@ -17,7 +19,7 @@ struct PNGColours {
 
   /// gAMA or cHRM say other colours than sRGB's, and nothing stands above them.
   var areOthers: Bool {
-    !isStandardRGB
+    !isStandardRGB && !hasProfile
       && (gamma.map { abs($0 - 45455) > Self.rounding } ?? false
         || chromaticities.map { !Self.areStandard($0) } ?? false)
   }

@@ -27,7 +27,11 @@ final class PNGFile {
   /// or transparent colour; nil where they can.
   let obstacle: String?
   let colours: PNGColours
+  /// Whether there are frames beside the picture (PNG, third edition, 11.3.6.1).
+  let isAnimated: Bool
   let chunks: PNGChunkReader
+  /// Bytes of the filtered rows, each with its filter's number in front, pass by pass if it is interlaced.
+  let inflatedRows: [(bytes: Int, count: Int)]
 
   /// Deflate expands no byte to more than this many.
   private static let largestExpansion = 1032
@@ -48,20 +52,22 @@ final class PNGFile {
     let (depth, colourType) = (header[8], header[9])
     bands = PixelBands(pngColourType: colourType)
     var colours = PNGColours()
-    var hasTransparentColour = false
+    var (hasTransparentColour, isAnimated) = (false, false)
     while try chunks.next() != PNGChunk.data {
       switch chunks.name {
       case PNGChunk.end: throw chunks.refused("has no pixels")
       case PNGChunk.header: throw chunks.refused("has two headers")
-      case PNGChunk.transparency: hasTransparentColour = true
+      case PNGChunk.transparency: hasTransparentColour = try chunks.finish()
       case PNGChunk.codePoints:
-        let points = try chunks.rest(atMost: 4)
-        guard points.count >= 2 else { throw chunks.refused("has a cICP that is too short") }
+        guard let points = try chunks.ancillary(atMost: 4), points.count >= 2 else { break }
         colours.codePoints = CodePoints(primaries: Int(points[0]), transfer: Int(points[1]))
-      case PNGChunk.standardRGB, PNGChunk.profile: colours.isStandardRGB = true
-      case PNGChunk.gamma: colours.gamma = number(try chunks.rest(atMost: 4))
+      case PNGChunk.animation:
+        isAnimated = try chunks.ancillary(atMost: 8).map { number($0.prefix(4)) > 1 } ?? false
+      case PNGChunk.standardRGB: if try chunks.finish() { colours.isStandardRGB = true }
+      case PNGChunk.profile: if try chunks.finish() { colours.hasProfile = true }
+      case PNGChunk.gamma: colours.gamma = try chunks.ancillary(atMost: 4).map(number)
       case PNGChunk.chromaticities:
-        let values = try chunks.rest(atMost: 32)
+        guard let values = try chunks.ancillary(atMost: 32) else { break }
         colours.chromaticities = stride(from: 0, to: values.count, by: 4).map {
           number(values[$0..<min($0 + 4, values.count)])
         }
@@ -69,6 +75,7 @@ final class PNGFile {
       }
     }
     self.colours = colours
+    self.isAnimated = isAnimated
     let samples = bands?.count ?? 1
     obstacle =
       if colourType == 3 {
@@ -87,8 +94,24 @@ final class PNGFile {
         nil
       }
     let rowSize = (width * samples * Int(depth) + 7) / 8 + 1
+    inflatedRows = Self.inflatedRows(width, height, bits: samples * Int(depth), isInterlaced: header[12] == 1)
     guard rowSize <= chunks.fileSize * Self.largestExpansion / height else {
       throw chunks.refused("says that it is \(width) × \(height) pixels, more than its file can hold")
+    }
+  }
+
+  /// Adam7 (PNG, third edition, 8.2): passes without pixels have no rows.
+  private static func inflatedRows(
+    _ width: Int, _ height: Int, bits: Int, isInterlaced: Bool
+  ) -> [(bytes: Int, count: Int)] {
+    guard isInterlaced else { return [((width * bits + 7) / 8 + 1, height)] }
+    let passes = [
+      (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2),
+    ]
+    return passes.compactMap { (x, y, across, down) in
+      let columns = (width - x + across - 1) / across
+      let rows = (height - y + down - 1) / down
+      return columns > 0 && rows > 0 ? ((columns * bits + 7) / 8 + 1, rows) : nil
     }
   }
 }

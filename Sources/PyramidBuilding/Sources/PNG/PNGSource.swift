@@ -1,5 +1,5 @@
-import CISAL
 import Imaging
+import TileStorage
 
 /// A PNG file read strip by strip: its chunks checked, inflated by ISA-L as they stream, unfiltered in
 /// place. Memory does not grow with the image's height.
@@ -11,7 +11,7 @@ final class PNGSource: StripSource, StripDecoding {
   let steps: [String] = []
   private let file: PNGFile
   private let bands: PixelBands
-  private let state: UnsafeMutablePointer<inflate_state>
+  private let inflater: PNGInflater
   /// Filtered rows, each with its filter's number in front.
   private let inflated: UnsafeMutablePointer<UInt8>
   private let rowsAtOnce: Int
@@ -23,6 +23,8 @@ final class PNGSource: StripSource, StripDecoding {
   private var kept: UnsafeMutablePointer<UInt8>
   private var free: UnsafeMutablePointer<UInt8>
   private var rowsLeft: Int
+  /// From which on nothing could be decoded.
+  private var firstLostRow: Int?
 
   /// Inflating in pieces costs a copy of the window of 32 KiB for each.
   private static let inflatedSize = 1 << 19
@@ -46,17 +48,13 @@ final class PNGSource: StripSource, StripDecoding {
     kept.initialize(repeating: 0, count: rowSize + Self.slack)
     free = .allocate(capacity: rowSize + Self.slack)
     above = UnsafePointer(kept)
-    state = .allocate(capacity: 1)
-    isal_inflate_init(state)
-    state.pointee.crc_flag = UInt32(ISAL_ZLIB)
-    state.pointee.avail_in = 0
+    inflater = PNGInflater(file.chunks)
   }
 
   deinit {
     inflated.deallocate()
     kept.deallocate()
     free.deallocate()
-    state.deallocate()
   }
 
   private var rowSize: Int { width * bands.count }
@@ -67,88 +65,81 @@ final class PNGSource: StripSource, StripDecoding {
 
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
     for y in 0..<strip.height {
-      if nextInflatedRow == inflatedRows { try inflateRows() }
+      if nextInflatedRow == inflatedRows { inflateRows() }
       let filtered = inflated + nextInflatedRow * (rowSize + 1)
       if filtered[0] == 0 {
         above = UnsafePointer(filtered + 1)
       } else {
-        guard
-          PNGUnfilter.undo(
-            filtered[0], filtered + 1, above: above, to: free, count: rowSize, bands: bands)
-        else {
-          throw file.chunks.refused("row \(height - rowsLeft) has filter \(filtered[0]); there are 0 to 4")
+        if PNGUnfilter.undo(
+          filtered[0], filtered + 1, above: above, to: free, count: rowSize, bands: bands)
+        {
+          swap(&kept, &free)
+          above = UnsafePointer(kept)
+        } else {
+          lose(
+            fromInflatedRow: nextInflatedRow,
+            SourceDamage(
+              .error, "row \(height - rowsLeft) of the PNG file has filter \(filtered[0]); there are 0 to 4"))
+          above = UnsafePointer(filtered + 1)
         }
-        swap(&kept, &free)
-        above = UnsafePointer(kept)
       }
       strip.put(above, count: width, plane: 0, x: 0, y: y)
       nextInflatedRow += 1
       rowsLeft -= 1
     }
-    if rowsLeft == 0 { try finish() }
   }
 
-  private func inflateRows() throws(BuildError) {
+  private func inflateRows() {
     if above != kept {
       kept.update(from: above, count: rowSize)
       above = UnsafePointer(kept)
     }
     inflatedRows = min(rowsAtOnce, rowsLeft)
     nextInflatedRow = 0
-    let left = try inflate(to: inflated, count: inflatedRows * (rowSize + 1))
-    guard left == 0 else { throw file.chunks.refused("its pixel data end before its last row") }
+    let size = inflatedRows * (rowSize + 1)
+    let count = firstLostRow == nil ? inflater.inflate(to: inflated, count: size) : 0
+    guard count < size else { return }
+    lose(
+      fromInflatedRow: count / (rowSize + 1),
+      inflater.failure ?? SourceDamage(.error, "the PNG file's pixel data end before its last row"))
+  }
+
+  /// Makes all rows from this one on 0.
+  private func lose(fromInflatedRow row: Int, _ damage: SourceDamage) {
+    (inflated + row * (rowSize + 1)).update(repeating: 0, count: (inflatedRows - row) * (rowSize + 1))
+    guard firstLostRow == nil else { return }
+    let first = height - rowsLeft + row - nextInflatedRow
+    firstLostRow = first
+    file.chunks.log.add(damage.kind, "\(damage.reason): \(height - first) of \(height) rows are missing")
+  }
+
+  func finish() throws(BuildError) -> SourceDamage? {
+    if firstLostRow == nil { readEnd() }
+    let damage = file.chunks.log.worst
+    if firstLostRow == 0 { throw file.chunks.refused(damage?.reason ?? "has no pixels") }
+    return damage
   }
 
   /// Reads what must come behind the pixels: the checksum of the data, and the chunks up to the last.
-  private func finish() throws(BuildError) {
-    guard try inflate(to: inflated, count: 1) == 1 else {
-      throw file.chunks.refused("has more pixel data than its size says")
+  private func readEnd() {
+    let log = file.chunks.log
+    if inflater.inflate(to: inflated, count: 1) == 1 {
+      log.add(.warning, "the PNG file has more pixel data than its size says")
+    } else if let failure = inflater.failure {
+      return log.add(
+        failure.kind,
+        failure.kind == .truncated ? "the PNG file is cut off behind its last row" : failure.reason)
     }
-    // Looking for more input may have led to the last chunk already.
-    while file.chunks.name != PNGChunk.end { try file.chunks.next() }
-    try file.chunks.finish()
-  }
-
-  /// - Returns: how many bytes of `count` are missing because the stream has come to its end.
-  private func inflate(to out: UnsafeMutablePointer<UInt8>, count: Int) throws(BuildError) -> Int {
-    var done = 0
-    while done < count {
-      // ISA-L counts in 32 bits.
-      let size = min(count - done, 1 << 30)
-      state.pointee.next_out = out + done
-      state.pointee.avail_out = UInt32(size)
-      while state.pointee.avail_out > 0, state.pointee.block_state != ISAL_BLOCK_FINISH {
-        let before = (state.pointee.avail_in, state.pointee.avail_out)
-        if before.0 == 0 { try moreInput() }
-        let hadInput = state.pointee.avail_in > 0
-        let code = isal_inflate(state)
-        guard code == ISAL_DECOMP_OK else { throw damaged(code) }
-        if !hadInput, state.pointee.avail_out == before.1, state.pointee.block_state != ISAL_BLOCK_FINISH {
-          throw file.chunks.refused("its pixel data end early")
-        }
+    do throws(BuildError) {
+      // Looking for more input may have led to the last chunk already.
+      while file.chunks.name != PNGChunk.end { try file.chunks.next() }
+      try file.chunks.finish()
+    } catch {
+      if file.chunks.hasEnded {
+        log.add(.truncated, "the PNG file is cut off behind its last row")
+      } else {
+        log.add(.warning, error.reason)
       }
-      done += size - Int(state.pointee.avail_out)
-      if state.pointee.avail_out > 0 { break }
-    }
-    return count - done
-  }
-
-  private func damaged(_ code: Int32) -> BuildError {
-    file.chunks.refused(
-      code == ISAL_INCORRECT_CHECKSUM
-        ? "the checksum of its pixel data does not match" : "its pixel data are damaged")
-  }
-
-  /// Sets the next bytes of the IDAT chunks as input; none when the last has been read.
-  private func moreInput() throws(BuildError) {
-    while file.chunks.name == PNGChunk.data {
-      let bytes = try file.chunks.part()
-      if bytes.count > 0 {
-        state.pointee.next_in = bytes.baseAddress
-        state.pointee.avail_in = UInt32(bytes.count)
-        return
-      }
-      try file.chunks.next()
     }
   }
 }

@@ -15,8 +15,9 @@ extension Image {
   /// - Parameters:
   ///   - page: counted from 0; nil is the first.
   ///   - keepsBands: leave out no sample: the caller chooses bands.
+  ///   - log: of a damaged file, which then is read as far as it can be; nil for any other.
   static func tiff(
-    path: String, access: Access, page: Int?, keepsBands: Bool
+    path: String, access: Access, page: Int?, keepsBands: Bool, _ log: DamageLog? = nil
   ) throws(ImagingError) -> Image? {
     guard let handle = try? TIFFHandle(path: path, page: page ?? 0), let tags = TIFFTags(handle) else {
       return nil
@@ -24,12 +25,12 @@ extension Image {
     if tags.photometric == PHOTOMETRIC_ITULAB {
       throw ImagingError("open", path, message: "its \(tags.photometricName) is not read")
     }
-    let isOwn = tags.needsLibtiff
+    let isOwn = tags.needsLibtiff || log != nil
     let loaded: Image
     if isOwn {
       let fields = try? Image(path: path, access: access, page: page)
       do {
-        let pixels = try TIFFUnitPixels(path: path, page: page ?? 0, tags: tags)
+        let pixels = try TIFFUnitPixels(path: path, page: page ?? 0, tags: tags, damagedAsIn: log)
         loaded = try Image(pixels.header, fields: fields, subject: path, from: pixels)
       } catch let error as ImagingError {
         throw error

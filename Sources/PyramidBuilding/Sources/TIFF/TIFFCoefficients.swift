@@ -47,6 +47,23 @@ final class TIFFCoefficients {
     BuildError(file.path, "no memory for a JPEG decoder", isTemporary: true)
   }
 
+  /// Puts rows of MCUs of a tile of the file where `blocks` is; gray ones if it cannot be decoded.
+  ///
+  /// - Parameters:
+  ///   - rows: of MCUs, from the tile's upper edge.
+  ///   - stride: blocks from one row of MCUs to the next.
+  func readOrLose(
+    _ unit: Int, rows: Range<Int>, into blocks: UnsafeMutablePointer<Int16>, stride: Int
+  ) throws(BuildError) {
+    do throws(BuildError) { try read(unit, rows: rows, into: blocks, stride: stride) } catch {
+      try units.lose(unit, error)
+      for row in 0..<rows.count {
+        (blocks + row * stride * 64).update(
+          repeating: 0, count: file.unitWidth / mcu.width * mcu.blocks * 64)
+      }
+    }
+  }
+
   /// Puts rows of MCUs of a tile of the file where `blocks` is.
   ///
   /// - Parameters:
@@ -69,6 +86,9 @@ final class TIFFCoefficients {
         }
         try JPEGFile.check(file.path, isPart: true) {
           js_read_coefficients(reader, blocks, stride, Int32(rows.count), $0)
+        }
+        if let flaw = JPEGFile.flaw(js_noticed(reader)) {
+          file.log.add(.error, "the TIFF file is damaged: \(units.name(unit)): \(flaw)")
         }
       }
     } catch { throw BuildError(file.path, "\(units.name(unit)): \(error.reason)") }
@@ -138,7 +158,7 @@ final class TIFFCoefficientDecoder: StripDecoding {
       let end = (min(unitTop + file.unitHeight, top + strip.height) - unitTop + mcu.height - 1) / mcu.height
       let row = max(0, unitTop - top) / mcu.height
       let column = unit % file.columns * (file.unitWidth / mcu.width) * mcu.blocks
-      try coefficients.read(
+      try coefficients.readOrLose(
         unit, rows: first..<end,
         into: strip.coefficients.unsafelyUnwrapped + (row * source.blockStride + column) * 64,
         stride: source.blockStride)
@@ -203,7 +223,7 @@ final class TIFFCoefficientTiles: ReadyTiles {
       for x in 0..<(width + file.unitWidth - 1) / file.unitWidth {
         let place =
           y * (file.unitHeight / mcu.height) * ownStride + x * (file.unitWidth / mcu.width) * mcu.blocks
-        try coefficients.read(
+        try coefficients.readOrLose(
           (top + y) * file.columns + left + x, rows: 0..<file.unitHeight / mcu.height,
           into: blocks + place * 64, stride: ownStride)
       }

@@ -31,6 +31,8 @@ struct TIFFFile {
   let missingCount: Int
   /// What all JPEG units share: quantisation and Huffman tables (TIFF Technical Note 2).
   let jpegTables: [UInt8]
+  /// What is noticed of the file's damage.
+  let log = DamageLog()
 
   /// The largest unit that is held in memory decoded, one per thread.
   private static let largestUnit = 1 << 26

@@ -139,6 +139,23 @@ final class TIFFHandle {
   /// Bytes that the file says a tile or strip has.
   func storedSize(_ unit: Int) -> UInt64 { TIFFGetStrileByteCount(pointer, UInt32(unit)) }
 
+  /// Whether the file ends before a tile or strip does.
+  func isCutOff(_ unit: Int) -> Bool {
+    var status = stat()
+    guard fstat(TIFFFileno(pointer), &status) == 0 else { return false }
+    let (end, isTooLarge) = TIFFGetStrileOffset(pointer, UInt32(unit))
+      .addingReportingOverflow(storedSize(unit))
+    return isTooLarge || end > UInt64(status.st_size)
+  }
+
+  /// Reads the bytes that the file has of a tile or strip, at most `count`.
+  /// - Returns: how many there are.
+  func readPart(_ unit: Int, to base: UnsafeMutableRawPointer, count: Int) -> Int {
+    let offset = TIFFGetStrileOffset(pointer, UInt32(unit))
+    guard let start = Int(exactly: offset), start > 0 else { return 0 }
+    return max(0, pread(TIFFFileno(pointer), base, count, start))
+  }
+
   /// Reads the bytes of a tile or strip as they are stored.
   func readStored(_ unit: Int, to base: UnsafeMutableRawPointer, count: Int) -> Bool {
     (isTiled

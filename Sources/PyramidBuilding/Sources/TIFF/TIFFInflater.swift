@@ -6,6 +6,13 @@ final class TIFFInflater {
   private let decompressor: OpaquePointer
   private let isPredicted: Bool
   private let bands: Int
+  /// What was wrong with the last stream.
+  enum Flaw {
+    case damage
+    /// It goes on after all of its pixels.
+    case length
+  }
+  private(set) var flaw: Flaw?
 
   /// Vectors of four bytes may begin at a unit's last one.
   static let slack = 4
@@ -32,6 +39,8 @@ final class TIFFInflater {
     // Without a place for the count, another length is an error.
     let code = libdeflate_zlib_decompress(
       decompressor, data.baseAddress, data.count, pixels, rows * rowSize, nil)
+    flaw =
+      code == LIBDEFLATE_BAD_DATA ? .damage : code == LIBDEFLATE_INSUFFICIENT_SPACE ? .length : nil
     guard code == LIBDEFLATE_SUCCESS else { return false }
     for y in 0..<rows {
       let (from, to) = (pixels + y * rowSize, base + y * stride)

@@ -1,5 +1,6 @@
 import CTurboJPEG
 import Imaging
+import TileStorage
 
 /// A TIFF file of which tiles or strips are decoded side by side.
 final class TIFFSource: StripSource {
@@ -39,6 +40,14 @@ final class TIFFSource: StripSource {
       ? .interleaved(PixelBands(isGray: isGray, hasAlpha: false)) : .planar420
     isAligned = file.isTiled && tileSize % file.unitWidth == 0 && tileSize % file.unitHeight == 0
     unitsPerPiece = max(1, Self.pieceSize / (file.unitWidth * file.unitHeight))
+  }
+
+  func finish() throws(BuildError) -> SourceDamage? {
+    let damage = file.log.worst
+    if let damage, file.log.lostParts >= file.columns * file.rows - file.missingCount {
+      throw BuildError(file.path, damage.reason)
+    }
+    return damage
   }
 
   var width: Int { file.width }
@@ -171,10 +180,17 @@ private final class TIFFTiles: ReadyTiles {
       try reader.decode(unit, source.layout, to: tile.planes)
       return (nil, tile)
     }
-    let (soundness, bytes) =
-      source.layout == .planar420
-      ? try reader.decodePlanes(unit, to: tile.planes)
-      : try reader.decodeJPEG(unit, to: tile.planes.0.base, stride: tile.planes.0.stride)
+    let soundness: TIFFUnitReader.Soundness
+    let bytes: UnsafeRawBufferPointer
+    do throws(BuildError) {
+      (soundness, bytes) =
+        source.layout == .planar420
+        ? try reader.decodePlanes(unit, to: tile.planes)
+        : try reader.decodeJPEG(unit, to: tile.planes.0.base, stride: tile.planes.0.stride)
+    } catch {
+      try reader.lose(unit, source.layout, tile.planes, error)
+      return (nil, tile)
+    }
     // What libjpeg had to mend is better written anew.
     guard soundness == .sound else { return (nil, tile) }
     if tile.width == strip.tileSize, tile.height == strip.tileSize { return (bytes, tile) }

@@ -22,6 +22,8 @@ final class TIFFUnitPixels: PixelSupply {
   private let tags: TIFFTags
   private let conversion: Conversion
   private let bytesPerPixel: Int
+  /// Of a damaged file: gets the tiles and strips that cannot be decoded, which are 0 then. Nil for any other file.
+  private let log: DamageLog?
   private let state: Mutex<State>
 
   private struct State: ~Copyable {
@@ -37,7 +39,8 @@ final class TIFFUnitPixels: PixelSupply {
   private static let largestUnit = 1 << 28
 
   /// - Throws: why the file cannot be read so, with the names and values of its tags.
-  init(path: String, page: Int, tags: TIFFTags) throws(BuildError) {
+  init(path: String, page: Int, tags: TIFFTags, damagedAsIn log: DamageLog? = nil) throws(BuildError) {
+    self.log = log
     let handle = try TIFFHandle(path: path, page: page)
     (self.path, self.tags) = (path, tags)
     guard TIFFIsCODECConfigured(UInt16(clamping: tags.compression)) != 0 else {
@@ -168,12 +171,18 @@ final class TIFFUnitPixels: PixelSupply {
     if state.order.count >= 2 * tags.columns + 2 { state.units[state.order.removeFirst()] = nil }
     var pixels = [UInt8](repeating: 0, count: tags.unitWidth * tags.unitHeight * bytesPerPixel)
     switch conversion {
-    case .libtiff: try convertByLibtiff(unit, to: &pixels, state.handle)
+    case .libtiff:
+      do throws(BuildError) { try convertByLibtiff(unit, to: &pixels, state.handle) } catch {
+        try lose(unit, error, state.handle)
+      }
     default:
       let planes = tags.isSeparate ? tags.samples : 1
       for plane in 0..<planes {
-        let size = try decode(unit + plane * tags.columns * tags.rows, &state)
-        convert(state.raw[..<size], plane: plane, to: &pixels)
+        let stored = unit + plane * tags.columns * tags.rows
+        do throws(BuildError) {
+          let size = try decode(stored, &state)
+          convert(state.raw[..<size], plane: plane, to: &pixels)
+        } catch { try lose(stored, error, state.handle) }
       }
     }
     state.units[unit] = pixels
@@ -211,6 +220,19 @@ final class TIFFUnitPixels: PixelSupply {
     }
     guard count == size else { throw handle.refused("\(name(unit)) is damaged") }
     return size
+  }
+
+  /// Notes that a tile or strip of a damaged file is lost.
+  private func lose(_ unit: Int, _ error: BuildError, _ handle: TIFFHandle) throws(BuildError) {
+    guard let log, !error.isTemporary else { throw error }
+    if handle.isCutOff(unit) {
+      log.add(lost: unit, .truncated, "the TIFF file is cut off: it lacks \(name(unit))")
+    } else {
+      log.add(lost: unit, .error, "the TIFF file is damaged: \(error.reason)")
+    }
+    guard log.lostParts < tags.unitCount - tags.missingCount else {
+      throw BuildError(path, log.worst?.reason ?? error.reason)
+    }
   }
 
   /// Brings samples as libtiff gives them to their places among the pixels.

@@ -67,6 +67,11 @@ final class TIFFUnitReader {
       ? TIFFReadEncodedTile(handle.pointer, UInt32(unit), bytes.baseAddress, tmsize_t(size))
       : TIFFReadEncodedStrip(handle.pointer, UInt32(unit), bytes.baseAddress, tmsize_t(size))
     guard count == size else { throw handle.refused("\(name(unit)) is damaged") }
+    // libtiff reads no further than it needs, and not the checksum.
+    if isInflatedInVain(unit) {
+      file.log.add(
+        .error, "the TIFF file is damaged: the checksum of \(name(unit)) does not match its pixels")
+    }
     let rowSize = file.unitWidth * file.bands
     let source = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
     for y in 0..<file.height(ofUnit: unit) {
@@ -102,6 +107,17 @@ final class TIFFUnitReader {
       rowSize: rowSize, to: base, stride: stride)
   }
 
+  /// Whether `inflate` has just found the unit damaged, of which libtiff made pixels nevertheless. Some writers fill up
+  /// the last strip.
+  private func isInflatedInVain(_ unit: Int) -> Bool {
+    guard (1...UInt64(Self.largestRead)).contains(handle.storedSize(unit)) else { return false }
+    switch inflater?.flaw {
+    case .damage: return true
+    case .length: return file.isTiled || file.height(ofUnit: unit) == file.unitHeight
+    case nil: return false
+    }
+  }
+
   /// The first bytes of a unit as they are stored, at most `count`; nil where it has none, or they cannot be read.
   func start(ofUnit unit: Int, count: Int) -> [UInt8]? { handle.start(ofUnit: unit, count: count) }
 
@@ -113,10 +129,40 @@ final class TIFFUnitReader {
     _ unit: Int, _ layout: PixelLayout, to planes: (Plane, Plane, Plane)
   ) throws(BuildError) {
     if isMissing(unit) { return clear(unit, layout, planes) }
-    if layout == .planar420 {
-      try decodePlanes(unit, to: planes)
+    do throws(BuildError) {
+      if layout == .planar420 {
+        try decodePlanes(unit, to: planes)
+      } else {
+        try decode(unit, to: planes.0.base, stride: planes.0.stride)
+      }
+    } catch { try lose(unit, layout, planes, error) }
+  }
+
+  /// Makes a unit that cannot be decoded black, but for the rows that a file without compression has of it.
+  func lose(
+    _ unit: Int, _ layout: PixelLayout, _ planes: (Plane, Plane, Plane), _ error: BuildError
+  ) throws(BuildError) {
+    clear(unit, layout, planes)
+    guard file.isStored, layout != .planar420, handle.isCutOff(unit) else { return try lose(unit, error) }
+    let (rows, rowSize) = (file.height(ofUnit: unit), file.unitWidth * file.bands)
+    reserve(rows * rowSize)
+    let whole = handle.readPart(unit, to: bytes.baseAddress!, count: rows * rowSize) / rowSize
+    guard whole > 0 else { return try lose(unit, error) }
+    let source = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    for y in 0..<whole {
+      (planes.0.base + y * planes.0.stride).update(from: source + y * rowSize, count: rowSize)
+    }
+    file.log.add(
+      .truncated, "the TIFF file is cut off: \(rows - whole) of \(rows) rows of \(name(unit)) are missing")
+  }
+
+  /// Notes that a unit cannot be decoded.
+  func lose(_ unit: Int, _ error: BuildError) throws(BuildError) {
+    if error.isTemporary { throw error }
+    if handle.isCutOff(unit) {
+      file.log.add(lost: unit, .truncated, "the TIFF file is cut off: it lacks \(name(unit))")
     } else {
-      try decode(unit, to: planes.0.base, stride: planes.0.stride)
+      file.log.add(lost: unit, .error, "the TIFF file is damaged: \(error.reason)")
     }
   }
 
@@ -214,13 +260,19 @@ final class TIFFUnitReader {
     return (Int(width), Int(height), sampling, UInt32(colours))
   }
 
-  /// A unit that ends early is refused; other damage leaves a picture.
+  /// A unit that ends early is refused; other damage leaves a picture, and is noted.
   @discardableResult
   private func check(_ unit: Int, _ code: Int32) throws(BuildError) -> Soundness {
     if code == 0 { return .sound }
-    guard tjGetErrorCode(decoder) == TJERR_WARNING.rawValue,
-      !String(cString: tjGetErrorStr2(decoder)).contains("Premature end")
-    else { throw refused(unit) }
+    let warning = String(cString: tjGetErrorStr2(decoder))
+    guard tjGetErrorCode(decoder) == TJERR_WARNING.rawValue, !warning.contains("Premature end") else {
+      throw refused(unit)
+    }
+    // Bytes behind the last pixel; see `jpeg_errors.c`.
+    let isOfPixels = !warning.contains("extraneous bytes")
+    file.log.add(
+      isOfPixels ? .error : .warning,
+      "the TIFF file \(isOfPixels ? "is damaged" : "has flaws"): \(name(unit)): \(warning)")
     return .mended
   }
 

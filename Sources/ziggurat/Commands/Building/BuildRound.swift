@@ -190,6 +190,15 @@ struct BuildRound {
     // The run keeps what it calls, which self may not be.
     let (changes, watches) = (self.changes, self.watches)
     var met = self.met
+    let growing = GrowingSources()
+    builder.isGrowing = nil
+    if watches {
+      builder.isGrowing = { [changes] path in
+        guard let source = wholes[path], changes.isFresh(source) else { return false }
+        growing.insert(source)
+        return true
+      }
+    }
     var vacated: Set<ImageID> = []
     var lacksInodes = false
     met.forget(sources)
@@ -220,7 +229,7 @@ struct BuildRound {
         again.insert(source)
         return tally.postpone()
       }
-      if watches, changes.isFresh(source) {
+      if watches, changes.isFresh(source) || growing.contains(source) {
         early.insert(source)
         return tally.postpone()
       }
@@ -262,4 +271,13 @@ struct BuildRound {
     if isFirst || !tally.isEmpty { tally.finish(isFirst ? scan : nil) }
     return (tally.exitCode, tally)
   }
+}
+
+/// The sources that were met while they might have been being written.
+private final class GrowingSources: Sendable {
+  private let sources = Mutex<Set<SourceScan.Source>>([])
+
+  func insert(_ source: SourceScan.Source) { sources.withLock { _ = $0.insert(source) } }
+
+  func contains(_ source: SourceScan.Source) -> Bool { sources.withLock { $0.contains(source) } }
 }

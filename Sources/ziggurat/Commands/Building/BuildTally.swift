@@ -2,6 +2,7 @@ import Files
 import Foundation
 import HTTPMessages
 import PyramidBuilding
+import TileStorage
 
 /// Tells how a build goes, image by image, and sums it up.
 struct BuildTally {
@@ -18,6 +19,9 @@ struct BuildTally {
   private var reworded = 0
   private var moved = 0
   private var pruned = 0
+  /// Images whose sources are damaged, and those of them with lost or wrong pixels that make the command fail.
+  private var damaged = 0
+  private var damagedPixels = 0
   private var failures: [BuildError] = []
   /// Failures of earlier builds that are only counted.
   private var known = 0
@@ -76,6 +80,7 @@ struct BuildTally {
       return
     }
     if asJSON { Output.json(object(source, outcome)) }
+    if let damage = outcome.damage { add(damage, outcome, of: whole) }
     switch outcome {
     case .failed, .refused: break
     case .withdrawn, .wouldWithdraw:
@@ -103,8 +108,27 @@ struct BuildTally {
         "built \(source.id): \(size.width) × \(size.height), \(pyramid.tileCount) tiles, "
           + Output.size(ofBytes: report.byteCount)
           + "; " + report.route + report.steps.map { "; " + $0 }.joined()
+          + (report.dropped.isEmpty ? "" : "; not shown: " + report.dropped.joined(separator: ", "))
           + (report.leftOut.isEmpty ? "" : "; left out: " + report.leftOut.joined(separator: ", ")),
         pixels: size.width * size.height)
+    }
+  }
+
+  /// Reports the damage of a source whose image is in the library nevertheless.
+  private mutating func add(
+    _ damage: SourceDamage, _ outcome: LibraryBuilder.Outcome, of source: SourceScan.Source
+  ) {
+    damaged += 1
+    var isKnown = true
+    if case .built = outcome { isKnown = false }
+    if damage.kind == .error, !(isKnown && ignoresKnownFailures) { damagedPixels += 1 }
+    let line = "\(source.path): \(outcome.status), but \(damage.reason)"
+    switch damage.kind {
+    case .error where isKnown && ignoresKnownFailures, .truncated where isKnown, .warning:
+      if verbosity == .everything || !isKnown { note(line) }
+    case .error, .truncated:
+      let write = { Output.error(line) }
+      if let progress { progress.above(write) } else { write() }
     }
   }
 
@@ -112,6 +136,11 @@ struct BuildTally {
     var object: JSONValue = [
       "source": .text(source.path), "id": .text(source.id.text), "status": .text(outcome.status),
     ]
+    if let damage = outcome.damage {
+      object["damaged"] = .flag(true)
+      object["damage"] = .text(damage.kind.rawValue)
+      object["reason"] = .text(damage.reason)
+    }
     switch outcome {
     case .moved(let former), .wouldMove(let former): object["from"] = .text(former.text)
     case .built(let report):
@@ -123,6 +152,7 @@ struct BuildTally {
       object["bytes"] = .integer(report.byteCount)
       object["route"] = .text(report.route)
       object["steps"] = .list(report.steps.map { .text($0) })
+      if !report.dropped.isEmpty { object["dropped"] = .list(report.dropped.map { .text($0) }) }
       if !report.leftOut.isEmpty { object["leftOut"] = .list(report.leftOut.map { .text($0) }) }
     case .unchanged, .kept, .reworded, .wouldReword, .wouldBuild, .failed, .refused, .withdrawn,
       .wouldWithdraw:
@@ -165,6 +195,7 @@ struct BuildTally {
     if unchanged > 0 { parts.append("\(unchanged) unchanged") }
     if kept > 0 { parts.append("\(kept) kept as another version built them") }
     if pruned > 0 { parts.append("\(pruned) \(would)pruned") }
+    if damaged > 0 { parts.append("\(damaged) of damaged sources") }
     if !failures.isEmpty { parts.append("\(failures.count) failed") }
     if known > 0 { parts.append("\(Output.count(known, "known failure"))") }
     if let scan {
@@ -199,7 +230,7 @@ struct BuildTally {
 
   var exitCode: ExitCode {
     if failures.contains(where: \.isTemporary) { return .temporary }
-    return failures.isEmpty ? .success : .someFailed
+    return failures.isEmpty && damagedPixels == 0 ? .success : .someFailed
   }
 
   /// - Parameter line: made where somebody sees it.

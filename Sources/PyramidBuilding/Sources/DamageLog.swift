@@ -1,0 +1,79 @@
+import Synchronization
+package import TileStorage
+
+/// What the decoders of one source notice of its damage, from any thread.
+final class DamageLog: Sendable {
+  private struct State {
+    var worst: SourceDamage?
+    /// Tiles or strips that could not be decoded, by their numbers.
+    var lost: Set<Int> = []
+    var firstLoss = SourceDamage(.warning, "")
+  }
+
+  private let state = Mutex(State())
+
+  /// The worst that was noticed, with the reason that was given first.
+  var worst: SourceDamage? {
+    state.withLock { state in
+      guard !state.lost.isEmpty, state.firstLoss.kind >= state.worst?.kind ?? .warning else {
+        return state.worst
+      }
+      let others = state.lost.count - 1
+      return SourceDamage(
+        state.firstLoss.kind, state.firstLoss.reason + (others == 0 ? "" : ", and \(others) more"))
+    }
+  }
+
+  /// - Parameter reason: a clause about the file.
+  func add(_ kind: SourceDamage.Kind, _ reason: String) {
+    state.withLock { state in
+      if state.worst.map({ $0.kind < kind }) ?? true { state.worst = SourceDamage(kind, reason) }
+    }
+  }
+
+  func add(_ damage: SourceDamage?) { if let damage { add(damage.kind, damage.reason) } }
+
+  /// Notes a tile or strip of which no pixel is decoded.
+  func add(lost part: Int, _ kind: SourceDamage.Kind, _ reason: String) {
+    state.withLock { state in
+      if state.lost.isEmpty { state.firstLoss = SourceDamage(kind, reason) }
+      state.lost.insert(part)
+    }
+  }
+
+  /// The number of different tiles or strips that are lost.
+  var lostParts: Int { state.withLock { $0.lost.count } }
+}
+
+/// The damage of a source for which a build refuses it; the levels of libvips' `fail-on`.
+package struct FailOn: Hashable, Sendable {
+  package let name: String
+
+  /// What can be decoded in part is built.
+  package static let none = FailOn(known: "none")
+  /// Files that end early are refused.
+  package static let truncated = FailOn(known: "truncated")
+  /// Files with lost or wrong pixels, too.
+  package static let error = FailOn(known: "error")
+  /// Any damage.
+  package static let warning = FailOn(known: "warning")
+
+  package static let all: [FailOn] = [.none, .truncated, .error, .warning]
+
+  /// The level of that name; nil for any other word.
+  package init?(name: String) {
+    guard let known = Self.all.first(where: { $0.name == name }) else { return nil }
+    self = known
+  }
+
+  private init(known name: String) { self.name = name }
+
+  /// Whether a source with such damage is refused.
+  package func refuses(_ damage: SourceDamage) -> Bool {
+    switch damage.kind {
+    case .truncated: self != .none
+    case .error: self == .error || self == .warning
+    case .warning: self == .warning
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import CDeflate
+import TileStorage
+
+/// A PNG file made of what can be read of a damaged one, in memory: what is lost of its pixel data is 0. libvips gives
+/// no row of data that do not inflate, and none at all of an interlaced file.
+enum PNGRepair {
+  /// Bytes of a chunk that is taken over.
+  private static let longestChunk = 1 << 26
+
+  /// - Parameter log: gets what is lost.
+  /// - Throws: if nothing of the pixel data is left.
+  static func repaired(path: String, _ log: DamageLog) throws(BuildError) -> [UInt8] {
+    let file = try PNGFile(path: path)
+    let chunks = try PNGChunkReader(path: path)
+    var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+    while try chunks.next() != PNGChunk.data {
+      let name = chunks.name
+      guard chunks.remaining <= longestChunk else {
+        try chunks.finish()
+        continue
+      }
+      let body = try chunks.rest(atMost: longestChunk)
+      let isSound = try chunks.finish()
+      // An index into a palette that is damaged is nearer to its colour than none.
+      if isSound || name == PNGChunk.palette { append(name, body, to: &bytes) }
+    }
+    append(PNGChunk.data, compressed(try pixelData(file, chunks, log)), to: &bytes)
+    append(PNGChunk.end, [], to: &bytes)
+    log.add(chunks.log.worst)
+    return bytes
+  }
+
+  /// Filtered rows, with zeros from the first damage on.
+  private static func pixelData(
+    _ file: PNGFile, _ chunks: PNGChunkReader, _ log: DamageLog
+  ) throws(BuildError) -> [UInt8] {
+    let size = file.inflatedRows.reduce(0) { $0 + $1.bytes * $1.count }
+    let inflater = PNGInflater(chunks)
+    var data = [UInt8](repeating: 0, count: size)
+    let count = data.withUnsafeMutableBufferPointer { inflater.inflate(to: $0.baseAddress!, count: size) }
+    if let failure = inflater.failure {
+      log.add(failure)
+    } else if count < size {
+      log.add(.error, "the PNG file's pixel data end before its last row")
+    }
+    var (start, rows) = (0, 0)
+    for pass in file.inflatedRows {
+      for _ in 0..<pass.count {
+        let isWhole = start + pass.bytes <= count
+        if isWhole, data[start] <= 4 {
+          rows += 1
+          start += pass.bytes
+          continue
+        }
+        if isWhole { log.add(.error, "a row of the PNG file has filter \(data[start]); there are 0 to 4") }
+        guard rows > 0 else { throw chunks.refused(log.worst?.reason ?? "has no pixels") }
+        data.replaceSubrange(start..<size, with: repeatElement(0, count: size - start))
+        return data
+      }
+    }
+    return data
+  }
+
+  private static func compressed(_ data: [UInt8]) -> [UInt8] {
+    guard let compressor = libdeflate_alloc_compressor(1) else { return [] }
+    defer { libdeflate_free_compressor(compressor) }
+    let most = libdeflate_zlib_compress_bound(compressor, data.count)
+    return [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+      count = libdeflate_zlib_compress(compressor, data, data.count, buffer.baseAddress, most)
+    }
+  }
+
+  private static func append(_ name: UInt32, _ body: [UInt8], to bytes: inout [UInt8]) {
+    func big(_ number: UInt32) -> [UInt8] {
+      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+    let named = big(name) + body
+    bytes += big(UInt32(body.count)) + named + big(named.withUnsafeBytes { checksum($0) })
+  }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import Imaging
+
+/// What files hold beside their picture and no tile shows, by what phones and cameras write.
+enum UnshownData {
+  /// Bytes of a JPEG's header that are looked at: extended XMP may have any number.
+  private static let longestHeader = 4 << 20
+
+  /// The names of such data, for reports.
+  ///
+  /// - Parameter image: the file's, from `Image.source`.
+  static func names(in file: SourceFile, _ image: Image) -> [String] {
+    switch Image.loader(ofPath: file.path) {
+    case "jpegload": jpeg(file.handle.descriptor)
+    case "heifload": HEIFPicture(path: file.path)?.unshown ?? []
+    case "pngload": image.isAnimatedPNG ? ["frames of an animation"] : []
+    case "jxlload": JPEGXLHeader(path: file.path).map(extraChannels) ?? []
+    default: []
+    }
+  }
+
+  private static func extraChannels(_ header: JPEGXLHeader) -> [String] {
+    let count = header.extraChannels
+    return count == 0 ? [] : ["\(count) extra \(count == 1 ? "channel" : "channels")"]
+  }
+
+  // MARK: JPEG
+
+  /// A kind of data, and the parts of XMP or names of segments that announce it.
+  private static let marks: [(name: String, texts: [String])] = [
+    (
+      "gain map",
+      // Ultra HDR 1.0, ISO 21496-1, and Apple's.
+      ["hdrgm:Version", "Semantic=\"GainMap\"", "urn:iso:std:iso:ts:21496:-1", "aux:hdrgainmap"]
+    ),
+    ("depth map", ["GDepth:Mime", "Semantic=\"Depth\"", "aux:depth", "aux:disparity"]),
+    (
+      "video of a motion photo",
+      [
+        "MotionPhoto=\"1\"", "MicroVideo=\"1\"", "Semantic=\"MotionPhoto\"", "MotionPhoto>1<",
+        "MicroVideo>1<",
+      ]
+    ),
+  ]
+
+  private static func jpeg(_ descriptor: Int32) -> [String] {
+    var found: Set<String> = []
+    var others = 0
+    segments(of: descriptor, from: 0) { segment, start in
+      note(segment, &found)
+      guard segment.starts(with: Array("MPF\0".utf8)) else { return }
+      for place in MultiPicture(Array(segment.dropFirst(4)))?.pictures(after: start + 4) ?? [] {
+        var own: Set<String> = []
+        segments(of: descriptor, from: place) { segment, _ in note(segment, &own) }
+        if own.isEmpty { others += 1 }
+        found.formUnion(own)
+      }
+    }
+    // Gain maps that the first picture's XMP announces are no further pictures.
+    if !found.isEmpty { others = max(0, others - 1) }
+    return marks.map(\.name).filter(found.contains)
+      + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
+  }
+
+  private static func note(_ segment: [UInt8], _ found: inout Set<String>) {
+    let isText =
+      segment.starts(with: Array("http://ns.adobe.com/x".utf8)) || segment.starts(with: Array("urn:".utf8))
+    guard isText else { return }
+    for mark in marks where !found.contains(mark.name) {
+      let isThere = mark.texts.contains { segment.firstRange(of: Array($0.utf8)) != nil }
+      if isThere { found.insert(mark.name) }
+    }
+  }
+
+  /// Calls `body` with the contents of each APP1 and APP2 segment before the first scan, and its place in the file.
+  private static func segments(
+    of descriptor: Int32, from start: Int, _ body: (_ segment: [UInt8], _ place: Int) -> Void
+  ) {
+    var at = start + 2
+    var head = [UInt8](repeating: 0, count: 4)
+    while at < start + longestHeader, pread(descriptor, &head, 4, at) == 4, head[0] == 0xff {
+      if head[1] == 0xff {
+        at += 1
+        continue
+      }
+      let length = Int(head[2]) << 8 | Int(head[3])
+      guard head[1] != 0xda, head[1] != 0xd9, length >= 2 else { return }
+      if head[1] == 0xe1 || head[1] == 0xe2 {
+        var segment = [UInt8](repeating: 0, count: length - 2)
+        guard pread(descriptor, &segment, segment.count, at + 4) == segment.count else { return }
+        body(segment, at + 4)
+      }
+      at += 2 + length
+    }
+  }
+}
+
+/// The index of a Multi-Picture file (CIPA DC-007, 5.2).
+private struct MultiPicture {
+  private let bytes: [UInt8]
+  private let isLittle: Bool
+
+  /// - Parameter bytes: from the byte order on.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count >= 8 else { return nil }
+    self.bytes = bytes
+    isLittle = bytes[0] == UInt8(ascii: "I")
+  }
+
+  private func number(_ at: Int, _ count: Int) -> Int? {
+    guard at >= 0, at + count <= bytes.count else { return nil }
+    let part = bytes[at..<at + count]
+    return isLittle ? part.reversed().reduce(0) { $0 << 8 | Int($1) } : part.reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// The places in the file of pictures that are neither the first nor previews of it.
+  ///
+  /// - Parameter origin: of the byte order, from where the file counts them.
+  func pictures(after origin: Int) -> [Int] {
+    guard let directory = number(4, 4), let count = number(directory, 2) else { return [] }
+    for index in 0..<count {
+      let field = directory + 2 + 12 * index
+      guard number(field, 2) == 0xb002, let size = number(field + 4, 4), let first = number(field + 8, 4)
+      else { continue }
+      return (0..<min(size / 16, 64)).compactMap { entry in
+        guard let kind = number(first + 16 * entry, 4), let offset = number(first + 16 * entry + 8, 4),
+          offset > 0, kind & 0xff_ff00 != 0x01_0000
+        else { return nil }
+        return origin + offset
+      }
+    }
+    return []
+  }
+}

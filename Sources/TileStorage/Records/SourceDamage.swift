@@ -1,0 +1,25 @@
+/// Damage in a source of which a build made a picture nevertheless.
+public struct SourceDamage: Codable, Hashable, Sendable {
+  /// A degree of damage, from the least to the worst; the words of libvips' `fail-on`.
+  public enum Kind: String, Codable, CaseIterable, Comparable, Sendable {
+    /// The pixels are whole; something else in the file is not.
+    case warning
+    /// The file ends before its image does.
+    case truncated
+    /// Pixels are lost or wrong.
+    case error
+
+    /// Whether the one is less damage than the other.
+    public static func < (one: Kind, other: Kind) -> Bool {
+      allCases.firstIndex(of: one)! < allCases.firstIndex(of: other)!
+    }
+  }
+
+  /// The worst that was found.
+  public var kind: Kind
+  /// What is wrong, in a clause about the file.
+  public var reason: String
+
+  /// Damage of a degree.
+  public init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
+}

@@ -1,0 +1,343 @@
+"""Sources that are damaged: what can be decoded of them is built and reported, and refused by --fail-on.
+
+What is left of a picture is known from how its file was damaged, or from Pillow, djpeg and zlib.
+"""
+
+import io
+import json
+import struct
+import subprocess
+import unittest
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy
+from PIL import Image, ImageFile
+
+from harness import CommandTest, folder, run
+from szi import archives
+
+WIDTH, HEIGHT = 300, 220
+
+
+def picture(seed: int = 1) -> numpy.ndarray:
+    """Gradients with noise, in which no sample is 0."""
+    y, x = numpy.mgrid[0:HEIGHT, 0:WIDTH]
+    smooth = numpy.stack([40 + (x + y) % 200, 40 + (2 * x + 3 * y) % 200, 40 + (x + 2 * y) % 200], -1)
+    return (smooth + numpy.random.default_rng(seed).integers(-6, 7, smooth.shape)).clip(1, 254).astype(numpy.uint8)
+
+
+def encoded(format: str, pixels: numpy.ndarray | Image.Image | None = None, **options) -> bytes:
+    out = io.BytesIO()
+    image = pixels if isinstance(pixels, Image.Image) else Image.fromarray(picture() if pixels is None else pixels)
+    image.save(out, format, **options)
+    return out.getvalue()
+
+
+def by_vips(ending: str, pixels: numpy.ndarray | None = None, *, convert: str | None = None) -> bytes:
+    """The picture as libvips writes it; the ending may have its options."""
+    place = folder("made")
+    (place / "in.png").write_bytes(encoded("PNG", pixels))
+    words = ["vips", "colourspace", place / "in.png", place / f"out.{ending}", convert] if convert else [
+        "vips", "copy", place / "in.png", place / f"out.{ending}"]
+    subprocess.run(words, check=True, capture_output=True)
+    return (place / f"out.{ending.partition('[')[0]}").read_bytes()
+
+
+def chunks(png: bytes) -> list[tuple[bytes, int, int]]:
+    """The name, the place and the length of each."""
+    found, at = [], 8
+    while at + 8 <= len(png):
+        length = struct.unpack(">I", png[at:at + 4])[0]
+        found.append((png[at + 4:at + 8], at, length))
+        at += 12 + length
+    return found
+
+
+def chunk(name: bytes, body: bytes, checksum: int | None = None) -> bytes:
+    return struct.pack(">I", len(body)) + name + body + struct.pack(
+        ">I", zlib.crc32(name + body) if checksum is None else checksum)
+
+
+def whole_rows(png: bytes, row_size: int) -> int:
+    """How many rows zlib gets out of a PNG, which may be cut off."""
+    data = b"".join(png[at + 8:at + 8 + length] for name, at, length in chunks(png) if name == b"IDAT")
+    return len(zlib.decompressobj().decompress(data)) // (row_size + 1)
+
+
+def zeroed(data: bytes, first: float, share: float = 0.05) -> bytes:
+    start, count = int(len(data) * first), int(len(data) * share)
+    return data[:start] + bytes(count) + data[start + count:]
+
+
+class Damaged(CommandTest):
+    def built(self, files: dict[str, bytes], *options, code: int | None = None) -> dict[str, dict]:
+        """What a build reports of each file; the archives of `self.library` have PNG tiles."""
+        self.sources, self.library = folder("sources"), folder("library")
+        for name, data in files.items():
+            (self.sources / name).write_bytes(data)
+        return self.again(*options, code=code)
+
+    def again(self, *options, code: int | None = None) -> dict[str, dict]:
+        self.result = run("build", self.sources, "--library", self.library, "--json", "--quiet", "--format", "png",
+                          *options)
+        if code is not None:
+            self.assertEqual(self.result.returncode, code, self.result.stderr)
+        told = [json.loads(line) for line in self.result.stdout.splitlines()]
+        return {Path(line["source"]).name: line for line in told}
+
+    def pixels(self, told: dict) -> numpy.ndarray:
+        with zipfile.ZipFile(self.library / f"{told['id']}.szi") as szi:
+            names = [name for name in szi.namelist() if "_files/" in name and "/0_0." in name]
+            top = max(names, key=lambda name: int(name.split("/")[-2]))
+            return numpy.array(Image.open(io.BytesIO(szi.read(top))).convert("RGB"))
+
+    def assertDamage(self, told: dict, kind: str | None):
+        self.assertEqual(told["status"], "built", told)
+        self.assertEqual(told.get("damage"), kind, told)
+        self.assertEqual(told.get("damaged"), True if kind else None)
+        self.assertEqual("reason" in told, kind is not None)
+
+    def test_jpeg_without_its_end(self):
+        files = {"baseline.jpg": encoded("JPEG", quality=90), "fine.jpg": encoded("JPEG", quality=90, subsampling=0),
+                 "gray.jpg": encoded("JPEG", Image.fromarray(picture()).convert("L")),
+                 "cmyk.jpg": encoded("JPEG", Image.fromarray(picture()).convert("CMYK")),
+                 "turned.jpg": encoded("JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x03\0\0\0\0\0\0")}
+        cut = {f"half {name}": data[:len(data) // 2] for name, data in files.items()}
+        end = {f"end {name}": data[:-2] for name, data in files.items()}
+        told = self.built({**files, **cut, **end}, "--fidelity", "exact", code=0)
+        for name in files:
+            with self.subTest(name):
+                self.assertDamage(told[name], None)
+                self.assertDamage(told[f"half {name}"], "truncated")
+                self.assertDamage(told[f"end {name}"], "truncated")
+                # Nothing of the picture is missing.
+                whole = self.pixels(told[name])
+                self.assertTrue((self.pixels(told[f"end {name}"]) == whole).all())
+                half = self.pixels(told[f"half {name}"])
+                if name == "turned.jpg":
+                    whole, half = whole[::-1], half[::-1]
+                self.assertTrue((half[:80] == whole[:80]).all())
+                self.assertFalse((half[-20:] == whole[-20:]).all())
+        self.assertRegex(told["half baseline.jpg"]["reason"], r"cut off: \d+ of 220 rows are missing$")
+        # As libjpeg has it.
+        (self.sources / "x.ppm").write_bytes(
+            subprocess.run(["djpeg", "-pnm", self.sources / "half baseline.jpg"], capture_output=True).stdout)
+        wanted = numpy.array(Image.open(self.sources / "x.ppm"))
+        self.assertTrue((self.pixels(told["half baseline.jpg"]) == wanted).all())
+
+    def test_jpeg_with_a_bad_sector(self):
+        files = {"baseline.jpg": encoded("JPEG", quality=80), "fine.jpg": encoded("JPEG", quality=90, subsampling=0),
+                 "progressive.jpg": encoded("JPEG", progressive=True),
+                 "turned.jpg": encoded("JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0")}
+        told = self.built({name: zeroed(data, 0.6) for name, data in files.items()}, code=1)
+        for name in files:
+            with self.subTest(name):
+                self.assertDamage(told[name], "error")
+                self.assertEqual(
+                    sum(name in line and "built, but" in line for line in self.result.stderr.splitlines()), 1)
+        # Lossless tiles too, which take the coefficients as they are.
+        for fidelity in ("lossless", "fast", "exact"):
+            self.assertDamage(self.again("--force", "--fidelity", fidelity, code=1)["baseline.jpg"], "error")
+
+    def test_a_jpeg_that_is_filled_up_is_no_damage(self):
+        data = encoded("JPEG")
+        told = self.built({"zeros.jpg": data[:-2] + bytes(300) + data[-2:], "behind.jpg": data + bytes(range(200))}, code=0)
+        self.assertDamage(told["zeros.jpg"], "warning")
+        self.assertDamage(told["behind.jpg"], None)
+
+    def test_png_without_its_end(self):
+        rgb, gray16 = picture(), picture()[..., 0].astype(numpy.uint16) * 257
+        palette = Image.fromarray(rgb).quantize(64)
+        kinds = {"rgb": (encoded("PNG"), 3 * WIDTH, rgb), "alpha": (encoded("PNG", Image.fromarray(rgb).convert("RGBA")), 4 * WIDTH, rgb),
+                 "palette": (encoded("PNG", palette), WIDTH, numpy.array(palette.convert("RGB"))),
+                 "deep": (encoded("PNG", gray16), 2 * WIDTH, numpy.repeat(rgb[..., :1], 3, 2))}
+        files = {f"{name} {share}.png": data[:len(data) * share // 100]
+                 for name, (data, _, _) in kinds.items() for share in (40, 97)}
+        files |= {f"{name} end.png": data[:-6] for name, (data, _, _) in kinds.items()}
+        told = self.built(files, "--background", "0,0,0", code=0)
+        for name, (_, row_size, wanted) in kinds.items():
+            for share in (40, 97):
+                with self.subTest(name, share=share):
+                    file = f"{name} {share}.png"
+                    self.assertDamage(told[file], "truncated")
+                    rows = whole_rows(files[file], row_size)
+                    self.assertGreater(rows, 40)
+                    pixels = self.pixels(told[file])
+                    self.assertLessEqual(int(numpy.abs(pixels[:rows].astype(int) - wanted[:rows]).max()), 1)
+                    lost = 0 if name != "palette" else numpy.array(palette.getpalette()[:3])
+                    self.assertTrue((pixels[rows + 1:] == lost).all())
+            if name in ("rgb", "alpha"):
+                self.assertDamage(told[f"{name} end.png"], "truncated")
+
+    def test_interlaced_png_without_its_end(self):
+        data = by_vips("png[interlace]")
+        told = self.built({"half.png": data[:len(data) // 2], "whole.png": data}, code=0)
+        self.assertDamage(told["half.png"], "truncated")
+        half, whole = self.pixels(told["half.png"]), self.pixels(told["whole.png"])
+        # The first six passes, a quarter and more of all pixels, are in the first half of the data.
+        self.assertTrue((half[::8, ::8] == whole[::8, ::8]).all())
+        self.assertTrue((half[1::2][-20:] == 0).all())
+
+    def test_png_with_bad_bytes(self):
+        rgb = picture()
+        data = encoded("PNG", rgb)
+        body = b"".join(data[at + 8:at + 8 + length] for name, at, length in chunks(data) if name == b"IDAT")
+        at = next(at for name, at, _ in chunks(data) if name == b"IDAT")
+        sound = data[:at], data[-12:]
+        rows = len(zlib.decompressobj().decompress(body[:int(len(body) * 0.6)])) // (3 * WIDTH + 1)
+        files = {
+            # The data of which only the checksum is wrong are whole.
+            "checksum.png": sound[0] + chunk(b"IDAT", body, 1) + sound[1],
+            "adler.png": sound[0] + chunk(b"IDAT", body[:-4] + bytes(4)) + sound[1],
+            "zeros.png": sound[0] + chunk(b"IDAT", zeroed(body, 0.6)) + sound[1],
+            "text.png": sound[0] + chunk(b"tEXt", b"Title\0x", 1) + data[at:],
+            "gamma.png": sound[0] + chunk(b"gAMA", struct.pack(">I", 100000), 1) + data[at:],
+        }
+        told = self.built(files, code=1)
+        for file, kind in {"checksum.png": "error", "adler.png": "error", "zeros.png": "error", "text.png": "warning",
+                           "gamma.png": "warning"}.items():
+            with self.subTest(file):
+                self.assertDamage(told[file], kind)
+                pixels = self.pixels(told[file])
+                if file == "zeros.png":
+                    self.assertGreater(rows, 100)
+                    self.assertTrue((pixels[:rows - 1] == rgb[:rows - 1]).all())
+                    self.assertTrue((pixels[-1] == 0).all())
+                else:
+                    # A chunk whose checksum is wrong is ignored, as by libpng: no gamma.
+                    self.assertTrue((pixels == rgb).all())
+
+    def test_tiff_with_bad_parts(self):
+        rgb = picture()
+        files, wanted = {}, {}
+        for name, options in {"none": {}, "lzw": {"compression": "tiff_lzw"}, "deflate": {"compression": "tiff_adobe_deflate"},
+                              "jpeg": {"compression": "jpeg"}}.items():
+            files[f"{name}.tif"] = zeroed(encoded("TIFF", rgb, tiffinfo={278: 24}, **options), 0.6)
+        deep = by_vips("tif[compression=lzw,predictor=none]", convert="rgb16")
+        files["deep.tif"] = zeroed(deep, 0.6, 0.02)
+        files["tiles.tif"] = zeroed(by_vips("tif[tile,tile-width=64,tile-height=64,compression=lzw]"), 0.6)
+        told = self.built(files, "--fidelity", "exact", code=1)
+        for name in files:
+            # Nobody can see that in data without checksum.
+            if name == "none.tif":
+                continue
+            with self.subTest(name):
+                self.assertDamage(told[name], "error")
+                self.assertRegex(told[name]["reason"], r"(strip|tile) \d+ of \d+")
+                pixels = self.pixels(told[name])
+                if name != "jpeg.tif":
+                    same = (numpy.abs(pixels.astype(int) - rgb) <= 1).all(-1)
+                    self.assertTrue(same[:60].all())
+                    self.assertTrue((same | (pixels == 0).all(-1)).all() or name == "deflate.tif")
+                    self.assertGreater(same.mean(), 0.5)
+
+    def test_tiff_without_its_end(self):
+        rgb = picture()
+        one = encoded("TIFF", rgb, tiffinfo={278: HEIGHT})
+        # Pillow writes the directory first.
+        self.assertLess(struct.unpack("<I", one[4:8])[0], 1000)
+        several = encoded("TIFF", rgb, tiffinfo={278: 10})
+        last = by_vips("tif[compression=deflate]")
+        told = self.built({"one.tif": one[:-5 * 3 * WIDTH], "several.tif": several[:-25 * 3 * WIDTH], "last.tif": last[:-100]}, code=1)
+        self.assertDamage(told["one.tif"], "truncated")
+        self.assertDamage(told["several.tif"], "truncated")
+        one, several = self.pixels(told["one.tif"]), self.pixels(told["several.tif"])
+        self.assertTrue((one[:HEIGHT - 5] == rgb[:HEIGHT - 5]).all() and (one[HEIGHT - 5:] == 0).all())
+        self.assertTrue((several[:190] == rgb[:190]).all() and (several[200:] == 0).all())
+        self.assertEqual(told["last.tif"]["status"], "failed")
+        self.assertIn("is cut off: its end, which describes the picture", told["last.tif"]["reason"])
+
+    def test_other_formats_without_their_ends(self):
+        rgb = picture()
+        files = {"lossy.webp": encoded("WEBP"), "lossless.webp": encoded("WEBP", lossless=True),
+                 "alpha.webp": encoded("WEBP", Image.fromarray(rgb).convert("RGBA"), lossless=True),
+                 "frame.gif": encoded("GIF", Image.fromarray(rgb).quantize(64)), "x.jxl": by_vips("jxl"),
+                 "tiles.jp2": by_vips("jp2[tile-width=64,tile-height=64]")}
+        cut = {f"cut {name}": data[:len(data) * 9 // 10] for name, data in files.items()}
+        told = self.built({**files, **cut}, code=0)
+        for name in files:
+            with self.subTest(name):
+                self.assertDamage(told[name], None)
+                self.assertDamage(told[f"cut {name}"], "truncated")
+                whole, part = self.pixels(told[name]), self.pixels(told[f"cut {name}"])
+                self.assertTrue((part[:100] == whole[:100]).all() or name == "x.jxl")
+                self.assertLess(numpy.abs(part[:100].astype(int) - whole[:100]).mean(), 16)
+                self.assertFalse((part == whole).all())
+
+    def test_what_has_no_pixels_left_is_refused(self):
+        files = {"head.jpg": encoded("JPEG")[:700], "head.png": encoded("PNG")[:60], "head.webp": encoded("WEBP")[:60],
+                 "start.avif": encoded("AVIF")[:-100]}
+        told = self.built(files, code=1)
+        for name in files:
+            with self.subTest(name):
+                self.assertEqual(told[name]["status"], "failed")
+        self.assertEqual(archives(self.library), [])
+
+    def test_fail_on(self):
+        data = encoded("JPEG")
+        files = {"whole.jpg": data, "truncated.jpg": data[:-2], "error.jpg": zeroed(data, 0.6),
+                 "warning.png": encoded("PNG")[:33] + chunk(b"tEXt", b"a\0b", 1) + encoded("PNG")[33:]}
+        kept = {"none": [*files], "truncated": ["error.jpg", "warning.png", "whole.jpg"], "error": ["warning.png", "whole.jpg"],
+                "warning": ["whole.jpg"]}
+        self.built({})
+        for name, data in files.items():
+            (self.sources / name).write_bytes(data)
+        for level, names in kept.items():
+            with self.subTest(level):
+                self.library = folder("library")
+                told = self.again("--fail-on", level, code=1)
+                self.assertEqual(sorted(name for name, line in told.items() if line["status"] == "built"), sorted(names))
+                self.assertEqual(sorted(path.stem for path in archives(self.library)),
+                                 sorted(Path(name).stem for name in names))
+        # What is there and would be refused now is refused, and stays.
+        self.library = folder("library")
+        self.again(code=1)
+        told = self.again("--fail-on", "warning", code=1)
+        self.assertEqual({name: line["status"] for name, line in told.items()},
+                         {"whole.jpg": "unchanged", "truncated.jpg": "failed", "error.jpg": "failed", "warning.png": "failed"})
+        self.assertEqual(len(archives(self.library)), 4)
+        wrong = run("build", self.sources, "--library", self.library, "--fail-on", "damage")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("invalid value 'damage' for --fail-on (expected none, truncated, error or warning)", wrong.stderr)
+
+    def test_later_builds_and_verify_report_the_damage(self):
+        data = encoded("JPEG")
+        self.built({"whole.jpg": data, "truncated.jpg": data[:-2], "error.jpg": zeroed(data, 0.6)}, code=1)
+        told = self.again(code=1)
+        self.assertEqual({name: (line["status"], line.get("damage")) for name, line in told.items()},
+                         {"whole.jpg": ("unchanged", None), "truncated.jpg": ("unchanged", "truncated"),
+                          "error.jpg": ("unchanged", "error")})
+        self.assertIn("error.jpg: unchanged, but the JPEG file is damaged", self.result.stderr)
+        self.again("--known-failures", "ignore", code=0)
+        summary = run("build", self.sources, "--library", self.library, "--format", "png")
+        self.assertIn("3 unchanged, 2 of damaged sources", summary.stderr)
+        record = json.loads(zipfile.ZipFile(self.library / "error.szi").read("error/vendor/ziggurat/build.json"))
+        self.assertEqual(record["damage"]["kind"], "error")
+        verified = run("verify", self.library)
+        self.assertEqual(verified.returncode, 0, verified.stderr)
+        self.assertEqual(verified.stdout, "")
+        self.assertIn("error.szi: is whole, but shows damage of its source", verified.stderr)
+        self.assertIn("3 archives read, no faults, 2 of damaged sources", verified.stderr)
+        # A damaged archive is another matter.
+        path = self.library / "error.szi"
+        bytes_ = bytearray(path.read_bytes())
+        bytes_[len(bytes_) // 3] ^= 0xFF
+        path.write_bytes(bytes_)
+        verified = run("verify", self.library, "--json")
+        self.assertEqual(verified.returncode, 1)
+        lines = [json.loads(line) for line in verified.stdout.splitlines()]
+        self.assertEqual([Path(line["archive"]).name for line in lines if "fault" in line], ["error.szi"])
+        self.assertEqual([Path(line["archive"]).name for line in lines if "sourceDamage" in line], ["truncated.szi"])
+
+    def test_inspect_reports_it_of_archives(self):
+        self.built({"a.jpg": encoded("JPEG")[:-2]}, code=0)
+        facts = json.loads(run("inspect", self.library / "a.szi", "--json").stdout)
+        self.assertEqual((facts["damaged"], facts["damage"]), (True, "truncated"))
+
+
+ImageFile.LOAD_TRUNCATED_IMAGES = False
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,128 @@
+"""Profiles that do not fit their pictures: of another colour space, or broken. They are ignored and reported, in every
+format. What is right is the same picture without a profile."""
+
+import io
+import json
+import unittest
+import zipfile
+from pathlib import Path
+
+import numpy
+from PIL import Image, ImageCms, PngImagePlugin
+
+from harness import CommandTest, folder, run
+
+ICC = Path("/usr/share/color/icc/ghostscript")
+GRAY, CMYK, RGB = ((ICC / f"{name}.icc").read_bytes() for name in ("sgray", "default_cmyk", "srgb"))
+# A profile that opens and has no table to convert by.
+HOLLOW = bytearray(RGB)
+for number, tag in enumerate((b"rXYZ", b"gXYZ", b"bXYZ", b"rTRC")):
+    at = HOLLOW.index(tag, 128)
+    HOLLOW[at:at + 4] = b"xxx%d" % number
+ODD = {"of gray": (GRAY, "it is for GRAY, and the picture is srgb"), "of CMYK": (CMYK, "it is for CMYK, and the picture is srgb"),
+       "garbage": (b"abcd" * 100, "embedded profile ignored: it is no ICC profile"), "hollow": (bytes(HOLLOW), "ignored: it is damaged")}
+
+
+def picture() -> numpy.ndarray:
+    y, x = numpy.mgrid[0:90, 0:120]
+    return numpy.stack([x * 2, y * 2, 255 - x - y], -1).clip(0, 255).astype(numpy.uint8)
+
+
+class Profiles(CommandTest):
+    def built(self, place: Path, *options) -> dict[str, tuple[dict, numpy.ndarray]]:
+        library = folder("library")
+        result = run("build", place, "--library", library, "--json", "--quiet", "--format", "png", *options)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        found = {}
+        for line in result.stdout.splitlines():
+            told = json.loads(line)
+            with zipfile.ZipFile(library / f"{told['id']}.szi") as szi:
+                names = [name for name in szi.namelist() if "_files/" in name and "/0_0." in name]
+                top = max(names, key=lambda name: int(name.split("/")[-2]))
+                found[Path(told["source"]).name] = told, numpy.array(Image.open(io.BytesIO(szi.read(top))).convert("RGB"))
+        return found
+
+    def write(self, place: Path, name: str, profile: bytes | None):
+        rgb = Image.fromarray(picture())
+        extra = {"icc_profile": profile} if profile else {}
+        rgb.save(place / f"{name}.jpg", quality=90, **extra)
+        rgb.save(place / f"{name}.turned.jpg", quality=90, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0", **extra)
+        rgb.save(place / f"{name}.png", **extra)
+        rgb.quantize(32).save(place / f"{name}.palette.png", **extra)
+        rgb.save(place / f"{name}.tif", compression="tiff_lzw", **extra)
+        rgb.save(place / f"{name}.webp", lossless=True, **extra)
+        rgb.save(place / f"{name}.avif", quality=100, subsampling="4:4:4", **extra)
+
+    def test_rgb_under_profiles_of_other_spaces_and_broken_ones(self):
+        place = folder("profiles")
+        self.write(place, "none", None)
+        for name, (profile, _) in ODD.items():
+            self.write(place, name, profile)
+        found = self.built(place)
+        for name, (_, reason) in ODD.items():
+            for ending in ("jpg", "turned.jpg", "png", "palette.png", "tif", "webp", "avif"):
+                with self.subTest(name, ending=ending):
+                    told, pixels = found[f"{name}.{ending}"]
+                    self.assertTrue((pixels == found[f"none.{ending}"][1]).all())
+                    # libspng, as libpng, gives no reason why it passes over a profile.
+                    wanted = "embedded profile" if ending.endswith("png") else reason
+                    self.assertEqual(sum(wanted in step and "ignored" in step for step in told["steps"]), 1, told["steps"])
+                    self.assertNotIn("damaged", told)
+        facts = json.loads(run("inspect", place / "of gray.jpg", "--json").stdout)
+        self.assertFalse(facts["profile"])
+        self.assertTrue(any("it is for GRAY" in step for step in facts["steps"]))
+
+    def test_cmyk_under_profiles_of_other_spaces(self):
+        place = folder("profiles")
+        cmyk = Image.fromarray(picture()).convert("CMYK")
+        for name, profile in {"none": None, "of gray": GRAY, "of rgb": RGB, "garbage": b"abcd" * 100}.items():
+            extra = {"icc_profile": profile} if profile else {}
+            cmyk.save(place / f"{name}.jpg", quality=95, **extra)
+            cmyk.save(place / f"{name}.tif", **extra)
+        cmyk.save(place / "own.tif", icc_profile=CMYK)
+        found = self.built(place)
+        for name in ("of gray", "of rgb", "garbage"):
+            for ending in ("jpg", "tif"):
+                with self.subTest(name, ending=ending):
+                    told, pixels = found[f"{name}.{ending}"]
+                    self.assertTrue((pixels == found[f"none.{ending}"][1]).all())
+                    self.assertEqual(sum("ignored: it is" in step for step in told["steps"]), 1, told["steps"])
+        wanted = ImageCms.profileToProfile(cmyk, ImageCms.ImageCmsProfile(io.BytesIO(CMYK)), ImageCms.createProfile("sRGB"), outputMode="RGB")
+        self.assertLess(numpy.abs(found["own.tif"][1].astype(int) - numpy.array(wanted)).mean(), 3)
+
+    def test_gray_under_profiles(self):
+        place = folder("profiles")
+        gray = Image.fromarray(picture()[..., 0])
+        for name, profile in {"none": None, "of cmyk": CMYK, "garbage": b"abcd" * 100}.items():
+            extra = {"icc_profile": profile} if profile else {}
+            gray.save(place / f"{name}.jpg", quality=95, **extra)
+            gray.save(place / f"{name}.tif", **extra)
+        found = self.built(place)
+        for name in ("of cmyk", "garbage"):
+            for ending in ("jpg", "tif"):
+                with self.subTest(name, ending=ending):
+                    told, pixels = found[f"{name}.{ending}"]
+                    self.assertTrue((pixels == found[f"none.{ending}"][1]).all())
+                    self.assertEqual(sum("ignored: it is" in step for step in told["steps"]), 1, told["steps"])
+
+    def test_tiles_keep_no_profile_that_does_not_fit(self):
+        place = folder("profiles")
+        Image.fromarray(picture()).save(place / "a.jpg", icc_profile=GRAY)
+        told, _ = self.built(place, "--profile", "keep")["a.jpg"]
+        self.assertFalse(any("kept" in step for step in told["steps"]))
+
+    def test_gamma_counts_where_the_profile_does_not(self):
+        """As in libpng: gAMA and cHRM are for readers that cannot use the profile."""
+        place = folder("profiles")
+        rgb = Image.fromarray(picture())
+        for name, profile in {"none": None, "garbage": b"abcd" * 100}.items():
+            info = PngImagePlugin.PngInfo()
+            info.add(b"gAMA", (55556).to_bytes(4, "big"))
+            rgb.save(place / f"{name}.png", pnginfo=info, **({"icc_profile": profile} if profile else {}))
+        found = self.built(place)
+        self.assertTrue((found["garbage.png"][1] == found["none.png"][1]).all())
+        self.assertFalse((found["none.png"][1] == picture()).all())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,192 @@
+"""What files hold beside the pixels that tiles show: alpha that colours are multiplied by is undone; gain maps, depth
+maps, videos and further pictures are reported."""
+
+import io
+import json
+import struct
+import subprocess
+import unittest
+import zipfile
+from pathlib import Path
+
+import numpy
+from PIL import Image
+
+from harness import CommandTest, folder, run
+
+
+def picture() -> numpy.ndarray:
+    y, x = numpy.mgrid[0:90, 0:120]
+    return numpy.stack([x * 2, y * 2, 255 - x - y], -1).clip(0, 255).astype(numpy.uint8)
+
+
+def jpeg() -> bytes:
+    out = io.BytesIO()
+    Image.fromarray(picture()).save(out, "JPEG", quality=90)
+    return out.getvalue()
+
+
+def segment(marker: int, body: bytes) -> bytes:
+    return bytes([0xFF, marker]) + struct.pack(">H", len(body) + 2) + body
+
+
+def xmp(attributes: str) -> bytes:
+    words = (f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+             f'<rdf:Description rdf:about="" {attributes}/></rdf:RDF></x:xmpmeta>')
+    return segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + words.encode())
+
+
+def with_segments(*segments: bytes) -> bytes:
+    return jpeg()[:2] + b"".join(segments) + jpeg()[2:]
+
+
+def multi_picture(*others: tuple[int, bytes]) -> bytes:
+    """A Multi-Picture file of pictures with their types behind the first one (CIPA DC-007)."""
+    def index(offsets):
+        entries = struct.pack(">IIIHH", 0x030000, 0, 0, 0, 0)
+        for (kind, data), offset in zip(others, offsets):
+            entries += struct.pack(">IIIHH", kind, len(data), offset, 0, 0)
+        count = len(others) + 1
+        fields = struct.pack(">HHI4s", 0xB000, 7, 4, b"0100") + struct.pack(">HHII", 0xB001, 4, 1, count)
+        fields += struct.pack(">HHII", 0xB002, 7, 16 * count, 8 + 2 + 36 + 4)
+        return segment(0xE2, b"MPF\0MM\0*" + struct.pack(">IH", 8, 3) + fields + bytes(4) + entries)
+
+    first = with_segments(index([0] * len(others)))
+    place = first.index(b"MPF\0") + 4
+    offsets, at = [], len(first)
+    for _, data in others:
+        offsets.append(at - place)
+        at += len(data)
+    return with_segments(index(offsets)) + b"".join(data for _, data in others)
+
+
+def exr(pixels: numpy.ndarray) -> bytes:
+    """Red, green, blue and alpha as 32-bit floats without compression (OpenEXR File Layout)."""
+    rows, columns, _ = pixels.shape
+    def attribute(name, kind, value):
+        return name + b"\0" + kind + b"\0" + struct.pack("<I", len(value)) + value
+    channels = b"".join(name + b"\0" + struct.pack("<IIii", 2, 0, 1, 1) for name in (b"A", b"B", b"G", b"R")) + b"\0"
+    window = struct.pack("<4i", 0, 0, columns - 1, rows - 1)
+    head = struct.pack("<II", 20000630, 2) + attribute(b"channels", b"chlist", channels) + attribute(
+        b"compression", b"compression", b"\0") + attribute(b"dataWindow", b"box2i", window) + attribute(
+        b"displayWindow", b"box2i", window) + attribute(b"lineOrder", b"lineOrder", b"\0") + attribute(
+        b"pixelAspectRatio", b"float", struct.pack("<f", 1)) + attribute(
+        b"screenWindowCenter", b"v2f", struct.pack("<ff", 0, 0)) + attribute(
+        b"screenWindowWidth", b"float", struct.pack("<f", 1)) + b"\0"
+    lines = [struct.pack("<iI", y, 16 * columns) + b"".join(
+        pixels[y, :, band].astype("<f4").tobytes() for band in (3, 2, 1, 0)) for y in range(rows)]
+    start = len(head) + 8 * rows
+    return head + b"".join(struct.pack("<Q", start + len(lines[0]) * y) for y in range(rows)) + b"".join(lines)
+
+
+class Unshown(CommandTest):
+    def built(self, files: dict[str, bytes], *options) -> dict[str, dict]:
+        self.sources, self.library = folder("sources"), folder("library")
+        for name, data in files.items():
+            (self.sources / name).write_bytes(data)
+        result = run("build", self.sources, "--library", self.library, "--json", "--quiet", "--format", "png", *options)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return {Path(told["source"]).name: told for told in map(json.loads, result.stdout.splitlines())}
+
+    def pixels(self, told: dict) -> numpy.ndarray:
+        with zipfile.ZipFile(self.library / f"{told['id']}.szi") as szi:
+            names = [name for name in szi.namelist() if "_files/" in name and "/0_0." in name]
+            top = max(names, key=lambda name: int(name.split("/")[-2]))
+            return numpy.array(Image.open(io.BytesIO(szi.read(top))))
+
+    def test_alpha_that_colours_are_multiplied_by(self):
+        straight = numpy.dstack([picture(), numpy.full((90, 120), 128, numpy.uint8)])
+        straight[:, 60:, 3] = 255
+        made = folder("made")
+        Image.fromarray(straight).save(made / "straight.avif", quality=100, subsampling="4:4:4")
+        avif = (made / "straight.avif").read_bytes()
+        light = numpy.where(straight[..., :3] <= 10, straight[..., :3] / 255 / 12.92, ((straight[..., :3] / 255 + 0.055) / 1.055) ** 2.4)
+        alpha = straight[..., 3:] / 255
+        # libjxl 0.7 writes no JPEG XL whose colours are multiplied.
+        Image.fromarray(straight).save(made / "in.png")
+        subprocess.run(["vips", "copy", made / "in.png", f"{made / 'a.jxl'}[lossless]"], check=True, capture_output=True)
+        told = self.built({"straight.jxl": (made / "a.jxl").read_bytes(), "straight.avif": avif,
+                           "light.exr": exr(numpy.dstack([light * alpha, alpha]))})
+        for name in told:
+            with self.subTest(name):
+                pixels = self.pixels(told[name]).astype(int)
+                self.assertLessEqual(int(numpy.abs(pixels - straight).max()), 3 if name.endswith("avif") else 2)
+                self.assertEqual("divided by alpha, which its colours were multiplied by" in told[name]["steps"],
+                                 name == "light.exr")
+
+    def test_premultiplied_avif(self):
+        """Made by turning a straight file's reference `auxl` of alpha into one of which `prem` says the same."""
+        straight = numpy.dstack([picture(), numpy.full((90, 120), 128, numpy.uint8)])
+        made = folder("made")
+        Image.fromarray(straight).save(made / "a.avif", quality=100, subsampling="4:4:4")
+        data = (made / "a.avif").read_bytes()
+        at = data.index(b"iref") - 4
+        size = struct.unpack(">I", data[at:at + 4])[0]
+        auxl = data.index(b"auxl", at) - 4
+        alpha, main = struct.unpack(">H", data[auxl + 8:auxl + 10])[0], struct.unpack(">H", data[auxl + 12:auxl + 14])[0]
+        prem = struct.pack(">I4sHHH", 14, b"prem", main, 1, alpha)
+        data = data[:at] + struct.pack(">I", size + 14) + data[at + 4:at + size] + prem + data[at + size:]
+        # The box around it grows, and so do the places of the pictures.
+        meta = data.index(b"meta") - 4
+        data = data[:meta] + struct.pack(">I", struct.unpack(">I", data[meta:meta + 4])[0] + 14) + data[meta + 4:]
+        iloc = data.index(b"iloc")
+        body = bytearray(data)
+        count = struct.unpack(">H", data[iloc + 10:iloc + 12])[0]
+        for item in range(count):
+            place = iloc + 12 + 14 * item + 6
+            body[place:place + 4] = struct.pack(">I", struct.unpack(">I", body[place:place + 4])[0] + 14)
+        with Image.open(io.BytesIO(bytes(body))) as image:
+            wanted = numpy.array(image.convert("RGBA"))
+        self.assertFalse((wanted == straight).all())
+        told = self.built({"a.avif": bytes(body)})["a.avif"]
+        self.assertLessEqual(int(numpy.abs(self.pixels(told).astype(int) - wanted).max()), 4)
+        self.assertIn("divided by alpha, which its colours were multiplied by", told["steps"])
+
+    def test_data_beside_a_jpeg(self):
+        iso = segment(0xE2, b"urn:iso:std:iso:ts:21496:-1\0\0\0\0\0")
+        apple = jpeg()[:2] + xmp('xmlns:apdi="x" apdi:AuxiliaryImageType="urn:com:apple:photo:2020:aux:hdrgainmap"') + jpeg()[2:]
+        files = {
+            "none.jpg": (jpeg(), []), "title.jpg": (with_segments(xmp('xmlns:dc="x" dc:title="hdrgm"')), []),
+            "ultra.jpg": (with_segments(xmp('xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"')), ["gain map"]),
+            "iso.jpg": (with_segments(iso), ["gain map"]), "apple.jpg": (multi_picture((0, apple)), ["gain map"]),
+            "preview.jpg": (multi_picture((0x010001, jpeg())), []),
+            "stereo.jpg": (multi_picture((0x020002, jpeg()), (0x020002, jpeg())), ["2 further pictures"]),
+            "motion.jpg": (with_segments(xmp('xmlns:GCamera="x" GCamera:MotionPhoto="1"')) + b"\0\0\0\x18ftypmp42", ["video of a motion photo"]),
+            "depth.jpg": (with_segments(xmp('xmlns:GDepth="x" GDepth:Mime="image/png"')), ["depth map"]),
+        }
+        told = self.built({name: data for name, (data, _) in files.items()})
+        for name, (_, wanted) in files.items():
+            with self.subTest(name):
+                self.assertEqual(told[name].get("dropped", []), wanted)
+                facts = json.loads(run("inspect", self.sources / name, "--json").stdout)
+                self.assertEqual(facts.get("dropped", []), wanted)
+        record = json.loads(zipfile.ZipFile(self.library / "ultra.szi").read("ultra/vendor/ziggurat/build.json"))
+        self.assertEqual(record["dropped"], ["gain map"])
+        text = run("build", self.sources / "ultra.jpg", "--library", folder("library"))
+        self.assertIn("; not shown: gain map", text.stderr)
+
+    def test_frames_of_animations(self):
+        frames = [Image.fromarray(numpy.roll(picture(), 30 * number, 1)) for number in range(3)]
+        made = folder("made")
+        frames[0].save(made / "a.avif", save_all=True, append_images=frames[1:], duration=100, quality=90)
+        frames[0].save(made / "a.png", save_all=True, append_images=frames[1:], duration=100)
+        self.assertEqual((made / "a.avif").read_bytes()[4:12], b"ftypavis")
+        told = self.built({"a.avif": (made / "a.avif").read_bytes(), "b.png": (made / "a.png").read_bytes()})
+        for name in told:
+            with self.subTest(name):
+                self.assertEqual(told[name]["dropped"], ["frames of an animation"])
+                self.assertLess(numpy.abs(self.pixels(told[name])[..., :3].astype(int) - picture()).mean(), 3)
+
+    def test_pictures_beside_a_heic(self):
+        made = folder("made")
+        Image.fromarray(picture()).save(made / "in.png")
+        subprocess.run(["vips", "copy", made / "in.png", made / "a.heic"], check=True, capture_output=True)
+        plain = (made / "a.heic").read_bytes()
+        motion = plain + struct.pack(">I4s", 24, b"mpvd") + bytes(16)
+        told = self.built({"plain.heic": plain, "motion.heic": motion})
+        self.assertNotIn("dropped", told["plain.heic"])
+        self.assertEqual(told["motion.heic"]["dropped"], ["video of a motion photo"])
+
+
+if __name__ == "__main__":
+    unittest.main()
