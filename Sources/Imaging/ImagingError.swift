@@ -19,6 +19,11 @@ package struct ImagingError: Error, Hashable, CustomStringConvertible {
     self.isOfLibrary = isOfLibrary
   }
 
+  /// Returns the error as one of another operation, which is what users and the table of messages know.
+  func said(of operation: String) -> ImagingError {
+    ImagingError(operation, subject, message, isOfLibrary: isOfLibrary)
+  }
+
   /// The message for users who named the file.
   /// - Parameter path: the file's.
   package func reason(forFileAt path: String) -> String {

@@ -10,6 +10,8 @@ enum VipsValue {
   case name(String)
   case image(Image)
   case images([Image])
+  /// A `VipsSource`.
+  case source(UnsafeMutableRawPointer)
   case doubles([Double])
   case ints([Int32])
   /// Encoded bytes, copied.
@@ -40,6 +42,7 @@ enum VipsValue {
         g_value_set_enum(&value, number)
       }
     case .image(let image): g_value_set_object(&value, image.pointer)
+    case .source(let source): g_value_set_object(&value, source)
     case .images(let images):
       vips_value_set_array_image(&value, Int32(images.count))
       let places = vips_value_get_array_image(&value, nil)

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import Synchronization
 package import TileStorage
@@ -9,8 +10,17 @@ extension ImageMetadata {
   /// What the file at `path` says of itself: XMP before IPTC before EXIF, as the Metadata Working Group's
   /// guidelines have it. Empty where it says nothing, or nothing readable.
   package init(embeddedInFileAt path: String) {
+    let identity = FileIdentity(path: path)
+    if let identity, let known = Self.last.withLock({ $0 }), known.path == path, known.identity == identity {
+      self = known.metadata
+      return
+    }
     self = exiv2.withLock { _ in MetadataFile(path: path).map { ImageMetadata($0) } ?? ImageMetadata() }
+    if let identity { Self.last.withLock { [self] in $0 = (path, identity, self) } }
   }
+
+  /// That of the last file, until it is written to: its pages are built one after the other.
+  private static let last = Mutex<(path: String, identity: FileIdentity, metadata: ImageMetadata)?>(nil)
 
   /// - Parameter isSidecar: whether a person or a program of theirs wrote the fields.
   init(_ file: MetadataFile, isSidecar: Bool = false) {

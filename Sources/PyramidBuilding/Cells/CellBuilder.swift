@@ -32,7 +32,7 @@ final class CellBuilder {
 
   private let server: CellServer
   private let builder: LibraryBuilder
-  private let pool: WorkPool
+  let pool: WorkPool
   private var cell: Cell?
   /// Pictures that the cell was asked for.
   private var asked = 0

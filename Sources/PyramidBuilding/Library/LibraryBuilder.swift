@@ -81,8 +81,13 @@ package struct LibraryBuilder: Sendable {
       let found = try SourcePages(file: work.file, options: options)
       if found.count == 1 { return end(build(source, page: nil, work, threads, pool)) }
       let pages = ToldPages(found, book: SourcePages.book(path: source.path))
-      try forPages(pages, of: work, besides: taken, report: report) { part, page in
-        build(part, page: page, work, threads, pool)
+      try checkPages(pages, of: source)
+      let leftOut = NamesLeftOut(pages)
+      for page in 0..<pages.count {
+        let (part, outcome) = try build(page, of: pages, of: work, besides: taken) { part, page in
+          build(part, page: page, work, threads, pool)
+        }
+        report(part, leftOut.added(to: outcome))
       }
       buildAssociates(pages.associated, of: work, besides: taken, report: report) { part in
         build(part.source, page: nil, part, threads, pool)
@@ -99,7 +104,7 @@ package struct LibraryBuilder: Sendable {
   /// - Parameter upcoming: what may be built in the same cell afterwards.
   func build(
     _ source: SourceScan.Source, in cells: CellBuilder, before upcoming: () -> ArraySlice<SourceScan.Source>,
-    besides taken: Set<ImageID>, report: (SourceScan.Source, Outcome) -> Void
+    besides taken: Set<ImageID>, report: @escaping (SourceScan.Source, Outcome) -> Void
   ) {
     defer { failures?.end(source) }
     do throws(BuildError) {
@@ -120,18 +125,24 @@ package struct LibraryBuilder: Sendable {
       case .outcome(let outcome): end(outcome)
       case .pages(let pages) where pages.count == 1: end(.wouldBuild)
       case .pages(let pages):
-        try forPages(pages, of: work, besides: taken, report: report) { part, page in
-          if isCancelled() { return .failed(.interrupted) }
-          if let outcome = settled(part, work, page: page.number + 1) { return outcome }
-          if isDryRun { return .wouldBuild }
-          var one = work
-          one.source = part
-          one.page = page
-          guard case .outcome(let outcome) = cells.build(one, before: { [] }) else {
-            return .failed(BuildError(part.path, "a page of it is several pages"))
+        try checkPages(pages, of: source)
+        let leftOut = NamesLeftOut(pages)
+        let queue = PartQueue(count: pages.count) { (page, cells) throws(BuildError) in
+          let (part, outcome) = try build(page, of: pages, of: work, besides: taken) { part, page in
+            if isCancelled() { return .failed(.interrupted) }
+            if let outcome = settled(part, work, page: page.number + 1) { return outcome }
+            if isDryRun { return .wouldBuild }
+            var one = work
+            one.source = part
+            one.page = page
+            guard case .outcome(let outcome) = cells.build(one, before: { [] }) else {
+              return .failed(BuildError(part.path, "a page of it is several pages"))
+            }
+            return outcome
           }
-          return outcome
+          return { report(part, leftOut.added(to: outcome)) }
         }
+        try cells.pool.finish(queue, cells)
         buildAssociates(pages.associated, of: work, besides: taken, report: report, associate)
         try keep(pages.book, of: work)
         withdraw(of: work, pages: pages.count, nil, report: report)
@@ -151,7 +162,7 @@ package struct LibraryBuilder: Sendable {
     }
     // Before anything is believed of an archive: earlier versions built previews, and labels as pages. What a digest cache
     // knows is not read again for that.
-    var contents = ledger == nil ? SourceContents.of(file) : nil
+    var contents = ledger == nil ? try SourceContents.of(file, options) : nil
     let (digest, pixelDigest) =
       if let ledger {
         try ledger.digests(of: file, source.remote, isCancelled)
@@ -191,7 +202,7 @@ package struct LibraryBuilder: Sendable {
       if gone?.postpones(source, digest, pixels: pixelDigest) == true { return nil }
     }
     if ledger != nil {
-      contents = SourceContents.of(file)
+      contents = try SourceContents.of(file, options)
       work.contents = contents
     }
     work.words = try words(beside, pixelDigest, contents)
@@ -297,41 +308,42 @@ package struct LibraryBuilder: Sendable {
     try BookFile.keep(book, of: work.source.id, in: store)
   }
 
-  private func forPages(
-    _ pages: ToldPages, of work: CellBuilder.Work, besides taken: Set<ImageID>,
-    report: (SourceScan.Source, Outcome) -> Void, _ build: (SourceScan.Source, SourcePage) -> Outcome
-  ) throws(BuildError) {
+  private func checkPages(_ pages: ToldPages, of source: SourceScan.Source) throws(BuildError) {
+    guard source.folio != nil else { return }
+    throw BuildError(source.path, "has \(pages.count) pages; in a book every page is a file of its own")
+  }
+
+  /// What a source of several pages leaves out, which is reported once, with the first page that is built.
+  private final class NamesLeftOut {
+    private var names: [String]
+
+    init(_ pages: ToldPages) { names = pages.leftOut.prefix(20).map(\.line) }
+
+    /// To be called for one page at a time.
+    func added(to outcome: Outcome) -> Outcome {
+      guard case .built(var built) = outcome else { return outcome }
+      built.leftOut = names
+      names = []
+      return .built(built)
+    }
+  }
+
+  /// - Parameter page: counted from 0.
+  private func build(
+    _ page: Int, of pages: ToldPages, of work: CellBuilder.Work, besides taken: Set<ImageID>,
+    _ build: (SourceScan.Source, SourcePage) -> Outcome
+  ) throws(BuildError) -> (SourceScan.Source, Outcome) {
     let source = work.source
-    guard source.folio == nil else {
-      throw BuildError(source.path, "has \(pages.count) pages; in a book every page is a file of its own")
+    var part = SourceScan.Source(
+      path: source.path, id: source.id.page(page + 1), name: source.name, root: source.root)
+    part.remote = source.remote
+    guard !taken.contains(part.id) else {
+      let reason = "page \(page + 1) has the same id '\(part.id)' as another image"
+      return (part, .refused(BuildError(source.path, reason)))
     }
-    // Told once, with the first page that is built.
-    var leftOut = pages.leftOut.prefix(20).map(\.line)
-    for page in 0..<pages.count {
-      var part = SourceScan.Source(
-        path: source.path, id: source.id.page(page + 1), name: source.name, root: source.root)
-      part.remote = source.remote
-      guard !taken.contains(part.id) else {
-        let reason = "page \(page + 1) has the same id '\(part.id)' as another image"
-        report(part, .refused(BuildError(source.path, reason)))
-        continue
-      }
-      if let refused = try refused(part, work.digest) {
-        report(part, refused)
-        continue
-      }
-      if !force, let known = failures?.failure(of: part, digest: work.digest) {
-        report(part, .failed(known))
-        continue
-      }
-      var outcome = build(part, pages.page(page))
-      if case .built(var built) = outcome {
-        built.leftOut = leftOut
-        leftOut = []
-        outcome = .built(built)
-      }
-      report(part, outcome)
-    }
+    if let refused = try refused(part, work.digest) { return (part, refused) }
+    if !force, let known = failures?.failure(of: part, digest: work.digest) { return (part, .failed(known)) }
+    return (part, build(part, pages.page(page)))
   }
 
   private func build(

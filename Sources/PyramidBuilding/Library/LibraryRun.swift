@@ -112,13 +112,14 @@ package final class LibraryRun: @unchecked Sendable {
         self.pool.finishPicture()
       }
       cells?.end()
-      self.pool.assist()
+      self.pool.assist(cells)
+      cells?.end()
     }
   }
 
   private func build(
     _ source: SourceScan.Source, _ cells: CellBuilder?,
-    _ report: (SourceScan.Source, LibraryBuilder.Outcome) -> Void
+    _ report: @escaping (SourceScan.Source, LibraryBuilder.Outcome) -> Void
   ) {
     if let cells {
       builder.build(source, in: cells, before: upcoming, besides: taken, report: report)
@@ -135,7 +136,7 @@ package final class LibraryRun: @unchecked Sendable {
     case .success(.settled(let outcome)): tell(source, outcome, of: source)
     case .success(.copied(let copy, let files)):
       withExtendedLifetime(files) {
-        build(copy, cells) { image, outcome in
+        build(copy, cells) { [self] image, outcome in
           var told = SourceScan.Source(path: source.path, id: image.id, folio: image.folio, root: image.root)
           told.remote = source.remote
           tell(told, outcome.told(of: source, copiedTo: copy.path), of: source)

@@ -24,6 +24,8 @@ final class WorkPool: @unchecked Sendable {
   let memoryLimit: Int
   /// Who waits for memory has a number, and is served in its order: a large picture waits for no number of small ones.
   private var (arrivals, served) = (0, 0)
+  /// The parts of sources of several, which idle threads build, too.
+  private var queues: [PartQueue] = []
   /// Pictures that are not done; those among them that are just being opened are not in work yet.
   private var unfinished = 0
 
@@ -112,10 +114,32 @@ final class WorkPool: @unchecked Sendable {
     monitor.unlock()
   }
 
+  /// Has all parts of a source built: by the caller and by threads without a picture of their own.
+  func finish(_ queue: PartQueue, _ cells: CellBuilder) throws(BuildError) {
+    monitor.lock()
+    queues.append(queue)
+    monitor.wakeAll()
+    monitor.unlock()
+    defer {
+      monitor.lock()
+      queues.removeAll { $0 === queue }
+      monitor.unlock()
+    }
+    try queue.finish(cells)
+  }
+
   /// Helps whoever is still at work, until no picture is left.
-  func assist() {
+  ///
+  /// - Parameter cells: builds the parts that are not begun; nil if the pictures are built in this process.
+  func assist(_ cells: CellBuilder?) {
     monitor.lock()
     while unfinished > 0 {
+      if let cells, let queue = queues.first(where: \.hasMore) {
+        monitor.unlock()
+        queue.help(cells)
+        monitor.lock()
+        continue
+      }
       guard let picture = pictures.first else {
         monitor.wait()
         continue

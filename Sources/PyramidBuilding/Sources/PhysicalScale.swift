@@ -7,32 +7,26 @@ enum PhysicalScale {
   private static let coarsest = 10.0
 
   /// Microns per pixel as the slide's scanner or the TIFF's resolution tells them, or nil.
-  static func microns(_ picture: SourcePicture) -> Point? {
-    guard picture.associated == nil, picture.raw == nil, let image = try? picture.open(.sequential),
-      image.orientation < 5
-    else {
-      return nil
-    }
+  ///
+  /// - Parameter image: the picture, opened.
+  static func microns(_ picture: SourcePicture, _ image: Image) -> Point? {
+    guard picture.associated == nil, picture.raw == nil, image.orientation < 5 else { return nil }
     if let x = image.string("openslide.mpp-x").flatMap({ Double($0) }),
       let y = image.string("openslide.mpp-y").flatMap({ Double($0) }), isUsable(x), isUsable(y)
     {
       return Point(x: x, y: y)
     }
     guard Image.loader(ofPath: picture.path) == "tiffload" else { return nil }
-    // A microscope's own words stand above the tag, which its programs leave at what it happens to be.
-    // Of a stack they stand in the file's first page, as those of a picture behind a label.
-    let isFirst = picture.stack == nil && picture.contents?.first ?? 0 == 0
-    let first = isFirst ? image : try? Image.source(path: picture.path, access: .sequential)
-    let description = first?.string("image-description")
-    if let told = description.flatMap({ OMEScale.microns($0, image: picture.contents?.image ?? 0) }),
-      isUsable(told.x), isUsable(told.y)
+    let number = picture.page ?? 0
+    guard let tiff = TIFFDirectories.remembered(path: picture.path)?.directories,
+      let first = tiff.all.first, let directory = tiff.all.dropFirst(number).first
+    else { return nil }
+    // A microscope's own words stand above the tag, which its programs leave at what it happens to be. They stand in the
+    // file's first page, and tell of several images.
+    if let told = OMEScale.microns(first.description, ofDirectory: number), isUsable(told.x), isUsable(told.y)
     {
       return Point(x: rounded(told.x), y: rounded(told.y))
     }
-    let number = picture.page ?? 0
-    guard let file = try? SourceFile(path: picture.path),
-      let tiff = TIFFDirectories(file, most: number + 1), let directory = tiff.all.dropFirst(number).first
-    else { return nil }
     if let unit = tiff.all.first.flatMap({ ImageJScale.unit($0.description) }) {
       guard let microns = unit.microns, let pixels = directory.resolution ?? tiff.all.first?.resolution else {
         return nil

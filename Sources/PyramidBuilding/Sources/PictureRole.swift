@@ -24,6 +24,7 @@ extension PictureRole {
   /// The role that a picture's name gives it: every word of `name` is such a role or says nothing (`Slide label 2`),
   /// or the role stands in brackets (`slide.svs [label]`). `Labelled cells` and `Label of a bottle` are no labels.
   init?(named name: some StringProtocol) {
+    if name.isEmpty { return nil }
     let name = String(name.prefix(Self.longestName))
     if let match = name.firstMatch(
       of: #/[\[(<{]\s*(label|macro|overview|barcode|thumbnail)(?:[\s_]*image)?\s*[\])>}]/#.ignoresCase())
@@ -62,6 +63,7 @@ extension PictureRole {
   /// The role of which a description tells in a line of its own, as Aperio's `label 387x463`, or in a field that is the
   /// picture's type, as `<ImageType>Label</ImageType>` of Akoya's QPTIFF.
   init?(describedBy description: String) {
+    if description.isEmpty { return nil }
     let text = description.prefix(1 << 16)
     if let match = text.firstMatch(of: #/<(?:\w+:)?ImageType>\s*+([A-Za-z][A-Za-z ]*+)\s*+</#.ignoresCase()) {
       self.init(type: match.output.1)

@@ -28,7 +28,7 @@ extension Image {
     let isOwn = tags.needsLibtiff || log != nil
     let loaded: Image
     if isOwn {
-      let fields = try? Image(path: path, access: access, page: page)
+      let fields = try? Image(tiff: path, access: access, page: page)
       do {
         let pixels = try TIFFUnitPixels(path: path, page: page ?? 0, tags: tags, damagedAsIn: log)
         loaded = try Image(pixels.header, fields: fields, subject: path, from: pixels)
@@ -37,7 +37,7 @@ extension Image {
       } catch { throw ImagingError("open", path, message: BuildError(path, error).reason) }
       if fields == nil { loaded.setFields(of: handle) }
     } else {
-      loaded = try Image(path: path, access: access, page: page)
+      loaded = try Image(tiff: path, access: access, page: page)
     }
     var image = loaded
     var notes: [String] = []
@@ -45,7 +45,7 @@ extension Image {
     if tags.isYCbCrUnderRGB { notes.append("its JPEG data are YCbCr, though its tag says RGB") }
     if tags.photometric == PHOTOMETRIC_MINISWHITE, isOwn || tags.format != SAMPLEFORMAT_UINT {
       let open = { () throws(ImagingError) in
-        isOwn ? loaded : try Image(path: path, access: .sequential, page: page)
+        isOwn ? loaded : try Image(tiff: path, access: .sequential, page: page)
       }
       image = try image.invertedGray(open)
     }
@@ -55,6 +55,15 @@ extension Image {
     }
     if !notes.isEmpty { image.setString(notesField, notes.joined(separator: "\n")) }
     return image
+  }
+
+  /// Opens a page by libvips, in the same time wherever in the file it lies.
+  private convenience init(tiff path: String, access: Access, page: Int?) throws(ImagingError) {
+    guard let page, page > 0, let view = TIFFPageView(path: path, page: page) else {
+      try self.init(path: path, access: access, page: page)
+      return
+    }
+    try self.init(view, loader: "tiffload", access: access, subject: path)
   }
 
   /// The fields that libvips would have given.

@@ -1,12 +1,16 @@
+import Files
 import Foundation
+import Synchronization
 
 /// The directories of a TIFF or BigTIFF file: what the file says each of its pictures is (TIFF 6.0, section 2; tags of
 /// TIFF/EP, DNG and scanners of slides).
 ///
 /// Own code instead of libtiff's, for the process that starts builds asks, too: it reads no pixels, and whatever the file
 /// holds, it is safe.
-struct TIFFDirectories {
-  struct Directory {
+struct TIFFDirectories: Sendable {
+  struct Directory: Sendable {
+    /// Where it lies in the file, and where its link to the next one does.
+    fileprivate var (offset, linkOffset) = (0, 0)
     fileprivate(set) var width = 0
     fileprivate(set) var height = 0
     /// `NewSubfileType`: 1 a reduced copy, 2 a page, 4 a mask.
@@ -23,6 +27,11 @@ struct TIFFDirectories {
     /// Hamamatsu's magnification; −1 for the macro, −2 for a map of the slide.
     fileprivate(set) var sourceLens: Double?
     fileprivate(set) var hasDNGVersion = false
+    /// ImageJ's own tags: the sizes of the parts of the second, and that; of the file's first picture alone.
+    fileprivate(set) var imageJCounts: [Int] = []
+    fileprivate(set) var imageJData: [UInt8] = []
+    /// What Ventana's scanners write of themselves.
+    fileprivate(set) var isVentanas = false
     /// A pattern of colour filters before the sensor.
     fileprivate(set) var hasFilterPattern = false
     /// EXIF orientation, 1…8.
@@ -56,6 +65,7 @@ struct TIFFDirectories {
   static let mostDirectories = 100_000
   private static let mostEntries = 4096
   private static let mostParts = 64
+  private static let mostImageJParts = 1 << 20
   private static let longestText = 16 << 20
 
   /// `nil` if the file is no TIFF.
@@ -109,6 +119,7 @@ struct TIFFDirectories {
       return nil
     }
     var directory = Directory()
+    (directory.offset, directory.linkOffset) = (offset, offset + countSize + count * entrySize)
     var parts: [Int] = []
     var oldType = 0
     var compression: Int?
@@ -142,8 +153,14 @@ struct TIFFDirectories {
       case 330: parts = numbers(entry, most: Self.mostParts)
       case 513: interchange.start = numbers(entry).first
       case 514: interchange.count = numbers(entry).first
+      case 700 where all.count < 3 && depth == 0:
+        directory.isVentanas = self.bytes(entry, most: 1 << 16)?.firstRange(of: Array("<iScan".utf8)) != nil
       case 33421, 33422: directory.hasFilterPattern = true
       case 50706: directory.hasDNGVersion = true
+      case 50838 where all.isEmpty && depth == 0:
+        directory.imageJCounts = numbers(entry, most: Self.mostImageJParts)
+      case 50839 where all.isEmpty && depth == 0:
+        directory.imageJData = self.bytes(entry, most: Self.longestText) ?? []
       case 65421: directory.sourceLens = real(entry)
       default: break
       }
@@ -163,7 +180,7 @@ struct TIFFDirectories {
         if let found = read(at: part, depth: depth + 1) { directory.parts.append(found.directory) }
       }
     }
-    let link = reader.bytes(offset + countSize + count * entrySize, linkSize)
+    let link = reader.bytes(directory.linkOffset, linkSize)
     return (directory, link.map { Self.number($0[...], isLittle) } ?? 0)
   }
 
@@ -217,6 +234,33 @@ struct TIFFDirectories {
 extension TIFFDirectories {
   /// The directories and those that they list.
   var everything: [Directory] { all + all.flatMap(\.parts) + all.flatMap(\.parts).flatMap(\.parts) }
+
+  private static let last = Mutex<(file: SourceFile, directories: TIFFDirectories)?>(nil)
+
+  /// Returns the directories of a file, which are remembered of the last one until it is written to: its pages are built
+  /// one after the other.
+  static func remembered(path: String) -> (file: SourceFile, directories: TIFFDirectories)? {
+    if let known = last.withLock({ $0 }), known.file.path == path,
+      FileIdentity(path: path) == known.file.identity
+    {
+      return known
+    }
+    guard let file = try? SourceFile(path: path), let directories = TIFFDirectories(file) else { return nil }
+    last.withLock { $0 = (file, directories) }
+    return (file, directories)
+  }
+
+  /// Returns the bytes of a file in which a page, counted from 0, is the only one, where they are other than this file's:
+  /// its header leads to the page, and the page to no other.
+  func changes(forOnly page: Int) -> [(offset: Int, bytes: [UInt8])]? {
+    guard all.indices.contains(page) else { return nil }
+    let (size, place) = isBig ? (8, 8) : (4, 4)
+    let number = withUnsafeBytes(of: UInt64(all[page].offset).littleEndian) { Array($0.prefix(size)) }
+    return [
+      (place, isLittle ? number : number.reversed()),
+      (all[page].linkOffset, [UInt8](repeating: 0, count: size)),
+    ]
+  }
 
   /// Why the file's pixels are a sensor's, or a preview of others; nil if they are a picture's.
   var rawKind: String? {

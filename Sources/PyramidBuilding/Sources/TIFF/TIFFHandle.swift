@@ -35,14 +35,16 @@ final class TIFFHandle {
         Unmanaged<Messages>.fromOpaque(owner!).takeUnretainedValue().notice(warning: format)
         return 1
       }, owner)
+    let view = page > 0 ? TIFFPageView(path: path, page: page) : nil
     // Not mapped: a file that is cut short under a mapping ends the process.
-    guard let pointer = TIFFOpenExt(path, "rm", options) else {
+    let opened = view.map { $0.open(path, "rm", options) } ?? TIFFOpenExt(path, "rm", options)
+    guard let pointer = opened else {
       throw BuildError(
         path,
         messages.first.map { DecoderMessage.explained($0, format: "TIFF", path: path) } ?? "is no TIFF file")
     }
     self.pointer = pointer
-    guard page > 0 else { return }
+    guard page > 0, view == nil else { return }
     messages.lacksExtraSamples = false
     guard TIFFSetDirectory(pointer, tdir_t(clamping: page)) == 1 else {
       throw refused("page \(page + 1) cannot be read")
