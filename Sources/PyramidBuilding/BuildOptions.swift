@@ -1,5 +1,30 @@
 public import TileStorage
 
+/// Which scenes of a file with several are built.
+package enum SceneChoice: Hashable, Sendable {
+  /// One alone, counted from 1.
+  case one(Int)
+  /// Each, as a page.
+  case all
+
+  /// - Parameter name: `all` or a number; nil for any other.
+  package init?(name: String) {
+    guard name != "all" else {
+      self = .all
+      return
+    }
+    guard let number = Int(name), 1...1_000_000 ~= number else { return nil }
+    self = .one(number)
+  }
+
+  var name: String {
+    switch self {
+    case .one(let number): "\(number)"
+    case .all: "all"
+    }
+  }
+}
+
 /// What decides an archive's bytes, beside the source.
 public struct BuildOptions: Hashable, Sendable {
   /// The distance between neighbouring tiles in level pixels, an even number of `tileSizes`; Deep Zoom, IIIF and XYZ
@@ -25,6 +50,11 @@ public struct BuildOptions: Hashable, Sendable {
   /// Whether levels shrink by the mean of light, not of sRGB numbers, which `vips dzsave` takes.
   public var shrinksLinearly = false
 
+  /// How levels shrink. A picture of which `auto` knows no more has the mean.
+  public var downsampling = Downsampling.auto
+  /// Whether levels take one pixel of several, which is done to red, green and blue alone.
+  package var picksPixels: Bool { downsampling == .nearest || downsampling == .mode }
+
   /// Whether pixels of RGB and gray stay in the space of their embedded profile, which every tile then carries.
   public var keepsProfile = false
 
@@ -41,13 +71,21 @@ public struct BuildOptions: Hashable, Sendable {
   /// The bands that are taken, one for gray or three for red, green and blue, counted from 1; nil for all.
   package var bands: [Int]?
 
-  /// The channels of an OME-TIFF that are shown, by their numbers, counted from 1, or names; nil for all.
+  /// The channels of a stack that are shown, by their numbers, counted from 1, or names, which may be quoted
+  /// (`ChannelNames`); nil for all.
   package var channels: [String]?
+  /// The plane in depth of a stack, and its time point, counted from 1; nil for the middle one, and the first.
+  package var depth, time: Int?
+  /// The scene of a file that has several; nil for the first.
+  package var scene: SceneChoice?
   /// Whether of slides also label, macro and thumbnail are built.
   package var keepsAssociated = false
 
   /// The damage of a source for which it is refused. It decides whether there is an archive, and not its bytes.
   package var failOn = FailOn.none
+
+  /// Whether a plane of a stack is asked for.
+  var asksForPlanes: Bool { channels != nil || depth != nil || time != nil || scene != nil }
 
   /// The options that `ziggurat build` has by default.
   public init() {}

@@ -89,7 +89,7 @@ public struct PyramidBuilder: Sendable {
       try scheduler.run(threads: threads)
       let damage = try pixels.finish()
       if let damage, options.failOn.refuses(damage) { throw BuildError(source, damage.reason) }
-      let microns = PhysicalScale.microns(route.picture)
+      let microns = route.micronsPerPixel
       try writer.append(
         "scan-properties.xml", Array(ScanProperties(imageSize: size, micronsPerPixel: microns).xml.utf8))
       var steps = route.steps + (options.shrinksLinearly ? ["shrunk in linear light"] : [])
@@ -142,15 +142,23 @@ extension BuildOptions {
     "5 tile=\(tileSize) format=\(choosesFormat ? "auto" : format.fileExtension) fidelity=\(fidelity.name) quality=\(quality) "
       + "background=\(background.map(String.init).joined(separator: ",")) intent=\(intent.name)"
       + (shrinksLinearly ? " linear" : "")
+      + (downsampling == .auto ? "" : " downsample=\(downsampling.name)")
       + (subsampling == .auto ? "" : " subsampling=\(subsampling.name)")
       + (keepsProfile ? " profile=keep" : "")
       + (resolution.map { " dpi=\($0)" } ?? (name.lowercased().hasSuffix(".pdf") ? " dpi=auto2" : ""))
       + (vectorSide.map { " size=\($0)" } ?? "") + (window.map { " window=\($0.name)" } ?? "")
-      + (ImageFileName.mayBeStack(name)
-        ? channels.map { " channels=\($0.joined(separator: ","))" } ?? "" : "")
+      + (ImageFileName.mayBeStack(name) ? summaryOfStack : "")
       + (raw != .camera && ImageFileName.mayBeRAW(name) ? " raw=\(raw.rawValue)" : "")
       + (keepsAssociated && ImageFileName.mayHoldLabel(name) ? " associated" : "")
       + (bands.map { " bands=\($0.map(String.init).joined(separator: ","))" } ?? "")
+  }
+
+  private var summaryOfStack: String {
+    // A space separates options.
+    let names = channels?.map { $0.replacing("%", with: "%25").replacing(" ", with: "%20") }
+    return (names.map { " channels=\($0.joined(separator: ","))" } ?? "")
+      + (scene.map { " scene=\($0.name)" } ?? "") + (depth.map { " depth=\($0)" } ?? "")
+      + (time.map { " time=\($0)" } ?? "")
   }
 
   /// Of a record's line what somebody has asked for: without the number that is another where the program builds

@@ -11,7 +11,7 @@ extension FuzzInput {
       let digests = try SourceFile(path: path).digests { false }
       let digest = try SourceFile(path: path).digest()
       precondition(digests.content == digest, "one content, one digest")
-      if let contents = SourceContents.of(try SourceFile(path: path)), contents.raw == nil {
+      if let contents = try SourceContents.of(SourceFile(path: path), BuildOptions()), contents.raw == nil {
         let known = Set(contents.pages + contents.leftOut.map(\.directory))
         precondition(known.count == contents.directoryCount, "each picture is a page or is left out")
       }
@@ -28,7 +28,7 @@ extension FuzzInput {
   func readRAW() {
     do throws(BuildError) {
       let file = try SourceFile(path: path, name: "a.dng")
-      guard let signs = SourceContents.of(file)?.raw else { return }
+      guard let signs = (try? SourceContents.of(file, BuildOptions()))?.raw else { return }
       for choice in RawChoice.allCases {
         let picture = try RawPicture(file, signs, choice)
         do throws(ImagingError) {

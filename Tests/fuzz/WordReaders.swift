@@ -27,7 +27,7 @@ extension FuzzInput {
     }
     guard let pixels = OMEPixels(text) else { return }
     precondition(
-      1...64 ~= pixels.channels.count && pixels.planeCount <= 1 << 20, "what is counted is bounded")
+      1...(1 << 16) ~= pixels.channels.count && pixels.planeCount <= 1 << 20, "what is counted is bounded")
     for channel in pixels.channels.indices {
       let page = pixels.page(channel: channel, z: pixels.sizeZ / 2, t: 0)
       precondition(page.map { $0 >= 0 } ?? true, "a page is none or counted from 0")

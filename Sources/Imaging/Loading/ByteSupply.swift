@@ -51,6 +51,7 @@ extension Image {
   ) throws(ImagingError) {
     Vips.start()
     _ = VipsLog.take()
+    vips_error_clear()
     guard let source = vips_source_custom_new() else { throw ImagingError.take(loader, subject) }
     defer { g_object_unref(source) }
     let cursor = ByteCursor(supply)
@@ -81,7 +82,7 @@ extension Image {
         loader + "_source", subject,
         [
           "source": .source(UnsafeMutableRawPointer(source)), "access": .name(access.nick),
-          "fail-on": .name("truncated"),
+          "fail-on": .name("none"),
         ])
     } catch { throw error.said(of: loader) }
     self.init(owning: operation.retained(), subject: subject)

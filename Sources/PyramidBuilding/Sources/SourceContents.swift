@@ -22,23 +22,47 @@ struct SourceContents {
   let first: Int
   /// What the file says of itself as a camera's RAW file; nil for any other.
   private(set) var raw: RawSigns?
+  /// The images of an OME-TIFF that are no labels and the like, by their numbers.
+  let scenes: [Scene]
+  /// Whether each page is a scene.
+  let hasScenesAsPages: Bool
+  /// What is said of planes in other files, as a noun phrase; nil if there are none.
+  let elsewhere: String?
   private let directories: [TIFFDirectories.Directory]
+  private let name: String
+
+  /// An image of an OME-TIFF.
+  struct Scene: Hashable {
+    let name: String
+    /// Counted from 0, of all images.
+    let image: Int
+    /// Counted from 0; nil if the file holds no plane of it.
+    let first: Int?
+  }
 
   /// A RAW file: one picture, whatever its directories have.
   private init(raw: RawSigns) {
     (self.raw, pages, leftOut, image, first, directories) = (raw, [0], [], 0, 0, [])
+    (scenes, hasScenesAsPages, elsewhere, name) = ([], false, nil, "")
   }
 
   /// The contents of a TIFF, or of a camera's RAW file; nil for any other file.
-  static func of(_ file: SourceFile) -> SourceContents? {
+  ///
+  /// - Throws: if a scene is wanted that the file has not.
+  static func of(_ file: SourceFile, _ options: BuildOptions) throws(BuildError) -> SourceContents? {
     let tiff = TIFFDirectories(file)
     let raw = RawSigns(file, tiff: tiff)
-    if let raw, raw.isCertain || tiff == nil { return SourceContents(raw: raw) }
-    return tiff.map { tiff in
-      var contents = SourceContents(tiff)
-      contents.raw = raw
-      return contents
+    var contents: SourceContents?
+    if let raw, raw.isCertain || tiff == nil {
+      contents = SourceContents(raw: raw)
+    } else if let tiff {
+      contents = SourceContents(tiff, name: file.name, scene: options.scene)
+      contents?.raw = raw
     }
+    if case .one(let number)? = options.scene, let reason = contents.refusal(ofScene: number) {
+      throw BuildError(file.path, reason)
+    }
+    return contents
   }
 
   /// Whether the pictures are reduced ones, as far as the file says.
@@ -47,13 +71,19 @@ struct SourceContents {
   /// `nil` if the file is no TIFF.
   init?(_ file: SourceFile) {
     guard let tiff = TIFFDirectories(file) else { return nil }
-    self.init(tiff)
+    self.init(tiff, name: file.name)
   }
 
-  init(_ tiff: TIFFDirectories) {
+  /// - Parameters:
+  ///   - name: the file's.
+  ///   - wanted: the scenes that are built; nil for the first.
+  init(_ tiff: TIFFDirectories, name: String = "", scene wanted: SceneChoice? = nil) {
     directories = tiff.all
+    self.name = name
     var roles = Self.roles(tiff.all)
-    let images = tiff.all.first.flatMap { OMEImages($0.description) }?.all ?? []
+    let ome = tiff.all.first.flatMap { OMEImages($0.description, inFileNamed: name) }
+    let images = ome?.all ?? []
+    elsewhere = ome.flatMap { Self.elsewhere($0.otherFiles) }
     for image in images {
       guard
         let role = images.count > 1 ? PictureRole(mentionedIn: image.name) : PictureRole(named: image.name),
@@ -74,13 +104,28 @@ struct SourceContents {
       roles[largest] = nil
       pages = [largest]
     }
-    self.pages = pages
     leftOut = roles.sorted { $0.key < $1.key }.map { LeftOut(role: $0.value, directory: $0.key) }
-    let shown = images.indices.first { index in
-      images[index].directories.allSatisfy { roles[$0] == nil } && !images[index].directories.isEmpty
+    scenes = images.indices.filter { images[$0].directories.allSatisfy { roles[$0] == nil } }.map { index in
+      Scene(
+        name: images[index].name, image: index,
+        first: images[index].directories.filter(tiff.all.indices.contains).min())
     }
-    image = shown ?? 0
-    first = shown.flatMap { images[$0].directories.min() } ?? pages.first ?? 0
+    var shown = scenes.first { $0.first != nil }
+    if case .one(let number)? = wanted, scenes.indices.contains(number - 1) { shown = scenes[number - 1] }
+    image = shown?.image ?? 0
+    first = shown?.first ?? pages.first ?? 0
+    var firsts: [Int] = []
+    for scene in scenes {
+      if let first = scene.first, !firsts.contains(first) { firsts.append(first) }
+    }
+    hasScenesAsPages = wanted == .all && firsts.count > 1
+    self.pages = hasScenesAsPages ? firsts : pages
+  }
+
+  private static func elsewhere(_ files: [String]) -> String? {
+    guard !files.isEmpty else { return nil }
+    let names = files.prefix(3).joined(separator: ", ")
+    return "what lies in other files (\(names)" + (files.count > 3 ? " and \(files.count - 3) more)" : ")")
   }
 
   private static func roles(_ all: [TIFFDirectories.Directory]) -> [Int: PictureRole] {
@@ -109,6 +154,9 @@ struct SourceContents {
   // MARK: What is made of it
 
   var directoryCount: Int { directories.count }
+
+  /// Whether a scanner of Ventana's made the file.
+  var isVentanas: Bool { directories.contains(where: \.isVentanas) }
 
   /// Returns what the file says of one of its pictures, counted from 0.
   func directory(_ number: Int) -> TIFFDirectories.Directory? {
@@ -153,6 +201,40 @@ struct SourceContents {
       names.append(each.role.rawValue)
     }
     return names
+  }
+
+  /// Returns the names of what a build with these options leaves out of the picture that it makes of the file.
+  ///
+  /// - Parameter isStack: whether the picture is one of several scenes, and not one of several pages.
+  func leftOut(_ options: BuildOptions, isStack: Bool) -> [String] {
+    var names = namesLeftOut(options)
+    let others = scenes.count { $0.first != nil } - 1
+    if isStack, others > 0, !hasScenesAsPages {
+      names.append(
+        "\(others) more \(others == 1 ? "scene" : "scenes") (--scene N or --scene all builds them)")
+    }
+    return names + (elsewhere.map { [$0] } ?? [])
+  }
+
+  /// Returns the planes of a stack; nil if the file is none.
+  ///
+  /// - Parameter scene: the first directory of an image that is a page; nil for the image that is shown.
+  func planes(_ options: BuildOptions, ofSceneAt scene: Int? = nil) -> (any StackPlanes)? {
+    guard let text = directories.first, directories.count > 1 || options.asksForPlanes else { return nil }
+    var (image, first) = (image, first)
+    if let scene {
+      guard hasScenesAsPages, let found = scenes.first(where: { $0.first == scene }) else { return nil }
+      (image, first) = (found.image, scene)
+    }
+    let samples = directory(first)?.samples ?? 1
+    if let planes = OMEPixels(text.description, image: image, at: first, samples: samples, name: name) {
+      let isOne = planes.planeCount == 1 && !leftOut.contains(where: \.role.isPrivate)
+      return isOne && !options.asksForPlanes ? nil : planes
+    }
+    guard let planes = ImageJPlanes(text, pages: directories.count), planes.planeCount > 1,
+      planes.isHyperstack || options.depth != nil || options.time != nil
+    else { return nil }
+    return planes
   }
 
   /// The names of the pictures that no archive of the file shows; nil if there are none.
@@ -213,5 +295,22 @@ extension SourceFile {
       return .slide(scanner)
     }
     return first.sourceLens != nil ? .slide("Hamamatsu NDPI") : named
+  }
+}
+
+extension SourceContents? {
+  /// Returns why a scene, counted from 1, cannot be built; nil if it can.
+  fileprivate func refusal(ofScene number: Int) -> String? {
+    let scenes = self?.scenes ?? []
+    guard number <= Swift.max(1, scenes.count) else {
+      guard scenes.count > 1 else { return "has no scene \(number): it has one" }
+      let names = scenes.prefix(20).map(\.name).joined(separator: ", ")
+      return "has no scene \(number); its \(scenes.count) scenes are \(names)"
+        + (scenes.count > 20 ? " and \(scenes.count - 20) more" : "")
+    }
+    if scenes.indices.contains(number - 1), scenes[number - 1].first == nil {
+      return "holds no plane of scene \(number) (\(scenes[number - 1].name)), which lies in another file"
+    }
+    return nil
   }
 }

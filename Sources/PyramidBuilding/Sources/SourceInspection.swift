@@ -29,6 +29,10 @@ package struct SourceInspection: Sendable, Codable {
   package let leftOut: [String]
   /// What it holds beside its picture and no tile shows, by names: `gain map`.
   package let dropped: [String]
+  /// What it has besides width and height, and what of that would be shown; nil if it is no stack.
+  package let dimensions: ImageDimensions?
+  /// The names of its scenes, in the order that `--scene` counts; empty if there are not several.
+  package let scenes: [String]
   /// By which way its tiles would be made, and why.
   package let route: String
   /// What would be done to its pixels, in order.
@@ -103,8 +107,11 @@ package struct SourceInspection: Sendable, Codable {
     self.associated = associated.map(\.rawValue)
     leftOut = route.leftOut.isEmpty ? found.leftOut : route.leftOut
     dropped = route.unshown
+    dimensions = route.picture.stack?.dimensions
+    let contents = try SourceContents.of(file, options)
+    scenes = contents.map { $0.scenes.count > 1 ? $0.scenes.map(\.name) : [] } ?? []
     (self.route, steps) = (route.reason, route.steps)
-    micronsPerPixel = PhysicalScale.microns(route.picture).map { [$0.x, $0.y] }
+    micronsPerPixel = route.micronsPerPixel.map { [$0.x, $0.y] }
     metadata = ImageMetadata(embeddedInFileAt: path)
   }
 }

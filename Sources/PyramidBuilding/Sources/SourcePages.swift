@@ -17,7 +17,7 @@ struct SourcePages: Sendable {
   /// Frames of an animation and the smaller copies in a pyramidal TIFF are not pages, nor are a slide's label and macro.
   init(file: SourceFile, options: BuildOptions) throws(BuildError) {
     let path = file.path
-    let contents = SourceContents.of(file)
+    let contents = try SourceContents.of(file, options)
     if let raw = contents?.raw {
       if raw.areOfRAW(path: path) {
         self.init([0])
@@ -32,6 +32,7 @@ struct SourcePages: Sendable {
     }
     let first: Image
     do { first = try Image.source(path: path, access: .sequential) } catch {
+      if contents?.isVentanas == true { throw Self.unreadVentana(path) }
       guard let loader = Image.loader(ofPath: path), !["tiffload", "pdfload"].contains(loader) else {
         throw .unopened(path, error)
       }
@@ -51,31 +52,52 @@ struct SourcePages: Sendable {
     if count > 1, let words = first.string("image-description"), Self.isScanners(words) {
       throw BuildError(path, "is a scanner's slide that OpenSlide does not read; its label is no page")
     }
+    if contents.isVentanas { throw Self.unreadVentana(path) }
+    if file.name.lowercased().hasSuffix(".vsi") {
+      throw BuildError(
+        path,
+        "is an Olympus VSI slide, of which this file holds the overview alone, and which is not read here: convert it "
+          + "to OME-TIFF, for example with 'bfconvert FILE FILE.ome.tif'")
+    }
     guard !contents.pages.isEmpty || contents.leftOut.isEmpty || options.keepsAssociated else {
       let names = contents.namesLeftOut(options).joined(separator: " and ")
       throw BuildError(
         path, "holds only the \(names) of a slide, which may name a patient; --associated builds it")
     }
     // Directories that only libvips finds, behind a damaged one, are pages.
-    let pages =
-      contents.pages.filter { $0 < count } + (0..<count).dropFirst(contents.directoryCount)
+    let further = contents.hasScenesAsPages ? [] : Array((0..<count).dropFirst(contents.directoryCount))
+    let pages = contents.pages.filter { $0 < count } + further
     self.init(pages.isEmpty ? [contents.leftOut.first?.directory ?? 0] : pages)
-    leftOut = contents.namesLeftOut(options)
+    leftOut = contents.leftOut(options, isStack: false)
     guard pages.count > 1 else {
       self = Self(single: self)
       return
     }
-    // Channels, depth and moments are one picture's.
-    do throws(ImagingError) {
-      let stack = try OMEStack.read(first, path: path, wanted: nil, contents)
-      if stack != nil || contents.isPyramid {
-        self = Self(single: self)
-        return
-      }
-    } catch { throw BuildError(path, error) }
+    // Channels, depth and time points are one picture's.
+    if !contents.hasScenesAsPages {
+      do throws(ImagingError) {
+        let stack = try contents.planes(options).flatMap { (planes) throws(ImagingError) in
+          try ImageStack(planes, pages: contents.directoryCount, path: path, options)
+        }
+        if stack != nil || contents.isPyramid {
+          self = Self(single: self)
+          return
+        }
+        if contents.planes(options) is OMEPixels, contents.elsewhere == nil {
+          leftOut.append("planes that its OME-XML describes and the file does not hold")
+        }
+      } catch { throw BuildError(path, error) }
+    }
     if options.keepsAssociated {
       associated = AssociatedImage.allCases.filter { contents.associated[$0] != nil }
     }
+  }
+
+  private static func unreadVentana(_ path: String) -> BuildError {
+    BuildError(
+      path,
+      "is a Ventana BIF slide of a kind that OpenSlide does not read: convert it to OME-TIFF, for example with "
+        + "'bfconvert FILE FILE.ome.tif'")
   }
 
   private init(single pages: SourcePages) {

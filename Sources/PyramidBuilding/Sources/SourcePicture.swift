@@ -12,8 +12,8 @@ struct SourcePicture {
   let contents: SourceContents?
   /// What is taken of a camera's RAW file; nil for any other file.
   let raw: RawPicture?
-  /// Of an OME-TIFF what is shown of its planes; nil for any other file.
-  let stack: OMEStack?
+  /// Of an OME-TIFF or an ImageJ hyperstack what is shown of its planes; nil for any other file.
+  let stack: ImageStack?
   /// What was decided on, a clause each.
   let steps: [String]
   /// What is noticed of the file's damage.
@@ -39,6 +39,7 @@ struct SourcePicture {
       raw = try RawPicture(SourceFile(path: path), signs, options.raw)
       bands = options.bands
       (self.page, self.contents, drawing, stack) = (nil, nil, nil, nil)
+      do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
       steps = raw!.steps + Self.words(bands)
       return
     }
@@ -48,14 +49,12 @@ struct SourcePicture {
     bands = associated == nil ? options.bands : nil
     do throws(ImagingError) {
       drawing = try Drawing(path, page, options)
-      stack =
-        page == nil && associated == nil && !isDamaged
-        ? try OMEStack.read(
-          Image.source(path: path, access: .sequential), path: path, wanted: options.channels, contents) : nil
+      stack = associated == nil ? try Self.stack(path, page, contents, options) : nil
+      if stack == nil, associated == nil { try Self.refusePlanes(path, options) }
     } catch { throw .unopened(path, error) }
     // The first picture may be a label.
     let own = contents.map { $0.pages.first ?? $0.leftOut.first?.directory ?? 0 }
-    self.page = page ?? stack?.channels[0].page ?? (own == 0 ? nil : own)
+    self.page = stack?.channels[0].page ?? page ?? (own == 0 ? nil : own)
     steps =
       (drawing.map { ["drawn \($0.words)"] } ?? [])
       + (stack?.steps ?? [])
@@ -70,6 +69,36 @@ struct SourcePicture {
   init(damaged picture: SourcePicture) {
     self = picture
     isDamaged = true
+  }
+
+  private static func stack(
+    _ path: String, _ page: Int?, _ contents: SourceContents?, _ options: BuildOptions
+  ) throws(ImagingError) -> ImageStack? {
+    var contents = contents
+    if page != nil {
+      guard options.scene == .all, let (file, directories) = TIFFDirectories.remembered(path: path) else {
+        return nil
+      }
+      contents = SourceContents(directories, name: file.name, scene: .all)
+    }
+    guard let contents, let planes = contents.planes(options, ofSceneAt: page) else { return nil }
+    return try ImageStack(planes, pages: contents.directoryCount, path: path, options)
+  }
+
+  /// Refuses options that choose a plane of a picture which has but one.
+  private static func refusePlanes(
+    _ path: String, _ options: BuildOptions
+  ) throws(ImagingError) {
+    let asked = [
+      options.channels.map { _ in "--channels" }, options.depth.flatMap { $0 > 1 ? "--depth" : nil },
+      options.time.flatMap { $0 > 1 ? "--time" : nil },
+    ].compactMap { $0 }
+    guard let option = asked.first else { return }
+    throw ImagingError(
+      "open", path,
+      message:
+        "\(option) cannot be used with it: it is no stack of channels, depths or time points, as OME-TIFF "
+        + "and ImageJ's hyperstacks are" + (option == "--channels" ? " (--bands chooses bands)" : ""))
   }
 
   /// Opens the picture; what its marks say of its colours it then has as its profile.

@@ -1,4 +1,5 @@
 import Imaging
+import TileGeometry
 import TileStorage
 
 /// By which way an image's pixels come to its tiles, and why; part of every report.
@@ -13,6 +14,8 @@ struct SourceRoute {
   let keptProfile: [UInt8]?
   /// What the build asked for, with the tile format chosen for this image.
   let options: BuildOptions
+  /// Microns per pixel, across and down; nil if the file does not say.
+  let micronsPerPixel: Point?
   /// Pictures that the file holds beside this one, as slides do.
   let associated: [AssociatedImage]
 
@@ -40,12 +43,14 @@ struct SourceRoute {
     let picture = try SourcePicture(
       path: path, page: page, associated: associated,
       // A page was chosen by what the file holds.
-      contents: page == nil ? SourceContents.of(file) : nil, options: options, isDamaged: isDamaged)
+      contents: page == nil ? try SourceContents.of(file, options) : nil, options: options,
+      isDamaged: isDamaged)
     let image: Image
     do {
       image = try picture.open(.sequential)
     } catch { throw .unopened(path, error) }
     self.picture = picture
+    micronsPerPixel = PhysicalScale.microns(picture, image)
     self.associated =
       associated != nil
       ? [] : picture.contents.map(\.besidesPicture) ?? image.associated
@@ -57,6 +62,13 @@ struct SourceRoute {
     if options.choosesFormat { options.format = hasAlpha ? .webp : .jpeg }
     options.recompressesJPEG =
       options.format == .jxl && options.fidelity == .lossless && Image.loader(ofPath: path) == "jpegload"
+    var shrinking: String?
+    if options.downsampling == .auto, !options.shrinksLinearly {
+      shrinking = LabelImage.sign(picture, image).map { "levels by mode: \($0)" }
+      options.downsampling = shrinking == nil ? .mean : .mode
+    } else if options.picksPixels {
+      shrinking = "levels by \(options.downsampling.name)"
+    }
     self.options = options
     keptProfile = image.embeddedProfile.flatMap { profile in
       options.keepsProfile && EmbeddedProfile.canBeKept(image) && !EmbeddedProfile.isSRGB(profile)
@@ -75,7 +87,7 @@ struct SourceRoute {
       picture.steps + (image.alphaNote.map { [$0] } ?? []) + source.steps
       + (image.profileFault.map { [$0] } ?? [])
       + (image.unfollowedMarks.map { ["taken as sRGB: no profile says what \($0) says"] } ?? [])
-      + (keptProfile.map { [Self.words($0, image)] } ?? [])
+      + (keptProfile.map { [Self.words($0, image)] } ?? []) + (shrinking.map { [$0] } ?? [])
   }
 
   /// What the file holds beside its picture and no tile shows, by names.
@@ -83,7 +95,7 @@ struct SourceRoute {
 
   /// Pictures of the file that are not built, by their names.
   var leftOut: [String] {
-    if let contents = picture.contents { return contents.namesLeftOut(options) }
+    if let contents = picture.contents { return contents.leftOut(options, isStack: picture.stack != nil) }
     return options.keepsAssociated ? [] : associated.map(\.rawValue)
   }
 
@@ -115,7 +127,7 @@ struct SourceRoute {
     if let associated = picture.associated { return .libvips("being a slide's \(associated.rawValue)") }
     if let raw = picture.raw { return .libvips(raw.obstacle) }
     if picture.isDamaged { return .libvips("its damage") }
-    if picture.stack != nil { return .libvips("the planes of an OME-TIFF") }
+    if let stack = picture.stack { return .libvips("the planes of \(stack.kind)") }
     if let page = picture.page { return .libvips("page \(page + 1) of a file of several") }
     // Not the header's "vips-loader": a .v file keeps that of the file it was made from.
     let loader = Image.loader(ofPath: path)
@@ -170,6 +182,9 @@ struct SourceRoute {
     if options.coding != .jpeg { return (.rows, "exact: the tiles are not JPEG") }
     if options.fidelity == .exact { return (.rows, "exact: as asked") }
     if options.shrinksLinearly { return (.rows, "exact: linear light takes red, green and blue") }
+    if options.picksPixels {
+      return (.rows, "exact: levels by \(options.downsampling.name) take whole pixels")
+    }
     if options.tileSize % 16 != 0 { return (.rows, "exact: the tile size is no multiple of 16") }
     if !file.hasPlanes { return (.rows, "exact: the source's chroma is not 4:2:0") }
     if options.subsampling == .none { return (.rows, "exact: 4:4:4 was asked for") }

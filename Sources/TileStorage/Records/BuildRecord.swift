@@ -119,7 +119,7 @@ extension BuildRecord {
   package var mayOmitLabel: Bool {
     omitted?.contains { $0 != "mask" } == true || route.contains("(openslide)")
       || route.contains("being a slide's")
-      || dimensions != nil && steps.contains { $0.hasSuffix(" images") }
+      || dimensions != nil && steps.contains { $0.hasSuffix(" images") || $0.hasPrefix("image ") }
   }
 
   /// The book whose page the image of this id is: all of the id but what the page is called; nil of an image by itself.

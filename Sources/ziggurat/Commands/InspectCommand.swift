@@ -89,17 +89,19 @@ enum InspectCommand: Command {
       if let dropped = record.dropped { facts.append(Fact("dropped", dropped, separator: ", ")) }
     }
     facts += scale(archive.micronsPerPixel)
-    if let dimensions = archive.buildRecord?.dimensions {
-      let channels = dimensions.channels.map { channel -> JSONValue in
-        ["name": .text(channel.name), "colour": .text(channel.colour), "isShown": .flag(channel.isShown)]
-      }
-      let names = dimensions.channels.map { "\($0.name) \($0.isShown ? $0.colour : "hidden")" }
-      facts += [
-        Fact("channels", json: .list(channels), names.joined(separator: ", ")),
-        Fact("sizeZ", dimensions.sizeZ), Fact("sizeT", dimensions.sizeT),
-      ]
+    return facts + axes(archive.buildRecord?.dimensions) + words(archive.metadata)
+  }
+
+  private static func axes(_ dimensions: ImageDimensions?) -> [Fact] {
+    guard let dimensions else { return [] }
+    let channels = dimensions.channels.map { channel -> JSONValue in
+      ["name": .text(channel.name), "colour": .text(channel.colour), "isShown": .flag(channel.isShown)]
     }
-    return facts + words(archive.metadata)
+    let names = dimensions.channels.map { "\($0.name) \($0.isShown ? $0.colour : "hidden")" }
+    return [
+      Fact("channels", json: .list(channels), names.joined(separator: ", ")),
+      Fact("sizeZ", dimensions.sizeZ), Fact("sizeT", dimensions.sizeT),
+    ]
   }
 
   /// What the picture's makers say of it.
@@ -130,7 +132,8 @@ enum InspectCommand: Command {
     ] + (source.associated.isEmpty ? [] : [Fact("associated", source.associated, separator: ", ")])
       + (source.dropped.isEmpty ? [] : [Fact("dropped", source.dropped, separator: ", ")])
       + (source.leftOut.isEmpty ? [] : [Fact("leftOut", source.leftOut, separator: ", ")])
-      + scale(source.micronsPerPixel) + words(source.metadata)
+      + (source.scenes.isEmpty ? [] : [Fact("scenes", source.scenes, separator: ", ")])
+      + axes(source.dimensions) + scale(source.micronsPerPixel) + words(source.metadata)
   }
 
   private static func scale(_ micronsPerPixel: [Double]?) -> [Fact] {

@@ -23,16 +23,29 @@ extension BuildOptions {
       "profile", "srgb", help: "srgb converts; keep leaves RGB and gray as they are, with it in every tile"),
     Option("linear", help: "shrink in linear light: fine bright detail keeps its brightness"),
     Option(
+      "downsample", "auto",
+      help:
+        "how levels shrink: mean, nearest, mode, or auto (default): mode for label images that say so, as by a "
+        + "palette of distinct colours, else mean"),
+    Option(
       "dpi", "auto",
       help: "resolution of PDF and SVG; auto (default): of a PDF page that of its scan, or 300"),
     Option("size", "N", help: "pixels along the longer side of SVG (default: as large as it says)"),
     Option(
       "window", "LOW,HIGH",
-      help: "of 16 bits: what is black and what white; or auto, or full; with / between, for each channel"),
+      help:
+        "values, or percentiles as p0.5,p99.5, that are black and white, of more than 8 bits; or auto, or full; "
+        + "with / between, one for each channel"),
     Option(
       "bands", "R,G,B", help: "which of a picture's bands are shown, counted from 1: three, or one as gray"),
     Option(
-      "channels", "LIST", help: "of an OME-TIFF: names, or numbers from 1 (default: all in their colours)"),
+      "channels", "LIST",
+      help:
+        "channels of an OME-TIFF or ImageJ hyperstack: numbers from 1, names, or names in quotation marks, in which "
+        + "commas may stand (default: all in their colours, of more than 7 the first 7)"),
+    Option("scene", "N", help: "image of an OME-TIFF that has several, or all, each as a page (default 1)"),
+    Option("depth", "N", help: "plane of a stack in depth, counted from 1 (default: the middle one)"),
+    Option("time", "N", help: "time point of a stack, counted from 1 (default 1)"),
     Option(
       "raw", "camera",
       help: "of RAW files: camera (developed from the sensor) or preview (the camera's full-size JPEG)"),
@@ -85,6 +98,17 @@ extension BuildOptions {
       self.intent = intent
     }
     self.shrinksLinearly = try arguments.flag("linear")
+    if let name = arguments.string("downsample") {
+      guard let downsampling = Downsampling(name: name) else {
+        throw UsageError(
+          "invalid value '\(name)' for \(arguments.spelled("downsample")) (expected auto, mean, nearest or mode)"
+        )
+      }
+      self.downsampling = downsampling
+    }
+    if self.shrinksLinearly, self.picksPixels {
+      throw UsageError("--linear cannot be used with --downsample \(self.downsampling.name)")
+    }
     if let name = arguments.string("profile") {
       guard ["srgb", "keep"].contains(name) else {
         throw UsageError("\(arguments.spelled("profile")) is '\(name)'; it takes srgb or keep")
@@ -116,16 +140,16 @@ extension BuildOptions {
     if let name = arguments.string("window") {
       guard let window = SampleWindow(name: name) else {
         throw UsageError(
-          "\(arguments.spelled("window")) is '\(name)'; it takes auto, full or two numbers, low,high; "
-            + "several with / between, for channels")
+          "invalid value '\(name)' for \(arguments.spelled("window")) (expected auto, full, or LOW,HIGH, "
+            + "as 0,4095 or p0.5,p99.5; several with / between, for channels)")
       }
       self.window = window
     }
     if let text = arguments.string("channels") {
-      let parts = text.split(separator: ",").map { $0.trimmingPrefix { $0 == " " } }.map(String.init)
-      guard 1...64 ~= parts.count, text.utf8.count <= 4096, !parts.contains("") else {
+      guard text.utf8.count <= 1 << 16, let parts = ChannelNames.list(text) else {
         throw UsageError(
-          "\(arguments.spelled("channels")) is '\(text)'; it takes names or numbers, as DAPI,2")
+          "invalid value '\(text)' for \(arguments.spelled("channels")) (expected names or numbers, as DAPI,2)"
+        )
       }
       channels = parts
     }
@@ -136,6 +160,15 @@ extension BuildOptions {
       }
       raw = choice
     }
+    if let name = arguments.string("scene") {
+      guard let scene = SceneChoice(name: name) else {
+        throw UsageError(
+          "invalid value '\(name)' for \(arguments.spelled("scene")) (expected a number from 1, or all)")
+      }
+      self.scene = scene
+    }
+    depth = try arguments.int("depth", in: 1...1_000_000)
+    time = try arguments.int("time", in: 1...1_000_000)
     keepsAssociated = try arguments.flag("associated")
     if let text = arguments.string("bands") {
       let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }

@@ -11,7 +11,8 @@ import Testing
 
   @Test func `planes lie in the order of the dimensions`() throws {
     let pixels = try #require(OMEPixels(ome(Self.sizes)))
-    #expect(pixels.channels.count == 3 && pixels.planeCount == 24 && pixels.samples == 1)
+    #expect(pixels.channels.count == 3 && pixels.planeCount == 24)
+    #expect(pixels.channels.map(\.samples) == [1, 1, 1])
     #expect(pixels.page(channel: 0, z: 3, t: 0) == 3)
     #expect(pixels.page(channel: 2, z: 1, t: 0) == 9)
     #expect(pixels.page(channel: 2, z: 3, t: 1) == 23)
@@ -34,6 +35,7 @@ import Testing
     let pixels = try #require(OMEPixels(ome(Self.sizes, channels)))
     #expect(pixels.channels.map(\.name) == ["a <µm> b", ">", nil])
     #expect(pixels.channels.map(\.colour) == [[255, 0, 0], [0, 255, 0], nil])
+    #expect(OMEPixels(ome(Self.sizes, #"<Channel Color="0"/>"#))?.channels[0].colour == nil)
   }
 
   @Test(arguments: [
@@ -41,7 +43,7 @@ import Testing
     #"DimensionOrder="XYZZT" SizeC="1" SizeZ="1" SizeT="1""#,
     #"DimensionOrder="XYZCT" SizeC="0" SizeZ="4" SizeT="1""#,
     #"DimensionOrder="XYZCT" SizeC="-3" SizeZ="4" SizeT="1""#,
-    #"DimensionOrder="XYZCT" SizeC="4096" SizeZ="4" SizeT="1""#,
+    #"DimensionOrder="XYZCT" SizeC="65537" SizeZ="4" SizeT="1""#,
     #"DimensionOrder="XYZCT" SizeC="3" SizeZ="1048576" SizeT="1048576""#,
     #"DimensionOrder="XYZCT" SizeC="99999999999999999999" SizeZ="4" SizeT="1""#,
   ])
@@ -49,9 +51,29 @@ import Testing
     #expect(OMEPixels(ome(attributes)) == nil)
   }
 
-  @Test func `planes in other files are none`() {
-    let data = #"<TiffData><UUID FileName="a"/></TiffData><TiffData><UUID FileName="b"/></TiffData>"#
-    #expect(OMEPixels(ome(Self.sizes, data)) == nil)
+  @Test func `planes of other files have no page here`() throws {
+    let data = ["a", "b", "c"].enumerated().map { channel, file in
+      #"<TiffData FirstC="\#(channel)" IFD="0"><UUID FileName="\#(file)"/></TiffData>"#
+    }
+    let pixels = try #require(OMEPixels(ome(Self.sizes, data.joined()), name: "b"))
+    #expect((0..<3).map { pixels.page(channel: $0, z: 0, t: 0) } == [nil, 0, nil])
+    #expect((0..<3).map { pixels.otherFile(channel: $0, z: 0, t: 0) } == ["a", nil, "c"])
+    // By its identifier, whatever it is called now.
+    let own = ome(Self.sizes, #"<TiffData IFD="4"><UUID FileName="a"> urn:1 </UUID></TiffData>"#)
+      .replacing("<ome:OME>", with: #"<ome:OME UUID="urn:1">"#)
+    #expect(OMEPixels(own, name: "b")?.page(channel: 0, z: 0, t: 0) == 4)
+    #expect(
+      OMEPixels(own.replacing("> urn:1 <", with: ">urn:2<"), name: "b")?.page(channel: 0, z: 0, t: 0) == nil)
+  }
+
+  @Test func `bands of pages`() throws {
+    func channels(_ inside: String, pages: Int = 1) -> [Int]? {
+      OMEPixels(ome(Self.sizes, inside), samples: pages)?.channels.map(\.samples)
+    }
+    #expect(channels(#"<Channel SamplesPerPixel="3"/>"#) == [3])
+    #expect(channels(#"<Channel SamplesPerPixel="2"/><Channel SamplesPerPixel="1"/>"#) == [2, 1])
+    #expect(channels("<Channel/><Channel/><Channel/>", pages: 3) == [3])
+    #expect(channels(#"<Channel SamplesPerPixel="2"/>"#) == nil)
   }
 
   @Test func `cut anywhere it is none, or what stands there`() {

@@ -165,6 +165,7 @@ struct Repair {
       "tile": "tile-size", "format": "format", "fidelity": "fidelity", "raw": "raw", "quality": "quality",
       "background": "background", "intent": "intent", "subsampling": "subsampling", "profile": "profile",
       "channels": "channels", "dpi": "dpi", "size": "size", "window": "window", "bands": "bands",
+      "downsample": "downsample", "scene": "scene", "depth": "depth", "time": "time",
     ]
     var arguments: [String] = []
     let words = summary.split(separator: " ")
@@ -174,7 +175,10 @@ struct Repair {
       if ["linear", "associated"].contains(word) {
         arguments.append("--\(word)")
       } else if parts.count == 2, let name = names[String(parts[0])] {
-        arguments.append("--\(name)=\(parts[1])")
+        // Names of channels have spaces, which separate options here.
+        let value =
+          name == "channels" ? parts[1].removingPercentEncoding ?? String(parts[1]) : String(parts[1])
+        arguments.append("--\(name)=\(value)")
       } else {
         return nil
       }

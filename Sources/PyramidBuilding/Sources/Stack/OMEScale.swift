@@ -37,6 +37,16 @@ enum OMEScale {
     return microns
   }
 
+  /// Returns the microns per pixel of the image that a directory, counted from 0, is a plane of.
+  static func microns(_ description: String, ofDirectory directory: Int) -> Point? {
+    guard let images = OMEImages(description) else { return nil }
+    // A text that gives no image its directories tells of the first one's pixels alone.
+    guard let image = images.image(ofDirectory: directory) ?? (images.all.count < 2 ? 0 : nil) else {
+      return nil
+    }
+    return microns(description, image: image)
+  }
+
   private static func length(_ name: String, _ pixels: XMLElements.Element) -> Double? {
     guard let number = pixels[name].flatMap({ Double($0) }), number > 0, number.isFinite else { return nil }
     // Where no unit is named it is the micron.

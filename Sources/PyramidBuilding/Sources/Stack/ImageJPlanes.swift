@@ -1,0 +1,81 @@
+/// The planes of a hyperstack that ImageJ or Fiji wrote into a TIFF file (ImageJ, `ij/io/TiffDecoder`): channels before
+/// slices before frames.
+struct ImageJPlanes: StackPlanes {
+  let channels: [StackChannel]
+  let sizeZ: Int
+  let sizeT: Int
+  /// Whether it is one picture by itself, of several axes: slices alone, or frames, are pages, as scans of a book are.
+  let isHyperstack: Bool
+  let images = 1
+  let image = 0
+  private let pages: Int
+
+  private static let most = 1 << 20
+
+  /// `nil` if another program wrote the file, or its pages are not as many as its axes say.
+  ///
+  /// - Parameter pages: how many directories the file has.
+  init?(_ first: TIFFDirectories.Directory, pages: Int) {
+    guard first.description.hasPrefix("ImageJ=") else { return nil }
+    var numbers: [Substring: Int] = [:]
+    for line in first.description.split(whereSeparator: \.isNewline) {
+      let parts = line.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2 else { continue }
+      numbers[parts[0]] = Int(parts[1])
+    }
+    let (c, z, t) = (numbers["channels"] ?? 1, numbers["slices"] ?? 1, numbers["frames"] ?? 1)
+    guard 1...Self.most ~= c, 1...Self.most ~= z, 1...Self.most ~= t, c * z <= Self.most,
+      c * z * t == pages
+    else { return nil }
+    let colours = Self.colours(first.imageJData, first.imageJCounts)
+    channels = (0..<c).map { StackChannel(colour: colours.indices.contains($0) ? colours[$0] : nil) }
+    (sizeZ, sizeT, self.pages) = (z, t, pages)
+    isHyperstack = c > 1 || z > 1 && t > 1
+  }
+
+  func page(channel: Int, z: Int, t: Int) -> Int? {
+    let page = channel + channels.count * (z + sizeZ * t)
+    return page < pages ? page : nil
+  }
+
+  func otherFile(channel: Int, z: Int, t: Int) -> String? { nil }
+
+  /// Returns the colours of the channels, by the tables that ImageJ keeps in a tag of its own (`ij/io/TiffEncoder`,
+  /// `writeMetaData`): nil for one that is no ramp from black.
+  private static func colours(_ data: [UInt8], _ counts: [Int]) -> [[Int]?] {
+    guard data.count >= 4, let header = counts.first, header <= data.count else { return [] }
+    // The bytes of its marks are in the order of the file.
+    let isReversed = data.prefix(4).elementsEqual("JIJI".utf8)
+    guard isReversed || data.prefix(4).elementsEqual("IJIJ".utf8) else { return [] }
+    let tables = Array((isReversed ? "stul" : "luts").utf8)
+    var (place, part) = (header, 1)
+    for entry in stride(from: 4, to: header - 7, by: 8) {
+      let bytes = data[entry + 4..<entry + 8]
+      let count = (isReversed ? Array(bytes.reversed()) : Array(bytes)).reduce(0) { $0 << 8 | Int($1) }
+      guard count <= counts.count - part else { return [] }
+      let sizes = counts[part..<part + count]
+      if data[entry..<entry + 4].elementsEqual(tables) {
+        return sizes.map { size in
+          defer { place += size }
+          guard size == 768, place + size <= data.count else { return nil }
+          return colour(data[place..<place + size])
+        }
+      }
+      for size in sizes {
+        guard size >= 0, size <= data.count - place else { return [] }
+        place += size
+      }
+      part += count
+    }
+    return []
+  }
+
+  /// - Parameter table: the red, then the green and the blue of 256 values.
+  private static func colour(_ table: ArraySlice<UInt8>) -> [Int]? {
+    let bands = (0..<3).map { Array(table.dropFirst(256 * $0).prefix(256)).map(Int.init) }
+    let isRamp = bands.allSatisfy { band in
+      band.indices.allSatisfy { abs(band[$0] * 255 - band[255] * $0) <= 2 * 255 }
+    }
+    return isRamp ? bands.map { $0[255] } : nil
+  }
+}

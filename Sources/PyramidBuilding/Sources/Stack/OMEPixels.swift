@@ -1,0 +1,248 @@
+import TileStorage
+
+/// What the OME-XML in a TIFF's description says of one of its images: how many channels, planes of depth and moments it
+/// has, and in which page of the file each plane lies (OME model 2016-06, `Pixels`).
+struct OMEPixels: StackPlanes {
+  let sizeZ: Int
+  let sizeT: Int
+  /// As many as there are, whether they are told of or not.
+  let channels: [StackChannel]
+  let images: Int
+  let image: Int
+  /// The page of its first plane, unless its planes say so.
+  private let start: Int
+  private let order: [Character]
+  /// The pages of planes by the planes' numbers; nil if they lie in their order.
+  private let pages: [Int: Int]?
+  /// The names of other files, by the numbers of the planes that they hold.
+  private let others: [Int: String]
+
+  /// Of which more would be no picture.
+  private static let mostPlanes = 1 << 20
+  private static let mostChannels = 1 << 16
+
+  static func isOME(_ description: String) -> Bool {
+    description.contains("<OME") || description.contains("<ome:OME")
+  }
+
+  /// `nil` if the text is no OME-XML, or none that is understood.
+  ///
+  /// - Parameters:
+  ///   - image: which of its images, counted from 0.
+  ///   - start: the page of the image's first plane, for where the text does not tell it.
+  ///   - samples: bands of the image's pages, for where the text does not tell them.
+  ///   - name: the file's.
+  init?(_ description: String, image: Int = 0, at start: Int = 0, samples: Int = 1, name: String = "") {
+    guard Self.isOME(description) else { return nil }
+    var told = Told(image: image)
+    do {
+      try XMLElements.read(
+        Array(description.utf8), begin: { told.begin($0) }, text: { told.text($0) }, end: { told.end($0) })
+    } catch { return nil }
+    guard let pixels = told.pixels, let order = pixels["DimensionOrder"].map(Array.init),
+      order.count == 5,
+      order.prefix(2) == ["X", "Y"], Set(order.dropFirst(2)) == ["C", "Z", "T"],
+      let sizeC = pixels["SizeC"].flatMap({ Int($0) }), let sizeZ = pixels["SizeZ"].flatMap({ Int($0) }),
+      let sizeT = pixels["SizeT"].flatMap({ Int($0) }),
+      1...Self.mostChannels ~= sizeC, 1...Self.mostPlanes ~= sizeZ, 1...Self.mostPlanes ~= sizeT,
+      sizeC * sizeZ <= Self.mostPlanes, sizeC * sizeZ * sizeT <= Self.mostPlanes,
+      let channels = Self.channels(told.channels, sizeC, samples)
+    else { return nil }
+    (self.channels, self.sizeZ, self.sizeT) = (channels, sizeZ, sizeT)
+    self.images = told.images
+    self.image = image
+    self.order = order
+    self.start = image == 0 ? 0 : start
+    if told.data.isEmpty {
+      (pages, others) = (nil, [:])
+    } else {
+      (pages, others) = Self.pages(
+        told.planes(inFileNamed: name), order, channels, sizeZ, sizeT, from: self.start)
+    }
+  }
+
+  /// A channel of red, green and blue has three of the `sizeC` that there are.
+  ///
+  /// - Returns: nil if the channels that are told of are not those that there are.
+  private static func channels(
+    _ told: [Told.Channel], _ sizeC: Int, _ samplesOfPages: Int
+  ) -> [StackChannel]? {
+    func channel(_ number: Int, samples: Int) -> StackChannel {
+      guard told.indices.contains(number) else { return StackChannel(samples: samples) }
+      return StackChannel(name: told[number].name, colour: told[number].colour, samples: samples)
+    }
+    let each = told.map { max(1, min($0.samples ?? 1, sizeC)) }
+    if each.reduce(0, +) == sizeC, told.contains(where: { $0.samples != nil }) || samplesOfPages == 1 {
+      return told.indices.map { channel($0, samples: each[$0]) }
+    }
+    let samples = told.contains { $0.samples != nil } ? each.max() ?? 1 : samplesOfPages
+    guard samples > 0, sizeC % samples == 0 else { return nil }
+    let count = sizeC / samples
+    // What is told of each sample is nothing about the pages that have several.
+    return (0..<count).map {
+      told.count > count ? StackChannel(samples: samples) : channel($0, samples: samples)
+    }
+  }
+
+  /// The elements read so far; only one image's count.
+  private struct Told {
+    let image: Int
+    var pixels: [String: String]?
+    var images = 0
+    var channels: [Channel] = []
+    var data: [Planes] = []
+    /// This file's identifier.
+    private var own: String?
+    /// The identifier of the file that the last planes lie in, while that is being read.
+    private var identifier: String?
+    private var isInside = false
+
+    /// A `Channel` as it is told of.
+    struct Channel {
+      var name: String?
+      var colour: [Int]?
+      var samples: Int?
+    }
+
+    init(image: Int) { self.image = image }
+
+    mutating func begin(_ element: XMLElements.Element) -> Bool {
+      switch element.name {
+      case "OME": own = element["UUID"]
+      case "Image": images += 1
+      case "Pixels" where pixels == nil && images == image + 1:
+        isInside = true
+        pixels = Dictionary(element.values.map { ($0.name, $0.value) }) { first, _ in first }
+      case "Channel" where isInside && channels.count < OMEPixels.mostChannels:
+        channels.append(
+          Channel(
+            name: element["Name"].flatMap(OMEPixels.line),
+            // 0 is black that cannot be seen through: programs write it that know no colour.
+            colour: element.number("Color").flatMap { $0 == 0 ? nil : OMEPixels.colour($0) },
+            samples: element.number("SamplesPerPixel")))
+      case "TiffData" where isInside && data.count < OMEPixels.mostPlanes: data.append(Planes(element))
+      case "UUID" where isInside && !data.isEmpty:
+        data[data.count - 1].file = element["FileName"] ?? ""
+        identifier = ""
+      default: break
+      }
+      return true
+    }
+
+    mutating func text(_ bytes: UnsafeRawBufferPointer) {
+      if let known = identifier, known.utf8.count < 100 {
+        identifier = known + String(decoding: bytes, as: UTF8.self)
+      }
+    }
+
+    mutating func end(_ name: String) {
+      if name == "Pixels" { isInside = false }
+      if name == "UUID", let identifier, !data.isEmpty {
+        let text = identifier.filter { !$0.isWhitespace }
+        if let own, !text.isEmpty { data[data.count - 1].isElsewhere = text != own }
+        self.identifier = nil
+      }
+    }
+
+    /// The planes, each with whether another file holds it. Where identifiers do not say it, names do; if one name alone
+    /// stands in the text, the file may have been renamed.
+    func planes(inFileNamed name: String) -> [Planes] {
+      let names = Set(data.map(\.file))
+      return data.map { planes in
+        var planes = planes
+        planes.isElsewhere =
+          planes.isElsewhere ?? (names.count > 1 && planes.file.map { $0 != name } ?? false)
+        return planes
+      }
+    }
+  }
+
+  /// Where some planes lie: an element `TiffData`.
+  private struct Planes {
+    let c: Int
+    let z: Int
+    let t: Int
+    let page: Int?
+    let count: Int?
+    /// The name of the file that holds them; nil if it is not told, which means this one.
+    var file: String?
+    /// Whether that is another file; nil if its identifier does not say it.
+    var isElsewhere: Bool?
+
+    init(_ element: XMLElements.Element) {
+      (c, z) = (element.number("FirstC") ?? 0, element.number("FirstZ") ?? 0)
+      (t, page) = (element.number("FirstT") ?? 0, element.number("IFD"))
+      count = element.number("PlaneCount")
+    }
+  }
+
+  private static func line(_ text: String) -> String? {
+    let line = String(text.prefix(100).filter { !$0.isNewline })
+    return line.isEmpty ? nil : line
+  }
+
+  /// Of the signed number that OME writes: red, green, blue and how opaque, a byte each.
+  private static func colour(_ number: Int) -> [Int] {
+    let bits = UInt32(truncatingIfNeeded: number)
+    return [Int(bits >> 24), Int(bits >> 16 & 255), Int(bits >> 8 & 255)]
+  }
+
+  /// By the planes' numbers in the order of the dimensions.
+  private static func pages(
+    _ data: [Planes], _ order: [Character], _ channels: [StackChannel], _ sizeZ: Int, _ sizeT: Int,
+    from start: Int
+  ) -> ([Int: Int], [Int: String]) {
+    let sizes = [channels.count, sizeZ, sizeT]
+    let count = sizes.reduce(1, *)
+    // `FirstC` counts channels, as Bio-Formats reads it, or what `SizeC` counts.
+    let ofSample = channels.enumerated().flatMap { Array(repeating: $0, count: $1.samples) }
+    var (pages, others, room): ([Int: Int], [Int: String], Int) = ([:], [:], count)
+    for each in data {
+      let channel = each.c < channels.count || !ofSample.indices.contains(each.c) ? each.c : ofSample[each.c]
+      let place = [channel, each.z, each.t]
+      guard zip(place, sizes).allSatisfy({ 0..<$1 ~= $0 }) else { continue }
+      let first = index(place, order, sizes)
+      let page = each.page
+      let planes = each.count ?? (page == nil ? count : 1)
+      guard (page ?? start) >= 0, (page ?? start) < mostPlanes else { continue }
+      for offset in 0..<max(0, min(planes, count - first, room)) {
+        if each.isElsewhere == true {
+          others[first + offset] = each.file ?? ""
+        } else {
+          pages[first + offset] = (page ?? start) + offset
+        }
+      }
+      room -= max(0, min(planes, count - first))
+      if room <= 0 { break }
+    }
+    return (pages, others)
+  }
+
+  /// - Parameters:
+  ///   - place: channel, depth and moment, each from 0.
+  ///   - sizes: how many there are of each.
+  private static func index(_ place: [Int], _ order: [Character], _ sizes: [Int]) -> Int {
+    var (index, step) = (0, 1)
+    for dimension in order.dropFirst(2) {
+      let which = dimension == "C" ? 0 : dimension == "Z" ? 1 : 2
+      index += place[which] * step
+      step *= sizes[which]
+    }
+    return index
+  }
+
+  /// The page of the file that holds a plane, all counted from 0; nil where the file is said to hold none.
+  func page(channel: Int, z: Int, t: Int) -> Int? {
+    let index = Self.index([channel, z, t], order, [channels.count, sizeZ, sizeT])
+    return pages.map { $0[index] } ?? start + index
+  }
+
+  func otherFile(channel: Int, z: Int, t: Int) -> String? {
+    let index = Self.index([channel, z, t], order, [channels.count, sizeZ, sizeT])
+    return others[index].flatMap { $0.isEmpty ? nil : $0 }
+  }
+}
+
+extension XMLElements.Element {
+  fileprivate func number(_ attribute: String) -> Int? { self[attribute].flatMap { Int($0) } }
+}
