@@ -1,16 +1,28 @@
 import CVips
 
 extension Image {
-  /// The least and the greatest value of the first `bands` bands; reads every pixel of two images that
-  /// `open` gives, one for each.
+  /// The least and the greatest finite value of the first `bands` bands, 0 and 0 if none is finite.
+  ///
+  /// - Parameter open: gives the image, of which every pixel is read, once or twice.
   package static func range(
     ofFirst bands: Int, _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> (least: Double, greatest: Double) {
-    func extreme(_ operation: String) throws(ImagingError) -> Double {
-      let image = try open().bands(from: 0, count: bands)
-      return try Operation.runToNumber(operation, image.subject, ["in": .image(image)])
+    let image = try open()
+    if let samples = image.floatingPoint {
+      var range: (least: Double, greatest: Double)?
+      try image.forEachRow { row in
+        if let found = samples.finiteRange(row, count: image.width, bands: image.bands, first: bands) {
+          range = range.map { (min($0.least, found.least), max($0.greatest, found.greatest)) } ?? found
+        }
+        return true
+      }
+      return range ?? (0, 0)
     }
-    return (try extreme("min"), try extreme("max"))
+    func extreme(_ operation: String, _ image: Image) throws(ImagingError) -> Double {
+      try Operation.runToNumber(
+        operation, image.subject, ["in": .image(image.bands(from: 0, count: bands))])
+    }
+    return (try extreme("min", image), try extreme("max", open()))
   }
 
   /// The least and the greatest value of the first `bands` bands of integer samples, none of which is in the upper half of
@@ -18,9 +30,82 @@ extension Image {
   package func rangeWithoutTopBit(ofFirst bands: Int) throws(ImagingError) -> (
     least: Double, greatest: Double
   )? {
+    var range: (least: Double, greatest: Double)?
+    let isWhole = try forEachRow { row in
+      guard let found = sampleType.rangeWithoutTopBit(row, count: width, bands: self.bands, first: bands)
+      else { return false }
+      range = range.map { (min($0.least, found.least), max($0.greatest, found.greatest)) } ?? found
+      return true
+    }
+    return isWhole ? range : nil
+  }
+
+  /// The values below which given shares of the finite samples of the first `bands` bands lie, by linear interpolation
+  /// between the two nearest samples, as NumPy's `percentile`; nil if no sample is finite.
+  ///
+  /// Exact, without sorting: samples become 32-bit numbers of the same order, whose upper halves are counted first, and
+  /// then the lower halves of those that matter.
+  ///
+  /// - Parameters:
+  ///   - shares: percent, 0…100.
+  ///   - open: gives the image, of which every pixel is read, once or twice.
+  package static func percentiles(
+    _ shares: [Double], ofFirst bands: Int, _ open: () throws(ImagingError) -> Image
+  ) throws(ImagingError) -> [Double]? {
+    let image = try open()
+    let samples = image.orderedSamples
+    var upper = [Int](repeating: 0, count: 1 << 16)
+    try image.forEachRow { row in
+      samples.each(row, count: image.width, bands: image.bands, first: bands) { upper[Int($0 >> 16)] += 1 }
+      return true
+    }
+    let count = upper.reduce(0, +)
+    guard count > 0 else { return nil }
+    let places = shares.map { min(max($0, 0), 100) / 100 * Double(count - 1) }
+    let ranks = Set(places.flatMap { [Int($0), min(Int($0) + 1, count - 1)] })
+    // The places, in one table, of the counts of lower halves, for the upper halves that some rank has.
+    var slots = [Int](repeating: -1, count: 1 << 16)
+    var slotCount = 0
+    var found: [(rank: Int, half: Int, within: Int)] = []
+    for rank in ranks {
+      var (half, left) = (0, rank)
+      while left >= upper[half] { (half, left) = (half + 1, left - upper[half]) }
+      found.append((rank, half, left))
+      if slots[half] < 0 { (slots[half], slotCount) = (slotCount, slotCount + 1) }
+    }
+    var lower = [Int](repeating: 0, count: slotCount << 16)
+    let again = try open()
+    try again.forEachRow { row in
+      samples.each(row, count: again.width, bands: again.bands, first: bands) { number in
+        let slot = slots[Int(number >> 16)]
+        if slot >= 0 { lower[slot << 16 | Int(number & 0xffff)] += 1 }
+      }
+      return true
+    }
+    var values: [Int: Double] = [:]
+    for (rank, half, within) in found {
+      var (number, left) = (0, within)
+      // A file that was written to in between has other samples.
+      while number < 0xffff, left >= lower[slots[half] << 16 | number] {
+        (number, left) = (number + 1, left - lower[slots[half] << 16 | number])
+      }
+      values[rank] = samples.value(UInt32(half << 16 | number))
+    }
+    return places.map { place in
+      let (low, high) = (values[Int(place)]!, values[min(Int(place) + 1, count - 1)]!)
+      return low + (high - low) * (place - place.rounded(.down))
+    }
+  }
+
+  /// Calls `body` for every row, until it returns false.
+  ///
+  /// - Returns: whether it was called for all.
+  @discardableResult
+  private func forEachRow(
+    _ body: (UnsafeMutablePointer<UInt8>) -> Bool
+  ) throws(ImagingError) -> Bool {
     let region = vips_region_new(pointer)
     defer { g_object_unref(region) }
-    var range: (least: Double, greatest: Double)?
     for y in stride(from: 0, to: height, by: 64) {
       var area = VipsRect(left: 0, top: Int32(y), width: Int32(width), height: Int32(min(64, height - y)))
       guard vips_region_prepare(region, &area) == 0 else { throw ImagingError.take("read", subject) }
@@ -30,14 +115,10 @@ extension Image {
         let start =
           region!.pointee.data + (y + row - Int(origin.top)) * Int(region!.pointee.bpl)
           - Int(origin.left) * rowSize / width
-        guard let found = sampleType.rangeWithoutTopBit(start, count: width, bands: self.bands, first: bands)
-        else {
-          return nil
-        }
-        range = range.map { (min($0.least, found.least), max($0.greatest, found.greatest)) } ?? found
+        guard body(start) else { return false }
       }
     }
-    return range
+    return true
   }
 
   /// The values of the first `colours` bands moved so that `low` becomes 0 and `high` 65535, clipped, as 16-bit

@@ -63,3 +63,97 @@ extension Image {
     }
   }
 }
+
+/// Floating-point samples of 32 or of 64 bits.
+enum FloatingPointSamples {
+  case single, double
+
+  /// Returns the least and the greatest finite value of the first `first` of `bands` bands of `count` pixels; nil if none
+  /// is finite.
+  func finiteRange(
+    _ row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int
+  ) -> (least: Double, greatest: Double)? {
+    func look<Sample: BinaryFloatingPoint>(_: Sample.Type) -> (least: Double, greatest: Double)? {
+      row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
+        var (least, greatest) = (Sample.infinity, -Sample.infinity)
+        for pixel in 0..<count {
+          for band in 0..<first {
+            let value = samples[pixel * bands + band]
+            guard value.isFinite else { continue }
+            least = min(least, value)
+            greatest = max(greatest, value)
+          }
+        }
+        return least <= greatest ? (Double(least), Double(greatest)) : nil
+      }
+    }
+    return switch self {
+    case .single: look(Float.self)
+    case .double: look(Double.self)
+    }
+  }
+}
+
+/// Samples as 32-bit numbers that have the samples' order.
+struct OrderedSamples {
+  fileprivate let format: VipsBandFormat
+
+  /// Calls `body` with the numbers of the finite samples of the first `first` of `bands` bands of `count` pixels.
+  func each(
+    _ row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int, _ body: (UInt32) -> Void
+  ) {
+    func look<Sample>(_: Sample.Type, _ number: (Sample) -> UInt32?) {
+      row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
+        for pixel in 0..<count {
+          for band in 0..<first {
+            if let number = number(samples[pixel * bands + band]) { body(number) }
+          }
+        }
+      }
+    }
+    switch format {
+    case VIPS_FORMAT_UCHAR: look(UInt8.self) { UInt32($0) }
+    case VIPS_FORMAT_CHAR: look(Int8.self) { Self.number(Int32($0)) }
+    case VIPS_FORMAT_USHORT: look(UInt16.self) { UInt32($0) }
+    case VIPS_FORMAT_SHORT: look(Int16.self) { Self.number(Int32($0)) }
+    case VIPS_FORMAT_UINT: look(UInt32.self) { $0 }
+    case VIPS_FORMAT_INT: look(Int32.self) { Self.number($0) }
+    case VIPS_FORMAT_FLOAT: look(Float.self) { Self.number($0) }
+    case VIPS_FORMAT_DOUBLE: look(Double.self) { Self.number(Float($0)) }
+    default: break
+    }
+  }
+
+  /// Returns the sample of a number.
+  func value(_ number: UInt32) -> Double {
+    switch format {
+    case VIPS_FORMAT_CHAR, VIPS_FORMAT_SHORT, VIPS_FORMAT_INT:
+      Double(Int32(bitPattern: number ^ 0x8000_0000))
+    case VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE:
+      Double(Float(bitPattern: number & 0x8000_0000 == 0 ? ~number : number & 0x7fff_ffff))
+    default: Double(number)
+    }
+  }
+
+  private static func number(_ value: Int32) -> UInt32 { UInt32(bitPattern: value) ^ 0x8000_0000 }
+
+  /// The bits of a negative number have the opposite order.
+  private static func number(_ value: Float) -> UInt32? {
+    guard value.isFinite else { return nil }
+    let bits = value.bitPattern
+    return bits & 0x8000_0000 == 0 ? bits | 0x8000_0000 : ~bits
+  }
+}
+
+extension Image {
+  /// `nil` if the samples are no floating-point numbers.
+  var floatingPoint: FloatingPointSamples? {
+    switch vips_image_get_format(pointer) {
+    case VIPS_FORMAT_FLOAT: .single
+    case VIPS_FORMAT_DOUBLE: .double
+    default: nil
+    }
+  }
+
+  var orderedSamples: OrderedSamples { OrderedSamples(format: vips_image_get_format(pointer)) }
+}

@@ -7,12 +7,44 @@ public enum SampleWindow: Hashable, Sendable {
   /// The range of the samples' type.
   case full
   /// From `low`, which is black, to `high`, which is white; what lies beyond is clipped.
-  case range(low: Double, high: Double)
+  case range(low: End, high: End)
   /// One for each channel of a stack that is shown, in their order.
   case channels([SampleWindow])
 
-  /// - Parameter name: `auto`, `full` or `low,high`, two numbers of which the second is greater, or several of them with
-  ///   slashes between, for channels; nil for any other.
+  /// One end of a window.
+  public enum End: Hashable, Sendable {
+    /// A value of the samples' own.
+    case value(Double)
+    /// The value below which so many percent of the picture's samples lie, 0…100.
+    case percentile(Double)
+
+    fileprivate init?(_ text: Substring) {
+      guard text.first == "p" else {
+        guard let value = Double(text) else { return nil }
+        self = .value(value)
+        return
+      }
+      guard let share = Double(text.dropFirst()), (0...100).contains(share) else { return nil }
+      self = .percentile(share)
+    }
+
+    fileprivate var name: String {
+      switch self {
+      case .value(let value): "\(value)"
+      case .percentile(let share): "p\(share)"
+      }
+    }
+
+    /// - Parameter found: the value of the percentile.
+    fileprivate func value(_ found: Double?) -> Double {
+      if case .value(let value) = self { value } else { found ?? 0 }
+    }
+
+    fileprivate var share: Double? { if case .percentile(let share) = self { share } else { nil } }
+  }
+
+  /// - Parameter name: `auto`, `full` or `low,high`, two numbers of which the second is greater and which are percentiles
+  ///   behind a `p`, or several of them with slashes between, for channels; nil for any other.
   public init?(name: String) {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count > 1 else {
@@ -20,7 +52,7 @@ public enum SampleWindow: Hashable, Sendable {
       return
     }
     let windows = parts.compactMap { Self(one: String($0)) }
-    guard windows.count == parts.count, windows.count <= 64 else { return nil }
+    guard windows.count == parts.count, windows.count <= 4096 else { return nil }
     self = .channels(windows)
   }
 
@@ -29,9 +61,12 @@ public enum SampleWindow: Hashable, Sendable {
     case "auto": self = .auto
     case "full": self = .full
     default:
-      let ends = name.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
-      guard ends.count == 2, let low = ends[0], let high = ends[1], low < high, (high - low).isFinite else {
-        return nil
+      let ends = name.split(separator: ",", omittingEmptySubsequences: false).map { End($0) }
+      guard ends.count == 2, let low = ends[0], let high = ends[1] else { return nil }
+      switch (low, high) {
+      case (.value(let low), .value(let high)): guard low < high, (high - low).isFinite else { return nil }
+      case (.percentile(let low), .percentile(let high)): guard low < high else { return nil }
+      case (.value(let value), _), (_, .value(let value)): guard value.isFinite else { return nil }
       }
       self = .range(low: low, high: high)
     }
@@ -42,7 +77,7 @@ public enum SampleWindow: Hashable, Sendable {
     switch self {
     case .auto: "auto"
     case .full: "full"
-    case .range(let low, let high): "\(low),\(high)"
+    case .range(let low, let high): "\(low.name),\(high.name)"
     case .channels(let windows): windows.map(\.name).joined(separator: "/")
     }
   }
@@ -65,7 +100,7 @@ extension VipsSource {
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
     var range: (least: Double, greatest: Double)
     switch (options.window, type.range) {
-    case (.range(let low, let high), _): range = (low, high)
+    case (.range(let low, let high), _): range = try ends(low, high, colours, open)
     case (.full, let whole?): range = (whole.lowerBound, whole.upperBound)
     // Who has channels gives each its own; others are refused before.
     case (.full, nil), (nil, nil), (.channels, _): return image
@@ -82,6 +117,17 @@ extension VipsSource {
     guard range.greatest > range.least, (range.greatest - range.least).isFinite else { return image }
     steps.append("values from \(text(range.least)) to \(text(range.greatest)) spread from black to white")
     return try image.spread(from: range.least, to: range.greatest, colours: colours)
+  }
+
+  private static func ends(
+    _ low: SampleWindow.End, _ high: SampleWindow.End, _ colours: Int,
+    _ open: () throws(ImagingError) -> Image
+  ) throws(ImagingError) -> (least: Double, greatest: Double) {
+    let shares = [low, high].compactMap(\.share)
+    guard !shares.isEmpty else { return (low.value(nil), high.value(nil)) }
+    // A picture without a finite sample has no range.
+    guard let found = try Image.percentiles(shares, ofFirst: colours, open) else { return (0, 0) }
+    return (low.value(found.first), high.value(found.last))
   }
 
   private static func text(_ value: Double) -> String {
