@@ -10,6 +10,7 @@ struct TileWorker {
   private let readyTiles: (any ReadyTiles)?
   private let hasAlpha: Bool
   private let shrinksLinearly: Bool
+  private let downsampling: Downsampling
 
   /// - Parameter profile: what every tile carries.
   init(
@@ -23,6 +24,7 @@ struct TileWorker {
     readyTiles = try source.makeReadyTiles()
     decoder = decodes ? try source.makeDecoder() : nil
     (hasAlpha, shrinksLinearly) = (source.hasAlpha, options.shrinksLinearly)
+    downsampling = options.downsampling
   }
 
   /// Encodes a tile, and shrinks it into its parent while it is in the cache.
@@ -45,7 +47,9 @@ struct TileWorker {
       column: column)
     guard let parent else { return }
     let quarter = parent.quarter(ofChildTile: column, row: strip.row)
-    if shrinksLinearly {
+    if downsampling == .nearest || downsampling == .mode {
+      PickShrink.halve(tile, into: quarter, takesMode: downsampling == .mode)
+    } else if shrinksLinearly {
       LinearShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)
     } else {
       BoxShrink.halve(tile, into: quarter, hasAlpha: hasAlpha)

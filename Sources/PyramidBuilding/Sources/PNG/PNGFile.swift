@@ -29,6 +29,8 @@ final class PNGFile {
   let colours: PNGColours
   /// Whether there are frames beside the picture (PNG, third edition, 11.3.6.1).
   let isAnimated: Bool
+  /// Red, green and blue of each entry; nil if the pixels have colours of their own.
+  let palette: [[UInt8]]?
   let chunks: PNGChunkReader
   /// Bytes of the filtered rows, each with its filter's number in front, pass by pass if it is interlaced.
   let inflatedRows: [(bytes: Int, count: Int)]
@@ -53,11 +55,15 @@ final class PNGFile {
     bands = PixelBands(pngColourType: colourType)
     var colours = PNGColours()
     var (hasTransparentColour, isAnimated) = (false, false)
+    var palette: [[UInt8]]?
     while try chunks.next() != PNGChunk.data {
       switch chunks.name {
       case PNGChunk.end: throw chunks.refused("has no pixels")
       case PNGChunk.header: throw chunks.refused("has two headers")
       case PNGChunk.transparency: hasTransparentColour = try chunks.finish()
+      case PNGChunk.palette where colourType == 3:
+        let bytes = try chunks.rest(atMost: 768)
+        palette = stride(from: 0, to: bytes.count - 2, by: 3).map { Array(bytes[$0..<$0 + 3]) }
       case PNGChunk.codePoints:
         guard let points = try chunks.ancillary(atMost: 4), points.count >= 2 else { break }
         colours.codePoints = CodePoints(primaries: Int(points[0]), transfer: Int(points[1]))
@@ -74,7 +80,7 @@ final class PNGFile {
       default: break
       }
     }
-    self.colours = colours
+    (self.colours, self.palette) = (colours, palette)
     self.isAnimated = isAnimated
     let samples = bands?.count ?? 1
     obstacle =

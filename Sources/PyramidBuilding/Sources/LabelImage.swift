@@ -1,0 +1,56 @@
+import Imaging
+
+/// Pictures whose colours are names of classes, not light: the mean of two of them would be a third class.
+enum LabelImage {
+  /// TIFF 6.0, `PhotometricInterpretation`.
+  private static let photometricOfPalettes = 3
+  /// NIfTI-1, `NIFTI_INTENT_LABEL`.
+  private static let labelIntent = 1002
+  /// By so much two colours of labels differ, at least, in red, green or blue. Palettes of photographs, and of drawings
+  /// with smooth edges, have shades that are nearer to each other.
+  private static let leastDifference = 32
+
+  /// Returns how a picture says that its colours are labels, as a clause; nil if it does not.
+  ///
+  /// - Parameter image: the picture, opened.
+  static func sign(_ picture: SourcePicture, _ image: Image) -> String? {
+    guard picture.stack == nil, picture.associated == nil else { return nil }
+    switch Image.loader(ofPath: picture.path) {
+    case "niftiload":
+      return image.int("nifti-intent_code") == labelIntent ? "its intent code says that it has labels" : nil
+    case "pngload":
+      guard let palette = try? PNGFile(path: picture.path).palette, isOfLabels(palette) else { return nil }
+    case "tiffload":
+      let page = picture.page ?? 0
+      guard let directories = TIFFDirectories.remembered(path: picture.path)?.directories,
+        directories.all.dropFirst(page).first?.photometric == photometricOfPalettes,
+        let palette = Image.tiffPalette(path: picture.path, page: page), isOfLabels(palette)
+      else { return nil }
+    default: return nil
+    }
+    return "the colours of its palette are labels"
+  }
+
+  /// - Parameter palette: red, green and blue of each entry.
+  static func isOfLabels(_ palette: [[UInt8]]) -> Bool {
+    let colours = Array(Set(palette))
+    guard colours.count > 1, colours.contains(where: { Set($0).count > 1 }) else { return false }
+    return colours.indices.allSatisfy { first in
+      colours[..<first].allSatisfy { second in
+        zip(colours[first], second).contains { abs(Int($0) - Int($1)) >= leastDifference }
+      }
+    }
+  }
+}
+
+extension Image {
+  /// Returns the palette of a TIFF's picture, red, green and blue of each entry; nil if it has none.
+  fileprivate static func tiffPalette(path: String, page: Int) -> [[UInt8]]? {
+    guard let handle = try? TIFFHandle(path: path, page: page), let tags = TIFFTags(handle), tags.bits <= 8,
+      let planes = handle.palette(bits: tags.bits), planes.count == 3
+    else { return nil }
+    // Some writers fill in 8 bits of the 16.
+    let shift = planes.joined().contains { $0 > 255 } ? 8 : 0
+    return planes[0].indices.map { entry in planes.map { UInt8(truncatingIfNeeded: $0[entry] >> shift) } }
+  }
+}
