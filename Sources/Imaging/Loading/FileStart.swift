@@ -55,12 +55,14 @@ struct FileStart {
   /// Why no loader takes the file, as a clause.
   var refusal: String {
     if isCutOffTIFF { return "is cut off: its end, which describes the picture of a TIFF file, is missing" }
+    if let format = UnreadContent(self) { return format.refusal }
     guard isDICOM else { return "is in no format that is read here" + ImageFileName.hint(ending: ending) }
     // The storage class of slides (DICOM, part 4, annex B.5), among the first fields.
     let slide = Array("1.2.840.10008.5.1.4.1.1.77.1.6".utf8)
     let isSlide = bytes.indices.dropLast(slide.count).contains { bytes[$0...].starts(with: slide) }
     return isSlide
-      ? "is a DICOM slide, which OpenSlide reads from version 4.0 on, and the one here does not"
+      ? "is a DICOM slide, which OpenSlide reads from version 4.0 on, and the one here does not: convert it to OME-TIFF, "
+        + "for example with 'bfconvert FILE FILE.ome.tif'"
       : "is DICOM but no slide, and is not read here"
   }
 

@@ -49,8 +49,9 @@ package enum ImageFileName {
   /// Formats of microscopes that are converted before they can be read.
   private static let unread: Set = ["czi", "i2syntax", "isyntax", "lif", "nd2", "oib", "oif", "vsi", "zvi"]
 
-  private static let microscope =
-    "a microscope's own format, which is not read: convert it to OME-TIFF, for example with bfconvert"
+  private static let microscope = "a microscope's own format, which is not read: \(UnreadContent.conversion)"
+
+  private static let videos: Set = ["avi", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "mts", "webm", "wmv"]
 
   /// Returns the part of a path's last name behind its last dot, in lower case; empty if it has none.
   static func ending(of path: String) -> String {
@@ -66,7 +67,20 @@ package enum ImageFileName {
 
   /// Returns what a file is that is no image by its name, as a noun phrase.
   package static func reasonPassedOver(_ name: String) -> String {
-    unread.contains(ending(of: name)) ? microscope : "no image by its name"
+    let ending = ending(of: name)
+    if unread.contains(ending) { return microscope }
+    return videos.contains(ending)
+      ? "a video, which is not read: \(UnreadContent.frame)" : "no image by its name"
+  }
+
+  /// Returns what a folder is that is not searched, as a noun phrase; nil if it may hold images.
+  ///
+  /// - Parameter names: of all its files, hidden ones too.
+  package static func reasonPassedOver(folderWith names: some Sequence<String>) -> String? {
+    let marks: Set = [".zarray", ".zattrs", ".zgroup", "zarr.json"]
+    guard names.contains(where: marks.contains) else { return nil }
+    return "a Zarr folder, which is not read here: convert OME-Zarr to OME-TIFF, for example with "
+      + "'raw2ometiff FOLDER FILE.ome.tif' or 'bfconvert FOLDER FILE.ome.tif'"
   }
 
   /// Returns what is said of the content of a file that no decoder takes, to be put behind a clause; empty if its name

@@ -214,12 +214,22 @@ package struct SourceScan: Sendable {
     guard entered.insert(key).inserted else { return }
     folders.append(folder)
     var names: [String] = []
+    var hidden: [String] = []
     while let entry = readdir(directory) {
       guard let name = entry.pointee.name else {
         failures.append(BuildError(folder, "holds a file whose name is not UTF-8"))
         continue
       }
-      if name.utf8.first != UInt8(ascii: ".") { names.append(name) }
+      if name.utf8.first != UInt8(ascii: ".") { names.append(name) } else { hidden.append(name) }
+    }
+    if let reason = ImageFileName.reasonPassedOver(folderWith: names + hidden) {
+      if relative.isEmpty {
+        failures.append(BuildError(folder, "is \(reason)"))
+      } else {
+        passedOver += 1
+        onPassedOver(folder, reason)
+      }
+      return
     }
     let isDescribed =
       asBooks
