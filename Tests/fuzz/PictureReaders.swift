@@ -14,6 +14,12 @@ extension FuzzInput {
       if let contents = try SourceContents.of(SourceFile(path: path), BuildOptions()), contents.raw == nil {
         let known = Set(contents.pages + contents.leftOut.map(\.directory))
         precondition(known.count == contents.directoryCount, "each picture is a page or is left out")
+        var options = BuildOptions()
+        options.depth = 1
+        if let planes = contents.planes(options) {
+          precondition(planes.planeCount > 0, "a stack has planes")
+          _ = planes.page(channel: planes.channels.count - 1, z: planes.sizeZ - 1, t: planes.sizeT - 1)
+        }
       }
       switch target {
       case .png: try png(FuzzInput(bytes: withPNGChecksums).path)
