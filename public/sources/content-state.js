@@ -21,15 +21,16 @@ export async function encodedState(text, signal) {
  * What a content state leads to: a manifest, one of its canvases, or a region of that.
  * @param {any} state
  * @param {AbortSignal} [signal]
+ * @param {URL} [base] what relative addresses in it are relative to; the page by default
  * @returns {Promise<object>} a source, with a `region` in image pixels where the state has one
  */
-export async function stateSource(state, signal) {
+export async function stateSource(state, signal, base) {
   const target = typeof state === 'string' ? state : [state.target ?? state].flat()[0]
   const resource = typeof target === 'string' ? { id: target, type: 'Manifest' } : object(object(target).source ?? target)
   const [canvas, fragment] = (typeof resource.id === 'string' ? resource.id : '').split('#')
   const manifest = resource.type === 'Canvas' ? object([resource.partOf].flat()[0]).id : canvas
   if (!manifest) throw new SourceError('the content state names no manifest')
-  const address = webURL(manifest)
+  const address = webURL(manifest, base)
   const document = await fetchJSON(address, signal)
   const { manifestSource } = await import('./manifest.js')
   const source = await manifestSource(document, address, signal, resource.type === 'Canvas' ? canvas : undefined)

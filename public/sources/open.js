@@ -45,7 +45,7 @@ export async function openSource(what, signal, look) {
 async function described(description, address, signal) {
   switch (kindOf(description)) {
     case 'manifest': return (await import('./manifest.js')).manifestSource(description, address, signal)
-    case 'state': return (await import('./content-state.js')).stateSource(description, signal)
+    case 'state': return (await import('./content-state.js')).stateSource(description, signal, address)
     case 'book': return (await import('./book.js')).bookSource(description, address, signal)
     default: return imageSource(description, address)
   }

@@ -8,7 +8,7 @@ enum DoorOptions {
   static let options = [
     Option(
       "trusted-proxy", "CIDR,…", isList: true,
-      help: "proxies whose Forwarded headers count; or unix, none (default with --base-url: local)"),
+      help: "proxies whose Forwarded headers count; or unix, none (with --base-url: local)"),
     Option(
       "allow-host", "NAME,…", isList: true,
       help: "more names to be asked by at private addresses: *.example.org, * for all"),

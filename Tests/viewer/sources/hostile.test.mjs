@@ -77,6 +77,8 @@ test(`descriptions that are wrong anywhere are refused or shown, and nothing els
       refused += 1
     }
     assert.ok(asked.length <= 1500, `${about}: ${asked.length} requests`)
+    // Relative addresses are relative to the description, not to the page that shows it.
+    assert.ok(!asked.some((address) => address.startsWith(document.baseURI)), `${about}: ${asked.join(' ')}`)
     assert.equal({}.polluted, undefined, about)
   }
   assert.ok(refused > ROUNDS / 20 && shown > ROUNDS / 20, `${refused} refused, ${shown} shown`)
