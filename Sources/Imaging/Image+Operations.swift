@@ -15,12 +15,14 @@ extension Image {
   ///
   /// - Parameter intent: `perceptual`, `relative`, `saturation`, `absolute`.
   package func convertedFromEmbeddedProfile(intent: String) throws(ImagingError) -> Image {
-    try Operation.run(
-      "icc_transform", subject,
-      [
-        "in": .image(self), "output-profile": .string("srgb"), "embedded": .bool(true),
-        "intent": .name(intent), "depth": .int(8), "black-point-compensation": .bool(meetsBlack(intent)),
-      ])
+    try besideAlpha { (colours) throws(ImagingError) in
+      try Operation.run(
+        "icc_transform", subject,
+        [
+          "in": .image(colours), "output-profile": .string("srgb"), "embedded": .bool(true),
+          "intent": .name(intent), "depth": .int(8), "black-point-compensation": .bool(meetsBlack(intent)),
+        ])
+    }
   }
 
   /// CMYK without a profile of its own converted to 8-bit sRGB, by the one that libvips brings along.
@@ -28,13 +30,29 @@ extension Image {
   /// That one is for proofs: in place of `perceptual` and `saturation` it gives relative colorimetric
   /// with black point compensation.
   package func convertedFromBareCMYK(intent: String) throws(ImagingError) -> Image {
-    try Operation.run(
-      "icc_transform", subject,
-      [
-        "in": .image(self), "output-profile": .string("srgb"), "input-profile": .string("cmyk"),
-        "intent": .name(meetsBlack(intent) ? "relative" : intent), "depth": .int(8),
-        "black-point-compensation": .bool(meetsBlack(intent)),
-      ])
+    try besideAlpha { (colours) throws(ImagingError) in
+      try Operation.run(
+        "icc_transform", subject,
+        [
+          "in": .image(colours), "output-profile": .string("srgb"), "input-profile": .string("cmyk"),
+          "intent": .name(meetsBlack(intent) ? "relative" : intent), "depth": .int(8),
+          "black-point-compensation": .bool(meetsBlack(intent)),
+        ])
+    }
+  }
+
+  /// The image with its colours converted to 8 bits. Alpha of 16 bits becomes 8 by its upper half; libvips would cut
+  /// it off at 255.
+  private func besideAlpha(
+    _ convert: (Image) throws(ImagingError) -> Image
+  ) throws(ImagingError) -> Image {
+    guard hasAlpha, sampleType == .unsigned16 else { return try convert(self) }
+    let colours = try convert(bands(from: 0, count: bands - 1).said(toBe: interpretation))
+    let alpha = try Operation.run(
+      "cast", subject,
+      ["in": .image(bands(from: bands - 1, count: 1)), "format": .name("uchar"), "shift": .bool(true)])
+    return try Operation.run("bandjoin", subject, ["in": .images([colours, alpha])])
+      .said(toBe: colours.interpretation)
   }
 
   /// CIELAB under D50, as ICC profiles and TIFF have it, converted to 8-bit sRGB.
