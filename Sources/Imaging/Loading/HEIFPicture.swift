@@ -20,7 +20,10 @@ package struct HEIFPicture: Sendable {
     else { return nil }
     defer { heif_image_handle_release(handle) }
     isPremultiplied = heif_image_handle_is_premultiplied_alpha(handle) != 0
-    unshown = Self.auxiliaries(handle) + Self.boxes(path)
+    let others = max(0, Int(heif_context_get_number_of_top_level_images(context)) - 1)
+    unshown =
+      Self.auxiliaries(handle) + Self.boxes(path)
+      + (others == 0 ? [] : ["\(others) further \(others == 1 ? "picture" : "pictures")"])
     var profile: UnsafeMutablePointer<heif_color_profile_nclx>?
     guard heif_image_handle_get_nclx_color_profile(handle, &profile).code == heif_error_Ok, let profile else {
       points = nil

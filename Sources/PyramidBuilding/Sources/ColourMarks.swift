@@ -121,6 +121,8 @@ extension Image {
     switch loader {
     case "heifload" where HEIFPicture(path: path)?.isPremultiplied == true: try unpremultiplied(rounds: true)
     case "jxlload" where JPEGXLHeader(path: path)?.isPremultiplied == true: try unpremultiplied(rounds: true)
+    case "jp2kload" where JPEG2000Header(path: path)?.isPremultiplied == true:
+      try unpremultiplied(rounds: true)
     // Always (OpenEXR, Technical Introduction, "Alpha"); libvips makes its alpha 0…255.
     case "openexrload": try unpremultiplied(white: 255)
     default: nil

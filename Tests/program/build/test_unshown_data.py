@@ -105,14 +105,26 @@ class Unshown(CommandTest):
         # libjxl 0.7 writes no JPEG XL whose colours are multiplied.
         Image.fromarray(straight).save(made / "in.png")
         subprocess.run(["vips", "copy", made / "in.png", f"{made / 'a.jxl'}[lossless]"], check=True, capture_output=True)
-        told = self.built({"straight.jxl": (made / "a.jxl").read_bytes(), "straight.avif": avif,
+        multiplied = straight.copy()
+        multiplied[..., :3] = (straight[..., :3].astype(int) * straight[..., 3:] + 127) // 255
+        jp2 = {}
+        for name, pixels in {"straight.jp2": straight, "multiplied.jp2": multiplied}.items():
+            out = io.BytesIO()
+            Image.fromarray(pixels).save(out, "JPEG2000")
+            jp2[name] = out.getvalue()
+        # The fourth channel is opacity; from now on premultiplied opacity.
+        data = jp2["multiplied.jp2"]
+        at = data.index(b"cdef") + 6 + 3 * 6 + 2
+        self.assertEqual(data[at:at + 2], b"\0\1")
+        jp2["multiplied.jp2"] = data[:at] + b"\0\2" + data[at + 2:]
+        told = self.built({**jp2, "straight.jxl": (made / "a.jxl").read_bytes(), "straight.avif": avif,
                            "light.exr": exr(numpy.dstack([light * alpha, alpha]))})
         for name in told:
             with self.subTest(name):
                 pixels = self.pixels(told[name]).astype(int)
                 self.assertLessEqual(int(numpy.abs(pixels - straight).max()), 3 if name.endswith("avif") else 2)
                 self.assertEqual("divided by alpha, which its colours were multiplied by" in told[name]["steps"],
-                                 name == "light.exr")
+                                 name in ("light.exr", "multiplied.jp2"))
 
     def test_premultiplied_avif(self):
         """Made by turning a straight file's reference `auxl` of alpha into one of which `prem` says the same."""
