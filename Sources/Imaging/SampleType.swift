@@ -73,19 +73,22 @@ enum FloatingPointSamples {
   func finiteRange(
     _ row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int
   ) -> (least: Double, greatest: Double)? {
-    func look<Sample: BinaryFloatingPoint>(_: Sample.Type) -> (least: Double, greatest: Double)? {
-      row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
-        var (least, greatest) = (Sample.infinity, -Sample.infinity)
-        for pixel in 0..<count {
-          for band in 0..<first {
-            let value = samples[pixel * bands + band]
-            guard value.isFinite else { continue }
-            least = min(least, value)
-            greatest = max(greatest, value)
-          }
+    func look<Sample: BinaryFloatingPoint & BitwiseCopyable>(
+      _: Sample.Type
+    ) -> (least: Double, greatest: Double)? {
+      // Samples of a mapped file lie behind a header of any length.
+      let samples = UnsafeRawPointer(row)
+      var (least, greatest) = (Sample.infinity, -Sample.infinity)
+      for pixel in 0..<count {
+        for band in 0..<first {
+          let place = (pixel * bands + band) * MemoryLayout<Sample>.stride
+          let value = samples.loadUnaligned(fromByteOffset: place, as: Sample.self)
+          guard value.isFinite else { continue }
+          least = min(least, value)
+          greatest = max(greatest, value)
         }
-        return least <= greatest ? (Double(least), Double(greatest)) : nil
       }
+      return least <= greatest ? (Double(least), Double(greatest)) : nil
     }
     return switch self {
     case .single: look(Float.self)
@@ -102,11 +105,14 @@ struct OrderedSamples {
   func each(
     _ row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int, _ body: (UInt32) -> Void
   ) {
-    func look<Sample>(_: Sample.Type, _ number: (Sample) -> UInt32?) {
-      row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
-        for pixel in 0..<count {
-          for band in 0..<first {
-            if let number = number(samples[pixel * bands + band]) { body(number) }
+    func look<Sample: BitwiseCopyable>(_: Sample.Type, _ number: (Sample) -> UInt32?) {
+      // Samples of a mapped file lie behind a header of any length.
+      let samples = UnsafeRawPointer(row)
+      for pixel in 0..<count {
+        for band in 0..<first {
+          let place = (pixel * bands + band) * MemoryLayout<Sample>.stride
+          if let number = number(samples.loadUnaligned(fromByteOffset: place, as: Sample.self)) {
+            body(number)
           }
         }
       }

@@ -96,7 +96,7 @@ struct ReplacedPagesTests {
     for source in [page[0], picture] {
       var statuses: [String] = []
       for _ in 0..<2 {
-        LibraryRun(builder, [source], memoryLimit: 1 << 30) { statuses.append("\($1)") }.run()
+        LibraryRun(builder, [source], memoryLimit: 1 << 30) { statuses.append($1.status) }.run()
       }
       #expect(statuses == ["reworded", "unchanged"])
       #expect(store.buildRecord(ofID: id)?.folio == source.folio)
