@@ -79,6 +79,9 @@ struct FileStart {
     // AVIF sequences have a picture beside their frames (AVIF, section 6.2), which libheif reads; libvips does not know
     // the brand.
     if has("ftypavis", at: 4) { return "VipsForeignLoadHeifFile" }
+    if !isCutOffTIFF, [42, 43].contains(where: { has([0x49, 0x49, $0, 0]) || has([0x4d, 0x4d, 0, $0]) }) {
+      return "VipsForeignLoadTiffFile"
+    }
     return nil
   }
 }

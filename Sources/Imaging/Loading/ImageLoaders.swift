@@ -1,5 +1,4 @@
 import CVips
-import Glibc
 import Synchronization
 
 /// Which of libvips' loaders may be used in this process.
@@ -57,19 +56,13 @@ package enum ImageLoaders {
 
   /// One version of a file, for a process that may use these loaders.
   private struct Version: Equatable {
-    let path: String
+    let file: FileVersion
     let isCommonOnly: Bool
-    let numbers: [Int]
 
-    /// Nil where there is none.
+    /// `nil` if there is none.
     init?(_ path: String, isCommonOnly: Bool) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      (self.path, self.isCommonOnly) = (path, isCommonOnly)
-      numbers = [
-        Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), status.st_size,
-        status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
-      ]
+      guard let file = FileVersion(path) else { return nil }
+      (self.file, self.isCommonOnly) = (file, isCommonOnly)
     }
   }
 
@@ -78,8 +71,14 @@ package enum ImageLoaders {
   private static func look(forSourceAt path: String) -> String? {
     let start = FileStart(ofFileAt: path)
     let possible = start.uncommonKinds
-    if possible.isEmpty, let loader = start.certainLoader, g_type_from_name(loader) != 0 { return loader }
+    let certain = start.certainLoader.flatMap { g_type_from_name($0) != 0 ? $0 : nil }
+    if possible.isEmpty, let certain { return certain }
     let kinds = allow(possible)
+    // A TIFF is a slide if OpenSlide takes it for one, and no other loader need be asked.
+    if let certain, possible == [.openSlide] {
+      let isSlide = !kinds.isEmpty && vips_foreign_is_a("openslideload", path) != 0
+      return isSlide ? "VipsForeignLoadOpenslideFile" : certain
+    }
     if let found = vips_foreign_find_load(path) {
       let name = String(cString: found)
       let suffix = name.dropFirst("VipsForeignLoad".count)
