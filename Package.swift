@@ -49,6 +49,7 @@ let package = Package(
     c("CJXL", "libjxl", "libjxl-dev"),
     c("CLCMS", "lcms2", "liblcms2-dev"),
     c("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
+    c("COpenJPEG", "libopenjp2", "libopenjp2-7-dev"),
     c("CPostgreSQL", "libpq", "libpq-dev"),
     c("CPoppler", "poppler-glib", "libpoppler-glib-dev"),
     c("CPopplerCore", "poppler", "libpoppler-private-dev"),
@@ -77,7 +78,10 @@ let package = Package(
       "PrivateSpaces", ["Files", "CSodium", "CCrypto", "TileStorage", "TileGeometry"], exclude: ["README.md"]),
     library(
       "Imaging",
-      ["Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "CPDFContent", "CPoppler", "CRawPhoto"]),
+      [
+        "Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CPDFContent", "CPoppler",
+        "CRawPhoto",
+      ]),
     library("Metadata", ["Files", "Cells", "TileStorage", "CGExiv2"]),
     library(
       "PyramidBuilding",

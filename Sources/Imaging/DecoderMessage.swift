@@ -17,6 +17,9 @@ package enum DecoderMessage {
       "has samples that are no whole bytes: convert them to 8 or 16 bits, for example with gdal_translate -ot UInt16",
       "not a whole number of bytes"),
     Known(
+      "has samples of several sizes or kinds (BitsPerSample, SampleFormat): write them alike, for example with gdal_translate -ot Byte",
+      "values per sample", "per-sample"),
+    Known(
       "has a number of bands that is not read: keep the bands that are wanted, for example with gdal_translate -b",
       "samples out of range", "unsupported number of bands"),
     Known(

@@ -14,6 +14,6 @@ extension Image {
 
   /// Three bands of numbers as 8-bit sRGB, clipped.
   package func roundedToRGB() throws(ImagingError) -> Image {
-    try scaledToBytes(factor: 1, offset: 0).said(toBe: "srgb")
+    try scaledToBytes(factor: 1, offset: 0, alpha: 1).said(toBe: "srgb")
   }
 }

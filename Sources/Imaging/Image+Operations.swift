@@ -123,14 +123,27 @@ extension Image {
   ///   - white: of alpha; nil is that of the other bands.
   ///   - rounds: to the nearest integer, of samples that are integers; otherwise fractions are cut off.
   package func unpremultiplied(white: Double? = nil, rounds: Bool = false) throws(ImagingError) -> Image {
-    let white = white ?? sampleType.range?.upperBound ?? 1
+    // libvips takes no alpha above 10⁸; beside Lab it is 0…255.
+    let range = white.map { 0...$0 } ?? sampleRange ?? (interpretation == "lab" ? 0...255 : 0...1)
+    guard range.lowerBound == 0, range.upperBound <= 65535 else {
+      let white = range.upperBound - range.lowerBound
+      let shares = try moved(by: 1 / white, -range.lowerBound / white)
+      let divided = try Operation.run(
+        "unpremultiply", subject, ["in": .image(shares), "max-alpha": .double(1)])
+      return try divided.moved(by: white, range.lowerBound).cast(like: self)
+    }
     var image = try Operation.run(
-      "unpremultiply", subject, ["in": .image(self), "max-alpha": .double(white)])
+      "unpremultiply", subject, ["in": .image(self), "max-alpha": .double(range.upperBound)])
     if rounds, sampleType.range != nil {
       image = try Operation.run(
         "linear", subject, ["in": .image(image), "a": .doubles([1]), "b": .doubles([0.5])])
     }
     return try image.cast(like: self)
+  }
+
+  private func moved(by factor: Double, _ offset: Double) throws(ImagingError) -> Image {
+    try Operation.run(
+      "linear", subject, ["in": .image(self), "a": .doubles([factor]), "b": .doubles([offset])])
   }
 
   /// Each band multiplied by a factor of its own; floats stay floats.
@@ -140,8 +153,30 @@ extension Image {
       ["in": .image(self), "a": .doubles(factors), "b": .doubles([Double](repeating: 0, count: bands))])
   }
 
-  /// Samples of the type and in the colour space of another image, clipped.
+  /// With a band of 8 bits behind the others, as their alpha: the least value of its range is transparent.
+  package func withAlpha(_ mask: Image) throws(ImagingError) -> Image {
+    // libvips takes alpha beside linear light for 0…255.
+    let range = sampleRange ?? (interpretation == "scrgb" ? 0...255 : 0...1)
+    let factor = (range.upperBound - range.lowerBound) / 255
+    var alpha = mask
+    if sampleType != .byte {
+      alpha = try Operation.run(
+        "linear", subject,
+        ["in": .image(mask), "a": .doubles([factor]), "b": .doubles([range.lowerBound])]
+      ).cast(like: self)
+    }
+    let joined = try Operation.run("bandjoin", subject, ["in": .images([self, alpha])])
+    return try joined.said(toBe: interpretation)
+  }
+
+  /// Samples of the type and in the colour space of another image, clipped. Those of 32 bits stay floats that stand for
+  /// them: libvips' would overflow.
   private func cast(like other: Image) throws(ImagingError) -> Image {
+    if [.unsigned32, .signed32].contains(other.sampleType), sampleType == .float {
+      let floats = try said(toBe: other.interpretation)
+      if !other.hasDeclaredBits { floats.declareBits(other.sampleType == .signed32 ? -32 : 32) }
+      return floats
+    }
     let format = vips_enum_nick(
       vips_band_format_get_type(), Int32(vips_image_get_format(other.pointer).rawValue))
     guard let format else { return self }

@@ -26,13 +26,18 @@ extension Image {
   }
 
   /// The least and the greatest value of the first `bands` bands of integer samples, none of which is in the upper half of
-  /// its type's range, by amount where it has a sign; nil as soon as one is.
+  /// its range, by amount where it has a sign; nil as soon as one is.
   package func rangeWithoutTopBit(ofFirst bands: Int) throws(ImagingError) -> (
     least: Double, greatest: Double
   )? {
+    guard let limits = sampleRange else { return nil }
+    let isDouble = vips_image_get_format(pointer) == VIPS_FORMAT_DOUBLE
     var range: (least: Double, greatest: Double)?
     let isWhole = try forEachRow { row in
-      guard let found = sampleType.rangeWithoutTopBit(row, count: width, bands: self.bands, first: bands)
+      guard
+        let found = isDouble
+          ? SampleType.doubleRange(row, limits, count: width, bands: self.bands, first: bands)
+          : sampleType.rangeWithoutTopBit(row, limits, count: width, bands: self.bands, first: bands)
       else { return false }
       range = range.map { (min($0.least, found.least), max($0.greatest, found.greatest)) } ?? found
       return true
@@ -125,21 +130,32 @@ extension Image {
   /// samples of gray or RGB; a band behind them is alpha and keeps its share of white.
   package func spread(from low: Double, to high: Double, colours: Int) throws(ImagingError) -> Image {
     let factor = 65535 / (high - low)
-    let alpha = 65535 / (sampleType.range?.upperBound ?? 255)
+    let range = sampleRange ?? 0...255
+    let alpha = 65535 / (range.upperBound - range.lowerBound)
     let factors = (0..<bands).map { $0 < colours ? factor : alpha }
     // `cast` cuts fractions off; half of one more rounds.
-    let offsets = (0..<bands).map { ($0 < colours ? -low * factor : 0) + 0.5 }
+    let offsets = (0..<bands).map { ($0 < colours ? -low * factor : -range.lowerBound * alpha) + 0.5 }
     let moved = try Operation.run(
       "linear", subject, ["in": .image(self), "a": .doubles(factors), "b": .doubles(offsets)])
     let cast = try Operation.run("cast", subject, ["in": .image(moved), "format": .name("ushort")])
-    return try cast.said(toBe: colours < 3 ? "grey16" : "rgb16")
+    let spread = try cast.said(toBe: colours < 3 ? "grey16" : "rgb16")
+    spread.declareBits(nil)
+    return spread
   }
 
-  /// Every value × `factor` + `offset`, as unsigned bytes, clipped.
-  package func scaledToBytes(factor: Double, offset: Double) throws(ImagingError) -> Image {
-    try Operation.run(
+  /// Every value × `factor` + `offset`, as unsigned bytes, clipped; those of alpha, if there is one, × `alpha`.
+  package func scaledToBytes(factor: Double, offset: Double, alpha: Double) throws(ImagingError) -> Image {
+    let colours = bands - (hasAlpha ? 1 : 0)
+    let scaled = try Operation.run(
       "linear", subject,
       // `linear` cuts fractions off where it makes bytes; half of one more rounds.
-      ["in": .image(self), "a": .doubles([factor]), "b": .doubles([offset + 0.5]), "uchar": .bool(true)])
+      [
+        "in": .image(self),
+        "a": .doubles(hasAlpha ? (0..<bands).map { $0 < colours ? factor : alpha } : [factor]),
+        "b": .doubles(hasAlpha ? (0..<bands).map { ($0 < colours ? offset : 0) + 0.5 } : [offset + 0.5]),
+        "uchar": .bool(true),
+      ])
+    scaled.declareBits(nil)
+    return scaled
   }
 }

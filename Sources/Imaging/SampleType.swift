@@ -19,12 +19,13 @@ package enum SampleType: Sendable {
   }
 
   /// The least and the greatest value of the first `first` of `bands` bands of `count` pixels; nil where one is in the
-  /// upper half of the type's range, or the samples are no integers.
+  /// upper half of `limits`.
   func rangeWithoutTopBit(
-    _ row: UnsafeMutablePointer<UInt8>, count: Int, bands: Int, first: Int
+    _ row: UnsafeMutablePointer<UInt8>, _ limits: ClosedRange<Double>, count: Int, bands: Int, first: Int
   ) -> (least: Double, greatest: Double)? {
     func look<Sample: FixedWidthInteger>(_: Sample.Type) -> (least: Double, greatest: Double)? {
-      row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
+      let (top, bottom) = (Sample(limits.upperBound) / 2, Sample(limits.lowerBound) / 2)
+      return row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
         var (least, greatest) = (Sample.max, Sample.min)
         for pixel in 0..<count {
           for band in 0..<first {
@@ -33,7 +34,7 @@ package enum SampleType: Sendable {
             greatest = max(greatest, value)
           }
         }
-        let isWithin = greatest <= Sample.max / 2 && (!Sample.isSigned || least >= Sample.min / 2)
+        let isWithin = greatest <= top && least >= bottom
         return isWithin ? (Double(least), Double(greatest)) : nil
       }
     }
@@ -44,7 +45,31 @@ package enum SampleType: Sendable {
     case .signed16: look(Int16.self)
     case .unsigned32: look(UInt32.self)
     case .signed32: look(Int32.self)
-    case .float, .other: nil
+    case .float: floatRange(row, limits, count: count, bands: bands, first: first, Float.self)
+    case .other: nil
+    }
+  }
+
+  /// The same of floats of 64 bits that stand for integers.
+  static func doubleRange(
+    _ row: UnsafeMutablePointer<UInt8>, _ limits: ClosedRange<Double>, count: Int, bands: Int, first: Int
+  ) -> (least: Double, greatest: Double)? {
+    SampleType.float.floatRange(row, limits, count: count, bands: bands, first: first, Double.self)
+  }
+
+  private func floatRange<Sample: BinaryFloatingPoint>(
+    _ row: UnsafeMutablePointer<UInt8>, _ limits: ClosedRange<Double>, count: Int, bands: Int, first: Int,
+    _: Sample.Type
+  ) -> (least: Double, greatest: Double)? {
+    row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
+      var (least, greatest) = (Double.infinity, -Double.infinity)
+      for pixel in 0..<count {
+        for band in 0..<first {
+          let value = Double(samples[pixel * bands + band])
+          (least, greatest) = (min(least, value), max(greatest, value))
+        }
+      }
+      return greatest <= limits.upperBound / 2 && least >= limits.lowerBound / 2 ? (least, greatest) : nil
     }
   }
 }

@@ -71,7 +71,7 @@ public struct PyramidBuilder: Sendable {
     let source = file.path
     do {
       let route = try SourceRoute(
-        file: file, page: page?.directory, associated: associated, options: options)
+        file: file, page: page?.directory, mask: page?.mask, associated: associated, options: options)
       let (pixels, options) = (route.source, route.options)
       guard let size = PixelSize(width: pixels.width, height: pixels.height),
         let pyramid = Pyramid(imageSize: size, tileSize: options.tileSize)

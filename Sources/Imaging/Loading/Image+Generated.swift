@@ -15,6 +15,8 @@ package struct GeneratedHeader: Sendable {
   package var width, height, bands: Int
   package var sampleType: SampleType
   package var isDouble = false
+  /// The bits of integers whose type has more; negative if they have a sign.
+  package var declaredBits: Int?
   /// libvips' short name of the colour space.
   package var interpretation: String
 
@@ -37,6 +39,28 @@ package struct GeneratedHeader: Sendable {
 }
 
 extension Image {
+  private static let declaredBitsField = "ziggurat-declared-bits"
+
+  /// The least and the greatest value that a sample may have; nil of floats, unless they stand for integers.
+  package var sampleRange: ClosedRange<Double>? {
+    guard let bits = int(Self.declaredBitsField) else { return sampleType.range }
+    let whole = Double(sign: .plus, exponent: abs(bits), significand: 1)
+    return bits < 0 ? -whole / 2...whole / 2 - 1 : 0...whole - 1
+  }
+
+  /// Whether integers have fewer bits than their type, or floats stand for some.
+  package var hasDeclaredBits: Bool { hasField(Self.declaredBitsField) }
+
+  /// Says that the values are integers of so many bits, negative if they have a sign; nil if their type says it. To an image
+  /// that nobody else has.
+  func declareBits(_ bits: Int?) {
+    if let bits {
+      vips_image_set_int(pointer, Self.declaredBitsField, Int32(bits))
+    } else {
+      vips_image_remove(pointer, Self.declaredBitsField)
+    }
+  }
+
   /// An image whose pixels `supply` gives on demand.
   ///
   /// - Parameter fields: an image whose header fields (resolution, orientation, profile) the new one has, too.
@@ -62,6 +86,7 @@ extension Image {
     image.pointee.Coding = VIPS_CODING_NONE
     let number = vips_enum_from_nick("ziggurat", vips_interpretation_get_type(), header.interpretation)
     image.pointee.Type = VipsInterpretation(number)
+    if let bits = header.declaredBits { vips_image_set_int(image, Self.declaredBitsField, Int32(bits)) }
     // The image may outlive the caller; it lets the supply go with itself.
     let owner = Unmanaged.passRetained(Supply(supply)).toOpaque()
     let object = UnsafeMutableRawPointer(image).assumingMemoryBound(to: GObject.self)

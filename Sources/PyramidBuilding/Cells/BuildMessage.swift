@@ -96,6 +96,8 @@ struct SourcePage: Codable, Hashable, Sendable {
   let number: Int
   /// Its place in the file, counted from 0: what is no page has one, too.
   let directory: Int
+  /// The place of its transparency mask; nil if it has none.
+  var mask: Int?
 }
 
 /// A source of several pages, as a cell tells it.
@@ -103,6 +105,8 @@ struct ToldPages: Codable {
   let count: Int
   /// Each page's place in the file, counted from 0; nil if that is the page's number.
   private let places: [Int]?
+  /// The place of each page's transparency mask, by the page's.
+  private var masks: [Int: Int]? = nil
   /// Pictures that are no pages and are not built, by their names.
   let leftOut: [String]
   /// Pictures that are built beside the pages.
@@ -115,11 +119,16 @@ struct ToldPages: Codable {
     let areSound = places.map { places in
       places.count == count && Set(places).count == count && places.allSatisfy { 0..<1_000_000 ~= $0 }
     }
-    return 1...1_000_000 ~= count && areSound != false && Set(associated).count == associated.count
+    let areMasks = masks.map { masks in
+      masks.count <= count && masks.allSatisfy { 0..<1_000_000 ~= $0.key && 0..<1_000_000 ~= $0.value }
+    }
+    return 1...1_000_000 ~= count && areMasks != false && areSound != false
+      && Set(associated).count == associated.count
   }
 
   func page(_ number: Int) -> SourcePage {
-    SourcePage(number: number, directory: places?[number] ?? number)
+    let directory = places?[number] ?? number
+    return SourcePage(number: number, directory: directory, mask: masks?[directory])
   }
 
   init(_ pages: SourcePages, book: BookDescription?) {
@@ -127,6 +136,7 @@ struct ToldPages: Codable {
       count: pages.count,
       places: pages.directories == Array(0..<pages.count) ? nil : pages.directories,
       leftOut: pages.leftOut, associated: pages.associated, book: book)
+    masks = pages.masks.isEmpty ? nil : pages.masks
   }
 
   init(

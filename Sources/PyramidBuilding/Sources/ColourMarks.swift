@@ -67,17 +67,18 @@ extension Image {
   /// Opens a source; what its marks say of its colours it then has as its profile.
   ///
   /// - Parameters:
+  ///   - mask: the directory of a TIFF that holds the page's transparency mask; nil if there is none.
   ///   - keepsBands: leave out no sample of a TIFF: the caller chooses bands.
   ///   - log: of a file that could not be decoded as it is: what can be is taken, and the log gets the rest. Nil for
   ///     any other file.
   static func source(
-    path: String, access: Access, page: Int? = nil, scale: Double? = nil, keepsBands: Bool = false,
-    damagedAsIn log: DamageLog? = nil
+    path: String, access: Access, page: Int? = nil, mask: Int? = nil, scale: Double? = nil,
+    keepsBands: Bool = false, damagedAsIn log: DamageLog? = nil
   ) throws(ImagingError) -> Image {
     var image: Image
     let loader = loader(ofPath: path)
     if loader == "tiffload",
-      let picture = try tiff(path: path, access: access, page: page, keepsBands: keepsBands, log)
+      let picture = try tiff(path: path, access: access, page: page, mask: mask, keepsBands: keepsBands, log)
     {
       image = picture
     } else if let log, let part = try part(ofFileAt: path, loader, log) {

@@ -93,13 +93,13 @@ extension VipsSource {
     _ image: Image, _ options: BuildOptions, _ steps: inout [String],
     _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
-    let type = image.sampleType
+    let (type, whole) = (image.sampleType, image.sampleRange)
     guard type != .byte,
       ["grey16", "rgb16", "b-w", "srgb", "rgb", "multiband"].contains(image.interpretation)
     else { return image }
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
     var range: (least: Double, greatest: Double)
-    switch (options.window, type.range) {
+    switch (options.window, whole) {
     case (.range(let low, let high), _): range = try ends(low, high, colours, open)
     case (.full, let whole?): range = (whole.lowerBound, whole.upperBound)
     // Who has channels gives each its own; others are refused before.
@@ -111,6 +111,10 @@ extension VipsSource {
         break
       }
       range = found
+    }
+    // Of a picture of one value the range is what its type and its alpha have.
+    if let whole, image.hasDeclaredBits || image.hasAlpha, range.greatest <= range.least {
+      range = (whole.lowerBound, whole.upperBound)
     }
     // What 16 bits hold anyway, or a picture of one value.
     if type == .unsigned16, range == (0, 65535) || range.greatest <= range.least { return image }

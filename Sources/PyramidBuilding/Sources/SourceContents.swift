@@ -22,6 +22,8 @@ struct SourceContents {
   let first: Int
   /// What the file says of itself as a camera's RAW file; nil for any other.
   private(set) var raw: RawSigns?
+  /// The directories of pages' transparency masks, by the pages'.
+  let masks: [Int: Int]
   /// The images of an OME-TIFF that are no labels and the like, by their numbers.
   let scenes: [Scene]
   /// Whether each page is a scene.
@@ -42,7 +44,7 @@ struct SourceContents {
 
   /// A RAW file: one picture, whatever its directories have.
   private init(raw: RawSigns) {
-    (self.raw, pages, leftOut, image, first, directories) = (raw, [0], [], 0, 0, [])
+    (self.raw, pages, leftOut, image, first, directories, masks) = (raw, [0], [], 0, 0, [], [:])
     (scenes, hasScenesAsPages, elsewhere, name) = ([], false, nil, "")
   }
 
@@ -96,14 +98,14 @@ struct SourceContents {
     // Slides have magnifications, of which the first is the greatest.
     var pages = tiff.all.indices.filter { roles[$0] == nil }
     if pages.isEmpty,
-      let largest = tiff.all.indices.filter({ [.reduced, .thumbnail].contains(roles[$0]) }).max(by: {
-        tiff.all[$0].area < tiff.all[$1].area
-      })
+      let largest = tiff.all.indices.filter({ [.reduced, .thumbnail, .mask].contains(roles[$0]) })
+        .max(by: { tiff.all[$0].rank < tiff.all[$1].rank })
     {
-      // A file of small copies alone has nothing better.
+      // A file of small copies, or a mask, alone has nothing better.
       roles[largest] = nil
       pages = [largest]
     }
+    masks = Self.masks(tiff.all, pages: pages)
     leftOut = roles.sorted { $0.key < $1.key }.map { LeftOut(role: $0.value, directory: $0.key) }
     scenes = images.indices.filter { images[$0].directories.allSatisfy { roles[$0] == nil } }.map { index in
       Scene(
@@ -147,8 +149,21 @@ struct SourceContents {
     if let named, named.isPrivate { return named }
     // Aperio's macros; by themselves the other bits are DNG's.
     if directory.subfileType & 8 != 0 { return .macro }
-    if directory.isMask { return .mask }
-    return directory.isReduced ? .reduced : nil
+    if directory.isReduced { return .reduced }
+    return directory.isMask ? .mask : nil
+  }
+
+  /// The first mask of each page's size that comes before the next page.
+  private static func masks(_ all: [TIFFDirectories.Directory], pages: [Int]) -> [Int: Int] {
+    var masks: [Int: Int] = [:]
+    for (place, page) in pages.enumerated() where !all[page].isMask {
+      let end = place + 1 < pages.count ? pages[place + 1] : all.count
+      masks[page] = (page..<max(page, end)).first { number in
+        all[number].isMask && !all[number].isReduced && all[number].width == all[page].width
+          && all[number].height == all[page].height
+      }
+    }
+    return masks
   }
 
   // MARK: What is made of it
@@ -195,7 +210,8 @@ struct SourceContents {
 
   /// Returns the names of what a build with these options leaves out, each once.
   func namesLeftOut(_ options: BuildOptions) -> [String] {
-    let built = options.keepsAssociated ? Set(associated.values) : []
+    let built = Set(masks.values).union(
+      options.keepsAssociated ? Set(associated.values) : [])
     var names: [String] = []
     for each in leftOut where !built.contains(each.directory) && !names.contains(each.role.rawValue) {
       names.append(each.role.rawValue)
@@ -239,7 +255,10 @@ struct SourceContents {
 
   /// The names of the pictures that no archive of the file shows; nil if there are none.
   var omitted: [String]? {
-    let roles = leftOut.map(\.role).filter { ![.reduced, .thumbnail].contains($0) }
+    let masks = Set(masks.values)
+    let roles = leftOut.filter { !masks.contains($0.directory) }.map(\.role).filter {
+      ![.reduced, .thumbnail].contains($0)
+    }
     return roles.isEmpty ? nil : Array(Set(roles.map(\.rawValue))).sorted()
   }
 

@@ -5,6 +5,8 @@ import Metadata
 struct SourcePages: Sendable {
   /// Their directories in the file, counted from 0; one for a single image.
   let directories: [Int]
+  /// The directories of pages' transparency masks, by the pages'.
+  private(set) var masks: [Int: Int] = [:]
   /// Pictures that are no pages and are not built, by their names.
   var leftOut: [String] = []
   /// Pictures that `--associated` builds beside the pages of a file of several.
@@ -88,6 +90,7 @@ struct SourcePages: Sendable {
         }
       } catch { throw BuildError(path, error) }
     }
+    masks = contents.masks
     if options.keepsAssociated {
       associated = AssociatedImage.allCases.filter { contents.associated[$0] != nil }
     }

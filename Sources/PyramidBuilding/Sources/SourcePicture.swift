@@ -12,6 +12,8 @@ struct SourcePicture {
   let contents: SourceContents?
   /// What is taken of a camera's RAW file; nil for any other file.
   let raw: RawPicture?
+  /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing.
+  let mask: Int?
   /// Of an OME-TIFF or an ImageJ hyperstack what is shown of its planes; nil for any other file.
   let stack: ImageStack?
   /// What was decided on, a clause each.
@@ -25,11 +27,12 @@ struct SourcePicture {
 
   /// - Parameters:
   ///   - page: the place of a page in a file of several, counted from 0; nil if it has but one.
+  ///   - mask: the place of that page's transparency mask; nil if that is in `contents`.
   ///   - contents: what the file holds; see `SourceContents.of`.
   ///   - isDamaged: take what can be decoded.
   init(
-    path: String, page: Int?, associated: AssociatedImage? = nil, contents: SourceContents?,
-    options: BuildOptions, isDamaged: Bool = false
+    path: String, page: Int?, mask: Int? = nil, associated: AssociatedImage? = nil,
+    contents: SourceContents?, options: BuildOptions, isDamaged: Bool = false
   ) throws(BuildError) {
     self.path = path
     self.isDamaged = isDamaged
@@ -38,7 +41,7 @@ struct SourcePicture {
     if associated == nil, let signs = contents?.raw, signs.areOfRAW(path: path) {
       raw = try RawPicture(SourceFile(path: path), signs, options.raw)
       bands = options.bands
-      (self.page, self.contents, drawing, stack) = (nil, nil, nil, nil)
+      (self.page, self.contents, drawing, stack, self.mask) = (nil, nil, nil, nil, nil)
       do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
       steps = raw!.steps + Self.words(bands)
       return
@@ -55,9 +58,14 @@ struct SourcePicture {
     // The first picture may be a label.
     let own = contents.map { $0.pages.first ?? $0.leftOut.first?.directory ?? 0 }
     self.page = stack?.channels[0].page ?? page ?? (own == 0 ? nil : own)
+    let found = mask ?? (page ?? own).flatMap { contents?.masks[$0] }
+    let usable = stack == nil && bands == nil ? found : nil
+    let hides = usable.map { Image.hidesPixels(maskOf: path, directory: $0) }
+    self.mask = hides == true ? usable : nil
     steps =
       (drawing.map { ["drawn \($0.words)"] } ?? [])
       + (stack?.steps ?? [])
+      + (hides == .some(nil) ? ["its mask is left out: it cannot be read"] : [])
       + Self.words(bands)
   }
 
@@ -114,7 +122,7 @@ struct SourcePicture {
     let image =
       if let raw { try raw.open() } else {
         try Image.source(
-          path: path, access: access, page: page, scale: drawing?.scale, keepsBands: bands != nil,
+          path: path, access: access, page: page, mask: mask, scale: drawing?.scale, keepsBands: bands != nil,
           damagedAsIn: isDamaged ? log : nil)
       }
     log.add(image.chunkDamage)

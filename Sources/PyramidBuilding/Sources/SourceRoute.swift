@@ -22,26 +22,31 @@ struct SourceRoute {
   /// Opens the source by the shortest way that `options.fidelity` and the file itself allow.
   /// - Parameters:
   ///   - page: the place of a page in a file of several, counted from 0; nil if it has but one.
+  ///   - mask: the place of that page's transparency mask; nil if it has none.
   ///   - associated: what of a slide is meant; nil for the slide itself.
   init(
-    file: SourceFile, page: Int? = nil, associated: AssociatedImage? = nil, options: BuildOptions
+    file: SourceFile, page: Int? = nil, mask: Int? = nil, associated: AssociatedImage? = nil,
+    options: BuildOptions
   ) throws(BuildError) {
     do throws(BuildError) {
-      try self.init(file: file, page: page, associated: associated, options: options, isDamaged: false)
+      try self.init(
+        file: file, page: page, mask: mask, associated: associated, options: options, isDamaged: false)
     } catch {
       guard !error.isTemporary, associated == nil,
-        let damaged = try? Self(file: file, page: page, associated: nil, options: options, isDamaged: true)
+        let damaged = try? Self(
+          file: file, page: page, mask: mask, associated: nil, options: options, isDamaged: true)
       else { throw error }
       self = damaged
     }
   }
 
   private init(
-    file: SourceFile, page: Int?, associated: AssociatedImage?, options: BuildOptions, isDamaged: Bool
+    file: SourceFile, page: Int?, mask: Int?, associated: AssociatedImage?, options: BuildOptions,
+    isDamaged: Bool
   ) throws(BuildError) {
     let path = file.path
     let picture = try SourcePicture(
-      path: path, page: page, associated: associated,
+      path: path, page: page, mask: mask, associated: associated,
       // A page was chosen by what the file holds.
       contents: page == nil ? try SourceContents.of(file, options) : nil, options: options,
       isDamaged: isDamaged)
@@ -140,6 +145,7 @@ struct SourceRoute {
       return .libvips("its format (\(format))")
     }
     if options.bands != nil { return .libvips("the bands that were chosen") }
+    if picture.mask != nil { return .libvips("its mask") }
     if let change = change(image, options) { return .libvips(change) }
     switch own {
     case .jpeg: return try jpeg(path, options)

@@ -25,10 +25,11 @@ final class VipsSource: StripSource, StripDecoding {
   /// Bytes of rows that are read at once.
   private static let rowsSize = 8 << 20
   /// That libvips holds on their way: what a loader reads ahead and keeps, and a pipeline's steps. Measured.
-  private static let rowsInFlight = 256
+  private static let usualRowsInFlight = 256
+  private let rowsInFlight: Int
 
   var memory: Int {
-    Self.rowsInFlight * sourceRowSize * sourceCount + Self.rowsSize + (16 << 20) + developing
+    rowsInFlight * sourceRowSize * sourceCount + Self.rowsSize + (16 << 20) + developing
   }
 
   /// - Parameters:
@@ -37,6 +38,7 @@ final class VipsSource: StripSource, StripDecoding {
   init(_ image: Image, of picture: SourcePicture, options: BuildOptions) throws(BuildError) {
     sourceRowSize = image.rowSize
     developing = picture.raw?.memory ?? 0
+    rowsInFlight = Self.usualRowsInFlight + (image.rowsHeld ?? 0)
     sourceCount = picture.stack?.channels.count ?? 1
     do {
       let (image, steps) = try Self.prepared(image, picture, options)
@@ -233,13 +235,21 @@ extension VipsSource {
   ) throws(ImagingError) -> Image {
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
     let (least, greatest) = try Image.range(ofFirst: colours, open)
-    if least >= 0, greatest <= 1 {
+    // Colours that were divided by their alpha may be rounded to more than 1.
+    if least >= 0, greatest <= (image.hasAlpha ? 1.0001 : 1) {
       steps.append("scaled from 0…1 to 0…255")
-      return try image.scaledToBytes(factor: 255, offset: 0)
+      return try image.scaledToBytes(factor: 255, offset: 0, alpha: 255)
     }
+    let alpha =
+      image.hasAlpha
+      ? try Image.range(ofFirst: 1) { () throws(ImagingError) in
+        let image = try open()
+        return try image.bands(from: image.bands - 1, count: 1)
+      }.greatest : 0
+    let alphaFactor: Double = alpha <= 1.0001 ? 255 : 1
     if least >= 0, greatest <= 255 {
       steps.append("rounded to whole numbers")
-      return try image.scaledToBytes(factor: 1, offset: 0)
+      return try image.scaledToBytes(factor: 1, offset: 0, alpha: alphaFactor)
     }
     guard greatest > least, (greatest - least).isFinite else {
       steps.append("clipped to 0…255: its values go from \(least) to \(greatest)")
@@ -247,7 +257,7 @@ extension VipsSource {
     }
     steps.append("scaled from \(least)…\(greatest) to 0…255")
     let factor = 255 / (greatest - least)
-    return try image.scaledToBytes(factor: factor, offset: -least * factor)
+    return try image.scaledToBytes(factor: factor, offset: -least * factor, alpha: alphaFactor)
   }
 }
 

@@ -53,6 +53,24 @@ struct JPEGHeader {
     return nil
   }
 
+  /// The size of the frame that begins in `bytes`; nil if none does.
+  static func size(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
+    guard bytes.starts(with: [0xff, 0xd8]) else { return nil }
+    var at = 2
+    while at + 9 <= bytes.count, bytes[at] == 0xff {
+      let marker = bytes[at + 1]
+      if marker == 0xff {
+        at += 1
+        continue
+      }
+      if 0xc0...0xcf ~= marker, ![0xc4, 0xc8, 0xcc].contains(marker) {
+        return (Int(bytes[at + 7]) << 8 | Int(bytes[at + 8]), Int(bytes[at + 5]) << 8 | Int(bytes[at + 6]))
+      }
+      at += 2 + (Int(bytes[at + 2]) << 8 | Int(bytes[at + 3]))
+    }
+    return nil
+  }
+
   /// Where the first scan's data begin; nil where that is not in `bytes`.
   static func length(_ bytes: [UInt8]) -> Int? {
     var at = 2

@@ -10,32 +10,33 @@ extension Image {
     string(Self.notesField).map { $0.split(separator: "\n").map(String.init) } ?? []
   }
 
+  private static let rowsField = "ziggurat-rows-held"
+
+  /// Rows of pixels that a decoder of our own holds at once; nil for any other.
+  var rowsHeld: Int? { int(Self.rowsField) }
+
   /// Opens an image of a TIFF file; nil if libtiff cannot open it, so that libvips refuses it.
   ///
   /// - Parameters:
   ///   - page: counted from 0; nil is the first.
+  ///   - mask: the directory of its transparency mask; nil if it has none.
   ///   - keepsBands: leave out no sample: the caller chooses bands.
   ///   - log: of a damaged file, which then is read as far as it can be; nil for any other.
   static func tiff(
-    path: String, access: Access, page: Int?, keepsBands: Bool, _ log: DamageLog? = nil
+    path: String, access: Access, page: Int?, mask: Int? = nil, keepsBands: Bool, _ log: DamageLog? = nil
   ) throws(ImagingError) -> Image? {
-    guard let handle = try? TIFFHandle(path: path, page: page ?? 0), let tags = TIFFTags(handle) else {
-      return nil
+    guard let tags = TIFFTags.read(path: path, page: page ?? 0) else { return nil }
+    if let refusal = tags.refusal(keepsBands: keepsBands) {
+      throw ImagingError("open", path, message: refusal)
     }
-    if tags.photometric == PHOTOMETRIC_ITULAB {
-      throw ImagingError("open", path, message: "its \(tags.photometricName) is not read")
-    }
-    let isOwn = tags.needsLibtiff || log != nil
+    let isOwn = !tags.isReadByLibvips || log != nil
     let loaded: Image
     if isOwn {
       let fields = try? Image(tiff: path, access: access, page: page)
-      do {
-        let pixels = try TIFFUnitPixels(path: path, page: page ?? 0, tags: tags, damagedAsIn: log)
-        loaded = try Image(pixels.header, fields: fields, subject: path, from: pixels)
-      } catch let error as ImagingError {
-        throw error
-      } catch { throw ImagingError("open", path, message: BuildError(path, error).reason) }
-      if fields == nil { loaded.setFields(of: handle) }
+      loaded = try pixels(path: path, page: page ?? 0, tags, fields: fields, log)
+      if fields == nil, let handle = try? TIFFHandle(path: path, page: page ?? 0) {
+        loaded.setFields(of: handle)
+      }
     } else {
       loaded = try Image(tiff: path, access: access, page: page)
     }
@@ -43,15 +44,20 @@ extension Image {
     var notes: [String] = []
     if let note = tags.missingNote { notes.append(note) }
     if tags.isYCbCrUnderRGB { notes.append("its JPEG data are YCbCr, though its tag says RGB") }
+    if !keepsBands, let choice = tags.choice, image.bands == tags.pictureBands {
+      image = try image.taking(choice, isOwn: isOwn)
+      notes += choice.notes
+    }
     if tags.photometric == PHOTOMETRIC_MINISWHITE, isOwn || tags.format != SAMPLEFORMAT_UINT {
+      let upright = image
       let open = { () throws(ImagingError) in
-        isOwn ? loaded : try Image(tiff: path, access: .sequential, page: page)
+        isOwn ? upright : try Image(tiff: path, access: .sequential, page: page)
       }
       image = try image.invertedGray(open)
     }
-    if !keepsBands, let choice = tags.choice, image.bands == tags.samples {
-      image = try image.taking(choice, isOwn: isOwn)
-      notes += choice.notes
+    if !keepsBands, !image.hasAlpha, let mask {
+      image = try image.withAlpha(Self.mask(path: path, directory: mask))
+      notes.append("its mask taken as alpha")
     }
     if !notes.isEmpty { image.setString(notesField, notes.joined(separator: "\n")) }
     return image
@@ -64,6 +70,37 @@ extension Image {
       return
     }
     try self.init(view, loader: "tiffload", access: access, subject: path)
+  }
+
+  /// The image of pixels that are decoded here.
+  private static func pixels(
+    path: String, page: Int, _ tags: TIFFTags, fields: Image?, _ log: DamageLog? = nil
+  ) throws(ImagingError) -> Image {
+    let pixels: TIFFUnitPixels
+    do throws(BuildError) {
+      pixels = try TIFFUnitPixels(path: path, page: page, tags: tags, damagedAsIn: log)
+    } catch {
+      throw ImagingError("open", path, message: error.reason)
+    }
+    let image = try Image(pixels.header, fields: fields, subject: path, from: pixels)
+    image.setInt(rowsField, pixels.rowsHeld)
+    return image
+  }
+
+  /// A transparency mask, of which any value but 0 is the picture (TIFF 6.0, NewSubfileType): one band of 0…255.
+  private static func mask(path: String, directory: Int) throws(ImagingError) -> Image {
+    guard let tags = TIFFTags.read(path: path, page: directory), tags.samples == 1,
+      tags.format == SAMPLEFORMAT_UINT, tags.bits <= 8
+    else { throw ImagingError("open", path, message: "its mask (directory \(directory + 1)) cannot be read") }
+    return try pixels(path: path, page: directory, tags, fields: nil)
+  }
+
+  /// Whether a transparency mask hides pixels; nil if it cannot be read.
+  static func hidesPixels(maskOf path: String, directory: Int) -> Bool? {
+    guard let mask = try? mask(path: path, directory: directory),
+      let least = try? Image.range(ofFirst: 1, { mask }).least
+    else { return nil }
+    return least < 255
   }
 
   /// The fields that libvips would have given.
@@ -91,7 +128,7 @@ extension Image {
   ///
   /// - Parameter open: the same image, not read yet.
   private func invertedGray(_ open: () throws(ImagingError) -> Image) throws(ImagingError) -> Image {
-    if let range = sampleType.range {
+    if let range = sampleRange {
       return try inverted(first: 1, top: range.lowerBound + range.upperBound)
     }
     // Floats have the range that they are shown with.
@@ -109,28 +146,51 @@ extension Image {
     }
     if choice.alpha == .associated, isOwn { image = try image.unpremultiplied() }
     guard choice.alpha != nil, sampleType == .float else { return image }
-    // libvips divided by alpha as if white were 255, which in floats it is not.
-    let colour = choice.alpha == .associated && !isOwn ? 1.0 / 255 : 1
-    // It takes alpha beside linear light for 0…255.
+    // libvips takes alpha beside linear light for 0…255.
     let alpha = image.interpretation == "scrgb" ? 255.0 : 1
-    return try image.multiplied(by: [Double](repeating: colour, count: colours) + [alpha])
+    return try image.multiplied(by: [Double](repeating: 1, count: colours) + [alpha])
   }
 }
 
 extension TIFFTags {
-  /// Whether libvips would show other pixels than the file's, or none.
-  fileprivate var needsLibtiff: Bool {
-    if compression == COMPRESSION_OJPEG { return true }
-    if format == SAMPLEFORMAT_IEEEFP, bits == 64 { return isGray || photometric == PHOTOMETRIC_RGB }
-    if missingCount > 0 || hasShortUnits || isYCbCrUnderRGB { return true }
-    // libvips takes such planes for one.
-    if isSeparate, isGray { return true }
+  /// Whether libvips shows the file's pixels as its tags describe them.
+  fileprivate var isReadByLibvips: Bool {
+    if missingCount > 0 || hasShortUnits || isYCbCrUnderRGB || hasCroppedTiles || isCodedApart {
+      return false
+    }
+    // It takes the tiles of planes for one plane's, and does not read planes of gray.
+    if isSeparate, isTiled || isGray { return false }
+    if isTiled, unitWidth * unitHeight > Self.largestTile { return false }
+    let isWhole = format == SAMPLEFORMAT_UINT && (bits == 8 || bits == 16)
     switch photometric {
-    case PHOTOMETRIC_YCBCR:
-      return compression != COMPRESSION_JPEG && TIFFIsCODECConfigured(UInt16(clamping: compression)) != 0
-    case PHOTOMETRIC_ICCLAB: return true
-    case PHOTOMETRIC_CIELAB: return !extra.isEmpty
-    default: return false
+    case PHOTOMETRIC_MINISBLACK:
+      return isWhole || extra.isEmpty && (isPackedGray || isNumber)
+    case PHOTOMETRIC_MINISWHITE:
+      return extra.isEmpty && (isWhole || isPackedGray || isNumber)
+    case PHOTOMETRIC_RGB: return isWhole || extra.isEmpty && isNumber
+    case PHOTOMETRIC_PALETTE: return samples == 1 && (bits == 8 || isPackedGray)
+    case PHOTOMETRIC_SEPARATED:
+      return isWhole && (extra.isEmpty || bits == 8 && !extra.contains(Int(EXTRASAMPLE_ASSOCALPHA)))
+    case PHOTOMETRIC_YCBCR: return compression == COMPRESSION_JPEG
+    // Floats are L*, a* and b* themselves.
+    case PHOTOMETRIC_CIELAB where format == SAMPLEFORMAT_IEEEFP: return extra.isEmpty
+    case PHOTOMETRIC_CIELAB, PHOTOMETRIC_ICCLAB, PHOTOMETRIC_ITULAB, PHOTOMETRIC_MASK: return false
+    default: return compression != COMPRESSION_OJPEG
+    }
+  }
+
+  /// Pixels of the largest tile that libvips is given.
+  private static let largestTile = 1 << 24
+
+  /// Integers of 1, 2 or 4 bits.
+  private var isPackedGray: Bool { format == SAMPLEFORMAT_UINT && samples == 1 && [1, 2, 4].contains(bits) }
+
+  /// Numbers of which libvips has a type, and neither alpha nor a kind of its own for them.
+  private var isNumber: Bool {
+    switch format {
+    case SAMPLEFORMAT_UINT: bits == 32
+    case SAMPLEFORMAT_INT: [8, 16, 32].contains(bits)
+    default: bits == 32
     }
   }
 }

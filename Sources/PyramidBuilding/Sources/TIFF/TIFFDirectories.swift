@@ -50,6 +50,8 @@ struct TIFFDirectories: Sendable {
     /// A smaller copy of another picture, or the mask of one.
     var isReduced: Bool { subfileType & 1 != 0 }
     var isMask: Bool { subfileType & 4 != 0 }
+    /// What it is worth beside others of which none is a page: a mask less than any other.
+    var rank: (Int, Int) { (isMask ? 0 : 1, area) }
   }
 
   /// In the file's order; those behind a damaged one are missing.

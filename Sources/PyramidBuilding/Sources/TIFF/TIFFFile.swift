@@ -127,6 +127,14 @@ struct TIFFFile {
     return notes
   }
 
+  /// The part of a unit that lies within the image.
+  func visible(_ unit: Int) -> (width: Int, height: Int) {
+    (
+      min(unitWidth, width - unit % columns * unitWidth),
+      min(unitHeight, height - unit / columns * unitHeight)
+    )
+  }
+
   /// Pixel rows that unit `unit` holds; tiles are whole even where they reach over the image's edge.
   func height(ofUnit unit: Int) -> Int {
     isTiled ? unitHeight : min(unitHeight, height - unit / columns * unitHeight)

@@ -89,6 +89,27 @@ final class TIFFHandle {
     return isThere == 1 ? Double(value) : nil
   }
 
+  /// A field of two 16-bit numbers, or what the standard says where it is missing.
+  func shorts(_ tag: Int32) -> [Int] {
+    var (first, second): (UInt16, UInt16) = (0, 0)
+    let isThere = withUnsafeMutablePointer(to: &first) { first in
+      withUnsafeMutablePointer(to: &second) { second in
+        withVaList([first, second]) { TIFFVGetFieldDefaulted(pointer, UInt32(tag), $0) }
+      }
+    }
+    return isThere == 1 ? [Int(first), Int(second)] : []
+  }
+
+  /// A field of so many 32-bit floats, or nil.
+  func floats(_ tag: Int32, count: Int) -> [Float]? {
+    var base: UnsafePointer<Float>?
+    let isThere = withUnsafeMutablePointer(to: &base) { out in
+      withVaList([out]) { TIFFVGetFieldDefaulted(pointer, UInt32(tag), $0) }
+    }
+    guard isThere == 1, let base else { return nil }
+    return Array(UnsafeBufferPointer(start: base, count: count))
+  }
+
   /// What each sample beyond those of the colours is (TIFF 6.0, ExtraSamples).
   var extraSamples: [Int] {
     var count: UInt16 = 0

@@ -1,4 +1,6 @@
 import CTIFF
+import Imaging
+import Synchronization
 
 /// The tags of one image of a TIFF file that decide what its samples mean (TIFF 6.0).
 struct TIFFTags {
@@ -13,10 +15,40 @@ struct TIFFTags {
   let hasShortUnits: Bool
   /// JPEG data that are YCbCr by their own marker, while the tag says RGB.
   let isYCbCrUnderRGB: Bool
+  /// Whether JPEG tiles at the image's edge have no pixels beyond it, against TIFF Technical Note 2.
+  let hasCroppedTiles: Bool
   /// What each sample beyond the colours' is, one for each.
   let extra: [Int]
+  /// What separated colours are; 1 is cyan, magenta, yellow and black.
+  let inkSet: Int
   /// Whether the file says nothing of its samples beyond the colours'.
   private let lacksExtraSamples: Bool
+
+  private struct Known {
+    let file: FileVersion
+    var pages: [Int: TIFFTags] = [:]
+  }
+
+  private static let known = Mutex<Known?>(nil)
+  private static let mostKnown = 256
+
+  /// The tags of an image of a file, which are remembered of the last file unless it was written to since; nil if libtiff
+  /// cannot read them.
+  ///
+  /// - Parameter page: counted from 0.
+  static func read(path: String, page: Int) -> TIFFTags? {
+    let file = FileVersion(path)
+    if let tags = known.withLock({ $0?.file == file ? $0?.pages[page] : nil }) { return tags }
+    guard let handle = try? TIFFHandle(path: path, page: page), let tags = TIFFTags(handle) else {
+      return nil
+    }
+    guard let file else { return tags }
+    known.withLock { known in
+      if known?.file != file { known = Known(file: file) }
+      if (known?.pages.count ?? 0) < mostKnown { known?.pages[page] = tags }
+    }
+    return tags
+  }
 
   /// `nil` if the image has no size.
   init?(_ handle: TIFFHandle) {
@@ -30,7 +62,7 @@ struct TIFFTags {
     let compression = Int32(handle.short(TIFFTAG_COMPRESSION))
     (self.samples, self.photometric, self.compression) = (samples, photometric, compression)
     let format = Int32(handle.short(TIFFTAG_SAMPLEFORMAT))
-    self.format = format == SAMPLEFORMAT_VOID ? SAMPLEFORMAT_UINT : format
+    self.format = format == SAMPLEFORMAT_VOID || format == 0 ? SAMPLEFORMAT_UINT : format
     let isContiguous = samples == 1 || Int32(handle.short(TIFFTAG_PLANARCONFIG)) == PLANARCONFIG_CONTIG
     isSeparate = !isContiguous
     isTiled = handle.isTiled
@@ -44,6 +76,8 @@ struct TIFFTags {
     let (given, count) = (handle.extraSamples, max(0, samples - Self.colours(photometric)))
     extra = Array((given + [Int](repeating: 0, count: max(0, count - given.count))).suffix(count))
     lacksExtraSamples = given.isEmpty || handle.lacksExtraSamples
+    inkSet = handle.short(TIFFTAG_INKSET)
+    hasCroppedTiles = compression == COMPRESSION_JPEG && handle.hasCroppedTiles
     hasShortUnits =
       compression == COMPRESSION_NONE
       && units.contains { !handle.isMissing($0) && handle.storedSize($0) < handle.size(ofUnit: $0) }
@@ -55,6 +89,12 @@ struct TIFFTags {
   /// Units in a row of them, and rows of them, in one plane.
   var columns: Int { (width + unitWidth - 1) / unitWidth }
   var rows: Int { (height + unitHeight - 1) / unitHeight }
+
+  /// Samples of a plane's pixel.
+  var samplesInPlane: Int { isSeparate ? 1 : samples }
+
+  /// Bands of the picture that the samples make: an index of a palette becomes three.
+  var pictureBands: Int { photometric == PHOTOMETRIC_PALETTE ? samples + 2 : samples }
 
   /// Samples of a pixel's colour.
   private static func colours(_ photometric: Int32) -> Int {
@@ -84,9 +124,10 @@ struct TIFFTags {
   var choice: Choice? {
     let known = [
       PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_RGB, PHOTOMETRIC_SEPARATED,
-      PHOTOMETRIC_CIELAB, PHOTOMETRIC_ICCLAB,
+      PHOTOMETRIC_CIELAB, PHOTOMETRIC_ICCLAB, PHOTOMETRIC_ITULAB, PHOTOMETRIC_PALETTE,
     ]
-    var colours = Self.colours(photometric)
+    let samples = pictureBands
+    var colours = photometric == PHOTOMETRIC_PALETTE ? 3 : Self.colours(photometric)
     guard known.contains(photometric), samples >= colours, extra.count == samples - colours else {
       return nil
     }
@@ -111,6 +152,8 @@ struct TIFFTags {
       colours = 3
       notes.append("its 3 bands of gray taken as red, green and blue")
     }
+    // An index of a palette is multiplied by nothing.
+    if photometric == PHOTOMETRIC_PALETTE { alpha?.kind = .unassociated }
     if isGray, colours == 1, samples > 4 { return nil }
     let chosen = Array(0..<colours) + (alpha.map { [$0.sample] } ?? [])
     let dropped = (0..<samples).filter { !chosen.contains($0) }.map { String($0 + 1) }
@@ -131,18 +174,90 @@ struct TIFFTags {
       "\(missingCount) of \(unitCount) \(isTiled ? "tiles" : "strips") are not stored: their samples are 0"
   }
 
+  /// Why no picture can be made of the image, with the tag that says so; nil if one can.
+  ///
+  /// - Parameter keepsBands: whether the caller chooses bands, whatever they are.
+  func refusal(keepsBands: Bool) -> String? {
+    if format == SAMPLEFORMAT_COMPLEXINT || format == SAMPLEFORMAT_COMPLEXIEEEFP {
+      return
+        "its complex samples (SampleFormat \(format)) are not read: write their real parts, for example with "
+        + "gdal_translate -ot Float32"
+    }
+    if TIFFSampleCoding(format: format, bits: bits) == nil {
+      return "its samples of \(bits) bits (BitsPerSample \(bits), SampleFormat \(format)) are not read"
+    }
+    if photometric == PHOTOMETRIC_SEPARATED {
+      if format == SAMPLEFORMAT_INT { return "its signed CMYK samples (SampleFormat \(format)) are not read" }
+      if !keepsBands, inkSet != INKSET_CMYK {
+        return
+          "its separated colours are no CMYK (InkSet \(inkSet)) and are not read; --bands takes one or three"
+      }
+    }
+    let isLog =
+      [PHOTOMETRIC_LOGL, PHOTOMETRIC_LOGLUV].contains(photometric)
+      && [COMPRESSION_SGILOG, COMPRESSION_SGILOG24].contains(compression)
+    if !isLog, ![0, 1, 2, 3, 4, 5, 6, 8, 9, 10].contains(photometric) {
+      return "its \(photometricName) are not read"
+    }
+    if !isDecodable {
+      return "its compression (\(compressionName)) is not read: write it with another one, for example with "
+        + "gdal_translate -co COMPRESS=LZW"
+    }
+    return nil
+  }
+
+  /// Whether there is a decoder of the compression.
+  private var isDecodable: Bool {
+    isJPEG2000 || isJPEGXL || TIFFIsCODECConfigured(UInt16(clamping: compression)) != 0
+  }
+
+  /// Aperio's two, libvips' and the one that GDAL and others write.
+  var isJPEG2000: Bool { [33003, 33004, 33005, 34712].contains(compression) }
+  var isJPEGXL: Bool { [50002, 52546].contains(compression) }
+
+  /// Whether units hold files of another format, which libtiff does not decode.
+  var isCodedApart: Bool { isJPEG2000 || isJPEGXL }
+
+  /// The compression tag with its name and value.
+  var compressionName: String {
+    let names = [
+      COMPRESSION_JBIG: "JBIG", COMPRESSION_THUNDERSCAN: "ThunderScan", COMPRESSION_NEXT: "NeXT",
+      COMPRESSION_PIXARLOG: "PixarLog", COMPRESSION_LERC: "LERC", COMPRESSION_LZMA: "LZMA",
+      COMPRESSION_ZSTD: "Zstandard", COMPRESSION_WEBP: "WebP", 34933: "PNG", 34892: "lossy JPEG of DNG",
+      22610: "JPEG XR", 34934: "JPEG XR", 34735: "RRPC",
+    ]
+    return (names[compression].map { "\($0), " } ?? "") + "Compression \(compression)"
+  }
+
   /// The photometric tag with its name and value.
   var photometricName: String {
     let names = [
       PHOTOMETRIC_YCBCR: "YCbCr", PHOTOMETRIC_ICCLAB: "ICCLab", PHOTOMETRIC_ITULAB: "ITULab",
       PHOTOMETRIC_CIELAB: "CIELab", PHOTOMETRIC_RGB: "RGB", PHOTOMETRIC_PALETTE: "palette",
-      PHOTOMETRIC_SEPARATED: "CMYK",
+      PHOTOMETRIC_SEPARATED: "CMYK", PHOTOMETRIC_MASK: "mask",
     ]
     return (names[photometric] ?? "colours") + " (PhotometricInterpretation \(photometric))"
   }
 }
 
 extension TIFFHandle {
+  /// Whether the JPEG data of a tile at the image's edge have a size of their own.
+  fileprivate var hasCroppedTiles: Bool {
+    guard isTiled, let width = long(TIFFTAG_IMAGEWIDTH), let height = long(TIFFTAG_IMAGELENGTH),
+      let side = long(TIFFTAG_TILEWIDTH), let rows = long(TIFFTAG_TILELENGTH), side > 0, rows > 0
+    else { return false }
+    let (columns, count) = ((width + side - 1) / side, (height + rows - 1) / rows)
+    // libtiff counts none if there are too many.
+    guard unitCount > 0 else { return false }
+    // The last of the first plane, and where the file does not hold it, one beside it.
+    let corner = [columns * count - 1, columns * max(1, count - 1) - 1, columns * (count - 1)]
+    guard width % side != 0 || height % rows != 0,
+      let unit = corner.first(where: { 0..<unitCount ~= $0 && !isMissing($0) }),
+      let size = start(ofUnit: unit, count: 1 << 16).flatMap(JPEGHeader.size)
+    else { return false }
+    return size.width < side || size.height < rows
+  }
+
   /// Bytes of a tile or strip of this image without compression.
   func size(ofUnit unit: Int) -> UInt64 {
     if isTiled { return UInt64(TIFFTileSize64(pointer)) }

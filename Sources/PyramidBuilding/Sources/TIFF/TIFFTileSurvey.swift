@@ -44,6 +44,10 @@ struct TIFFTileSurvey {
       return .failure(Refusal(text: "its first tile has an unusual header"))
     }
     let usual = start[..<length]
+    let isCropped = { (start: [UInt8]) in
+      JPEGHeader.size(start).map { $0.width < file.unitWidth || $0.height < file.unitHeight } ?? false
+    }
+    if isCropped(start) { return .failure(Refusal(text: "\(reader.name(0)) is cropped at the image's edge")) }
     for unit in 1..<max(1, file.columns * file.rows) {
       guard let start = reader.start(ofUnit: unit, count: length) else {
         return .failure(Refusal(text: "\(reader.name(unit)) is missing", isDamage: true))
@@ -51,6 +55,9 @@ struct TIFFTileSurvey {
       if start.elementsEqual(usual) { continue }
       do throws(BuildError) {
         let header = JPEGHeader(UnsafeRawBufferPointer(try reader.completeJPEG(unit)))
+        if isCropped(start) {
+          return .failure(Refusal(text: "\(reader.name(unit)) is cropped at the image's edge"))
+        }
         if let text = difference(of: header, from: first) {
           return .failure(Refusal(text: "\(reader.name(unit)) has \(text)"))
         }

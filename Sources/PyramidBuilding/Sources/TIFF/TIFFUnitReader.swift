@@ -11,14 +11,6 @@ final class TIFFUnitReader {
   private var bytes: UnsafeMutableRawBufferPointer
   private let identifier: [UInt8]
 
-  // A JFIF header, without which three components are YCbCr by custom only: version 1.1, no density.
-  private static let jfif: [UInt8] = [
-    0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0,
-  ]
-  // Adobe's marker: no transform, so that three components are red, green and blue, whatever their numbers.
-  private static let adobe: [UInt8] = [
-    0xff, 0xee, 0, 14, 0x41, 0x64, 0x6f, 0x62, 0x65, 0, 100, 0, 0, 0, 0, 0,
-  ]
   /// No more than a unit of the largest size takes uncompressed, and some.
   private static let largestRead = 1 << 27
 
@@ -31,10 +23,8 @@ final class TIFFUnitReader {
     }
     inflater = file.isDeflated ? TIFFInflater(isPredicted: file.isPredicted, bands: file.bands) : nil
     bytes = .allocate(byteCount: 1 << 16, alignment: 16)
-    let tables = file.jpegTables
-    let areFramed = tables.count > 4 && tables[..<2] == [0xff, 0xd8] && tables.suffix(2) == [0xff, 0xd9]
-    let start = [0xff, 0xd8] + (file.bands == 1 || file.isYCbCr ? Self.jfif : Self.adobe)
-    identifier = start + (areFramed ? tables[2..<(tables.count - 2)] : [])
+    identifier = JPEGStart.bytes(
+      tables: file.jpegTables, file.bands == 1 || file.isYCbCr ? .ycbcr : .stored)
   }
 
   deinit {
@@ -83,12 +73,12 @@ final class TIFFUnitReader {
   func decodeJPEG(
     _ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int
   ) throws(BuildError) -> (Soundness, UnsafeRawBufferPointer) {
-    let data = try completeJPEG(unit)
+    let (data, width, height) = try sizedJPEG(unit)
     let soundness = try check(
       unit,
       tjDecompress2(
-        decoder, data.baseAddress, UInt(data.count), base, Int32(file.unitWidth), Int32(stride),
-        Int32(file.height(ofUnit: unit)), Int32((file.bands == 1 ? TJPF_GRAY : TJPF_RGB).rawValue),
+        decoder, data.baseAddress, UInt(data.count), base, Int32(width), Int32(stride), Int32(height),
+        Int32((file.bands == 1 ? TJPF_GRAY : TJPF_RGB).rawValue),
         TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
     return (soundness, UnsafeRawBufferPointer(data))
   }
@@ -184,14 +174,14 @@ final class TIFFUnitReader {
   func decodePlanes(
     _ unit: Int, to planes: (Plane, Plane, Plane)
   ) throws(BuildError) -> (Soundness, UnsafeRawBufferPointer) {
-    let data = try completeJPEG(unit)
+    let (data, width, height) = try sizedJPEG(unit)
     var bases: [UnsafeMutablePointer<UInt8>?] = [planes.0.base, planes.1.base, planes.2.base]
     var strides = [Int32(planes.0.stride), Int32(planes.1.stride), Int32(planes.2.stride)]
     let soundness = try check(
       unit,
       tjDecompressToYUVPlanes(
-        decoder, data.baseAddress, UInt(data.count), &bases, Int32(file.unitWidth), &strides,
-        Int32(file.height(ofUnit: unit)), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
+        decoder, data.baseAddress, UInt(data.count), &bases, Int32(width), &strides,
+        Int32(height), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
     return (soundness, UnsafeRawBufferPointer(data))
   }
 
@@ -218,9 +208,19 @@ final class TIFFUnitReader {
 
   /// `jpeg` of the unit's size, of the TIFF's colours and of the same chroma sampling as the unit before.
   func completeJPEG(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
+    try sizedJPEG(unit).data
+  }
+
+  /// The same with its size, which is the unit's, or that of the image's part of a tile at the edge.
+  private func sizedJPEG(
+    _ unit: Int
+  ) throws(BuildError) -> (data: UnsafeMutableBufferPointer<UInt8>, width: Int, height: Int) {
     let data = try jpeg(unit)
     let found = try header(of: data, unit)
-    guard found.width == file.unitWidth, found.height == file.height(ofUnit: unit) else {
+    let inside = file.visible(unit)
+    guard inside.width...file.unitWidth ~= found.width,
+      inside.height...file.height(ofUnit: unit) ~= found.height
+    else {
       throw handle.refused(
         "\(name(unit)) is \(found.width) × \(found.height) pixels instead of \(file.unitWidth) × "
           + "\(file.height(ofUnit: unit))")
@@ -232,7 +232,7 @@ final class TIFFUnitReader {
       throw handle.refused("\(name(unit)) has another chroma sampling than the one before")
     }
     sampling = found.sampling
-    return data
+    return (data, found.width, found.height)
   }
 
   /// Of the units read so far; memory for chroma depends on it.

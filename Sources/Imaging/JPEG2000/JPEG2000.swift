@@ -1,0 +1,128 @@
+import COpenJPEG
+
+/// JPEG 2000 (ISO/IEC 15444-1) by OpenJPEG, on the caller's thread alone.
+package enum JPEG2000 {
+  /// Decodes a codestream, or a JP2 file, to its samples. Components of a lower resolution are repeated.
+  ///
+  /// - Parameters:
+  ///   - maxWidth: what the picture may be large at most, checked before memory is allocated.
+  ///   - bands: components that it must have.
+  package static func samples(
+    _ bytes: UnsafeRawBufferPointer, maxWidth: Int, maxHeight: Int, bands: Int
+  ) throws(ImagingError) -> CodedSamples {
+    let isCodestream = bytes.starts(with: [0xff, 0x4f, 0xff, 0x51])
+    guard let codec = opj_create_decompress(isCodestream ? OPJ_CODEC_J2K : OPJ_CODEC_JP2) else {
+      throw error("there is no memory for a decoder")
+    }
+    defer { opj_destroy_codec(codec) }
+    var parameters = opj_dparameters_t()
+    opj_set_default_decoder_parameters(&parameters)
+    // No colours of a palette, nor other changes by what a JP2 file says: the samples are the TIFF's.
+    parameters.flags = UInt32(OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG)
+    guard opj_setup_decoder(codec, &parameters) == OPJ_TRUE else { throw error("its decoder cannot be used") }
+    let source = Unmanaged.passRetained(Source(bytes))
+    defer { source.release() }
+    guard let stream = opj_stream_create(max(1, min(bytes.count, 1 << 16)), OPJ_TRUE) else {
+      throw error("there is no memory for a decoder")
+    }
+    defer { opj_stream_destroy(stream) }
+    connect(stream, source, count: bytes.count)
+    var header: UnsafeMutablePointer<opj_image_t>?
+    // Also after a failure there may be an image.
+    defer { opj_image_destroy(header) }
+    guard opj_read_header(stream, codec, &header) == OPJ_TRUE, let image = header else {
+      throw error("it has no header")
+    }
+    let (width, height) = (
+      Int(image.pointee.x1) - Int(image.pointee.x0), Int(image.pointee.y1) - Int(image.pointee.y0)
+    )
+    guard width > 0, height > 0, width <= maxWidth, height <= maxHeight else {
+      throw error("it has \(width) × \(height) pixels instead of \(maxWidth) × \(maxHeight)")
+    }
+    guard Int(image.pointee.numcomps) == bands else {
+      throw error("it has \(image.pointee.numcomps) components instead of \(bands)")
+    }
+    guard opj_decode(codec, stream, image) == OPJ_TRUE, opj_end_decompress(codec, stream) == OPJ_TRUE else {
+      throw error("it is damaged or cut short")
+    }
+    return try interleaved(UnsafeBufferPointer(start: image.pointee.comps, count: bands), width, height)
+  }
+
+  private static func interleaved(
+    _ components: UnsafeBufferPointer<opj_image_comp_t>, _ width: Int, _ height: Int
+  ) throws(ImagingError) -> CodedSamples {
+    let bits = Int(components[0].prec)
+    guard 1...32 ~= bits else { throw error("its samples have \(bits) bits") }
+    let size = bits > 16 ? 4 : bits > 8 ? 2 : 1
+    var bytes = [UInt8](repeating: 0, count: width * height * components.count * size)
+    for (band, component) in components.enumerated() {
+      let (across, down) = (Int(component.dx), Int(component.dy))
+      let (columns, rows) = (Int(component.w), Int(component.h))
+      guard let data = component.data, across > 0, down > 0, columns > 0, rows > 0,
+        Int(component.prec) == bits
+      else { throw error("its components are of several kinds") }
+      bytes.withUnsafeMutableBytes { bytes in
+        for y in 0..<height {
+          let row = data + min(y / down, rows - 1) * columns
+          for x in 0..<width {
+            let value = row[min(x / across, columns - 1)]
+            let at = ((y * width + x) * components.count + band) * size
+            switch size {
+            case 1: bytes[at] = UInt8(truncatingIfNeeded: value)
+            case 2: bytes.storeBytes(of: UInt16(truncatingIfNeeded: value), toByteOffset: at, as: UInt16.self)
+            default: bytes.storeBytes(of: UInt32(bitPattern: value), toByteOffset: at, as: UInt32.self)
+            }
+          }
+        }
+      }
+    }
+    return CodedSamples(
+      width: width, height: height, bands: components.count, bits: bits, isFloat: false, bytes: bytes)
+  }
+
+  /// Bytes in memory and the decoder's place in them.
+  private final class Source {
+    let bytes: UnsafeRawBufferPointer
+    var place = 0
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    static func of(_ owner: UnsafeMutableRawPointer?) -> Source? {
+      owner.map { Unmanaged<Source>.fromOpaque($0).takeUnretainedValue() }
+    }
+  }
+
+  private static func connect(
+    _ stream: UnsafeMutablePointer<opj_stream_t?>, _ source: Unmanaged<Source>, count: Int
+  ) {
+    opj_stream_set_user_data(stream, source.toOpaque(), nil)
+    opj_stream_set_user_data_length(stream, UInt64(count))
+    opj_stream_set_read_function(stream) { target, count, owner in
+      guard let source = Source.of(owner), let target, source.place < source.bytes.count else {
+        return -1
+      }
+      let part = source.bytes[source.place..<min(source.bytes.count, source.place + Int(clamping: count))]
+      UnsafeMutableRawBufferPointer(start: target, count: part.count)
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
+      source.place += part.count
+      return OPJ_SIZE_T(part.count)
+    }
+    opj_stream_set_skip_function(stream) { count, owner in
+      guard let source = Source.of(owner), count >= 0 else { return -1 }
+      let skipped = min(Int(clamping: count), source.bytes.count - source.place)
+      source.place += skipped
+      return skipped == 0 && count > 0 ? -1 : OPJ_OFF_T(skipped)
+    }
+    opj_stream_set_seek_function(stream) { place, owner in
+      guard let source = Source.of(owner), let place = Int(exactly: place), 0...source.bytes.count ~= place
+      else {
+        return OPJ_FALSE
+      }
+      source.place = place
+      return OPJ_TRUE
+    }
+  }
+
+  private static func error(_ reason: String) -> ImagingError {
+    ImagingError("decode", "JPEG 2000", message: reason)
+  }
+}

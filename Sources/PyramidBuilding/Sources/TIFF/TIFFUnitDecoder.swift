@@ -1,0 +1,187 @@
+import CTIFF
+import CTurboJPEG
+import Imaging
+
+/// Decodes tiles and strips of a TIFF image to rows of samples: by libtiff, or by the decoders of JPEG 2000 and JPEG XL.
+/// For one thread at a time.
+final class TIFFUnitDecoder {
+  let handle: TIFFHandle
+  /// The samples of the unit that was decoded last, rows without gaps.
+  private(set) var samples: [UInt8] = []
+  private let path: String
+  private let tags: TIFFTags
+  private var stored: [UInt8] = []
+
+  /// Bytes of the largest unit that is decoded in memory.
+  static let largestUnit = 1 << 28
+
+  /// What JPEG data of which libtiff wants other sizes are decoded with, and what is put in front of them.
+  private var jpeg: (decoder: tjhandle, start: [UInt8])?
+
+  init(path: String, tags: TIFFTags, handle: TIFFHandle) {
+    (self.path, self.tags, self.handle) = (path, tags, handle)
+  }
+
+  deinit { if let jpeg { tjDestroy(jpeg.decoder) } }
+
+  /// Bits that a sample takes in a row.
+  var storedBits: Int {
+    guard tags.isCodedApart else { return tags.bits }
+    return tags.bits > 16 ? 32 : tags.bits > 8 ? 16 : 8
+  }
+
+  /// Decodes a unit of one plane, or of all if they are together, to `samples`; zeros if the file does not hold it.
+  ///
+  /// - Returns: how many bytes it has.
+  func decode(_ unit: Int) throws(BuildError) -> Int {
+    let whole =
+      tags.isCodedApart
+      ? UInt64(tags.unitWidth * tags.samplesInPlane * storedBits / 8) * UInt64(rows(ofUnit: unit))
+      : handle.size(ofUnit: unit)
+    guard whole <= UInt64(Self.largestUnit) else { throw BuildError(path, "\(name(unit)) is too large") }
+    let size = Int(whole)
+    if samples.count < size { samples = [UInt8](repeating: 0, count: size) }
+    if handle.isMissing(unit) {
+      for index in 0..<size { samples[index] = 0 }
+      return size
+    }
+    if tags.isCodedApart {
+      try decodeCoded(unit, size)
+      return size
+    }
+    if tags.hasCroppedTiles {
+      try decodeJPEG(unit)
+      return size
+    }
+    if tags.compression == COMPRESSION_NONE, handle.storedSize(unit) < whole {
+      throw BuildError(path, "\(name(unit)) has \(handle.storedSize(unit)) bytes instead of \(size)")
+    }
+    let count = samples.withUnsafeMutableBytes {
+      tags.isTiled
+        ? TIFFReadEncodedTile(handle.pointer, UInt32(unit), $0.baseAddress, tmsize_t(size))
+        : TIFFReadEncodedStrip(handle.pointer, UInt32(unit), $0.baseAddress, tmsize_t(size))
+    }
+    guard count == size else { throw handle.refused("\(name(unit)) is damaged") }
+    return size
+  }
+
+  /// Rows that a unit has, of those that are stored.
+  func rows(ofUnit unit: Int) -> Int {
+    let inPlane = unit % (tags.columns * tags.rows)
+    return tags.isTiled
+      ? tags.unitHeight : min(tags.unitHeight, tags.height - inPlane / tags.columns * tags.unitHeight)
+  }
+
+  /// The part of a unit that lies within the image.
+  func visible(_ unit: Int) -> (width: Int, height: Int) {
+    let inPlane = unit % (tags.columns * tags.rows)
+    return (
+      min(tags.unitWidth, tags.width - inPlane % tags.columns * tags.unitWidth),
+      min(tags.unitHeight, tags.height - inPlane / tags.columns * tags.unitHeight)
+    )
+  }
+
+  func name(_ unit: Int) -> String { "\(tags.isTiled ? "tile" : "strip") \(unit) of \(tags.unitCount)" }
+
+  /// Reads a unit's bytes to `stored`.
+  ///
+  /// - Returns: how many it has.
+  private func read(_ unit: Int) throws(BuildError) -> Int {
+    let count = handle.storedSize(unit)
+    guard count <= UInt64(Self.largestUnit) else { throw BuildError(path, "\(name(unit)) is too large") }
+    if stored.count < Int(count) { stored = [UInt8](repeating: 0, count: Int(count)) }
+    let isRead = stored.withUnsafeMutableBytes {
+      handle.readStored(unit, to: $0.baseAddress!, count: Int(count))
+    }
+    guard isRead else { throw handle.refused("\(name(unit)) cannot be read") }
+    return Int(count)
+  }
+
+  /// Throws unless the data have all pixels that are the image's, and no more than the unit has.
+  private func check(_ width: Int, _ height: Int, of unit: Int) throws(BuildError) {
+    let visible = visible(unit)
+    guard width >= visible.width, height >= visible.height, width <= tags.unitWidth,
+      height <= rows(ofUnit: unit)
+    else {
+      throw BuildError(
+        path,
+        "\(name(unit)) is \(width) × \(height) pixels instead of \(tags.unitWidth) × \(rows(ofUnit: unit))")
+    }
+  }
+
+  private func decodeJPEG(_ unit: Int) throws(BuildError) {
+    if jpeg == nil {
+      guard let decoder = tjInitDecompress() else {
+        throw BuildError(path, "no memory for a JPEG decoder", isTemporary: true)
+      }
+      let isYCbCr = tags.photometric == PHOTOMETRIC_YCBCR || tags.isYCbCrUnderRGB
+      let colours: JPEGStart.Colours = tags.samplesInPlane == 4 ? .cmyk : isYCbCr ? .ycbcr : .stored
+      jpeg = (decoder, JPEGStart.bytes(tables: handle.bytes(TIFFTAG_JPEGTABLES), colours))
+    }
+    guard let jpeg else { return }
+    let formats = [1: TJPF_GRAY, 3: TJPF_RGB, 4: TJPF_CMYK]
+    guard let format = formats[tags.samplesInPlane] else {
+      throw BuildError(
+        path, "its JPEG tiles of \(tags.samplesInPlane) samples (SamplesPerPixel) are smaller than the tiles")
+    }
+    let count = try read(unit)
+    // Its own SOI goes.
+    let data = jpeg.start + stored[min(2, count)..<count]
+    var (width, height, sampling, space) = (Int32(), Int32(), Int32(), Int32())
+    guard tjDecompressHeader3(jpeg.decoder, data, UInt(data.count), &width, &height, &sampling, &space) == 0
+    else {
+      throw BuildError(path, "\(name(unit)) is damaged: \(String(cString: tjGetErrorStr2(jpeg.decoder)))")
+    }
+    try check(Int(width), Int(height), of: unit)
+    let stride = tags.unitWidth * tags.samplesInPlane
+    let code = samples.withUnsafeMutableBytes {
+      tjDecompress2(
+        jpeg.decoder, data, UInt(data.count), $0.assumingMemoryBound(to: UInt8.self).baseAddress, width,
+        Int32(stride), height, Int32(format.rawValue), TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS)
+    }
+    guard code == 0 else {
+      throw BuildError(path, "\(name(unit)) is damaged: \(String(cString: tjGetErrorStr2(jpeg.decoder)))")
+    }
+  }
+
+  private func decodeCoded(_ unit: Int, _ size: Int) throws(BuildError) {
+    let coded = try decoded(unit, try read(unit))
+    try check(coded.width, coded.height, of: unit)
+    guard coded.bits <= tags.bits, coded.bytesPerSample == storedBits / 8,
+      coded.isFloat == (tags.format == SAMPLEFORMAT_IEEEFP)
+    else {
+      throw BuildError(
+        path,
+        "\(name(unit)) has samples of \(coded.bits) bits instead of \(tags.bits) (BitsPerSample \(tags.bits))"
+      )
+    }
+    let pixelSize = coded.bands * coded.bytesPerSample
+    let (from, to) = (coded.width * pixelSize, tags.unitWidth * pixelSize)
+    samples.withUnsafeMutableBytes { samples in
+      coded.bytes.withUnsafeBytes { bytes in
+        for y in 0..<min(coded.height, size / to) {
+          (samples.baseAddress! + y * to).copyMemory(
+            from: bytes.baseAddress! + y * from, byteCount: min(from, to))
+        }
+      }
+    }
+  }
+
+  private func decoded(_ unit: Int, _ count: Int) throws(BuildError) -> CodedSamples {
+    let (path, tags, name) = (path, tags, name(unit))
+    let rows = rows(ofUnit: unit)
+    let result = stored.withUnsafeBytes { stored -> Result<CodedSamples, ImagingError> in
+      let data = UnsafeRawBufferPointer(rebasing: stored[..<count])
+      return Result { () throws(ImagingError) in
+        tags.isJPEGXL
+          ? try JPEGXL.samples(data, maxWidth: tags.unitWidth, maxHeight: rows, bands: tags.samplesInPlane)
+          : try JPEG2000.samples(data, maxWidth: tags.unitWidth, maxHeight: rows, bands: tags.samplesInPlane)
+      }
+    }
+    do { return try result.get() } catch {
+      throw BuildError(
+        path,
+        "the \(tags.isJPEGXL ? "JPEG XL" : "JPEG 2000") data of \(name) cannot be decoded: \(error.message)")
+    }
+  }
+}
