@@ -93,6 +93,11 @@ private func png(_ path: String) throws(BuildError) {
 }
 
 private func tiff(_ path: String) throws(BuildError) {
+  for page in 0..<2 {
+    do throws(BuildError) { try unitPixels(path, page: page) } catch {
+      precondition(!error.reason.isEmpty, "a refusal has a reason")
+    }
+  }
   let file = try TIFFFile(path: path, tileSize: tileSize)
   guard file.obstacle == nil, file.width <= largest / file.height,
     let ability = try TIFFAbility(file)
@@ -106,6 +111,25 @@ private func tiff(_ path: String) throws(BuildError) {
   }
   guard let mcu = try TIFFTileSurvey(file).mcu else { return }
   try drain(TIFFSource(file, .coefficients(mcu), tileSize: tileSize, keepsPlanes: keepsPlanes))
+}
+
+/// Decodes all pixels as libvips would ask for them, by the reader for what libvips does not read.
+private func unitPixels(_ path: String, page: Int) throws(BuildError) {
+  let handle = try TIFFHandle(path: path, page: page)
+  guard let tags = TIFFTags(handle), tags.refusal(keepsBands: false) == nil,
+    tags.width <= largest / tags.height, tags.unitWidth <= largest / tags.unitHeight, tags.samples <= 16
+  else { return }
+  _ = tags.choice
+  let pixels = try TIFFUnitPixels(path: path, page: page, tags: tags)
+  let stride = tags.width * pixels.bytesPerPixel
+  let memory = UnsafeMutableRawPointer.allocate(byteCount: stride * tileSize, alignment: 16)
+  defer { memory.deallocate() }
+  for y in Swift.stride(from: 0, to: tags.height, by: tileSize) {
+    do throws(ImagingError) {
+      try pixels.fill(
+        memory, stride: stride, x: 0, y: y, width: tags.width, height: min(tileSize, tags.height - y))
+    } catch { throw BuildError(path, error) }
+  }
 }
 
 /// Decodes every strip as the scheduler does, with one thread.

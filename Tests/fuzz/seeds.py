@@ -62,6 +62,44 @@ def pictures(name: str, place: Path) -> None:
         options = f"{options[:-1]},strip]" if options else "[strip]"
         call("vips", "copy", base(kind), f"{place}/{number}.{ENDINGS[name]}{options}")
 
+    if name == "tiff":
+        tagged(place)
+
+
+def tagged(place: Path) -> None:
+    """TIFFs that libvips does not write: 24 × 16 pixels each."""
+    ramp = bytes(range(256)) * 30
+    # Photometric, bits, format, samples, planar configuration, compression, data of the strips; further tags.
+    kinds = [(1, 12, 1, 1, 1, 1, [576], {}), (2, 10, 1, 3, 1, 1, [1440], {}), (1, 16, 3, 1, 1, 1, [768], {}), (1, 24, 3, 1, 1, 1, [1152], {}),
+             (1, 64, 1, 1, 1, 1, [3072], {}), (0, 64, 3, 1, 1, 1, [3072], {}), (2, 8, 1, 4, 2, 1, [384] * 4, {338: (3, [1])}),
+             (3, 4, 1, 2, 1, 1, [384], {338: (3, [2]), 320: (3, [*range(0, 65536, 1366)])}), (4, 1, 1, 1, 1, 1, [48], {254: (4, [4])}),
+             (5, 32, 1, 5, 1, 1, [7680], {338: (3, [2])}), (6, 8, 1, 3, 1, 1, [576], {530: (3, [2, 2])}), (8, 16, 1, 4, 1, 1, [3072], {338: (3, [2])}),
+             (9, 8, 1, 3, 1, 1, [1152], {}), (10, 8, 1, 3, 2, 1, [384] * 3, {}), (2, 8, 1, 3, 1, 1, [0], {})]
+    for number, (photometric, bits, kind, samples, planar, compression, sizes, more) in enumerate(kinds):
+        tagged_tiff(place / f"tags-{number}.tif", photometric, bits, kind, samples, planar, compression, [ramp[:size] for size in sizes], more)
+    for ending, compression, options in (("j2k", 34712, "[lossless]"), ("j2k", 33003, "[Q=60]"), ("jxl", 50002, "[lossless]"), ("jxl", 50002, "[Q=70]")):
+        coded = place / f"coded.{ending}"
+        call("vips", "crop", base(""), f"{coded}{options}", 0, 0, 24, 16)
+        tagged_tiff(place / f"coded-{compression}{options.strip('[]')}.tif", 6 if compression == 33003 else 2, 8, 1, 3, 1, compression, [coded.read_bytes()], {})
+        coded.unlink()
+
+
+def tagged_tiff(path: Path, photometric: int, bits: int, kind: int, samples: int, planar: int, compression: int, strips: list[bytes], more: dict) -> None:
+    data, places = b"", []
+    for strip in strips:
+        places.append(8 + len(data) if strip else 0)
+        data += strip + bytes(len(strip) % 2)
+    tags = {256: (4, [24]), 257: (4, [16]), 258: (3, [bits] * samples), 259: (3, [compression]), 262: (3, [photometric]), 273: (4, places),
+            277: (3, [samples]), 278: (4, [16]), 279: (4, [len(strip) for strip in strips]), 284: (3, [planar]), 339: (3, [kind] * samples), **more}
+    entries, tail, after = b"", b"", 8 + len(data) + 2 + 12 * len(tags) + 4
+    for tag, (type_, values) in sorted(tags.items()):
+        value = struct.pack(f"<{len(values)}{'H' if type_ == 3 else 'I'}", *values)
+        if len(value) > 4:
+            value, spill = struct.pack("<I", after + len(tail)), value
+            tail += spill + bytes(len(spill) % 2)
+        entries += struct.pack("<HHI", tag, type_, len(values)) + value.ljust(4, b"\0")
+    path.write_bytes(b"II*\0" + struct.pack("<I", 8 + len(data)) + data + struct.pack("<H", len(tags)) + entries + bytes(4) + tail)
+
 
 def raw(place: Path) -> None:
     """DNGs of each number of bits, and what cameras make: a preview before the sensor."""
