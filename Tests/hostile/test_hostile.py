@@ -21,7 +21,7 @@ MEMORY = 400_000_000  # bytes resident, for pictures of 420×310
 ROOMY = dict.fromkeys(["bomb-65536x65536.svg", "bomb-65536x8192.svg"], 2_000_000_000)
 
 
-def must_be_refused(path: Path) -> bool:
+def must_be_reported(path: Path) -> bool:
     """A JPEG, PNG or TIFF that lost a tenth or more of its bytes; in a pyramid those are the lower levels."""
     return (path.name.startswith("cut-") and path.suffix in (".jpg", ".png", ".tif")
             and not path.name.startswith("cut-last") and "pyramid" not in path.name)
@@ -63,7 +63,7 @@ class Hostile(unittest.TestCase):
         self.assertGreaterEqual(len(self.files), 300)
 
     def test_each_file(self):
-        refused, peak, largest = 0, 0, None
+        refused, reported, peak, largest = 0, 0, 0, None
         for path in self.files:
             with self.subTest(path.name):
                 library = folder("library")
@@ -72,11 +72,18 @@ class Hostile(unittest.TestCase):
                     peak, largest = memory, path.name
                 self.assertIn(code, (0, 1), errors[-500:])
                 self.assertLess(memory, ROOMY.get(path.name, MEMORY))
-                self.assertFalse(code == 0 and must_be_refused(path), "a picture cut short passed for whole")
+                self.assertFalse(code == 0 and errors == "" and must_be_reported(path), "a picture cut short passed for whole")
                 self.assertEqual(leftovers(library), [])
+                lines = errors.strip().splitlines()
+                if lines and all(": built, but " in line for line in lines):
+                    for line in lines:
+                        self.assertIn(path.name, line)
+                        self.assertNotRegex(line.replace(path.name, ""), CRASH)
+                    self.assertNotEqual(archives(library), [])
+                    reported += 1
+                    continue
                 if code == 1:
                     refused += 1
-                    lines = errors.strip().splitlines()
                     self.assertEqual(len(lines), 1, errors[:2000])
                     self.assertIn(path.name, lines[0])
                     self.assertNotRegex(lines[0].replace(path.name, ""), CRASH)
@@ -85,6 +92,6 @@ class Hostile(unittest.TestCase):
                     self.assertEqual(errors, "")
                     for archive in archives(library):
                         self.assertEqual(archive_faults(archive), [])
-        print(f"[{refused} refused, {len(self.files) - refused} still readable; peak {peak / 1e6:.0f} MB: {largest}] ",
+        print(f"[{refused} refused, {reported} reported, {len(self.files) - refused - reported} still readable; peak {peak / 1e6:.0f} MB: {largest}] ",
               end="", flush=True)
-        self.assertGreater(refused, len(self.files) // 2)
+        self.assertGreater(refused + reported, len(self.files) // 2)
