@@ -26,10 +26,8 @@ extension PictureRole {
   init?(named name: some StringProtocol) {
     if name.isEmpty { return nil }
     let name = String(name.prefix(Self.longestName))
-    if let match = name.firstMatch(
-      of: #/[\[(<{]\s*(label|macro|overview|barcode|thumbnail)(?:[\s_]*image)?\s*[\])>}]/#.ignoresCase())
-    {
-      self.init(word: match.output.1.lowercased())
+    if let role = Self.bracketed(name) {
+      self = role
       return
     }
     let words = Self.words(name)
@@ -60,50 +58,22 @@ extension PictureRole {
     return nil
   }
 
-  /// The role of which a description tells in a line of its own, as Aperio's `label 387x463`, or in a field that is the
-  /// picture's type, as `<ImageType>Label</ImageType>` of Akoya's QPTIFF.
-  init?(describedBy description: String) {
-    if description.isEmpty { return nil }
-    let text = description.prefix(1 << 16)
-    if let match = text.firstMatch(of: #/<(?:\w+:)?ImageType>\s*+([A-Za-z][A-Za-z ]*+)\s*+</#.ignoresCase()) {
-      self.init(type: match.output.1)
-      return
-    }
-    if text.first(where: { !$0.isWhitespace }) == "<" {
-      let types = text.matches(of: #/\bImageType\s*=\s*["']([A-Za-z ]+)["']/#.ignoresCase())
-      guard types.count == 1, let type = types.first else { return nil }
-      self.init(type: type.output.1)
-      return
-    }
-    for line in text.split(whereSeparator: { $0.isNewline || $0 == "," || $0 == "{" || $0 == "}" }).prefix(
-      100)
-    {
-      // `type: label`, `"ImageType": "Macro"`.
-      if let match = line.prefix(Self.longestName).wholeMatch(
-        of:
-          #/\s*["']?(?:(?:image|picture|series|page)[ _]?)?(?:type|kind|role|name)["']?\s*[:=]\s*["']?(.+?)["']?\s*/#
-          .ignoresCase())
-      {
-        if let role = PictureRole(type: match.output.1) {
-          self = role
-          return
-        }
-      }
-    }
-    for line in text.split(whereSeparator: \.isNewline).prefix(100) {
-      // What follows are settings: Aperio's `|AppMag = 20`, Philips' ` -offset=(0,0)`.
-      let name = line.split(separator: "|", omittingEmptySubsequences: false)[0].prefix { $0 != "=" }
-      let isCut = name.endIndex < line.endIndex && line[name.endIndex] == "="
-      let head = isCut ? name.firstMatch(of: #/^(.*?)\s-\w+$/#).map { $0.output.1 } : name
-      if let head, !head.contains(":"), let role = PictureRole(named: head) {
-        self = role
-        return
-      }
-    }
-    return nil
+  /// The role that the last component of a path gives it: `C:\scans\label.tif`.
+  init?(pathed path: String) {
+    guard let name = path.split(whereSeparator: { "/\\".contains($0) }).last else { return nil }
+    self.init(named: name)
   }
 
-  private init?(type: Substring) {
+  /// The role that is the value of a type in a file's description: `LabelImage`, or DICOM's
+  /// `ORIGINAL\PRIMARY\LABEL\NONE` (PS3.3, section C.8.12.4.1.1).
+  init?(type: some StringProtocol) {
+    let type = type.prefix(Self.longestName)
+    let parts = type.split(separator: "\\")
+    if parts.count > 1 {
+      guard let role = parts.lazy.compactMap({ PictureRole(named: $0) }).first else { return nil }
+      self = role
+      return
+    }
     let words = Self.words(String(type))
     if words.contains(where: { $0.hasPrefix("reduced") }) {
       self = .reduced
@@ -112,6 +82,23 @@ extension PictureRole {
     } else {
       return nil
     }
+  }
+
+  /// The first role that stands in brackets, as in `slide.svs [label]`.
+  private static func bracketed(_ name: String) -> PictureRole? {
+    let text = Array(name.lowercased())
+    func skipBlanks(_ start: Int) -> Int { text[start...].firstIndex { !$0.isWhitespace } ?? text.count }
+    for open in text.indices where "[(<{".contains(text[open]) {
+      let start = skipBlanks(open + 1)
+      let word = text[start...].prefix(while: \.isLetter)
+      // `[label_image]`, `[labelimage]`
+      guard let role = PictureRole(word: String(word)) else { continue }
+      var end = skipBlanks(word.endIndex)
+      let image = text[end...].drop { $0 == "_" || $0.isWhitespace }
+      if image.starts(with: "image") { end = skipBlanks(image.startIndex + 5) }
+      if end < text.count, "])>}".contains(text[end]) { return role }
+    }
+    return nil
   }
 
   private init?(word: String) {

@@ -132,18 +132,25 @@ struct SourceContents {
 
   private static func roles(_ all: [TIFFDirectories.Directory]) -> [Int: PictureRole] {
     var roles: [Int: PictureRole] = [:]
-    for (index, directory) in all.enumerated() { roles[index] = role(directory, isAlone: all.count == 1) }
+    // Thousands of pictures may share one description.
+    var described: [String: PictureRole?] = [:]
+    for (index, directory) in all.enumerated() {
+      let text = directory.description
+      let role = described[text] ?? PictureRole(describedBy: text)
+      described[text] = .some(role)
+      roles[index] = Self.role(directory, describedAs: role, isAlone: all.count == 1)
+    }
     return roles
   }
 
-  private static func role(_ directory: TIFFDirectories.Directory, isAlone: Bool) -> PictureRole? {
+  private static func role(
+    _ directory: TIFFDirectories.Directory, describedAs described: PictureRole?, isAlone: Bool
+  ) -> PictureRole? {
     if let lens = directory.sourceLens, lens < 0 { return lens < -1.5 ? .overview : .macro }
-    if !OMEPixels.isOME(directory.description) {
-      if let role = PictureRole(describedBy: directory.description), role.isPrivate || !isAlone {
-        return role
-      }
+    if let described, described.isPrivate || !isAlone, !OMEPixels.isOME(directory.description) {
+      return described
     }
-    if let role = PictureRole(named: directory.documentName), role.isPrivate { return role }
+    if let role = PictureRole(pathed: directory.documentName), role.isPrivate { return role }
     let named =
       isAlone ? PictureRole(named: directory.pageName) : PictureRole(mentionedIn: directory.pageName)
     if let named, named.isPrivate { return named }

@@ -43,6 +43,16 @@ import Testing
     ("<image ImageType=\"Macro\"/>", .macro), ("Image type: label", .label),
     ("{\"type\": \"barcode\"}", .barcode),
     ("Vendor X\nType = Macro image", .macro), ("Label_Image", .label),
+    ("ImageType: ORIGINAL\\PRIMARY\\LABEL\\NONE", .label),
+    ("<a><ImageType foo=\"1\">Label</ImageType></a>", .label),
+    ("<a><ImageType >\n Label\n</ImageType></a>", .label),
+    ("<ImageType><![CDATA[Label]]></ImageType>", .label),
+    ("<Image Type=\"Label\"/>", .label), ("<image name='label' id=\"1\"/>", .label),
+    ("<x><Type>Label</Type></x>", .label),
+    ("<q:root xmlns:q=\"a\"><q:ImageType>Macro</q:ImageType></q:root>", .macro),
+    ("{\"image\": \"label\"}", .label), ("{\"associated\": \"label\"}", .label), ("content=label", .label),
+    ("image: label", .label), ("associatedImage: label", .label), ("type: [label]", .label),
+    (String(repeating: "a line\n", count: 20_000) + "label 387x463", .label),
   ])
   func `a description that tells of a role`(text: String, role: PictureRole) {
     #expect(PictureRole(describedBy: text) == role)
@@ -52,9 +62,31 @@ import Testing
     "<D><ImageType>FullResolution</ImageType><Name>DAPI</Name></D>",
     "Scanner X\nBarcode: 12345\nMagnification: 20",
     "Aperio Image Library v11\r\n46000x32914 [0,100 46000x32914] (256x256) JPEG/RGB Q=30|Barcode = 12|Title = label",
+    "<r ImageType=\"FullResolution\"><i ImageType=\"Label\"/></r>", "<Channel name=\"overview\"/>",
+    "ImageType: ORIGINAL\\PRIMARY\\VOLUME\\NONE", "content: red wine label of 1890 in Rome",
     "Barcode = 12345", "Label: red wine", "A label printed in 1890", "Scanner X", "The label of\na bottle",
   ])
   func `a description that tells of none`(text: String) {
     #expect(PictureRole(describedBy: text) == nil)
+  }
+
+  @Test func `the last component of a path is a name`() {
+    #expect(PictureRole(pathed: "C:\\scans\\label.tif") == .label)
+    #expect(PictureRole(pathed: "/scans/S21/macro.tif") == .macro)
+    #expect(PictureRole(pathed: "/label/cells.tif") == nil)
+  }
+
+  /// Each would take many minutes by an expression that tries every start or every length.
+  @Test(
+    .timeLimit(.minutes(1)),
+    arguments: [
+      "image type: ", "<a", "<x ImageType   =", "<ImageType>", "[ ", "[label", "label -a", " -", "type:",
+      "<ImageType ", "=\"",
+      "a=", "label\n", "{\"type\": \"label of the ", "<![CDATA[", "]]>", "\\LABEL",
+    ])
+  func `a long description takes no longer than its length`(unit: String) {
+    for start in ["", "<", "label "] {
+      _ = PictureRole(describedBy: start + String(repeating: unit, count: 40_000))
+    }
   }
 }
