@@ -96,6 +96,11 @@ private func answerRequest(
       known._withUnsafeGuaranteedRef {
         $0.learn(isHTTP10: version[7] == 0x30, host: notes.host, absolute: target.authority)
       }
+      if context.limits.headerMemory < notes.headerSize + target.count + 64 * notes.headerCount {
+        // The daemon has no memory left for the head of an answer.
+        known._withUnsafeGuaranteedRef { context.refuseDirectly(.longHead, connection, $0) }
+        return .NO
+      }
       if let why { return refuse(context, connection, method, target, why) }
       if !context.admits(notes.host, known) {
         return refuse(context, connection, method, target, state, .unknownHost(notes.host))

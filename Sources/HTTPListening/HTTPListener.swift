@@ -24,6 +24,8 @@ package final class HTTPListener {
     /// 64 bytes for each header: these are enough for 200 headers of `headerSize` bytes in all. It clears all of the
     /// memory after every request: 65536 bytes cost a third more processor time for each tile.
     var connectionMemory: Int { 2 * headerSize + 8192 + max(0, urlLength - 4096) }
+    /// Bytes of that for a request's head and the records of its headers; what is left holds the head of an answer.
+    var headerMemory: Int { connectionMemory - 3400 }
 
     package init() {}
   }

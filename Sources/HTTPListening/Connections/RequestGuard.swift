@@ -17,6 +17,7 @@ enum RequestGuard {
     fileprivate(set) var cookie: UnsafePointer<CChar>?
     /// Bytes of the headers, each with the end of its line.
     fileprivate(set) var headerSize = 0
+    fileprivate(set) var headerCount = 0
     fileprivate(set) var framing = RequestFraming()
   }
 
@@ -49,6 +50,7 @@ enum RequestGuard {
           seen.pointee.hasBadName = true
         }
         guard let value else { return .NO }
+        seen.pointee.notes.headerCount += 1
         // The daemon ends a value at CR LF by two NULs. Anything else behind the first one means that the
         // value held a NUL of its own, or that its line ended in a bare LF.
         if value[valueSize] != 0 || value[valueSize + 1] != 0 || memchr(value, 0x0d, valueSize) != nil {
