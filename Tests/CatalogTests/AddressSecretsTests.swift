@@ -15,10 +15,21 @@ struct AddressSecretsTests {
     ("postgresql://u@host:5432/d", "postgresql://u@host:5432/d"),
     ("postgresql://u:@host/d", "postgresql://u:@host/d"),
     ("http://host:80/a@b", "http://host:80/a@b"), ("http://u:p@host:80/a@b", "http://u:***@host:80/a@b"),
-    ("://", "://"), ("://:@", "://:@"), ("://a:b@", "://a:***@"), ("", ""), ("password=x", "password=x"),
+    ("://", "://"), ("://:@", "://:@"), ("://a:b@", "://a:***@"), ("", ""),
+    ("password=x", "password=***"), ("host=h password = 'a b' user=u", "host=h password = '***' user=u"),
+    ("no password is given", "no password is given"), ("postgresql:u:secret@h/d", "postgresql:u:***@h/d"),
+    ("postgresql//u:secret@h/d", "postgresql//u:***@h/d"),
+    ("postgresql://h/d?p%61ssword=secret&sslpassword=more", "postgresql://h/d?p%61ssword=***&sslpassword=***"),
   ])
   func `passwords of URLs are masked wherever they stand`(text: String, masked: String) {
     #expect(AddressSecrets.redacted(text) == masked)
+  }
+
+  @Test func `blanks and quotation marks of a command line's word belong to the password`() {
+    for password in ["a b", "it's", "say \"x\"", "a@b c"] {
+      let bytes = Array("--catalog=postgresql://u:\(password)@host/d".utf8)
+      #expect(AddressSecrets.ranges(in: bytes[...], isWhole: true) == [25..<25 + password.utf8.count])
+    }
   }
 
   @Test func `a message has no piece of a password that was taken for a host or port`() {

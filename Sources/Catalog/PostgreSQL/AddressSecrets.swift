@@ -37,34 +37,84 @@ package enum AddressSecrets {
     return text
   }
 
-  /// Returns where passwords of URLs stand.
-  package static func ranges(in text: ArraySlice<UInt8>) -> [Range<Int>] {
+  /// Returns where passwords stand: of URLs, and behind `password=` as libpq's other form has it (section 34.1.1.1 of
+  /// PostgreSQL's manual).
+  ///
+  /// - Parameter isWhole: whether the text is one word of a command line, so that blanks and quotation marks belong to it.
+  package static func ranges(in text: ArraySlice<UInt8>, isWhole: Bool = false) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var rest = text
-    while let scheme = rest.firstRange(of: Array("://".utf8)) {
-      let tail = rest[scheme.upperBound...]
-      // A URL has no spaces or quotation marks, in which messages put it.
+    while let start = authority(in: rest) {
+      let tail = rest[start...]
+      // A URL in a message has no spaces or quotation marks, in which messages put it.
       let end =
-        tail.firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\"") } ?? tail.endIndex
-      let url = tail[..<end]
-      // To the last, since whoever does not escape one in a password means that; paths of web pages may have one, too.
-      let isPage = ["http", "https"].contains {
-        text[..<scheme.lowerBound].reversed().starts(with: $0.utf8.reversed())
-      }
-      let authority = isPage ? url.prefix { $0 != UInt8(ascii: "/") } : url
-      if let at = authority.lastIndex(of: UInt8(ascii: "@")),
-        let colon = authority[..<at].firstIndex(of: UInt8(ascii: ":")), colon + 1 < at
-      {
-        ranges.append(colon + 1..<at)
-      }
-      var query = url[(ranges.last.map { max($0.upperBound, url.startIndex) } ?? url.startIndex)...]
-      while let name = query.firstRange(of: Array("password=".utf8)) {
-        let value = query[name.upperBound...]
-        let stop = value.firstIndex(of: UInt8(ascii: "&")) ?? value.endIndex
-        if stop > value.startIndex { ranges.append(value.startIndex..<stop) }
-        query = value[stop...]
-      }
+        isWhole
+        ? tail.endIndex
+        : tail.firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\"") }
+          ?? tail.endIndex
+      ranges += self.ranges(ofURL: tail[..<end], in: text)
       rest = text[end...]
+    }
+    if ranges.isEmpty { ranges = Self.ranges(ofKeywords: text, isWhole: isWhole) }
+    return ranges
+  }
+
+  /// Where the first URL's authority begins: behind `://`, or behind PostgreSQL's scheme, however it is punctuated.
+  private static func authority(in text: ArraySlice<UInt8>) -> Int? {
+    let places = [
+      text.firstRange(of: Array("://".utf8))?.upperBound,
+      text.firstRange(of: Array("postgresql:".utf8))?.upperBound,
+      text.firstRange(of: Array("postgresql//".utf8))?.upperBound,
+      text.firstRange(of: Array("postgres:".utf8))?.upperBound,
+    ]
+    guard let first = places.compactMap({ $0 }).min() else { return nil }
+    return text[first...].firstIndex { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") } ?? first
+  }
+
+  /// - Parameter url: from its authority on, which ends the part of `text` in front of it.
+  private static func ranges(ofURL url: ArraySlice<UInt8>, in text: ArraySlice<UInt8>) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    // To the last, since whoever does not escape one in a password means that; paths of web pages may have one, too.
+    let isPage = ["http://", "https://"].contains {
+      text[..<url.startIndex].reversed().starts(with: $0.utf8.reversed())
+    }
+    let authority = isPage ? url.prefix { $0 != UInt8(ascii: "/") } : url
+    if let at = authority.lastIndex(of: UInt8(ascii: "@")),
+      let colon = authority[..<at].firstIndex(of: UInt8(ascii: ":")), colon + 1 < at
+    {
+      ranges.append(colon + 1..<at)
+    }
+    let query = url[(ranges.last?.upperBound ?? url.startIndex)...]
+    for field in query.split(whereSeparator: { "?&".utf8.contains($0) }) {
+      guard let equals = field.firstIndex(of: UInt8(ascii: "=")), equals + 1 < field.endIndex else {
+        continue
+      }
+      let name = String(decoding: field[..<equals], as: UTF8.self)
+      if (name.removingEscapes ?? name).lowercased().hasSuffix("password") {
+        ranges.append(equals + 1..<field.endIndex)
+      }
+    }
+    return ranges
+  }
+
+  /// `password = 'VALUE'` among other such words.
+  private static func ranges(ofKeywords text: ArraySlice<UInt8>, isWhole: Bool) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var rest = text
+    while let name = rest.firstRange(of: Array("password".utf8)) {
+      rest = rest[name.upperBound...]
+      var value = rest.drop { $0 == 0x20 }
+      guard value.first == UInt8(ascii: "=") else { continue }
+      value = value.dropFirst().drop { $0 == 0x20 }
+      let end: Int
+      if value.first == UInt8(ascii: "'") {
+        end = value.dropFirst().firstIndex(of: UInt8(ascii: "'")) ?? value.endIndex
+        value = value.dropFirst()
+      } else {
+        end = value.firstIndex { $0 == 0x20 } ?? value.endIndex
+      }
+      if end > value.startIndex { ranges.append(value.startIndex..<end) }
+      rest = rest[max(end, rest.startIndex)...]
     }
     return ranges
   }

@@ -11,7 +11,8 @@ enum CatalogCommand: Command {
     guard arguments.operands.count == 2 else { throw UsageError("it is: ziggurat catalog \(usage)") }
     let (action, address) = (arguments.operands[0], arguments.operands[1])
     guard Catalog.isPostgreSQL(address) else {
-      throw UsageError("a shared catalog is postgresql://USER@HOST/DATABASE, not '\(address)'")
+      // Not told: what is no such URL may hold a password anywhere.
+      throw UsageError("a shared catalog is a URL, postgresql://USER@HOST/DATABASE")
     }
     guard ["migrate", "check"].contains(action) else {
       throw UsageError("'\(action)' is neither migrate nor check")

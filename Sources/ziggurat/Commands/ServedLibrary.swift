@@ -52,7 +52,8 @@ enum ServedLibrary {
 
   static func check(catalog address: String) throws(UsageError) {
     guard Catalog.isPostgreSQL(address) else {
-      throw UsageError("--catalog is postgresql://USER@HOST/DATABASE, not '\(address)'")
+      // Not told: what is no such URL may hold a password anywhere.
+      throw UsageError("--catalog takes a URL, postgresql://USER@HOST/DATABASE")
     }
   }
 

@@ -14,7 +14,7 @@ enum ProcessArguments {
       start: UnsafeMutableRawPointer(bitPattern: UInt(place.lowerBound)), count: place.count)
     for argument in memory.split(separator: 0) {
       let bytes = Array(argument)
-      for range in AddressSecrets.ranges(in: bytes[...]) {
+      for range in AddressSecrets.ranges(in: bytes[...], isWhole: true) {
         for index in range { memory[argument.startIndex + index] = UInt8(ascii: "*") }
       }
     }
