@@ -1,3 +1,4 @@
+package import Files
 import TileGeometry
 package import TileStorage
 
@@ -21,9 +22,13 @@ package struct ArchiveVerifier {
 
   /// Opens the archive at `path` and checks that every tile of its pyramid is there, has the checksum that
   /// the directory states, decodes, and has the size that its place demands; other entries by checksum.
-  package static func faults(ofArchive path: String) -> [Fault] {
+  ///
+  /// - Parameter enclosure: the library, which no link leads out of; nil if there is none.
+  package static func faults(ofArchive path: String, within enclosure: Enclosure? = nil) -> [Fault] {
     let archive: TileArchive
-    do { archive = try TileArchive(path: path) } catch { return [Fault(path: path, what: error.reason)] }
+    do { archive = try TileArchive(path: path, within: enclosure) } catch {
+      return [Fault(path: path, what: error.reason)]
+    }
     return faults(of: archive, path: path)
   }
 

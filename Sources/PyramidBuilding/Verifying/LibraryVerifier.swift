@@ -1,13 +1,19 @@
+package import Files
 import Synchronization
 import Threads
 
 /// Verifies many archives on several threads.
 package enum LibraryVerifier {
   /// Calls `report` with every fault, never twice at a time; returns how many there are, without those of sources.
+  ///
+  /// - Parameter enclosure: the library, which no link leads out of; nil if there is none.
   package static func verify(
-    _ archives: [String], jobs: Int, report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
+    _ archives: [String], within enclosure: Enclosure?, jobs: Int,
+    report: @escaping @Sendable (ArchiveVerifier.Fault) -> Void
   ) -> Int {
-    verify(archives, jobs: jobs, faults: { ArchiveVerifier.faults(ofArchive: $0) }, report: report)
+    verify(
+      archives, jobs: jobs, faults: { ArchiveVerifier.faults(ofArchive: $0, within: enclosure) },
+      report: report)
   }
 
   /// The same of archives that `faults` opens by whatever they are called.

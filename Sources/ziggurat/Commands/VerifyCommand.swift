@@ -83,7 +83,8 @@ enum VerifyCommand: Command {
           Output.error("\(path) is no library: neither an archive nor a catalog is in it")
           return .someFailed
         }
-        faults = LibraryVerifier.verify(archives, jobs: jobs, report: report)
+        let enclosure = archives == [path] ? nil : try Enclosure(path)
+        faults = LibraryVerifier.verify(archives, within: enclosure, jobs: jobs, report: report)
         for archive in missing {
           report(ArchiveVerifier.Fault(path: archive, what: "is missing, and the catalog lists it"))
         }
