@@ -25,8 +25,7 @@ extension BuildOptions {
     Option(
       "downsample", "auto",
       help:
-        "how levels shrink: mean, nearest, mode, or auto (default): mode for label images that say so, as by a "
-        + "palette of distinct colours, else mean"),
+        "how levels shrink: mean, nearest, mode; auto: mode for label images, else mean"),
     Option(
       "dpi", "auto",
       help: "resolution of PDF and SVG; auto (default): of a PDF page that of its scan, or 300"),
@@ -34,15 +33,13 @@ extension BuildOptions {
     Option(
       "window", "LOW,HIGH",
       help:
-        "values, or percentiles as p0.5,p99.5, that are black and white, of more than 8 bits; or auto, or full; "
-        + "with / between, one for each channel"),
+        "black and white of more than 8 bits, 0,4095 or p0.5,p99.5; or auto, full; / between channels"),
     Option(
       "bands", "R,G,B", help: "which of a picture's bands are shown, counted from 1: three, or one as gray"),
     Option(
       "channels", "LIST",
       help:
-        "channels of an OME-TIFF or ImageJ hyperstack: numbers from 1, names, or names in quotation marks, in which "
-        + "commas may stand (default: all in their colours, of more than 7 the first 7)"),
+        "channels of a stack by numbers from 1 or \"names\" (default: all in colour, of over 7 the first 7)"),
     Option("scene", "N", help: "image of an OME-TIFF that has several, or all, each as a page (default 1)"),
     Option("depth", "N", help: "plane of a stack in depth, counted from 1 (default: the middle one)"),
     Option("time", "N", help: "time point of a stack, counted from 1 (default 1)"),
