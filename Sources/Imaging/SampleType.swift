@@ -57,20 +57,21 @@ package enum SampleType: Sendable {
     SampleType.float.floatRange(row, limits, count: count, bands: bands, first: first, Double.self)
   }
 
-  private func floatRange<Sample: BinaryFloatingPoint>(
+  private func floatRange<Sample: BinaryFloatingPoint & BitwiseCopyable>(
     _ row: UnsafeMutablePointer<UInt8>, _ limits: ClosedRange<Double>, count: Int, bands: Int, first: Int,
     _: Sample.Type
   ) -> (least: Double, greatest: Double)? {
-    row.withMemoryRebound(to: Sample.self, capacity: count * bands) { samples in
-      var (least, greatest) = (Double.infinity, -Double.infinity)
-      for pixel in 0..<count {
-        for band in 0..<first {
-          let value = Double(samples[pixel * bands + band])
-          (least, greatest) = (min(least, value), max(greatest, value))
-        }
+    // Rows of mapped files may begin anywhere.
+    let start = UnsafeRawPointer(row)
+    var (least, greatest) = (Double.infinity, -Double.infinity)
+    for pixel in 0..<count {
+      for band in 0..<first {
+        let place = (pixel * bands + band) * MemoryLayout<Sample>.size
+        let value = Double(start.loadUnaligned(fromByteOffset: place, as: Sample.self))
+        (least, greatest) = (min(least, value), max(greatest, value))
       }
-      return greatest <= limits.upperBound / 2 && least >= limits.lowerBound / 2 ? (least, greatest) : nil
     }
+    return greatest <= limits.upperBound / 2 && least >= limits.lowerBound / 2 ? (least, greatest) : nil
   }
 }
 
