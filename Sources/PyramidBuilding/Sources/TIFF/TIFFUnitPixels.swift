@@ -104,8 +104,13 @@ final class TIFFUnitPixels: PixelSupply {
     state = Mutex(State(decoder: decoder))
   }
 
-  /// Rows of pixels that are held decoded at once.
-  var rowsHeld: Int { min(tags.height, keptUnits / tags.columns * tags.unitHeight) }
+  /// Rows of pixels that are held decoded at once, and as many as the samples of one unit take.
+  var rowsHeld: Int {
+    // OpenJPEG has its own copies, of 4 bytes a sample.
+    let copies = tags.isCodedApart ? 5 : 1
+    return min(tags.height, keptUnits / tags.columns * tags.unitHeight)
+      + copies * tags.unitWidth * tags.unitHeight / tags.width + 1
+  }
 
   private static func refusal(_ path: String, _ tags: TIFFTags) -> BuildError {
     BuildError(
