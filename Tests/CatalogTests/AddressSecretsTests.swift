@@ -19,7 +19,9 @@ struct AddressSecretsTests {
     ("password=x", "password=***"), ("host=h password = 'a b' user=u", "host=h password = '***' user=u"),
     ("no password is given", "no password is given"), ("postgresql:u:secret@h/d", "postgresql:u:***@h/d"),
     ("postgresql//u:secret@h/d", "postgresql//u:***@h/d"),
-    ("postgresql://h/d?p%61ssword=secret&sslpassword=more", "postgresql://h/d?p%61ssword=***&sslpassword=***"),
+    (
+      "postgresql://h/d?p%61ssword=secret&sslpassword=more", "postgresql://h/d?p%61ssword=***&sslpassword=***"
+    ),
   ])
   func `passwords of URLs are masked wherever they stand`(text: String, masked: String) {
     #expect(AddressSecrets.redacted(text) == masked)
