@@ -39,7 +39,7 @@ extension BuildOptions {
     Option(
       "channels", "LIST",
       help:
-        "channels of a stack by numbers from 1 or \"names\" (default: all in colour, of over 7 the first 7)"),
+        "channels of a stack by numbers from 1 or \"names\" (default: all, of over 7 the first 7)"),
     Option("scene", "N", help: "image of an OME-TIFF that has several, or all, each as a page (default 1)"),
     Option("depth", "N", help: "plane of a stack in depth, counted from 1 (default: the middle one)"),
     Option("time", "N", help: "time point of a stack, counted from 1 (default 1)"),
