@@ -82,7 +82,7 @@ let package = Package(
         "Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CPDFContent", "CPoppler",
         "CRawPhoto",
       ]),
-    library("Metadata", ["Files", "Cells", "TileStorage", "CGExiv2"]),
+    library("Metadata", ["Files", "Cells", "TileStorage", "CDeflate", "CGExiv2"]),
     library(
       "PyramidBuilding",
       [

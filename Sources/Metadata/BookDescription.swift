@@ -148,6 +148,16 @@ extension BookDescription: Codable {
     let level: Int?
   }
 
+  /// A date, or a year as a number.
+  private struct Year: Decodable {
+    let text: String
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      text = try (try? value.decode(Int.self)).map(String.init) ?? value.decode(String.self)
+    }
+  }
+
   /// A name, or a number.
   private struct Page: Codable {
     let name: String
@@ -191,7 +201,7 @@ extension BookDescription: Codable {
       metadata.title = metadata.title ?? metadata.titles.min { $0.key < $1.key }?.value
     }
     metadata.creators = try lines(.creators) + lines(.creator)
-    metadata.date = try line(.date)
+    metadata.date = try fields.decodeIfPresent(Year.self, forKey: .date).flatMap { Self.line($0.text) }
     metadata.caption = try fields.decodeIfPresent(String.self, forKey: .description).flatMap {
       let text = ImageMetadata.cut($0, Self.longestText).trimmingCharacters(in: .whitespacesAndNewlines)
       return text.isEmpty ? nil : text

@@ -22,49 +22,105 @@ extension ImageMetadata {
   /// That of the last file, until it is written to: its pages are built one after the other.
   private static let last = Mutex<(path: String, identity: FileIdentity, metadata: ImageMetadata)?>(nil)
 
-  /// - Parameter isSidecar: whether a person or a program of theirs wrote the fields.
-  init(_ file: MetadataFile, isSidecar: Bool = false) {
+  /// Who wrote the fields.
+  enum Origin {
+    /// A camera or program, into a picture.
+    case picture
+    /// A person, or a program of theirs, beside a picture.
+    case sidecar
+    /// A program, of what a person said, into a document.
+    case document
+  }
+
+  init(_ file: MetadataFile, of origin: Origin = .picture) {
     self.init()
     // What a program filled in nobody has written; what is beside a picture somebody has.
-    func written(_ text: String?) -> String? { isSidecar ? text : Self.words(text) }
+    func written(_ text: String?) -> String? { origin == .picture ? Self.words(text) : text }
+    func titled(_ text: String?) -> String? {
+      origin == .picture ? text.flatMap { MachineText.isSuspected($0, isTitle: true) ? nil : $0 } : text
+    }
     title =
-      written(file.alternative("Xmp.dc.title")) ?? written(file.text("Iptc.Application2.ObjectName"))
-      ?? written(file.text("Xmp.photoshop.Headline")) ?? written(file.text("Iptc.Application2.Headline"))
-      ?? Self.words(file.text("Exif.Image.XPTitle"))
-    titles = file.alternatives("Xmp.dc.title").filter { written($0.value) != nil }
+      titled(file.alternative("Xmp.dc.title")) ?? titled(file.text("Iptc.Application2.ObjectName"))
+      ?? titled(file.text("Xmp.photoshop.Headline")) ?? titled(file.text("Iptc.Application2.Headline"))
+      ?? Self.words(file.text("Exif.Image.XPTitle")) ?? Self.words(file.text("Png.Title"))
+    titles = file.alternatives("Xmp.dc.title").filter { titled($0.value) != nil }
     caption =
       written(file.alternative("Xmp.dc.description")) ?? written(file.text("Iptc.Application2.Caption"))
       ?? Self.words(file.text("Exif.Image.ImageDescription"))
       ?? Self.words(Self.comment(file.text("Exif.Photo.UserComment")))
       ?? Self.words(file.text("Exif.Image.XPComment"))
       ?? Self.words(file.alternative("Xmp.exif.UserComment"))
+      ?? Self.words(file.text("Png.Description")) ?? Self.words(file.text("Png.Comment"))
+      ?? written(file.alternative("Xmp.iptc.ExtDescrAccessibility"))
+      ?? written(file.alternative("Xmp.iptc.AltTextAccessibility"))
     creators = Self.unique(
       Self.first([
         file.texts("Xmp.dc.creator"), file.texts("Iptc.Application2.Byline"),
-        Self.artists(file.text("Exif.Image.Artist")),
+        Self.list(file.text("Exif.Image.Artist") ?? "", separators: ";"),
+        Self.list(file.text("Exif.Image.XPAuthor") ?? "", separators: ";"), file.texts("Png.Author"),
       ]))
     readRights(file)
-    date = Self.cameraDate(of: file) ?? Self.date(of: file)
-    place =
-      Self.first([
-        ["Xmp.iptc.Location", "Xmp.photoshop.City", "Xmp.photoshop.State", "Xmp.photoshop.Country"]
-          .compactMap { file.text($0) },
-        ["SubLocation", "City", "ProvinceState", "CountryName"]
-          .compactMap { file.text("Iptc.Application2.\($0)") },
-      ]).joined(separator: ", ").nilIfEmpty
+    date =
+      origin == .document
+      ? Self.date(of: file, Self.originalDates) : Self.cameraDate(of: file) ?? Self.date(of: file)
+    place = Self.place(file)
     keywords = Self.unique(
-      Self.first([file.texts("Xmp.dc.subject"), file.texts("Iptc.Application2.Keywords")]))
-    if !isSidecar { removePatients() }
+      Self.first([
+        file.texts("Xmp.dc.subject"), file.texts("Iptc.Application2.Keywords"),
+        Self.leaves(file.texts("Xmp.digiKam.TagsList"), "/"),
+        Self.leaves(file.texts("Xmp.lr.hierarchicalSubject"), "|"),
+        Self.list(file.text("Exif.Image.XPKeywords") ?? "", separators: ";"),
+      ]))
+    bound()
+    if origin != .sidecar { removePatients() }
+  }
+
+  private static func place(_ file: MetadataFile) -> String? {
+    func location(_ name: String) -> [String] {
+      // The first of a list, or of versions before 2010 a structure.
+      [0, 1].lazy.map { number -> [String] in
+        let base = "Xmp.iptcExt.\(name)" + (number == 0 ? "[1]" : "")
+        return ["Sublocation", "City", "ProvinceState", "CountryName"].compactMap {
+          file.text("\(base)/Iptc4xmpExt:\($0)")
+        }
+      }
+      .first { !$0.isEmpty } ?? []
+    }
+    return first([
+      ["Xmp.iptc.Location", "Xmp.photoshop.City", "Xmp.photoshop.State", "Xmp.photoshop.Country"]
+        .compactMap { file.text($0) },
+      ["SubLocation", "City", "ProvinceState", "CountryName"]
+        .compactMap { file.text("Iptc.Application2.\($0)") },
+      location("LocationCreated"), location("LocationShown"),
+    ]).joined(separator: ", ").nilIfEmpty
+  }
+
+  /// Returns the last parts of keywords with those above them, as `places/Portugal/Porto`.
+  private static func leaves(_ paths: [String], _ separator: Character) -> [String] {
+    paths.compactMap { $0.split(separator: separator).last?.trimmingCharacters(in: .whitespaces) }
+      .filter { !$0.isEmpty }
+  }
+
+  /// Cuts what is longer than people write.
+  mutating func bound() {
+    for line in [\Self.title, \Self.place, \Self.rights, \Self.date] {
+      self[keyPath: line] = self[keyPath: line].map { Self.cut($0, Self.longestLine) }
+    }
+    caption = caption.map { Self.cut($0, Self.longestText) }
+    creators = creators.prefix(Self.mostTexts).map { Self.cut($0, Self.longestLine) }
+    keywords = keywords.prefix(Self.mostTexts).map { Self.cut($0, Self.longestLine) }
   }
 
   /// Removes fields about patients wherever a program wrote them: all of these fields are public.
-  private mutating func removePatients() {
+  mutating func removePatients() {
     func clear(_ field: WritableKeyPath<Self, String?>) {
       if self[keyPath: field].map(MachineText.namesPatient) == true { self[keyPath: field] = nil }
     }
     creators.removeAll(where: MachineText.namesPatient)
     keywords.removeAll(where: MachineText.namesPatient)
-    for field in [\Self.place, \.rights, \.usageTerms, \.identifier, \.source, \.credit, \.date] {
+    for field in [
+      \Self.title, \.caption, \.place, \.rights, \.usageTerms, \.identifier, \.source, \.credit, \.date,
+    ] {
       clear(field)
     }
   }
@@ -76,24 +132,22 @@ extension ImageMetadata {
     return date + (file.text("Exif.Photo.OffsetTimeOriginal").flatMap { isoZone($0) } ?? "")
   }
 
-  private static func date(of file: MetadataFile) -> String? {
-    // The first possible date of Dublin Core's list is that of the original.
-    let tags = [
+  /// The dates of what is shown, and not of the file. The first possible date of Dublin Core's list is that of the original.
+  private static let originalDates = ["Xmp.photoshop.DateCreated", "Xmp.dc.date"]
+
+  private static func date(
+    of file: MetadataFile,
+    _ tags: [String] = [
       "Xmp.photoshop.DateCreated", "Xmp.exif.DateTimeOriginal", "Xmp.xmp.CreateDate", "Xmp.dc.date",
       "Iptc.Application2.DateCreated",
     ]
-    return tags.lazy.flatMap(file.texts).compactMap(isoDate).first
+  ) -> String? {
+    tags.lazy.flatMap(file.texts).compactMap(isoDate).first
   }
 
   /// What cameras, microscopes and programs fill in unasked is nobody's caption.
   private static func words(_ text: String?) -> String? {
     text.flatMap { MachineText.isSuspected($0) ? nil : $0 }
-  }
-
-  /// EXIF has all of them in one text (EXIF 2.32, section 4.6.5.6.2; Metadata Working Group's guidelines, 2.0).
-  private static func artists(_ text: String?) -> [String] {
-    (text ?? "").split(separator: ";").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
-      .filter { !$0.isEmpty }
   }
 
   /// Exiv2 tells of a comment how it was coded, `charset=Ascii` in front of the words; many have none.

@@ -2,7 +2,9 @@ import TileStorage
 
 extension ImageMetadata {
   /// Unicode scalars that a line of these words may have, and a text.
-  private static let (longestLine, longestText) = (1000, 20_000)
+  static let (longestLine, longestText) = (1000, 20_000)
+  /// Creators, and keywords, of one picture.
+  static let mostTexts = 1000
 
   /// Who may do what with the picture, and where it is from.
   mutating func readRights(_ file: MetadataFile) {
@@ -11,7 +13,7 @@ extension ImageMetadata {
     }
     rights =
       file.alternative("Xmp.dc.rights") ?? file.text("Iptc.Application2.Copyright")
-      ?? file.text("Exif.Image.Copyright")
+      ?? file.text("Exif.Image.Copyright") ?? file.text("Png.Copyright")
     license = file.text("Xmp.cc.license").flatMap(Self.webAddress)
     usageTerms = file.alternative("Xmp.xmpRights.UsageTerms").map { Self.cut($0, Self.longestText) }
     if let statement = file.text("Xmp.xmpRights.WebStatement") {

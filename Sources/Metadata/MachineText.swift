@@ -4,10 +4,12 @@ import Foundation
 /// to readers, and a list of keys may name a patient.
 package enum MachineText {
   /// Whether the text is a list of settings, a document, or what cameras write there unasked.
-  package static func isSuspected(_ text: String) -> Bool {
+  ///
+  /// - Parameter isTitle: whether it stands where titles do: what makers fill in stands where captions do.
+  package static func isSuspected(_ text: String, isTitle: Bool = false) -> Bool {
     let text = text.prefix(MetadataEdit.longestCaption).trimmingCharacters(
       in: .whitespacesAndNewlines.union(CharacterSet(charactersIn: "\u{feff}\0")))
-    return isFiller(text) || isDocument(text) || namesPatient(text) || isListOfSettings(text)
+    return !isTitle && isFiller(text) || isDocument(text) || namesPatient(text) || isListOfSettings(text)
   }
 
   /// Whether the text has a field about a patient or a case, or a person's name as DICOM writes it.

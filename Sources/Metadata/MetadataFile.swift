@@ -7,16 +7,35 @@ final class MetadataFile {
   private let pointer: UnsafeMutablePointer<GExiv2Metadata>
   /// Exiv2 makes EXIF and IPTC of a sidecar's XMP, and changes what does not fit there, as dates. These are not read.
   private let isSidecar: Bool
+  /// Other XMP of the same file; asked after its own.
+  private var further: [MetadataFile] = []
+  /// Fields that Exiv2 does not read, by names of the same kind.
+  private var texts: [String: String] = [:]
 
   /// Nil where the file is of no format that Exiv2 reads, or its metadata is damaged: a picture without
   /// words is still a picture.
   convenience init?(path: String) {
     self.init(isSidecar: false) { gexiv2_metadata_open_path($0, path, $1) != 0 }
+    var packets: [[UInt8]] = []
+    if mayHaveMore {
+      let embedded = EmbeddedTexts(path: path)
+      (texts, packets) = (embedded.texts, embedded.packets)
+    }
+    // One bad character has Exiv2 leave out all of a packet.
+    if gexiv2_metadata_has_xmp(pointer) == 0, let packet = gexiv2_metadata_try_get_xmp_packet(pointer, nil) {
+      defer { g_free(packet) }
+      packets.insert(
+        XMPText.repaired(Array(UnsafeRawBufferPointer(start: packet, count: strlen(packet)))), at: 0)
+    }
+    further = packets.compactMap { $0.isEmpty ? nil : MetadataFile(xmp: $0) }
   }
 
   /// Of an XMP sidecar's bytes; nil where they are none.
   convenience init?(xmp bytes: [UInt8]) {
+    guard let bytes = XMPText.xml(XMPText.utf8(bytes)) else { return nil }
     self.init(isSidecar: true) { gexiv2_metadata_open_buf($0, bytes, bytes.count, $1) != 0 }
+    // Exiv2 returns success, and no field, for XMP that it does not decode.
+    if gexiv2_metadata_has_xmp(pointer) == 0, XMPText.problem(bytes) != nil { return nil }
   }
 
   private init?(
@@ -36,12 +55,29 @@ final class MetadataFile {
     (pointer, self.isSidecar) = (unopened, isSidecar)
   }
 
+  /// Whether the file may have words that Exiv2 does not read. Opening it once more takes a round trip on a share.
+  private var mayHaveMore: Bool {
+    switch gexiv2_metadata_get_mime_type(pointer).map({ String(cString: $0) }) {
+    case "image/png", "image/gif": true
+    case "image/jpeg": gexiv2_metadata_try_has_tag(pointer, "Xmp.xmpNote.HasExtendedXMP", nil) != 0
+    default: false
+    }
+  }
+
   deinit { g_object_unref(pointer) }
 
   /// The field's values, trimmed, each cut at the length of the longest caption, without empty ones.
   func texts(_ tag: String) -> [String] {
-    guard !isSidecar || tag.hasPrefix("Xmp."), gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0 else {
-      return []
+    if let text = texts[tag] { return [text] }
+    let own = ownTexts(tag)
+    guard own.isEmpty else { return own }
+    return further.lazy.map { $0.texts(tag) }.first { !$0.isEmpty } ?? []
+  }
+
+  private func ownTexts(_ tag: String) -> [String] {
+    guard !isSidecar || tag.hasPrefix("Xmp.") else { return [] }
+    guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0 else {
+      return tag.hasPrefix("Xmp.") && !tag.hasSuffix("]") ? items(tag) : []
     }
     guard tag.hasPrefix("Exif.") else {
       guard let list = gexiv2_metadata_try_get_tag_multiple(pointer, tag, nil) else { return [] }
@@ -51,6 +87,9 @@ final class MetadataFile {
       while let text = list[at] {
         result.append(Self.text(text))
         at += 1
+      }
+      if result.count == 1, result[0].wholeMatch(of: #/type="(?:Seq|Bag|Alt|Struct)"/#) != nil {
+        return items(tag)
       }
       return result.map(Self.value).filter { !$0.isEmpty }
     }
@@ -63,44 +102,93 @@ final class MetadataFile {
 
   func text(_ tag: String) -> String? { texts(tag).first }
 
-  /// Of XMP's alternatives by language, which come as one text (`lang="x-default" Words, lang="de" Worte`),
-  /// the default, or else the first. Marks are looked for by scalars: words may begin with one that combines.
+  /// The items of a list that have qualifiers, as a language, each of which is a field of its own for Exiv2.
+  private func items(_ tag: String) -> [String] {
+    var result: [String] = []
+    for number in 1...Self.mostItems {
+      let item = "\(tag)[\(number)]"
+      guard gexiv2_metadata_try_has_tag(pointer, item, nil) != 0 else { break }
+      result += ownTexts(item)
+    }
+    return result
+  }
+
+  private static let mostItems = 1000
+
+  /// Of XMP's alternatives by language the default, or else the first.
   func alternative(_ tag: String) -> String? {
-    guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0,
-      let bytes = gexiv2_metadata_try_get_tag_string(pointer, tag, nil)
-    else { return nil }
-    defer { g_free(bytes) }
-    let text = Self.text(bytes)
-    let mark =
-      text.firstMatch(of: #/(?:^|, )lang="x-default" /#.matchingSemantics(.unicodeScalar))
-      ?? text.firstMatch(of: #/^lang="(?s:.*?)" /#.matchingSemantics(.unicodeScalar))
-    // Of what follows a comma nobody can tell whether it is another language or a part of the text; a language may
-    // be called anything, with quotes in it.
-    let words = text[(mark?.range.upperBound ?? text.startIndex)...]
-    let next = words.firstMatch(of: #/, lang="/#.matchingSemantics(.unicodeScalar))
-    let value = Self.value(String(words[..<(next?.range.lowerBound ?? words.endIndex)]))
-    return value.isEmpty ? nil : value
+    let all = languages(tag)
+    let text = (all.first { $0.language == "x-default" } ?? all.first)?.text
+    return text ?? further.lazy.compactMap { $0.alternative(tag) }.first
   }
 
   /// Of XMP's alternatives those whose language is named, by its tag (BCP 47).
   func alternatives(_ tag: String) -> [String: String] {
-    guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0,
-      let bytes = gexiv2_metadata_try_get_tag_string(pointer, tag, nil)
-    else { return [:] }
-    defer { g_free(bytes) }
-    let text = Self.text(bytes)
-    let mark = #/(?:^|, )lang="([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,8})" /#
-    let marks = text.matches(of: mark.matchingSemantics(.unicodeScalar)).prefix(Self.mostLanguages)
+    let all = languages(tag)
+    guard !all.isEmpty else { return further.lazy.map { $0.alternatives(tag) }.first { !$0.isEmpty } ?? [:] }
     var result: [String: String] = [:]
-    for (number, mark) in marks.enumerated() where mark.output.1 != "x-default" {
-      let end = number + 1 < marks.count ? marks[number + 1].range.lowerBound : text.endIndex
-      let words = Self.trimmed(String(text[mark.range.upperBound..<end]))
-      if !words.isEmpty {
-        result[String(mark.output.1)] = ImageMetadata.cut(words, MetadataEdit.longestTitle)
-      }
+    // Of an alternative without a language Adobe's library says "x-repair".
+    for (language, text) in all.prefix(Self.mostLanguages)
+    where !["x-default", "x-repair"].contains(language) {
+      guard language.wholeMatch(of: #/[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,8}/#) != nil else { continue }
+      result[language] = ImageMetadata.cut(text, MetadataEdit.longestTitle)
     }
     return result
   }
+
+  /// A field's alternatives, trimmed, without empty ones.
+  ///
+  /// Exiv2 gives them as one text (`lang="x-default" Words, lang="de" Worte`), in which nobody can tell a second language
+  /// from words with such a mark in them: then the XML says it. Marks are looked for by scalars: words may begin with one
+  /// that combines.
+  private func languages(_ tag: String) -> [(language: String, text: String)] {
+    guard gexiv2_metadata_try_has_tag(pointer, tag, nil) != 0,
+      let bytes = gexiv2_metadata_try_get_tag_string(pointer, tag, nil)
+    else { return [] }
+    defer { g_free(bytes) }
+    let text = Self.text(bytes)
+    if text.firstMatch(of: #/, lang="/#.matchingSemantics(.unicodeScalar)) != nil {
+      return (written ?? [:])[tag] ?? []
+    }
+    let mark = text.firstMatch(of: #/^lang="((?s:.*?))" /#.matchingSemantics(.unicodeScalar))
+    let words = Self.value(String(text[(mark?.range.upperBound ?? text.startIndex)...]))
+    return words.isEmpty ? [] : [(mark.map { String($0.output.1) } ?? "x-default", words)]
+  }
+
+  /// Alternatives by language as the XMP packet has them, by the fields that are read as such.
+  private lazy var written: [String: [(language: String, text: String)]]? = xmp.map { xmp in
+    var result: [String: [(language: String, text: String)]] = [:]
+    var (tag, language): (String?, String?) = (nil, nil)
+    var text: [UInt8] = []
+    try? XMLElements.read(
+      xmp,
+      begin: { element in
+        if let known = Self.alternativeTags[element.qualifiedName] {
+          tag = known
+        } else if tag != nil, element.name == "li" {
+          (language, text) = (element["xml:lang"] ?? "x-default", [])
+        }
+        return true
+      }, text: { if language != nil { text += $0 } },
+      end: { name in
+        if name == "li", let tag, let of = language {
+          let words = Self.value(String(decoding: text, as: UTF8.self))
+          if !words.isEmpty { result[tag, default: []].append((of, words)) }
+          language = nil
+        } else if name == "Alt" {
+          tag = nil
+        }
+      })
+    return result
+  }
+
+  /// The fields that are read as alternatives, by their names in XML.
+  private static let alternativeTags = [
+    "dc:title": "Xmp.dc.title", "dc:description": "Xmp.dc.description", "dc:rights": "Xmp.dc.rights",
+    "xmpRights:UsageTerms": "Xmp.xmpRights.UsageTerms", "exif:UserComment": "Xmp.exif.UserComment",
+    "Iptc4xmpCore:AltTextAccessibility": "Xmp.iptc.AltTextAccessibility",
+    "Iptc4xmpCore:ExtDescrAccessibility": "Xmp.iptc.ExtDescrAccessibility",
+  ]
 
   private static let mostLanguages = 100
 

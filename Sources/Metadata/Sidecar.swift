@@ -21,12 +21,17 @@ package struct Sidecar: Sendable, Codable {
     self = sidecar
   }
 
+  /// Returns why bytes of which no sidecar could be made are none, in a clause.
+  package static func problem(_ bytes: [UInt8]) -> String {
+    XMPText.problem(bytes) ?? "is XMP that cannot be read"
+  }
+
   /// In this process.
   init?(parsing bytes: [UInt8]) {
     let read = exiv2.withLock { _ in
       MetadataFile(xmp: bytes).map { file in
         let removed = Self.removed(file)
-        var metadata = ImageMetadata(file, isSidecar: true)
+        var metadata = ImageMetadata(file, of: .sidecar)
         // Other fields than Dublin Core's do not stand for what was emptied.
         if removed.contains("title"), file.alternative("Xmp.dc.title") == nil {
           (metadata.title, metadata.titles) = (nil, [:])
@@ -121,7 +126,7 @@ package struct Sidecar: Sendable, Codable {
   /// Whether the edit can be read from what was written: Exiv2 writes a namespace's name as it stands, quotes and all.
   private static func holds(_ xmp: [UInt8], _ edit: MetadataEdit) -> Bool {
     guard let file = MetadataFile(xmp: xmp) else { return false }
-    let words = ImageMetadata(file, isSidecar: true)
+    let words = ImageMetadata(file, of: .sidecar)
     func isThere(_ wanted: String?, _ found: String?) -> Bool { wanted?.isEmpty != false || found != nil }
     return isThere(edit.title, words.title) && isThere(edit.caption, words.caption)
       && (edit.keywords?.isEmpty != false || !words.keywords.isEmpty)

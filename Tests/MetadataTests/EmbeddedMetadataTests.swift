@@ -210,3 +210,112 @@ extension EmbeddedMetadataTests {
         == ImageMetadata(title: "T", creators: ["A; B"], keywords: ["k"]))
   }
 }
+
+/// Fields that programs write besides the usual ones.
+extension EmbeddedMetadataTests {
+  @Test(
+    "keywords of Windows, Lightroom and digiKam",
+    arguments: [
+      (["-EXIF:XPKeywords=one;two"], ["one", "two"]),
+      (
+        ["-XMP-lr:HierarchicalSubject=places|Portugal|Porto", "-XMP-lr:HierarchicalSubject=night"],
+        ["Porto", "night"]
+      ),
+      (["-XMP-digiKam:TagsList=places/Porto", "-XMP-digiKam:TagsList=night"], ["Porto", "night"]),
+      (["-XMP-digiKam:TagsList=places/Porto", "-XMP-dc:Subject=harbour"], ["harbour"]),
+    ] as [([String], [String])])
+  func keywords(arguments: [String], wanted: [String]) throws {
+    #expect(try read(arguments).keywords == wanted)
+  }
+
+  @Test func `the place where it was taken stands before the one that is shown`() throws {
+    let shown = ["-XMP-iptcExt:LocationShownCity=Faro"]
+    let created = [
+      "-XMP-iptcExt:LocationCreatedSublocation=Jetty", "-XMP-iptcExt:LocationCreatedCity=Porto",
+      "-XMP-iptcExt:LocationCreatedProvinceState=Norte", "-XMP-iptcExt:LocationCreatedCountryName=Portugal",
+    ]
+    #expect(try read(shown).place == "Faro")
+    #expect(try read(shown + created).place == "Jetty, Porto, Norte, Portugal")
+    #expect(try read(created + ["-XMP-photoshop:City=Braga"]).place == "Braga")
+  }
+
+  @Test func `a description for the blind is a caption where there is no other`() throws {
+    let alt = ["-XMP-iptcCore:AltTextAccessibility=A bridge"]
+    #expect(try read(alt).caption == "A bridge")
+    #expect(try read(alt + ["-XMP-dc:Description=Dom Luís"]).caption == "Dom Luís")
+  }
+
+  @Test func `titles may hold what looks like a mark of language`() throws {
+    let title = "Called A, lang=\"en\" B"
+    #expect(try read(["-XMP-dc:Title=\(title)"]).title == title)
+    let several = try read(["-XMP-dc:Title=\(title)", "-XMP-dc:Title-de=Ä, lang=\"fr\" B"])
+    #expect(several.title == title && several.titles == ["de": "Ä, lang=\"fr\" B"])
+  }
+
+  @Test func `titles are people's words`() throws {
+    #expect(try read(["-XMP-dc:Title=Default"]).title == "Default")
+    #expect(try read(["-XMP-dc:Description=a = b; c = d"]).caption == "a = b; c = d")
+  }
+
+  @Test func `texts of PNG, compressed ones too`() throws {
+    let long = String(repeating: "The harbour after rain. ", count: 20) + "Füße"
+    let metadata = try read(
+      ["-z", "-PNG:Title=Blue Hour", "-PNG:Author=Ada", "-PNG:Description=\(long)", "-PNG:Copyright=CC0"],
+      format: "png")
+    #expect(
+      metadata == ImageMetadata(title: "Blue Hour", caption: long, creators: ["Ada"], rights: "CC0"))
+    #expect(try read(["-PNG:Title=Text", "-XMP-dc:Title=XMP"], format: "png").title == "XMP")
+  }
+
+  @Test func `XMP in a GIF, and XMP that is too long for one segment`() throws {
+    #expect(try read(["-XMP-dc:Title=Blue Hour", "-XMP-dc:Creator=Ada"], format: "gif").title == "Blue Hour")
+    let folder = try TemporaryFolder()
+    try folder.write("long.txt", Array(String(repeating: "rain ", count: 30_000).utf8))
+    let extended = try read(["-XMP-dc:Description<=\(folder("long.txt"))", "-XMP-dc:Title=Short"])
+    #expect(extended.title == "Short" && extended.caption?.hasPrefix("rain rain rain") == true)
+    #expect(extended.caption?.count ?? 0 <= 20_000)
+  }
+
+  @Test func `fields that are longer than people write are cut`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("long.txt", Array(String(repeating: "rain ", count: 30_000).utf8))
+    let metadata = try read([
+      "-IPTC:Caption-Abstract<=\(folder("long.txt"))", "-XMP-dc:Title<=\(folder("long.txt"))",
+      "-XMP-dc:Creator<=\(folder("long.txt"))",
+    ])
+    #expect(metadata.caption?.unicodeScalars.count == 20_000)
+    #expect(
+      metadata.title?.unicodeScalars.count == 1000 && metadata.creators.map(\.unicodeScalars.count) == [1000])
+  }
+
+  @Test("one bad character loses no other", arguments: [[0x01], [0xfc]] as [[UInt8]])
+  func badCharacters(bytes: [UInt8]) throws {
+    let folder = try TemporaryFolder()
+    let file = folder("picture.jpg")
+    try Tool.check(["vips", "black", file, "8", "8"])
+    try Tool.check([
+      "exiftool", "-q", "-overwrite_original", "-XMP-dc:Title=Blue@Hour", "-XMP-dc:Creator=Ada", file,
+    ])
+    var data = try Data(contentsOf: URL(filePath: file))
+    let place = try #require(data.firstRange(of: Data("Blue@Hour".utf8)))
+    data[place.lowerBound + 4] = bytes[0]
+    try data.write(to: URL(filePath: file))
+    let metadata = ImageMetadata(embeddedInFileAt: file)
+    #expect(metadata.title == (bytes == [0x01] ? "Blue Hour" : "BlueüHour") && metadata.creators == ["Ada"])
+  }
+
+  @Test func `items of a list may have languages`() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(
+      "a.xmp",
+      Array(
+        """
+        <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+        <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:creator><rdf:Seq>
+        <rdf:li xml:lang="en">Ada</rdf:li><rdf:li>Bo</rdf:li></rdf:Seq></dc:creator>
+        <dc:title><rdf:Alt><rdf:li>Blue Hour</rdf:li></rdf:Alt></dc:title></rdf:Description></rdf:RDF></x:xmpmeta>
+        """.utf8))
+    let metadata = try read(["-XMP<=\(folder("a.xmp"))"])
+    #expect(metadata.creators == ["Ada", "Bo"] && metadata.title == "Blue Hour" && metadata.titles.isEmpty)
+  }
+}

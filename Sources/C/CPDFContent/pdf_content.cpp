@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include <Catalog.h>
 #include <Error.h>
 #include <ErrorCodes.h>
 #include <GfxState.h>
@@ -12,6 +13,7 @@
 #include <OutputDev.h>
 #include <PDFDoc.h>
 #include <Page.h>
+#include <ViewerPreferences.h>
 #include <goo/GooString.h>
 
 namespace {
@@ -333,4 +335,13 @@ int32_t pdf_read_content(const char *path, int32_t number, pdf_content *content,
     content->image_count = static_cast<int32_t>(recorder.images.size());
     std::copy(recorder.images.begin(), recorder.images.end(), images);
   });
+}
+
+int32_t pdf_is_right_to_left(const char *path) {
+  int32_t is_right_to_left = 0;
+  with_page(path, 1, [&is_right_to_left](PDFDoc &document, Page &) {
+    const ViewerPreferences *preferences = document.getCatalog()->getViewerPreferences();
+    is_right_to_left = preferences && preferences->getDirection() == ViewerPreferences::directionR2L;
+  });
+  return is_right_to_left;
 }

@@ -14,12 +14,18 @@ package struct PDFDocument {
   }
 
   /// Nil where the document has none, each in one line.
-  package private(set) var title, author: String?
+  package private(set) var title, author, subject, keywords: String?
+  /// The XMP packet; empty if there is none.
+  package private(set) var xmp: [UInt8] = []
+  /// Whether its pages follow each other from right to left.
+  package private(set) var isRightToLeft = false
   /// In the order of the document.
   package private(set) var outline: [Entry] = []
 
   /// Characters of a line, entries of an outline and how deep they lie: what is more is left out.
   private static let (longest, mostEntries, deepest) = (500, 2000, 8)
+  /// Characters of a text, and bytes of the XMP.
+  private static let (longestText, mostXMP) = (20_000, 4 << 20)
 
   /// Nil where the file is no PDF that can be read. A stranger's is read in a cell.
   package init?(path: String) {
@@ -27,6 +33,13 @@ package struct PDFDocument {
       var read = PDFDocument()
       read.title = Self.taken(poppler_document_get_title(document))
       read.author = Self.taken(poppler_document_get_author(document))
+      read.subject = Self.taken(poppler_document_get_subject(document), atMost: Self.longestText)
+      read.keywords = Self.taken(poppler_document_get_keywords(document), atMost: Self.longestText)
+      if let xmp = poppler_document_get_metadata(document) {
+        defer { g_free(xmp) }
+        let count = strlen(xmp)
+        if count <= Self.mostXMP { read.xmp = Array(UnsafeRawBufferPointer(start: xmp, count: count)) }
+      }
       if let first = poppler_index_iter_new(document) {
         defer { poppler_index_iter_free(first) }
         var met = 0
@@ -34,7 +47,8 @@ package struct PDFDocument {
       }
       return read
     }
-    guard let read else { return nil }
+    guard var read else { return nil }
+    read.isRightToLeft = pdf_is_right_to_left(path) != 0
     self = read
   }
 
@@ -74,10 +88,10 @@ package struct PDFDocument {
     return 1...Int(max(poppler_document_get_n_pages(document), 1)) ~= page ? page : nil
   }
 
-  private static func taken(_ text: UnsafeMutablePointer<CChar>?) -> String? {
+  private static func taken(_ text: UnsafeMutablePointer<CChar>?, atMost most: Int = longest) -> String? {
     guard let text else { return nil }
     defer { g_free(text) }
-    return line(String(cString: text), atMost: longest)
+    return line(String(cString: text), atMost: most)
   }
 
   /// In one line, without control characters; nil where nothing is left.

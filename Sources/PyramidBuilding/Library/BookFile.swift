@@ -25,7 +25,7 @@ package enum BookFile {
   package static func take(
     _ scan: SourceScan, into store: any ArchiveStore, meant: (String, [String]) -> String?
   ) -> (failures: [BuildError], doubts: [BuildError]) {
-    var (failures, doubts): ([BuildError], [BuildError]) = ([], [])
+    var (failures, doubts): ([BuildError], [BuildError]) = ([], scan.doubts)
     let bound = Set(scan.sources.compactMap(\.book))
     for book in bound.union(scan.books.keys).sorted() {
       let folder = scan.books[book]

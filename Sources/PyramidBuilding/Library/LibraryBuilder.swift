@@ -37,6 +37,8 @@ package struct LibraryBuilder: Sendable {
   package var isGrowing: (@Sendable (_ path: String) -> Bool)?
   /// Seconds that one image may take in a cell.
   package var imageTimeout = 600
+  /// Called with what is ignored of what stands beside a source, from any thread.
+  package var onIgnored: @Sendable (BuildError) -> Void = { _ in }
   let isCancelled: @Sendable () -> Bool
 
   package init(
@@ -213,7 +215,7 @@ package struct LibraryBuilder: Sendable {
   private func words(
     _ beside: SourceSidecar?, _ pixelDigest: String?, _ contents: SourceContents?
   ) throws(BuildError) -> SourceWords {
-    var words = try beside?.words() ?? .none
+    var words = try beside?.words(onIgnored) ?? .none
     // A RAW file's metadata decides how it is developed.
     words.pixelDigest = contents?.raw == nil ? pixelDigest : nil
     if isOfUploads { words.isUploaded = true }

@@ -45,6 +45,15 @@ extension SourceScan {
       sources += bound.sorted { $0.id < $1.id }
       if described.contains(book.folder) { self.books[id] = book.folder }
     }
+    let folders = Set(books.values.map(\.folder))
+    let mixed = Dictionary(grouping: alone.filter { $0.root != nil }) { parentFolder($0.path) }
+    for (folder, documents) in mixed.sorted(by: { $0.key < $1.key }) where folders.contains(folder) {
+      doubts.append(
+        BuildError(
+          folder,
+          "has \(documents.count == 1 ? "a PDF" : "\(documents.count) PDFs") among the pages of a book; each is a book or "
+            + "an image by itself"))
+    }
     found = alone
     nameFound(besides: Set(order))
   }

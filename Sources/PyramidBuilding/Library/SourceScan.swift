@@ -41,6 +41,8 @@ package struct SourceScan: Sendable {
   package private(set) var roots: [Argument] = []
   /// What was asked for and cannot be built, in the order in which it was met.
   package internal(set) var failures: [BuildError] = []
+  /// Warnings about what was found.
+  package internal(set) var doubts: [BuildError] = []
   /// The number of files in folders that are no images by their names.
   package private(set) var passedOver = 0
   /// Links in folders that lead out of them and were passed over: at most `mostLinks` of their paths.

@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import Glibc
 import Imaging
 import Metadata
 import TileStorage
@@ -18,14 +19,31 @@ struct SourceSidecar {
   }
 
   /// Where one may be, the first before the others.
-  static func paths(ofSourceAt path: String) -> [String] {
-    [path, ImageFileName.stem(path)].flatMap { path in
-      [path + SidecarFile.ending, path + SidecarFile.ending.uppercased()]
-    }
+  static func paths(ofSourceAt path: String) -> [String] { names(path).flatMap(paths(of:)) }
+
+  private static func paths(of name: String) -> [String] {
+    [name + SidecarFile.ending, name + SidecarFile.ending.uppercased()]
+  }
+
+  /// The source's path, with the ending in either case, and without it: `one.JPG` has `one.jpg.xmp`.
+  private static func names(_ path: String) -> [String] {
+    let stem = ImageFileName.stem(path)
+    guard stem != path else { return [path] }
+    let ending = path.dropFirst(stem.count)
+    return [path] + [ending.lowercased(), ending.uppercased()].filter { $0 != ending }.map { stem + $0 } + [
+      stem
+    ]
   }
 
   private static func file(ofSourceAt path: String) -> SidecarFile? {
-    paths(ofSourceAt: path).lazy.compactMap { SidecarFile(path: $0) }.first
+    let names = names(path)
+    for name in names {
+      guard let file = paths(of: name).lazy.compactMap({ SidecarFile(path: $0) }).first else { continue }
+      // That of another picture whose name differs in the ending's case alone.
+      if name != path, name != names.last, access(name, F_OK) == 0 { continue }
+      return file
+    }
+    return nil
   }
 
   /// Reads it; nil where there is none.
@@ -58,10 +76,18 @@ struct SourceSidecar {
   }
 
   /// What it says, asked in a cell. What is no XMP, or too much, says nothing.
-  func words() throws(BuildError) -> SourceWords {
-    guard bytes.count <= SidecarFile.longest else { return SourceWords(digest: digest, sidecar: nil) }
+  /// - Parameter onProblem: called with the reason if it says nothing.
+  func words(_ onProblem: (BuildError) -> Void = { _ in }) throws(BuildError) -> SourceWords {
+    func ignored(_ reason: String) -> SourceWords {
+      onProblem(BuildError(file.path, "\(reason), and is ignored"))
+      return SourceWords(digest: digest, sidecar: nil)
+    }
+    guard bytes.count <= SidecarFile.longest else {
+      return ignored("has more than \(SidecarFile.longest >> 20) MB")
+    }
     do throws(WordsUnavailable) {
-      return SourceWords(digest: digest, sidecar: try Sidecar(bytes))
+      guard let sidecar = try Sidecar(bytes) else { return ignored(Sidecar.problem(bytes)) }
+      return SourceWords(digest: digest, sidecar: sidecar)
     } catch {
       throw BuildError(file.path, error.description, isTemporary: true)
     }

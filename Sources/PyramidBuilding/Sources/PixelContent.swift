@@ -111,26 +111,3 @@ struct PixelContent {
 
   private static func begins(_ bytes: [UInt8], _ text: String) -> Bool { bytes.starts(with: text.utf8) }
 }
-
-/// Reads parts of a file by their places.
-struct PlacedReader {
-  let descriptor: Int32
-  let size: Int
-
-  /// Nil where the file has no such part.
-  func bytes(_ offset: Int, _ count: Int) -> [UInt8]? {
-    guard offset >= 0, count >= 0, count <= size, offset <= size - count else { return nil }
-    var isWhole = true
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-      done = 0
-      while done < count {
-        let part = pread(descriptor, buffer.baseAddress! + done, count - done, offset + done)
-        if part < 0, errno == EINTR { continue }
-        guard part > 0 else { break }
-        done += part
-      }
-      isWhole = done == count
-    }
-    return isWhole ? bytes : nil
-  }
-}

@@ -1,5 +1,6 @@
 import Imaging
 import Metadata
+import TileStorage
 
 /// The pages of a source that are images of their own.
 struct SourcePages: Sendable {
@@ -119,8 +120,11 @@ struct SourcePages: Sendable {
   static func book(path: String) -> BookDescription? {
     PDFDocument(path: path).map { document in
       var book = BookDescription()
-      book.metadata.title = document.title
-      book.metadata.creators = document.author.map { [$0] } ?? []
+      book.metadata = ImageMetadata(DocumentWords(document))
+      // A book's description has one field for each.
+      book.metadata.license = book.metadata.license ?? book.metadata.webStatement
+      book.metadata.rights = book.metadata.rights ?? book.metadata.usageTerms
+      book.viewingDirection = document.isRightToLeft ? .rightToLeft : nil
       book.chapters = document.outline.map {
         BookDescription.Chapter(title: $0.title, page: String($0.page), level: $0.depth)
       }

@@ -9,6 +9,8 @@ package enum XMLElements {
   package struct Element {
     /// Without its prefix.
     package let name: String
+    /// With its prefix, as it is written.
+    package let qualifiedName: String
     /// 1 of the root.
     package let depth: Int
     /// Names and values in turn, then nil; expat's, until the handler returns.
@@ -95,7 +97,12 @@ package enum XMLElements {
     func begin(_ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>) {
       guard !isContent else { return }
       depth += 1
-      guard !told.begin(Element(name: Self.local(name), depth: depth, attributes: attributes)) else { return }
+      guard
+        !told.begin(
+          Element(
+            name: Self.local(name), qualifiedName: String(cString: name), depth: depth, attributes: attributes
+          ))
+      else { return }
       isContent = true
       XML_StopParser(parser, 0)
     }

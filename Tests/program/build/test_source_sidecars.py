@@ -118,6 +118,35 @@ class Sidecars(CommandTest):
         titles = sorted(parts(path)[0].get("title") for path in self.library.glob("photos/*.szi"))
         self.assertEqual(titles, ["own", "verso"])
 
+    def test_those_that_cannot_be_read_are_named(self):
+        write(self.base / "good.xmp", "-XMP-dc:Title=Füße", "-XMP-dc:Source=a")
+        xmp = (self.base / "good.xmp").read_text()
+        sidecar = self.base / "photos/INV-0091.xmp"
+        doubled = xmp.replace("<dc:source>", "<dc:source>b</dc:source><dc:source>")
+        for data, reason in ((b"", "is empty"), (b"title: x", "is not XMP"), (xmp.replace("\ufeff", "").encode("latin-1"), "is neither UTF-8 nor UTF-16"),
+                             (doubled.encode(), "has the property 'dc:source' twice"), (xmp.encode() + b"</a>", "is not well-formed XML")):
+            with self.subTest(reason):
+                sidecar.write_bytes(data)
+                result = run("build", self.base / "photos", "--library", self.library)
+                self.assertEqual(result.returncode, 0)
+                self.assertIn(f"INV-0091.xmp: {reason}", result.stderr)
+                self.assertEqual(parts(self.library / "INV-0091.szi")[0]["title"], "own")
+        sidecar.write_bytes(xmp.encode("utf-16"))
+        result = run("build", self.base / "photos", "--library", self.library)
+        self.assertNotIn("ignored", result.stderr)
+        self.assertEqual(parts(self.library / "INV-0091.szi")[0]["title"], "Füße")
+
+    def test_the_ending_in_the_other_case(self):
+        upper = self.source.rename(self.base / "photos/one.JPG")
+        write(self.base / "photos/one.jpg.xmp", "-XMP-dc:Title=beside")
+        self.assertEqual(self.build(id="one")["title"], "beside")
+        # Another picture's sidecar is not its own.
+        photo(self.base / "photos/one.jpg", 300, 200)
+        library = self.base / "other"
+        self.assertEqual(run("build", self.base / "photos", "--library", library).returncode, 0)
+        self.assertEqual(upper.name, "one.JPG")
+        self.assertEqual([parts(library / f"one.{ending}.szi")[0]["title"] for ending in ("JPG", "jpg")], ["own", "beside"])
+
     def test_what_is_no_sidecar_says_nothing_and_stops_nothing(self):
         sidecar = self.base / "photos/INV-0091.xmp"
         status = "built"

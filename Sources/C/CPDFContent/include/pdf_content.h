@@ -44,6 +44,9 @@ int32_t pdf_check(const char *path, int32_t page);
 // Returns what pdf_check returns.
 int32_t pdf_read_content(const char *path, int32_t page, pdf_content *content, pdf_image *images);
 
+// Whether the document's pages follow each other from right to left (ISO 32000-1, table 150: Direction).
+int32_t pdf_is_right_to_left(const char *path);
+
 #ifdef __cplusplus
 }
 #endif

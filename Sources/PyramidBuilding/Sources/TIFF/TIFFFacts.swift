@@ -1,3 +1,4 @@
+import Files
 import Metadata
 
 /// What the directories of a TIFF file say (TIFF 6.0, section 2), or those of EXIF, without the words in them, and

@@ -111,6 +111,7 @@ enum BuildCommand: Command {
       isCancelled: { Interruption.isAsked || BuildRound.isDiskFull.load(ordering: .relaxed) })
     (builder.isDryRun, builder.force, builder.imageTimeout) = (isDryRun, force, imageTimeout)
 
+    builder.onIgnored = { Output.note(Output.oneLine($0.description)) }
     builder.mending = mending
     builder.keepsOld = try arguments.flag("keep-old")
     if builder.keepsOld, force { throw UsageError("--keep-old and --force do not go together") }

@@ -53,6 +53,7 @@ final class ServeBuild: Sendable {
       store: FolderStore(library: library), options: BuildOptions(),
       jobs: ProcessInfo.processInfo.activeProcessorCount, isCancelled: { Interruption.isAsked })
     builder.imageTimeout = 600
+    builder.onIgnored = { Output.note(Output.oneLine($0.description)) }
     do throws(StorageError) {
       if isCache { try PictureCache.make(library) }
       try builder.prepare()

@@ -1,0 +1,29 @@
+import Glibc
+
+/// Reads parts of a file by their places.
+package struct PlacedReader: Sendable {
+  let descriptor: Int32
+  package let size: Int
+
+  /// - Parameters:
+  ///   - descriptor: of the file, open for reading as long as the reader is used.
+  ///   - size: of the file, bytes.
+  package init(descriptor: Int32, size: Int) { (self.descriptor, self.size) = (descriptor, size) }
+
+  /// Returns a part of the file; nil if the file does not have it.
+  package func bytes(_ offset: Int, _ count: Int) -> [UInt8]? {
+    guard offset >= 0, count >= 0, count <= size, offset <= size - count else { return nil }
+    var isWhole = true
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+      done = 0
+      while done < count {
+        let part = pread(descriptor, buffer.baseAddress! + done, count - done, offset + done)
+        if part < 0, errno == EINTR { continue }
+        guard part > 0 else { break }
+        done += part
+      }
+      isWhole = done == count
+    }
+    return isWhole ? bytes : nil
+  }
+}

@@ -1,0 +1,38 @@
+package import TileStorage
+
+/// What a document says of itself, as a PDF does.
+package struct DocumentWords: Sendable {
+  package var title, author, subject, keywords: String?
+  /// The XMP packet; empty if there is none.
+  package var xmp: [UInt8] = []
+
+  package init() {}
+}
+
+extension ImageMetadata {
+  /// What a document says of itself: its XMP before its own fields, which ISO 32000-2, section 14.3.3, deprecates.
+  ///
+  /// The date on which a program wrote the document is not that of what it shows.
+  package init(_ document: DocumentWords) {
+    self.init()
+    if !document.xmp.isEmpty {
+      exiv2.withLock { _ in
+        if let file = MetadataFile(xmp: document.xmp) { self = ImageMetadata(file, of: .document) }
+      }
+    }
+    title = title ?? document.title
+    caption = caption ?? document.subject
+    if creators.isEmpty { creators = Self.unique(Self.list(document.author ?? "", separators: ";")) }
+    if keywords.isEmpty, let words = document.keywords {
+      keywords = Self.unique(Self.list(words, separators: words.contains(";") ? ";" : ","))
+    }
+    bound()
+    removePatients()
+  }
+
+  /// Returns the parts of a text in which several stand, trimmed, without empty ones.
+  static func list(_ text: String, separators: String) -> [String] {
+    text.split(whereSeparator: separators.contains)
+      .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
+  }
+}
