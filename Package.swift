@@ -64,6 +64,7 @@ let package = Package(
     c("CXXHash", "libxxhash", "libxxhash-dev"),
     // The targets with code in C and C++: see the top of their headers for why they cannot be Swift.
     .target(name: "CPDFContent", dependencies: ["CPopplerCore"], path: "Sources/C/CPDFContent"),
+    .target(name: "CDICOM", path: "Sources/C/CDICOM"),
     .target(name: "CRawPhoto", path: "Sources/C/CRawPhoto"),
     .target(
       name: "CJPEGStream", dependencies: ["CJPEG"], path: "Sources/C/CJPEGStream",
@@ -79,7 +80,8 @@ let package = Package(
     library(
       "Imaging",
       [
-        "Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CPDFContent", "CPoppler",
+        "Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CDICOM", "CPDFContent",
+        "CPoppler",
         "CRawPhoto",
       ]),
     library("Metadata", ["Files", "Cells", "TileStorage", "CDeflate", "CGExiv2"]),

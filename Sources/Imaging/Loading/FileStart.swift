@@ -56,14 +56,17 @@ struct FileStart {
   var refusal: String {
     if isCutOffTIFF { return "is cut off: its end, which describes the picture of a TIFF file, is missing" }
     if let format = UnreadContent(self) { return format.refusal }
-    guard isDICOM else { return "is in no format that is read here" + ImageFileName.hint(ending: ending) }
-    // The storage class of slides (DICOM, part 4, annex B.5), among the first fields.
-    let slide = Array("1.2.840.10008.5.1.4.1.1.77.1.6".utf8)
-    let isSlide = bytes.indices.dropLast(slide.count).contains { bytes[$0...].starts(with: slide) }
-    return isSlide
+    return isDICOMSlide
       ? "is a DICOM slide, which OpenSlide reads from version 4.0 on, and the one here does not: convert it to OME-TIFF, "
         + "for example with 'bfconvert FILE FILE.ome.tif'"
-      : "is DICOM but no slide, and is not read here"
+      : "is in no format that is read here" + ImageFileName.hint(ending: ending)
+  }
+
+  var isDICOMSlide: Bool {
+    guard isDICOM else { return false }
+    // The storage class of slides (DICOM, part 4, annex B.5), among the first fields.
+    let slide = Array("1.2.840.10008.5.1.4.1.1.77.1.6".utf8)
+    return bytes.indices.dropLast(slide.count).contains { bytes[$0...].starts(with: slide) }
   }
 
   /// The kinds that the file may be of whose decoders libvips does not trust; mostly none.

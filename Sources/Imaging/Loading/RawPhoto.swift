@@ -1,7 +1,6 @@
 import CRawPhoto
 import CVips
 import Glibc
-import Synchronization
 
 /// A camera's RAW file, as LibRaw reads its header.
 package struct RawPhoto: Sendable {
@@ -48,6 +47,24 @@ package struct RawPhoto: Sendable {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
+  /// Returns the pixels of the developed picture.
+  fileprivate func developed() throws(ImagingError) -> DecodedOnce.Pixels {
+    var base: UnsafeMutablePointer<UInt8>?
+    var (width, height, bands): (Int32, Int32, Int32) = (0, 0, 0)
+    let code = raw_photo_develop(path, &base, &width, &height, &bands)
+    guard code == 0, let base else {
+      let reason =
+        code == RAW_LACKS_MEMORY ? "needs more memory than there is" : "is damaged or cut short"
+      throw ImagingError("open", path, message: "is a RAW photograph that \(reason)")
+    }
+    let pixels = DecodedOnce.Pixels(base)
+    // Tiles were planned for what the header promised.
+    guard (Int(width), Int(height), Int(bands)) == (self.width, self.height, self.bands) else {
+      throw ImagingError("open", path, message: "is a RAW photograph whose sizes contradict each other")
+    }
+    return pixels
+  }
+
   /// Returns the JPEG that the camera put into the file for looking at it; nil if there is none.
   package func preview() -> [UInt8]? {
     var (bytes, count): (UnsafeMutablePointer<UInt8>?, Int) = (nil, 0)
@@ -64,7 +81,10 @@ extension Image {
     let header = GeneratedHeader(
       width: photo.width, height: photo.height, bands: photo.bands, sampleType: .byte,
       interpretation: photo.bands == 1 ? "b-w" : "srgb")
-    try self.init(header, fields: nil, subject: path, from: DevelopedPixels(photo, path))
+    let pixels = DecodedOnce(width: photo.width, bands: photo.bands) { () throws(ImagingError) in
+      try photo.developed()
+    }
+    try self.init(header, fields: nil, subject: path, from: pixels)
   }
 
   /// An embedded JPEG, in memory.
@@ -79,57 +99,5 @@ extension Image {
       }
     }
     self.init(owning: try image.get().retained(), subject: subject)
-  }
-}
-
-/// The pixels of a RAW file, developed once, when the first of them is asked for.
-private final class DevelopedPixels: PixelSupply {
-  // Sendable: nobody writes them after LibRaw has.
-  private final class Pixels: @unchecked Sendable {
-    let base: UnsafeMutablePointer<UInt8>
-
-    init(_ base: UnsafeMutablePointer<UInt8>) { self.base = base }
-
-    deinit { free(base) }
-  }
-
-  private let path: String
-  private let width, height, bands: Int
-  private let pixels = Mutex<Pixels?>(nil)
-
-  init(_ photo: RawPhoto, _ path: String) {
-    (self.path, width, height, bands) = (path, photo.width, photo.height, photo.bands)
-  }
-
-  func fill(
-    _ base: UnsafeMutableRawPointer, stride: Int, x: Int, y: Int, width: Int, height: Int
-  ) throws(ImagingError) {
-    let pixels = try pixels.withLock { (pixels) throws(ImagingError) in
-      if let pixels { return pixels }
-      let developed = try develop()
-      pixels = developed
-      return developed
-    }
-    for row in 0..<height {
-      let from = pixels.base + ((y + row) * self.width + x) * bands
-      (base + row * stride).copyMemory(from: from, byteCount: width * bands)
-    }
-  }
-
-  private func develop() throws(ImagingError) -> Pixels {
-    var base: UnsafeMutablePointer<UInt8>?
-    var (width, height, bands): (Int32, Int32, Int32) = (0, 0, 0)
-    let code = raw_photo_develop(path, &base, &width, &height, &bands)
-    guard code == 0, let base else {
-      let reason =
-        code == RAW_LACKS_MEMORY ? "needs more memory than there is" : "is damaged or cut short"
-      throw ImagingError("open", path, message: "is a RAW photograph that \(reason)")
-    }
-    let pixels = Pixels(base)
-    // Tiles were planned for what the header promised.
-    guard (Int(width), Int(height), Int(bands)) == (self.width, self.height, self.bands) else {
-      throw ImagingError("open", path, message: "is a RAW photograph whose sizes contradict each other")
-    }
-    return pixels
   }
 }

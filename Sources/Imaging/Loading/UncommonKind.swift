@@ -8,12 +8,16 @@ package struct DecodingNeeds: Sendable {
   package let warmth: CellServer.Warmth?
   /// SVG and PDF write with the system's fonts.
   package let drawsText: Bool
+  /// Folders and files that a decoder reads besides the source.
+  package let tables: [String]
 
   /// - Parameters:
   ///   - descriptor: of the file, open for reading; left where it stands.
   ///   - path: whose last part is the file's name.
   package init(of descriptor: Int32, path: String) {
-    let kinds = FileStart(of: descriptor, path: path).uncommonKinds
+    let start = FileStart(of: descriptor, path: path)
+    let kinds = start.uncommonKinds
+    tables = start.isDICOM ? [DICOMFile.dictionary] : []
     warmth = kinds.contains(.magick) ? ImagingWarmth.magick : nil
     drawsText = !kinds.isDisjoint(with: [.svg, .pdf])
   }

@@ -17,7 +17,10 @@ struct SourceNeeds {
   }
 
   /// More than the file itself, or more than the usual decoders.
-  var isUncommon: Bool { decoding.drawsText || warmth != nil || !companions.isEmpty || !listedFiles.isEmpty }
+  var isUncommon: Bool {
+    decoding.drawsText || !decoding.tables.isEmpty || warmth != nil || !companions.isEmpty
+      || !listedFiles.isEmpty
+  }
 
   /// What the server of cells does before a cell decodes it.
   var warmth: CellServer.Warmth? { decoding.warmth }
@@ -26,7 +29,7 @@ struct SourceNeeds {
   func openFiles() -> [Int32] {
     if isInMemory { return [] }
     let itself = fcntl(handle.descriptor, F_DUPFD_CLOEXEC, 0)
-    let others = (companions + (decoding.drawsText ? Self.fonts : [])).map { path in
+    let others = (companions + decoding.tables + (decoding.drawsText ? Self.fonts : [])).map { path in
       open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     }
     let own = ([itself] + others).filter { $0 >= 0 }

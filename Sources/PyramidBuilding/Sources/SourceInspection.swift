@@ -102,7 +102,7 @@ package struct SourceInspection: Sendable, Codable {
     colourMarks = image.followedMarks ?? image.unfollowedMarks
     hasProfile = image.hasField("icc-profile-data") && image.followedMarks == nil
     let isTIFF = route.picture.raw == nil && Image.loader(ofPath: path) == "tiffload"
-    pages = isTIFF ? found.count : image.int("n-pages") ?? 1
+    pages = isTIFF || route.picture.dicom != nil ? found.count : image.int("n-pages") ?? 1
     let associated = route.associated.isEmpty ? found.associated : route.associated
     self.associated = associated.map(\.rawValue)
     leftOut = route.leftOut.isEmpty ? found.leftOut : route.leftOut

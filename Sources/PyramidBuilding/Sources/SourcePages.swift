@@ -33,6 +33,10 @@ struct SourcePages: Sendable {
         )
       }
     }
+    if let dicom = try SourcePicture.dicom(path) {
+      self.init(Array(0..<dicom.frames))
+      return
+    }
     let first: Image
     do { first = try Image.source(path: path, access: .sequential) } catch {
       if contents?.isVentanas == true { throw Self.unreadVentana(path) }

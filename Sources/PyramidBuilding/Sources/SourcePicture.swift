@@ -12,6 +12,8 @@ struct SourcePicture {
   let contents: SourceContents?
   /// What is taken of a camera's RAW file; nil for any other file.
   let raw: RawPicture?
+  /// A DICOM file that is no slide; nil for any other file.
+  let dicom: DICOMFile?
   /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing.
   let mask: Int?
   /// Of an OME-TIFF or an ImageJ hyperstack what is shown of its planes; nil for any other file.
@@ -41,12 +43,20 @@ struct SourcePicture {
     if associated == nil, let signs = contents?.raw, signs.areOfRAW(path: path) {
       raw = try RawPicture(SourceFile(path: path), signs, options.raw)
       bands = options.bands
-      (self.page, self.contents, drawing, stack, self.mask) = (nil, nil, nil, nil, nil)
+      (self.page, self.contents, drawing, stack, self.mask, dicom) = (nil, nil, nil, nil, nil, nil)
       do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
       steps = raw!.steps + Self.words(bands)
       return
     }
     raw = nil
+    dicom = associated == nil ? try Self.dicom(path) : nil
+    if let dicom {
+      bands = options.bands
+      (self.page, self.contents, drawing, stack, self.mask) = (page, nil, nil, nil, nil)
+      do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
+      steps = [dicom.step] + Self.words(bands)
+      return
+    }
     let contents = Image.loader(ofPath: path) == "tiffload" ? contents : nil
     self.contents = contents
     bands = associated == nil ? options.bands : nil
@@ -67,6 +77,12 @@ struct SourcePicture {
       + (stack?.steps ?? [])
       + (hides == .some(nil) ? ["its mask is left out: it cannot be read"] : [])
       + Self.words(bands)
+  }
+
+  /// Returns a DICOM file that no loader of libvips reads; nil for any other file.
+  static func dicom(_ path: String) throws(BuildError) -> DICOMFile? {
+    guard Image.loader(ofPath: path) == nil else { return nil }
+    do { return try DICOMFile(path: path) } catch { throw BuildError(path, error) }
   }
 
   private static func words(_ bands: [Int]?) -> [String] {
@@ -120,7 +136,9 @@ struct SourcePicture {
     }
     if let picture = drawing?.picture { return try Image(picture, ofPDFAt: path, page: page ?? 0) }
     let image =
-      if let raw { try raw.open() } else {
+      if let raw { try raw.open() } else if let dicom {
+        try Image(dicom, frame: page ?? 0, path: path)
+      } else {
         try Image.source(
           path: path, access: access, page: page, mask: mask, scale: drawing?.scale, keepsBands: bands != nil,
           damagedAsIn: isDamaged ? log : nil)

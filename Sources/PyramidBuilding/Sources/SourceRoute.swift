@@ -131,6 +131,7 @@ struct SourceRoute {
     let path = picture.path
     if let associated = picture.associated { return .libvips("being a slide's \(associated.rawValue)") }
     if let raw = picture.raw { return .libvips(raw.obstacle) }
+    if picture.dicom != nil { return .libvips("its format (dicom), read by DCMTK") }
     if picture.isDamaged { return .libvips("its damage") }
     if let stack = picture.stack { return .libvips("the planes of \(stack.kind)") }
     if let page = picture.page { return .libvips("page \(page + 1) of a file of several") }

@@ -17,7 +17,7 @@ final class VipsSource: StripSource, StripDecoding {
   /// Few at a time: every step of libvips' pipeline holds as many.
   private let rows: RowBuffer
   private let sourceRowSize: Int
-  /// Bytes that a RAW file takes while it is developed.
+  /// Bytes that a RAW or DICOM file takes while it is decoded.
   private let developing: Int
   /// Pages that are read side by side.
   private let sourceCount: Int
@@ -37,7 +37,7 @@ final class VipsSource: StripSource, StripDecoding {
   ///   - picture: it, to be opened again.
   init(_ image: Image, of picture: SourcePicture, options: BuildOptions) throws(BuildError) {
     sourceRowSize = image.rowSize
-    developing = picture.raw?.memory ?? 0
+    developing = picture.raw?.memory ?? picture.dicom?.memory ?? 0
     rowsInFlight = Self.usualRowsInFlight + (image.rowsHeld ?? 0)
     sourceCount = picture.stack?.channels.count ?? 1
     do {

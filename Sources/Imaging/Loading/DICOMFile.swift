@@ -1,0 +1,94 @@
+import CDICOM
+import Glibc
+
+/// A DICOM file that is no slide, as DCMTK reads its header.
+package struct DICOMFile: Sendable {
+  /// Pixels of each frame.
+  package let width, height: Int
+  package let frames: Int
+  /// Which values are black and white, in a clause.
+  package let step: String
+  /// Bytes of a pixel as it is shown: 1 or 3.
+  fileprivate let bands: Int
+  private let path: String
+
+  /// Bytes that a frame takes while it is rendered: its values as DCMTK keeps them, and as they are shown.
+  package var memory: Int { 12 * width * height + (32 << 20) }
+
+  /// DCMTK's names of fields, which it needs for files that do not say of which type each of their fields is.
+  static let dictionary = "/usr/share/libdcmtk17"
+
+  /// `nil` if the file is no DICOM, or a slide.
+  ///
+  /// - Throws: if it holds no picture, or is damaged.
+  package init?(path: String) throws(ImagingError) {
+    let start = FileStart(ofFileAt: path)
+    guard start.isDICOM, !start.isDICOMSlide else { return nil }
+    var image = dicom_image()
+    let code = dicom_read(path, &image)
+    let kind = Self.text(image.kind)
+    guard code == 0 else {
+      throw ImagingError(
+        "open", path,
+        message: code == DICOM_HAS_NO_PICTURE
+          ? "is DICOM without a picture (\(kind.isEmpty ? "of no known kind" : kind))"
+          : "is DICOM that is damaged or cut short")
+    }
+    guard image.has_decoder != 0 else {
+      throw ImagingError(
+        "open", path,
+        message: "is DICOM in \(Self.text(image.coding)), which is not read: decompress it first, as with "
+          + "gdcmconv --raw FILE FILE.dcm")
+    }
+    (width, height, frames) = (Int(image.width), Int(image.height), Int(image.frames))
+    (bands, self.path) = (Int(image.bands), path)
+    step =
+      if image.bands == 3 {
+        "colours of the DICOM file taken"
+      } else if image.has_window != 0 {
+        "DICOM's window taken: center \(Self.number(image.window_center)), width \(Self.number(image.window_width))"
+      } else if image.has_table != 0 {
+        "DICOM's table of values taken"
+      } else if image.bits > 8 {
+        "DICOM without a window: from its least to its greatest value"
+      } else {
+        "DICOM without a window: all values of its \(image.bits) bits"
+      }
+  }
+
+  private static func text<T>(_ characters: T) -> String {
+    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
+  private static func number(_ value: Double) -> String {
+    Int(exactly: value).map(String.init) ?? String(value)
+  }
+
+  /// Returns the pixels of a frame, counted from 0, as they are shown.
+  fileprivate func rendered(_ frame: Int) throws(ImagingError) -> DecodedOnce.Pixels {
+    let count = width * height * bands
+    guard let base = malloc(count)?.assumingMemoryBound(to: UInt8.self) else {
+      throw ImagingError("open", path, message: "is DICOM that needs more memory than there is")
+    }
+    let pixels = DecodedOnce.Pixels(base)
+    guard dicom_render(path, Int32(clamping: frame), base, count) == 0 else {
+      throw ImagingError("open", path, message: "is DICOM that is damaged or cut short")
+    }
+    return pixels
+  }
+}
+
+extension Image {
+  /// A frame of a DICOM file, counted from 0, as a viewer shows it: 8-bit gray or sRGB. Nothing is decoded before the first
+  /// pixel is asked for.
+  package convenience init(_ file: DICOMFile, frame: Int, path: String) throws(ImagingError) {
+    let header = GeneratedHeader(
+      width: file.width, height: file.height, bands: file.bands, sampleType: .byte,
+      interpretation: file.bands == 1 ? "b-w" : "srgb")
+    let pixels = DecodedOnce(width: file.width, bands: file.bands) { () throws(ImagingError) in
+      try file.rendered(frame)
+    }
+    try self.init(header, fields: nil, subject: path, from: pixels)
+    setString("vips-loader", "dicomload")
+  }
+}

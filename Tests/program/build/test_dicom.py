@@ -1,0 +1,110 @@
+"""DICOM files that are no slides: frames as a viewer shows them, by pydicom's reading of the standard."""
+
+import io
+import unittest
+from pathlib import Path
+
+import numpy
+import pydicom
+from harness import folder, run
+from one_source import OneSource
+from PIL import Image
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.pixels import apply_modality_lut, apply_voi_lut
+from pydicom.uid import ExplicitVRLittleEndian, ImplicitVRLittleEndian, RLELossless
+
+ROWS, COLUMNS = numpy.mgrid[0:90, 0:120]
+GRAY = ((COLUMNS * 30 + ROWS * 7) % 4096).astype("<u2")
+COLOUR = numpy.stack([COLUMNS * 2, ROWS * 2, COLUMNS + ROWS], -1).astype("u1")
+CAPTURE, CT, DOCUMENT = ("1.2.840.10008.5.1.4.1.1." + end for end in ("7", "2", "104.1"))
+
+
+def write(path: Path, pixels: numpy.ndarray | None, photometric: str = "MONOCHROME2", bits: int = 12, *,
+          syntax: str = ExplicitVRLittleEndian, kind: str = CAPTURE, **fields) -> Path:
+    meta, data = FileMetaDataset(), Dataset()
+    meta.MediaStorageSOPClassUID, meta.MediaStorageSOPInstanceUID = kind, "1.2.3"
+    meta.TransferSyntaxUID = ExplicitVRLittleEndian if syntax == RLELossless else syntax
+    data.file_meta, data.SOPClassUID, data.SOPInstanceUID, data.PatientName = meta, kind, "1.2.3", "ROE^JANE"
+    if pixels is not None:
+        data.SamplesPerPixel = 3 if photometric == "RGB" else 1
+        data.Rows, data.Columns = pixels.shape[-3:-1] if photometric == "RGB" else pixels.shape[-2:]
+        if photometric == "RGB":
+            data.PlanarConfiguration = 0
+        data.PhotometricInterpretation, data.BitsAllocated = photometric, 8 * pixels.dtype.itemsize
+        data.BitsStored, data.HighBit, data.PixelRepresentation = bits, bits - 1, int(pixels.dtype.kind == "i")
+        data.PixelData = pixels.tobytes()
+    for name, value in fields.items():
+        setattr(data, name, value)
+    if syntax == RLELossless:
+        data.compress(RLELossless)
+    data.save_as(path, enforce_file_format=True)
+    return path
+
+
+def shown(path: Path, frame: int = 0) -> numpy.ndarray:
+    """As PS3.4, section N.2, has it: modality, window, inversion; 0 to 255."""
+    data = pydicom.dcmread(path)
+    values = data.pixel_array
+    if data.SamplesPerPixel == 3:
+        return values.astype(float)
+    values = values[frame] if values.ndim == 3 else values
+    if "WindowCenter" in data:
+        values = apply_voi_lut(apply_modality_lut(values, data), data).astype(float)
+        least = -2 ** (data.BitsStored - 1) if data.PixelRepresentation else 0
+        slope, intercept = float(data.get("RescaleSlope", 1)), float(data.get("RescaleIntercept", 0))
+        least, greatest = (bound * slope + intercept for bound in (least, least + 2**data.BitsStored - 1))
+    elif data.BitsStored > 8:
+        least, greatest = float(values.min()), float(values.max())
+    else:
+        least, greatest = 0, 2**data.BitsStored - 1
+    values = (values - least) / (greatest - least) * 255
+    return 255 - values if data.PhotometricInterpretation == "MONOCHROME1" else values
+
+
+class DICOM(OneSource):
+    def compare(self, archive: Path, expected: numpy.ndarray) -> None:
+        (tile,) = self.tiles(archive).values()
+        found = numpy.asarray(Image.open(io.BytesIO(tile))).astype(float)
+        self.assertEqual(found.shape, expected.shape)
+        self.assertLess(numpy.abs(found - expected).max(), 1)
+
+    def test_as_pydicom_reads_them(self):
+        place = folder("dicom")
+        window = {"WindowCenter": 1000, "WindowWidth": 1500}
+        sources = [
+            write(place / "window.dcm", GRAY, **window), write(place / "inverted.dcm", GRAY, "MONOCHROME1", **window),
+            write(place / "ct.dcm", GRAY.astype("<i2"), bits=16, kind=CT, RescaleSlope=1, RescaleIntercept=-1024, WindowCenter=40,
+                  WindowWidth=400),
+            write(place / "plain.dcm", GRAY), write(place / "bytes.dcm", (GRAY // 40).astype("u1"), bits=8),
+            write(place / "implicit.dcm", GRAY, syntax=ImplicitVRLittleEndian, **window),
+            write(place / "rle.dcm", GRAY, syntax=RLELossless, **window), write(place / "colour.dcm", COLOUR, "RGB", 8),
+            write(place / "noending", GRAY, **window)]
+        for source in sources:
+            with self.subTest(source.name):
+                self.compare(self.built(source, "--format", "png")[1], shown(source))
+
+    def test_frames_are_pages(self):
+        frames = numpy.stack([GRAY, GRAY[::-1], GRAY[:, ::-1]])
+        source = write(folder("dicom") / "cine.dcm", frames, NumberOfFrames=3, WindowCenter=1000, WindowWidth=1500)
+        _, first = self.built(source, "--format", "png")
+        for frame in range(3):
+            self.compare(first.parent / f"{frame + 1}.szi", shown(source, frame))
+
+    def test_what_is_no_picture_and_what_is_not_read(self):
+        place = folder("dicom")
+        self.assertIn("is DICOM without a picture (EncapsulatedPDFStorage)",
+                      self.refused(write(place / "a.dcm", None, kind=DOCUMENT, EncapsulatedDocument=b"%PDF")))
+        whole = write(place / "whole.dcm", GRAY).read_bytes()
+        (place / "cut.dcm").write_bytes(whole[:8000])
+        self.assertIn("is DICOM that is damaged or cut short", self.refused(place / "cut.dcm"))
+        # JPEG 2000, by its name alone: what is in it does not matter.
+        (place / "j2k.dcm").write_bytes(whole.replace(b"1.2.840.10008.1.2.1\0", b"1.2.840.10008.1.2.4.90"))
+        self.assertEqual(run("build", place / "j2k.dcm", "--library", folder("library")).returncode, 1)
+
+    def test_nothing_of_the_patient_is_told(self):
+        _, archive = self.built(write(folder("dicom") / "a.dcm", GRAY))
+        self.assertNotIn(b"ROE", archive.read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
