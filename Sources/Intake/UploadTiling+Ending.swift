@@ -6,22 +6,40 @@ import Uploading
 
 /// How uploads end: as pictures that everybody finds, as failed, or not yet.
 extension UploadTiling {
-  func finish(_ upload: Upload, as image: ImageID) throws(StorageError) {
+  /// - Parameter digest: of the upload's file.
+  func finish(_ upload: Upload, as image: ImageID, _ digest: String) throws(StorageError) {
+    let original = try original(of: upload, image, digest)
     // What the picture does not show is nowhere else.
     if uploads.limits.keepsSources || store.buildRecord(ofID: image)?.showsWholeSource != true {
-      try keep(uploads.file(of: upload), of: upload, image)
+      try original.keep(mayMove: true)
+    } else {
+      original.withdraw()
     }
     try show(image, of: upload)
     uploads.end(upload, .done, image: image)
   }
 
-  private func keep(_ path: String, of upload: Upload, _ image: ImageID) throws(StorageError) {
-    let ending = upload.name.lastIndex(of: ".").map { String(upload.name[$0...]) } ?? ".original"
-    let destination = "\(root)/\(image)\(ending)"
-    try FolderTree.make(parentFolder(destination))
-    guard ending != ".szi", link(path, destination) == 0 || errno == EEXIST else {
-      throw StorageError("keep \(destination)", errno: errno)
+  /// Builds a picture whose original is there before it, so that no picture is published without its original.
+  func build(
+    _ upload: Upload, as image: ImageID, _ digest: String, _ builder: LibraryBuilder
+  ) throws {
+    try uploads.choose(image, for: upload)
+    let original = try original(of: upload, image, digest)
+    try Enclosure(root).make(parentFolder(image.archive(in: root)))
+    try original.keep(mayMove: false)
+    do {
+      try build(upload, SourceScan.Source(path: uploads.file(of: upload), id: image), builder)
+    } catch {
+      original.withdraw()
+      throw error
     }
+  }
+
+  private func original(
+    of upload: Upload, _ image: ImageID, _ digest: String
+  ) throws(StorageError) -> NewOriginal {
+    try NewOriginal(
+      uploads.file(of: upload), digest: digest, sentAs: upload.name, ofArchive: image.archive(in: root))
   }
 
   /// Ends what the server ended in the midst of too often, without a look into its file: the last time it may have been
@@ -29,10 +47,11 @@ extension UploadTiling {
   func giveUp(_ upload: Upload) {
     let path = uploads.file(of: upload)
     do {
-      if upload.copy == nil, let image = upload.state.image,
-        try isThere(image, SourceInspection.digest(path: path))
-      {
-        return try finish(upload, as: image)
+      if upload.copy == nil, let image = upload.state.image {
+        let digest = try SourceInspection.digest(path: path)
+        if try isThere(image, digest) { return try finish(upload, as: image, digest) }
+        // The picture did not come to be.
+        try original(of: upload, image, digest).withdraw()
       }
       if stopping.isSet { return uploads.postpone(upload, seconds: 0) }
       uploads.end(

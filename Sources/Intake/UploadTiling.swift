@@ -113,11 +113,8 @@ package final class UploadTiling: @unchecked Sendable {
       let builder = builder { [stopping] in stopping.isSet || upload.state.isCancelled }
       let image = try withFreeID(
         upload.state.image, { try freeID(for: upload) },
-        { image in
-          try uploads.choose(image, for: upload)
-          try build(upload, SourceScan.Source(path: path, id: image), builder)
-        })
-      try finish(upload, as: image)
+        { image in try build(upload, as: image, digest, builder) })
+      try finish(upload, as: image, digest)
     } catch {
       fail(upload, error, path: path)
     }

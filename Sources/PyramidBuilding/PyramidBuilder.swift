@@ -100,6 +100,8 @@ public struct PyramidBuilder: Sendable {
         steps: steps)
       record.damage = damage
       record.dropped = route.unshown.isEmpty ? nil : route.unshown
+      record.reduced = route.reduced.isEmpty ? nil : route.reduced
+      record.mayHoldLabel = page == nil ? route.mayHoldLabel : nil
       record.micronsPerPixel = microns.map { [$0.x, $0.y] }
       record.animation = animation?.0
       record.folio = folio
@@ -108,7 +110,7 @@ public struct PyramidBuilder: Sendable {
       record.associatedAs = associated?.rawValue
       if let contents = route.picture.contents, associated == nil {
         record.directory = contents.first == 0 ? nil : contents.first + 1
-        // An OME-TIFF's steps tell of its images.
+        // The fields of a stack say what is shown of it.
         record.omitted = route.picture.stack == nil ? contents.omitted : nil
       } else if let page, page.directory != page.number {
         record.directory = page.directory + 1

@@ -1,3 +1,5 @@
+import TileStorage
+
 /// A format of sources, by the name that documentation and messages use.
 package struct SourceFormat: Hashable, Sendable {
   /// As README.md lists it.
@@ -10,10 +12,9 @@ package struct SourceFormat: Hashable, Sendable {
   ///
   /// `rgb` and `bw` are missing, which are SGI's too: files of these names often are samples alone.
   package static let all = [
-    SourceFormat("JPEG", "jpg", "jpeg", "jpe", "jfif", "mpo"), SourceFormat("PNG", "png", "apng"), tiff,
-    SourceFormat("WebP", "webp"), SourceFormat("GIF", "gif"), SourceFormat("HEIF", "heic", "heif", "hif"),
-    SourceFormat("AVIF", "avif"), SourceFormat("JPEG XL", "jxl"),
-    SourceFormat("JPEG 2000", "jp2", "j2k", "jpf", "jpx", "jpm", "j2c", "jpc"),
+    SourceFormat("JPEG", .jpeg), SourceFormat("PNG", .png), tiff, SourceFormat("WebP", .webp),
+    SourceFormat("GIF", .gif), SourceFormat("HEIF", .heif), SourceFormat("AVIF", .avif),
+    SourceFormat("JPEG XL", .jxl), SourceFormat("JPEG 2000", .jp2),
     SourceFormat("SVG", "svg", "svgz"), SourceFormat("PDF", "pdf"), openSlide, dicom,
     raw, SourceFormat("OpenEXR", "exr"), SourceFormat("Radiance", "hdr"),
     SourceFormat("FITS", "fits", "fit", "fts"),
@@ -25,19 +26,18 @@ package struct SourceFormat: Hashable, Sendable {
     SourceFormat("XCF", "xcf"), SourceFormat("DDS", "dds"),
   ]
 
-  static let tiff = SourceFormat("TIFF", "tif", "tiff", "btf", "tf2", "tf8", "qptiff")
+  static let tiff = SourceFormat("TIFF", .tiff)
   /// Besides TIFF and DICOM, which most slides are.
   static let openSlide = SourceFormat(
     "OpenSlide", "svs", "ndpi", "mrxs", "scn", "vms", "vmu", "bif", "svslide")
   static let dicom = SourceFormat("DICOM", "dcm", "dicom")
 
   /// Cameras' own formats, most of which are TIFFs by their first bytes.
-  package static let raw = SourceFormat(
-    "RAW", "dng", "cr2", "cr3", "crw", "nef", "nrw", "arw", "sr2", "srf", "rw2", "rwl", "orf", "pef", "raf",
-    "srw",
-    "x3f", "mrw", "erf", "kdc", "dcr", "3fr", "mef", "mos", "iiq", "gpr")
+  package static let raw = SourceFormat("RAW", .raw)
 
   private init(_ name: String, _ endings: String...) { (self.name, self.endings) = (name, endings) }
+
+  private init(_ name: String, _ kind: ImageSignature) { (self.name, endings) = (name, kind.endings) }
 }
 
 /// What a file's name says of its content; only a hint, for files nobody named one by one.

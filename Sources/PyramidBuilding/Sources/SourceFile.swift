@@ -1,4 +1,3 @@
-import CXXHash
 import Files
 import Glibc
 import TileStorage
@@ -46,7 +45,7 @@ struct SourceFile: Sendable {
 
   /// XXH3-128 of the content, hexadecimal.
   func digest() throws(BuildError) -> String {
-    guard let content = Hash() else { throw noMemory }
+    guard let content = ContentDigest() else { throw noMemory }
     try read({ false }, { bytes, _ in content.add(bytes) })
     return content.text
   }
@@ -55,7 +54,7 @@ struct SourceFile: Sendable {
   ///
   /// - Parameter isCancelled: asked every so often.
   func digests(_ isCancelled: () -> Bool) throws(BuildError) -> (content: String, pixels: String?) {
-    guard let content = Hash(), let pixels = Hash() else { throw noMemory }
+    guard let content = ContentDigest(), let pixels = ContentDigest() else { throw noMemory }
     let parts = PixelContent(self)
     var kept = (parts?.kept ?? [])[...]
     try read(isCancelled) { bytes, position in
@@ -75,29 +74,6 @@ struct SourceFile: Sendable {
   }
 
   private var noMemory: BuildError { BuildError(path, "no memory for a digest", isTemporary: true) }
-
-  /// XXH3-128 as it goes.
-  private final class Hash {
-    private let state: OpaquePointer
-
-    init?() {
-      guard let state = XXH3_createState() else { return nil }
-      self.state = state
-      XXH3_128bits_reset(state)
-    }
-
-    deinit { XXH3_freeState(state) }
-
-    func add(_ bytes: UnsafeRawBufferPointer) { XXH3_128bits_update(state, bytes.baseAddress, bytes.count) }
-
-    var text: String {
-      let hash = XXH3_128bits_digest(state)
-      return [hash.high64, hash.low64].map { number in
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-      }.joined()
-    }
-  }
 
   private func read(
     _ isCancelled: () -> Bool, _ body: (_ bytes: UnsafeRawBufferPointer, _ position: Int) -> Void

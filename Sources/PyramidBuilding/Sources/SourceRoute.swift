@@ -59,6 +59,8 @@ struct SourceRoute {
     self.associated =
       associated != nil
       ? [] : picture.contents.map(\.besidesPicture) ?? image.associated
+    reduced =
+      Self.reduced(picture, image, options) + (UnshownData.hasTrailer(file) ? ["bytes behind its end"] : [])
     unshown = associated == nil && page == nil ? UnshownData.names(in: file, image) : []
     var options = options
     let slide = SlideTIFF(picture, image, options)
@@ -97,6 +99,28 @@ struct SourceRoute {
 
   /// What the file holds beside its picture and no tile shows, by names.
   let unshown: [String]
+
+  /// What the tiles do not have of the picture's own samples, by names; for records.
+  let reduced: [String]
+
+  private static func reduced(_ picture: SourcePicture, _ image: Image, _ options: BuildOptions) -> [String] {
+    if picture.associated != nil || picture.raw != nil { return [] }
+    var names: [String] = []
+    if image.sampleType != .byte { names.append("samples of more than 8 bits") }
+    if image.hasAlpha, !options.choosesFormat, !options.keepsAlpha { names.append("alpha") }
+    if !image.sampleNotes.isEmpty || options.bands != nil { names.append("bands") }
+    if image.interpretation == "cmyk" { names.append("CMYK") }
+    if let stack = picture.stack, !stack.isPage { names.append("channels by themselves") }
+    return names
+  }
+
+  /// Whether the file may hold a slide's label, macro or another picture beside the one that is shown.
+  var mayHoldLabel: Bool {
+    if picture.associated != nil || !associated.isEmpty { return true }
+    if Image.loader(ofPath: picture.path) == "openslideload" { return true }
+    guard let contents = picture.contents else { return false }
+    return contents.leftOut.contains(where: \.role.isPrivate) || contents.scenes.count > 1
+  }
 
   /// Pictures of the file that are not built, by their names.
   var leftOut: [String] {

@@ -19,6 +19,17 @@ enum UnshownData {
     }
   }
 
+  /// Whether a JPEG does not end with its end marker, but for zeros: a phone's video follows, or the end is missing.
+  static func hasTrailer(_ file: SourceFile) -> Bool {
+    guard Image.loader(ofPath: file.path) == "jpegload" else { return false }
+    let count = min(file.identity.size, 1 << 16)
+    var bytes = [UInt8](repeating: 0, count: count)
+    guard pread(file.handle.descriptor, &bytes, count, file.identity.size - count) == count,
+      let last = bytes.lastIndex(where: { $0 != 0 }), last > 0
+    else { return true }
+    return !(bytes[last] == 0xd9 && bytes[last - 1] == 0xff)
+  }
+
   private static func extraChannels(_ header: JPEGXLHeader) -> [String] {
     let count = header.extraChannels
     return count == 0 ? [] : ["\(count) extra \(count == 1 ? "channel" : "channels")"]

@@ -51,19 +51,22 @@ extension Router {
 
   /// Where it is kept, for who may change the library, or everybody where the owner wants that: it tells more than the
   /// picture does, as where it was taken.
-  func keptSource(_ id: ImageID) -> KeptSource? {
+  func originalFile(_ id: ImageID) -> OriginalFile? {
     guard !id.isPrivate, visitor.mayWrite && site.uploads != nil || site.access.offersOriginals,
       let record = try? site.library.archive(id)?.buildRecord
     else { return nil }
     // Some are kept whatever was asked for; a slide's label is for nobody but those who sent it.
     let isForWriters =
       visitor.mayWrite && (site.uploads?.limits.keepsSources == true || !record.showsWholeSource)
-    guard isForWriters || site.access.offersOriginals && !record.mayOmitLabel else { return nil }
-    return KeptSource(of: id, sentAs: record.sourceName, in: site.library.root)
+    guard isForWriters || site.access.offersOriginals, let enclosure = try? Enclosure(site.library.root),
+      let original = OriginalFile(ofArchive: id.archive(in: site.library.root), record, within: enclosure),
+      isForWriters || record.maySourceBePublic(original.kind)
+    else { return nil }
+    return original
   }
 
   func original(_ id: ImageID) -> Answer {
-    guard let source = keptSource(id) else {
+    guard let source = originalFile(id) else {
       return .problem(404, "Not found", "there is no file here from which this image was made")
     }
     let bytes = source.file.bytes

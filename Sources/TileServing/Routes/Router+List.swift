@@ -102,7 +102,7 @@ extension Router {
       let book = entry.book.flatMap(describedBook)
       description.bookTitle = book?.metadata.title
       description.viewingDirection = book?.viewingDirection?.rawValue
-      guard let source = keptSource(entry.id) else { return .json(description) }
+      guard let source = originalFile(entry.id) else { return .json(description) }
       description.original = ImageDescription.Original(
         bytes: source.file.bytes.count, type: source.mediaType,
         url: "\(base)/api/images/\(PercentEncoding.encode(entry.id.text))/original")

@@ -70,3 +70,26 @@ public enum ImageSignature: String, CaseIterable, Sendable {
     return all.contains(where: heif.contains) ? .heif : nil
   }
 }
+
+extension ImageSignature {
+  /// The endings of files' names, in lower case, the usual one first.
+  package var endings: [String] {
+    switch self {
+    case .jpeg: ["jpg", "jpeg", "jpe", "jfif", "mpo"]
+    case .png: ["png", "apng"]
+    case .webp: ["webp"]
+    case .tiff: ["tif", "tiff", "btf", "tf2", "tf8", "qptiff"]
+    case .gif: ["gif"]
+    case .avif: ["avif"]
+    case .heif: ["heic", "heif", "hif"]
+    case .jxl: ["jxl"]
+    case .jp2: ["jp2", "j2k", "jpf", "jpx", "jpm", "j2c", "jpc"]
+    case .raw:
+      [
+        "dng", "cr2", "cr3", "crw", "nef", "nrw", "arw", "sr2", "srf", "rw2", "rwl", "orf", "pef", "raf",
+        "srw",
+        "x3f", "mrw", "erf", "kdc", "dcr", "3fr", "mef", "mos", "iiq", "gpr",
+      ]
+    }
+  }
+}

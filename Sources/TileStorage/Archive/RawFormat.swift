@@ -8,6 +8,17 @@ package enum RawFormat {
     (0, Array("FOVb".utf8), "Sigma X3F"), (0, [0] + Array("MRM".utf8), "Minolta MRW"),
   ]
 
+  /// The endings of such files' names, in lower case.
+  static let endings = Set(starts.map { ending(ofFormat: $0.name) }).sorted()
+
+  /// Returns the ending of the name of a file that begins so; nil as of `kind`.
+  static func ending(_ start: some Collection<UInt8>) -> String? { kind(start).map(ending(ofFormat:)) }
+
+  /// The names of the formats end with it.
+  private static func ending(ofFormat name: String) -> String {
+    String(name.split(separator: " ").last ?? "").lowercased()
+  }
+
   /// Returns the name of a file's format; nil for any other, as for those that are TIFFs by their first bytes.
   ///
   /// - Parameter start: the file's first `ImageSignature.byteCount` bytes.

@@ -59,6 +59,11 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   public var damage: SourceDamage?
   /// What the source holds besides and its archives do not show, as a gain map; nil if there is nothing.
   public var dropped: [String]?
+  /// What the tiles do not have of the picture's own samples, as its alpha or 16 bits; nil if nothing is missing.
+  package var reduced: [String]?
+  /// Whether the source's file may hold a slide's label, macro or another picture beside the one that is shown; nil if
+  /// the build did not record it.
+  package var mayHoldLabel: Bool?
   /// Of a stack of which the archive shows one plane.
   package var dimensions: ImageDimensions?
 
@@ -109,17 +114,20 @@ extension BuildRecord {
   /// nothing is left out. Otherwise the file has pictures that nothing else has.
   package var showsWholeSource: Bool {
     if page != nil || directory != nil || associatedAs != nil || omitted != nil || isOfRAW { return false }
+    if dropped != nil || reduced != nil || damage != nil { return false }
     if let dimensions, dimensions.sizeZ > 1 || dimensions.sizeT > 1 { return false }
     if let dimensions, dimensions.channels.contains(where: { !$0.isShown }) { return false }
     // The archive has the animation itself.
     return animation != nil || !steps.contains { $0.hasPrefix(Self.firstOf) }
   }
 
-  /// Whether the source's file may hold a slide's label that the archive does not show.
-  package var mayOmitLabel: Bool {
-    omitted?.contains { $0 != "mask" } == true || route.contains("(openslide)")
-      || route.contains("being a slide's")
-      || dimensions != nil && steps.contains { $0.hasSuffix(" images") || $0.hasPrefix("image ") }
+  /// Whether everybody may have the source's file: it holds no slide's label or the like that the archive does not show.
+  ///
+  /// - Parameter kind: of the file. TIFF files may hold labels; archives of earlier versions do not record it.
+  package func maySourceBePublic(_ kind: ImageSignature) -> Bool {
+    if let mayHoldLabel { return !mayHoldLabel }
+    return kind != .tiff && kind != .raw && !route.contains("(openslide)")
+      && !route.contains("being a slide's")
   }
 
   /// The book whose page the image of this id is: all of the id but what the page is called; nil of an image by itself.

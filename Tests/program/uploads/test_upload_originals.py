@@ -1,5 +1,8 @@
 """Uploads whose picture is not all of their file: the file is kept, or refused with what to do."""
 
+import io
+import json
+import time
 import unittest
 
 import raw_photos
@@ -54,6 +57,141 @@ class Originals(unittest.TestCase):
         others = Server(self.library, "--offer-originals")
         self.addCleanup(others.stop)
         self.assertEqual([others.get(f"/api/images/{id}/original").status for id in ("plain", "slide")], [200, 404])
+
+    def lossy(self, number: int) -> bytes:
+        """A picture whose tiles have no alpha."""
+        out = io.BytesIO()
+        Image.new("RGBA", (80 + number, 60), (10 * number, 90, 90, 128)).save(out, "PNG")
+        return out.getvalue()
+
+    def original(self, id: str):
+        answer = self.client.ask("GET", f"/api/images/{id}/original")
+        return answer.body if answer.status == 200 else answer.status
+
+    def delete(self, id: str) -> str:
+        answer = self.client.ask("DELETE", f"/api/images/{id}")
+        self.assertEqual(answer.status, 200)
+        return json.loads(answer.body)["deleted"]["id"]
+
+    def restore(self, name: str) -> dict:
+        return json.loads(self.client.ask("POST", f"/api/deleted/{name}/restore").body)
+
+    def files(self) -> dict[str, bytes]:
+        """The pictures that lie in the library as files."""
+        return {path.name: path.read_bytes() for path in self.library.iterdir() if path.suffix in (".png", ".jpg", ".tif")}
+
+    def test_an_original_is_that_of_its_image_and_goes_and_comes_with_it(self):
+        first, second = self.lossy(1), self.lossy(2)
+        self.assertEqual(self.sent(first, "photo.png")["image"], "photo")
+        self.assertEqual(self.original("photo"), first)
+        deletion = self.delete("photo")
+        self.assertEqual(self.files(), {})
+        self.assertEqual(self.sent(second, "photo.png")["image"], "photo")
+        self.assertEqual(self.original("photo"), second)
+        # The name is taken: the deleted picture stays in the trash, and the other one is as it was.
+        self.assertEqual(self.restore(deletion), {"restored": [], "taken": ["photo"]})
+        self.assertEqual(self.original("photo"), second)
+        other = self.delete("photo")
+        self.assertEqual(self.restore(deletion), {"restored": ["photo"], "taken": []})
+        self.assertEqual(self.original("photo"), first)
+        self.assertEqual(self.files(), {"photo.png": first})
+        self.delete("photo")
+        self.assertEqual(self.restore(other)["restored"], ["photo"])
+        self.assertEqual(self.files(), {"photo.png": second})
+
+    def test_a_restored_picture_keeps_its_metadata_for_itself(self):
+        first, second = (photo(folder("p") / "a.jpg", width, 200).read_bytes() for width in (300, 400))
+        self.sent(first, "photo.jpg")
+        words = json.dumps({"title": "The first"}).encode()
+        self.assertEqual(self.client.ask("PATCH", "/api/images/photo", words, Content_Type="application/json").status, 200)
+        deletion = self.delete("photo")
+        self.sent(second, "photo.jpg")
+        self.assertEqual(self.restore(deletion), {"restored": [], "taken": ["photo"]})
+        shown = json.loads(self.server.get("/api/images/photo").body)
+        self.assertEqual((shown["width"], shown.get("title")), (400, None))
+        self.delete("photo")
+        self.assertEqual(self.restore(deletion)["restored"], ["photo"])
+        shown = json.loads(self.server.get("/api/images/photo").body)
+        self.assertEqual((shown["width"], shown["title"]), (300, "The first"))
+
+    def test_a_purged_picture_leaves_no_original(self):
+        server = serve(self.library, "--keep-deleted", "0")
+        self.addCleanup(server.stop)
+        self.client = Client(server)
+        self.sent(self.lossy(1), "photo.png")
+        self.delete("photo")
+        until = time.monotonic() + 30
+        while list((self.library / ".ziggurat-trash").iterdir()) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(list((self.library / ".ziggurat-trash").iterdir()), [])
+        self.assertEqual(self.files(), {})
+
+    def test_another_file_of_the_name_is_neither_offered_nor_replaced(self):
+        stale = self.lossy(1)
+        (self.library / "photo.png").write_bytes(stale)
+        sent = self.lossy(2)
+        self.assertEqual(self.sent(sent, "photo.png")["image"], "photo")
+        self.assertEqual(self.original("photo"), sent)
+        self.assertEqual((self.library / "photo.png").read_bytes(), stale)
+        deletion = self.delete("photo")
+        self.assertEqual(self.files(), {"photo.png": stale})
+        self.restore(deletion)
+        self.assertEqual(self.original("photo"), sent)
+        # A picture without an original of its own gets no other.
+        self.assertEqual(self.sent(photo(folder("p") / "a.png", 90, 70).read_bytes(), "plain.png")["stage"], "done")
+        (self.library / "plain.png").write_bytes(stale)
+        self.assertEqual(self.original("plain"), 404)
+
+    def test_an_original_has_the_ending_of_its_format(self):
+        names = ("x.xmp", "y.szi", "book.json", "z.dzi", "w.zip", "v.jpg", "u.PNG", "t", "s.szi.xmp")
+        for number, name in enumerate(names):
+            data = self.lossy(number + 1)
+            state = self.sent(data, name)
+            self.assertEqual(state["stage"], "done", (name, state))
+            self.assertEqual(self.original(state["image"]), data, name)
+        kept = sorted(path.name for path in self.library.iterdir() if path.suffix != ".szi" and path.name[0] != "." and "catalog" not in path.name)
+        self.assertEqual(kept, sorted(["x.png", "y.png", "book.png", "z.png", "w.png", "v.png", "u.PNG", "t.png", "s.szi.png"]))
+
+    def test_what_the_tiles_do_not_have_is_kept(self):
+        out = {}
+        for name, image, options in (
+                ("alpha.png", Image.new("RGBA", (80, 60), (1, 2, 3, 40)), {}),
+                ("gray16.png", Image.new("I;16", (80, 60), 12345), {}),
+                ("float.tif", Image.new("F", (80, 60), 0.5), {}),
+                ("cmyk.jpg", Image.new("CMYK", (80, 60), (10, 20, 30, 40)), {}),
+                ("moving.png", Image.new("RGB", (80, 60)), {"save_all": True, "append_images": [Image.new("RGB", (80, 60), (9, 9, 9))]}),
+                ("pair.jpg", Image.new("RGB", (81, 60)), {"format": "MPO", "save_all": True, "append_images": [Image.new("RGB", (81, 60), (9, 9, 9))]}),
+                ("whole.jpg", Image.new("RGB", (82, 60)), {}),
+                ("whole.png", Image.new("RGB", (83, 60)), {}),
+        ):
+            path = folder("p") / name
+            image.save(path, **options)
+            out[name] = path.read_bytes()
+        whole = out["whole.jpg"]
+        out["motion.jpg"] = whole + b"\0\0\0\x18ftypmp42" + bytes(range(256)) * 20
+        for name, data in out.items():
+            state = self.sent(data, name)
+            self.assertEqual(state["stage"], "done", (name, state))
+            self.assertEqual(self.original(state["image"]), 404 if name.startswith("whole") else data, name)
+
+    def test_stacks_with_labels_are_for_writers_alone(self):
+        def ome(*names: str) -> bytes:
+            images = "".join(
+                f'<Image ID="Image:{number}" Name="{name}"><Pixels ID="Pixels:{number}" DimensionOrder="XYCZT" Type="uint8" '
+                f'SizeX="64" SizeY="48" SizeC="3" SizeZ="1" SizeT="1"><Channel ID="Channel:{number}:0" SamplesPerPixel="3"/>'
+                f'<TiffData IFD="{number}" PlaneCount="1"/></Pixels></Image>' for number, name in enumerate(names))
+            text = f'<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06">{images}</OME>'
+            return self.tiff(*[strip(Image.new("RGB", (64, 48), (9 * number, 5 * len(names), 7)), text if number == 0 else "")
+                               for number in range(len(names))])
+
+        for number, names in enumerate((("macro", "tissue"), ("label", "tissue", "tissue 2"), ("tissue", "slide label"))):
+            state = self.sent(ome(*names), f"stack{number}.ome.tif")
+            self.assertEqual(state["stage"], "done", state)
+            self.assertEqual(self.original(state["image"]), ome(*names))
+        others = Server(self.library, "--offer-originals")
+        self.addCleanup(others.stop)
+        for number in range(3):
+            self.assertEqual(others.get(f"/api/images/stack{number}.ome/original").status, 404, number)
 
     def test_raw_photographs_are_developed_and_kept(self):
         scene = Image.new("RGB", (96, 64), (90, 120, 60))

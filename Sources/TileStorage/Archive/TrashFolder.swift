@@ -1,11 +1,12 @@
+package import Files
 import Foundation
 import Glibc
 
 /// What was deleted from a library, by whomever, in its `.ziggurat-trash`: a folder for each deletion, in it the
-/// archives and sidecars under the paths that they had.
+/// archives, their sidecars and the originals of uploads under the paths that they had.
 ///
-/// There is no journal: an archive is moved before its sidecar and comes back after it, each by one `rename`,
-/// so that whenever the program ends an image is whole, with its words, or whole in the trash. A sidecar
+/// There is no journal: an archive is moved before its sidecar and its original and comes back after them, each by one
+/// `rename`, so that whenever the program ends an image is whole, with its words, or whole in the trash. A sidecar
 /// alone shows nothing. From another mount a file is copied, and removed when the copy is on the disk: an image may be
 /// in both places where the program was killed in between.
 package struct TrashFolder: Sendable {
@@ -45,12 +46,14 @@ package struct TrashFolder: Sendable {
         try FolderTree.make(target)
         let lock = try LockedFolder(source)
         defer { withExtendedLifetime(lock) {} }
+        let original = original(ofArchive: path)
         try move(path, trashed(path, name))
         touched.formUnion([source, target])
         taken.append(id)
         for sidecar in SidecarFile.paths(ofArchive: path) where access(sidecar, F_OK) == 0 {
           try move(sidecar, trashed(sidecar, name))
         }
+        if let original { try move(original.file.path, trashed(original.file.path, name)) }
       } catch {
         failures.errors.append(error)
         if taken.last != id { failures.ids.insert(id) }
@@ -76,7 +79,28 @@ package struct TrashFolder: Sendable {
     package let path: String
   }
 
-  /// Brings a deletion's images back. One that was built again since keeps what it has and gets back its words.
+  /// The original of an upload's archive, which belongs to nobody else; nil if there is none. A source of a build that
+  /// lies in the library is its owner's.
+  private func original(ofArchive path: String) -> (file: OriginalFile, digest: String)? {
+    // The trash may lie elsewhere by a link.
+    guard let record = record(path), record.isUploaded == true,
+      let enclosure = try? Enclosure(path.hasPrefix(root + "/") ? root : library),
+      let file = OriginalFile(ofArchive: path, record, within: enclosure)
+    else { return nil }
+    return (file, record.sourceDigest)
+  }
+
+  private func record(_ archive: String) -> BuildRecord? { (try? TileArchive(path: archive))?.buildRecord }
+
+  /// Whether both archives were built from the same picture of the same source.
+  private func haveSameSource(_ one: String, _ other: String) -> Bool {
+    guard let one = record(one), let other = record(other) else { return false }
+    return one.sourceDigest == other.sourceDigest && one.page == other.page && one.folio == other.folio
+      && one.associatedAs == other.associatedAs
+  }
+
+  /// Brings a deletion's images back. One that was built again since from the same source keeps what it has and gets back
+  /// its metadata; another image of the same name is left alone, and the deleted one stays in the trash.
   /// - Returns: those that are back, and those whose place another image has taken; nil where there is no such
   ///   deletion any more.
   package func restore(
@@ -98,6 +122,10 @@ package struct TrashFolder: Sendable {
       let sidecars = SidecarFile.paths(ofArchive: path)
       let hasWords = sidecars.contains { access($0, F_OK) == 0 }
       let isTaken = access(path, F_OK) == 0
+      if isTaken, !haveSameSource(archive, path) {
+        taken.append(place)
+        continue
+      }
       if !hasWords {
         for sidecar in sidecars where access(trashed(sidecar, name), F_OK) == 0 {
           try move(trashed(sidecar, name), sidecar)
@@ -106,6 +134,13 @@ package struct TrashFolder: Sendable {
       if isTaken, hasWords {
         taken.append(place)
         continue
+      }
+      if let original = original(ofArchive: archive) {
+        if let place = try original.file.place(besideArchive: path, digest: original.digest) {
+          try move(original.file.path, place)
+        } else if unlink(original.file.path) != 0 {
+          throw StorageError("remove \(original.file.path)", errno: errno)
+        }
       }
       if isTaken {
         guard unlink(archive) == 0 else { throw StorageError("remove \(archive)", errno: errno) }

@@ -1,0 +1,158 @@
+package import Files
+import Glibc
+import Synchronization
+
+/// The file from which an archive was built, kept beside the archive.
+///
+/// A file is an archive's original only if its content has the digest in the archive's build record: a file of the same
+/// name may belong to an image that had the name before.
+package struct OriginalFile: Sendable {
+  package let file: MappedFile
+  package let path: String
+  package let kind: ImageSignature
+  /// The ending of the file's name, without the dot.
+  package let ending: String
+
+  /// Looks for the original of an archive.
+  ///
+  /// - Parameters:
+  ///   - archive: the path of the archive, with its ending of four bytes.
+  ///   - enclosure: the library's folder, out of which no link leads.
+  package init?(ofArchive archive: String, _ record: BuildRecord, within enclosure: Enclosure) {
+    let own = OriginalName.ending(sentAs: record.sourceName)
+    let endings = (own.map { [$0] } ?? []) + OriginalName.usual.filter { $0 != own }
+    for ending in endings {
+      for path in OriginalName.paths(ofArchive: archive, record.sourceDigest, ending) {
+        guard access(path, F_OK) == 0, let file = try? MappedFile(path: path, within: enclosure),
+          file.bytes.count == record.sourceBytes, KnownDigests.digest(of: file) == record.sourceDigest
+        else { continue }
+        guard let kind = ImageSignature(file.bytes.prefix(ImageSignature.byteCount)) else { continue }
+        (self.file, self.path, self.kind, self.ending) = (file, path, kind, ending)
+        return
+      }
+    }
+    return nil
+  }
+
+  package var mediaType: String {
+    // Cameras' formats have no registered type.
+    kind == .raw ? "application/octet-stream" : "image/\(kind.rawValue)"
+  }
+
+  /// Returns where the file belongs beside another archive; nil if a file with its content is there.
+  package func place(besideArchive archive: String, digest: String) throws(StorageError) -> String? {
+    try OriginalName.place(besideArchive: archive, digest: digest, ending)
+  }
+}
+
+/// A file that becomes the original of an archive.
+package struct NewOriginal {
+  private let file: String
+  private let digest: String
+  private let paths: [String]
+
+  /// - Parameters:
+  ///   - file: the path of the file, on the mount of the archive.
+  ///   - digest: of its content.
+  ///   - name: of the file as it was sent.
+  ///   - archive: the path of the archive.
+  package init(_ file: String, digest: String, sentAs name: String, ofArchive archive: String)
+    throws(StorageError)
+  {
+    (self.file, self.digest) = (file, digest)
+    let ending = try OriginalName.ending(sentAs: name, MappedFile(path: file))
+    paths = OriginalName.paths(ofArchive: archive, digest, ending)
+  }
+
+  /// Gives the file a second name beside the archive, unless its content is there. Never replaces a file.
+  ///
+  /// - Parameter mayMove: whether the file is moved if the file system has no links; without, nothing is done then.
+  package func keep(mayMove: Bool) throws(StorageError) {
+    for path in paths {
+      if link(file, path) == 0 { return }
+      let code = errno
+      if code == EEXIST {
+        if KnownDigests.digest(ofFileAt: path) == digest { return }
+        continue
+      }
+      guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(code) else {
+        throw StorageError("keep \(path)", errno: code)
+      }
+      guard mayMove else { return }
+      if access(path, F_OK) == 0 {
+        if KnownDigests.digest(ofFileAt: path) == digest { return }
+        continue
+      }
+      guard rename(file, path) == 0 else { throw StorageError("keep \(path)", errno: errno) }
+      return
+    }
+    throw StorageError("keep \(file)", "other files have its names", code: EEXIST)
+  }
+
+  /// Removes the second name, and no other file.
+  package func withdraw() {
+    guard let own = FileIdentity(path: file) else { return }
+    for path in paths where FileIdentity(path: path) == own { unlink(path) }
+  }
+}
+
+/// The names of originals.
+package enum OriginalName {
+  /// The endings that originals get if they were sent with another.
+  static let usual = ImageSignature.allCases.compactMap(\.endings.first) + RawFormat.endings
+
+  private static let known = Set(ImageSignature.allCases.flatMap(\.endings))
+
+  /// Returns the ending of a name, if it is one of a picture's.
+  static func ending(sentAs name: String) -> String? {
+    guard let dot = name.lastIndex(of: ".") else { return nil }
+    let ending = String(name[name.index(after: dot)...])
+    return known.contains(ending.lowercased()) ? ending : nil
+  }
+
+  /// Returns the ending that was sent if files of this format have it, and the format's usual ending otherwise.
+  package static func ending(sentAs name: String, _ file: MappedFile) -> String {
+    let start = file.bytes.prefix(ImageSignature.byteCount)
+    let kind = ImageSignature(start)
+    // Most RAW files begin as TIFF files do.
+    let endings = (kind?.endings ?? []) + (kind == .tiff ? ImageSignature.raw.endings : [])
+    if let ending = ending(sentAs: name), endings.contains(ending.lowercased()) { return ending }
+    if let raw = RawFormat.ending(start) { return raw }
+    return endings.first ?? "original"
+  }
+
+  /// Returns where the original of an archive is to be written; nil if a file with its content is there.
+  package static func place(
+    besideArchive archive: String, digest: String, _ ending: String
+  ) throws(StorageError) -> String? {
+    for path in paths(ofArchive: archive, digest, ending) {
+      if access(path, F_OK) != 0, errno == ENOENT { return path }
+      if KnownDigests.digest(ofFileAt: path) == digest { return nil }
+    }
+    throw StorageError("write \(archive)", "other files have the names of its original", code: EEXIST)
+  }
+
+  /// Where an original may be, the first before the other, which is used if the first name is taken.
+  static func paths(ofArchive archive: String, _ digest: String, _ ending: String) -> [String] {
+    let stem = archive.dropLast(4)
+    return ["\(stem).\(ending)", "\(stem).\(digest).\(ending)"]
+  }
+}
+
+/// Digests of originals that were read, as long as the files are the same.
+private enum KnownDigests {
+  private static let known = Mutex<[FileIdentity: String]>([:])
+  private static let most = 10_000
+
+  static func digest(of file: MappedFile) -> String? {
+    if let digest = known.withLock({ $0[file.identity] }) { return digest }
+    guard let digest = ContentDigest.text(of: file.descriptor) else { return nil }
+    known.withLock { known in
+      if known.count >= most { known.removeAll() }
+      known[file.identity] = digest
+    }
+    return digest
+  }
+
+  static func digest(ofFileAt path: String) -> String? { (try? MappedFile(path: path)).flatMap(digest(of:)) }
+}
