@@ -18,6 +18,7 @@ extension UploadTiling {
       path = file.path
       let digest = try SourceInspection.digest(path: path)
       if upload.state.image == nil, let twin = try library.image(madeFrom: digest) {
+        try keep(path, of: upload, digest, twin, in: space)
         return uploads.end(upload, .done, image: twin.marked, isDuplicate: true)
       }
       try check(path, of: upload)
@@ -28,12 +29,34 @@ extension UploadTiling {
           try uploads.choose(image.marked, for: upload)
           try build(upload, SourceScan.Source(path: path, id: image, name: upload.name), builder)
         })
+      do { try keep(path, of: upload, digest, image, in: space) } catch {
+        // Nobody is told of a picture that has lost its original.
+        try? space.remove(id: image)
+        throw error
+      }
       withExtendedLifetime(file) {}
       library.refresh()
       uploads.end(upload, .done, image: image.marked)
     } catch {
       fail(upload, error, path: path)
     }
+  }
+
+  /// Seals the file with its picture if the picture does not show all of it.
+  private func keep(
+    _ path: String, of upload: Upload, _ digest: String, _ image: ImageID, in space: PrivateSpace
+  ) throws {
+    guard let record = space.buildRecord(ofID: image), record.sourceDigest == digest, !record.showsWholeSource
+    else { return }
+    let file = try MappedFile(path: path)
+    guard file.bytes.count <= PictureMove.longestOriginal else {
+      throw BuildError(
+        path,
+        "its picture would not show all of the file, and a private space keeps files of at most "
+          + "\(PictureMove.longestOriginal >> 20) MB")
+    }
+    try PictureMove.seal(
+      original: file, ending: OriginalName.ending(sentAs: upload.name, file), of: image, in: space)
   }
 
   private func freeID(for upload: Upload, in space: PrivateSpace) throws(StorageError) -> ImageID {

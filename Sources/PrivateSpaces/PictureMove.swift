@@ -13,7 +13,8 @@ package struct PictureMove: Sendable {
   /// - Parameter library: the folder.
   package init(library: String) { self.library = library }
 
-  /// Seals the library's picture, and its sidecar, into the space and deletes them from the library.
+  /// Seals the library's picture, its sidecar and the original of an upload into the space and deletes them from the
+  /// library.
   package func seal(_ id: ImageID, into space: PrivateSpace) throws(StorageError) {
     let path = id.archive(in: library)
     // Nobody writes a sidecar meanwhile that would be left behind.
@@ -27,10 +28,15 @@ package struct PictureMove: Sendable {
       guard let bytes = archive.entry(name) else { throw Self.damaged(id, name) }
       entries.append((name, Array(bytes)))
     }
+    let original = try Self.original(id, archive, path, enclosure)
+    if let original { entries.append((original.name, Array(original.file.file.bytes))) }
     let tiles = { (number: Int) in archive.tile(number).map { Array($0) } }
     if let there = try space.archive(ofID: id) {
       try Self.requireSame(
         id, "the space", there.pyramid == archive.pyramid, archive.pyramid, tiles, there.copy)
+      if let original {
+        try Self.seal(original: original.file.file, ending: original.file.ending, of: id, in: space)
+      }
       if let sidecar { _ = try space.changeSidecar(ofID: id) { $0.isEmpty ? sidecar : nil } }
     } else {
       let writer = try space.makeWriter(
@@ -41,6 +47,8 @@ package struct PictureMove: Sendable {
     }
     for each in SidecarFile.all(ofArchive: path) { try each.remove() }
     try MovedImages(library: library).forget(leadingTo: id)
+    // Both are sealed: the same call again removes what is left.
+    if let original { try remove(original.file.path) }
     try remove(path)
   }
 
@@ -52,7 +60,11 @@ package struct PictureMove: Sendable {
     try Enclosure(library).make(parentFolder(path))
     let lock = try LockedFolder(parentFolder(path))
     defer { withExtendedLifetime(lock) {} }
-    let (entries, sidecar) = try Self.content(id, sealed, space)
+    let (content, sidecar) = try Self.content(id, sealed, space)
+    let entries = content.filter { !$0.name.hasPrefix(Self.originalPrefix) }
+    for original in content where original.name.hasPrefix(Self.originalPrefix) {
+      try writeOriginal(original, sealed, besideArchive: path)
+    }
     func publish(_ sidecar: [UInt8]) throws(StorageError) {
       try SidecarFile.publish(sidecar, to: SidecarFile.paths(ofArchive: path)[0])
     }
@@ -93,6 +105,62 @@ package struct PictureMove: Sendable {
       try requireSame(id, "the other space", true, sealed.pyramid, sealed.copy, there.copy)
     }
     try space.remove(id: id)
+  }
+
+  // MARK: Originals
+
+  /// The name of the entry of a sealed archive that is its original, before the file's ending.
+  private static let originalPrefix = "vendor/ziggurat/original."
+  /// Bytes of an original that is sealed: it is in memory as a whole.
+  package static let longestOriginal = 256 << 20
+
+  private static func original(
+    _ id: ImageID, _ archive: TileArchive, _ path: String, _ enclosure: Enclosure
+  ) throws(StorageError) -> (name: String, file: OriginalFile)? {
+    guard let record = archive.buildRecord, record.isUploaded == true,
+      let file = OriginalFile(ofArchive: path, record, within: enclosure)
+    else { return nil }
+    try requireShort(file.file, id)
+    return (originalPrefix + file.ending, file)
+  }
+
+  private static func requireShort(_ file: MappedFile, _ id: ImageID) throws(StorageError) {
+    guard file.bytes.count <= longestOriginal else {
+      throw StorageError(
+        "move \(id)",
+        "its original has more than \(longestOriginal >> 20) MB, which a private space cannot keep",
+        code: EFBIG)
+    }
+  }
+
+  /// Seals an original with a picture of the space that has none.
+  ///
+  /// - Parameter ending: of the file's name.
+  package static func seal(
+    original file: MappedFile, ending: String, of id: ImageID, in space: PrivateSpace
+  ) throws(StorageError) {
+    let sealed = try archive(id, space)
+    if sealed.entryNames.contains(where: { $0.hasPrefix(originalPrefix) }) { return }
+    try requireShort(file, id)
+    var entries: [(name: String, bytes: [UInt8])] = []
+    for name in sealed.entryNames {
+      guard let bytes = sealed.entry(name) else { throw damaged(id, name) }
+      entries.append((name, bytes))
+    }
+    entries.append((originalPrefix + ending, Array(file.bytes)))
+    let writer = try space.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format, sidecar: nil)
+    try copy(id, sealed.pyramid, sealed.copy, entries, to: writer)
+  }
+
+  /// Writes a sealed original beside the archive that is to be unsealed.
+  private func writeOriginal(
+    _ entry: (name: String, bytes: [UInt8]), _ sealed: SealedArchive, besideArchive path: String
+  ) throws(StorageError) {
+    let ending = String(entry.name.dropFirst(Self.originalPrefix.count))
+    guard let digest = sealed.buildRecord?.sourceDigest,
+      let place = try OriginalName.place(besideArchive: path, digest: digest, ending)
+    else { return }
+    try SidecarFile.publish(entry.bytes, to: place)
   }
 
   /// What the first of the files that say anything says: an empty one does not.

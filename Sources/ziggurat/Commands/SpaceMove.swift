@@ -44,10 +44,14 @@ struct SpaceMove {
     let other = target == .otherSpace ? try openOther() : nil
     let move = PictureMove(library: library)
     var (moved, failed): ([ImageID], Int) = ([], 0)
+    var hasBuilt = false
     for id in ids {
       do throws(StorageError) {
         switch target {
-        case .space: try move.seal(id, into: space)
+        case .space:
+          let record = FolderStore(library: library).buildRecord(ofID: id)
+          try move.seal(id, into: space)
+          if let record, record.isUploaded != true { hasBuilt = true }
         case .library: try move.unseal(id, of: space)
         case .otherSpace: try PictureMove.reseal(id, of: space, into: other!)
         }
@@ -57,6 +61,11 @@ struct SpaceMove {
         failed += 1
         Output.error("\(Output.oneLine(id.text)): \(error.reason)")
       }
+    }
+    if hasBuilt {
+      Output.note(
+        "the library keeps no list of what was moved: the next build of a picture's source publishes it again; "
+          + "keep such sources out of builds, or build them with --space")
     }
     if target != .otherSpace { update(moved) }
     return failed == 0 ? .success : .someFailed

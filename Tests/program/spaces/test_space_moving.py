@@ -10,8 +10,10 @@ import zipfile
 
 from exiftool import write
 from harness import BINARY, CRASH, folder, photo, run, seed
+from PIL import Image
 from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import SpaceTest, plain_text
+from upload_client import Client, serve
 
 KILLS = int(os.environ.get("KILLS", 4))
 
@@ -63,6 +65,26 @@ class Moving(SpaceTest):
         self.assertIn("Lighthouse", sidecar.read_text())
         self.assertEqual(self.listed("the second one"), [])
         self.assertEqual(run("verify", self.library).returncode, 0)
+
+    def test_the_original_of_an_upload_is_sealed_and_comes_back(self):
+        server = serve(self.library)
+        self.addCleanup(server.stop)
+        client = Client(server)
+        picture = folder("p") / "alpha.png"
+        Image.new("RGBA", (300, 200), (10, 20, 30, 40)).save(picture)
+        self.assertEqual(client.end(client.send(picture.read_bytes(), filename="alpha.png")[1])["image"], "alpha")
+        # The picture does not show its alpha.
+        self.assertEqual((self.library / "alpha.png").read_bytes(), picture.read_bytes())
+        told = self.move("alpha")
+        self.assertNotIn("publishes", told)
+        self.assertEqual(list(self.library.glob("alpha*")), [])
+        self.space("verify", self.library, "the first one")
+        self.move("~/alpha", to="library")
+        self.assertEqual((self.library / "alpha.png").read_bytes(), picture.read_bytes())
+        self.assertEqual(client.ask("GET", "/api/images/alpha/original").body, picture.read_bytes())
+
+    def test_a_picture_that_a_build_would_publish_again_is_told_of(self):
+        self.assertIn("the next build of a picture's source publishes it again", self.move("family/harbour"))
 
     def test_an_empty_sidecar_is_no_words(self):
         words = b"<x:xmpmeta>Lighthouse</x:xmpmeta>"

@@ -13,6 +13,7 @@ import zipfile
 
 from exiftool import write
 from harness import CRASH, Server, folder, heard, photo, run, seed
+from PIL import Image
 from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Browser, Owner, SpaceTest, open_plain_text, password, plain_text
 from upload_client import TYPE, metadata, serve, token_file
@@ -118,6 +119,19 @@ class SpaceUploads(SpaceTest):
         self.assertSealed(server)
         self.assertNotRegex(server.errors(), CRASH)
         self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
+
+    def test_a_file_of_which_the_picture_shows_a_part_is_sealed_with_it(self):
+        server = self.serve()
+        sender = self.owner(server)
+        source = folder("p") / "grandmother.tif"
+        Image.new("RGB", (301, 200), (90, 80, 70)).save(source, save_all=True, append_images=[Image.new("RGB", (302, 200))])
+        data = source.read_bytes()
+        path = sender.begin(data, len(data), filename="grandmother.tif", folder="~/")
+        self.assertEqual(sender.end(path)["image"], "~/grandmother")
+        self.assertSealed(server)
+        self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
+        run("space", "move", self.library, "~/grandmother", "--to", "library", "--password-file", password(ONE), check=True)
+        self.assertEqual((self.library / "grandmother.tif").read_bytes(), data)
 
     def test_nobody_else_learns_of_it(self):
         server = self.serve()
