@@ -108,13 +108,14 @@ class Originals(unittest.TestCase):
         self.sent(second, "photo.jpg")
         self.assertEqual(self.restore(deletion), {"restored": [], "taken": ["photo"]})
         shown = json.loads(self.server.get("/api/images/photo").body)
-        self.assertEqual((shown["width"], shown.get("title")), (400, None))
+        self.assertEqual((shown["width"], shown["title"]), (400, "photo"))
         self.delete("photo")
         self.assertEqual(self.restore(deletion)["restored"], ["photo"])
         shown = json.loads(self.server.get("/api/images/photo").body)
         self.assertEqual((shown["width"], shown["title"]), (300, "The first"))
 
     def test_a_purged_picture_leaves_no_original(self):
+        self.server.stop()
         server = serve(self.library, "--keep-deleted", "0")
         self.addCleanup(server.stop)
         self.client = Client(server)
