@@ -1,6 +1,6 @@
 package import TileStorage
 
-/// What a document says of itself, as a PDF does.
+/// Metadata of a document, such as a PDF.
 package struct DocumentWords: Sendable {
   package var title, author, subject, keywords: String?
   /// The XMP packet; empty if there is none.
@@ -10,7 +10,7 @@ package struct DocumentWords: Sendable {
 }
 
 extension ImageMetadata {
-  /// What a document says of itself: its XMP before its own fields, which ISO 32000-2, section 14.3.3, deprecates.
+  /// A document's metadata: its XMP before its own fields, which ISO 32000-2, section 14.3.3, deprecates.
   ///
   /// The date on which a program wrote the document is not that of what it shows.
   package init(_ document: DocumentWords) {

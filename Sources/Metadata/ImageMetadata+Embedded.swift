@@ -22,7 +22,7 @@ extension ImageMetadata {
   /// That of the last file, until it is written to: its pages are built one after the other.
   private static let last = Mutex<(path: String, identity: FileIdentity, metadata: ImageMetadata)?>(nil)
 
-  /// Who wrote the fields.
+  /// The authors of the fields.
   enum Origin {
     /// A camera or program, into a picture.
     case picture

@@ -115,7 +115,7 @@ final class MetadataFile {
 
   private static let mostItems = 1000
 
-  /// Of XMP's alternatives by language the default, or else the first.
+  /// The default of XMP's alternatives by language, or else the first.
   func alternative(_ tag: String) -> String? {
     let all = languages(tag)
     let text = (all.first { $0.language == "x-default" } ?? all.first)?.text

@@ -1,6 +1,6 @@
 public import TileStorage
 
-/// Which scenes of a file with several are built.
+/// The scenes that are built of a file with several.
 package enum SceneChoice: Hashable, Sendable {
   /// One alone, counted from 1.
   case one(Int)
@@ -50,7 +50,7 @@ public struct BuildOptions: Hashable, Sendable {
   /// Whether levels shrink by the mean of light, not of sRGB numbers, which `vips dzsave` takes.
   public var shrinksLinearly = false
 
-  /// How levels shrink. A picture of which `auto` knows no more has the mean.
+  /// The way levels shrink. A picture of which `auto` knows no more has the mean.
   public var downsampling = Downsampling.auto
   /// Whether levels take one pixel of several, which is done to red, green and blue alone.
   package var picksPixels: Bool { downsampling == .nearest || downsampling == .mode }
@@ -66,7 +66,7 @@ public struct BuildOptions: Hashable, Sendable {
   /// Of samples of more than 8 bits; nil for all values where a picture uses the upper half of them, else those that
   /// it has.
   package var window: SampleWindow?
-  /// Which picture of a camera's RAW file is built.
+  /// The picture that is built of a camera's RAW file.
   package var raw = RawChoice.camera
   /// The bands that are taken, one for gray or three for red, green and blue, counted from 1; nil for all.
   package var bands: [Int]?

@@ -42,7 +42,7 @@ public struct PyramidBuilder: Sendable {
     public internal(set) var leftOut: [String] = []
     /// Damage in the source that the picture shows; nil if there is none.
     public internal(set) var damage: SourceDamage?
-    /// What the source holds besides and the archive does not show, as a gain map.
+    /// Data of the source that the archive does not show, such as a gain map.
     public internal(set) var dropped: [String] = []
   }
 

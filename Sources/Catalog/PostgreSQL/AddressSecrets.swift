@@ -59,7 +59,7 @@ package enum AddressSecrets {
     return ranges
   }
 
-  /// Where the first URL's authority begins: behind `://`, or behind PostgreSQL's scheme, however it is punctuated.
+  /// The start of the first URL's authority: behind `://`, or behind PostgreSQL's scheme, however it is punctuated.
   private static func authority(in text: ArraySlice<UInt8>) -> Int? {
     let places = [
       text.firstRange(of: Array("://".utf8))?.upperBound,

@@ -63,7 +63,7 @@ struct SQLiteConnections {
       reader: connection, writer: connection, searcher: connection, memoryReason: reason)
   }
 
-  /// Of a URI: none where the last writers left a log that can be read (https://sqlite.org/wal.html, section 8), or else
+  /// The end of a URI's query: empty if the last writers left a log that can be read (https://sqlite.org/wal.html, section 8), else
   /// `immutable`: in a read-only folder the file could not be locked. What is stale then is noticed by the archives'
   /// stamps.
   private static func isolation(_ path: String) -> String {

@@ -1,7 +1,7 @@
 import CJXL
 import Glibc
 
-/// What a JPEG XL file's header says that libvips passes over.
+/// The parts of a JPEG XL file's header that libvips passes over.
 package struct JPEGXLHeader: Sendable {
   /// Whether colours are multiplied by alpha.
   package let isPremultiplied: Bool

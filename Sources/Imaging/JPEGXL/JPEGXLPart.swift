@@ -2,7 +2,7 @@ import CJXL
 import Glibc
 
 extension JPEGXL {
-  /// What can be decoded of a JPEG XL file that is cut off, as 8-bit gray or RGB with alpha or without; nil if nothing
+  /// The part of a cut-off JPEG XL file that can be decoded, as 8-bit gray or RGB with alpha or without; nil if nothing
   /// can, and for animations. What is missing is coarse or black.
   package static func part(ofFileAt path: String) -> Image? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)

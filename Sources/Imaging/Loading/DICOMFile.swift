@@ -6,7 +6,7 @@ package struct DICOMFile: Sendable {
   /// Pixels of each frame.
   package let width, height: Int
   package let frames: Int
-  /// Which values are black and white, in a clause.
+  /// The values that are black and white, in a clause.
   package let step: String
   /// Bytes of a pixel as it is shown: 1 or 3.
   fileprivate let bands: Int

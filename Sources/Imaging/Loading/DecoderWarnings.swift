@@ -1,7 +1,7 @@
 import CVips
 package import TileStorage
 
-/// What libvips' decoders notice of a damaged file that they go on with: they write it into libvips' log, which is kept
+/// The damage that libvips' decoders notice and go on with: they write it into libvips' log, which is kept
 /// by thread, or into its error buffer, which is the process's. A sandboxed process decodes one picture at a time.
 package enum DecoderWarnings {
   /// Returns the damage that was noticed since the file was opened by this thread, and forgets it.

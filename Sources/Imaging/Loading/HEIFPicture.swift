@@ -1,13 +1,13 @@
 import CHEIF
 import Glibc
 
-/// What a HEIF or AVIF file says of its primary picture that libvips passes over.
+/// Properties of a HEIF or AVIF file's primary picture that libvips passes over.
 package struct HEIFPicture: Sendable {
-  /// Of its `nclx` box, as ITU-T H.273 numbers them (8.1, 8.2); nil if there is no such box.
+  /// The values of its `nclx` box, as ITU-T H.273 numbers them (8.1, 8.2); nil if there is no such box.
   package let points: (primaries: Int, transfer: Int)?
   /// Whether colours are multiplied by alpha (ISO/IEC 23008-12, the reference `prem`).
   package let isPremultiplied: Bool
-  /// What the file holds that belongs to the picture and is not shown, by names for reports.
+  /// Names, for reports, of data that belongs to the picture and is not shown.
   package let unshown: [String]
 
   /// Nil for a file without a primary picture.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the boxes of a JPEG 2000 file say that libvips passes over (ITU-T T.800, annex I).
+/// The boxes of a JPEG 2000 file that libvips passes over (ITU-T T.800, annex I).
 package struct JPEG2000Header: Sendable {
   /// Whether colours are multiplied by alpha: a channel of type 2 in the channel definition box (I.5.3.6).
   package let isPremultiplied: Bool

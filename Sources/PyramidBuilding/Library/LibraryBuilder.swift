@@ -315,7 +315,7 @@ package struct LibraryBuilder: Sendable {
     throw BuildError(source.path, "has \(pages.count) pages; in a book every page is a file of its own")
   }
 
-  /// What a source of several pages leaves out, which is reported once, with the first page that is built.
+  /// The pictures that a source of several pages leaves out, reported once, with the first page that is built.
   private final class NamesLeftOut {
     private var names: [String]
 

@@ -100,7 +100,7 @@ extension Image {
     return image
   }
 
-  /// What can be decoded of a damaged file of a format of which libvips gives all or nothing.
+  /// The decodable part of a damaged file, for formats of which libvips gives all or nothing.
   private static func part(
     ofFileAt path: String, _ loader: String?, _ log: DamageLog
   ) throws(ImagingError) -> Image? {
@@ -153,7 +153,7 @@ extension Image {
 
   private static let profileFaultField = "ziggurat-profile-fault"
 
-  /// What was done to the file's alpha, as a clause; nil if nothing was.
+  /// The change to the file's alpha, as a clause; nil if there was none.
   var alphaNote: String? { string(Self.alphaField) }
 
   fileprivate func setProfileFault(_ fault: String) { setString(Self.profileFaultField, fault) }

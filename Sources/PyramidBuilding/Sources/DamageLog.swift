@@ -1,7 +1,7 @@
 import Synchronization
 package import TileStorage
 
-/// What the decoders of one source notice of its damage, from any thread.
+/// Damage of one source that its decoders notice, from any thread.
 final class DamageLog: Sendable {
   private struct State {
     var worst: SourceDamage?
@@ -49,7 +49,7 @@ final class DamageLog: Sendable {
 package struct FailOn: Hashable, Sendable {
   package let name: String
 
-  /// What can be decoded in part is built.
+  /// Whether a file that can be decoded in part is built.
   package static let none = FailOn(known: "none")
   /// Files that end early are refused.
   package static let truncated = FailOn(known: "truncated")

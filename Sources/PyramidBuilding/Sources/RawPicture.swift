@@ -3,7 +3,7 @@ import Glibc
 import Imaging
 import TileStorage
 
-/// Which picture of a camera's RAW file is built.
+/// The picture that is built of a camera's RAW file.
 package enum RawChoice: String, CaseIterable, Sendable {
   /// Developed from the samples of the sensor.
   case camera
@@ -21,7 +21,7 @@ struct RawPicture {
 
   private let path: String
   private let way: Way
-  /// What was decided on, a clause each.
+  /// Decisions, a clause each.
   let steps: [String]
 
   /// By which way its pixels come, for reports.

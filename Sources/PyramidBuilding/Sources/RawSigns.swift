@@ -3,7 +3,7 @@ import Glibc
 import Imaging
 import TileStorage
 
-/// What a camera's RAW file says of itself without a decoder.
+/// Properties of a camera's RAW file that need no decoder.
 struct RawSigns {
   /// An embedded JPEG.
   struct Preview {

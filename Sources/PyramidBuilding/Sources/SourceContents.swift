@@ -21,7 +21,7 @@ struct SourceContents {
   let image: Int
   /// The first directory of that image, or of the pages.
   let first: Int
-  /// What the file says of itself as a camera's RAW file; nil for any other.
+  /// The file's properties as a camera's RAW file; nil for any other.
   private(set) var raw: RawSigns?
   /// The directories of pages' transparency masks, by the pages'.
   let masks: [Int: Int]
@@ -29,7 +29,7 @@ struct SourceContents {
   let scenes: [Scene]
   /// Whether each page is a scene.
   let hasScenesAsPages: Bool
-  /// What is said of planes in other files, as a noun phrase; nil if there are none.
+  /// Planes in other files, as a noun phrase for reports; nil if there are none.
   let elsewhere: String?
   private let directories: [TIFFDirectories.Directory]
   private let name: String

@@ -27,9 +27,9 @@ package struct SourceInspection: Sendable, Codable {
   package let associated: [String]
   /// Pictures in the file that a build leaves out, by their names: `label`, `macro`, `reduced copy`.
   package let leftOut: [String]
-  /// What it holds beside its picture and no tile shows, by names: `gain map`.
+  /// Names of data that no tile shows: `gain map`.
   package let dropped: [String]
-  /// What it has besides width and height, and what of that would be shown; nil if it is no stack.
+  /// Its axes besides width and height, and the part that would be shown; nil if it is no stack.
   package let dimensions: ImageDimensions?
   /// The names of its scenes, in the order that `--scene` counts; empty if there are not several.
   package let scenes: [String]

@@ -3,7 +3,7 @@ import Metadata
 import TileStorage
 
 extension ImageMetadata {
-  /// What the file at a path says of itself, of whatever format.
+  /// Metadata of the file at a path, of whatever format.
   ///
   /// - Parameter isPage: whether a page of several is meant: what a PDF says of itself is its book's.
   init(ofSourceAt path: String, isPage: Bool) {

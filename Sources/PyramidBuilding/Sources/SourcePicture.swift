@@ -10,17 +10,17 @@ struct SourcePicture {
   let associated: AssociatedImage?
   /// The contents of a TIFF file; nil for any other, as for a slide that OpenSlide reads.
   let contents: SourceContents?
-  /// What is taken of a camera's RAW file; nil for any other file.
+  /// The picture taken of a camera's RAW file; nil for any other file.
   let raw: RawPicture?
   /// A DICOM file that is no slide; nil for any other file.
   let dicom: DICOMFile?
   /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing.
   let mask: Int?
-  /// Of an OME-TIFF or an ImageJ hyperstack what is shown of its planes; nil for any other file.
+  /// The planes shown of an OME-TIFF or an ImageJ hyperstack; nil for any other file.
   let stack: ImageStack?
-  /// What was decided on, a clause each.
+  /// Decisions, a clause each.
   let steps: [String]
-  /// What is noticed of the file's damage.
+  /// Damage of the file, as it is noticed.
   let log: DamageLog
   /// Whether the file could not be decoded as it is.
   private(set) var isDamaged: Bool

@@ -97,10 +97,10 @@ struct SourceRoute {
       + (keptProfile.map { [Self.words($0, image)] } ?? []) + (shrinking.map { [$0] } ?? [])
   }
 
-  /// What the file holds beside its picture and no tile shows, by names.
+  /// Names of data in the file that no tile shows.
   let unshown: [String]
 
-  /// What the tiles do not have of the picture's own samples, by names; for records.
+  /// Names of the picture's own samples that the tiles lack; for records.
   let reduced: [String]
 
   private static func reduced(_ picture: SourcePicture, _ image: Image, _ options: BuildOptions) -> [String] {

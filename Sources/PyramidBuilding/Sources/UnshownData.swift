@@ -1,7 +1,7 @@
 import Glibc
 import Imaging
 
-/// What files hold beside their picture and no tile shows, by what phones and cameras write.
+/// Data in files of phones and cameras that no tile shows.
 enum UnshownData {
   /// Bytes of a JPEG's header that are looked at: extended XMP may have any number.
   private static let longestHeader = 4 << 20

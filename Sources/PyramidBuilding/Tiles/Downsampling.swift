@@ -1,6 +1,6 @@
 import Imaging
 
-/// How a level is made of the one above it, which has twice its pixels on each side.
+/// The way a level is made of the one above it, which has twice its pixels on each side.
 public struct Downsampling: Hashable, Sendable {
   /// The word for it on the command line.
   public let name: String

@@ -132,7 +132,7 @@ package enum OriginalName {
     throw StorageError("write \(archive)", "other files have the names of its original", code: EEXIST)
   }
 
-  /// Where an original may be, the first before the other, which is used if the first name is taken.
+  /// The places where an original may be, the first before the other, which is used if the first name is taken.
   static func paths(ofArchive archive: String, _ digest: String, _ ending: String) -> [String] {
     let stem = archive.dropLast(4)
     return ["\(stem).\(ending)", "\(stem).\(digest).\(ending)"]

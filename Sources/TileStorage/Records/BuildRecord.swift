@@ -57,9 +57,9 @@ public struct BuildRecord: Codable, Hashable, Sendable {
   package var isUploaded: Bool?
   /// Damage in the source that the picture shows; nil if there is none.
   public var damage: SourceDamage?
-  /// What the source holds besides and its archives do not show, as a gain map; nil if there is nothing.
+  /// Data of the source that its archives do not show, such as a gain map; nil if there is none.
   public var dropped: [String]?
-  /// What the tiles do not have of the picture's own samples, as its alpha or 16 bits; nil if nothing is missing.
+  /// The picture's own samples that the tiles lack, such as its alpha or 16 bits; nil if nothing is missing.
   package var reduced: [String]?
   /// Whether the source's file may hold a slide's label, macro or another picture beside the one that is shown; nil if
   /// the build did not record it.

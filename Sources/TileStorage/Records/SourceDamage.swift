@@ -17,7 +17,7 @@ public struct SourceDamage: Codable, Hashable, Sendable {
 
   /// The worst that was found.
   public var kind: Kind
-  /// What is wrong, in a clause about the file.
+  /// The fault, in a clause about the file.
   public var reason: String
 
   /// Damage of a degree.

@@ -90,7 +90,7 @@ final class JPEGFile {
     return SourceDamage(.warning, "the JPEG file has flaws beside its pixels (\(Self.text(noticed)))")
   }
 
-  /// What libjpeg says of lost or wrong pixels; nil if it says nothing of that kind.
+  /// libjpeg's report of lost or wrong pixels; nil if there is none.
   static func flaw(_ noticed: js_damage) -> String? {
     noticed.severity == JS_ERROR ? text(noticed) : nil
   }

@@ -9,7 +9,7 @@ final class PNGChunkReader {
   /// Bytes of it that have not been read.
   private(set) var remaining = 0
   let fileSize: Int
-  /// What is wrong with chunks that are read nevertheless.
+  /// Faults of chunks that are read nevertheless.
   let log = DamageLog()
   /// Whether the file has ended before the chunk did.
   private(set) var hasEnded = false

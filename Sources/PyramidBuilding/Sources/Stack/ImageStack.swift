@@ -11,12 +11,12 @@ struct ImageStack {
     let page: Int
   }
 
-  /// What the file is, as a noun phrase.
+  /// The kind of file, as a noun phrase.
   let kind: String
-  /// Those that are shown.
+  /// The ones that are shown.
   let channels: [Channel]
   let dimensions: ImageDimensions
-  /// What was decided on, a clause each.
+  /// Decisions, a clause each.
   let steps: [String]
 
   /// ImageJ's colours of composites, where the file names none.

@@ -1,6 +1,6 @@
 import TileStorage
 
-/// What the OME-XML in a TIFF's description says of one of its images: how many channels, planes of depth and moments it
+/// One image as the OME-XML in a TIFF's description has it: how many channels, planes of depth and moments it
 /// has, and in which page of the file each plane lies (OME model 2016-06, `Pixels`).
 struct OMEPixels: StackPlanes {
   let sizeZ: Int
@@ -17,7 +17,7 @@ struct OMEPixels: StackPlanes {
   /// The names of other files, by the numbers of the planes that they hold.
   private let others: [Int: String]
 
-  /// Of which more would be no picture.
+  /// The limit beyond which a size is no picture's.
   private static let mostPlanes = 1 << 20
   private static let mostChannels = 1 << 16
 
@@ -157,7 +157,7 @@ struct OMEPixels: StackPlanes {
     }
   }
 
-  /// Where some planes lie: an element `TiffData`.
+  /// Places of some planes: an element `TiffData`.
   private struct Planes {
     let c: Int
     let z: Int
@@ -181,7 +181,7 @@ struct OMEPixels: StackPlanes {
     return line.isEmpty ? nil : line
   }
 
-  /// Of the signed number that OME writes: red, green, blue and how opaque, a byte each.
+  /// The colour in the signed number that OME writes: red, green, blue and opacity, a byte each.
   private static func colour(_ number: Int) -> [Int] {
     let bits = UInt32(truncatingIfNeeded: number)
     return [Int(bits >> 24), Int(bits >> 16 & 255), Int(bits >> 8 & 255)]

@@ -9,7 +9,7 @@ import Synchronization
 /// holds, it is safe.
 struct TIFFDirectories: Sendable {
   struct Directory: Sendable {
-    /// Where it lies in the file, and where its link to the next one does.
+    /// Its place in the file, and that of its link to the next one.
     fileprivate var (offset, linkOffset) = (0, 0)
     fileprivate(set) var width = 0
     fileprivate(set) var height = 0
@@ -30,7 +30,7 @@ struct TIFFDirectories: Sendable {
     /// ImageJ's own tags: the sizes of the parts of the second, and that; of the file's first picture alone.
     fileprivate(set) var imageJCounts: [Int] = []
     fileprivate(set) var imageJData: [UInt8] = []
-    /// What Ventana's scanners write of themselves.
+    /// Whether one of Ventana's scanners wrote it.
     fileprivate(set) var isVentanas = false
     /// A pattern of colour filters before the sensor.
     fileprivate(set) var hasFilterPattern = false
@@ -50,7 +50,7 @@ struct TIFFDirectories: Sendable {
     /// A smaller copy of another picture, or the mask of one.
     var isReduced: Bool { subfileType & 1 != 0 }
     var isMask: Bool { subfileType & 4 != 0 }
-    /// What it is worth beside others of which none is a page: a mask less than any other.
+    /// Its rank among others of which none is a page: a mask comes last.
     var rank: (Int, Int) { (isMask ? 0 : 1, area) }
   }
 

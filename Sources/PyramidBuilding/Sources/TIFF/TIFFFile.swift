@@ -31,7 +31,7 @@ struct TIFFFile {
   let missingCount: Int
   /// What all JPEG units share: quantisation and Huffman tables (TIFF Technical Note 2).
   let jpegTables: [UInt8]
-  /// What is noticed of the file's damage.
+  /// Damage of the file, as it is noticed.
   let log = DamageLog()
 
   /// The largest unit that is held in memory decoded, one per thread.

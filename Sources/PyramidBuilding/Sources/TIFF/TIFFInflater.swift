@@ -6,7 +6,7 @@ final class TIFFInflater {
   private let decompressor: OpaquePointer
   private let isPredicted: Bool
   private let bands: Int
-  /// What was wrong with the last stream.
+  /// The fault of the last stream.
   enum Flaw {
     case damage
     /// It goes on after all of its pixels.

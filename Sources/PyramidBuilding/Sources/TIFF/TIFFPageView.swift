@@ -9,7 +9,7 @@ import Imaging
 final class TIFFPageView: ByteSupply {
   let byteCount: Int
   private let file: SourceFile
-  /// What is read in place of the file's own bytes.
+  /// Bytes that are read in place of the file's own.
   private let changes: [(offset: Int, bytes: [UInt8])]
 
   /// `nil` if the page's directory is not found, as behind a damaged one.

@@ -19,7 +19,7 @@ struct TIFFTags {
   let hasCroppedTiles: Bool
   /// What each sample beyond the colours' is, one for each.
   let extra: [Int]
-  /// What separated colours are; 1 is cyan, magenta, yellow and black.
+  /// The inks of separated colours; 1 is cyan, magenta, yellow and black.
   let inkSet: Int
   /// Whether the file says nothing of its samples beyond the colours'.
   private let lacksExtraSamples: Bool

@@ -15,7 +15,7 @@ final class TIFFUnitDecoder {
   /// Bytes of the largest unit that is decoded in memory.
   static let largestUnit = 1 << 28
 
-  /// What JPEG data of which libtiff wants other sizes are decoded with, and what is put in front of them.
+  /// The decoder of JPEG data of which libtiff wants other sizes, and the bytes put in front of them.
   private var jpeg: (decoder: tjhandle, start: [UInt8])?
 
   init(path: String, tags: TIFFTags, handle: TIFFHandle) {

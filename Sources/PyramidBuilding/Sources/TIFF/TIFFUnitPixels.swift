@@ -27,7 +27,7 @@ final class TIFFUnitPixels: PixelSupply {
   let bytesPerPixel: Int
   /// Units that are kept decoded.
   private let keptUnits: Int
-  /// Of a damaged file: gets the tiles and strips that cannot be decoded, which are 0 then. Nil for any other file.
+  /// Gets the tiles and strips of a damaged file that cannot be decoded, which are 0 then; nil for any other file.
   private let log: DamageLog?
   private let state: Mutex<State>
 
