@@ -40,7 +40,7 @@ class Associated(OneSource):
         slide = svs(folder("slide") / "slide.svs", picture(700, 500))
         other = folder("slide") / "slide.dat"
         other.write_bytes(slide.read_bytes())
-        self.assertIn("is in no format that is read here", self.refused(other))
+        self.assertIn("its label is no page", self.refused(other))
         # Untiled, a TIFF of several pages to libvips.
         pages = [strip(picture(300, 200), "Aperio Image Library\r\n300x200"),
                  strip(Image.new("RGB", (120, 140), (250, 20, 20)), "Aperio\nlabel 120x140", 1)]
