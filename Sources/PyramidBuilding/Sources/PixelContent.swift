@@ -1,3 +1,4 @@
+import CISAL
 import CXXHash
 import Files
 import Glibc
@@ -84,10 +85,25 @@ struct PixelContent {
         return true
       default: isWords = false
       }
-      if !isWords { keep(at..<at + 12 + length) }
+      if isWords {
+        // A damaged one is reported in the archive's record.
+        guard length < 1 << 24, Self.isWhole(reader.bytes(at + 4, length + 8)) else { return false }
+      } else {
+        keep(at..<at + 12 + length)
+      }
       at += 12 + length
     }
     return false
+  }
+
+  /// Whether a chunk's checksum is right.
+  /// - Parameter chunk: its name, data and checksum.
+  private static func isWhole(_ chunk: [UInt8]?) -> Bool {
+    guard let chunk, chunk.count >= 8 else { return false }
+    let checksum = chunk.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    return chunk.withUnsafeBufferPointer {
+      crc32_gzip_refl(0, $0.baseAddress, UInt64(chunk.count - 4)) == checksum
+    }
   }
 
   /// Keywords of PNG's texts that say nothing of pixels.
