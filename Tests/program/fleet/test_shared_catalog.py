@@ -52,17 +52,19 @@ class SharedCatalog(SharedCatalogTest):
         for words, told in (
                 (("catalog", "check"), "it is: ziggurat catalog"),
                 (("catalog", "drop", "postgresql://x/y"), "neither migrate nor check"),
-                (("catalog", "check", "mysql://x/y"), "not 'mysql://x/y'"),
-                (("serve", self.bucket, "--catalog", "/tmp/x"), "--catalog is postgresql://"),
+                (("catalog", "check", "mysql://x:secret@/y"), "a shared catalog is a URL"),
+                (("serve", self.bucket, "--catalog", "/tmp/secret"), "--catalog takes a URL, postgresql://"),
                 (("serve", self.bucket, "--catalog", "postgresql://x/y", "--own-url", "server-3:8080"), "--own-url is 'server-3:8080'"),
                 (("serve", self.bucket, "--catalog", "postgresql://x/y", "--writable", "--keep-deleted", "49"), "at most 48 hours"),
                 (("serve", self.bucket, "--catalog", "postgresql://x/y", "--own-url", "http://u:p@x/"), "--own-url is"),
                 (("serve", self.base, "--catalog", "postgresql://x/y"), "--catalog is for a library in an object store"),
-                (("index", self.bucket, "--catalog", ""), "--catalog is postgresql://"),
+                (("index", self.bucket, "--catalog", ""), "--catalog takes a URL, postgresql://"),
                 (("index", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
             result = run(*words)
             self.assertEqual(result.returncode, 2, words)
             self.assertIn(told, result.stderr)
+            # What is no such URL may hold a password anywhere.
+            self.assertNotIn("secret", result.stderr)
         for near in ("S3://bucket/x", "s3:/bucket/x"):
             result = run("serve", near, "--port", "0")
             self.assertEqual(result.returncode, 1)

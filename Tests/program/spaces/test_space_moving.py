@@ -81,7 +81,7 @@ class Moving(SpaceTest):
         self.space("verify", self.library, "the first one")
         self.move("~/alpha", to="library")
         self.assertEqual((self.library / "alpha.png").read_bytes(), picture.read_bytes())
-        self.assertEqual(client.ask("GET", "/api/images/alpha/original").body, picture.read_bytes())
+        self.until(lambda: client.ask("GET", "/api/images/alpha/original").body == picture.read_bytes(), "the original is not served")
 
     def test_a_picture_that_a_build_would_publish_again_is_told_of(self):
         self.assertIn("the next build of a picture's source publishes it again", self.move("family/harbour"))
