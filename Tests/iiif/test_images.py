@@ -121,10 +121,10 @@ class Images(unittest.TestCase):
                 answer = self.server.get(f"/iiif/3/a%2Fb%20c/full/401,/{turn}/bitonal.{ending}")
                 self.assertEqual(answer.status, 200, ending)
                 place = folder("bitonal")
-                (place / "seen").write_bytes(answer.body)
+                (place / f"seen.{ending}").write_bytes(answer.body)
                 # Decoded by others: libvips' loaders, and their pixels by Pillow.
-                subprocess.run(["vips", "copy", place / "seen", place / "seen.png"], check=True)
-                seen = Image.open(place / "seen.png")
+                subprocess.run(["vips", "copy", place / f"seen.{ending}", place / "decoded.png"], check=True)
+                seen = Image.open(place / "decoded.png")
                 values = {value for band in seen.split() for value in band.getdata()}
                 self.assertEqual(values, {0, 255}, (ending, turn))
 
