@@ -7,7 +7,8 @@ import TileStorage
 
 /// The XMP sidecar beside a source: `photo.jpg.xmp`, as darktable and digiKam call it, or else `photo.xmp`.
 struct SourceSidecar {
-  private let file: SidecarFile
+  /// The path for reports; the original's address if it is a copy.
+  private let name: String
   private let bytes: [UInt8]
   /// Differs with its content.
   let digest: String
@@ -55,22 +56,22 @@ struct SourceSidecar {
     {
       return nil
     }
-    try self.init(file, within: source.enclosure)
+    try self.init(file, named: source.sidecar?.address ?? file.path, within: source.enclosure)
   }
 
   /// Of a source whose path tells its name.
   init?(ofSourceAt path: String) throws(BuildError) {
     guard let file = Self.file(ofSourceAt: path) else { return nil }
-    try self.init(file, within: nil)
+    try self.init(file, named: file.path, within: nil)
   }
 
-  private init(_ file: SidecarFile, within enclosure: String?) throws(BuildError) {
+  private init(_ file: SidecarFile, named name: String, within enclosure: String?) throws(BuildError) {
     do throws(StorageError) {
-      self.file = file
+      self.name = name
       let folder = try enclosure.map { (path) throws(StorageError) in try Enclosure(path) }
       bytes = try file.contents(atMost: SidecarFile.longest + 1, within: folder)
     } catch {
-      throw BuildError(file.path, error)
+      throw BuildError(name, error)
     }
     digest = String(bytes.withUnsafeBytes { Digest.of($0) }, radix: 16)
   }
@@ -79,7 +80,7 @@ struct SourceSidecar {
   /// - Parameter onProblem: called with the reason if it says nothing.
   func words(_ onProblem: (BuildError) -> Void = { _ in }) throws(BuildError) -> SourceWords {
     func ignored(_ reason: String) -> SourceWords {
-      onProblem(BuildError(file.path, "\(reason), and is ignored"))
+      onProblem(BuildError(name, "\(reason), and is ignored"))
       return SourceWords(digest: digest, sidecar: nil)
     }
     guard bytes.count <= SidecarFile.longest else {
@@ -89,7 +90,7 @@ struct SourceSidecar {
       guard let sidecar = try Sidecar(bytes) else { return ignored(Sidecar.problem(bytes)) }
       return SourceWords(digest: digest, sidecar: sidecar)
     } catch {
-      throw BuildError(file.path, error.description, isTemporary: true)
+      throw BuildError(name, error.description, isTemporary: true)
     }
   }
 }

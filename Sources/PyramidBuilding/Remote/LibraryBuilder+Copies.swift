@@ -33,6 +33,7 @@ extension LibraryBuilder {
       if let sidecar = source.sidecar {
         let words = try copy(sidecar, of: source, remote)
         local.sidecar = RemoteFile(path: Self.path(words), etag: sidecar.etag, bytes: sidecar.bytes)
+        local.sidecar?.address = sidecar.path
         files.append(words)
       }
       if !always, let digest = ledger?.digest(of: file), !force, mending == nil,

@@ -9,6 +9,8 @@ package struct RemoteFile: Hashable, Codable, Sendable {
   /// What tells this version from others.
   package let etag: String
   package let bytes: Int
+  /// The original's address, if the path is that of a copy on this machine; nil for an original.
+  var address: String?
 
   /// The last part of the path, by bytes: an accent that comes first makes another character of a slash.
   var name: String {
