@@ -104,6 +104,7 @@ class StrayObjects(StoreTest):
             self.build()
             self.listed(server, "abcd")
             self.assertEqual(server.get("/healthz").body, b"ok\n")
+            end = time.monotonic() + 40
             while "is read again" not in server.errors():
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.2)
