@@ -17,6 +17,7 @@ struct AddressSecretsTests {
     ("http://host:80/a@b", "http://host:80/a@b"), ("http://u:p@host:80/a@b", "http://u:***@host:80/a@b"),
     ("://", "://"), ("://:@", "://:@"), ("://a:b@", "://a:***@"), ("", ""),
     ("password=x", "password=***"), ("host=h password = 'a b' user=u", "host=h password = '***' user=u"),
+    ("password=x for http://u:p@h/ and password=y", "password=*** for http://u:***@h/ and password=***"),
     ("no password is given", "no password is given"), ("postgresql:u:secret@h/d", "postgresql:u:***@h/d"),
     ("postgresql//u:secret@h/d", "postgresql//u:***@h/d"),
     (

@@ -45,6 +45,7 @@ package enum AddressSecrets {
     var ranges: [Range<Int>] = []
     var rest = text
     while let start = authority(in: rest) {
+      ranges += Self.ranges(ofKeywords: rest[..<start])
       let tail = rest[start...]
       // A URL in a message has no spaces or quotation marks, in which messages put it.
       let end =
@@ -55,8 +56,7 @@ package enum AddressSecrets {
       ranges += self.ranges(ofURL: tail[..<end], in: text)
       rest = text[end...]
     }
-    if ranges.isEmpty { ranges = Self.ranges(ofKeywords: text, isWhole: isWhole) }
-    return ranges
+    return ranges + Self.ranges(ofKeywords: rest)
   }
 
   /// The start of the first URL's authority: behind `://`, or behind PostgreSQL's scheme, however it is punctuated.
@@ -98,7 +98,7 @@ package enum AddressSecrets {
   }
 
   /// `password = 'VALUE'` among other such words.
-  private static func ranges(ofKeywords text: ArraySlice<UInt8>, isWhole: Bool) -> [Range<Int>] {
+  private static func ranges(ofKeywords text: ArraySlice<UInt8>) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var rest = text
     while let name = rest.firstRange(of: Array("password".utf8)) {

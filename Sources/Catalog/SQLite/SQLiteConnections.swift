@@ -63,9 +63,9 @@ struct SQLiteConnections {
       reader: connection, writer: connection, searcher: connection, memoryReason: reason)
   }
 
-  /// The end of a URI's query: empty if the last writers left a log that can be read (https://sqlite.org/wal.html, section 8), else
-  /// `immutable`: in a read-only folder the file could not be locked. What is stale then is noticed by the archives'
-  /// stamps.
+  /// The end of a URI's query: empty if the last writers left a log that can be read (https://sqlite.org/wal.html,
+  /// section 8), else `immutable`: in a read-only folder the file could not be locked. What is stale then is noticed by
+  /// the archives' stamps.
   private static func isolation(_ path: String) -> String {
     var status = stat()
     let hasLog = stat(path + "-wal", &status) == 0 && status.st_size > 0
