@@ -11,7 +11,7 @@ package struct JPEGXLHeader: Sendable {
   /// Bytes in which a header is looked for; metadata may come first.
   private static let longest = 1 << 20
 
-  /// Nil for a file without such a header.
+  /// `nil` if the file has no such header.
   package init?(path: String) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0, let decoder = JxlDecoderCreate(nil) else {

@@ -10,7 +10,7 @@ package struct HEIFPicture: Sendable {
   /// Names, for reports, of data that belongs to the picture and is not shown.
   package let unshown: [String]
 
-  /// Nil for a file without a primary picture.
+  /// `nil` if the file has no primary picture.
   package init?(path: String) {
     guard let context = heif_context_alloc() else { return nil }
     defer { heif_context_free(context) }

@@ -8,7 +8,7 @@ package struct JPEG2000Header: Sendable {
   /// Bytes in which the header is looked for.
   private static let longest = 1 << 16
 
-  /// Nil for a file without boxes, as a codestream by itself.
+  /// `nil` if the file has no boxes, as a codestream by itself.
   package init?(path: String) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -8,7 +8,7 @@ final class VipsSource: StripSource, StripDecoding {
   let layout: PixelLayout
   let hasAlpha: Bool
   let steps: [String]
-  /// Nil when the last row has been read.
+  /// `nil` when the last row has been read.
   private var reader: PixelReader?
   private var picture: SourcePicture
   private let options: BuildOptions

@@ -4,7 +4,7 @@ import TileStorage
 
 /// The part of a damaged WebP file that libwebp decodes row by row; libvips gives all of a file or nothing.
 enum WebPPart {
-  /// Nil if not one row can be decoded, and for animations.
+  /// `nil` if not one row can be decoded, and for animations.
   ///
   /// - Parameter log: gets what is lost.
   static func image(path: String, _ log: DamageLog) throws(BuildError) -> Image? {
