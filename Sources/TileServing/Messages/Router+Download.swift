@@ -49,23 +49,40 @@ extension Router {
 
   // MARK: The file as it was uploaded
 
-  /// Where it is kept, for who may change the library, or everybody where the owner wants that: it tells more than the
-  /// picture does, as where it was taken.
+  /// The original of an image, for visitors who may change the library, or everybody if the owner wants that: it
+  /// holds more than the picture shows, such as the place where it was taken.
   func originalFile(_ id: ImageID) -> OriginalFile? {
-    guard !id.isPrivate, visitor.mayWrite && site.uploads != nil || site.access.offersOriginals,
-      let record = try? site.library.archive(id)?.buildRecord
-    else { return nil }
-    // Some are kept whatever was asked for; a slide's label is for nobody but those who sent it.
-    let isForWriters =
-      visitor.mayWrite && (site.uploads?.limits.keepsSources == true || !record.showsWholeSource)
-    guard isForWriters || site.access.offersOriginals, let enclosure = try? Enclosure(site.library.root),
-      let original = OriginalFile(ofArchive: id.archive(in: site.library.root), record, within: enclosure),
-      isForWriters || record.maySourceBePublic(original.kind)
+    guard let (record, archive, enclosure) = offeredRecord(id),
+      let original = OriginalFile(ofArchive: archive, record, within: enclosure),
+      isForWriters(record) || record.maySourceBePublic(original.kind)
     else { return nil }
     return original
   }
 
+  /// The whole answer, made by a thread that may wait, if the original must be read for it; nil if not.
+  func waitingForOriginal(_ id: ImageID) -> Answer? {
+    guard !mayWait, let (record, archive, enclosure) = offeredRecord(id),
+      OriginalFile.mustBeRead(ofArchive: archive, record, within: enclosure)
+    else { return nil }
+    return site.later(request, .success(path), in: site.words)
+  }
+
+  private func offeredRecord(_ id: ImageID) -> (BuildRecord, archive: String, Enclosure)? {
+    guard !id.isPrivate, visitor.mayWrite && site.uploads != nil || site.access.offersOriginals,
+      let record = try? site.library.archive(id)?.buildRecord,
+      isForWriters(record) || site.access.offersOriginals, let enclosure = try? Enclosure(site.library.root)
+    else { return nil }
+    return (record, id.archive(in: site.library.root), enclosure)
+  }
+
+  /// Whether the visitor may have the original as somebody who uploads. Some are kept whatever was asked for; a slide's
+  /// label is for nobody else.
+  private func isForWriters(_ record: BuildRecord) -> Bool {
+    visitor.mayWrite && (site.uploads?.limits.keepsSources == true || !record.showsWholeSource)
+  }
+
   func original(_ id: ImageID) -> Answer {
+    if let later = waitingForOriginal(id) { return later }
     guard let source = originalFile(id) else {
       return .problem(404, "Not found", "there is no file here from which this image was made")
     }

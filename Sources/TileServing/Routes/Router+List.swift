@@ -72,7 +72,12 @@ extension Router {
 
   /// `/api/images/{id}`
   func describe(_ id: ImageID?) -> Answer {
-    waiting(for: id) ?? waitingForCatalog(id) ?? .now(description(of: id))
+    waitingToDescribe(id) ?? .now(description(of: id))
+  }
+
+  /// The whole answer, made by a thread that may wait, if the image's description has to wait; nil if not.
+  func waitingToDescribe(_ id: ImageID?) -> Answer? {
+    waiting(for: id) ?? waitingForCatalog(id) ?? id.flatMap(waitingForOriginal)
   }
 
   func description(of id: ImageID?) -> Response {

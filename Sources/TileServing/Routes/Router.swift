@@ -144,7 +144,7 @@ struct Router {
         ViewportQuery(parameters, sideLimit: site.viewportSide), id: id.text, archive: archive,
         base: base)
       guard answer.query.describe else { return tell(answer) }
-      if let later = waiting(for: id) ?? waitingForCatalog(id) { return later }
+      if let later = waitingToDescribe(id) { return later }
       let description = description(of: id)
       guard description.status == 200, case .bytes(let json) = description.body else {
         return .now(description)

@@ -19,19 +19,46 @@ package struct OriginalFile: Sendable {
   ///   - archive: the path of the archive, with its ending of four bytes.
   ///   - enclosure: the library's folder, out of which no link leads.
   package init?(ofArchive archive: String, _ record: BuildRecord, within enclosure: Enclosure) {
-    let own = OriginalName.ending(sentAs: record.sourceName)
-    let endings = (own.map { [$0] } ?? []) + OriginalName.usual.filter { $0 != own }
-    for ending in endings {
-      for path in OriginalName.paths(ofArchive: archive, record.sourceDigest, ending) {
-        guard access(path, F_OK) == 0, let file = try? MappedFile(path: path, within: enclosure),
-          file.bytes.count == record.sourceBytes, KnownDigests.digest(of: file) == record.sourceDigest
-        else { continue }
-        guard let kind = ImageSignature(file.bytes.prefix(ImageSignature.byteCount)) else { continue }
-        (self.file, self.path, self.kind, self.ending) = (file, path, kind, ending)
-        return
-      }
+    for (path, ending) in Self.places(ofArchive: archive, record) {
+      guard let file = Self.file(path, record, enclosure),
+        KnownDigests.digest(of: file) == record.sourceDigest,
+        let kind = ImageSignature(file.bytes.prefix(ImageSignature.byteCount))
+      else { continue }
+      (self.file, self.path, self.kind, self.ending) = (file, path, kind, ending)
+      return
     }
     return nil
+  }
+
+  /// Whether `init` has to read a file to its end, which takes seconds for each gigabyte: once for each version of it.
+  package static func mustBeRead(
+    ofArchive archive: String, _ record: BuildRecord, within enclosure: Enclosure
+  ) -> Bool {
+    for (path, _) in places(ofArchive: archive, record) {
+      guard let file = file(path, record, enclosure) else { continue }
+      guard let digest = KnownDigests.known(file.identity) else { return true }
+      if digest == record.sourceDigest { return false }
+    }
+    return false
+  }
+
+  /// The paths where the original may be, with the ending of each.
+  private static func places(
+    ofArchive archive: String, _ record: BuildRecord
+  ) -> [(path: String, ending: String)] {
+    let own = OriginalName.ending(sentAs: record.sourceName)
+    let endings = (own.map { [$0] } ?? []) + OriginalName.usual.filter { $0 != own }
+    return endings.flatMap { ending in
+      OriginalName.paths(ofArchive: archive, record.sourceDigest, ending).map { ($0, ending) }
+    }
+  }
+
+  /// The file at a path, if it has the size of the original.
+  private static func file(_ path: String, _ record: BuildRecord, _ enclosure: Enclosure) -> MappedFile? {
+    guard access(path, F_OK) == 0, let file = try? MappedFile(path: path, within: enclosure),
+      file.bytes.count == record.sourceBytes
+    else { return nil }
+    return file
   }
 
   package var mediaType: String {
@@ -144,8 +171,10 @@ private enum KnownDigests {
   private static let known = Mutex<[FileIdentity: String]>([:])
   private static let most = 10_000
 
+  static func known(_ identity: FileIdentity) -> String? { known.withLock { $0[identity] } }
+
   static func digest(of file: MappedFile) -> String? {
-    if let digest = known.withLock({ $0[file.identity] }) { return digest }
+    if let digest = known(file.identity) { return digest }
     guard let digest = ContentDigest.text(of: file.descriptor) else { return nil }
     known.withLock { known in
       if known.count >= most { known.removeAll() }
