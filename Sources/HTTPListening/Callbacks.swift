@@ -4,7 +4,7 @@ import HTTPMessages
 import TileServing
 import TileStorage
 
-/// What libmicrohttpd calls. Top-level functions of a library: a closure in a main file would be checked
+/// The functions that libmicrohttpd calls. Top-level functions of a library: a closure in a main file would be checked
 /// for the main actor and crash on the first request.
 enum Callbacks {
   typealias Completed =
@@ -119,6 +119,7 @@ private func answerRequest(
       // A body that nobody reads would be taken for the next request: answered now, the connection ends.
       return answer(context, connection, target, method, state)
     }
+    known._withUnsafeGuaranteedRef { Suspension.end(connection, $0) }
     if size.pointee > 0, let data, known._withUnsafeGuaranteedRef({ $0.isChunked }),
       ChunkGuard.isMalformed(before: lying(before: data, from: method + zg_head_size(connection)))
     {
@@ -154,15 +155,15 @@ private func answerRequest(
   }
 }
 
-/// What the log is told of the answer once it is sent.
+/// Notes the log entry of an answer, which is written once the answer is sent.
 func note(
   _ context: ListenerContext, _ connection: OpaquePointer, _ method: String, _ target: RequestTarget,
   _ status: Int, _ bytes: Int, _ reason: String? = nil
 ) {
-  let told = target.logged(showsWords: context.site.logsWords)
+  let shown = target.logged(showsWords: context.site.logsWords)
   let entry = AccessLog.Entry(
-    client: context.origin(of: connection)?.description ?? "-", method: method, target: told.target,
-    status: status, bytes: bytes, reason: told.isWhole ? reason : nil)
+    client: context.origin(of: connection)?.description ?? "-", method: method, target: shown.target,
+    status: status, bytes: bytes, reason: shown.isWhole ? reason : nil)
   deadline(connection)?._withUnsafeGuaranteedRef { $0.logged = entry }
 }
 
@@ -189,7 +190,7 @@ private func refuse(
   return send(why.response, connection)
 }
 
-/// What lies in the daemon's memory from `start` to `data`; nothing where `data` lies elsewhere.
+/// Returns the daemon's memory from `start` to `data`; an empty buffer if `data` lies elsewhere.
 private func lying(
   before data: UnsafePointer<CChar>, from start: UnsafePointer<CChar>
 ) -> UnsafeBufferPointer<UInt8> {
@@ -272,7 +273,7 @@ private func isPlainRead(_ method: UnsafePointer<CChar>) -> Bool {
   strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0
 }
 
-/// The request in words, for everything but stored tiles and requests that change something.
+/// Returns the request as a value, for everything but stored tiles and requests that change something.
 private func request(
   _ context: ListenerContext, _ connection: OpaquePointer, _ target: RequestTarget,
   _ method: UnsafePointer<CChar>

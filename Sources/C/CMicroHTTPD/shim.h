@@ -34,6 +34,11 @@ static inline size_t zg_head_size(struct MHD_Connection *connection) {
   return info ? info->header_size : 0;
 }
 
+/// Gives a connection an idle timeout of its own.
+static inline void zg_set_timeout(struct MHD_Connection *connection, unsigned int seconds) {
+  MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
 static inline ssize_t zg_read_nothing(void *nothing, uint64_t position, char *room, size_t size) {
   (void)nothing, (void)position, (void)room, (void)size;
   return MHD_CONTENT_READER_END_OF_STREAM;

@@ -12,7 +12,7 @@ import TileServing
 // Sendable: the event loop touches it only while no worker does; resuming the connection is the last thing
 // that a worker does.
 final class IncomingBody: @unchecked Sendable {
-  /// Bytes that are thrown away so that a client who sends too much can be told so; then the connection is cut.
+  /// Bytes that are discarded so that a client that sends too much can read the refusal; then the connection is cut.
   static let patience = 16 << 20
 
   private enum Sink {
@@ -57,7 +57,7 @@ final class IncomingBody: @unchecked Sendable {
     }
   }
 
-  /// What is left for the handler to do.
+  /// The handler's next step.
   enum Step {
     /// `bytes` were taken; `gainsTime` where the client has sent enough to be given more time.
     case taken(gainsTime: Bool)
@@ -128,7 +128,7 @@ final class IncomingBody: @unchecked Sendable {
 
   private func suspend(_ work: @escaping @Sendable () -> Void) {
     // Before the work is given away: it may be done at once.
-    MHD_suspend_connection(connection)
+    Suspension.begin(connection)
     // A body that is half written is no new work.
     let isDraining = if case .draining = stage.withLock({ $0 }) { true } else { false }
     let isTaken = queue.submit(always: isDraining) { [self] in

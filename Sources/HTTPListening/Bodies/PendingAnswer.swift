@@ -8,7 +8,7 @@ import TileStorage
 // Sendable: the connection is touched by another thread only while it is suspended, and resuming it is
 // the last thing that thread does.
 final class PendingAnswer: @unchecked Sendable {
-  private enum Told {
+  private enum Outcome {
     case response(Response)
     case askAgain
   }
@@ -22,7 +22,7 @@ final class PendingAnswer: @unchecked Sendable {
   }
 
   private struct State {
-    var told: Told?
+    var outcome: Outcome?
     var client = Client.there
   }
 
@@ -30,7 +30,7 @@ final class PendingAnswer: @unchecked Sendable {
   private let socket: Int32
   private let isHTTP10: Bool
   private let state = Mutex(State())
-  /// How often the request was asked again.
+  /// The number of times that the request was asked again.
   private let rounds: Int
 
   /// - Parameter former: for what the connection was suspended when the same request was asked before.
@@ -43,7 +43,7 @@ final class PendingAnswer: @unchecked Sendable {
 
   /// The answer, once the connection was resumed; nil where the request is to be asked again.
   var response: Response? {
-    switch state.withLock({ $0.told }) {
+    switch state.withLock({ $0.outcome }) {
     case .response(let response)?: response
     case .askAgain?: nil
     case nil: .tooBusy
@@ -53,7 +53,7 @@ final class PendingAnswer: @unchecked Sendable {
   /// Suspends the connection and has the answer made; the handler is called again afterwards.
   func wait(for later: Later) {
     // Before it is begun: it may be done at once.
-    MHD_suspend_connection(connection)
+    Suspension.begin(connection)
     let askAgain: @Sendable () -> Void = { [self] in resume(.askAgain) }
     later.begin(
       Later.Waiter(
@@ -63,15 +63,15 @@ final class PendingAnswer: @unchecked Sendable {
 
   /// Suspends the connection until the request is to be asked again.
   func wait(for arrival: TileArrival) {
-    MHD_suspend_connection(connection)
+    Suspension.begin(connection)
     arrival.whenHere(isQuick: true) { [self] in resume(.askAgain) }
   }
 
   /// False where that was done as often as is of use.
   var mayAskAgain: Bool { rounds < TileArchive.patience }
 
-  private func resume(_ told: Told) {
-    state.withLock { $0.told = told }
+  private func resume(_ outcome: Outcome) {
+    state.withLock { $0.outcome = outcome }
     MHD_resume_connection(connection)
   }
 
@@ -83,7 +83,7 @@ final class PendingAnswer: @unchecked Sendable {
   /// sent, which the former passes over (RFC 9110, section 15.2).
   private var isClientThere: Bool {
     state.withLock { state in
-      guard state.told == nil else { return true }
+      guard state.outcome == nil else { return true }
       guard state.client != .gone else { return false }
       var byte: UInt8 = 0
       let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))

@@ -15,7 +15,7 @@ final class ConnectionDeadlines: Sendable {
     /// Lives longer than any connection.
     let context: Unmanaged<ListenerContext>
     let socket: Int32
-    /// Where it comes from; nil where it has no address.
+    /// The address of the other end; nil if it has none.
     let peer: IPAddress?
     /// Whether it is a trusted proxy's: its requests have origins of their own.
     let isProxy: Bool
@@ -23,11 +23,13 @@ final class ConnectionDeadlines: Sendable {
     let isMonitor: Bool
     /// The request's body comes in chunks: it is the last of its connection.
     var isChunked = false
+    /// Whether it was suspended and its handler not called since: see `Suspension`.
+    var hasOwnTimeout = false
     /// A Host that its requests may have, as sent: most have the one before them.
     var host: [UInt8] = []
-    /// Where a proxy's request comes from.
+    /// The address of the client that a proxy forwards a request for.
     var origin: IPAddress?
-    /// Of a proxy's request, whose it counts as.
+    /// The client that a proxy's request counts for.
     var client: ClientAddress?
     /// Milliseconds of the monotonic clock.
     let deadline: Atomic<UInt64>
@@ -47,12 +49,12 @@ final class ConnectionDeadlines: Sendable {
     private(set) var isInRequest = false
     /// Whether the client may still be sending when the connection ends: what it sends is read for a while.
     var lingers = false
-    /// What the path of its request asks for.
+    /// The route of its request's path.
     private(set) var route = Route.page
     private var status = 0
     private var bytes = 0
     private var start = 0
-    /// Of the answer that is being sent, where it is logged.
+    /// The log entry of the answer that is being sent; nil without a log.
     var logged: AccessLog.Entry?
 
     init(

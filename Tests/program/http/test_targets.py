@@ -55,29 +55,40 @@ class Targets(SampleServerTest):
 class HalfClosed(unittest.TestCase):
     """Clients that end what they send, and go on reading (RFC 9112, section 9.6); and those that are gone."""
 
-    def test_a_picture_is_made_for_who_only_reads_on(self):
-        # libmicrohttpd sometimes reads the end of the input when the connection resumes, and closes it without an answer.
-        closed, asked = 0, 0
-        with Server(sample_library(), "--render-threads", 1) as server:
-            for version in (b"1.1", b"1.0"):
-                connections = []
-                for number in range(6):
-                    connection = server.connect()
-                    connection.sendall(b"GET /iiif/3/photo/%d,0,900,700/400,/0/default.jpg HTTP/%s\r\nHost: localhost\r\n\r\n"
-                                       % (number + (10 if version == b"1.0" else 0), version))
-                    connection.shutdown(socket.SHUT_WR)
-                    connections.append(connection)
-                for connection in connections:
-                    with connection:
-                        data = heard(connection, 30).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
-                    asked += 1
-                    if not data:
-                        closed += 1
-                        continue
-                    parsed = strict.answers(data, "GET")
-                    self.assertEqual([answer.status for answer in parsed], [200])
-            self.assertLess(closed, asked // 2)
-            self.assertLessEqual(server.metrics()["renders_abandoned_total"], closed)
+    def requests(self, version: bytes, number: int) -> list[bytes]:
+        """Requests that are answered later, by a render, a catalog, a file or a password's check."""
+        head = b" HTTP/%s\r\nHost: localhost\r\n" % version
+        login = b'{"token": "none"}'
+        return [b"GET /iiif/3/photo/%d,0,900,700/400,/0/default.jpg" % number + head + b"\r\n",
+                b"GET /api/images/photo/viewport.jpg?width=300&height=200&scale=0.1&x=%d" % number + head + b"\r\n",
+                b"GET /api/images?q=photo" + head + b"\r\n", b"GET /api/images/photo" + head + b"\r\n",
+                b"GET /iiif/presentation/3/photo/manifest" + head + b"\r\n",
+                b"POST /api/session" + head + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(login), login)]
+
+    def test_answers_come_to_clients_that_only_read_on(self):
+        with Server(sample_library(), "--render-threads", 1, "--threads", 1) as server:
+            # Connections that are idle: the event loop looks at one of them first, and not at what was resumed.
+            idle = [server.connect() for _ in range(5)]
+            for connection in idle:
+                self.addCleanup(connection.close)
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                connection.recv(65536)
+            for together in (1, 6):
+                for version in (b"1.1", b"1.0"):
+                    asked = []
+                    for number in range(together):
+                        number += together * 10 + (50 if version == b"1.0" else 0)
+                        for request in self.requests(version, number):
+                            connection = server.connect()
+                            connection.sendall(request)
+                            connection.shutdown(socket.SHUT_WR)
+                            asked.append((request, connection))
+                    for request, connection in asked:
+                        with self.subTest(request, together=together), connection:
+                            data = heard(connection, 30).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
+                            answer, = strict.answers(data, request.split(b" ")[0].decode())
+                            self.assertIn(answer.status, (200, 401, 403, 404, 429) if request.startswith(b"POST") else (200,))
+            self.assertEqual(server.metrics()["renders_abandoned_total"], 0)
 
     def test_no_picture_is_made_for_who_is_gone(self):
         with Server(sample_library(), "--render-threads", 1) as server:
