@@ -49,8 +49,8 @@ static inline struct MHD_Response *zg_response_of_length(uint64_t length) {
   return MHD_create_response_from_callback(length, 1, zg_read_nothing, 0, 0);
 }
 
-/// A response to 304 or HEAD that tells no length, after which the connection ends: on one that goes on the daemon
-/// sends the end of chunks behind the headers, which a client takes for the beginning of the next answer (0.9.75).
+/// A response to 304 or HEAD that states no length, after which the connection ends. See `UnsizedAnswer`, which takes its
+/// place unless the socket is full.
 static inline struct MHD_Response *zg_response_without_length(void) {
   struct MHD_Response *response =
       MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1, zg_read_nothing, 0, 0);

@@ -16,7 +16,7 @@ func sendTile(
   context.site.addHeaders(
     head, tile, target.query, { header(connection, $0) }, publicBase: { context.publicBase(of: connection) },
     { MHD_add_response_header(response, $0, $1) })
-  return queue(head.status, response, connection)
+  return queue(UInt32(head.status), response, connection)
 }
 
 /// From the mapping, or from the file by sendfile(2) where that is cheaper: copying 70 KB into the socket
@@ -47,14 +47,22 @@ private func body(of tile: TileReply, _ part: Range<Int>) -> OpaquePointer? {
 
 /// Sends any other answer.
 func send(_ answer: Response, _ connection: OpaquePointer) -> MHD_Result {
-  guard let response = body(of: answer, connection) else { return .NO }
+  var (status, content) = (UInt32(answer.status), answer.body)
+  if case .omitted = answer.body {
+    switch UnsizedAnswer.start(answer.status, at: zg_connection_socket(connection)) {
+    case .sent: (status, content) = (UnsizedAnswer.queuedStatus, .bytes([]))
+    case .notSent: break
+    case .broken: return .NO
+    }
+  }
+  guard let response = body(content, connection) else { return .NO }
   defer { MHD_destroy_response(response) }
   for (name, value) in answer.headers { MHD_add_response_header(response, name, value) }
-  return queue(answer.status, response, connection)
+  return queue(status, response, connection)
 }
 
-private func body(of answer: Response, _ connection: OpaquePointer) -> OpaquePointer? {
-  switch answer.body {
+private func body(_ content: Response.Body, _ connection: OpaquePointer) -> OpaquePointer? {
+  switch content {
   case .bytes(let bytes):
     bytes.withUnsafeBytes {
       MHD_create_response_from_buffer(
@@ -72,7 +80,7 @@ func isLast(_ connection: OpaquePointer) -> Bool {
   deadline(connection)?._withUnsafeGuaranteedRef { $0.isChunked } ?? false
 }
 
-private func queue(_ status: Int, _ response: OpaquePointer, _ connection: OpaquePointer) -> MHD_Result {
+private func queue(_ status: UInt32, _ response: OpaquePointer, _ connection: OpaquePointer) -> MHD_Result {
   if isLast(connection) { MHD_add_response_header(response, "Connection", "close") }
-  return DaemonRefusal.queueResponse(connection, UInt32(status), response)
+  return DaemonRefusal.queueResponse(connection, status, response)
 }

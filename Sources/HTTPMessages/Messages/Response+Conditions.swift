@@ -33,7 +33,8 @@ extension Response {
     return response
   }
 
-  /// To a read whose If-Match names another version: kept by nobody, read by whoever may read the version there is.
+  /// The answer to a read whose If-Match names another version: no cache keeps it, and any site reads it that may read
+  /// the version there is.
   package var preconditionFailed: Response {
     var response = Response.text(412, "there is another version now")
     response.headers.removeAll { $0.name == Self.anyOrigin.name }
@@ -63,11 +64,11 @@ extension Response {
 }
 
 extension Answer {
-  /// The answer to a GET or HEAD with these conditions. Nothing is made for who has it already, or wants another
-  /// version.
+  /// The answer to a GET or HEAD with these conditions. Nothing is made for a client that has it already, or wants
+  /// another version.
   package func answering(_ conditions: KeptConditions) -> Answer {
     if case .later(let later) = self, let instead = later.promised?.instead(conditions) {
-      // A response that is there has a length, by which the connection can go on after a 304.
+      // The length of a response that is there is known, and a 304 with a length needs no `UnsizedAnswer`.
       if instead.status == 304, case .omitted = instead.body, let ready = later.ready() {
         return .now(ready.answering(conditions))
       }

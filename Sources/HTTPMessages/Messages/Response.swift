@@ -8,7 +8,7 @@ package struct Response: Sendable {
   /// Why it is a 5xx, for the log.
   package var reason: String?
 
-  /// What follows the headers.
+  /// The content behind the headers.
   package enum Body: Sendable {
     case bytes([UInt8])
     /// That part of bytes that are sent from where they are.
@@ -18,7 +18,7 @@ package struct Response: Sendable {
     /// Nothing follows a 304 or an answer to HEAD, whose Content-Length is that of the answer to a GET without
     /// conditions.
     case lengthOnly(Int)
-    /// The same if that length is unknown: the connection ends with the answer.
+    /// The same if that length is unknown.
     case omitted
   }
 
@@ -26,7 +26,7 @@ package struct Response: Sendable {
     (self.status, self.headers, self.body) = (status, headers, body)
   }
 
-  /// The same answer, of which the log says more than clients are told.
+  /// The same answer with a reason, which is logged and not sent.
   package func because(_ error: some CustomStringConvertible) -> Response {
     var answer = self
     answer.reason = (reason.map { $0 + ": " } ?? "") + error.description
@@ -94,9 +94,9 @@ package struct Response: Sendable {
     return answer
   }
 
-  /// What every answer carries that says nothing else in its place: much of what is answered was written by
-  /// strangers, and no browser must take it for a page, or run it as one. Let in is that
-  /// by which browsers lay out a picture or XML that is opened by itself: inline styles of their own, a drawn arrow.
+  /// The headers of every answer that does not set them itself. Much of the content is untrusted, and no browser must
+  /// take it for a page or run it as one. Allowed are the inline styles and the drawn arrow with which browsers lay out
+  /// a picture or XML that is opened by itself.
   package static let caution: [Field] = [
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"),
