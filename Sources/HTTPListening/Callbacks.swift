@@ -96,7 +96,9 @@ private func answerRequest(
       known._withUnsafeGuaranteedRef {
         $0.learn(isHTTP10: version[7] == 0x30, host: notes.host, absolute: target.authority)
       }
-      if context.limits.headerMemory < notes.headerSize + target.count + 64 * notes.headerCount {
+      // A tile's answer has links that are as long as the target.
+      let needed = notes.headerSize + 2 * target.count + HTTPListener.Limits.headerRecord * notes.headerCount
+      if context.limits.headerMemory < needed {
         // The daemon has no memory left for the head of an answer.
         known._withUnsafeGuaranteedRef { context.refuseDirectly(.longHead, connection, $0) }
         return .NO
@@ -237,6 +239,12 @@ func send(
   _ response: Response, _ method: String, _ context: ListenerContext, _ connection: OpaquePointer,
   _ target: RequestTarget
 ) -> MHD_Result {
+  guard hasMemory(for: response, context, connection) else {
+    deadline(connection)?._withUnsafeGuaranteedRef {
+      context.refuseDirectly(.longHead, connection, $0, isHead: method == "HEAD")
+    }
+    return .NO
+  }
   let bytes = method == "HEAD" ? 0 : response.length ?? 0
   deadline(connection)?._withUnsafeGuaranteedRef { $0.answer(response.status, bytes) }
   if context.log != nil {
@@ -244,6 +252,20 @@ func send(
     note(context, connection, method, target, response.status, bytes, reason)
   }
   return send(response, connection)
+}
+
+/// Whether the daemon has memory for the answer's head beside that of the request; without, it would end the
+/// connection and send nothing.
+private func hasMemory(
+  for response: Response, _ context: ListenerContext, _ connection: OpaquePointer
+) -> Bool {
+  // The status line, Date, Connection and Content-Length.
+  var needed = 200
+  for (name, value) in response.headers { needed += name.utf8.count + value.utf8.count + 4 }
+  let count = deadline(connection)?._withUnsafeGuaranteedRef { $0.headerCount } ?? 0
+  // The decoy has a record, too.
+  let used = zg_head_size(connection) + HTTPListener.Limits.headerRecord * (count + 1)
+  return needed + used <= context.limits.connectionMemory
 }
 
 private func completeRequest(

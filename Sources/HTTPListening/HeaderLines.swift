@@ -32,7 +32,7 @@ enum CookieDecoy {
   nonisolated(unsafe) private static let value: UnsafePointer<CChar> = UnsafePointer(strdup(""))
 
   static func add(to connection: OpaquePointer) {
-    MHD_set_connection_value(connection, .HEADER_KIND, name, value)
+    MHD_set_connection_value_n(connection, .HEADER_KIND, name, 6, value, 0)
   }
 
   static func isDecoy(_ name: UnsafePointer<CChar>) -> Bool { name == Self.name }
@@ -89,7 +89,7 @@ private func withList<Result>(
       connection, .HEADER_KIND,
       { count, _, name, size, _, _ in
         guard let count = count?.assumingMemoryBound(to: LineCount.self), let name else { return .YES }
-        // Told apart by length first, which nearly always does.
+        // Nearly all other names have another length.
         if size == count.pointee.size, strncasecmp(name, count.pointee.name, size) == 0 {
           count.pointee.lines += 1
         }

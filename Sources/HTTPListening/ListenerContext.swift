@@ -4,14 +4,14 @@ import HTTPMessages
 import Synchronization
 import TileServing
 
-/// What the daemon's callbacks work with.
+/// The state that the daemon's callbacks share.
 final class ListenerContext: Sendable {
   let site: Site
   let deadlines: ConnectionDeadlines
   let lingering = LingeringSockets()
   let log: AccessLog?
   let limits: HTTPListener.Limits
-  /// Where monitors ask; nil where they ask at the same port as everybody.
+  /// The port for monitors; nil if it is the same as for all other clients.
   private let monitorPort: Int?
   /// Connections by client; those of trusted proxies are not counted.
   private let connections: AddressCounts
@@ -33,7 +33,7 @@ final class ListenerContext: Sendable {
     Unmanaged<ListenerContext>.fromOpaque(pointer)
   }
 
-  // MARK: Who asks
+  // MARK: Clients
 
   /// Counts one more connection; false where the client has as many as it may. A proxy may have any number.
   func admits(connectionOf peer: IPAddress?) -> Bool {
@@ -71,6 +71,7 @@ final class ListenerContext: Sendable {
   ) {
     known._withUnsafeGuaranteedRef { known in
       known.cookie = notes.cookie
+      known.headerCount = notes.headerCount
       // It stays: there is no request behind it.
       if notes.framing.isChunked { known.isChunked = true }
       guard known.isProxy else { return }
@@ -85,7 +86,7 @@ final class ListenerContext: Sendable {
     }
   }
 
-  /// Where the connection's request comes from.
+  /// The address of the client that sent the connection's request.
   func origin(of connection: OpaquePointer) -> IPAddress? {
     deadline(connection)?._withUnsafeGuaranteedRef { $0.isProxy ? $0.origin : $0.peer }
   }

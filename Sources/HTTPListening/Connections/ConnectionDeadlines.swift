@@ -25,6 +25,8 @@ final class ConnectionDeadlines: Sendable {
     var isChunked = false
     /// Whether it was suspended and its handler not called since: see `Suspension`.
     var hasOwnTimeout = false
+    /// The number of the request's headers.
+    var headerCount = 0
     /// A Host that its requests may have, as sent: most have the one before them.
     var host: [UInt8] = []
     /// The address of the client that a proxy forwards a request for.

@@ -47,8 +47,8 @@ class Heads(unittest.TestCase):
         return strict.answers(data, *methods)
 
     def test_bytes_count_and_not_fields(self):
-        for fields in (2, 3, 10, 60, 120, 200):
-            for size in (36, 1024, 2048, 4096, 6000, 7600, LIMIT - 1, LIMIT, LIMIT + 1, 9000, 12 << 10, 16 << 10):
+        for fields in (2, 3, 5, 10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 190, 199, 200):
+            for size in (36, *range(1 << 10, 17 << 10, 1 << 10), 6000, 7600, LIMIT - 1, LIMIT + 1, 9000):
                 text = head(fields, size)
                 if len(text) != size:
                     continue  # So many do not fit, or so few.
@@ -59,6 +59,18 @@ class Heads(unittest.TestCase):
                         self.assertEqual([answer.status for answer in parsed], [200 if size <= LIMIT else 431])
                         if size > LIMIT:
                             self.assertEqual(parsed[0]["connection"], "close")
+
+    def test_the_longest_heads_leave_memory_for_every_answer(self):
+        targets = [b"/", b"/view/photo", b"/embed/photo", b"/api/images/photo", b"/api/images", b"/iiif/2/photo/info.json",
+                   b"/iiif/3/photo/info.json", b"/iiif/3/photo/0,0,512,512/512,/0/default.jpg", b"/iiif/3/photo/full/99,/0/default.png",
+                   b"/dzi/photo_files/12/0_0.jpg", b"/iiif/presentation/3/photo/manifest", b"/openapi.json", b"/nobody"]
+        for target in targets:
+            for fields in (60, 199, 200):
+                for method in (b"HEAD",) if target in targets[:3] else (b"GET", b"HEAD"):
+                    with self.subTest(target, fields=fields, method=method):
+                        request = method + b" " + target + b" HTTP/1.1\r\n" + head(fields, LIMIT) + b"\r\n"
+                        answer, = self.ask(request, methods=(method.decode(),))
+                        self.assertEqual(answer.status, 404 if target == b"/nobody" else 200)
 
     def test_many_short_headers_pass_or_are_refused_whole(self):
         # The daemon has a record for each: beyond some 280 there is no room for the head of an answer.
