@@ -103,10 +103,20 @@ package struct LibraryTable: Sendable {
     var slot = Self.hash(id) & mask
     while slots[slot] >= 0 {
       let number = Int(slots[slot])
-      if ids[number].text.utf8.elementsEqual(id) { return number }
+      if Self.isSame(ids[number].text, id) { return number }
       slot = (slot + 1) & mask
     }
     return nil
+  }
+
+  /// Compares in place: `elementsEqual` takes 60 instructions for each byte of a string.
+  private static func isSame(_ text: String, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    let isSame = text.utf8.withContiguousStorageIfAvailable { text in
+      guard text.count == bytes.count else { return false }
+      guard let one = text.baseAddress, let other = bytes.baseAddress else { return bytes.isEmpty }
+      return memcmp(one, other, bytes.count) == 0
+    }
+    return isSame ?? text.utf8.elementsEqual(bytes)
   }
 
   /// Whether there are images of the folder, at any depth, or pages of the book.
