@@ -23,9 +23,9 @@ enum PhysicalScale {
     else { return nil }
     // A microscope's own words stand above the tag, which its programs leave at what it happens to be. They stand in the
     // file's first page, and tell of several images.
-    if let told = OMEScale.microns(first.description, ofDirectory: number), isUsable(told.x), isUsable(told.y)
-    {
-      return Point(x: rounded(told.x), y: rounded(told.y))
+    if let stated = OMEScale.microns(first.description, ofDirectory: number) {
+      let (x, y) = (rounded(stated.x), rounded(stated.y))
+      if isUsable(x), isUsable(y) { return Point(x: x, y: y) }
     }
     if let unit = tiff.all.first.flatMap({ ImageJScale.unit($0.description) }) {
       guard let microns = unit.microns, let pixels = directory.resolution ?? tiff.all.first?.resolution else {
@@ -44,7 +44,6 @@ enum PhysicalScale {
 
   private static func isUsable(_ microns: Double) -> Bool { microns.isFinite && microns > 0 }
 
-  private static func rounded(_ microns: Double) -> Double {
-    microns.isFinite ? (microns * 1e6).rounded() / 1e6 : microns
-  }
+  /// Six decimals at most; not finite if the number is too large to be rounded so.
+  private static func rounded(_ microns: Double) -> Double { (microns * 1e6).rounded() / 1e6 }
 }

@@ -242,6 +242,20 @@ class Scale(Pixels):
         _, archive = self.built(source)
         self.assertEqual(json.loads(run("inspect", archive, "--json").stdout)["micronsPerPixel"], [0.325, 0.5])
 
+    def test_sizes_that_no_number_holds_are_no_scale(self):
+        # Beyond the largest double when rounded, and 0 when rounded.
+        for size in ("1e305", "1e308", "1e-9", "5e-324"):
+            source = tiff(folder("scale") / "cells.ome.tif", numpy.zeros((50, 60), numpy.uint8), description=(
+                '<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0">'
+                f'<Pixels ID="Pixels:0" SizeX="60" SizeY="50" PhysicalSizeX="{size}" PhysicalSizeY="{size}" '
+                'Type="uint8"><Channel/></Pixels></Image></OME>'))
+            with self.subTest(size):
+                _, archive = self.built(source)
+                for path in (source, archive):
+                    result = run("inspect", path, "--json")
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertFalse(json.loads(result.stdout).get("micronsPerPixel"))
+
 
 class Bands(Pixels):
     def test_more_bands_than_a_picture_has_are_refused_and_chosen(self):
