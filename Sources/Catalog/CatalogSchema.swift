@@ -87,7 +87,8 @@ enum CatalogSchema {
         date: row.text(13), place: row.text(14), rights: row.text(15), keywords: keywords ?? [])
     entry.page = row.optionalInteger(17)
     entry.bytes = row.optionalInteger(18)
-    entry.micronsPerPixel = row.optionalReal(19)
+    // JSON has no other numbers, and a row may be anybody's.
+    entry.micronsPerPixel = row.optionalReal(19).flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
     entry.sourceDigest = row.text(21)
     (entry.book, entry.label) = (row.id(23), row.text(24))
     if let pages = row.optionalInteger(25) {

@@ -49,6 +49,15 @@ import TileStorage
     #expect(try catalog.entries(["date"]).first?.metadata.date?.utf8.count == 6020)
   }
 
+  @Test(arguments: DatabaseKind.allCases, [Double.infinity, -.infinity, .nan, 0, -1])
+  func `a scale that is not a positive number is ignored`(kind: DatabaseKind, microns: Double) throws {
+    let catalog = try kind.catalog(in: folder)
+    var entry = CatalogTests.entry("scaled")
+    entry.micronsPerPixel = microns
+    try catalog.update([entry], removing: [])
+    #expect(try catalog.entries(["scaled"]).map(\.micronsPerPixel) == [nil])
+  }
+
   @Test func `of a batch all is taken but what no index can hold, and that is told`() throws {
     let catalog = try DatabaseKind.postgreSQL.catalog(in: folder)
     let long = try #require(ImageID((0..<12).map { _ in Self.noise(250) }.joined(separator: "/")))
