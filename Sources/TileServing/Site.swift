@@ -38,6 +38,8 @@ package final class Site: Sendable {
   let reading = AnswerQueue(capacity: 256)
   /// What sidecars say of images, where that is not in memory yet: a cell reads it, or does not.
   let words = AnswerQueue(capacity: 256)
+  /// Answers for which an original must be read to its end, one at a time: those after it find its digest.
+  let originals = AnswerQueue(capacity: 256)
   /// `apiDescription`, once somebody has asked for it.
   private let knownDescription = Mutex<[UInt8]?>(nil)
   /// CSS pixels along a side of a viewport query's window, at most.
@@ -236,6 +238,7 @@ package final class Site: Sendable {
     unlocking.stop()
     reading.stop()
     words.stop()
+    originals.stop()
     renders.stop()
     sessions.lockSpaces()
   }

@@ -64,7 +64,7 @@ extension Router {
     guard !mayWait, let (record, archive, enclosure) = offeredRecord(id),
       OriginalFile.mustBeRead(ofArchive: archive, record, within: enclosure)
     else { return nil }
-    return site.later(request, .success(path), in: site.words)
+    return site.later(request, .success(path), in: site.originals)
   }
 
   private func offeredRecord(_ id: ImageID) -> (BuildRecord, archive: String, Enclosure)? {

@@ -77,7 +77,8 @@ extension Router {
 
   /// The whole answer, made by a thread that may wait, if the image's description has to wait; nil if not.
   func waitingToDescribe(_ id: ImageID?) -> Answer? {
-    waiting(for: id) ?? waitingForCatalog(id) ?? id.flatMap(waitingForOriginal)
+    // The original first: what makes the answer then waits for the rest, too, and nobody else's waits for it.
+    id.flatMap(waitingForOriginal) ?? waiting(for: id) ?? waitingForCatalog(id)
   }
 
   func description(of id: ImageID?) -> Response {

@@ -81,6 +81,23 @@ class Links(CommandTest):
         # What somebody names himself he may have.
         self.assertEqual(run("inspect", self.library / "out.szi").returncode, 0)
 
+    def test_verify_refuses_links_that_lead_out(self):
+        for link, target in [("out.szi", self.outside / "photo.szi"), ("relative.szi", "../outside/photo.szi"),
+                             ("secret.szi", self.outside / "secret.txt"), ("again.szi", "photo.szi")]:
+            (self.library / link).symlink_to(target)
+        before = {path: path.read_bytes() for path in self.outside.rglob("*") if path.is_file()}
+        result = run("verify", self.library)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        lines = (result.stdout + result.stderr).splitlines()
+        self.assertNotIn(SECRET, result.stdout + result.stderr)
+        for name in ("out.szi", "relative.szi", "secret.szi"):
+            self.assertEqual(sum(f"/{name}: " in line and "a link leads out of the folder" in line for line in lines), 1, (name, lines))
+        # A link within the library is no fault, nor is its target.
+        self.assertFalse(any(f"/{name}.szi: " in line for line in lines for name in ("again", "photo")), lines)
+        # Those that are named by hand are read.
+        self.assertEqual(run("verify", self.library / "out.szi").returncode, 0)
+        self.assertEqual({path: path.read_bytes() for path in before}, before)
+
     def test_words_that_are_links(self):
         words = self.outside / "words.xmp"
         shutil.copy(self.library / "photo.szi", self.library / "other.szi")

@@ -1,11 +1,16 @@
 """What is saved as a file: its name, and the files from which images were made."""
 
 import json
+import os
+import re
+import select
+import socket
 import subprocess
 import unittest
+from pathlib import Path
 from urllib.parse import unquote
 
-from harness import Server, ServerTest, folder, photo
+from harness import Server, ServerTest, folder, photo, run
 from upload_client import Client, serve
 
 TITLE = 'Évening / "light": 夜'
@@ -91,6 +96,65 @@ class Downloads(ServerTest):
         (self.library / "plain.txt").write_text("notes")
         self.assertEqual(self.client.ask("GET", "/api/images/plain/original").status, 404)
         self.assertNotIn("original", json.loads(self.client.ask("GET", "/api/images/plain").body))
+
+
+class LargeOriginals(unittest.TestCase):
+    """An original is read to its end once after a start, for its digest, and nobody else waits for that."""
+
+    BYTES = 1_500_000_000
+    CLIENTS = 24
+
+    @classmethod
+    def setUpClass(cls):
+        cls.library, source = folder("library"), folder("p") / "large.tif"
+        subprocess.run(["vips", "copy", photo(source.parent / "large.png", 300, 200), source], check=True)
+        # A TIFF file may have anything behind what its directories name; a hole takes no disk.
+        os.truncate(source, cls.BYTES)
+        photo(source.parent / "small.jpg", 600, 400)
+        for path in (source, source.parent / "small.jpg"):
+            result = run("build", path, "--library", cls.library, "--quiet")
+            assert result.returncode == 0, result.stderr
+        source.rename(cls.library / "large.tif")
+
+    def read(self, server: Server) -> int:
+        """Bytes that the server has read from files."""
+        return int(re.search(r"rchar: (\d+)", Path(f"/proc/{server.process.pid}/io").read_text())[1])
+
+    def ask(self, server: Server, target: str) -> socket.socket:
+        connection = server.connect()
+        connection.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        return connection
+
+    def test_it_is_read_once_and_others_are_answered_meanwhile(self):
+        server = Server(self.library, "--offer-originals", "--threads", 1)
+        self.addCleanup(server.stop)
+        before = self.read(server)
+        targets = ["/api/images/large", "/api/images/large/original", "/api/images/large/viewport?width=100&height=100&describe=1"]
+        waiting = [self.ask(server, targets[number % len(targets)]) for number in range(self.CLIENTS)]
+        meanwhile = 0
+        for target in ("/dzi/small_files/8/0_0.jpg", "/healthz", "/iiif/3/small/info.json", "/api/images/small") * 3:
+            with self.ask(server, target) as connection:
+                self.assertTrue(connection.recv(4096).startswith(b"HTTP/1.1 200 "), target)
+            # None of those that wait has been answered yet.
+            meanwhile += not select.select(waiting, [], [], 0)[0]
+        self.assertGreater(meanwhile, 0)
+        for number, connection in enumerate(waiting):
+            with connection:
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    head += connection.recv(4096)
+                self.assertTrue(head.startswith(b"HTTP/1.1 200 "), (targets[number % len(targets)], head))
+        image = json.loads(server.get("/api/images/large").body)
+        self.assertEqual(image["original"]["bytes"], self.BYTES)
+        self.assertLess(self.read(server) - before, 1.5 * self.BYTES)
+        self.assertGreater(self.read(server) - before, self.BYTES)
+
+    def test_the_answers_that_wait_are_dropped_when_the_server_stops(self):
+        server = Server(self.library, "--offer-originals", "--threads", 1)
+        waiting = [self.ask(server, "/api/images/large/original") for _ in range(self.CLIENTS)]
+        self.assertEqual(server.stop(), 0)
+        for connection in waiting:
+            connection.close()
 
 
 if __name__ == "__main__":
