@@ -5,7 +5,7 @@ import TileServing
 
 /// One line per answer on stderr or in a file, gathered and written a few times a second.
 package final class AccessLog: Sendable {
-  /// How a line looks.
+  /// The form of a line.
   package enum Style: String, Sendable, CaseIterable {
     /// For people: the time, client, method, path with query, status, bytes, seconds.
     case text
@@ -104,7 +104,7 @@ package final class AccessLog: Sendable {
     let target: (path: String, query: String)
     let status: Int
     let bytes: Int
-    /// Of a 5xx.
+    /// The reason for a status of 500 and more.
     let reason: String?
   }
 

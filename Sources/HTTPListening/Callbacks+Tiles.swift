@@ -3,12 +3,12 @@ import HTTPMessages
 import TileServing
 import TileStorage
 
-/// Suspends the connection until a tile has come that is late; false where that is decided with words.
+/// Suspends the connection until a pending tile is there; returns false if `Site.respond` has to answer the request.
 func waits(
   for arrival: TileArrival, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>,
   _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> Bool {
-  // Who has the tile already has none fetched.
+  // For a client that has the tile already it is not fetched.
   guard method[0] == 0x47, header(connection, "If-None-Match") == nil, header(connection, "If-Match") == nil
   else { return false }
   let pending = PendingAnswer(connection, after: object(state) as? PendingAnswer)

@@ -7,7 +7,7 @@ import TileServing
 /// does not fit into the connection's memory, a line that it cannot parse, a malformed Content-Length.
 ///
 /// Its own answers are pages that no client of this server expects, and the one to a malformed Content-Length has its
-/// head twice (0.9.75). The library tells nobody beforehand. To send such an answer, it calls its own function
+/// head twice (0.9.75). It announces none of them. To send such an answer, it calls its own function
 /// `MHD_queue_response` through the dynamic symbol table, where a definition in the program comes first (ld.so(8)).
 /// That definition stands below. It is called on the connection's event loop, for the connection that is being
 /// processed, and touches no other. If a build of the library binds the call to its own function

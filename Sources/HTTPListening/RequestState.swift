@@ -1,9 +1,10 @@
-/// What a request's state pointer says while it holds neither an archive nor a pending answer: its headers
+/// The value of a request's state pointer while it holds neither an archive nor a pending answer: its headers
 /// were seen.
 // An address that nothing has: never read, so safe to share.
 nonisolated(unsafe) let headersSeen = UnsafeMutableRawPointer(bitPattern: 1)
 
-/// What the request's state holds: its body on its way in, or what its connection was suspended for.
+/// The object that the request's state holds: a body that is being received, or the answer that its connection is
+/// suspended for.
 func object(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> AnyObject? {
   guard let pointer = state.pointee, pointer != headersSeen else { return nil }
   return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()

@@ -2,7 +2,7 @@ import HTTPMessages
 import Synchronization
 import TileServing
 
-/// How many of something each client has: connections, or requests.
+/// The number of connections, or of requests, that each client has.
 final class AddressCounts: Sendable {
   private let limit: Int
   private let counts = Mutex<[ClientAddress: Int]>([:])

@@ -71,7 +71,7 @@ final class ConnectionAcceptor: Sendable {
     while !isStopping.load(ordering: .relaxed) {
       guard poll(&waits, nfds_t(waits.count), -1) > 0 else { continue }
       for wait in waits where wait.revents != 0 && wait.fd != end {
-        // For each anew, or a loop could get one more than it can hold. More wait until others end.
+        // For each again, or a loop could get one more than it can hold. More wait until others end.
         if let loop = roomiest() { take(wait.fd, loop) } else { usleep(1000) }
       }
     }

@@ -139,7 +139,7 @@ enum ListeningSocket {
     }
   }
 
-  /// Where a socket listens; nil where that is neither TCP nor the file system.
+  /// The address that a socket listens at; nil if it is neither of TCP nor in the file system.
   static func place(_ socket: Int32) -> HandedSocket.Place? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -167,7 +167,7 @@ enum ListeningSocket {
     }
   }
 
-  /// Which of this machine's addresses a connection was made to; nil where it has none.
+  /// The address of this machine that a connection was made to; nil if it has none.
   static func localAddress(_ socket: Int32) -> IPAddress? { withName(of: socket) { IPAddress($0) } }
 
   /// Returns the address and port that a connection was made to, as a URL has them; nil if it has none.

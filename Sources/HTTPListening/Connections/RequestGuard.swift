@@ -6,7 +6,7 @@ import TileServing
 /// Request shapes that libmicrohttpd lets pass and that two servers in a row could understand
 /// differently (RFC 9112, sections 3.2, 5 and 6.3); they get 400 and the connection ends.
 enum RequestGuard {
-  /// What was seen of the headers on the way, as sent.
+  /// Facts about the headers that were seen on the way, as sent.
   struct Notes {
     /// Nothing where there is none.
     fileprivate(set) var host = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
@@ -26,7 +26,7 @@ enum RequestGuard {
     var notes = Notes()
     var hasBadName = false
     var hasBadValue = false
-    /// Where the next header has to begin.
+    /// The address at which the next header has to begin.
     var end: UnsafePointer<CChar>
   }
 
@@ -57,7 +57,7 @@ enum RequestGuard {
           seen.pointee.hasBadValue = true
         }
         seen.pointee.end = value + valueSize + 2
-        // Told apart by length first: this is done for every header of every request.
+        // By length first: this is done for every header of every request.
         switch nameSize {
         case 4 where strncasecmp(name, "host", 4) == 0:
           seen.pointee.notes.host = RequestGuard.bytes(value, valueSize)

@@ -1,4 +1,4 @@
-/// What a request is answered with: a response, or one that is waited for.
+/// The answer to a request: a response, or one that is made later.
 package enum Answer: Sendable {
   case now(Response)
   case later(Later)
@@ -11,7 +11,7 @@ package enum Answer: Sendable {
     }
   }
 
-  /// Has the answer made, and the waiter told.
+  /// Has the answer made and given to the waiter.
   package func give(to waiter: Later.Waiter) {
     switch settled {
     case .now(let response): waiter.take(response)

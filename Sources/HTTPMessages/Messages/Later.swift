@@ -1,8 +1,8 @@
 /// A response that somebody makes meanwhile: a render, a question to the catalog, a fetch.
 ///
-/// Whoever sends answers has it begun, and is told the response once.
+/// The sender of answers begins it, and is given the response once.
 package struct Later: Sendable {
-  /// Whoever waits for a response.
+  /// A client that waits for a response.
   package struct Waiter: Sendable {
     /// False once the client is gone: nobody need go on for it.
     package let isThere: @Sendable () -> Bool
@@ -20,15 +20,15 @@ package struct Later: Sendable {
     }
   }
 
-  /// The response without its body, where that is known before: who has this version already, or wants another
-  /// one, needs nothing made.
+  /// The response without its body, if it is known before: for a client that has this version already, or wants
+  /// another one, nothing needs to be made.
   package let promised: Response?
   private let kept: @Sendable () -> Response?
   private let make: @Sendable (Waiter) -> Void
 
   /// - Parameters:
   ///   - kept: gives the response where it need not be made.
-  ///   - make: has it made, and the waiter told.
+  ///   - make: has it made and given to the waiter.
   package init(
     promised: Response? = nil, kept: @escaping @Sendable () -> Response? = { nil },
     make: @escaping @Sendable (Waiter) -> Void
@@ -39,7 +39,7 @@ package struct Later: Sendable {
   /// The response, where it is there already.
   package func ready() -> Response? { kept() }
 
-  /// Has the response made; the waiter may be told before this returns.
+  /// Has the response made; the waiter may be given it before this returns.
   package func begin(_ waiter: Waiter) { make(waiter) }
 
   func map(_ change: @escaping @Sendable (Response) -> Response) -> Later {

@@ -1,4 +1,4 @@
-/// Who may keep an answer, and whose pages may read it.
+/// The caches that may keep an answer, and the sites that may read it.
 extension Response {
   /// The same answer for whom it is given to alone: another one of the same state would say more.
   package var forNow: Response {

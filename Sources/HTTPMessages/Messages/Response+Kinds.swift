@@ -8,7 +8,7 @@ extension Response {
     return response
   }
 
-  /// What everybody may read and keep for a while.
+  /// Returns an answer that all clients may read, and caches keep for a while.
   /// - Parameter maxAge: seconds.
   package static func json(
     _ bytes: [UInt8], _ mediaType: String = "application/json", maxAge: Int = 10
