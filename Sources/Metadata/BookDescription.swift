@@ -188,7 +188,7 @@ extension BookDescription: Codable {
       metadata.title = Self.line(title)
     } else if let titles = try fields.decodeIfPresent([String: Texts].self, forKey: .title) {
       guard titles.count <= Self.mostTexts else { throw Refusal("has a title in too many languages") }
-      for (tag, texts) in titles {
+      for (tag, texts) in titles.sorted(by: { $0.key < $1.key }) {
         guard let text = texts.texts.lazy.compactMap({ Self.line($0) }).first else { continue }
         if ["none", "@none", ""].contains(tag) {
           metadata.title = text
@@ -198,7 +198,7 @@ extension BookDescription: Codable {
           throw Refusal("has a title in '\(tag.prefix(40))', which is no language's tag")
         }
       }
-      metadata.title = metadata.title ?? metadata.titles.min { $0.key < $1.key }?.value
+      metadata.title = metadata.title ?? Self.usualTitle(metadata.titles)
     }
     metadata.creators = try lines(.creators) + lines(.creator)
     metadata.date = try fields.decodeIfPresent(Year.self, forKey: .date).flatMap { Self.line($0.text) }
@@ -246,7 +246,7 @@ extension BookDescription: Codable {
       try fields.encodeIfPresent(metadata.title, forKey: .title)
     } else {
       var titles = metadata.titles
-      if let title = metadata.title, !titles.values.contains(title) { titles["none"] = title }
+      if let title = metadata.title, title != Self.usualTitle(titles) { titles["none"] = title }
       try fields.encode(titles, forKey: .title)
     }
     if !metadata.creators.isEmpty { try fields.encode(metadata.creators, forKey: .creators) }
@@ -267,6 +267,11 @@ extension BookDescription: Codable {
     }
     try fields.encodeIfPresent(cover.map(Page.init), forKey: .cover)
     if isBuilt { try fields.encode(true, forKey: .built) }
+  }
+
+  /// The title of a book that has none without a language: that of the first language by its tag.
+  private static func usualTitle(_ titles: [String: String]) -> String? {
+    titles.min { $0.key < $1.key }?.value
   }
 
   private static func isOfTags(_ byte: UInt8) -> Bool {

@@ -20,6 +20,15 @@ struct BookDescriptionTests {
     book.chapters = [.init(title: "One", page: "f1r", level: 0), .init(title: "Two", page: "3", level: 7)]
     #expect(try BookDescription(json: book.json) == book)
     #expect(try BookDescription(json: BookDescription(json: book.json).json).json == book.json)
+    // Which of its languages stands for the title is kept, whichever it is.
+    for title in ["Stunden", "Heures", "Hours"] {
+      book.metadata.title = title
+      #expect(try BookDescription(json: book.json) == book)
+    }
+    for _ in 0..<20 {
+      let spelled = #"{"title": {"": "a", "@none": "b", "none": "c", "de": "d"}}"#
+      #expect(try BookDescription(json: Array(spelled.utf8)).metadata.title == "c")
+    }
   }
 
   @Test("whatever bytes come, they are a description within its bounds or refused")
