@@ -133,7 +133,7 @@ sub vcl_backend_fetch {
   if (bereq.url ~ "(?i)^/iip\?([^&]*&)*(FIF|DeepZoom|Zoomify|IIIF)=") {
     set bereq.http.image = regsub(bereq.url, "(?i)^/iip\?(?:[^&]*&)*(?:FIF|DeepZoom|Zoomify|IIIF)=((?:(?!_files/|\.dzi)[^/&])+).*$", "\1");
   } else {
-    set bereq.http.image = regsub(bereq.url, "^/(?:iiif/presentation/3|iiif/[23]|api/images|[a-z]+)/((?:(?!_files/|\.dzi)[^/?])+).*$", "\1");
+    set bereq.http.image = regsub(bereq.url, "^/(?:iiif/presentation/[23]|iiif/[23]|api/images|[a-z]+)/((?:(?!_files/|\.dzi)[^/?])+).*$", "\1");
   }
   set bereq.backend = servers_by_image.backend(by=KEY, key=servers_by_image.key(bereq.http.image), alt=bereq.retries, resolve=NOW);
   unset bereq.http.image;

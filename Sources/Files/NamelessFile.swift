@@ -19,14 +19,7 @@ package final class NamelessFile: Sendable {
   deinit { close(descriptor) }
 
   /// Bytes that the folder for temporary files has room for; nil if the system does not say.
-  package static var freeBytes: Int? {
-    var status = statvfs()
-    guard statvfs(NSTemporaryDirectory(), &status) == 0 else { return nil }
-    return Int(exactly: status.f_bavail).flatMap { free in
-      let (bytes, isOver) = free.multipliedReportingOverflow(by: Int(status.f_frsize))
-      return isOver ? nil : bytes
-    }
-  }
+  package static var freeBytes: Int? { Files.freeBytes(at: NSTemporaryDirectory()) }
 
   /// Appends; not for several threads at a time.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {

@@ -60,7 +60,9 @@ package final class AccessLog: Sendable {
       let path, let reader = Optional(Foundation.open(path, O_RDONLY | O_CLOEXEC)), reader >= 0
     else { return }
     defer { close(reader) }
-    if pread(reader, &last, 1, status.st_size - 1) == 1, last != 0x0a { pending.withLock { $0 = [0x0a] } }
+    if pread(reader, &last, 1, status.st_size - 1) == 1, last != 0x0a {
+      pending.withLock { $0.insert(0x0a, at: 0) }
+    }
   }
 
   /// Lets go of a file that was moved away, and makes one of its name; where that fails the old one is written on.

@@ -100,8 +100,7 @@ private func answerRequest(
       let needed = notes.headerSize + 2 * target.count + HTTPListener.Limits.headerRecord * notes.headerCount
       if context.limits.headerMemory < needed {
         // The daemon has no memory left for the head of an answer.
-        known._withUnsafeGuaranteedRef { context.refuseDirectly(.longHead, connection, $0) }
-        return .NO
+        return refuse(context, connection, method, target, .longHead)
       }
       if let why { return refuse(context, connection, method, target, why) }
       if !context.admits(notes.host, known) {

@@ -1,4 +1,3 @@
-import Catalog
 package import Files
 import Glibc
 import TileStorage
@@ -50,28 +49,21 @@ extension Library {
 }
 
 extension LibraryTable {
-  /// Why the folder that was read is not there; nil if it is, or if another library has its name.
+  /// Returns why the folder that was read is not there; `nil` if it is, or if another library has its name.
   ///
-  /// An unmounted share leaves an empty folder of the same name, which is another one and has no catalog.
-  /// - Parameter fresh: what was read there now; nil if nothing was read.
+  /// An unmounted share leaves another folder of the same name without images. It may have files that mark it, or a catalog
+  /// that a server made before the share was mounted.
+  /// - Parameter fresh: what was read there now; `nil` if nothing was read.
   func outage(of root: String, seenAs fresh: LibraryTable? = nil) -> String? {
     var status = stat()
     guard stat(root, &status) == 0 else { return StorageError("", errno: errno).reason }
     let now = Root(status)
     if let fresh, fresh.rootFolder != now { return "its folder changed while it was read" }
-    guard now != rootFolder, !ids.isEmpty, !Catalog.exists(in: root) else { return nil }
-    let isEmpty = fresh.map { $0.ids.isEmpty } ?? Self.isEmptyFolder(root)
-    return isEmpty ? "another folder without images is in its place: is its share mounted?" : nil
-  }
-
-  /// Whether nothing but hidden files is in the folder, and what file systems put there themselves.
-  private static func isEmptyFolder(_ path: String) -> Bool {
-    guard let directory = opendir(path) else { return false }
-    defer { closedir(directory) }
-    while let entry = readdir(directory) {
-      guard let name = entry.pointee.name else { return false }
-      if name.utf8.first != UInt8(ascii: "."), name != "lost+found" { return false }
-    }
-    return true
+    guard now != rootFolder, !ids.isEmpty else { return nil }
+    do throws(StorageError) {
+      let found = if let fresh { fresh } else { try LibraryTable(root: root, previous: self) }
+      guard found.ids.isEmpty else { return nil }
+      return "another folder without images is in its place: is its share mounted?"
+    } catch { return error.reason }
   }
 }

@@ -198,7 +198,11 @@ package final class UploadTiling: @unchecked Sendable {
       do {
         try make(image)
         return image
-      } catch let error as BuildError where error.isOfTakenID { image = try free() }
+      } catch let error as BuildError where error.isOfTakenID {
+        let next = try free()
+        guard next != image else { throw error }
+        image = next
+      }
     }
   }
 
@@ -207,7 +211,7 @@ package final class UploadTiling: @unchecked Sendable {
   func freeID(for upload: Upload) throws(StorageError) -> ImageID {
     try freeID(for: upload) { (id) throws(StorageError) in
       if library.asksForImages { return try !library.catalog.reserve(id, for: upload.id) }
-      return ["", ".szi", ".dzi", ".zip"].contains { access("\(root)/\(id)\($0)", F_OK) == 0 }
+      return ["", ".szi", ".dzi", ".zip"].contains { isNameTaken("\(root)/\(id)\($0)") }
     }
   }
 

@@ -40,8 +40,8 @@ package final class Site: Sendable {
   let words = AnswerQueue(capacity: 256)
   /// Answers for which an original must be read to its end, one at a time: those after it find its digest.
   let originals = AnswerQueue(capacity: 256)
-  /// `apiDescription`, once somebody has asked for it.
-  private let knownDescription = Mutex<[UInt8]?>(nil)
+  /// `/openapi.json` by the addresses at which clients reached the server lately.
+  private let knownDescriptions = Mutex<[String: [UInt8]]>([:])
   /// CSS pixels along a side of a viewport query's window, at most.
   let viewportSide: Int
   /// Of the program.
@@ -141,19 +141,20 @@ package final class Site: Sendable {
 
   private func route(of request: Request) -> Route? { (try? PlainPath(request.rawPath))?.route }
 
-  /// `/openapi.json`, made once: it takes more memory on the way than a thousand other answers.
-  var apiDescription: [UInt8] {
-    knownDescription.withLock { known in
-      if let known { return known }
-      let made = description(base: base)
-      known = made
+  /// Returns `/openapi.json` for clients that reach the server by an address. It is made once for each of a few addresses:
+  /// it takes more memory on the way than a thousand other answers.
+  /// - Parameter base: the address; `nil` for the server's own.
+  func apiDescription(base: String?) -> [UInt8] {
+    let base = base ?? self.base
+    return knownDescriptions.withLock { known in
+      if let known = known[base] { return known }
+      if known.count >= 4 { known.removeAll() }
+      let made = OpenAPI(
+        version: version, base: base, viewportSide: viewportSide, isWritable: access.isWritable
+      ).bytes
+      known[base] = made
       return made
     }
-  }
-
-  /// `/openapi.json` for clients that reach the server by an address.
-  func description(base: String) -> [UInt8] {
-    OpenAPI(version: version, base: base, viewportSide: viewportSide, isWritable: access.isWritable).bytes
   }
 
   /// All of the answer to a request, made by a queue's thread.

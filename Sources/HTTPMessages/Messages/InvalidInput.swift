@@ -7,6 +7,9 @@ package struct InvalidInput: Error, Hashable, Sendable {
     case pointer(String)
   }
 
+  /// Errors that one answer lists. A request of 4 KB may have 2,000, and each is searched for what was meant.
+  package static let most = 10
+
   package let place: Place
   /// The error and the allowed values.
   package let detail: String

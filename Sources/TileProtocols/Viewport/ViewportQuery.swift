@@ -128,7 +128,7 @@ extension ViewportQuery {
 
     mutating func add(_ name: String, _ value: String) {
       guard Self.known.contains(name) else {
-        if name != "g" {
+        if name != "g", errors.count < InvalidInput.most {
           errors.append(
             InvalidInput(parameter: name, UnknownParameter(name, besides: Self.known).description))
         }
@@ -140,6 +140,7 @@ extension ViewportQuery {
 
     /// - Parameter value: nil if it is missing.
     mutating func refuse(_ name: String, _ value: String?, _ allowed: String) {
+      guard errors.count < InvalidInput.most else { return }
       let value = value.map { $0.count > 60 ? $0.prefix(57) + "…" : $0 }
       errors.append(Refusal.error(name, value, allowed))
     }

@@ -26,6 +26,7 @@ struct ListQuery {
       refuse(name, "\(name) is '\(value.prefix(40))'; it takes \(allowed)")
     }
     for (name, value) in parameters {
+      if errors.count == InvalidInput.most { break }
       if !Self.parameters.contains(name) {
         refuse(name, UnknownParameter(name, besides: Self.parameters).description)
       } else if values.updateValue(value, forKey: name) != nil {
@@ -83,12 +84,13 @@ struct ListQuery {
   private static func fields(_ text: String) -> (ListedImage.Fields, [InvalidInput]) {
     if text == "all" { return (.all, []) }
     let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    let unknown = names.filter { !ListedImage.Fields.names.contains($0) }.map { name in
+    let unknown = names.lazy.filter { !ListedImage.Fields.names.contains($0) }.prefix(InvalidInput.most).map {
+      name in
       let hint =
         nearest(name, ListedImage.Fields.names).map { "did you mean '\($0)'?" }
         ?? "it takes all, or with commas between \(ListedImage.Fields.names.joined(separator: ", "))"
       return InvalidInput(parameter: "fields", "fields has '\(name.prefix(40))'; \(hint)")
     }
-    return (.some(Set(names)), unknown)
+    return (.some(Set(names)), Array(unknown))
   }
 }

@@ -123,7 +123,9 @@ extension Router {
         return .problem(409, "Conflict", "the image's XMP sidecar cannot be read, and is not overwritten")
       }
     } catch let refusal as MetadataEdit.Refusal {
-      return .problem("Bad edit", refusal.faults.map { InvalidInput(body: $0.members, $0.reason) })
+      return .problem(
+        "Bad edit", refusal.faults.prefix(InvalidInput.most).map { InvalidInput(body: $0.members, $0.reason) }
+      )
     } catch {
       return failure(error)
     }

@@ -16,10 +16,10 @@ extension Router {
   /// - Parameter known: nil where they are looked at elsewhere.
   func refusal(besides known: [String]?) -> Response? {
     guard let known, let query = decodedQuery() else { return nil }
-    let others = query.filter { !known.contains($0.name) }.map {
+    let others = query.lazy.filter { !known.contains($0.name) }.prefix(InvalidInput.most).map {
       InvalidInput(parameter: $0.name, UnknownParameter($0.name, besides: known).description)
     }
-    return others.isEmpty ? nil : .problem("Bad parameter", others)
+    return others.isEmpty ? nil : .problem("Bad parameter", Array(others))
   }
 }
 

@@ -37,7 +37,7 @@ struct Router {
     case .embed(let id?): frame(path.id(id))
     case .embed(nil): .now(page("embed.html"))
     case .oEmbed: embedding()
-    case .openAPI: .now(.json(request.publicBase.map(site.description(base:)) ?? site.apiDescription))
+    case .openAPI: .now(.json(site.apiDescription(base: request.publicBase)))
     case .health: .now(health)
     case .metrics: hidesMetrics ? .text(404, "there is nothing at this path") : .now(metrics())
     case .page: .now(isBase ? toTheGallery : file(path.text(1..<path.count)))

@@ -79,7 +79,7 @@ package struct NewOriginal {
   private let paths: [String]
 
   /// - Parameters:
-  ///   - file: the path of the file, on the mount of the archive.
+  ///   - file: the path of the file.
   ///   - digest: of its content.
   ///   - name: of the file as it was sent.
   ///   - archive: the path of the archive.
@@ -93,7 +93,8 @@ package struct NewOriginal {
 
   /// Gives the file a second name beside the archive, unless its content is there. Never replaces a file.
   ///
-  /// - Parameter mayMove: whether the file is moved if the file system has no links; without, nothing is done then.
+  /// - Parameter mayMove: whether the file is moved or copied if it cannot have a second name there, as on another mount or a
+  ///   file system without links; otherwise nothing is done then.
   package func keep(mayMove: Bool) throws(StorageError) {
     for path in paths {
       if link(file, path) == 0 { return }
@@ -102,7 +103,7 @@ package struct NewOriginal {
         if KnownDigests.digest(ofFileAt: path) == digest { return }
         continue
       }
-      guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(code) else {
+      guard [EXDEV, EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(code) else {
         throw StorageError("keep \(path)", errno: code)
       }
       guard mayMove else { return }
@@ -110,8 +111,9 @@ package struct NewOriginal {
         if KnownDigests.digest(ofFileAt: path) == digest { return }
         continue
       }
-      guard rename(file, path) == 0 else { throw StorageError("keep \(path)", errno: errno) }
-      return
+      if rename(file, path) == 0 { return }
+      guard errno == EXDEV else { throw StorageError("keep \(path)", errno: errno) }
+      return try PartialFile.copy(file, to: path, replacing: false)
     }
     throw StorageError("keep \(file)", "other files have its names", code: EEXIST)
   }

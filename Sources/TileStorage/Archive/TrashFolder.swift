@@ -207,29 +207,11 @@ package struct TrashFolder: Sendable {
 
   /// What `rename` does within one mount; killed in between, the file is in both places.
   func moveAcrossMounts(_ from: String, _ to: String) throws(StorageError) {
-    let action = "move \(from)"
-    let source = Glibc.open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard source >= 0 else { throw StorageError(action, errno: errno) }
-    defer { close(source) }
-    var status = stat()
-    guard fstat(source, &status) == 0 else { throw StorageError(action, errno: errno) }
-    let copy = try PartialFile(destination: to)
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = read(source, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw StorageError(action, errno: errno) }
-      if count == 0 { break }
-      try buffer.withUnsafeBufferPointer { (bytes) throws(StorageError) in
-        try copy.write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])))
-      }
-    }
-    try copy.setTime(seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
-    try copy.publish(mode: status.st_mode & 0o777)
+    try PartialFile.copy(from, to: to, replacing: true)
     do throws(StorageError) {
       // The copy's name, too, is on the disk before the file goes.
       try FolderTree.synchronize(parentFolder(to))
-      guard unlink(from) == 0 else { throw StorageError(action, errno: errno) }
+      guard unlink(from) == 0 else { throw StorageError("move \(from)", errno: errno) }
     } catch {
       unlink(to)
       throw error

@@ -46,6 +46,15 @@ class Problems(ServerTest):
             self.assertIn(error["detail"], problem["detail"])
         return {error.get("parameter") or error["pointer"]: error["detail"] for error in problem["errors"]}
 
+    def test_no_answer_lists_thousands_of_errors(self):
+        many, twice = "&".join(f"a{n}" for n in range(700)), "&".join(["width=0"] * 400)
+        for path in (f"/api/images/a/viewport?{many}", f"/api/images/a/viewport?{twice}", f"/api/images?{many}", f"/api/images/a?{many}",
+                     "/api/images?fields=" + ",".join(["a"] * 1500)):
+            answer = self.client.ask("GET", path)
+            self.assertEqual(answer.status, 400)
+            self.assertEqual(len(json.loads(answer.body)["errors"]), 10, path[:60])
+            self.assertLess(len(answer.body), 10_000)
+
     def test_every_faulty_parameter_is_named(self):
         for path, names in {
             "/api/images?limit=0&sort=x&folder=/&colour=red": ["colour", "limit", "sort", "folder"],

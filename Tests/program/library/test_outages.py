@@ -65,6 +65,14 @@ class Outages(unittest.TestCase):
             self.assertAway(server)
             time.sleep(2.5)
             self.assertEqual(os.listdir(self.library), [])
+            # As a server left it that was started before its share was mounted, and as administrators mark it.
+            (self.library / "catalog.sqlite").touch()
+            (self.library / "NOT_MOUNTED").touch()
+            for _ in range(20):
+                self.assertAway(server)
+                time.sleep(0.1)
+            for path in self.library.iterdir():
+                path.unlink()
             self.library.rmdir()
             away.rename(self.library)
             self.assertBack(server)

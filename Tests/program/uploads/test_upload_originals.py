@@ -39,6 +39,10 @@ class Originals(unittest.TestCase):
         self.assertEqual(rest_of(self.library), [])
         self.assertEqual([path.name for path in self.library.iterdir() if path.suffix in (".jpg", ".tif")], [])
 
+    def test_a_name_that_a_link_to_nothing_has_is_taken(self):
+        (self.library / "a.szi").symlink_to("none.szi")
+        self.assertEqual(self.sent(photo(folder("p") / "a.jpg", 300, 200).read_bytes(), "a.jpg")["image"], "a-2")
+
     def test_one_of_several_pages_and_a_picture_beside_a_label(self):
         several = self.tiff(page(1), page(2), page(3))
         self.assertEqual(self.sent(several, "several.tif")["stage"], "done")

@@ -1,0 +1,44 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Files
+@testable import TileStorage
+
+struct NewOriginalTests {
+  private let folder = try! TemporaryFolder()
+
+  @Test("an original on another mount is copied after the archive was published, and replaces nothing")
+  func otherMount() throws {
+    let other = "/dev/shm/ziggurat-\(UUID().uuidString)"
+    defer { unlink(other) }
+    let bytes = Array("II*\0an original".utf8)
+    guard FileManager.default.createFile(atPath: other, contents: Data(bytes)),
+      FileIdentity(path: other)?.device != FileIdentity(path: folder.path)?.device
+    else { return }
+    let file = try MappedFile(path: other)
+    let digest = try #require(withExtendedLifetime(file) { ContentDigest.text(of: file.descriptor) })
+    let original = try NewOriginal(other, digest: digest, sentAs: "a.tif", ofArchive: folder("a.szi"))
+    try original.keep(mayMove: false)
+    #expect(folder.files(below: "").isEmpty)
+    try folder.write("a.tif", [1, 2, 3])
+    for _ in 0..<2 {
+      try original.keep(mayMove: true)
+      #expect(folder.files(below: "").sorted() == ["a.\(digest).tif", "a.tif"])
+      #expect(FileManager.default.contents(atPath: folder("a.\(digest).tif")) == Data(bytes))
+      #expect(FileManager.default.contents(atPath: folder("a.tif")) == Data([1, 2, 3]))
+    }
+  }
+
+  @Test("a name is taken by a link to nothing")
+  func takenName() throws {
+    try FileManager.default.createSymbolicLink(atPath: folder("a.szi"), withDestinationPath: "none/of/them")
+    #expect(isNameTaken(folder("a.szi")) && !isNameTaken(folder("b.szi")) && !isNameTaken(folder("b/c.szi")))
+  }
+
+  @Test("free space that no number of bytes says is not known")
+  func freeSpace() {
+    #expect(byteCount(blocks: .max, of: 4096) == nil && byteCount(blocks: 1 << 63, of: 1) == nil)
+    #expect(byteCount(blocks: 3, of: 4096) == 12288 && (freeBytes(at: "/") ?? 0) > 0)
+  }
+}
