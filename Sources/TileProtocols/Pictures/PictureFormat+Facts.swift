@@ -19,7 +19,9 @@ extension PictureFormat {
     switch self {
     case .jpg: Facts(ending: "jpg", mediaType: "image/jpeg", keepsAlpha: false, weight: 1)
     case .png: Facts(ending: "png", mediaType: "image/png", weight: 10)
-    case .webp: Facts(ending: "webp", mediaType: "image/webp", weight: 4, longestSide: 16_383)
+    case .webp:
+      // libwebp 1.2.4 takes 38 for transparency like noise, which it codes as it does lossless pixels, and 6 without.
+      Facts(ending: "webp", mediaType: "image/webp", weight: 4, bytesPerPixel: 48, longestSide: 16_383)
     case .tif: Facts(ending: "tif", mediaType: "image/tiff", weight: 18)
     case .gif: Facts(ending: "gif", mediaType: "image/gif", weight: 26)
     case .avif:

@@ -32,3 +32,22 @@ class Vanishing(ServerTest):
                 path = f"/api/images/300x200/viewport.png?width=9&height=7&scale=1e6&center=100.3,60.7&dpr={ratio}&{turn}"
                 with self.subTest(path):
                     self.assertEqual(self.server.get(path).status, 200)
+
+
+class Large(ServerTest):
+    """Large windows, whose encoders need much memory: most is transparent around a turned image."""
+
+    @classmethod
+    def setUpClass(cls):
+        base = folder("large")
+        photo(base / "photos/small.jpg", 700, 500)
+        built = run("build", base / "photos", "--library", base / "library", "--quiet")
+        assert built.returncode == 0, built.stderr
+        cls.server = Server(base / "library")
+
+    def test_they_are_encoded(self):
+        for window in ("width=7508&height=4000", "width=6500&height=6500&rotation=20"):
+            path = f"/api/images/small/viewport.webp?{window}"
+            with self.subTest(path):
+                answer = self.server.get(path)
+                self.assertEqual((answer.status, answer["content-type"]), (200, "image/webp"))
