@@ -105,7 +105,11 @@ package final class ObjectDirectory: Sendable {
     var stray: [[UInt8]] = []
     let listed = try told("list the library's directory") { () throws(ObjectFault) in
       stray = []
-      return try list.all(atMost: 1_000_000) { stray.append($0) }
+      let listed = try list.all(atMost: 1_000_000) { stray.append($0) }
+      // Without one of its segments a library would lack images.
+      guard !stray.contains(where: { DirectorySegment.isName(name(String(decoding: $0, as: UTF8.self))) })
+      else { throw .damaged }
+      return listed
     }
     var own: [String: ObjectPin] = [:]
     for pin in listed {

@@ -10,6 +10,7 @@ package final class StoredFiles: Sendable {
     /// `s3://bucket/key`, with nothing in it encoded.
     package let path: String
     package let etag: String
+    /// -1 if the store lists an invalid size.
     package let byteCount: Int
 
     package init(path: String, etag: String, byteCount: Int) {
@@ -32,10 +33,16 @@ package final class StoredFiles: Sendable {
     guard let (bucket, key) = Self.parts(address) else {
       throw StorageError(action, "it is not s3://BUCKET or s3://BUCKET/KEY")
     }
+    var unreadable: [String] = []
     func all(below prefix: String) throws(StorageError) -> [ObjectPin] {
       do throws(ObjectFault) {
         return try ObjectWriter(ObjectAddress(bucket: bucket, prefix: prefix), settings).all(
-          atMost: 20_000_000)
+          atMost: 20_000_000
+        ) { key in
+          if let key = String(validating: key, as: UTF8.self), ObjectAddress.isReadable(key) {
+            unreadable.append(key)
+          }
+        }
       } catch {
         throw StorageError(
           action, error == .missing ? "there is no such bucket" : error.description, kind: error.kind)
@@ -53,9 +60,10 @@ package final class StoredFiles: Sendable {
       }
     }
     if pins.isEmpty { pins = try all(below: key.isEmpty ? "" : key + "/") }
+    func path(_ key: String) -> String { "\(ObjectAddress.scheme)\(bucket.text)/\(key)" }
     return pins.filter { ObjectAddress.isReadable($0.key) }.map { pin in
-      File(path: "\(ObjectAddress.scheme)\(bucket.text)/\(pin.key)", etag: pin.etag, byteCount: pin.byteCount)
-    }
+      File(path: path(pin.key), etag: pin.etag, byteCount: pin.byteCount)
+    } + unreadable.map { File(path: path($0), etag: "", byteCount: -1) }
   }
 
   /// All of a file in one that has no name; nil where it was cancelled.
@@ -121,7 +129,7 @@ extension ObjectWriting {
   /// Returns all objects in the order of their keys' bytes.
   /// - Parameters:
   ///   - most: a store that lists more, and never comes to an end, is none.
-  ///   - stray: is given the keys that are not UTF-8.
+  ///   - stray: is called with each key of `ObjectPage.strayKeys`.
   func all(
     atMost most: Int, stray: ([UInt8]) -> Void = { _ in }
   ) throws(ObjectFault) -> [ObjectPin] {

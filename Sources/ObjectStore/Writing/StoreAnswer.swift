@@ -6,9 +6,10 @@ enum StoreAnswer {
   /// Bytes of an object, more than any store takes, so that sums of a hundred thousand can be counted.
   private static let largest = 1 << 46
 
-  /// The objects of a list's page; nil if the text is no such page.
+  /// The objects of a list's page; nil if the text is no such page. An object with an invalid size, or without an entity
+  /// tag, is a stray key: one that another program wrote does not hide the others.
   static func page(_ xml: [UInt8]) -> ObjectPage? {
-    var objects: [(key: String, etag: String, byteCount: Int)] = []
+    var objects: [(key: String, etag: String, byteCount: Int?)] = []
     var isLast = false
     var (key, etag, size, isSound, isEncoded) = ("", "", "", true, false)
     let isWhole = read(xml, root: "ListBucketResult") { path, text in
@@ -20,11 +21,10 @@ enum StoreAnswer {
       case ["Contents", "ETag"]: etag = text
       case ["Contents", "Size"]: size = text
       case ["Contents"]:
-        if let count = Int(size), (0...largest).contains(count), !key.isEmpty, !etag.isEmpty {
-          objects.append((key, AnswerHead.quoted(etag), count))
-        } else {
-          isSound = false
-        }
+        let count = Int(size).flatMap { (0...largest).contains($0) && !etag.isEmpty ? $0 : nil }
+        objects.append((key, AnswerHead.quoted(etag), count))
+        // The next page is asked for by the last key.
+        if key.isEmpty { isSound = false }
         (key, etag, size) = ("", "", "")
       default: break
       }
@@ -34,8 +34,8 @@ enum StoreAnswer {
     for object in objects {
       guard let key = isEncoded ? decoded(object.key) : Array(object.key.utf8) else { return nil }
       last = key
-      if let text = String(validating: key, as: UTF8.self) {
-        pins.append(ObjectPin(key: text, etag: object.etag, byteCount: object.byteCount))
+      if let text = String(validating: key, as: UTF8.self), let count = object.byteCount {
+        pins.append(ObjectPin(key: text, etag: object.etag, byteCount: count))
       } else {
         strayKeys.append(key)
       }

@@ -8,6 +8,7 @@ package struct RemoteFile: Hashable, Codable, Sendable {
   package let path: String
   /// What tells this version from others.
   package let etag: String
+  /// -1 if the size is unknown; such a file cannot be read.
   package let bytes: Int
   /// The original's address, if the path is that of a copy on this machine; nil for an original.
   var address: String?
@@ -54,7 +55,9 @@ extension SourceScan {
     do throws(StorageError) {
       files = try remote.list(address)
       isAlone = files.count == 1 && files[0].path == address
-      for file in files where Self.isSidecar(file) { sidecars[Array(file.path.utf8)] = file }
+      for file in files where Self.isSidecar(file) && file.bytes >= 0 {
+        sidecars[Array(file.path.utf8)] = file
+      }
       if isAlone {
         for path in SourceSidecar.paths(ofSourceAt: address) {
           sidecars[Array(path.utf8)] = try remote.list(path).first { $0.path.utf8.elementsEqual(path.utf8) }
@@ -80,6 +83,10 @@ extension SourceScan {
         continue
       }
       filesMet += 1
+      guard file.bytes >= 0 else {
+        failures.append(BuildError(file.path, "is listed with an invalid size"))
+        continue
+      }
       guard seenAddresses.insert(Array(file.path.utf8)).inserted else { continue }
       found.append(
         Found(

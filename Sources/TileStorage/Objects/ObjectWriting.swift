@@ -17,9 +17,9 @@ package protocol ObjectWriting: Sendable {
 
 /// A part of the list of a store's objects.
 package struct ObjectPage: Hashable, Sendable {
-  /// The objects whose keys are UTF-8.
+  /// The objects that can be read: their keys are UTF-8, and their sizes valid.
   package let pins: [ObjectPin]
-  /// The other keys, which stores take as well although S3 defines keys as UTF-8.
+  /// The keys of the others. Stores take keys that are not UTF-8, although S3 defines them so.
   package let strayKeys: [[UInt8]]
   /// The last key of all, by which the next page is asked for; nil if the page is empty.
   package let lastKey: [UInt8]?
