@@ -62,8 +62,8 @@ package final class LibraryEditor: Sendable {
   /// - Returns: nil where they are not.
   package func delete(
     _ ids: [ImageID], from trash: Trash, if isCurrent: () throws(WordsUnavailable) -> Bool
-  ) throws(StorageError) -> (deletion: Trash.Told?, refused: [ImageID])? {
-    let result: Result<(deletion: Trash.Told?, refused: [ImageID])?, StorageError> = turn.withLock { _ in
+  ) throws(StorageError) -> (deletion: Trash.Listed?, refused: [ImageID])? {
+    let result: Result<(deletion: Trash.Listed?, refused: [ImageID])?, StorageError> = turn.withLock { _ in
       do throws(StorageError) {
         // More than once where what was asked about is another one by then.
         for _ in 0..<4 {

@@ -1,10 +1,10 @@
 package import Files
 import TileStorage
 
-/// What visitors delete from a library or from the space that they have open, for as long as it is kept.
+/// The deleted images of a library, or of the space that a visitor has open, as long as they are kept.
 package struct Trash: Sendable {
-  /// One deletion as it is told.
-  package struct Told: Encodable {
+  /// A deletion in answers of the server.
+  package struct Listed: Encodable {
     package let id: String
     package let images: [ImageID]
     /// Seconds since 1970.
@@ -47,26 +47,26 @@ package struct Trash: Sendable {
   /// - Returns: the deletion, nil where nothing was deleted; and the ids that are no image or could not be deleted.
   package func delete(
     _ ids: [ImageID]
-  ) throws(StorageError) -> (deletion: Told?, refused: [ImageID]) {
+  ) throws(StorageError) -> (deletion: Listed?, refused: [ImageID]) {
     let (deletion, refused) = try place.delete(ids, at: place.now())
     space?.refresh()
-    return (deletion.map(told), refused.map(told))
+    return (deletion.map(shown), refused.map(shown))
   }
 
   /// What can come back, the last deleted first.
-  package func deletions() throws(StorageError) -> [Told] {
-    try place.deletions(since: oldest).map(told)
+  package func deletions() throws(StorageError) -> [Listed] {
+    try place.deletions(since: oldest).map(shown)
   }
 
   /// Brings a deletion's images back; nil where there is no such deletion any more.
-  /// - Parameter id: as it is told.
+  /// - Parameter id: of a `Listed` deletion.
   package func restore(_ id: String) throws(StorageError) -> Deletion.Restoration? {
     guard Self.isOfSpace(id) == (space != nil),
       let result = try place.restore(space == nil ? id : String(id.dropFirst()), since: oldest)
     else { return nil }
     space?.refresh()
     return Deletion.Restoration(
-      restored: result.restored.map(told), taken: result.taken.map(told))
+      restored: result.restored.map(shown), taken: result.taken.map(shown))
   }
 
   /// Removes for good what was kept for long enough. What fails now is tried again the next time.
@@ -76,11 +76,11 @@ package struct Trash: Sendable {
     get throws(StorageError) { try place.now() - keeps }
   }
 
-  private func told(_ id: ImageID) -> ImageID { space == nil ? id : id.marked }
+  private func shown(_ id: ImageID) -> ImageID { space == nil ? id : id.marked }
 
-  private func told(_ deletion: Deletion) -> Told {
-    Told(
-      id: (space == nil ? "" : String(Self.mark)) + deletion.name, images: deletion.images.map(told),
+  private func shown(_ deletion: Deletion) -> Listed {
+    Listed(
+      id: (space == nil ? "" : String(Self.mark)) + deletion.name, images: deletion.images.map(shown),
       deleted: deletion.time, expires: deletion.time + keeps)
   }
 }

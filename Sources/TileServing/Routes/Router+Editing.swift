@@ -156,7 +156,7 @@ extension Router {
         [InvalidInput(body: ["ids"], "images of a private space are deleted by a request of their own")])
     }
     struct Answer: Encodable {
-      let deleted: Trash.Told?
+      let deleted: Trash.Listed?
       let refused: [String]
     }
     do throws(StorageError) {
