@@ -42,10 +42,12 @@ extension UploadTiling {
     }
   }
 
-  /// Seals the file with its picture if the picture does not show all of it.
+  /// Seals the file with its picture if the picture does not show all of it. A file of several pages is sealed with the
+  /// first of them.
   private func keep(
     _ path: String, of upload: Upload, _ digest: String, _ image: ImageID, in space: PrivateSpace
   ) throws {
+    let image = space.holds(image) ? image : image.page(1)
     guard let record = space.buildRecord(ofID: image), record.sourceDigest == digest, !record.showsWholeSource
     else { return }
     let file = try MappedFile(path: path)

@@ -63,7 +63,14 @@ package struct PictureMove: Sendable {
     let (content, sidecar) = try Self.content(id, sealed, space)
     let entries = content.filter { !$0.name.hasPrefix(Self.originalPrefix) }
     for original in content where original.name.hasPrefix(Self.originalPrefix) {
-      try writeOriginal(original, sealed, besideArchive: path)
+      // A book's original shows its other pages, too.
+      if let page = try Self.otherPage(ofBookOf: id, sealed, in: space) {
+        try Self.seal(
+          original: original.bytes, ending: String(original.name.dropFirst(Self.originalPrefix.count)),
+          of: page, in: space)
+      } else {
+        try writeOriginal(original, sealed, besideArchive: path)
+      }
     }
     func publish(_ sidecar: [UInt8]) throws(StorageError) {
       try SidecarFile.publish(sidecar, to: SidecarFile.paths(ofArchive: path)[0])
@@ -109,8 +116,7 @@ package struct PictureMove: Sendable {
 
   // MARK: Originals
 
-  /// The name of the entry of a sealed archive that is its original, before the file's ending.
-  private static let originalPrefix = "vendor/ziggurat/original."
+  private static let originalPrefix = SealedOriginal.prefix
   /// Bytes of an original that is sealed: it is in memory as a whole.
   package static let longestOriginal = 256 << 20
 
@@ -139,17 +145,34 @@ package struct PictureMove: Sendable {
   package static func seal(
     original file: MappedFile, ending: String, of id: ImageID, in space: PrivateSpace
   ) throws(StorageError) {
+    try requireShort(file, id)
+    try seal(original: Array(file.bytes), ending: ending, of: id, in: space)
+  }
+
+  private static func seal(
+    original bytes: [UInt8], ending: String, of id: ImageID, in space: PrivateSpace
+  ) throws(StorageError) {
     let sealed = try archive(id, space)
     if sealed.entryNames.contains(where: { $0.hasPrefix(originalPrefix) }) { return }
-    try requireShort(file, id)
     var entries: [(name: String, bytes: [UInt8])] = []
     for name in sealed.entryNames {
       guard let bytes = sealed.entry(name) else { throw damaged(id, name) }
       entries.append((name, bytes))
     }
-    entries.append((originalPrefix + ending, Array(file.bytes)))
+    entries.append((originalPrefix + ending, bytes))
     let writer = try space.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format, sidecar: nil)
     try copy(id, sealed.pyramid, sealed.copy, entries, to: writer)
+  }
+
+  /// Returns another page of the book that is one file; nil if the space has none.
+  private static func otherPage(
+    ofBookOf id: ImageID, _ sealed: SealedArchive, in space: PrivateSpace
+  ) throws(StorageError) -> ImageID? {
+    guard let record = sealed.buildRecord, record.page != nil, record.folio == nil else { return nil }
+    return try space.ids().sorted().first { other in
+      other != id && other.folder == id.folder
+        && space.buildRecord(ofID: other)?.sourceDigest == record.sourceDigest
+    }
   }
 
   /// Writes a sealed original beside the archive that is to be unsealed.
@@ -157,8 +180,9 @@ package struct PictureMove: Sendable {
     _ entry: (name: String, bytes: [UInt8]), _ sealed: SealedArchive, besideArchive path: String
   ) throws(StorageError) {
     let ending = String(entry.name.dropFirst(Self.originalPrefix.count))
-    guard let digest = sealed.buildRecord?.sourceDigest,
-      let place = try OriginalName.place(besideArchive: path, digest: digest, ending)
+    guard let record = sealed.buildRecord,
+      let place = try OriginalName.place(
+        besideArchive: OriginalFile.archive(ofOriginalOf: path, record), digest: record.sourceDigest, ending)
     else { return }
     try SidecarFile.publish(entry.bytes, to: place)
   }

@@ -202,8 +202,12 @@ export class Selection {
     try {
       ids = await this.images()
       this.leave()
-      for (const id of ids) await ask('POST', place(`api/images/${encodeURIComponent(id)}/move`), { to })
-      toast(this.say('moved', { count: ids.length }))
+      const warnings = new Set()
+      for (const id of ids) {
+        const moved = await ask('POST', place(`api/images/${encodeURIComponent(id)}/move`), { to })
+        if (moved?.warning) warnings.add(this.say('publishedAgain'))
+      }
+      toast([this.say('moved', { count: ids.length }), ...warnings].join(' '))
     } catch (error) {
       toast(error.message)
     }

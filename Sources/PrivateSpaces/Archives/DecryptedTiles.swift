@@ -71,6 +71,8 @@ final class DecryptedTiles: TileBacking {
     }
   }
 
+  var entryNames: [String] { isLocked ? [] : archive.entryNames }
+
   /// Two threads may have decrypted the same: the first one's stays.
   private func keep(
     _ fresh: UnsafeRawBufferPointer, _ first: (Kept) -> UnsafeRawBufferPointer?,

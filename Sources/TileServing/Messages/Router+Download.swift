@@ -81,11 +81,48 @@ extension Router {
     visitor.mayWrite && (site.uploads?.limits.keepsSources == true || !record.showsWholeSource)
   }
 
-  func original(_ id: ImageID) -> Answer {
-    if let later = waitingForOriginal(id) { return later }
-    guard let source = originalFile(id) else {
-      return .problem(404, "Not found", "there is no file here from which this image was made")
+  /// The original of a private picture, for the visitors who have its space open.
+  private func originalInSpace(_ id: ImageID) -> Answer {
+    if !mayWait { return site.later(request, .success(path), in: site.words) }
+    guard let place = place(id), let archive = try? place.library.archive(place.id),
+      let ending = SealedOriginal.ending(in: archive)
+    else { return .now(Self.noOriginal) }
+    guard let bytes = archive.entry(SealedOriginal.prefix + ending) else {
+      return .problem(500, "Unreadable", "the file cannot be read from the space")
     }
+    let kind = ImageSignature(bytes.prefix(ImageSignature.byteCount))
+    return saved(id, ending: ending) {
+      .now(
+        Response(
+          200, [("Content-Type", OriginalFile.mediaType(kind))],
+          .gathered(GatheredBytes(bytes, keeping: [archive]), 0..<bytes.count)))
+    }
+  }
+
+  private static let noOriginal = Response.problem(
+    404, "Not found", "there is no file here from which this image was made")
+
+  /// Describes the original of an image to the visitors who may download it.
+  func originalDescription(_ id: ImageID, _ archive: TileArchive, base: String) -> ImageDescription.Original?
+  {
+    let url = "\(base)/api/images/\(PercentEncoding.encode(id.text))/original"
+    if id.isPrivate {
+      guard let ending = SealedOriginal.ending(in: archive), let record = archive.buildRecord else {
+        return nil
+      }
+      let kind = ImageSignature.allCases.first { $0.endings.contains(ending.lowercased()) }
+      return ImageDescription.Original(
+        bytes: record.sourceBytes, type: OriginalFile.mediaType(kind), url: url)
+    }
+    return originalFile(id).map {
+      ImageDescription.Original(bytes: $0.file.bytes.count, type: $0.mediaType, url: url)
+    }
+  }
+
+  func original(_ id: ImageID) -> Answer {
+    if id.isPrivate { return originalInSpace(id) }
+    if let later = waitingForOriginal(id) { return later }
+    guard let source = originalFile(id) else { return .now(Self.noOriginal) }
     let bytes = source.file.bytes
     let response = Response(
       200, [("Content-Type", source.mediaType), ("Cache-Control", "no-cache"), Response.anyOrigin],

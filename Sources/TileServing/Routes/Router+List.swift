@@ -108,10 +108,10 @@ extension Router {
       let book = entry.book.flatMap(describedBook)
       description.bookTitle = book?.metadata.title
       description.viewingDirection = book?.viewingDirection?.rawValue
-      guard let source = originalFile(entry.id) else { return .json(description) }
-      description.original = ImageDescription.Original(
-        bytes: source.file.bytes.count, type: source.mediaType,
-        url: "\(base)/api/images/\(PercentEncoding.encode(entry.id.text))/original")
+      guard let original = originalDescription(entry.id, archive, base: base) else {
+        return .json(description)
+      }
+      description.original = original
       let response = Response.json(description)
       return site.access.offersOriginals ? response : response.madePrivate(keepingTag: true)
     }

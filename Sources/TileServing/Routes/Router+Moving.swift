@@ -86,13 +86,17 @@ extension Router {
       site.catalogIsToBeScrubbed()
       site.scrubCatalog()
     }
+    let isBuilt = (try? library.archive(id)?.buildRecord).map { $0.isUploaded != true } ?? false
     try space.space.take(id, from: library.root)
     site.uploads?.forget(image: id)
     try library.renew([(id, path)])
     space.refresh()
     note(.move(to: "space"))
-    return Self.moved(id.marked)
+    return Self.moved(id.marked, warning: isBuilt ? Self.publishedAgain : nil)
   }
+
+  private static let publishedAgain =
+    "the next build of the image's source publishes it again: keep that source out of builds, or build it with --space"
 
   /// Out of the space.
   private func open(_ id: ImageID, of space: SpaceLibrary) throws(StorageError) -> Response {
@@ -142,10 +146,13 @@ extension Router {
     } catch { return moveFailure(error) }
   }
 
-  /// - Parameter image: its id now, for who sees it there.
-  private static func moved(_ image: ImageID?) -> Response {
-    struct Answer: Encodable { let image: ImageID? }
-    return .json(Answer(image: image))
+  /// - Parameter image: its id now, if the visitor sees it there.
+  private static func moved(_ image: ImageID?, warning: String? = nil) -> Response {
+    struct Answer: Encodable {
+      let image: ImageID?
+      let warning: String?
+    }
+    return .json(Answer(image: image, warning: warning))
   }
 
   private func moveFailure(_ error: StorageError) -> Response {

@@ -42,10 +42,18 @@ package struct OriginalFile: Sendable {
     return false
   }
 
+  /// The path of the archive that the original of an archive is named after. A page of a book that is one file has its
+  /// original beside the book's folder: that is named as if the book were an image.
+  package static func archive(ofOriginalOf archive: String, _ record: BuildRecord) -> String {
+    guard record.page != nil, record.folio == nil else { return archive }
+    return parentFolder(archive) + archive.suffix(4)
+  }
+
   /// The paths where the original may be, with the ending of each.
   private static func places(
     ofArchive archive: String, _ record: BuildRecord
   ) -> [(path: String, ending: String)] {
+    let archive = Self.archive(ofOriginalOf: archive, record)
     let own = OriginalName.ending(sentAs: record.sourceName)
     let endings = (own.map { [$0] } ?? []) + OriginalName.usual.filter { $0 != own }
     return endings.flatMap { ending in
@@ -61,14 +69,29 @@ package struct OriginalFile: Sendable {
     return file
   }
 
-  package var mediaType: String {
+  package var mediaType: String { Self.mediaType(kind) }
+
+  package static func mediaType(_ kind: ImageSignature?) -> String {
     // Cameras' formats have no registered type.
-    kind == .raw ? "application/octet-stream" : "image/\(kind.rawValue)"
+    guard let kind, kind != .raw else { return "application/octet-stream" }
+    return "image/\(kind.rawValue)"
   }
 
-  /// Returns where the file belongs beside another archive; nil if a file with its content is there.
-  package func place(besideArchive archive: String, digest: String) throws(StorageError) -> String? {
-    try OriginalName.place(besideArchive: archive, digest: digest, ending)
+  /// Returns where the file belongs beside another archive of the same record; nil if a file with its content is there.
+  package func place(besideArchive archive: String, _ record: BuildRecord) throws(StorageError) -> String? {
+    try OriginalName.place(
+      besideArchive: Self.archive(ofOriginalOf: archive, record), digest: record.sourceDigest, ending)
+  }
+}
+
+/// The original of a picture of a private space, an entry of its sealed archive.
+package enum SealedOriginal {
+  /// The entry's name before the file's ending.
+  package static let prefix = "vendor/ziggurat/original."
+
+  /// Returns the ending of the original's name; nil if the archive has no original.
+  package static func ending(in archive: TileArchive) -> String? {
+    archive.entryNames.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
   }
 }
 

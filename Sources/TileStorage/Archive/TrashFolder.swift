@@ -2,8 +2,9 @@ package import Files
 import Foundation
 import Glibc
 
-/// What was deleted from a library, by whomever, in its `.ziggurat-trash`: a folder for each deletion, in it the
-/// archives, their sidecars and the originals of uploads under the paths that they had.
+/// The images that were deleted from a library, in its `.ziggurat-trash`: a folder for each deletion, with the archives,
+/// their sidecars and the originals of uploads under the paths that they had. The original of a book goes with the last of
+/// its pages. A symbolic link of that name is refused: files would leave the library, or be removed elsewhere.
 ///
 /// There is no journal: an archive is moved before its sidecar and its original and comes back after them, each by one
 /// `rename`, so that whenever the program ends an image is whole, with its words, or whole in the trash. A sidecar
@@ -39,28 +40,57 @@ package struct TrashFolder: Sendable {
     var touched: Set<String> = [root]
     var taken: [ImageID] = []
     var failures = Failures()
+    if isLink {
+      let there = paths.filter { access($0, F_OK) == 0 }
+      failures.ids = Set(there.compactMap { ImageID(archive: $0, below: library) })
+      if !there.isEmpty { failures.errors = [linkError] }
+      return (nil, failures)
+    }
+    var books: [String: BookOriginal] = [:]
     for path in paths where access(path, F_OK) == 0 {
       let (source, target) = (parentFolder(path), parentFolder(trashed(path, name)))
       guard let id = ImageID(archive: path, below: library) else { continue }
       do throws(StorageError) {
-        try FolderTree.make(target)
+        try Enclosure(library).make(target)
         let lock = try LockedFolder(source)
         defer { withExtendedLifetime(lock) {} }
-        let original = original(ofArchive: path)
+        // Before the archive goes: a file is read to its end to know it.
+        let original = original(ofArchive: path, &books)
         try move(path, trashed(path, name))
         touched.formUnion([source, target])
         taken.append(id)
         for sidecar in SidecarFile.paths(ofArchive: path) where access(sidecar, F_OK) == 0 {
           try move(sidecar, trashed(sidecar, name))
         }
-        if let original { try move(original.file.path, trashed(original.file.path, name)) }
+        if let original { try move(original.path, trashed(original.path, name)) }
       } catch {
         failures.errors.append(error)
         if taken.last != id { failures.ids.insert(id) }
       }
     }
-    do throws(StorageError) { try synchronize(touched) } catch { failures.errors.append(error) }
+    do throws(StorageError) {
+      for (folder, book) in books where !hasPage(of: book, in: folder) {
+        try move(book.file.path, trashed(book.file.path, name))
+        touched.formUnion([parentFolder(folder), parentFolder(trashed(folder, name))])
+      }
+      try synchronize(touched)
+    } catch { failures.errors.append(error) }
     return (taken.isEmpty ? nil : Deletion(name: name, images: taken, time: time), failures)
+  }
+
+  /// Moves the original of an upload whose image was replaced, as a deletion without images. That of several pages goes
+  /// once none of them is left.
+  package func takeOriginal(ofReplaced path: String, _ record: BuildRecord) throws(StorageError) {
+    if isLink { throw linkError }
+    guard let original = original(of: path, record) else { return }
+    let book = BookOriginal(file: original, digest: record.sourceDigest)
+    if OriginalFile.archive(ofOriginalOf: path, record) != path, hasPage(of: book, in: parentFolder(path)) {
+      return
+    }
+    let target = trashed(original.path, Self.name(at: Deletion.now))
+    try Enclosure(library).make(parentFolder(target))
+    try move(original.path, target)
+    try synchronize([root, parentFolder(original.path), parentFolder(target)])
   }
 
   /// What can come back, the last deleted first.
@@ -79,15 +109,53 @@ package struct TrashFolder: Sendable {
     package let path: String
   }
 
-  /// The original of an upload's archive, which belongs to nobody else; nil if there is none. A source of a build that
-  /// lies in the library is its owner's.
-  private func original(ofArchive path: String) -> (file: OriginalFile, digest: String)? {
-    // The trash may lie elsewhere by a link.
-    guard let record = record(path), record.isUploaded == true,
-      let enclosure = try? Enclosure(path.hasPrefix(root + "/") ? root : library),
-      let file = OriginalFile(ofArchive: path, record, within: enclosure)
-    else { return nil }
-    return (file, record.sourceDigest)
+  /// The original of an upload; nil if there is none. A source of a build that lies in the library is its owner's.
+  /// - Parameter archive: the path where the archive is, or was.
+  private func original(of archive: String, _ record: BuildRecord) -> OriginalFile? {
+    guard record.isUploaded == true, let enclosure = try? Enclosure(library) else { return nil }
+    return OriginalFile(ofArchive: archive, record, within: enclosure)
+  }
+
+  /// The original of a book that is one file.
+  private struct BookOriginal {
+    let file: OriginalFile
+    let digest: String
+  }
+
+  /// Returns the original that goes with an archive; nil if there is none.
+  /// - Parameter books: by folders of pages, the originals that go with the last page.
+  private func original(ofArchive path: String, _ books: inout [String: BookOriginal]) -> OriginalFile? {
+    guard let record = record(path), record.isUploaded == true else { return nil }
+    let isOfBook = OriginalFile.archive(ofOriginalOf: path, record) != path
+    if isOfBook, books[parentFolder(path)]?.digest == record.sourceDigest { return nil }
+    guard let file = original(of: path, record) else { return nil }
+    if !isOfBook { return file }
+    books[parentFolder(path)] = BookOriginal(file: file, digest: record.sourceDigest)
+    return nil
+  }
+
+  private func hasPage(of book: BookOriginal, in folder: String) -> Bool {
+    let archives = (try? FolderTree.archives(at: folder)) ?? []
+    return archives.contains { parentFolder($0) == folder && record($0)?.sourceDigest == book.digest }
+  }
+
+  /// Brings the original of an upload back beside the archive, unless a file with its content is there. That of a book
+  /// went with the last of its pages, perhaps in a later deletion.
+  private func restoreOriginal(
+    of archive: String, from name: String, to path: String
+  ) throws(StorageError) {
+    guard let record = record(archive), record.isUploaded == true else { return }
+    let isOfBook = OriginalFile.archive(ofOriginalOf: path, record) != path
+    for deletion in [name] + (isOfBook ? names.filter { $0 != name } : []) {
+      guard let original = original(of: trashed(path, deletion), record) else { continue }
+      if let place = try original.place(besideArchive: path, record) {
+        try move(original.path, place)
+        try FolderTree.synchronize(parentFolder(place))
+      } else if unlink(original.path) != 0 {
+        throw StorageError("remove \(original.path)", errno: errno)
+      }
+      return
+    }
   }
 
   private func record(_ archive: String) -> BuildRecord? { (try? TileArchive(path: archive))?.buildRecord }
@@ -108,6 +176,7 @@ package struct TrashFolder: Sendable {
   ) throws(StorageError) -> (restored: [Place], taken: [Place])? {
     // Nothing that could be another path.
     guard let time = Self.time(ofDeletion: name), Deletion.isKept(time, since: oldest) else { return nil }
+    if isLink { throw linkError }
     let archives = archives(name)
     guard !archives.isEmpty else { return nil }
     var (restored, taken): ([Place], [Place]) = ([], [])
@@ -135,13 +204,7 @@ package struct TrashFolder: Sendable {
         taken.append(place)
         continue
       }
-      if let original = original(ofArchive: archive) {
-        if let place = try original.file.place(besideArchive: path, digest: original.digest) {
-          try move(original.file.path, place)
-        } else if unlink(original.file.path) != 0 {
-          throw StorageError("remove \(original.file.path)", errno: errno)
-        }
-      }
+      try restoreOriginal(of: archive, from: name, to: path)
       if isTaken {
         guard unlink(archive) == 0 else { throw StorageError("remove \(archive)", errno: errno) }
       } else {
@@ -186,11 +249,25 @@ package struct TrashFolder: Sendable {
     return Int(parts[0], radix: 16)
   }
 
-  private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? [] }
+  private var names: [String] {
+    isLink ? [] : (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+  }
+
+  private var isLink: Bool { Self.isLink(root) }
+
+  private static func isLink(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  private var linkError: StorageError {
+    StorageError("use the trash \(root)", "it is a symbolic link; put a folder in its place")
+  }
 
   /// The paths of a deletion's archives.
   private func archives(_ name: String) -> [String] {
     let folder = "\(root)/\(name)"
+    if Self.isLink(folder) { return [] }
     let found = (try? FolderTree.archives(at: folder, endings: [".szi", ".zip"])) ?? []
     return found.filter { $0 != folder }
   }

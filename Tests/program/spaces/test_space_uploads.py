@@ -135,6 +135,46 @@ class SpaceUploads(SpaceTest):
         self.assertEqual(moved.returncode, 0, moved.stderr)
         self.assertEqual((self.library / "grandmother.png").read_bytes(), data)
 
+    def test_the_original_in_a_space_is_for_its_owner(self):
+        server = self.serve()
+        sender, other = self.owner(server), self.owner(server, TWO)
+        source = folder("p") / "grandmother.tif"
+        images = [Image.new("RGB", (301 + number, 200), (90 + number, 80, 70)) for number in range(3)]
+        images[0].save(source, save_all=True, append_images=images[1:])
+        data = source.read_bytes()
+        path = sender.begin(data, len(data), filename="grandmother.tif", folder="~/")
+        self.assertEqual(sender.end(path)["stage"], "done")
+        # It is sealed with the first page.
+        described = json.loads(sender.ask("api/images/~%2Fgrandmother%2F1").body)["original"]
+        self.assertEqual((described["bytes"], described["type"]), (len(data), "image/tiff"))
+        answer = sender.ask("api/images/~%2Fgrandmother%2F1/original?download")
+        self.assertEqual((answer.status, answer.body), (200, data))
+        self.assertIn("no-store", answer["cache-control"])
+        self.assertIn(".tif", answer["content-disposition"])
+        for visitor in (other, Sender(server)):
+            self.assertEqual(visitor.ask("api/images/~%2Fgrandmother%2F1/original").status, 404)
+        self.assertSealed(server)
+        # It leaves the space with the last page.
+        login = sender.log_in({"token": token_file().read_text().strip()})
+        self.assertEqual(login.status, 200, login.body)
+        for number in (1, 2, 3):
+            self.assertEqual(list(self.library.glob("*.tif")), [])
+            answer = sender.send_json(f"api/images/~%2Fgrandmother%2F{number}/move", {"to": "library"})
+            self.assertEqual((answer.status, json.loads(answer.body)), (200, {"image": f"grandmother/{number}"}))
+        self.assertEqual((self.library / "grandmother.tif").read_bytes(), data)
+        # And goes back with the first one.
+        answer = sender.send_json("api/images/grandmother%2F2/move", {"to": "space"})
+        self.assertEqual(json.loads(answer.body), {"image": "~/grandmother/2"})
+        self.assertFalse((self.library / "grandmother.tif").exists())
+        self.assertEqual(sender.ask("api/images/~%2Fgrandmother%2F2/original").body, data)
+
+    def test_a_move_warns_of_builds(self):
+        run("build", self.picture, "--library", self.library, "--quiet", check=True)
+        sender = self.owner(self.serve())
+        sender.log_in({"token": token_file().read_text().strip()})
+        answer = sender.send_json("api/images/grandmother/move", {"to": "space"})
+        self.assertIn("the next build of the image's source publishes it again", json.loads(answer.body)["warning"])
+
     def test_nobody_else_learns_of_it(self):
         server = self.serve()
         sender, other, stranger, writer = self.owner(server), self.owner(server, TWO), Browser(server), Sender(server)

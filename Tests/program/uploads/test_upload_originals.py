@@ -6,7 +6,7 @@ import time
 import unittest
 
 import raw_photos
-from harness import Server, folder, photo
+from harness import Server, folder, photo, run
 from PIL import Image
 from slides import APERIO, strip, svs, write
 from szi import archives
@@ -130,6 +130,65 @@ class Originals(unittest.TestCase):
             time.sleep(0.1)
         self.assertEqual(list((self.library / ".ziggurat-trash").iterdir()), [])
         self.assertEqual(self.files(), {})
+
+    def test_the_original_of_a_book_goes_and_comes_with_its_pages(self):
+        several = self.tiff(page(1), page(2), page(3))
+        self.assertEqual(self.sent(several, "book.tif")["stage"], "done")
+        pages = [f"book%2F{number}" for number in (1, 2, 3)]
+        self.assertEqual([self.original(id) for id in pages], [several] * 3)
+        first = self.delete(pages[0])
+        # The others are of that file still.
+        self.assertEqual(self.files(), {"book.tif": several})
+        others = json.loads(self.client.ask("POST", "/api/deleted", json.dumps({"ids": ["book/2", "book/3"]}).encode(),
+                                            Content_Type="application/json").body)["deleted"]["id"]
+        self.assertEqual(self.files(), {})
+        # The file is in the later deletion, whatever comes back first.
+        self.assertEqual(self.restore(first)["restored"], ["book/1"])
+        self.assertEqual((self.files(), self.original(pages[0])), ({"book.tif": several}, several))
+        self.assertEqual(self.restore(others)["restored"], ["book/2", "book/3"])
+        self.assertEqual([self.original(id) for id in pages], [several] * 3)
+        self.assertEqual(list((self.library / ".ziggurat-trash").rglob("*.tif")), [])
+
+    def test_a_purged_book_leaves_no_original(self):
+        several = self.tiff(page(1), page(2))
+        self.sent(several, "book.tif")
+        self.client.ask("POST", "/api/deleted", json.dumps({"ids": ["book/1", "book/2"]}).encode(), Content_Type="application/json")
+        self.server.stop()
+        self.addCleanup(serve(self.library, "--keep-deleted", "0").stop)
+        until = time.monotonic() + 30
+        while list((self.library / ".ziggurat-trash").iterdir()) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(list(self.library.rglob("*.tif")), [])
+
+    def test_a_trash_that_is_a_link_is_refused(self):
+        self.sent(self.lossy(1), "photo.png")
+        elsewhere = folder("elsewhere")
+        old = elsewhere / "1-1234567890abcdef"
+        old.mkdir()
+        (old / "a.szi").write_bytes((self.library / "photo.szi").read_bytes())
+        before = sorted(path.name for path in self.library.iterdir())
+        # Of a folder elsewhere, of one within the library, and of nothing.
+        for target in (elsewhere, self.library / "inside", "nowhere"):
+            (self.library / "inside").mkdir(exist_ok=True)
+            (self.library / ".ziggurat-trash").symlink_to(target)
+            self.assertNotEqual(self.client.ask("DELETE", "/api/images/photo").status, 200, target)
+            self.assertEqual(json.loads(self.client.ask("GET", "/api/deleted").body)["deleted"], [])
+            self.assertNotEqual(self.client.ask("POST", f"/api/deleted/{old.name}/restore").status, 200)
+            result = run("build", folder("none"), "--library", self.library, "--prune=all", "--keep-deleted", "0")
+            self.assertEqual(sorted(path.name for path in elsewhere.rglob("*")), [old.name, "a.szi"], result.stderr)
+            (self.library / ".ziggurat-trash").unlink()
+            (self.library / "inside").rmdir()
+            self.assertEqual(sorted(path.name for path in self.library.iterdir() if "catalog" not in path.name),
+                             [name for name in before if "catalog" not in name])
+        photos = folder("photos")
+        built = photo(photos / "built.jpg", 60, 40)
+        self.assertEqual(run("build", photos, "--library", self.library).returncode, 0)
+        built.unlink()
+        (self.library / ".ziggurat-trash").symlink_to(elsewhere)
+        result = run("build", photos, "--library", self.library, "--prune=all", "--quiet")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\A[^\n]*\.ziggurat-trash: it is a symbolic link; put a folder in its place\n\Z")
+        self.assertTrue((self.library / "built.szi").exists())
 
     def test_another_file_of_the_name_is_neither_offered_nor_replaced(self):
         stale = self.lossy(1)
