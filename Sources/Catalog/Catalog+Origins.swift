@@ -46,6 +46,19 @@ package struct LibraryOrigins: OriginStore {
     try catalog.owners(of: ids)
   }
 
+  package func owners(below folder: ImageID) throws(StorageError) -> [String: [ImageID]] {
+    try catalog.owners(below: folder)
+  }
+
+  package func owner(ofBook book: ImageID) throws(StorageError) -> String? {
+    try catalog.owner(ofBook: book)
+  }
+
+  /// Remembers the roots that own books.
+  package func claim(books: [ImageID: SourceRoot]) throws(StorageError) {
+    try catalog.claim(books: books)
+  }
+
   package func place(ofRoot root: String) throws(StorageError) -> SourcePlace? {
     try catalog.place(ofRoot: root)
   }
@@ -90,6 +103,42 @@ extension Catalog {
         origins.map {
           [.text($0.id.text), .text($0.root), .integer($0.size), .integer($0.modifiedNanoseconds)]
         })
+    }
+  }
+
+  func owners(below folder: ImageID) throws(StorageError) -> [String: [ImageID]] {
+    var found: [String: [ImageID]] = [:]
+    try read { (connection) throws(SQLError) in
+      found = [:]
+      // The character behind the slash ends the range.
+      try connection.run(
+        "SELECT id, root FROM origin WHERE id > ? AND id < ?", [.text("\(folder)/"), .text("\(folder)0")]
+      ) { if let id = $0.id(0), let root = $0.text(1) { found[root, default: []].append(id) } }
+    }
+    return found
+  }
+
+  func owner(ofBook book: ImageID) throws(StorageError) -> String? {
+    var owner: String?
+    try read { (connection) throws(SQLError) in
+      owner = nil
+      try connection.run("SELECT root FROM book_origin WHERE id = ?", [.text(book.text)]) {
+        owner = $0.text(0)
+      }
+    }
+    return owner
+  }
+
+  func claim(books: [ImageID: SourceRoot]) throws(StorageError) {
+    var claims: [[SQLValue]] = []
+    for (book, root) in books where try owner(ofBook: book) != root.text {
+      claims.append([.text(book.text), .text(root.text)])
+    }
+    guard !claims.isEmpty else { return }
+    try write { (connection) throws(SQLError) in
+      try connection.runEach(
+        "INSERT INTO book_origin (id, root) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET root = excluded.root",
+        claims)
     }
   }
 

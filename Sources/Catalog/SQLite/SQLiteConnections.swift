@@ -56,7 +56,7 @@ struct SQLiteConnections {
       var version = 0
       try? connection.run("PRAGMA old.user_version") { version = $0.integer(0) }
       if version == SQLiteSchema.version { for sql in SQLiteSchema.takeOver { try? connection.run(sql) } }
-      try? connection.run(SQLiteSchema.takeOverOrigins)
+      for sql in SQLiteSchema.takeOverOrigins { try? connection.run(sql) }
       try? connection.run("DETACH old")
     }
     return SQLiteConnections(

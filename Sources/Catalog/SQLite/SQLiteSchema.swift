@@ -60,6 +60,8 @@ enum SQLiteSchema {
     ) WITHOUT ROWID
     """,
     "CREATE INDEX IF NOT EXISTS origin_root ON origin (root)",
+    // The source roots that own books.
+    "CREATE TABLE IF NOT EXISTS book_origin (id TEXT PRIMARY KEY, root TEXT NOT NULL) WITHOUT ROWID",
     // From what and how the archive was built, as it says itself as long as it can be read.
     "CREATE TABLE IF NOT EXISTS source (id TEXT PRIMARY KEY, digest TEXT NOT NULL, options TEXT NOT NULL) WITHOUT ROWID",
     // Images that could not be built.
@@ -78,7 +80,7 @@ enum SQLiteSchema {
   ]
 
   /// Takes over what an attached catalog `old` has.
-  static let takeOverOrigins = "INSERT INTO origin SELECT * FROM old.origin"
+  static let takeOverOrigins = ["origin", "book_origin"].map { "INSERT INTO \($0) SELECT * FROM old.\($0)" }
   static let takeOver = [
     "INSERT INTO image (number, cover, \(CatalogSchema.allColumns)) SELECT number, cover, \(CatalogSchema.allColumns) FROM old.image",
     "INSERT INTO book SELECT * FROM old.book",

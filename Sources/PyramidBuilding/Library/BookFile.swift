@@ -18,24 +18,37 @@ package enum BookFile {
         && !names.contains { ImageFileName.isKnown($0) && ImageFileName.stem($0) == "book" }
   }
 
-  /// Has the store know what describes the books of a scan, and no more what did; what is no description is told and
-  /// changes nothing.
-  /// - Parameter meant: which of some words another one may have been meant for.
-  /// - Returns: doubts besides: what of a description that is used leads nowhere, or is misspelt.
+  /// Copies the descriptions of a scan's books to the store and removes those that the sources no longer have. A file
+  /// that is no description is a failure and changes nothing. A book of another source keeps its description.
+  /// - Parameter meant: returns the word of a list that another word was probably meant for.
+  /// - Returns: failures, and warnings about descriptions that are used: chapters that lead nowhere, unknown members.
   package static func take(
-    _ scan: SourceScan, into store: any ArchiveStore, meant: (String, [String]) -> String?
+    _ scan: SourceScan, into store: any ArchiveStore, ownership: ImageOwnership?,
+    meant: (String, [String]) -> String?
   ) -> (failures: [BuildError], doubts: [BuildError]) {
     var (failures, doubts): ([BuildError], [BuildError]) = ([], scan.doubts)
-    let bound = Set(scan.sources.compactMap(\.book))
-    for book in bound.union(scan.books.keys).sorted() {
+    var bound: [ImageID: SourceScan.Source] = [:]
+    for source in scan.sources {
+      if let book = source.book, bound[book] == nil { bound[book] = source }
+    }
+    for book in Set(bound.keys).union(scan.books.keys).sorted() {
       let folder = scan.books[book]
+      do throws(StorageError) {
+        // Its pages were reported.
+        if let page = bound[book], try ownership?.refusal(ofBook: book, from: page) != nil { continue }
+      } catch {
+        failures.append(BuildError(folder ?? book.text, error))
+        continue
+      }
       do throws(BuildError) {
         var description: BookDescription?
         if let folder {
           var warnings: [String] = []
           description = try read(folder, &warnings, meant)
-          let told = description.map { warnings + Self.astray($0, scan.pages(of: book)) } ?? []
-          if !told.isEmpty { doubts.append(BuildError("\(folder)/\(name)", told.joined(separator: "; "))) }
+          let clauses = description.map { warnings + Self.astray($0, scan.pages(of: book)) } ?? []
+          if !clauses.isEmpty {
+            doubts.append(BuildError("\(folder)/\(name)", clauses.joined(separator: "; ")))
+          }
         }
         try keep(description, of: book, in: store)
       } catch { failures.append(error) }

@@ -109,27 +109,69 @@ package final class GoneImages: Sendable {
     let folios = Dictionary(
       (changed.map(\.source) + others).map { ($0.id, $0.folio) }, uniquingKeysWith: { first, _ in first })
     var called: [ImageID: ImageID] = [:]
+    var circle: Circle?
     func move(_ old: ImageID, _ new: ImageID, _ pageName: String?) -> Bool {
       isDryRun || (try? store.move(old, to: new, pageName: pageName)) == true
     }
     plan.run(
       { old, new in
-        guard !isCancelled(), move(old, new, folios[new] ?? nil) else { return false }
+        // A circle that was begun is ended.
+        guard circle != nil || !isCancelled(), move(old, new, folios[new] ?? nil) else { return false }
         let former = called[old] ?? old
         state.withLock { state in
           state.former[new] = former
           state.taken.insert(former)
         }
+        circle?.made.append(MoveJournal.Move(old, to: new))
         return true
       },
-      aside: { id in
-        guard !isCancelled(), let meanwhile = ImageID("\(id)~moving"), !store.holds(meanwhile),
-          isDryRun || (try? announce(meanwhile, id)) != nil, move(id, meanwhile, nil)
+      aside: { moves in
+        end(&circle)
+        guard !isCancelled(), let last = moves.last, let meanwhile = ImageID("\(last.old)~moving"),
+          !store.holds(meanwhile)
         else { return nil }
-        called[meanwhile] = id
+        let room = MoveJournal.Move(last.old, to: meanwhile)
+        let others = moves.dropLast().map { MoveJournal.Move($0.old, to: $0.new) }
+        let all = [room] + others + [MoveJournal.Move(meanwhile, to: last.new)]
+        do throws(StorageError) {
+          circle = Circle(journal: isDryRun ? nil : try store.journal(of: all), moves: all)
+          if !isDryRun { try announce(meanwhile, last.old) }
+        } catch {
+          end(&circle)
+          return nil
+        }
+        guard move(last.old, meanwhile, nil) else {
+          end(&circle)
+          return nil
+        }
+        circle?.made.append(room)
+        called[meanwhile] = last.old
         return meanwhile
       })
+    end(&circle)
     return changed.map(\.source)
+  }
+
+  /// Archives that get each other's ids.
+  private struct Circle {
+    let journal: MoveJournal?
+    let moves: [MoveJournal.Move]
+    var made: [MoveJournal.Move] = []
+  }
+
+  /// Ends a circle. If one of its moves failed, the others are undone: no archive keeps an id that is no source's.
+  private func end(_ circle: inout Circle?) {
+    guard let ended = circle else { return }
+    circle = nil
+    if ended.journal != nil, ended.made.count < ended.moves.count {
+      for move in ended.made.reversed() {
+        guard (try? store.move(move.new, to: move.old, pageName: nil)) == true else { break }
+        state.withLock { state in
+          if let former = state.former.removeValue(forKey: move.new) { state.taken.remove(former) }
+        }
+      }
+    }
+    ended.journal?.end()
   }
 
   /// By sources' ids the archives that were made of what they are now.

@@ -9,9 +9,17 @@ package import TileStorage
 /// A source of another root takes an image over in these cases only:
 /// - It is the file that the image was built from, found by another argument.
 /// - Its content is that of the image, and the former source is gone.
-/// - Its root is the former root under another path: nothing is at the former path, and most of the images
+/// - Its root is the former root under another path: the former path is gone, and most of the images
 ///   that both share (judged by a sample) have the same content in the new root.
 /// - The user asks for it.
+///
+/// A path is gone if it does not exist and the nearest folder above it that exists is not empty. An empty folder may be
+/// the mount point of a disk that is not mounted.
+///
+/// The pages of a book and its description have one owner.
+///
+/// If the owner of an image is unknown because the catalog was deleted, a source of the same file name replaces it only
+/// if at least half of the images that its root shares with the library (judged by a sample) have their sources' content.
 package final class ImageOwnership: Sendable {
   private struct State {
     /// Owners by image, as `SourceRoot.text`; nil if the image has none.
@@ -23,27 +31,52 @@ package final class ImageOwnership: Sendable {
     var renamed: Set<String> = []
     /// Images of which the library had no archive.
     var new: Set<ImageID> = []
+    /// Reasons why roots may not build books; nil if they may.
+    var books: [BookClaim: String?] = [:]
+    /// Books that this run's roots came to own.
+    var claimedBooks: [ImageID: SourceRoot] = [:]
+    /// Whether roots built images whose owner is unknown.
+    var builders: [SourceRoot: Bool] = [:]
+    /// Uploads that sources of this run may replace.
+    var uploads: [ImageID: BuildRecord] = [:]
+    /// The images of all sources; nil before they are asked for.
+    var ids: Set<ImageID>?
   }
+
+  private struct BookClaim: Hashable {
+    let book: ImageID
+    let root: SourceRoot
+  }
+
+  /// A page of a book that is in the library.
+  private typealias Page = (id: ImageID, record: BuildRecord)
 
   private let store: any ArchiveStore
   private let origins: any OriginStore
   private let takesAll: Bool
+  /// All sources of the roots.
+  private let sources: [SourceScan.Source]
+  private let digest: @Sendable (SourceScan.Source) -> String?
   private let state: Mutex<State>
 
-  /// Sources of a former root whose content is compared.
+  /// Sources of a root whose content is compared.
   private static let sampleSize = 20
+  /// Archives below a book's id that are looked at to find one of its pages.
+  private static let mostPages = 1000
   /// Above this number of sources all owners are read at once.
   private static let fewSources = 500
 
   /// - Parameters:
   ///   - sources: of this run.
+  ///   - all: all sources of the same roots, of which this run may build a part.
   ///   - takesAll: whether sources of this run replace images of other sources.
   ///   - digest: returns the digest of a source's content; nil if it cannot be read.
   package init(
-    of sources: [SourceScan.Source], in store: any ArchiveStore, origins: any OriginStore, takesAll: Bool,
-    digest: (SourceScan.Source) -> String?
+    of sources: [SourceScan.Source], among all: [SourceScan.Source], in store: any ArchiveStore,
+    origins: any OriginStore, takesAll: Bool, digest: @escaping @Sendable (SourceScan.Source) -> String?
   ) throws(StorageError) {
     (self.store, self.origins, self.takesAll) = (store, origins, takesAll)
+    (self.sources, self.digest) = (all, digest)
     let isWhole = sources.count > Self.fewSources
     let known = try origins.owners(of: isWhole ? nil : sources.map(\.id))
     var state = State()
@@ -53,44 +86,185 @@ package final class ImageOwnership: Sendable {
       for source in sources where known[source.id] == nil { state.owners[source.id] = .some(nil) }
     }
     self.state = Mutex(state)
-    if !takesAll { try judgeRenames(of: sources, digest) }
+    if !takesAll { try judgeRenames(of: sources) }
   }
 
   /// Returns the reason why the image may not be built from the source; nil if it may.
-  /// - Parameter digest: of the source's content.
-  func refusal(of source: SourceScan.Source, digest: String) throws(StorageError) -> String? {
+  /// - Parameters:
+  ///   - book: the book of which the image is a page.
+  ///   - digest: of the source's content.
+  func refusal(
+    of source: SourceScan.Source, pageOf book: ImageID?, digest: String
+  ) throws(StorageError) -> String? {
+    if let book, let reason = try refusal(ofBook: book, from: source) { return reason }
+    guard let other = try otherOwner(of: source, digest: digest) else { return nil }
+    // A file's pages are built or refused together. An upload may have the id of one scan of a book.
+    guard let book, source.folio == nil, let root = source.root else { return Self.reason(source, other) }
+    let reason = Self.reason(book, other)
+    state.withLock { $0.books[BookClaim(book: book, root: root)] = .some(reason) }
+    return reason
+  }
+
+  /// Returns the name of the image's owner if the source may not replace the image.
+  private func otherOwner(
+    of source: SourceScan.Source, digest: String
+  ) throws(StorageError) -> String? {
     guard store.holds(source.id) else {
       state.withLock { _ = $0.new.insert(source.id) }
       return nil
     }
-    guard let root = source.root, !takesAll else { return nil }
+    guard let root = source.root else { return nil }
+    if takesAll {
+      if let record = store.buildRecord(ofID: source.id), record.isUploaded == true {
+        state.withLock { $0.uploads[source.id] = record }
+      }
+      return nil
+    }
     let owner = try owner(of: source.id)
     if owner == root.text { return nil }
     let record = store.buildRecord(ofID: source.id)
-    if record?.isUploaded == true { return Self.reason(source, "an uploaded image") }
+    if record?.isUploaded == true { return "an uploaded image" }
     guard let owner else {
       guard let record else {
-        return store.isForeign(source.id)
-          ? Self.reason(source, "an archive that was not built from a source") : nil
+        return store.isForeign(source.id) ? "an archive that was not built from a source" : nil
       }
-      // The catalog may have been deleted.
-      if record.sourceDigest == digest || record.sourceName == source.fileName { return nil }
-      return Self.reason(source, "an image that was built from another file, '\(record.sourceName)'")
+      if record.sourceDigest == digest { return nil }
+      guard record.sourceName == source.fileName else {
+        return "an image that was built from another file, '\(record.sourceName)'"
+      }
+      return hasBuilt(root)
+        ? nil
+        : "an image of another file of that name, or of this one before it changed: its owner is unknown"
     }
     if state.withLock({ $0.renamed.contains(owner) }) { return nil }
     guard let place = try place(ofRoot: owner), place.isLocal else {
-      return Self.reason(source, "an image of another source of this library")
+      return "an image of another source of this library"
     }
     let paths = place.paths(of: source.id, record)
     if let path = paths.first(where: { access($0, F_OK) == 0 }) {
-      return Self.isSameFile(path, source.path) ? nil : Self.reason(source, path)
+      return Self.isSameFile(path, source.path) ? nil : path
     }
-    if let record, record.sourceDigest == digest { return nil }
     // In place of a file that was named itself.
     if paths.contains(where: { parentFolder($0).utf8.elementsEqual(parentFolder(source.path).utf8) }) {
       return nil
     }
-    return Self.reason(source, paths.first ?? place.path, isGone: true)
+    let isGone = paths.allSatisfy(SourcePlace.isGone)
+    if isGone, let record, record.sourceDigest == digest { return nil }
+    return Self.name(paths.first ?? place.path, isGone: isGone)
+  }
+
+  /// Returns the reason why the source may not add to the book; nil if it may.
+  func refusal(ofBook book: ImageID, from source: SourceScan.Source) throws(StorageError) -> String? {
+    guard let root = source.root else { return nil }
+    if takesAll {
+      state.withLock { $0.claimedBooks[book] = root }
+      return nil
+    }
+    let claim = BookClaim(book: book, root: root)
+    if let known = state.withLock({ $0.books[claim] }) { return known }
+    let reason = try otherOwner(ofBook: book, source, root).map { Self.reason(book, $0) }
+    return state.withLock { state in
+      // Another thread may have met a page that is refused.
+      if let known = state.books[claim] { return known }
+      state.books[claim] = .some(reason)
+      if reason == nil { state.claimedBooks[book] = root }
+      return reason
+    }
+  }
+
+  /// Returns the records of uploads that were replaced, each once.
+  package func takeReplacedUploads() -> [ImageID: BuildRecord] {
+    let uploads = state.withLock { state in
+      defer { state.uploads = [:] }
+      return state.uploads
+    }
+    return uploads.filter { id, _ in store.buildRecord(ofID: id).map { $0.isUploaded != true } ?? false }
+  }
+
+  /// Returns the books that roots of this run own now, each once. The pages of a book that one owns may all have failed.
+  package func takeClaimedBooks() -> [ImageID: SourceRoot] {
+    state.withLock { state in
+      let claims = state.claimedBooks.filter { book, root in
+        state.books[BookClaim(book: book, root: root)].map { $0 == nil } ?? true
+      }
+      state.claimedBooks = [:]
+      return claims
+    }
+  }
+
+  private func otherOwner(
+    ofBook book: ImageID, _ source: SourceScan.Source, _ root: SourceRoot
+  ) throws(StorageError) -> String? {
+    var pages: [String: Page] = [:]
+    for (owner, ids) in try origins.owners(below: book) {
+      if let page = page(of: book, among: ids.sorted()) { pages[owner] = page }
+    }
+    let claimant = try origins.owner(ofBook: book)
+    guard let owner = owner(among: pages, claimant, root) else {
+      return isUnowned(book, source, root) ? nil : "another source of this library"
+    }
+    if owner == root.text || state.withLock({ $0.renamed.contains(owner) }) { return nil }
+    guard let page = pages[owner], let place = try place(ofRoot: owner), place.isLocal else {
+      return "another source of this library"
+    }
+    let all = place.paths(of: page.id, page.record).map { Self.place(ofBookWith: $0, page.record.folio) }
+    // A book that is a folder has its name.
+    let named = all.filter {
+      page.record.folio != nil && $0.utf8.elementsEqual("\(parentFolder($0))/\(book.name)".utf8)
+    }
+    let places = named.isEmpty ? all : named
+    let own = Self.place(ofBookWith: source.path, source.folio)
+    if places.contains(where: { Self.isSameFile($0, own) }) { return nil }
+    if let there = places.first(where: { access($0, F_OK) == 0 }) { return there }
+    let isGone = places.allSatisfy(SourcePlace.isGone)
+    if isGone, digest(ofPage: page.id, source) == page.record.sourceDigest { return nil }
+    return Self.name(places.first ?? place.path, isGone: isGone)
+  }
+
+  /// The owner of a book with these pages by their owners: its last one, as long as any page is left of it.
+  private func owner(among pages: [String: Page], _ claimant: String?, _ root: SourceRoot) -> String? {
+    if let claimant, pages[claimant] != nil { return claimant }
+    return pages[root.text] != nil ? root.text : pages.keys.min()
+  }
+
+  /// Returns the first that is a page of the book, not of a book within it, nor an image in a folder of that name.
+  private func page(of book: ImageID, among ids: [ImageID]) -> Page? {
+    for id in ids.prefix(Self.mostPages) where store.holds(id) {
+      if let record = store.buildRecord(ofID: id), record.book(ofPage: id) == book { return (id, record) }
+    }
+    return nil
+  }
+
+  /// Whether a book of whose pages no owner is known has no page, or one that was built from this root.
+  private func isUnowned(_ book: ImageID, _ source: SourceScan.Source, _ root: SourceRoot) -> Bool {
+    let ids = state.withLock { state in
+      if state.ids == nil { state.ids = Set(sources.map(\.id)) }
+      return state.ids ?? []
+    }
+    var isEmpty = true
+    for id in store.pages(below: book).prefix(Self.mostPages) {
+      guard let record = store.buildRecord(ofID: id), record.book(ofPage: id) == book else { continue }
+      isEmpty = false
+      let isOfName =
+        source.folio == nil
+        ? record.folio == nil && record.sourceName == source.fileName : ids.contains(id)
+      if isOfName { return digest(ofPage: id, source) == record.sourceDigest || hasBuilt(root) }
+    }
+    return isEmpty
+  }
+
+  /// The digest of the source of a book's page in this run.
+  private func digest(ofPage id: ImageID, _ source: SourceScan.Source) -> String? {
+    guard source.folio != nil else { return digest(source) }
+    return sources.first { $0.id == id }.flatMap(digest)
+  }
+
+  /// The folder of a book, from the path of a page; the path itself if the book is one file.
+  private static func place(ofBookWith path: String, _ folio: String?) -> String {
+    guard let folio else { return path }
+    return folio.utf8.reduce(parentFolder(path)) { folder, byte in
+      byte == UInt8(ascii: "/") ? parentFolder(folder) : folder
+    }
   }
 
   /// Whether an archive of this id is this run's to replace.
@@ -99,10 +273,22 @@ package final class ImageOwnership: Sendable {
   /// To be called if an archive got the id by a move.
   func add(_ id: ImageID) { state.withLock { _ = $0.new.remove(id) } }
 
-  private static func reason(_ source: SourceScan.Source, _ other: String, isGone: Bool = false) -> String {
-    let gone = isGone ? ", which is gone but whose image was not pruned" : ""
-    return "has the same id '\(source.id)' as \(other)\(gone) (\(SourceScan.prefixHint); "
-      + "--take-ownership replaces the image)"
+  private static func reason(_ source: SourceScan.Source, _ other: String) -> String {
+    "has the same id '\(source.id)' as \(other) (\(hint))"
+  }
+
+  private static func reason(_ book: ImageID, _ other: String) -> String {
+    "is of the book '\(book)', which belongs to \(other) (\(hint))"
+  }
+
+  private static let hint = "\(SourceScan.prefixHint); --take-ownership replaces the image"
+
+  /// The name of a source that does not exist.
+  private static func name(_ path: String, isGone: Bool) -> String {
+    path
+      + (isGone
+        ? ", which is gone but whose image was not pruned"
+        : ", which is not there now (is its disk mounted?)")
   }
 
   private static func isSameFile(_ one: String, _ other: String) -> Bool {
@@ -129,9 +315,7 @@ package final class ImageOwnership: Sendable {
   }
 
   /// Finds former roots whose pictures are found by this run's roots.
-  private func judgeRenames(
-    of sources: [SourceScan.Source], _ digest: (SourceScan.Source) -> String?
-  ) throws(StorageError) {
+  private func judgeRenames(of sources: [SourceScan.Source]) throws(StorageError) {
     var met: [String: [SourceScan.Source]] = [:]
     for source in sources {
       guard let root = source.root else { continue }
@@ -143,17 +327,33 @@ package final class ImageOwnership: Sendable {
       if let owner, owner != root.text { met[owner, default: []].append(source) }
     }
     for (owner, sources) in met {
-      if let place = try place(ofRoot: owner), !place.isLocal || place.isThere { continue }
-      let step = max(1, sources.count / Self.sampleSize)
-      let sample = stride(from: 0, to: sources.count, by: step).map { sources[$0] }
-      let same = sample.count { source in
-        guard let record = store.buildRecord(ofID: source.id) ?? store.buildRecord(ofID: source.id.page(1)),
-          record.isUploaded != true
-        else { return false }
-        return digest(source) == record.sourceDigest
-      }
-      if same * 2 > sample.count { state.withLock { _ = $0.renamed.insert(owner) } }
+      if let place = try place(ofRoot: owner), !place.isLocal || !place.isGone { continue }
+      let (same, all) = compareSample(of: sources)
+      if same * 2 > all { state.withLock { _ = $0.renamed.insert(owner) } }
     }
+  }
+
+  /// Whether the root probably built images whose owner is unknown: at least half of a sample have its sources' content.
+  private func hasBuilt(_ root: SourceRoot) -> Bool {
+    if let known = state.withLock({ $0.builders[root] }) { return known }
+    let (same, all) = compareSample(
+      of: sources.filter { $0.root == root && (store.holds($0.id) || store.holds($0.id.page(1))) })
+    let isBuilder = same > 0 && same * 2 >= all
+    state.withLock { $0.builders[root] = isBuilder }
+    return isBuilder
+  }
+
+  /// Returns how many of a sample of sources have the content of the library's images.
+  private func compareSample(of sources: [SourceScan.Source]) -> (same: Int, all: Int) {
+    let step = max(1, sources.count / Self.sampleSize)
+    let sample = stride(from: 0, to: sources.count, by: step).map { sources[$0] }
+    let same = sample.count { source in
+      guard let record = store.buildRecord(ofID: source.id) ?? store.buildRecord(ofID: source.id.page(1)),
+        record.isUploaded != true
+      else { return false }
+      return digest(source) == record.sourceDigest
+    }
+    return (same, sample.count)
   }
 }
 
@@ -168,18 +368,32 @@ extension SourcePlace {
   /// Whether this machine can look whether its pictures are there.
   fileprivate var isLocal: Bool { path.utf8.first == UInt8(ascii: "/") }
 
-  /// Whether anything is at the place. An empty folder may be a mount point.
-  fileprivate var isThere: Bool {
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      return path.contains { "*?[".contains($0) } && !SourceScan.glob(path).isEmpty
+  /// Whether nothing is at the place for sure.
+  fileprivate var isGone: Bool {
+    if path.contains(where: { "*?[".contains($0) }), !SourceScan.glob(path).isEmpty { return false }
+    return Self.isGone(path)
+  }
+
+  /// Whether a path does not exist, and not because a disk is not mounted: the nearest folder above it that exists is
+  /// not empty.
+  static func isGone(_ path: String) -> Bool {
+    guard access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { return false }
+    var folder = parentFolder(path)
+    while access(folder, F_OK) != 0, folder != parentFolder(folder) {
+      guard errno == ENOENT || errno == ENOTDIR else { return false }
+      folder = parentFolder(folder)
     }
-    guard status.st_mode & S_IFMT == S_IFDIR, let directory = opendir(path) else { return true }
+    return !isEmpty(folder)
+  }
+
+  /// Whether a folder holds nothing but hidden files.
+  static func isEmpty(_ folder: String) -> Bool {
+    guard let directory = opendir(folder) else { return false }
     defer { closedir(directory) }
     while let entry = readdir(directory) {
-      if entry.pointee.name?.utf8.first != UInt8(ascii: ".") { return true }
+      if entry.pointee.name?.utf8.first != UInt8(ascii: ".") { return false }
     }
-    return false
+    return true
   }
 
   /// The paths that the source of an image may have here, the likeliest first.

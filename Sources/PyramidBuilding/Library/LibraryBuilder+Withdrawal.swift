@@ -32,8 +32,14 @@ extension LibraryBuilder {
       let isOld = !hasFailed && (pages > 0 ? page == 0 || page > pages : page > 0)
       guard isPublished || isOld else { continue }
       let part = SourceScan.Source(path: source.path, id: id, name: source.name, root: source.root)
+      guard isOwn(part, pageOf: page == 0 ? nil : source.id, work.digest) else { continue }
       report(part, isDryRun ? .wouldWithdraw : trash(part))
     }
+  }
+
+  /// Whether the image is the source's to withdraw.
+  private func isOwn(_ part: SourceScan.Source, pageOf book: ImageID?, _ digest: String) -> Bool {
+    do throws(BuildError) { return try refused(part, pageOf: book, digest) == nil } catch { return false }
   }
 
   private func trash(_ part: SourceScan.Source) -> Outcome {

@@ -84,6 +84,7 @@ package struct LibraryBuilder: Sendable {
       if found.count == 1 { return end(build(source, page: nil, work, threads, pool)) }
       let pages = ToldPages(found, book: SourcePages.book(path: source.path))
       try checkPages(pages, of: source)
+      let isRefused = try isRefused(pages, of: work)
       let leftOut = NamesLeftOut(pages)
       for page in 0..<pages.count {
         let (part, outcome) = try build(page, of: pages, of: work, besides: taken) { part, page in
@@ -91,6 +92,7 @@ package struct LibraryBuilder: Sendable {
         }
         report(part, leftOut.added(to: outcome))
       }
+      if isRefused { return }
       buildAssociates(pages.associated, of: work, besides: taken, report: report) { part in
         build(part.source, page: nil, part, threads, pool)
       }
@@ -128,6 +130,7 @@ package struct LibraryBuilder: Sendable {
       case .pages(let pages) where pages.count == 1: end(.wouldBuild)
       case .pages(let pages):
         try checkPages(pages, of: source)
+        let isRefused = try isRefused(pages, of: work)
         let leftOut = NamesLeftOut(pages)
         let queue = PartQueue(count: pages.count) { (page, cells) throws(BuildError) in
           let (part, outcome) = try build(page, of: pages, of: work, besides: taken) { part, page in
@@ -145,6 +148,7 @@ package struct LibraryBuilder: Sendable {
           return { report(part, leftOut.added(to: outcome)) }
         }
         try cells.pool.finish(queue, cells)
+        if isRefused { return }
         buildAssociates(pages.associated, of: work, besides: taken, report: report, associate)
         try keep(pages.book, of: work)
         withdraw(of: work, pages: pages.count, nil, report: report)
@@ -194,7 +198,7 @@ package struct LibraryBuilder: Sendable {
     }
     var work = CellBuilder.Work(source: source, file: file, digest: digest, words: .none, contents: contents)
     if !force, gone?.former(of: source.id) == nil {
-      if let record = record(of: source), record.sourceDigest == digest,
+      if let record = record(of: source), record.sourceDigest == digest, record.sourceName == file.name,
         record.sidecarDigest == beside?.digest, record.folio == source.folio,
         contents?.agrees(with: record, page: nil) != false
       {
@@ -223,9 +227,14 @@ package struct LibraryBuilder: Sendable {
   }
 
   /// The outcome of a source whose image belongs to another source; nil if the image may be built.
-  func refused(_ source: SourceScan.Source, _ digest: String) throws(BuildError) -> Outcome? {
+  /// - Parameter book: the file of which the source is a page.
+  func refused(
+    _ source: SourceScan.Source, pageOf book: ImageID? = nil, _ digest: String
+  ) throws(BuildError) -> Outcome? {
     do throws(StorageError) {
-      guard let reason = try ownership?.refusal(of: source, digest: digest) else { return nil }
+      guard
+        let reason = try ownership?.refusal(of: source, pageOf: book ?? source.book, digest: digest)
+      else { return nil }
       return .refused(BuildError(source.path, reason))
     } catch { throw BuildError(source.path, error) }
   }
@@ -277,7 +286,9 @@ package struct LibraryBuilder: Sendable {
     let hasSameWords = record.sourceDigest == work.digest
     let hasSamePixels = record.pixelDigest != nil && record.pixelDigest == work.words.pixelDigest
     guard hasSameWords || hasSamePixels else { return nil }
-    if hasSameWords, record.sidecarDigest == work.words.digest, record.folio == source.folio {
+    if hasSameWords, record.sourceName == work.file.name, record.sidecarDigest == work.words.digest,
+      record.folio == source.folio
+    {
       return unchanged(record)
     }
     if isDryRun { return .wouldReword }
@@ -294,6 +305,7 @@ package struct LibraryBuilder: Sendable {
       let isWritten = try store.rewrite(id: source.id) { record, own in
         var record = record
         (record.sourceDigest, record.sourceBytes) = (work.digest, work.file.identity.size)
+        record.sourceName = work.file.name
         // Read as a book now, or as pictures.
         if record.folio != source.folio { (record.folio, record.page) = (source.folio, nil) }
         return work.words.words(record, own: words ?? own)
@@ -331,19 +343,34 @@ package struct LibraryBuilder: Sendable {
   }
 
   /// - Parameter page: counted from 0.
+  private func part(_ page: Int, of source: SourceScan.Source) -> SourceScan.Source {
+    var part = SourceScan.Source(
+      path: source.path, id: source.id.page(page + 1), name: source.name, root: source.root)
+    part.remote = source.remote
+    return part
+  }
+
+  /// Whether the pages of a source belong to another one. If one does, all are refused.
+  private func isRefused(_ pages: ToldPages, of work: CellBuilder.Work) throws(BuildError) -> Bool {
+    for page in 0..<pages.count
+    where try refused(part(page, of: work.source), pageOf: work.source.id, work.digest) != nil {
+      return true
+    }
+    return false
+  }
+
+  /// - Parameter page: counted from 0.
   private func build(
     _ page: Int, of pages: ToldPages, of work: CellBuilder.Work, besides taken: Set<ImageID>,
     _ build: (SourceScan.Source, SourcePage) -> Outcome
   ) throws(BuildError) -> (SourceScan.Source, Outcome) {
     let source = work.source
-    var part = SourceScan.Source(
-      path: source.path, id: source.id.page(page + 1), name: source.name, root: source.root)
-    part.remote = source.remote
+    let part = part(page, of: source)
     guard !taken.contains(part.id) else {
       let reason = "page \(page + 1) has the same id '\(part.id)' as another image"
       return (part, .refused(BuildError(source.path, reason)))
     }
-    if let refused = try refused(part, work.digest) { return (part, refused) }
+    if let refused = try refused(part, pageOf: source.id, work.digest) { return (part, refused) }
     if !force, let known = failures?.failure(of: part, digest: work.digest) { return (part, .failed(known)) }
     return (part, build(part, pages.page(page)))
   }

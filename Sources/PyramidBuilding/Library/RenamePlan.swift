@@ -21,8 +21,11 @@ struct RenamePlan {
 
   /// - Parameters:
   ///   - move: of the old id to the new one; false where it is where it was.
-  ///   - aside: makes room; the name that it has meanwhile, nil where it is where it was.
-  mutating func run(_ move: (ImageID, ImageID) -> Bool, aside: (ImageID) -> ImageID?) {
+  ///   - aside: moves the archive of the last of a circle's moves out of the way. The circle's moves follow, from old to
+  ///     new ids. Returns the id that the archive has meanwhile; nil if it is where it was.
+  mutating func run(
+    _ move: (ImageID, ImageID) -> Bool, aside: ([(old: ImageID, new: ImageID)]) -> ImageID?
+  ) {
     var free = wanted.keys.filter { !occupied.contains($0) }.sorted()
     while true {
       while let new = free.popLast() {
@@ -38,7 +41,7 @@ struct RenamePlan {
       guard let first = wanted.keys.min(), let new = wanted.first(where: { $0.value == first })?.key else {
         return
       }
-      if let meanwhile = aside(first) {
+      if let meanwhile = aside(circle(endingWith: first)) {
         occupied.remove(first)
         wanted[new] = meanwhile
         free = [first]
@@ -47,6 +50,18 @@ struct RenamePlan {
         dropBlocked([first])
       }
     }
+  }
+
+  /// The moves of a circle in their order. The last of them is that of `old`, whose id the first one needs.
+  private func circle(endingWith old: ImageID) -> [(old: ImageID, new: ImageID)] {
+    var moves: [(old: ImageID, new: ImageID)] = []
+    var new = old
+    while let next = wanted[new] {
+      moves.append((next, new))
+      if next == old { break }
+      new = next
+    }
+    return moves
   }
 
   /// Gives up what wants the place of archives that nobody moves away.

@@ -6,6 +6,8 @@ package import TileStorage
 package struct MetImages: Sendable {
   /// By the sources' paths.
   private var ids: [String: Set<ImageID>] = [:]
+  /// Images of other sources' ids, by the sources' paths. If one is this source's still, it stays.
+  private var refused: [String: Set<ImageID>] = [:]
   /// Sources that failed before their pages were known.
   private var unknown: Set<String> = []
   private var claims: [ImageID: SourceRoot] = [:]
@@ -15,7 +17,7 @@ package struct MetImages: Sendable {
   /// The sources' images are about to be met anew.
   package mutating func forget(_ sources: [SourceScan.Source]) {
     for source in sources {
-      ids[source.path] = nil
+      (ids[source.path], refused[source.path]) = (nil, nil)
       unknown.remove(source.path)
     }
   }
@@ -31,7 +33,9 @@ package struct MetImages: Sendable {
     }
     switch outcome {
     case .withdrawn, .wouldWithdraw: break
-    case .refused: ids[source.path, default: []].formUnion([])
+    case .refused:
+      ids[source.path, default: []].formUnion([])
+      refused[source.path, default: []].insert(image.id)
     case .failed where image.id == source.id: unknown.insert(source.path)
     case .wouldMove(let former): ids[source.path, default: []].formUnion([image.id, former])
     case .failed, .built, .kept, .moved, .reworded, .unchanged, .wouldBuild, .wouldReword:
@@ -53,6 +57,7 @@ package struct MetImages: Sendable {
     var kept = Kept()
     for source in sources {
       kept.ids.formUnion(ids[source.path] ?? [])
+      kept.ids.formUnion(refused[source.path] ?? [])
       guard ids[source.path] == nil || unknown.contains(source.path) else { continue }
       kept.ids.insert(source.id)
       kept.books[source.id] = source.path.split(separator: "/").last.map(String.init)

@@ -3,9 +3,10 @@ import Glibc
 
 /// An archive gets another id, with the words beside it.
 ///
-/// There is no journal. The old id's new one is written down first, the words are beside both places before the archive
-/// is moved by one `rename`, and gone from the old one after it: whenever the program ends, the image is whole and has its
-/// words, under the one id or the other, and a build that finds it under the old one moves it again.
+/// One move needs no journal (an exchange of several has a `MoveJournal`). The old id's new one is written down first. The
+/// metadata is beside both places before the archive is moved by one `rename`, and removed from the old one after it.
+/// Whenever the program ends, the image is whole and has its metadata, under the one id or the other; a build that finds it
+/// under the old one moves it again. Metadata that was left at the old place goes before another image gets that id.
 package struct ArchiveMove {
   private let library: String
   private let old: ImageID
@@ -30,13 +31,14 @@ package struct ArchiveMove {
     guard lstat(from, &status) == 0, access(to, F_OK) != 0, errno == ENOENT else { return false }
     let device = status.st_dev
     guard stat(folders.to, &status) == 0, status.st_dev == device else { return false }
+    let moved = MovedImages(library: library)
+    moved.removeLeftWords(of: new)
     let words = zip(SidecarFile.paths(ofArchive: from), SidecarFile.paths(ofArchive: to)).map { ($0, $1) }
     let own = words.filter { access($0.0, F_OK) == 0 }
     // Words that are there already are of another picture, or those that were put there when a move was cut short.
     for (_, target) in words where !own.isEmpty && access(target, F_OK) == 0 {
       guard own.contains(where: { $0.1 == target && Self.isSame($0.0, target) }) else { return false }
     }
-    let moved = MovedImages(library: library)
     try moved.arrive(new)
     try moved.remember(old, as: new)
     if let end = pageName.map({ "/\($0)" }), old.text.utf8.suffix(end.utf8.count).elementsEqual(end.utf8),
@@ -53,6 +55,15 @@ package struct ArchiveMove {
     try moved.forget(new)
     for folder in [folders.to, folders.from] { try FolderTree.synchronize(folder) }
     return true
+  }
+
+  /// Removes metadata that a killed program left at an archive's old place: the very files that are at the new one.
+  package static func removeLeftWords(of old: ImageID, movedTo new: ImageID, in library: String) {
+    let (from, to) = (old.archive(in: library), new.archive(in: library))
+    for (source, target) in zip(SidecarFile.paths(ofArchive: from), SidecarFile.paths(ofArchive: to))
+    where isSame(source, target) {
+      unlink(source)
+    }
   }
 
   private static func isSame(_ one: String, _ other: String) -> Bool {

@@ -47,6 +47,9 @@ package protocol ArchiveStore: Sendable {
     id: ImageID, _ words: (BuildRecord, _ own: ImageMetadata) -> ArchiveWords
   ) throws(StorageError) -> Bool
 
+  /// The images below a folder, sorted; none where it costs much to list them.
+  func pages(below folder: ImageID) -> [ImageID]
+
   /// The file that describes a book as a whole, at most 4 MB of it; nil where there is none.
   func bookFile(of book: ImageID) -> [UInt8]?
 
@@ -57,6 +60,9 @@ package protocol ArchiveStore: Sendable {
   /// - Parameter pageName: of a page, what its new id has behind its book's; a book is renamed with its pages.
   /// - Returns: false where it cannot be moved, and is where it was.
   func move(_ old: ImageID, to new: ImageID, pageName: String?) throws(StorageError) -> Bool
+
+  /// Writes moves down that archives exchange their ids by; nil if the store needs no journal for them.
+  func journal(of moves: [MoveJournal.Move]) throws(StorageError) -> MoveJournal?
 
   /// Whether there is an archive of this id, be it damaged.
   func holds(_ id: ImageID) -> Bool
@@ -72,6 +78,10 @@ package protocol ArchiveStore: Sendable {
   /// Moves images to where they can come back from, with what was written about them, as one deletion.
   /// - Returns: what could not be moved, and is where it was.
   func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures
+
+  /// Moves the original of an upload to the trash whose image was replaced.
+  /// - Parameter record: of the image before.
+  func trashOriginal(of id: ImageID, _ record: BuildRecord) throws(StorageError)
 
   /// Has everybody find what was built and removed until now, where that takes a word of its own.
   func announce() throws(StorageError)
@@ -137,12 +147,18 @@ extension ArchiveStore {
 
   package func buildRecord(ofSoundID id: ImageID) -> BuildRecord? { buildRecord(ofID: id) }
 
+  package func pages(below folder: ImageID) -> [ImageID] { [] }
+
   /// Where archives are no plain files, books are their pages alone.
   package func bookFile(of book: ImageID) -> [UInt8]? { nil }
 
   package func keep(bookFile bytes: [UInt8]?, of book: ImageID) throws(StorageError) {}
 
   package func move(_ old: ImageID, to new: ImageID, pageName: String?) throws(StorageError) -> Bool { false }
+
+  package func trashOriginal(of id: ImageID, _ record: BuildRecord) throws(StorageError) {}
+
+  package func journal(of moves: [MoveJournal.Move]) throws(StorageError) -> MoveJournal? { nil }
 
   package func holds(_ id: ImageID) -> Bool { buildRecord(ofID: id) != nil }
 }
@@ -158,6 +174,7 @@ package struct FolderStore: ArchiveStore {
   package func prepare() throws(StorageError) {
     try FolderTree.make(library)
     FolderTree.removeLeftovers(below: library)
+    try MoveJournal.finish(in: library)
   }
 
   package func buildRecord(ofID id: ImageID) -> BuildRecord? {
@@ -206,6 +223,11 @@ package struct FolderStore: ArchiveStore {
     try ArchiveWords.rewrite(archiveAt: id.archive(in: library), as: id.name, words)
   }
 
+  package func pages(below folder: ImageID) -> [ImageID] {
+    let found = (try? FolderTree.archives(at: "\(library)/\(folder)")) ?? []
+    return found.compactMap { ImageID(archive: $0, below: library) }.sorted()
+  }
+
   /// `book.json` in the folder of its pages.
   package static func bookFile(of book: ImageID, in library: String) -> String {
     "\(library)/\(book)/book.json"
@@ -230,6 +252,10 @@ package struct FolderStore: ArchiveStore {
     try ArchiveMove(old, to: new, in: library).run(pageName: pageName)
   }
 
+  package func journal(of moves: [MoveJournal.Move]) throws(StorageError) -> MoveJournal? {
+    try MoveJournal(moves, in: library)
+  }
+
   package func holds(_ id: ImageID) -> Bool { access(id.archive(in: library), F_OK) == 0 }
 
   package func count() throws(StorageError) -> Int {
@@ -240,6 +266,10 @@ package struct FolderStore: ArchiveStore {
 
   package func trash(_ ids: [ImageID]) throws(StorageError) -> TrashFolder.Failures {
     TrashFolder(library: library).take(ids.map { $0.archive(in: library) }).failures
+  }
+
+  package func trashOriginal(of id: ImageID, _ record: BuildRecord) throws(StorageError) {
+    try TrashFolder(library: library).takeOriginal(ofReplaced: id.archive(in: library), record)
   }
 
   package func purgeTrash(until oldest: Int) throws(StorageError) {

@@ -38,6 +38,7 @@ package struct MovedImages: Sendable {
   /// A picture comes to have the id, which no image has: what led there meant another, and leads to what that is called
   /// now, or nowhere. The same of a book that has no page yet.
   package func arrive(_ id: ImageID) throws(StorageError) {
+    removeLeftWords(of: id)
     try redirect(id)
     var folder = id.folder
     while let book = folder {
@@ -77,6 +78,12 @@ package struct MovedImages: Sendable {
       id = next
     }
     return nil
+  }
+
+  /// Removes what a move that was cut short left beside the id, which no image has.
+  func removeLeftWords(of id: ImageID) {
+    guard let new = self.id(id, isThere: { access($0.archive(in: library), F_OK) == 0 }) else { return }
+    ArchiveMove.removeLeftWords(of: id, movedTo: new, in: library)
   }
 
   private func redirect(_ id: ImageID) throws(StorageError) {

@@ -39,11 +39,27 @@ package protocol OriginStore: Sendable {
   /// - Parameter ids: nil for all.
   func owners(of ids: [ImageID]?) throws(StorageError) -> [ImageID: String]
 
+  /// The owners of the images below a folder, each with its images.
+  func owners(below folder: ImageID) throws(StorageError) -> [String: [ImageID]]
+
+  /// The root that claimed a book last; nil if none did, or the store keeps no claims of books.
+  func owner(ofBook book: ImageID) throws(StorageError) -> String?
+
   /// The location of a root's pictures; nil if it is unknown.
   func place(ofRoot root: String) throws(StorageError) -> SourcePlace?
 }
 
 extension OriginStore {
+  package func owners(below folder: ImageID) throws(StorageError) -> [String: [ImageID]] {
+    var owners: [String: [ImageID]] = [:]
+    for (id, owner) in try self.owners(of: nil) where id.isBelow(folder) {
+      owners[owner, default: []].append(id)
+    }
+    return owners
+  }
+
+  package func owner(ofBook book: ImageID) throws(StorageError) -> String? { nil }
+
   package func place(ofRoot root: String) throws(StorageError) -> SourcePlace? { nil }
 }
 

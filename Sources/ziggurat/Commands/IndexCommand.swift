@@ -54,6 +54,7 @@ enum IndexCommand: Command {
         }
         return try shared.map { (shared) throws(StorageError) in try bring(shared, to: bucket) } ?? .success
       }
+      try? MoveJournal.finish(in: folder)
       let library = try Library(root: folder)
       if library.count == 0, library.catalog.isInMemory {
         Output.error(ServeStart.nothing(in: folder))

@@ -47,6 +47,8 @@ enum ServedLibrary {
       _ = try archive.images().first?.open()
       return (try Library(archive, name: place, openLimit: openLimit), nil)
     }
+    // A folder that cannot be written keeps its journal.
+    try? MoveJournal.finish(in: place)
     return (try Library(root: place, openLimit: openLimit, watches: true), nil)
   }
 

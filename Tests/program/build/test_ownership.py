@@ -10,7 +10,7 @@ from szi import archives
 from upload_client import Client, serve
 
 
-class Ownership(CommandTest):
+class OwnershipTest(CommandTest):
     def setUp(self):
         self.base = folder("ownership")
         self.library = self.base / "library"
@@ -26,6 +26,8 @@ class Ownership(CommandTest):
     def content(self):
         return {str(path.relative_to(self.library))[:-4]: path.read_bytes() for path in archives(self.library)}
 
+
+class Ownership(OwnershipTest):
     def test_a_second_source_with_the_same_id_is_refused(self):
         photo(self.base / "ca/p1.jpg", 60, 40)
         photo(self.base / "cb/p1.jpg", 80, 50)
@@ -102,9 +104,31 @@ class Ownership(CommandTest):
         (self.base / "ca").rename(self.base / "away")
         (self.base / "ca").mkdir()
         told, message = self.build("cb", code=1)
-        self.assertEqual([told[str(number)] for number in (1, 2, 3)], ["failed"] * 3)
-        self.assertIn("which is gone but whose image was not pruned", message)
+        # Not the one with the same content, either.
+        self.assertEqual([told[str(number)] for number in range(4)], ["failed"] * 4)
+        self.assertIn("which is not there now (is its disk mounted?)", message)
         self.assertEqual(self.content(), before)
+
+    def test_a_copy_of_an_unmounted_disk_takes_nothing_over(self):
+        for number in range(4):
+            photo(self.base / f"disk/photos/{number}.jpg", 60, 40 + number)
+        shutil.copytree(self.base / "disk/photos", self.base / "copy")
+        self.build("disk/photos")
+        for place in ("disk/photos", "disk"):
+            # The mount point is the folder itself, or the one above it.
+            away = self.base / "away"
+            (self.base / place).rename(away)
+            (self.base / place).mkdir()
+            told, message = self.build("copy", code=1)
+            self.assertEqual(set(told.values()), {"failed"}, place)
+            self.assertIn("is its disk mounted?", message)
+            (self.base / place).rmdir()
+            away.rename(self.base / place)
+        self.assertEqual(set(self.build("disk/photos", "--prune")[0].values()), {"unchanged"})
+        # A file that is gone from a folder with others is gone.
+        (self.base / "disk/photos/0.jpg").unlink()
+        told, _ = self.build("copy", code=1)
+        self.assertEqual(told, {"0": "unchanged", "1": "failed", "2": "failed", "3": "failed"})
 
     def test_pages_have_an_owner_too(self):
         for place, height in (("ca", 40), ("cb", 50)):
@@ -126,6 +150,20 @@ class Ownership(CommandTest):
             path.unlink()
         photo(self.base / "ca/p1.jpg", 61, 40)
         self.assertEqual(self.build("ca")[0], {"p1": "built", "p2": "unchanged"})
+
+    def test_without_the_catalog_another_source_replaces_nothing(self):
+        for number in range(3):
+            photo(self.base / f"ca/p{number}.jpg", 60, 40 + number)
+            photo(self.base / f"cb/p{number}.jpg", 80, 50 + number)
+        self.build("ca")
+        before = self.content()
+        for path in self.library.glob("catalog.sqlite*"):
+            path.unlink()
+        told, message = self.build("cb", code=1)
+        self.assertEqual(set(told.values()), {"failed"})
+        self.assertIn("its owner is unknown", message)
+        self.assertEqual(self.content(), before)
+        self.assertEqual(set(self.build("ca")[0].values()), {"unchanged"})
 
     def test_archives_of_other_programs_are_not_replaced(self):
         photo(self.base / "ca/theirs.jpg", 60, 40)
@@ -165,6 +203,96 @@ class Ownership(CommandTest):
         self.assertEqual(self.content(), before)
 
 
+class Books(OwnershipTest):
+    """A book belongs to the source folder that made it."""
+
+    def setUp(self):
+        super().setUp()
+        for place, height in (("ca", 40), ("cb", 50)):
+            for name in ("p1", f"only in {place}"):
+                photo(self.base / place / f"codex/{name}.jpg", 60, height + len(name))
+            self.describe(place)
+
+    def describe(self, place, title=None):
+        (self.base / place / "codex/book.json").write_text(json.dumps({"title": title or f"The book of {place}"}))
+
+    def title(self):
+        return json.loads((self.library / "codex/book.json").read_text())["title"]
+
+    def test_a_book_of_the_same_name_is_refused(self):
+        self.assertEqual(set(self.build("ca", "--book")[0].values()), {"built"})
+        before = self.content()
+        self.assertEqual(self.title(), "The book of ca")
+        for place in ("cb", "cb/codex"):
+            told, message = self.build(place, "--book", code=1)
+            self.assertEqual(told, {"codex/p1": "failed", "codex/only in cb": "failed"})
+            for word in ("is of the book 'codex', which belongs to ", "ca/codex", "--prefix", "--take-ownership"):
+                self.assertIn(word, message)
+        self.assertEqual((self.content(), self.title()), (before, "The book of ca"))
+        self.assertEqual(self.build("cb", "--book", "--prefix=cb")[0], {"cb/codex/p1": "built", "cb/codex/only in cb": "built"})
+        # Its own folder changes it, also by another argument.
+        self.describe("ca", "Changed")
+        self.build("ca", "--book")
+        self.assertEqual(self.title(), "Changed")
+        self.describe("ca", "Changed again")
+        self.build("ca/codex", "--book")
+        self.assertEqual(self.title(), "Changed again")
+
+    def test_without_pages_of_the_same_name(self):
+        self.build("ca", "--book")
+        (self.base / "cb/codex/p1.jpg").unlink()
+        self.assertEqual(self.build("cb", "--book", code=1)[0], {"codex/only in cb": "failed"})
+        self.assertEqual(self.title(), "The book of ca")
+        # The same without the catalog.
+        for path in self.library.glob("catalog.sqlite*"):
+            path.unlink()
+        self.assertEqual(self.build("cb", "--book", code=1)[0], {"codex/only in cb": "failed"})
+        self.assertEqual(self.title(), "The book of ca")
+        self.assertEqual(set(self.build("ca", "--book")[0].values()), {"unchanged"})
+
+    def test_ownership_of_a_book_is_taken_on_request(self):
+        self.build("ca", "--book")
+        self.assertEqual(set(self.build("cb", "--book", "--take-ownership")[0].values()), {"built"})
+        self.assertEqual(self.title(), "The book of cb")
+        for options in ((), ("--prune",)):
+            # A page that the other folder alone has stays, and is the book's.
+            told, _ = self.build("ca", "--book", *options, code=1)
+            self.assertEqual(set(told.values()), {"failed"})
+        self.assertEqual(self.title(), "The book of cb")
+        self.assertEqual(set(self.build("cb", "--book")[0].values()), {"unchanged"})
+
+    def test_what_was_pruned_is_free(self):
+        self.build("ca", "--book")
+        shutil.rmtree(self.base / "ca/codex")
+        self.build("ca", "--book", "--prune=all")
+        self.assertEqual(set(self.build("cb", "--book")[0].values()), {"built"})
+        self.assertEqual(self.title(), "The book of cb")
+
+    def test_a_moved_book_keeps_its_pages(self):
+        photo(self.base / "ca/other/p.jpg", 60, 40)
+        self.build("ca", "--book")
+        shutil.rmtree(self.base / "cb")
+        (self.base / "cb").mkdir()
+        (self.base / "ca/codex").rename(self.base / "cb/codex")
+        self.assertEqual(set(self.build("cb", "--book")[0].values()), {"unchanged"})
+        self.describe("cb")
+        self.build("cb", "--book")
+        self.assertEqual(self.title(), "The book of cb")
+
+    def test_documents_and_folders(self):
+        for place, height in (("da", 40), ("db", 50)):
+            tall = photo(self.base / f"{place}.png", 60, (2 if place == "da" else 3) * height)
+            (self.base / place).mkdir()
+            subprocess.run(["vips", "copy", tall, f"{self.base}/{place}/codex.tif[page-height={height}]"], check=True)
+        self.assertEqual(self.build("da")[0], {"codex/1": "built", "codex/2": "built"})
+        before = self.content()
+        # The third page is not added to the other document.
+        self.assertEqual(self.build("db", code=1)[0], {f"codex/{page}": "failed" for page in (1, 2, 3)})
+        self.assertEqual(self.build("ca", "--book", code=1)[0], {"codex/p1": "failed", "codex/only in ca": "failed"})
+        self.assertEqual(self.content(), before)
+        self.assertFalse((self.library / "codex/book.json").exists())
+
+
 class Uploads(CommandTest):
     def test_a_build_does_not_replace_an_upload(self):
         library, photos = folder("library"), folder("photos")
@@ -183,6 +311,13 @@ class Uploads(CommandTest):
                 self.assertEqual((library / "p1.szi").read_bytes(), before)
                 for path in library.glob("catalog.sqlite*"):
                     path.unlink()
+            # The original of one that is replaced goes to the trash.
+            kept = library / "p1.jpg"
+            kept.write_bytes(picture)
+            result = run("build", photos / "b", "--library", library, "--quiet", "--take-ownership")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertFalse(kept.exists())
+            self.assertEqual([path.read_bytes() for path in (library / ".ziggurat-trash").rglob("p1.jpg")], [picture])
             # An upload of a name that a build has taken gets a number.
             self.assertEqual(client.end(client.send(photo(photos / "c" / "p2.jpg", 300, 210).read_bytes(), filename="p2.jpg")[1])["image"],
                              "p2-2")

@@ -45,8 +45,10 @@ extension BuildRound {
   }
 
   /// The owners of the images that the sources have in the library.
-  mutating func ownership(of sources: [SourceScan.Source]) throws(StorageError) -> ImageOwnership? {
-    guard builder.mending == nil, !sources.isEmpty else { return nil }
+  mutating func ownership(
+    of sources: [SourceScan.Source], among scan: SourceScan
+  ) throws(StorageError) -> ImageOwnership? {
+    guard builder.mending == nil, !sources.isEmpty || !scan.books.isEmpty else { return nil }
     let origins: any OriginStore
     if hasCatalog, builder.isDryRun || part != nil, !Catalog.exists(in: library) {
       origins = LibraryOrigins(library: library, catalog: try Catalog(inMemoryOf: library))
@@ -55,7 +57,7 @@ extension BuildRound {
     }
     let builder = builder
     return try ImageOwnership(
-      of: sources, in: builder.store, origins: origins, takesAll: takesOwnership,
+      of: sources, among: scan.sources, in: builder.store, origins: origins, takesAll: takesOwnership,
       digest: { builder.contentDigest(of: $0) })
   }
 
@@ -88,10 +90,30 @@ extension BuildRound {
       try origins.claim(images)
       try (origins as? LibraryOrigins)?.remember(places(of: scan))
     } catch {
-      guard !hasToldOrigins else { return }
-      hasToldOrigins = true
+      guard !hasReportedOrigins else { return }
+      hasReportedOrigins = true
       Output.note(
         "which sources the images came from is not written down: \(error.reason); --prune spares them")
+    }
+  }
+
+  /// Remembers which sources own the books that this run built.
+  mutating func claimBooks() {
+    guard !builder.isDryRun, part == nil, let books = builder.ownership?.takeClaimedBooks(), !books.isEmpty,
+      let origins = (try? origins()) as? LibraryOrigins
+    else { return }
+    do throws(StorageError) { try origins.claim(books: books) } catch {
+      Output.note("which sources the books came from is not remembered: \(error.reason)")
+    }
+  }
+
+  /// Moves the originals of uploads to the trash whose images this run replaced.
+  mutating func trashOriginals(_ tally: inout BuildTally) {
+    guard !builder.isDryRun, let uploads = builder.ownership?.takeReplacedUploads() else { return }
+    for (id, record) in uploads {
+      do throws(StorageError) { try builder.store.trashOriginal(of: id, record) } catch {
+        tally.add(failure(error))
+      }
     }
   }
 
@@ -100,7 +122,7 @@ extension BuildRound {
     // A folder that could not be read hides its images, whose archives must not go for that.
     guard scan.failures.isEmpty else {
       guard isFirst else { return }
-      if !tellOfMissing(scan) { Output.note("nothing is pruned, since not every source could be read") }
+      if !reportMissing(scan) { Output.note("nothing is pruned, since not every source could be read") }
       return
     }
     do throws(StorageError) {
@@ -111,13 +133,13 @@ extension BuildRound {
         of: scan, keeping: met, in: builder.store, origins: try origins(),
         sparing: changes.unsettledSizes, gone: pruned.reduce(0) { $0 + $1.count })
       if prunes == .careful, let refusal = pruning.refusal {
-        // Told once, not at every look.
-        guard refusal != toldRefusal else { return }
-        toldRefusal = refusal
+        // Once, not at every look.
+        guard refusal != reportedRefusal else { return }
+        reportedRefusal = refusal
         tally.addSpared(pruning.ids, BuildError(library, Self.words(refusal, pruning.ids.count)))
         return
       }
-      toldRefusal = nil
+      reportedRefusal = nil
       if let part { pruning = pruning.part(part, of: scan) }
       guard !builder.isDryRun else { return tally.addPruned(pruning.ids, isDryRun: true) }
       let (gone, errors) = try pruning.run(in: builder.store)
@@ -131,7 +153,7 @@ extension BuildRound {
 
   /// Reports how the images of sources that do not exist are pruned.
   /// - Returns: whether there are any.
-  private mutating func tellOfMissing(_ scan: SourceScan) -> Bool {
+  private mutating func reportMissing(_ scan: SourceScan) -> Bool {
     let missing = scan.roots.filter(\.isMissing)
     guard !missing.isEmpty, !hasCatalog || Catalog.exists(in: library),
       let images = try? origins().images(from: Set(missing.map(\.root))), !images.isEmpty
@@ -160,19 +182,20 @@ extension BuildRound {
     guard !builder.isDryRun, builder.mending == nil else { return }
     if !hasCatalog {
       // Once, not at every look.
-      if toldBooks.isEmpty, !scan.books.isEmpty {
-        toldBooks = ["untold"]
+      if reportedBooks.isEmpty, !scan.books.isEmpty {
+        reportedBooks = ["a store without descriptions"]
         let place = isPrivate ? "a private space" : "an object store"
         Output.note("what describes books as wholes is not kept: in \(place) a book is its pages alone")
       }
       return
     }
-    let (failures, doubts) = BookFile.take(scan, into: builder.store, meant: nearest)
-    for failure in failures where !toldBooks.contains(failure.description) { tally.add(failure) }
-    for doubt in doubts where !toldBooks.contains(doubt.description) {
+    let (failures, doubts) = BookFile.take(
+      scan, into: builder.store, ownership: builder.ownership, meant: nearest)
+    for failure in failures where !reportedBooks.contains(failure.description) { tally.add(failure) }
+    for doubt in doubts where !reportedBooks.contains(doubt.description) {
       Output.note(Output.oneLine(doubt.description))
     }
-    toldBooks = Set((failures + doubts).map(\.description))
+    reportedBooks = Set((failures + doubts).map(\.description))
   }
 
   /// What new sources may be that were called otherwise. Of a folder that cannot be read, or is not mounted, nothing is

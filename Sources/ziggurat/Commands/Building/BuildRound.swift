@@ -42,8 +42,8 @@ struct BuildRound {
   /// the listing.
   var part: WorkShard? { planned?.part }
   var libraryOrigins: LibraryOrigins?
-  var hasToldOrigins = false
-  var toldRefusal: LibraryPruning.Refusal?
+  var hasReportedOrigins = false
+  var reportedRefusal: LibraryPruning.Refusal?
   let memoryLimit: Int
   let verbosity: Verbosity
   let asJSON: Bool
@@ -51,9 +51,9 @@ struct BuildRound {
   private(set) var changes = SourceChanges()
   private var met = MetImages()
   private var folders: [String] = []
-  /// Told once, not at every look.
-  private var toldFailures: Set<String> = []
-  var toldBooks: Set<String> = []
+  /// Once, not at every look.
+  private var reportedFailures: Set<String> = []
+  var reportedBooks: Set<String> = []
   /// What images were called that went from there in this round.
   var vacated: Set<ImageID> = []
   /// Images that were pruned lately, and when: what goes bit by bit is judged as if it went at once.
@@ -178,12 +178,12 @@ struct BuildRound {
     var tally = BuildTally(
       verbosity, asJSON: asJSON, total: sources.count, isDryRun: builder.isDryRun,
       ignoresKnownFailures: ignoresKnownFailures)
-    // Of a plan the first part tells them.
+    // The first part of a plan reports them.
     let failures = (part?.index ?? 0) == 0 ? scan.failures : []
-    for failure in failures where isFirst || !toldFailures.contains(failure.description) {
+    for failure in failures where isFirst || !reportedFailures.contains(failure.description) {
       tally.add(failure)
     }
-    toldFailures = Set(scan.failures.map(\.description))
+    reportedFailures = Set(scan.failures.map(\.description))
     let wholes = Dictionary(sources.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     var again: Set<SourceScan.Source> = []
     var early: Set<SourceScan.Source> = []
@@ -203,7 +203,7 @@ struct BuildRound {
     var lacksInodes = false
     met.forget(sources)
     builder.gone = gone(scan)
-    do throws(StorageError) { builder.ownership = try ownership(of: sources) } catch {
+    do throws(StorageError) { builder.ownership = try ownership(of: sources, among: scan) } catch {
       tally.add(BuildError(library, error.description, isTemporary: error.isTemporary))
       tally.finish(nil)
       return (tally.exitCode, tally)
@@ -251,7 +251,7 @@ struct BuildRound {
       return (.interrupted, tally)
     }
     if Self.isDiskFull.load(ordering: .relaxed), !Interruption.isAsked {
-      // The first has been told by its own name.
+      // The first was reported by its own name.
       if again.count > 1 {
         let reason = lacksInodes ? "the file system has no inodes left" : "the disk is full"
         Output.error("\(reason): \(Output.count(again.count, "source")) left for another time")
@@ -264,6 +264,8 @@ struct BuildRound {
       removeReplaced(part, met, &tally)
       describeBooks(part, &tally)
     }
+    claimBooks()
+    trashOriginals(&tally)
     prune(scan, met, &tally, isFirst)
     if !builder.isDryRun { LeftFolders.remove(after: self.vacated, in: builder.store) }
     if !builder.isDryRun, hasCatalog, part == nil, isFirst || !tally.isEmpty { CatalogUpdate.run(library) }
