@@ -83,7 +83,7 @@ extension Router {
 
   /// The original of a private picture, for the visitors who have its space open.
   private func originalInSpace(_ id: ImageID) -> Answer {
-    if !mayWait { return site.later(request, .success(path), in: site.words) }
+    if !mayWait { return site.later(request, .success(path), in: site.originals) }
     guard let place = place(id), let archive = try? place.library.archive(place.id),
       let ending = SealedOriginal.ending(in: archive)
     else { return .now(Self.noOriginal) }
