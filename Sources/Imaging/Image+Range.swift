@@ -128,10 +128,13 @@ extension Image {
 
   /// The values of the first `colours` bands moved so that `low` becomes 0 and `high` 65535, clipped, as 16-bit
   /// samples of gray or RGB; a band behind them is alpha and keeps its share of white.
-  package func spread(from low: Double, to high: Double, colours: Int) throws(ImagingError) -> Image {
+  /// - Parameter alpha: the factor for alpha; `nil` for that of the samples' type.
+  package func spread(
+    from low: Double, to high: Double, colours: Int, alpha: Double? = nil
+  ) throws(ImagingError) -> Image {
     let factor = 65535 / (high - low)
     let range = sampleRange ?? 0...255
-    let alpha = 65535 / (range.upperBound - range.lowerBound)
+    let alpha = alpha ?? 65535 / (range.upperBound - range.lowerBound)
     let factors = (0..<bands).map { $0 < colours ? factor : alpha }
     // `cast` cuts fractions off; half of one more rounds.
     let offsets = (0..<bands).map { ($0 < colours ? -low * factor : -range.lowerBound * alpha) + 0.5 }

@@ -16,6 +16,7 @@ extension Vips {
     setenv("VIPS_NOVECTOR", "1", 1)
     start()
     keepClasses(g_type_from_name("VipsOperation"))
+    PDFDocument.warm()
     tzset()
   }
 

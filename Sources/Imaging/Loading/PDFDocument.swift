@@ -54,6 +54,12 @@ package struct PDFDocument {
 
   private init() {}
 
+  /// Has the C library load what reads the texts of PDFs in UTF-16, which a sandboxed process cannot load.
+  static func warm() {
+    // Never closed: the last one that is unloads it.
+    for coding in ["UTF-16BE", "UTF-16LE"] { _ = iconv_open("UTF-8", coding) }
+  }
+
   /// - Parameter met: counted whether they are taken or not: an outline that leads in circles has no end.
   private mutating func add(_ entries: OpaquePointer, _ document: OpaquePointer, depth: Int, _ met: inout Int)
   {

@@ -31,10 +31,15 @@ enum LabelImage {
     return "the colours of its palette are labels"
   }
 
+  /// Whether the colours of a palette are those of labels: far from each other, and not ink on paper, whose thin strokes
+  /// would vanish without their mean.
   /// - Parameter palette: red, green and blue of each entry.
   static func isOfLabels(_ palette: [[UInt8]]) -> Bool {
     let colours = Array(Set(palette))
     guard colours.count > 1, colours.contains(where: { Set($0).count > 1 }) else { return false }
+    let hasPaper = colours.contains { $0.allSatisfy { $0 >= 240 } }
+    let hasInk = colours.contains { $0.allSatisfy { $0 <= 48 } }
+    guard !hasPaper || !hasInk else { return false }
     return colours.indices.allSatisfy { first in
       colours[..<first].allSatisfy { second in
         zip(colours[first], second).contains { abs(Int($0) - Int($1)) >= leastDifference }

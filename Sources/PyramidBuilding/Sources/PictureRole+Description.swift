@@ -135,7 +135,7 @@ extension PictureRole {
   }
 
   private static let roleWords = [
-    "label", "macro", "overview", "barcode", "thumbnail", "localizer", "reduced",
+    "label", "macro", "overview", "barcode", "thumbnail", "localizer", "reduced", "etiket",
   ].map { Array($0.utf8) }
 
   private static func string(_ bytes: Bytes) -> Substring { String(decoding: bytes, as: UTF8.self)[...] }

@@ -50,13 +50,22 @@ extension PictureRole {
     for (place, word) in words.enumerated() {
       // Label-free microscopy has no labels.
       guard let role = PictureRole(word: word), role.isPrivate,
-        !(word == "label" && words.dropFirst(place + 1).first == "free")
+        !(role == .label && words.dropFirst(place + 1).first == "free")
       else { continue }
       self = role
       return
     }
     return nil
   }
+
+  /// The role of which one word of a short description tells, of a picture that is far smaller than another one of its file:
+  /// `label: S21-0815`, `Patient label`. Long descriptions are those of scanners, which have words for other things.
+  init?(mentionedInDescription text: String) {
+    guard text.utf8.count <= Self.longestMention, !text.contains("|") else { return nil }
+    self.init(mentionedIn: text)
+  }
+
+  private static let longestMention = 100
 
   /// The role that the last component of a path gives it: `C:\scans\label.tif`.
   init?(pathed path: String) {
@@ -103,7 +112,7 @@ extension PictureRole {
 
   private init?(word: String) {
     switch word {
-    case "label", "labelimage", "slidelabel": self = .label
+    case "label", "labelimage", "slidelabel", "etikett", "etiket": self = .label
     case "macro", "macroimage": self = .macro
     case "overview", "overviewimage", "localizer": self = .overview
     case "barcode", "barcodeimage": self = .barcode

@@ -86,7 +86,11 @@ struct SourceContents {
     var roles = Self.roles(tiff.all)
     let ome = tiff.all.first.flatMap { OMEImages($0.description, inFileNamed: name) }
     let images = ome?.all ?? []
-    elsewhere = ome.flatMap { Self.elsewhere($0.otherFiles) }
+    elsewhere =
+      ome.flatMap { Self.elsewhere($0.otherFiles) }
+      ?? ImageJPlanes.withoutDirectories(tiff.all).map {
+        "the \($0) planes behind the first, which ImageJ wrote without directories (save them as OME-TIFF)"
+      }
     for image in images {
       guard
         let role = images.count > 1 ? PictureRole(mentionedIn: image.name) : PictureRole(named: image.name),
@@ -135,11 +139,14 @@ struct SourceContents {
     var roles: [Int: PictureRole] = [:]
     // Thousands of pictures may share one description.
     var described: [String: PictureRole?] = [:]
+    let largest = all.map(\.area).max() ?? 0
     for (index, directory) in all.enumerated() {
       let text = directory.description
       let role = described[text] ?? PictureRole(describedBy: text)
       described[text] = .some(role)
-      roles[index] = Self.role(directory, describedAs: role, isAlone: all.count == 1)
+      // Labels are far smaller than what they label.
+      let mentioned = directory.area < largest / 2 ? PictureRole(mentionedInDescription: text) : nil
+      roles[index] = Self.role(directory, describedAs: role ?? mentioned, isAlone: all.count == 1)
     }
     return roles
   }

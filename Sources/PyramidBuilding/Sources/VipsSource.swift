@@ -158,8 +158,10 @@ extension VipsSource {
     _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
     let intent = options.intent
-    let isKept = options.keepsProfile && EmbeddedProfile.canBeKept(source)
-    var image = isKept ? source : try byProfile(source, intent, &steps)
+    var image = try integersForProfile(source, &steps, open)
+    let isKept = options.keepsProfile && EmbeddedProfile.canBeKept(image)
+    // A profile says nothing of numbers beyond black and white.
+    if !isKept, image.sampleType != .float { image = try byProfile(image, intent, &steps) }
     if image.interpretation == "cmyk" {
       image = try image.convertedFromBareCMYK(intent: intent.name)
       let rendering =
@@ -179,6 +181,30 @@ extension VipsSource {
     }
     let most = isGray ? 2 : 4
     return image.bands > most ? try image.bands(from: 0, count: most) : image
+  }
+
+  /// Returns a picture of floating-point numbers with a profile in 16 bits, for which profiles are; any other as it is.
+  private static func integersForProfile(
+    _ image: Image, _ steps: inout [String], _ open: () throws(ImagingError) -> Image
+  ) throws(ImagingError) -> Image {
+    guard image.sampleType == .float, image.embeddedProfile.flatMap(ICCProfile.init) != nil else {
+      return image
+    }
+    let colours = image.bands - (image.hasAlpha ? 1 : 0)
+    let (least, greatest) = try Image.range(ofFirst: colours, open)
+    guard least >= 0, greatest <= (image.hasAlpha ? 1.0001 : 1) else {
+      steps.append("embedded profile ignored: values from \(least) to \(greatest) are not those of a profile")
+      return image
+    }
+    let alpha = image.hasAlpha ? try greatestAlpha(open) : 0
+    return try image.spread(from: 0, to: 1, colours: colours, alpha: alpha <= 1.0001 ? 65535 : 257)
+  }
+
+  private static func greatestAlpha(_ open: () throws(ImagingError) -> Image) throws(ImagingError) -> Double {
+    try Image.range(ofFirst: 1) { () throws(ImagingError) in
+      let image = try open()
+      return try image.bands(from: image.bands - 1, count: 1)
+    }.greatest
   }
 
   private static func byProfile(
@@ -240,12 +266,7 @@ extension VipsSource {
       steps.append("scaled from 0…1 to 0…255")
       return try image.scaledToBytes(factor: 255, offset: 0, alpha: 255)
     }
-    let alpha =
-      image.hasAlpha
-      ? try Image.range(ofFirst: 1) { () throws(ImagingError) in
-        let image = try open()
-        return try image.bands(from: image.bands - 1, count: 1)
-      }.greatest : 0
+    let alpha = image.hasAlpha ? try greatestAlpha(open) : 0
     let alphaFactor: Double = alpha <= 1.0001 ? 255 : 1
     if least >= 0, greatest <= 255 {
       steps.append("rounded to whole numbers")

@@ -34,6 +34,22 @@ import Testing
   }
 
   @Test(arguments: [
+    ("barcode: 123", PictureRole.barcode), ("label: S21-0815", .label), ("Patient label", .label),
+    ("label (cropped)", .label), ("Smith, John - label", .label), ("{\"Label\": true}", .label),
+    ("Barcode=S21-1", .barcode), ("Etikett", .label), ("Slide label area", .label),
+  ])
+  func `a short description of a small picture beside a large one`(text: String, role: PictureRole) {
+    #expect(PictureRole(mentionedInDescription: text) == role)
+    let long = text + "\n" + String(repeating: "and more ", count: 20)
+    #expect(PictureRole(mentionedInDescription: long) == nil)
+  }
+
+  @Test(arguments: ["labels", "label-free SRS", "DAPI", "10x|Barcode = 12", "unlabelled", ""])
+  func `a short description that is of none`(text: String) {
+    #expect(PictureRole(mentionedInDescription: text) == nil)
+  }
+
+  @Test(arguments: [
     ("Aperio Image Library v11.2.1\r\nlabel 387x463", PictureRole.label),
     ("Aperio Image Library v12\nmacro 1280x431|AppMag = 20", .macro),
     ("Macro -offset=(0,0)-pixelsize=(1,1)", .macro),

@@ -109,6 +109,8 @@ class Downsample(OneSource):
         smooth = Image.fromarray(blocks(75, 50) * 40).resize((300, 200), Image.Resampling.BICUBIC).quantize(16)
         smooth.save(base / "smooth.png")
         paletted(base / "scan.png", blocks(300, 200, 2), [(255, 255, 255), (0, 0, 0)])
+        # Ink of two colours on paper.
+        paletted(base / "page.png", blocks(300, 200, 3), [(255, 255, 255), (20, 20, 20), (200, 30, 30)])
         for source in sorted(base.iterdir()):
             with self.subTest(source.name):
                 pixels = numpy.array(Image.open(source).convert("RGB"))

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import numpy
+import tifffile
 from PIL import Image, ImageCms, PngImagePlugin
 
 from harness import CommandTest, folder, run
@@ -104,6 +105,24 @@ class Profiles(CommandTest):
                     told, pixels = found[f"{name}.{ending}"]
                     self.assertTrue((pixels == found[f"none.{ending}"][1]).all())
                     self.assertEqual(sum("ignored: it is" in step for step in told["steps"]), 1, told["steps"])
+
+    def test_floats_under_profiles(self):
+        """As the same numbers in 16 bits, which Pillow's LittleCMS converts in 8."""
+        place, right = folder("floats"), picture()
+        gbr = ICC / "../colord/AdobeRGB1998.icc"
+        for name, profile in (("srgb", RGB), ("adobe", gbr.read_bytes())):
+            image = Image.fromarray(right)
+            wanted = numpy.array(ImageCms.profileToProfile(image, io.BytesIO(profile), ImageCms.createProfile("sRGB"),
+                                                           renderingIntent=ImageCms.Intent.PERCEPTUAL))
+            for depth in (numpy.float32, numpy.float16):
+                tifffile.imwrite(place / f"{name}.tif", (right / 255).astype(depth), photometric="rgb", iccprofile=profile)
+                _, pixels = self.built(place / f"{name}.tif")[f"{name}.tif"]
+                # At the edge of a wide space a table of 16 bits is coarser.
+                self.assertLessEqual(numpy.percentile(abs(pixels.astype(int) - wanted), 98), 3, (name, depth))
+        tifffile.imwrite(place / "far.tif", (right * 3.0).astype(numpy.float32), photometric="rgb", iccprofile=RGB)
+        told, pixels = self.built(place / "far.tif")["far.tif"]
+        self.assertTrue(any("embedded profile ignored" in step for step in told["steps"]), told)
+        self.assertGreater(pixels.std(), 30)
 
     def test_tiles_keep_no_profile_that_does_not_fit(self):
         place = folder("profiles")

@@ -33,6 +33,15 @@ class PDFWords(CommandTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         return source
 
+    def test_of_one_page_in_utf_16(self):
+        def text(words: str) -> str:
+            return f"<feff{words.encode('utf-16-be').hex()}>"
+
+        info = f"<< /Title {text('Plain title')} /Author {text('Ænne')} >>"
+        self.build("wide.pdf", document(1, info))
+        words = parts(self.library / "wide.szi")[0]
+        self.assertEqual((words["title"], words["creator"]), ("Plain title", "Ænne"))
+
     def test_of_one_page(self):
         source = self.build("one.pdf", document(1))
         words = parts(self.library / "one.szi")[0]

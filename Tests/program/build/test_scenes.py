@@ -153,6 +153,23 @@ class HyperstacksOfImageJ(Planes):
             _, archive = self.built(source, *OPTIONS, "--depth", "2", "--time", "3", "--channels", "2")
             self.assertShows(archive, composite((value(2 * 1 + 8 * 2 + 1), RED)))
 
+    def test_planes_without_directories_are_reported(self):
+        source = folder("stack") / "large.tif"
+        tifffile.imwrite(source, numpy.stack([value(number) for number in range(3)]), photometric="minisblack", contiguous=True,
+                         metadata=None, description="ImageJ=1.53t\nimages=3\nslices=3\n")
+        with tifffile.TiffFile(source) as tiff:
+            first = tiff.pages[0]
+            place = first.offset
+            self.assertEqual(len(tiff.pages), 3)
+        # The first directory alone.
+        data = bytearray(source.read_bytes())
+        end = place + 2 + 12 * int.from_bytes(data[place:place + 2], "little")
+        data[end:end + 4] = bytes(4)
+        source.write_bytes(data)
+        told, archive = self.built(source, *OPTIONS)
+        self.assertShows(archive, value(0).astype(float))
+        self.assertIn("the 2 planes behind the first", told["leftOut"][0])
+
     def test_one_axis_is_pages_unless_one_is_chosen(self):
         for axis, option in (("Z", "--depth"), ("T", "--time")):
             source = folder("stack") / "slices.tif"

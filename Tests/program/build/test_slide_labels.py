@@ -105,6 +105,14 @@ class Labels(Slides):
                 self.assertTrue(set(told[0]["leftOut"]) <= {"label", "macro", "overview", "reduced copy"}, told)
                 self.assertEqual({each["status"] for each in self.build(source, library)}, {"unchanged"})
 
+    def test_small_pictures_whose_short_description_speaks_of_a_label(self):
+        for text in ("label: S21-0815", "Patient label", "barcode: 123", "label (cropped)", '{"Label": true}'):
+            with self.subTest(text):
+                library = folder("library")
+                self.build(write(folder("slide") / "slide.tif", [scan("Scan"), label(text)]), library)
+                self.assertEqual(self.ids(library), ["slide"])
+                self.assertEqual(self.colours(library / "slide.szi"), set())
+
     def test_what_is_left_out_is_reported(self):
         source, library = write(folder("slide") / "slide.tif", FILES["aperio.tif"][0]), folder("library")
         result = run("build", source, "--library", library)

@@ -12,17 +12,30 @@ struct ImageJPlanes: StackPlanes {
 
   private static let most = 1 << 20
 
-  /// `nil` if another program wrote the file, or its pages are not as many as its axes say.
-  ///
-  /// - Parameter pages: how many directories the file has.
-  init?(_ first: TIFFDirectories.Directory, pages: Int) {
-    guard first.description.hasPrefix("ImageJ=") else { return nil }
+  /// Returns how many planes ImageJ wrote behind the first one without directories, as it does for stacks of more than 4 GB;
+  /// `nil` if there are none.
+  static func withoutDirectories(_ all: [TIFFDirectories.Directory]) -> Int? {
+    guard all.count == 1, let images = numbers(all[0])?["images"], images > 1 else { return nil }
+    return images - 1
+  }
+
+  /// Returns the numbers of ImageJ's description; `nil` of any other.
+  private static func numbers(_ directory: TIFFDirectories.Directory) -> [Substring: Int]? {
+    guard directory.description.hasPrefix("ImageJ=") else { return nil }
     var numbers: [Substring: Int] = [:]
-    for line in first.description.split(whereSeparator: \.isNewline) {
+    for line in directory.description.split(whereSeparator: \.isNewline) {
       let parts = line.split(separator: "=", maxSplits: 1)
       guard parts.count == 2 else { continue }
       numbers[parts[0]] = Int(parts[1])
     }
+    return numbers
+  }
+
+  /// `nil` if another program wrote the file, or its pages are not as many as its axes say.
+  ///
+  /// - Parameter pages: how many directories the file has.
+  init?(_ first: TIFFDirectories.Directory, pages: Int) {
+    guard let numbers = Self.numbers(first) else { return nil }
     let (c, z, t) = (numbers["channels"] ?? 1, numbers["slices"] ?? 1, numbers["frames"] ?? 1)
     guard 1...Self.most ~= c, 1...Self.most ~= z, 1...Self.most ~= t, c * z <= Self.most,
       c * z * t == pages
