@@ -119,10 +119,12 @@ class Profiles(CommandTest):
                 _, pixels = self.built(place / f"{name}.tif")[f"{name}.tif"]
                 # At the edge of a wide space a table of 16 bits is coarser.
                 self.assertLessEqual(numpy.percentile(abs(pixels.astype(int) - wanted), 98), 3, (name, depth))
-        tifffile.imwrite(place / "far.tif", (right * 3.0).astype(numpy.float32), photometric="rgb", iccprofile=RGB)
-        told, pixels = self.built(place / "far.tif")["far.tif"]
-        self.assertTrue(any("embedded profile ignored" in step for step in told["steps"]), told)
-        self.assertGreater(pixels.std(), 30)
+        for name, profile in (("far", RGB), ("bare", None)):
+            tifffile.imwrite(place / f"{name}.tif", (right * 3.0).astype(numpy.float32), photometric="rgb", iccprofile=profile)
+        report, pixels = self.built(place / "far.tif")["far.tif"]
+        self.assertTrue(any("embedded profile ignored" in step for step in report["steps"]), report)
+        self.assertTrue((pixels == self.built(place / "bare.tif")["bare.tif"][1]).all())
+        self.assertGreater(pixels.std(), 10)
 
     def test_tiles_keep_no_profile_that_does_not_fit(self):
         place = folder("profiles")
