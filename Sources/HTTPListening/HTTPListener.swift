@@ -24,8 +24,8 @@ package final class HTTPListener {
     static let headerRecord = 64
     /// Bytes of memory that the daemon has for a connection's request and the head of its answer: 200 headers of 8 KB in
     /// all, their records and the decoy's take 21,056, and 1,472 are left for the request line and the answer. The
-    /// daemon clears all of the memory after every request, and half of it before every answer, so each KB more costs
-    /// 0.2% of the processor time of a tile.
+    /// daemon clears all of the memory after every request, and half of it before every answer: each KB more is 1,536
+    /// bytes more to clear for every tile.
     var connectionMemory: Int { 2 * headerSize + 6144 + max(0, urlLength - 4096) }
     /// Bytes of that for a request's head and the records of its headers; what is left holds the head of an answer.
     var headerMemory: Int { connectionMemory - 1400 }
