@@ -27,6 +27,13 @@ package final class ContentDigest {
     }.joined()
   }
 
+  /// Returns the digest of bytes; `nil` if there is no memory for it.
+  package static func text(of bytes: [UInt8]) -> String? {
+    guard let digest = ContentDigest() else { return nil }
+    bytes.withUnsafeBytes { digest.add($0) }
+    return digest.text
+  }
+
   /// Returns the digest of an open file; nil if it cannot be read. Reads, for a mapped file may be cut short.
   package static func text(of descriptor: Int32) -> String? {
     guard let digest = ContentDigest() else { return nil }

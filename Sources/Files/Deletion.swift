@@ -48,6 +48,9 @@ package protocol DeletionPlace: Sendable {
   /// Now by the clock that times of deletions are told by.
   func now() throws(StorageError) -> Int
 
+  /// Does what `delete` would have to wait for, as reading files to their ends.
+  func prepareToDelete(_ ids: [ImageID])
+
   /// - Returns: the deletion, nil where nothing was deleted; and the ids that are no image or could not be deleted.
   func delete(
     _ ids: [ImageID], at time: Int
@@ -65,4 +68,6 @@ package protocol DeletionPlace: Sendable {
 
 extension DeletionPlace {
   package func now() throws(StorageError) -> Int { Deletion.now }
+
+  package func prepareToDelete(_ ids: [ImageID]) {}
 }

@@ -63,6 +63,7 @@ package final class LibraryEditor: Sendable {
   package func delete(
     _ ids: [ImageID], from trash: Trash, if isCurrent: () throws(WordsUnavailable) -> Bool
   ) throws(StorageError) -> (deletion: Trash.Listed?, refused: [ImageID])? {
+    trash.prepareToDelete(ids)
     let result: Result<(deletion: Trash.Listed?, refused: [ImageID])?, StorageError> = turn.withLock { _ in
       do throws(StorageError) {
         // More than once where what was asked about is another one by then.

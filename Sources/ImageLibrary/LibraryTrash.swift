@@ -13,6 +13,11 @@ final class LibraryTrash: DeletionPlace {
     folder = TrashFolder(library: library.root)
   }
 
+  func prepareToDelete(_ ids: [ImageID]) {
+    let table = library.current
+    folder.readOriginals(ofArchives: ids.compactMap { table.entry($0)?.path })
+  }
+
   /// Durable. Refuses also images whose tiles are loose files. Where none could be moved it throws.
   func delete(
     _ ids: [ImageID], at time: Int

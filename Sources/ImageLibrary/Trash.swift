@@ -43,6 +43,9 @@ package struct Trash: Sendable {
   /// Whether a deletion of that id is one from a space.
   package static func isOfSpace(_ id: String) -> Bool { id.first == mark }
 
+  /// Does what `delete` would have to wait for, and what needs no turn.
+  func prepareToDelete(_ ids: [ImageID]) { place.prepareToDelete(ids) }
+
   /// - Parameter ids: within the space.
   /// - Returns: the deletion, nil where nothing was deleted; and the ids that are no image or could not be deleted.
   package func delete(

@@ -24,7 +24,9 @@ package struct PictureMove: Sendable {
     let archive = try TileArchive(path: path, within: enclosure)
     let sidecar = try Self.words(ofArchive: path, enclosure)
     var entries: [(name: String, bytes: [UInt8])] = []
-    for name in archive.entryNames where name != "\(archive.name).dzi" {
+    // An entry that others named as originals are is none.
+    for name in archive.entryNames where name != "\(archive.name).dzi" && !name.hasPrefix(Self.originalPrefix)
+    {
       guard let bytes = archive.entry(name) else { throw Self.damaged(id, name) }
       entries.append((name, Array(bytes)))
     }
@@ -62,16 +64,6 @@ package struct PictureMove: Sendable {
     defer { withExtendedLifetime(lock) {} }
     let (content, sidecar) = try Self.content(id, sealed, space)
     let entries = content.filter { !$0.name.hasPrefix(Self.originalPrefix) }
-    for original in content where original.name.hasPrefix(Self.originalPrefix) {
-      // A book's original shows its other pages, too.
-      if let page = try Self.otherPage(ofBookOf: id, sealed, in: space) {
-        try Self.seal(
-          original: original.bytes, ending: String(original.name.dropFirst(Self.originalPrefix.count)),
-          of: page, in: space)
-      } else {
-        try writeOriginal(original, sealed, besideArchive: path)
-      }
-    }
     func publish(_ sidecar: [UInt8]) throws(StorageError) {
       try SidecarFile.publish(sidecar, to: SidecarFile.paths(ofArchive: path)[0])
     }
@@ -80,13 +72,19 @@ package struct PictureMove: Sendable {
       try Self.requireSame(id, "the library", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy) {
         there.tile($0).map { Array($0) }
       }
+      _ = try unsealOriginal(of: id, content, sealed, space, besideArchive: path)
       if let sidecar, try Self.words(ofArchive: path, Enclosure(library)) == nil { try publish(sidecar) }
     } else {
       let store = FolderStore(library: library)
       let writer = try store.makeWriter(id: id, pyramid: sealed.pyramid, format: sealed.format)
       // First, so that the picture never stands there without what was written about it.
       if let sidecar { try publish(sidecar) }
-      try Self.copy(id, sealed.pyramid, sealed.copy, entries, to: writer)
+      let original = try unsealOriginal(of: id, content, sealed, space, besideArchive: path)
+      do throws(StorageError) { try Self.copy(id, sealed.pyramid, sealed.copy, entries, to: writer) } catch {
+        // It is still private.
+        if let original { unlink(original) }
+        throw error
+      }
     }
     try space.remove(id: id)
   }
@@ -103,6 +101,11 @@ package struct PictureMove: Sendable {
     if let there = try other.archive(ofID: id) {
       try requireSame(
         id, "the other space", there.pyramid == sealed.pyramid, sealed.pyramid, sealed.copy, there.copy)
+      for original in entries where original.name.hasPrefix(originalPrefix) {
+        try seal(
+          original: original.bytes, ending: String(original.name.dropFirst(originalPrefix.count)), of: id,
+          in: other)
+      }
       if let sidecar { _ = try other.changeSidecar(ofID: id) { $0.isEmpty ? sidecar : nil } }
     } else {
       let writer = try other.makeWriter(
@@ -175,16 +178,33 @@ package struct PictureMove: Sendable {
     }
   }
 
-  /// Writes a sealed original beside the archive that is to be unsealed.
-  private func writeOriginal(
-    _ entry: (name: String, bytes: [UInt8]), _ sealed: SealedArchive, besideArchive path: String
-  ) throws(StorageError) {
-    let ending = String(entry.name.dropFirst(Self.originalPrefix.count))
+  /// Writes a sealed original beside the archive that is to be unsealed, or seals it with another page of its book.
+  /// - Returns: the path of what was written.
+  private func unsealOriginal(
+    of id: ImageID, _ content: [(name: String, bytes: [UInt8])], _ sealed: SealedArchive,
+    _ space: PrivateSpace, besideArchive path: String
+  ) throws(StorageError) -> String? {
+    // Another program's entries may have such names, too.
     guard let record = sealed.buildRecord,
+      let entry = content.first(where: { entry in
+        entry.name.hasPrefix(Self.originalPrefix)
+          && OriginalName.isEnding(entry.name.dropFirst(Self.originalPrefix.count))
+          && ContentDigest.text(of: entry.bytes) == record.sourceDigest
+      })
+    else { return nil }
+    let ending = String(entry.name.dropFirst(Self.originalPrefix.count))
+    // A book's original shows its other pages, too.
+    if let page = try Self.otherPage(ofBookOf: id, sealed, in: space) {
+      try Self.seal(original: entry.bytes, ending: ending, of: page, in: space)
+      return nil
+    }
+    guard
       let place = try OriginalName.place(
         besideArchive: OriginalFile.archive(ofOriginalOf: path, record), digest: record.sourceDigest, ending)
-    else { return }
+    else { return nil }
+    try Enclosure(library).make(parentFolder(place))
     try SidecarFile.publish(entry.bytes, to: place)
+    return place
   }
 
   /// What the first of the files that say anything says: an empty one does not.

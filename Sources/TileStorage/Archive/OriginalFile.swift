@@ -155,6 +155,14 @@ package enum OriginalName {
 
   private static let known = Set(ImageSignature.allCases.flatMap(\.endings))
 
+  /// Whether originals have such an ending.
+  package static func isEnding(_ ending: some StringProtocol) -> Bool {
+    known.contains(ending.lowercased()) || usual.contains(String(ending)) || ending == fallback
+  }
+
+  /// The ending of a file of no format that has one.
+  private static let fallback = "original"
+
   /// Returns the ending of a name, if it is one of a picture's.
   static func ending(sentAs name: String) -> String? {
     guard let dot = name.lastIndex(of: ".") else { return nil }
@@ -170,7 +178,7 @@ package enum OriginalName {
     let endings = (kind?.endings ?? []) + (kind == .tiff ? ImageSignature.raw.endings : [])
     if let ending = ending(sentAs: name), endings.contains(ending.lowercased()) { return ending }
     if let raw = RawFormat.ending(start) { return raw }
-    return endings.first ?? "original"
+    return endings.first ?? fallback
   }
 
   /// Returns where the original of an archive is to be written; nil if a file with its content is there.

@@ -93,6 +93,12 @@ package struct TrashFolder: Sendable {
     try synchronize([root, parentFolder(original.path), parentFolder(target)])
   }
 
+  /// Reads the originals that go with archives to their ends, so that `take` knows them and waits for nothing.
+  package func readOriginals(ofArchives paths: [String]) {
+    var books: [String: BookOriginal] = [:]
+    for path in paths { _ = original(ofArchive: path, &books) }
+  }
+
   /// What can come back, the last deleted first.
   /// - Parameter oldest: seconds since 1970.
   package func deletions(since oldest: Int) -> [Deletion] {
