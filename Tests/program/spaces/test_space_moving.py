@@ -7,6 +7,7 @@ import subprocess
 import time
 import unittest
 import zipfile
+from pathlib import Path
 
 from exiftool import write
 from harness import BINARY, CRASH, folder, photo, run, seed
@@ -66,14 +67,18 @@ class Moving(SpaceTest):
         self.assertEqual(self.listed("the second one"), [])
         self.assertEqual(run("verify", self.library).returncode, 0)
 
-    def test_the_original_of_an_upload_is_sealed_and_comes_back(self):
+    def uploaded(self) -> tuple[Client, Path]:
+        """Uploads `alpha`, whose picture does not show its alpha: the file is kept."""
         server = serve(self.library)
         self.addCleanup(server.stop)
         client = Client(server)
         picture = folder("p") / "alpha.png"
         Image.new("RGBA", (300, 200), (10, 20, 30, 40)).save(picture)
         self.assertEqual(client.end(client.send(picture.read_bytes(), filename="alpha.png")[1])["image"], "alpha")
-        # The picture does not show its alpha.
+        return client, picture
+
+    def test_the_original_of_an_upload_is_sealed_and_comes_back(self):
+        client, picture = self.uploaded()
         self.assertEqual((self.library / "alpha.png").read_bytes(), picture.read_bytes())
         told = self.move("alpha")
         self.assertNotIn("publishes", told)
@@ -82,6 +87,25 @@ class Moving(SpaceTest):
         self.move("~/alpha", to="library")
         self.assertEqual((self.library / "alpha.png").read_bytes(), picture.read_bytes())
         self.until(lambda: client.ask("GET", "/api/images/alpha/original").body == picture.read_bytes(), "the original is not served")
+
+    def test_an_original_goes_along_into_a_space_that_has_the_picture(self):
+        _, picture = self.uploaded()
+        self.move("alpha")
+        result = run("build", picture, "--library", self.library, "--space", "--quiet", "--password-file", self.file("the second one"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.move("~/alpha", secrets=("the first one", "the second one"), to="other-space")
+        self.assertEqual((self.listed("the first one"), self.listed("the second one")), ([], ["alpha"]))
+        self.move("~/alpha", secrets=("the second one",), to="library")
+        self.assertEqual((self.library / "alpha.png").read_bytes(), picture.read_bytes())
+
+    def test_a_refused_move_leaves_no_original(self):
+        self.uploaded()
+        self.move("alpha")
+        other = photo(folder("other") / "alpha.jpg", 400, 300)
+        self.assertEqual(run("build", other, "--library", self.library, "--quiet").returncode, 0)
+        self.assertIn("another picture of that name", self.move("~/alpha", to="library", code=1))
+        self.assertEqual(list(self.library.glob("alpha*.png")), [])
+        self.assertEqual(self.listed("the first one"), ["alpha"])
 
     def test_a_picture_that_a_build_would_publish_again_is_told_of(self):
         self.assertIn("the next build of a picture's source publishes it again", self.move("family/harbour"))
