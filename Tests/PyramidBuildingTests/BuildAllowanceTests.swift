@@ -64,7 +64,7 @@ import TileStorage
   }
 
   @Test func `a plan with more pixels than are allowed is refused before anything is written`() throws {
-    let plan = BuildMessage.encode(ToldPlan(plan(100_000, 100_000)))
+    let plan = BuildMessage.encode(PlanMessage(plan(100_000, 100_000)))
     let folder = try TemporaryFolder()
     #expect(
       try answer([(BuildMessage.plan, plan)], BuildAllowance(pixels: 2_000_000_000), in: folder)
@@ -74,7 +74,7 @@ import TileStorage
   }
 
   @Test func `more pages than are allowed are refused`() throws {
-    let pages = BuildMessage.encode(ToldPages(count: 1_000_000, book: nil))
+    let pages = BuildMessage.encode(PagesMessage(count: 1_000_000, book: nil))
     let folder = try TemporaryFolder()
     #expect(
       try answer([(BuildMessage.pages, pages)], BuildAllowance(pixels: 1), in: folder)

@@ -25,7 +25,7 @@ extension BuildCell {
           warmMessages(BuildPlan(pyramid: pyramid, format: format, memory: 1))
           return NoArchive()
         }
-      _ = BuildMessage.encode(ToldReport(route: report?.route ?? "", steps: report?.steps ?? []))
+      _ = BuildMessage.encode(ResultMessage(route: report?.route ?? "", steps: report?.steps ?? []))
     }
   }
 
@@ -35,7 +35,7 @@ extension BuildCell {
       countsOnly: false)
     let message = CellMessage(kind: 0, bytes: BuildMessage.encode(order))
     _ = try? BuildMessage.decode(BuildOrder.self, message)
-    _ = BuildMessage.encode(ToldPlan(plan))
+    _ = BuildMessage.encode(PlanMessage(plan))
   }
 
   /// JPEG with its chroma at half the resolution, and PNG.

@@ -36,7 +36,7 @@ package enum BuildCell {
         let pages = try SourcePages(file: file, options: options)
         if pages.count > 1 || order.countsOnly {
           return session.send(
-            BuildMessage.pages, BuildMessage.encode(ToldPages(pages, book: SourcePages.book(path: path))))
+            BuildMessage.pages, BuildMessage.encode(PagesMessage(pages, book: SourcePages.book(path: path))))
         }
       }
       let report = try PyramidBuilder(options: options, threads: 1)
@@ -46,19 +46,19 @@ package enum BuildCell {
           for: host
         ) {
           (pyramid, format) throws(StorageError) in
-          guard let descriptor = host.takeFile() else { return ToldArchive(session) }
+          guard let descriptor = host.takeFile() else { return StreamedArchive(session) }
           return GivenArchive(
             SZIWriter(descriptor: descriptor, name: order.root, pyramid: pyramid, format: format),
             descriptor)
         }
       session.send(
         BuildMessage.built,
-        BuildMessage.encode(ToldReport(report)))
+        BuildMessage.encode(ResultMessage(report)))
     } catch {
       session.send(
         BuildMessage.failed,
         BuildMessage.encode(
-          ToldFailure(
+          FailureMessage(
             reason: error.reason.replacing(path, with: order.path), isTemporary: error.isTemporary)))
     }
   }
@@ -96,7 +96,7 @@ private final class CellHost: BuildHost, @unchecked Sendable {
   }
 
   func check(_ plan: BuildPlan, _ source: String) throws(BuildError) {
-    session.send(BuildMessage.plan, BuildMessage.encode(ToldPlan(plan)))
+    session.send(BuildMessage.plan, BuildMessage.encode(PlanMessage(plan)))
     let message = next()
     guard message.kind == BuildMessage.go else { _exit(2) }
     file = message.files.first
@@ -179,7 +179,7 @@ private final class GivenArchive: ArchiveWriter {
 }
 
 /// An archive that is told, tile by tile, to who keeps it.
-private final class ToldArchive: ArchiveWriter {
+private final class StreamedArchive: ArchiveWriter {
   private let session: CellSession
   private var count = 0
 

@@ -101,7 +101,7 @@ struct SourcePage: Codable, Hashable, Sendable {
 }
 
 /// A source of several pages, as a cell tells it.
-struct ToldPages: Codable {
+struct PagesMessage: Codable {
   let count: Int
   /// Each page's place in the file, counted from 0; nil if that is the page's number.
   private let places: [Int]?
@@ -154,7 +154,7 @@ struct ToldPages: Codable {
 }
 
 /// The plan as it is told: nothing in it is believed before it was checked.
-struct ToldPlan: Codable {
+struct PlanMessage: Codable {
   let width, height, tileSize: Int
   let format: String
   let memory: Int
@@ -184,7 +184,7 @@ extension BuildPlan {
 }
 
 /// How a picture came out, as a cell tells it.
-struct ToldReport: Codable {
+struct ResultMessage: Codable {
   let route: String
   let steps: [String]
   let leftOut: [String]
@@ -204,7 +204,7 @@ struct ToldReport: Codable {
   }
 }
 
-struct ToldFailure: Codable {
+struct FailureMessage: Codable {
   let reason: String
   let isTemporary: Bool
 }

@@ -30,7 +30,7 @@ struct CarriedBuild {
   private var hasTaken = false
   private var file: ArchiveFile?
   private var writer: (any ArchiveWriter)?
-  private var told: ToldParts?
+  private var told: ReceivedParts?
   /// Whether the record of the build was among the parts.
   private var hasRecord = false
   private var deadline: ContinuousClock.Instant
@@ -96,14 +96,14 @@ struct CarriedBuild {
   private mutating func take(_ message: CellMessage) throws(Stop) -> CellBuilder.Answer? {
     switch (message.kind, plan) {
     case (BuildMessage.pages, nil) where work.page == nil:
-      let told = try decode(ToldPages.self, message)
+      let told = try decode(PagesMessage.self, message)
       guard told.isPossible, told.count > 1 || builder.isDryRun else { throw .cell(.garbled) }
       guard builder.allowance?.admits(pages: told.count) ?? true else {
         throw .builder(BuildError(work.source.path, "it has more than \(BuildAllowance.mostPages) pages"))
       }
       return .pages(told)
     case (BuildMessage.plan, nil):
-      guard let plan = try decode(ToldPlan.self, message).plan(builder.options) else {
+      guard let plan = try decode(PlanMessage.self, message).plan(builder.options) else {
         throw .cell(.garbled)
       }
       self.plan = plan
@@ -119,9 +119,9 @@ struct CarriedBuild {
     case (BuildMessage.progress, .some):
       picture?.tell(progress: try decode([Double].self, message).first ?? 0)
     case (BuildMessage.built, .some(let plan)):
-      return .outcome(.built(try finish(plan, try decode(ToldReport.self, message))))
+      return .outcome(.built(try finish(plan, try decode(ResultMessage.self, message))))
     case (BuildMessage.failed, _):
-      let failure = try decode(ToldFailure.self, message)
+      let failure = try decode(FailureMessage.self, message)
       // A file that another one has replaced is not the cell's to open.
       try checkSource()
       return .outcome(
@@ -153,7 +153,7 @@ struct CarriedBuild {
         id: work.source.id, replacing: builder.mayReplace(work.source.id, digest: work.digest))
     }
     if file == nil {
-      guard let parts = ToldParts(of: plan, within: pool.memoryLimit) else { throw .cell(.garbled) }
+      guard let parts = ReceivedParts(of: plan, within: pool.memoryLimit) else { throw .cell(.garbled) }
       told = parts
       try checked { (store) throws(StorageError) in
         writer = try store.makeWriter(
@@ -203,7 +203,7 @@ struct CarriedBuild {
   }
 
   /// Publishes the archive, if it is what was planned, of the source as it was.
-  private mutating func finish(_ plan: BuildPlan, _ report: ToldReport) throws(Stop) -> PyramidBuilder.Report
+  private mutating func finish(_ plan: BuildPlan, _ report: ResultMessage) throws(Stop) -> PyramidBuilder.Report
   {
     guard told == nil || (told?.isWhole == true && hasRecord) else { throw .cell(.garbled) }
     try checkSource()

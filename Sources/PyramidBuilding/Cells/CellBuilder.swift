@@ -27,7 +27,7 @@ final class CellBuilder {
   /// How a source came out: built or not, or more than one picture.
   enum Answer {
     case outcome(LibraryBuilder.Outcome)
-    case pages(ToldPages)
+    case pages(PagesMessage)
   }
 
   private let server: CellServer

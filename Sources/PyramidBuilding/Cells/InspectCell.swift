@@ -21,7 +21,7 @@ package enum InspectCell {
       do throws(BuildError) {
         answer.inspection = try SourceInspection(reading: path, options: options)
       } catch {
-        answer.failure = ToldFailure(
+        answer.failure = FailureMessage(
           reason: error.reason.replacing(path, with: asked), isTemporary: error.isTemporary)
       }
       session.send(seen, BuildMessage.encode(answer))
@@ -30,7 +30,7 @@ package enum InspectCell {
 
   private struct Answer: Codable {
     var inspection: SourceInspection?
-    var failure: ToldFailure?
+    var failure: FailureMessage?
   }
 
   /// Has a source looked at; see `SourceInspection`.

@@ -82,7 +82,7 @@ package struct LibraryBuilder: Sendable {
       if let outcome = work.outcome { return end(outcome) }
       let found = try SourcePages(file: work.file, options: options)
       if found.count == 1 { return end(build(source, page: nil, work, threads, pool)) }
-      let pages = ToldPages(found, book: SourcePages.book(path: source.path))
+      let pages = PagesMessage(found, book: SourcePages.book(path: source.path))
       try checkPages(pages, of: source)
       let isRefused = try isRefused(pages, of: work)
       let leftOut = NamesLeftOut(pages)
@@ -322,7 +322,7 @@ package struct LibraryBuilder: Sendable {
     try BookFile.keep(book, of: work.source.id, in: store)
   }
 
-  private func checkPages(_ pages: ToldPages, of source: SourceScan.Source) throws(BuildError) {
+  private func checkPages(_ pages: PagesMessage, of source: SourceScan.Source) throws(BuildError) {
     guard source.folio != nil else { return }
     throw BuildError(source.path, "has \(pages.count) pages; in a book every page is a file of its own")
   }
@@ -331,7 +331,7 @@ package struct LibraryBuilder: Sendable {
   private final class NamesLeftOut {
     private var names: [String]
 
-    init(_ pages: ToldPages) { names = pages.leftOut.prefix(20).map(\.line) }
+    init(_ pages: PagesMessage) { names = pages.leftOut.prefix(20).map(\.line) }
 
     /// To be called for one page at a time.
     func added(to outcome: Outcome) -> Outcome {
@@ -361,7 +361,7 @@ package struct LibraryBuilder: Sendable {
 
   /// - Parameter page: counted from 0.
   private func build(
-    _ page: Int, of pages: ToldPages, of work: CellBuilder.Work, besides taken: Set<ImageID>,
+    _ page: Int, of pages: PagesMessage, of work: CellBuilder.Work, besides taken: Set<ImageID>,
     _ build: (SourceScan.Source, SourcePage) -> Outcome
   ) throws(BuildError) -> (SourceScan.Source, Outcome) {
     let source = work.source

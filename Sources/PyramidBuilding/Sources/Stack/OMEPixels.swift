@@ -5,7 +5,7 @@ import TileStorage
 struct OMEPixels: StackPlanes {
   let sizeZ: Int
   let sizeT: Int
-  /// As many as there are, whether they are told of or not.
+  /// As many as there are, whether the text describes them or not.
   let channels: [StackChannel]
   let images: Int
   let image: Int
@@ -29,63 +29,64 @@ struct OMEPixels: StackPlanes {
   ///
   /// - Parameters:
   ///   - image: which of its images, counted from 0.
-  ///   - start: the page of the image's first plane, for where the text does not tell it.
-  ///   - samples: bands of the image's pages, for where the text does not tell them.
+  ///   - start: the page of the image's first plane, if the text does not say.
+  ///   - samples: bands of the image's pages, if the text does not say.
   ///   - name: the file's.
   init?(_ description: String, image: Int = 0, at start: Int = 0, samples: Int = 1, name: String = "") {
     guard Self.isOME(description) else { return nil }
-    var told = Told(image: image)
+    var elements = Elements(image: image)
     do {
       try XMLElements.read(
-        Array(description.utf8), begin: { told.begin($0) }, text: { told.text($0) }, end: { told.end($0) })
+        Array(description.utf8), begin: { elements.begin($0) }, text: { elements.text($0) },
+        end: { elements.end($0) })
     } catch { return nil }
-    guard let pixels = told.pixels, let order = pixels["DimensionOrder"].map(Array.init),
+    guard let pixels = elements.pixels, let order = pixels["DimensionOrder"].map(Array.init),
       order.count == 5,
       order.prefix(2) == ["X", "Y"], Set(order.dropFirst(2)) == ["C", "Z", "T"],
       let sizeC = pixels["SizeC"].flatMap({ Int($0) }), let sizeZ = pixels["SizeZ"].flatMap({ Int($0) }),
       let sizeT = pixels["SizeT"].flatMap({ Int($0) }),
       1...Self.mostChannels ~= sizeC, 1...Self.mostPlanes ~= sizeZ, 1...Self.mostPlanes ~= sizeT,
       sizeC * sizeZ <= Self.mostPlanes, sizeC * sizeZ * sizeT <= Self.mostPlanes,
-      let channels = Self.channels(told.channels, sizeC, samples)
+      let channels = Self.channels(elements.channels, sizeC, samples)
     else { return nil }
     (self.channels, self.sizeZ, self.sizeT) = (channels, sizeZ, sizeT)
-    self.images = told.images
+    self.images = elements.images
     self.image = image
     self.order = order
     self.start = image == 0 ? 0 : start
-    if told.data.isEmpty {
+    if elements.data.isEmpty {
       (pages, others) = (nil, [:])
     } else {
       (pages, others) = Self.pages(
-        told.planes(inFileNamed: name), order, channels, sizeZ, sizeT, from: self.start)
+        elements.planes(inFileNamed: name), order, channels, sizeZ, sizeT, from: self.start)
     }
   }
 
   /// A channel of red, green and blue has three of the `sizeC` that there are.
   ///
-  /// - Returns: nil if the channels that are told of are not those that there are.
+  /// - Returns: nil if the text does not describe all channels, or others.
   private static func channels(
-    _ told: [Told.Channel], _ sizeC: Int, _ samplesOfPages: Int
+    _ described: [Elements.Channel], _ sizeC: Int, _ samplesOfPages: Int
   ) -> [StackChannel]? {
     func channel(_ number: Int, samples: Int) -> StackChannel {
-      guard told.indices.contains(number) else { return StackChannel(samples: samples) }
-      return StackChannel(name: told[number].name, colour: told[number].colour, samples: samples)
+      guard described.indices.contains(number) else { return StackChannel(samples: samples) }
+      return StackChannel(name: described[number].name, colour: described[number].colour, samples: samples)
     }
-    let each = told.map { max(1, min($0.samples ?? 1, sizeC)) }
-    if each.reduce(0, +) == sizeC, told.contains(where: { $0.samples != nil }) || samplesOfPages == 1 {
-      return told.indices.map { channel($0, samples: each[$0]) }
+    let each = described.map { max(1, min($0.samples ?? 1, sizeC)) }
+    if each.reduce(0, +) == sizeC, described.contains(where: { $0.samples != nil }) || samplesOfPages == 1 {
+      return described.indices.map { channel($0, samples: each[$0]) }
     }
-    let samples = told.contains { $0.samples != nil } ? each.max() ?? 1 : samplesOfPages
+    let samples = described.contains { $0.samples != nil } ? each.max() ?? 1 : samplesOfPages
     guard samples > 0, sizeC % samples == 0 else { return nil }
     let count = sizeC / samples
-    // What is told of each sample is nothing about the pages that have several.
+    // A description of each sample says nothing about the pages that have several.
     return (0..<count).map {
-      told.count > count ? StackChannel(samples: samples) : channel($0, samples: samples)
+      described.count > count ? StackChannel(samples: samples) : channel($0, samples: samples)
     }
   }
 
   /// The elements read so far; only one image's count.
-  private struct Told {
+  private struct Elements {
     let image: Int
     var pixels: [String: String]?
     var images = 0
@@ -97,7 +98,7 @@ struct OMEPixels: StackPlanes {
     private var identifier: String?
     private var isInside = false
 
-    /// A `Channel` as it is told of.
+    /// A `Channel` as the text describes it.
     struct Channel {
       var name: String?
       var colour: [Int]?
@@ -164,7 +165,7 @@ struct OMEPixels: StackPlanes {
     let t: Int
     let page: Int?
     let count: Int?
-    /// The name of the file that holds them; nil if it is not told, which means this one.
+    /// The name of the file that holds them; nil means this file.
     var file: String?
     /// Whether that is another file; nil if its identifier does not say it.
     var isElsewhere: Bool?

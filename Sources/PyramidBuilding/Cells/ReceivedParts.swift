@@ -2,7 +2,7 @@ import TileGeometry
 
 /// The parts of an archive that a cell tells one by one: each once, and in the end all of them. Who writes them relies
 /// on that.
-struct ToldParts {
+struct ReceivedParts {
   private var tiles: [Bool]
   private var missing: Int
   private var entries: Set<String> = []

@@ -5,7 +5,7 @@ import TileGeometry
 @testable import PyramidBuilding
 
 /// What a cell that a stranger has taken over may say of an archive, and what whoever writes it must not come to hear.
-@Suite struct ToldPartsTests {
+@Suite struct ReceivedPartsTests {
   // 12 tiles of 512 px.
   private let pyramid = Pyramid(imageSize: PixelSize(width: 600, height: 300)!, tileSize: 512)!
 
@@ -14,7 +14,7 @@ import TileGeometry
   }
 
   @Test func everyTileComesOnceAndNoneIsMissing() throws {
-    var parts = try #require(ToldParts(of: plan(pyramid), within: 1 << 20))
+    var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     for tile in 0..<pyramid.tileCount {
       #expect(!parts.isWhole)
       let isNew = parts.insert(tile: tile)
@@ -25,7 +25,7 @@ import TileGeometry
   }
 
   @Test(arguments: [-1, 12, Int.max, Int.min]) func whatThePyramidHasNotIsRefused(_ tile: Int) throws {
-    var parts = try #require(ToldParts(of: plan(pyramid), within: 1 << 20))
+    var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     let isTaken = parts.insert(tile: tile)
     #expect(!isTaken)
   }
@@ -34,27 +34,27 @@ import TileGeometry
     "", "/etc/passwd", "../photo.dzi", "a/../../b", "a//b", ".", "a/", String(repeating: "a", count: 256),
   ])
   func anEntryIsAPathBelowTheRoot(_ name: String) throws {
-    var parts = try #require(ToldParts(of: plan(pyramid), within: 1 << 20))
+    var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     let isTaken = parts.insert(entry: name)
     #expect(!isTaken)
   }
 
   @Test func entriesAreFewAndEachComesOnce() throws {
-    var parts = try #require(ToldParts(of: plan(pyramid), within: 1 << 20))
+    var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     let taken = (0..<200).filter { parts.insert(entry: "vendor/ziggurat/\($0).json") }
     #expect(taken.count == 100)
-    var others = try #require(ToldParts(of: plan(pyramid), within: 1 << 20))
+    var others = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     let (first, second) = (others.insert(entry: "a/b"), others.insert(entry: "a/b"))
     #expect(first && !second)
   }
 
   @Test func aPyramidThatFitsIntoNoMemoryIsNone() throws {
     let huge = try #require(Pyramid(imageSize: PixelSize(width: 1 << 30, height: 1 << 30)!, tileSize: 2))
-    #expect(ToldParts(of: plan(huge), within: 1 << 40) == nil)
+    #expect(ReceivedParts(of: plan(huge), within: 1 << 40) == nil)
   }
 
   @Test func whatNoPictureFillsIsTooMuch() throws {
-    var parts = try #require(ToldParts(of: plan(pyramid), within: 1 << 20))
+    var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     // 128 MB beside six bytes a pixel.
     let (first, second, third) = (parts.grow(by: 1 << 27), parts.grow(by: 600 * 300 * 6), parts.grow(by: 1))
     #expect(first && second && !third)
@@ -63,13 +63,13 @@ import TileGeometry
   @Test(arguments: [(1 << 40, 1 << 40), (1 << 62, 1), (1, .max), (.max, .max), (0, 1), (-1, -1)])
   func aPlanOfMorePixelsThanAnyFileIsNone(_ width: Int, _ height: Int) throws {
     let told = "{\"width\":\(width),\"height\":\(height),\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
-    let plan = try JSONDecoder().decode(ToldPlan.self, from: Data(told.utf8))
+    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(told.utf8))
     #expect(plan.plan(BuildOptions()) == nil)
   }
 
   @Test func thePlanOfAGigapixelPictureIsOne() throws {
     let told = "{\"width\":1000000,\"height\":1000000,\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
-    let plan = try JSONDecoder().decode(ToldPlan.self, from: Data(told.utf8))
+    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(told.utf8))
     #expect(plan.plan(BuildOptions())?.mostBytes == 6_000_000_000_000 + 1 << 27)
   }
 
