@@ -11,7 +11,9 @@
 #include <dcmtk/dcmjpls/djdecode.h>
 #include <dcmtk/oflog/oflog.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace {
 
@@ -68,7 +70,65 @@ int32_t read(const char *path, dicom_image *image) {
   return 0;
 }
 
-int32_t render(const char *path, int32_t frame, uint8_t *pixels, size_t count) {
+// The value below which `share` percent of the values lie, between the two nearest ones (NumPy's `percentile`).
+template <typename Value>
+double percentile(const void *data, size_t count, double share) {
+  const Value *values = static_cast<const Value *>(data);
+  std::vector<Value> sorted(values, values + count);
+  const double place = share / 100 * static_cast<double>(count - 1);
+  const size_t rank = static_cast<size_t>(place);
+  std::nth_element(sorted.begin(), sorted.begin() + rank, sorted.end());
+  const double low = sorted[rank];
+  if (rank + 1 == count) return low;
+  const double high = *std::min_element(sorted.begin() + rank + 1, sorted.end());
+  return low + (high - low) * (place - static_cast<double>(rank));
+}
+
+double percentile(const DiPixel &pixels, double share) {
+  const void *data = pixels.getData();
+  const size_t count = pixels.getCount();
+  if (data == nullptr || count == 0) return 0;
+  switch (pixels.getRepresentation()) {
+    case EPR_Uint8: return percentile<Uint8>(data, count, share);
+    case EPR_Sint8: return percentile<Sint8>(data, count, share);
+    case EPR_Uint16: return percentile<Uint16>(data, count, share);
+    case EPR_Sint16: return percentile<Sint16>(data, count, share);
+    case EPR_Uint32: return percentile<Uint32>(data, count, share);
+    case EPR_Sint32: return percentile<Sint32>(data, count, share);
+  }
+  return 0;
+}
+
+// Whether the image has the window.
+bool set_window(DicomImage &image, const dicom_image &header, const dicom_window &window) {
+  switch (window.kind) {
+    case DICOM_WINDOW_OF_VALUES: return image.setMinMaxWindow(), true;
+    case DICOM_WINDOW_OF_SAMPLES: return image.setNoVoiTransformation(), true;
+    case DICOM_WINDOW_GIVEN: {
+      double low = window.low, high = window.high;
+      const DiPixel *values = image.getInterData();
+      if (values == nullptr) return false;
+      if (window.low_is_share) low = percentile(*values, low);
+      if (window.high_is_share) high = percentile(*values, high);
+      // An empty window has no gray: what is above it is white.
+      if (high <= low) high = low + 1;
+      // PS3.3, C.11.2.1.2.1: the first value that is black, and the first that is white.
+      image.setVoiLutFunction(EFV_Linear);
+      return image.setWindow((low + high + 1) / 2, high - low + 1) != 0;
+    }
+    default: break;
+  }
+  if (image.getWindowCount() > 0) {
+    image.setWindow(0);
+  } else if (image.getVoiLutCount() > 0) {
+    image.setVoiLut(0);
+  } else if (header.bits > 8) {
+    image.setMinMaxWindow();
+  }
+  return true;
+}
+
+int32_t render(const char *path, int32_t frame, const dicom_window &window, uint8_t *pixels, size_t count) {
   dicom_image header = {};
   const int32_t code = read(path, &header);
   if (code != 0) return code;
@@ -82,13 +142,7 @@ int32_t render(const char *path, int32_t frame, uint8_t *pixels, size_t count) {
   if (image.isMonochrome()) {
     // Drawings over the picture may name a patient.
     image.removeAllOverlays();
-    if (image.getWindowCount() > 0) {
-      image.setWindow(0);
-    } else if (image.getVoiLutCount() > 0) {
-      image.setVoiLut(0);
-    } else if (header.bits > 8) {
-      image.setMinMaxWindow();
-    }
+    if (!set_window(image, header, window)) return DICOM_IS_DAMAGED;
   }
   return image.getOutputData(pixels, count, 8, 0, 0) ? 0 : DICOM_IS_DAMAGED;
 }
@@ -106,10 +160,10 @@ int32_t dicom_read(const char *path, dicom_image *image) {
   }
 }
 
-int32_t dicom_render(const char *path, int32_t frame, uint8_t *pixels, size_t count) {
+int32_t dicom_render(const char *path, int32_t frame, const dicom_window *window, uint8_t *pixels, size_t count) {
   try {
     start();
-    return render(path, frame, pixels, count);
+    return render(path, frame, *window, pixels, count);
   } catch (...) {
     return DICOM_IS_DAMAGED;
   }

@@ -7,13 +7,14 @@ package struct DICOMFile: Sendable {
   package let width, height: Int
   package let frames: Int
   /// The values that are black and white, in a clause.
-  package let step: String
+  package private(set) var step: String
+  private var window = dicom_window()
   /// Bytes of a pixel as it is shown: 1 or 3.
   fileprivate let bands: Int
   private let path: String
 
   /// Bytes that a frame takes while it is rendered: its values as DCMTK keeps them, and as they are shown.
-  package var memory: Int { 12 * width * height + (32 << 20) }
+  package var memory: Int { 16 * width * height + (32 << 20) }
 
   /// DCMTK's names of fields, which it needs for files that do not say of which type each of their fields is.
   static let dictionary = "/usr/share/libdcmtk17"
@@ -56,6 +57,49 @@ package struct DICOMFile: Sendable {
       }
   }
 
+  /// An end of a window: a value after the modality's rescaling, or percent of a frame's pixels.
+  package enum End: Sendable {
+    case value(Double)
+    case percentile(Double)
+
+    fileprivate var number: Double {
+      switch self {
+      case .value(let number), .percentile(let number): number
+      }
+    }
+    fileprivate var isShare: Bool { if case .percentile = self { true } else { false } }
+  }
+
+  /// The values that are black and white, or, of an image that is white where its values are low, white and black.
+  package enum Window: Sendable {
+    /// The least and the greatest value of each frame.
+    case values
+    /// All values that the samples may have.
+    case samples
+    case ends(End, End)
+  }
+
+  /// Returns the file with another window than its own.
+  ///
+  /// - Parameter name: of the window, for a person.
+  package func with(_ window: Window, name: String) -> DICOMFile {
+    var file = self
+    guard bands == 1 else {
+      file.step += "; the window \(name) is ignored, which is for gray"
+      return file
+    }
+    switch window {
+    case .values: file.window.kind = Int32(DICOM_WINDOW_OF_VALUES)
+    case .samples: file.window.kind = Int32(DICOM_WINDOW_OF_SAMPLES)
+    case .ends(let low, let high):
+      file.window = dicom_window(
+        kind: Int32(DICOM_WINDOW_GIVEN), low: low.number, high: high.number,
+        low_is_share: low.isShare ? 1 : 0, high_is_share: high.isShare ? 1 : 0)
+    }
+    file.step = "window \(name) taken instead of DICOM's own"
+    return file
+  }
+
   private static func text<T>(_ characters: T) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
@@ -71,7 +115,8 @@ package struct DICOMFile: Sendable {
       throw ImagingError("open", path, message: "is DICOM that needs more memory than there is")
     }
     let pixels = DecodedOnce.Pixels(base)
-    guard dicom_render(path, Int32(clamping: frame), base, count) == 0 else {
+    let code = withUnsafePointer(to: window) { dicom_render(path, Int32(clamping: frame), $0, base, count) }
+    guard code == 0 else {
       throw ImagingError("open", path, message: "is DICOM that is damaged or cut short")
     }
     return pixels

@@ -83,6 +83,29 @@ public enum SampleWindow: Hashable, Sendable {
   }
 }
 
+extension SampleWindow {
+  /// Returns a DICOM file with this window instead of its own.
+  func applied(to file: DICOMFile, _ path: String) throws(BuildError) -> DICOMFile {
+    switch self {
+    case .auto: return file.with(.values, name: name)
+    case .full: return file.with(.samples, name: name)
+    case .range(let low, let high): return file.with(.ends(low.ofDICOM, high.ofDICOM), name: name)
+    case .channels(let windows):
+      throw BuildError(
+        path, "--window has windows for \(windows.count) channels, and it is no stack of channels")
+    }
+  }
+}
+
+extension SampleWindow.End {
+  fileprivate var ofDICOM: DICOMFile.End {
+    switch self {
+    case .value(let value): .value(value)
+    case .percentile(let share): .percentile(share)
+    }
+  }
+}
+
 extension VipsSource {
   /// An image of which the values in the window fill the range of 16-bit samples; the image itself where its
   /// values are not to be moved.

@@ -49,7 +49,11 @@ struct SourcePicture {
       return
     }
     raw = nil
-    dicom = associated == nil ? try Self.dicom(path) : nil
+    var dicom = associated == nil ? try Self.dicom(path) : nil
+    if let window = options.window {
+      dicom = try dicom.map { (file) throws(BuildError) in try window.applied(to: file, path) }
+    }
+    self.dicom = dicom
     if let dicom {
       bands = options.bands
       (self.page, self.contents, drawing, stack, self.mask) = (page, nil, nil, nil, nil)

@@ -86,7 +86,9 @@ struct SourceRoute {
     case .native(let source, let words): (self.source, reason) = (source, words)
     case .libvips(let obstacle):
       source = try VipsSource(image, of: picture, options: options)
-      reason = "exact: read by libvips, for \(obstacle)"
+      // Samples of a TIFF that libvips reads wrongly are decoded by libtiff alone.
+      let decoder = picture.dicom != nil ? "DCMTK" : image.rowsHeld != nil ? "libtiff" : "libvips"
+      reason = "exact: read by \(decoder), for \(obstacle)"
     }
     if options.recompressesJPEG { reason += "; the JPEG tiles are recompressed" }
     self.reason = reason
@@ -155,7 +157,7 @@ struct SourceRoute {
     let path = picture.path
     if let associated = picture.associated { return .libvips("being a slide's \(associated.rawValue)") }
     if let raw = picture.raw { return .libvips(raw.obstacle) }
-    if picture.dicom != nil { return .libvips("its format (dicom), read by DCMTK") }
+    if picture.dicom != nil { return .libvips("its format (dicom)") }
     if picture.isDamaged { return .libvips("its damage") }
     if let stack = picture.stack { return .libvips("the planes of \(stack.kind)") }
     if let page = picture.page { return .libvips("page \(page + 1) of a file of several") }

@@ -62,11 +62,11 @@ def shown(path: Path, frame: int = 0) -> numpy.ndarray:
 
 
 class DICOM(OneSource):
-    def compare(self, archive: Path, expected: numpy.ndarray) -> None:
+    def compare(self, archive: Path, expected: numpy.ndarray, most: float = 1) -> None:
         (tile,) = self.tiles(archive).values()
         found = numpy.asarray(Image.open(io.BytesIO(tile))).astype(float)
         self.assertEqual(found.shape, expected.shape)
-        self.assertLess(numpy.abs(found - expected).max(), 1)
+        self.assertLess(numpy.abs(found - expected).max(), most)
 
     def test_as_pydicom_reads_them(self):
         place = folder("dicom")
@@ -82,6 +82,28 @@ class DICOM(OneSource):
         for source in sources:
             with self.subTest(source.name):
                 self.compare(self.built(source, "--format", "png")[1], shown(source))
+
+    def test_a_window_that_is_given(self):
+        place = folder("dicom")
+        scaled = write(place / "ct.dcm", GRAY.astype("<i2"), bits=16, kind=CT, RescaleSlope=1, RescaleIntercept=-1024,
+                       WindowCenter=40, WindowWidth=400)
+        inverted = write(place / "inverted.dcm", GRAY, "MONOCHROME1", WindowCenter=1000, WindowWidth=1500)
+        values = GRAY.astype(float)
+        full = {scaled: (-32768.0 - 1024, 32767.0 - 1024), inverted: (0, 4095)}
+        for source, stored in ((scaled, values - 1024), (inverted, values)):
+            p = numpy.percentile(stored, [2, 97.5])
+            for name, (low, high) in (("-100,900", (-100, 900)), ("p2,p97.5", p), ("p2,800", (p[0], 800)),
+                                      ("auto", (stored.min(), stored.max())), ("full", full[source])):
+                with self.subTest(source=source.name, window=name):
+                    expected = numpy.clip((stored - low) / (high - low), 0, 1) * 255
+                    # As an option of one word: a number may have a sign.
+                    report, archive = self.built(source, "--format", "png", f"--window={name}")
+                    # Without a window DCMTK takes upper bits.
+                    self.compare(archive, 255 - expected if source == inverted else expected, 1 if name != "full" else 1.1)
+        report, archive = self.built(write(place / "colour.dcm", COLOUR, "RGB", 8), "--format", "png", "--window=10,20")
+        self.compare(archive, COLOUR.astype(float))
+        self.assertIn("ignored", " ".join(report["steps"]))
+        self.assertIn("--window has windows for 2 channels", self.refused(scaled, "--window=1,2/3,4"))
 
     def test_frames_are_pages(self):
         frames = numpy.stack([GRAY, GRAY[::-1], GRAY[:, ::-1]])

@@ -34,8 +34,19 @@ typedef struct {
 // Reads the header. 0, DICOM_IS_UNREADABLE, or DICOM_HAS_NO_PICTURE, of which `kind` is set.
 int32_t dicom_read(const char *path, dicom_image *image);
 
+// The values of gray pixels that are black and white: those of the file, the least and the greatest of the frame, all
+// that the samples may have, or `low` and `high`.
+enum { DICOM_WINDOW_OF_FILE = 0, DICOM_WINDOW_OF_VALUES, DICOM_WINDOW_OF_SAMPLES, DICOM_WINDOW_GIVEN };
+
+typedef struct {
+  int32_t kind;
+  // Values after the modality's rescaling, or percent of the frame's pixels that lie below them.
+  double low, high;
+  int32_t low_is_share, high_is_share;
+} dicom_window;
+
 // Renders a frame, counted from 0, as 8-bit gray or RGB, rows without gaps. `count` is what `pixels` has room for.
-int32_t dicom_render(const char *path, int32_t frame, uint8_t *pixels, size_t count);
+int32_t dicom_render(const char *path, int32_t frame, const dicom_window *window, uint8_t *pixels, size_t count);
 
 #ifdef __cplusplus
 }
