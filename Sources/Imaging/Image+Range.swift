@@ -126,6 +126,23 @@ extension Image {
     return true
   }
 
+  /// Returns the image with 0 where another one, from which it was made, has samples that are no numbers: black, and
+  /// transparent in alpha. What their conversion to integers gives is undefined.
+  package func black(whereNaNIn original: Image) throws(ImagingError) -> Image {
+    guard original.floatingPoint != nil else { return self }
+    // 255 for all samples that equal themselves, and 0 for the others.
+    var mask = try Operation.run(
+      "relational", subject,
+      ["left": .image(original), "right": .image(original), "relational": .name("equal")])
+    if !isBytes {
+      mask = try Operation.run(
+        "linear", subject, ["in": .image(mask), "a": .doubles([257]), "b": .doubles([0])])
+      mask = try Operation.run("cast", subject, ["in": .image(mask), "format": .name("ushort")])
+    }
+    return try Operation.run(
+      "boolean", subject, ["left": .image(self), "right": .image(mask), "boolean": .name("and")])
+  }
+
   /// The values of the first `colours` bands moved so that `low` becomes 0 and `high` 65535, clipped, as 16-bit
   /// samples of gray or RGB; a band behind them is alpha and keeps its share of white.
   /// - Parameter alpha: the factor for alpha; `nil` for that of the samples' type.

@@ -143,7 +143,7 @@ extension VipsSource {
     if type == .unsigned16, range == (0, 65535) || range.greatest <= range.least { return image }
     guard range.greatest > range.least, (range.greatest - range.least).isFinite else { return image }
     steps.append("values from \(text(range.least)) to \(text(range.greatest)) spread from black to white")
-    return try image.spread(from: range.least, to: range.greatest, colours: colours)
+    return try image.spread(from: range.least, to: range.greatest, colours: colours).black(whereNaNIn: image)
   }
 
   private static func ends(

@@ -147,7 +147,7 @@ final class VipsSource: StripSource, StripDecoding {
     _ open: () throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
     let converted = try inSRGB(windowed(image, options, &steps, open), options, &steps, open)
-    return converted.isBytes ? converted : try inBytes(converted, &steps, open)
+    return converted.isBytes ? converted : try inBytes(converted, &steps, open).black(whereNaNIn: converted)
   }
 }
 

@@ -67,11 +67,36 @@ class Windows(OneSource):
                     self.assertTrue((pixels[values == -numpy.inf] == 0).all())
                 self.assertSpread(self.pixels(source, "--window", "p1,p99"), values, *numpy.percentile(finite, [1, 99]))
 
+    def test_what_is_no_number_is_black_and_in_alpha_transparent(self):
+        values = numpy.linspace(0, 1, WIDTH * HEIGHT).reshape(HEIGHT, WIDTH)
+        hole = numpy.zeros(values.shape, bool)
+        hole[20:40, 30:70] = True
+        source = folder("window") / "hole.tif"
+        for kind in ("float16", "float32", "float64"):
+            for factor, offset in ((1, 0), (200, 0), (9000, -500)):
+                gray = (values * factor + offset).astype(kind)
+                gray[hole] = numpy.nan
+                tifffile.imwrite(source, gray, metadata=None)
+                low, high = offset, offset + factor
+                for options in ((), ("--window", "auto"), ("--window", f"{low + factor / 10},{high}")):
+                    with self.subTest(kind, factor=factor, options=options):
+                        found = self.pixels(source, *options)
+                        self.assertTrue((found[numpy.isnan(gray)] == 0).all())
+                        self.assertTrue((found[-5:, -5:] > 170).all())
+            with self.subTest(kind, colours=4):
+                colours = numpy.stack([values, values, values, numpy.ones_like(values)], -1).astype(kind)
+                colours[hole, 1] = numpy.nan
+                colours[5, 5, 3] = numpy.nan
+                tifffile.imwrite(source, colours, photometric="rgb", extrasamples=["unassalpha"], metadata=None)
+                found = self.pixels(source)
+                self.assertTrue((found[hole][:, 1] == 0).all() and (found[hole][:, 0] > 0).all())
+                self.assertEqual((found[5, 5, 3], found[5, 6, 3]), (0, 255))
+
     def test_a_picture_without_a_finite_value_is_built(self):
         source = folder("window") / "none.tif"
         tifffile.imwrite(source, numpy.full((HEIGHT, WIDTH), numpy.nan, "float32"), metadata=None)
         for options in ((), ("--window", "auto"), ("--window", "p1,p99")):
-            self.assertEqual(len(numpy.unique(self.pixels(source, *options))), 1)
+            self.assertEqual(numpy.unique(self.pixels(source, *options)).tolist(), [0])
 
     def test_what_is_no_window(self):
         source = folder("window") / "a.tif"
