@@ -1,4 +1,5 @@
 import COpenJPEG
+import Glibc
 
 /// JPEG 2000 (ISO/IEC 15444-1) by OpenJPEG, on the caller's thread alone.
 package enum JPEG2000 {
@@ -10,6 +11,77 @@ package enum JPEG2000 {
   package static func samples(
     _ bytes: UnsafeRawBufferPointer, maxWidth: Int, maxHeight: Int, bands: Int
   ) throws(ImagingError) -> CodedSamples {
+    // No colours of a palette, nor other changes by what a JP2 file says: the samples are the TIFF's.
+    let flags = UInt32(OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG)
+    return try decoded(bytes, flags: flags, isStrict: true) { (image) throws(ImagingError) in
+      let (width, height) = size(of: image)
+      guard width > 0, height > 0, width <= maxWidth, height <= maxHeight else {
+        throw error("it has \(width) × \(height) pixels instead of \(maxWidth) × \(maxHeight)")
+      }
+      guard Int(image.pointee.numcomps) == bands else {
+        throw error("it has \(image.pointee.numcomps) components instead of \(bands)")
+      }
+    } use: { (image) throws(ImagingError) in
+      let (width, height) = size(of: image)
+      return try interleaved(UnsafeBufferPointer(start: image.pointee.comps, count: bands), width, height)
+    }
+  }
+
+  /// Returns the part of a damaged or cut-off file that can be decoded, as 8-bit gray or RGB with alpha or without, and
+  /// whether its end is missing; nil if nothing can be decoded, or its samples are of another kind.
+  package static func part(ofFileAt path: String) -> (image: Image, isCutOff: Bool)? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    let bytes = [UInt8](unsafeUninitializedCapacity: status.st_size) { buffer, count in
+      count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))
+    }
+    let image = bytes.withUnsafeBytes { bytes in
+      try? decoded(bytes, flags: 0, isStrict: false) { _ in
+      } use: { (image) throws(ImagingError) in
+        try eightBits(image)
+      }
+    }
+    // The marker of the codestream's end (ITU-T T.800, A.4.3).
+    return image.map { ($0, !bytes.suffix(2).elementsEqual([0xff, 0xd9])) }
+  }
+
+  private static func eightBits(_ image: UnsafeMutablePointer<opj_image_t>) throws(ImagingError) -> Image {
+    let (width, height) = size(of: image)
+    let components = UnsafeBufferPointer(start: image.pointee.comps, count: Int(image.pointee.numcomps))
+    let isOfYCC = [OPJ_CLRSPC_SYCC, OPJ_CLRSPC_EYCC, OPJ_CLRSPC_CMYK].contains(image.pointee.color_space)
+    guard 1...4 ~= components.count, !isOfYCC,
+      components.allSatisfy({ $0.prec <= 8 && $0.sgnd == 0 && $0.dx == 1 && $0.dy == 1 })
+    else { throw error("its samples are of another kind") }
+    let samples = try interleaved(components, width, height)
+    let white = (1 << samples.bits) - 1
+    let bands = PixelBands(isGray: components.count < 3, hasAlpha: components.count % 2 == 0)
+    let pixels = white == 255 ? samples.bytes : samples.bytes.map { UInt8(Int($0) * 255 / white) }
+    let picture = Image(copying: pixels, width: width, height: height, bands: bands, subject: "file")
+    if let profile = image.pointee.icc_profile_buf {
+      picture.setProfile(
+        Array(UnsafeBufferPointer(start: profile, count: Int(image.pointee.icc_profile_len))))
+    }
+    return picture
+  }
+
+  private static func size(of image: UnsafeMutablePointer<opj_image_t>) -> (width: Int, height: Int) {
+    (Int(image.pointee.x1) - Int(image.pointee.x0), Int(image.pointee.y1) - Int(image.pointee.y0))
+  }
+
+  /// Decodes a codestream, or a JP2 file.
+  ///
+  /// - Parameters:
+  ///   - flags: of OpenJPEG's parameters.
+  ///   - isStrict: whether a file that is not whole is an error.
+  ///   - check: throws if the header is not wanted, before memory is allocated.
+  private static func decoded<Result>(
+    _ bytes: UnsafeRawBufferPointer, flags: UInt32, isStrict: Bool,
+    check: (UnsafeMutablePointer<opj_image_t>) throws(ImagingError) -> Void,
+    use: (UnsafeMutablePointer<opj_image_t>) throws(ImagingError) -> Result
+  ) throws(ImagingError) -> Result {
     let isCodestream = bytes.starts(with: [0xff, 0x4f, 0xff, 0x51])
     guard let codec = opj_create_decompress(isCodestream ? OPJ_CODEC_J2K : OPJ_CODEC_JP2) else {
       throw error("there is no memory for a decoder")
@@ -17,9 +89,9 @@ package enum JPEG2000 {
     defer { opj_destroy_codec(codec) }
     var parameters = opj_dparameters_t()
     opj_set_default_decoder_parameters(&parameters)
-    // No colours of a palette, nor other changes by what a JP2 file says: the samples are the TIFF's.
-    parameters.flags = UInt32(OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG)
+    parameters.flags = flags
     guard opj_setup_decoder(codec, &parameters) == OPJ_TRUE else { throw error("its decoder cannot be used") }
+    if !isStrict { opj_decoder_set_strict_mode(codec, OPJ_FALSE) }
     let source = Unmanaged.passRetained(Source(bytes))
     defer { source.release() }
     guard let stream = opj_stream_create(max(1, min(bytes.count, 1 << 16)), OPJ_TRUE) else {
@@ -33,19 +105,11 @@ package enum JPEG2000 {
     guard opj_read_header(stream, codec, &header) == OPJ_TRUE, let image = header else {
       throw error("it has no header")
     }
-    let (width, height) = (
-      Int(image.pointee.x1) - Int(image.pointee.x0), Int(image.pointee.y1) - Int(image.pointee.y0)
-    )
-    guard width > 0, height > 0, width <= maxWidth, height <= maxHeight else {
-      throw error("it has \(width) × \(height) pixels instead of \(maxWidth) × \(maxHeight)")
-    }
-    guard Int(image.pointee.numcomps) == bands else {
-      throw error("it has \(image.pointee.numcomps) components instead of \(bands)")
-    }
-    guard opj_decode(codec, stream, image) == OPJ_TRUE, opj_end_decompress(codec, stream) == OPJ_TRUE else {
-      throw error("it is damaged or cut short")
-    }
-    return try interleaved(UnsafeBufferPointer(start: image.pointee.comps, count: bands), width, height)
+    try check(image)
+    guard opj_decode(codec, stream, image) == OPJ_TRUE,
+      opj_end_decompress(codec, stream) == OPJ_TRUE || !isStrict
+    else { throw error("it is damaged or cut short") }
+    return try use(image)
   }
 
   private static func interleaved(

@@ -112,6 +112,13 @@ extension Image {
         guard let part = JPEGXL.part(ofFileAt: path) else { return nil }
         log.add(.truncated, "the JPEG XL file is cut off: details or parts of its picture are missing")
         return part
+      case "jp2kload":
+        guard let part = JPEG2000.part(ofFileAt: path) else { return nil }
+        log.add(
+          part.isCutOff ? .truncated : .error,
+          "the JPEG 2000 file is \(part.isCutOff ? "cut off" : "damaged"): details or parts of its picture are missing"
+        )
+        return part.image
       default: return nil
       }
     } catch { throw ImagingError("open", path, message: BuildError(path, error).reason) }

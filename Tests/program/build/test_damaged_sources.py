@@ -266,6 +266,41 @@ class Damaged(CommandTest):
                 self.assertLess(numpy.abs(part[:100].astype(int) - whole[:100]).mean(), 16)
                 self.assertFalse((part == whole).all())
 
+    def test_jpeg_2000_without_its_end(self):
+        place = folder("made")
+        (place / "in.png").write_bytes(encoded("PNG"))
+        files = {}
+        for ending in ("jp2", "j2k"):
+            subprocess.run(["opj_compress", "-i", place / "in.png", "-o", place / f"whole.{ending}", "-r", "4"], check=True,
+                           capture_output=True)
+            whole = (place / f"whole.{ending}").read_bytes()
+            files |= {f"whole.{ending}": whole, f"half.{ending}": whole[:len(whole) // 2], f"most.{ending}": whole[:-300]}
+        told = self.built(files, code=0)
+        for name, data in files.items():
+            with self.subTest(name):
+                self.assertDamage(told[name], None if name.startswith("whole") else "truncated")
+                (place / name).write_bytes(data)
+                subprocess.run(["opj_decompress", "-allow-partial", "-i", place / name, "-o", place / "out.png"], check=True,
+                               capture_output=True)
+                expected = numpy.array(Image.open(place / "out.png"))
+                numpy.testing.assert_array_equal(self.pixels(told[name]), expected)
+
+    def test_heif_without_its_end_is_refused_in_a_line_that_says_so(self):
+        place = folder("made")
+        (place / "in.png").write_bytes(encoded("PNG"))
+        files = {}
+        for name, more in (("a.heic", []), ("b.avif", ["-A"])):
+            subprocess.run(["heif-enc", *more, place / "in.png", "-o", place / name], check=True, capture_output=True)
+            data = (place / name).read_bytes()
+            for part in (len(data) // 2, 100):
+                files[f"{part} {name}"] = data[:part]
+        told = self.built(files, code=1)
+        for name in files:
+            with self.subTest(name):
+                self.assertEqual(told[name]["status"], "failed")
+                kind = "HEIF" if name.endswith("heic") else "AVIF"
+                self.assertRegex(told[name]["reason"], f"^the {kind} file is cut off: .*no part can be decoded")
+
     def test_what_has_no_pixels_left_is_refused(self):
         files = {"head.jpg": encoded("JPEG")[:700], "head.png": encoded("PNG")[:60], "head.webp": encoded("WEBP")[:60],
                  "start.avif": encoded("AVIF")[:-100]}
