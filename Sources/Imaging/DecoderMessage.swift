@@ -35,14 +35,20 @@ package enum DecoderMessage {
       cutOff,
       "bad seek to", "past end of file", "premature end", "unexpected end of", "memory area too small",
       "unexpected end-of-file", "not enough data", "end of file", "truncated",
-      "inconsistent with stream length", "stream too short"),
+      "inconsistent with stream length", "stream too short", "unexpectedendoffile", "insufficientimagedata",
+      "unabletoreadimagedata", "no 'meta' box", "lengthandfilesizedonotmatch"),
+    Known(
+      "has colours of a kind that is not read: convert them, for example with 'convert FILE -colorspace sRGB FILE.png'",
+      "unsupported colorspace"),
+    Known(
+      "is larger than what its decoder takes, or its header is damaged", "exceedslimit", "exceeds the limit"),
     Known(
       "is damaged, or of another format than it begins like",
       "document is damaged", "unable to parse image", "expected a soc marker",
       "error reading radiance header",
       "jxldecoderprocessinput", "improperimageheader", "no frames in gif", "corruptimage", "xml parse error",
       "unable to open",
-      "bad header"),
+      "bad header", "of custom tag", "supported brands", "channel list in header"),
   ]
 
   private static let cutOff =
@@ -78,12 +84,30 @@ package enum DecoderMessage {
       format ?? formats[loader] ?? formats[source]
       ?? formats[source.hasSuffix("load") ? String(source.dropLast(4)) : ""]
       ?? ImageFileName.format(of: path)?.name
-    let file = name.map { $0 == "slide" ? "the slide" : "the \($0) file" } ?? "the file"
-    guard let message else { return "\(file) cannot be decoded; its decoder gives no reason" }
-    let detail = withoutPrefixes(message, path)
+    // One library decodes both.
+    let isAVIF = name == "HEIF" && ImageFileName.format(of: path)?.name == "AVIF"
+    let file =
+      isAVIF ? "the AVIF file" : name.map { $0 == "slide" ? "the slide" : "the \($0) file" } ?? "the file"
+    let unexplained = "\(file) cannot be decoded; its decoder gives no reason"
+    guard let message else { return unexplained }
+    let detail = withoutPrefixes(withoutPlace(message), path)
+    guard !detail.isEmpty else { return unexplained }
+    // A reader of our own has explained it, from which libvips has it.
+    if detail.hasPrefix("\(file) ") { return detail }
     let lowered = message.lowercased()
     let predicate = known.first { $0.marks.contains { lowered.contains($0) } }?.predicate
-    return "\(file) \(predicate ?? "cannot be decoded") (\(detail))"
+    let isWhole = predicate == cutOff && name == "HEIF"
+    return "\(file) \(predicate ?? "cannot be decoded")"
+      + (isWhole ? "; of such files no part can be decoded" : "") + " (\(detail))"
+  }
+
+  /// Returns a message of ImageMagick without the file's name and the place in ImageMagick's own code, as in
+  /// "libMagick error: ImproperImageHeader `a.bmp' @ error/bmp.c/ReadBMPImage/637".
+  private static func withoutPlace(_ message: String) -> String {
+    let mark = "libMagick error:"
+    guard let start = message.firstRange(of: mark) else { return message }
+    let rest = message[start.upperBound...].drop(while: \.isWhitespace)
+    return String(rest.prefix { $0 != "`" && $0 != "@" && $0 != "'" })
   }
 
   /// Returns the message without the names of functions and the path in front of it, which say nothing to the file's

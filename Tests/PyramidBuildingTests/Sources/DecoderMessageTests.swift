@@ -42,6 +42,23 @@ struct DecoderMessageTests {
     #expect(reason.hasSuffix(")") && !reason.contains("tiff2vips") && !reason.contains("a.tif: "))
   }
 
+  @Test("places in ImageMagick's code, and what a reader of our own has explained, are not repeated")
+  func short() {
+    #expect(
+      DecoderMessage.explained(
+        "magick2vips: libMagick error: UnexpectedEndOfFile `b.dds': Invalid argument @ warning/dds.c/SkipDXTMipmaps/2389",
+        operation: "magickload", path: "b.dds"
+      ).hasSuffix("interrupted (UnexpectedEndOfFile)"))
+    #expect(
+      DecoderMessage.explained("magick2vips: libMagick error:", operation: "magickload", path: "b.dpx")
+        == "the DPX file cannot be decoded; its decoder gives no reason")
+    let own = "the TIFF file is damaged: strip 0 of 1"
+    #expect(DecoderMessage.explained(own, operation: "tiffload", path: "a.tif") == own)
+    #expect(
+      DecoderMessage.explained("heif: Unexpected end of file", operation: "heifload", path: "a.avif")
+        .hasPrefix("the AVIF file is cut off"))
+  }
+
   @Test("an unknown message has the file's format and the action in front")
   func unknown() {
     #expect(
