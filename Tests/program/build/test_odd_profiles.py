@@ -3,6 +3,7 @@ format. What is right is the same picture without a profile."""
 
 import io
 import json
+import subprocess
 import unittest
 import zipfile
 from pathlib import Path
@@ -72,6 +73,43 @@ class Profiles(CommandTest):
         facts = json.loads(run("inspect", place / "of gray.jpg", "--json").stdout)
         self.assertFalse(facts["profile"])
         self.assertTrue(any("it is for GRAY" in step for step in facts["steps"]))
+
+    def test_heic_under_profiles_of_other_spaces_and_broken_ones(self):
+        """heif-enc takes a PNG's profile; then others of its length are put in its place."""
+        place, made = folder("profiles"), folder("made")
+        for name, profile in {"none": b"", **{name: profile for name, (profile, _) in ODD.items()}}.items():
+            # Zeros behind its last tag, and a size that counts them.
+            own = bytearray(RGB + bytes(max(0, len(profile) - len(RGB))))
+            own[:4] = len(own).to_bytes(4, "big")
+            other = bytearray((profile or own) + bytes(len(own) - len(profile or own)))
+            if profile[36:40] == b"acsp":
+                other[:4] = len(other).to_bytes(4, "big")
+            Image.fromarray(picture()).save(made / "in.png", **({"icc_profile": bytes(own)} if profile else {}))
+            subprocess.run(["heif-enc", "-q", "95", made / "in.png", "-o", made / "out.heic"], check=True, capture_output=True)
+            data = (made / "out.heic").read_bytes()
+            self.assertEqual(data.count(own), 1 if profile else 0)
+            (place / f"{name}.heic").write_bytes(data.replace(own, other))
+        found = self.built(place)
+        for name, (_, reason) in ODD.items():
+            with self.subTest(name):
+                told, pixels = found[f"{name}.heic"]
+                self.assertTrue((pixels == found["none.heic"][1]).all())
+                self.assertEqual(sum(reason in step for step in told["steps"]), 1, told["steps"])
+
+    def test_jpeg_xl_by_its_profile(self):
+        """libjxl holds profiles in its own coding, and writes none that does not fit its picture."""
+        place, made = folder("profiles"), folder("made")
+        profile = Path("/usr/share/color/icc/compatibleWithAdobeRGB1998.icc").read_bytes()
+        image = Image.fromarray(picture())
+        image.save(made / "in.png", icc_profile=profile)
+        subprocess.run(["cjxl", made / "in.png", place / "wide.jxl", "-d", "0"], check=True, capture_output=True)
+        image.save(place / "wide.png", icc_profile=profile)
+        found = self.built(place)
+        wanted = ImageCms.profileToProfile(image, ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB"),
+                                           outputMode="RGB")
+        for name in ("wide.jxl", "wide.png"):
+            self.assertLess(numpy.abs(found[name][1].astype(int) - numpy.array(wanted)).mean(), 2, name)
+        self.assertLess(numpy.abs(found["wide.jxl"][1].astype(int) - found["wide.png"][1]).max(), 3)
 
     def test_cmyk_under_profiles_of_other_spaces(self):
         place = folder("profiles")
