@@ -8,6 +8,10 @@ enum FuzzTarget: String, CaseIterable {
   case jpeg, png, tiff
   /// A camera's RAW file, developed and as its preview.
   case raw
+  /// A DICOM file that is no slide, its first frame rendered with each kind of window.
+  case dicom
+  /// A PDF's own fields, the boxes and units of its first page, and what that page consists of.
+  case pdf
   /// EXIF, IPTC and XMP inside a picture.
   case metadata
   /// The OME-XML in a TIFF's description.
@@ -48,6 +52,8 @@ enum FuzzTarget: String, CaseIterable {
     switch self {
     case .jpeg, .png, .tiff: input.readPicture(self)
     case .raw: input.readRAW()
+    case .dicom: input.readDICOM()
+    case .pdf: input.readPDF()
     case .metadata: input.readMetadata()
     case .ome: input.readOME()
     case .sidecar: input.readSidecar()

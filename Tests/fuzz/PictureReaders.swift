@@ -53,6 +53,42 @@ extension FuzzInput {
     }
   }
 
+  func readDICOM() {
+    do throws(ImagingError) {
+      let path = path
+      guard let file = try DICOMFile(path: path), file.width <= largest / file.height else { return }
+      let windows: [DICOMFile.Window?] = [nil, .values, .samples, .ends(.percentile(1), .value(300))]
+      for window in windows {
+        let windowed = window.map { file.with($0, name: "its own") } ?? file
+        let image = try Image(windowed, frame: 0, path: path)
+        let stride = image.width * image.bands
+        let rows = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * image.height)
+        defer { rows.deallocate() }
+        try PixelReader(image).read(rows: image.height, from: 0, to: rows, stride: stride)
+      }
+    } catch {
+      precondition(!error.message.isEmpty, "a refusal has a reason")
+    }
+  }
+
+  func readPDF() {
+    let path = path
+    // The file of the last input had the same name.
+    PDFDocument.closeLast()
+    if let page = PDFPage(path: path, page: 0) {
+      precondition(page.userUnit > 0 && page.userUnit <= 1000, "a page has a unit")
+      if case .finest(let resolution) = page.resolution {
+        precondition(resolution.isFinite, "a finite resolution")
+      }
+    }
+    _ = PDFPage.label(path: path, page: 0)
+    if let document = PDFDocument(path: path) {
+      precondition(
+        document.outline.allSatisfy { $0.page > 0 && !$0.title.isEmpty }, "an entry leads to a page")
+    }
+    _ = PDFDocument.damage(ofFileAt: path)
+  }
+
   /// Hardly an input would get past a PNG's checksums.
   private var withPNGChecksums: [UInt8] {
     var bytes = bytes

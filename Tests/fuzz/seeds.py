@@ -119,6 +119,51 @@ def raw(place: Path) -> None:
         (place / f"a.{name}").write_bytes(start + small.read_bytes())
 
 
+def dicom(place: Path) -> None:
+    """Of each kind of samples, with a window, a table and frames, and in RLE."""
+    width, height = 12, 10
+    def element(group: int, number: int, kind: bytes, value: bytes) -> bytes:
+        value += (b"\0" if kind in (b"UI", b"OB", b"OW") else b" ") * (len(value) % 2)
+        length = struct.pack("<2xI", len(value)) if kind in (b"OB", b"OW", b"SQ") else struct.pack("<H", len(value))
+        return struct.pack("<HH", group, number) + kind + length + value
+    def short(number: int, value: int) -> bytes:
+        return element(0x28, number, b"US", struct.pack("<H", value))
+    for name, photometric, samples, allocated, stored, signed, frames, more in (
+            ("gray", b"MONOCHROME2", 1, 16, 12, 0, 1, b""), ("bytes", b"MONOCHROME1", 1, 8, 8, 0, 1, b""), ("colour", b"RGB", 3, 8, 8, 0, 1, b""),
+            ("signed", b"MONOCHROME2", 1, 16, 16, 1, 1, element(0x28, 0x1052, b"DS", b"-1024") + element(0x28, 0x1053, b"DS", b"1")),
+            ("window", b"MONOCHROME2", 1, 16, 12, 0, 2, element(0x28, 0x1050, b"DS", b"1000") + element(0x28, 0x1051, b"DS", b"1500")),
+            ("ybr", b"YBR_FULL", 3, 8, 8, 0, 1, b""), ("long", b"MONOCHROME2", 1, 32, 32, 0, 1, b"")):
+        data = bytes(each * 7 % 251 for each in range(width * height * samples * allocated // 8 * frames))
+        syntax = element(2, 0x10, b"UI", b"1.2.840.10008.1.2.1")
+        body = (element(8, 0x16, b"UI", b"1.2.840.10008.5.1.4.1.1.7") + element(0x28, 2, b"US", struct.pack("<H", samples)) + element(0x28, 4, b"CS", photometric)
+                + (short(6, 0) if samples == 3 else b"") + element(0x28, 8, b"IS", b"%d" % frames) + short(0x10, height) + short(0x11, width)
+                + short(0x100, allocated) + short(0x101, stored) + short(0x102, stored - 1) + short(0x103, signed) + more
+                + element(0x7FE0, 0x10, b"OB" if allocated == 8 else b"OW", data))
+        (place / f"{name}.dcm").write_bytes(bytes(128) + b"DICM" + element(2, 0, b"UL", struct.pack("<I", len(syntax))) + syntax + body)
+
+
+def pdfs(place: Path) -> None:
+    """Pages with boxes, units, turns, text, drawings, pictures, an outline and labels."""
+    image = b"<< /Type /XObject /Subtype /Image /Width 8 /Height 4 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 32 %s >>\nstream\n" + bytes(range(32)) + b"\nendstream"
+    text = b"BT /F 9 Tf 5 5 Td (Words) Tj ET"
+    for number, (boxes, operators, more) in enumerate((
+            (b"/MediaBox [0 0 72 36]", b"q 72 0 0 36 0 0 cm /I Do Q", b""), (b"/MediaBox [-9 -9 90 70] /CropBox [0 0 72 36] /Rotate 90", text, b""),
+            (b"/MediaBox [0 0 7.2 3.6] /UserUnit 10", b"q 7.2 0 0 3.6 0 0 cm /I Do Q " + text, b""), (b"/MediaBox [0 0 72 36]", b"9 w 1 1 m 60 30 l S q 30 0 0 9 0 0 cm /I Do Q", b"/SMask 6 0 R"),
+            (b"/MediaBox [0 0 72 36] /UserUnit 0", b"3 Tr " + text + b" q 72 0 0 36 0 0 cm BI /W 2 /H 2 /BPC 8 /CS /G ID abcd EI Q", b""))):
+        objects = [b"<< /Type /Catalog /Pages 2 0 R /Outlines 7 0 R /PageLabels << /Nums [0 << /S /r >>] >> /ViewerPreferences << /Direction /R2L >> >>",
+                   b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+                   b"<< /Type /Page /Parent 2 0 R %s /Contents 4 0 R /Resources << /Font << /F 5 0 R >> /XObject << /I 8 0 R >> >> >>" % boxes,
+                   b"<< /Length %d >>\nstream\n%s\nendstream" % (len(operators), operators), b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+                   image % b"", b"<< /First 9 0 R /Last 9 0 R /Count 1 >>", image % more, b"<< /Title (One) /Parent 7 0 R /Dest [3 0 R /Fit] >>"]
+        data, places = b"%PDF-1.6\n", []
+        for index, each in enumerate(objects, 1):
+            places.append(len(data))
+            data += b"%d 0 obj\n%s\nendobj\n" % (index, each)
+        table = b"".join(b"%010d 00000 n \n" % at for at in places)
+        data += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + table + b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(data))
+        (place / f"{number}.pdf").write_bytes(data)
+
+
 def camera(width: int, height: int, photometric: int, bits: int, compression: int) -> dict:
     samples = 3 if photometric == 6 else 1
     tags = {254: (4, [0]), 256: (4, [width]), 257: (4, [height]), 258: (3, [bits] * samples), 259: (3, [compression]),
@@ -319,7 +364,7 @@ def directories(place: Path) -> None:
 
 
 TARGETS = {"jpeg": lambda place: pictures("jpeg", place), "png": lambda place: pictures("png", place),
-           "tiff": lambda place: pictures("tiff", place), "raw": raw, "metadata": metadata, "ome": ome,
+           "tiff": lambda place: pictures("tiff", place), "raw": raw, "dicom": dicom, "pdf": pdfs, "metadata": metadata, "ome": ome,
            "sidecar": sidecars, "book": books, "archive": archives, "record": records, "descriptor": descriptors,
            "profile": profiles, "tile": tiles, "cell": cells, "request": requests, "list": lists, "directory": directories}
 
