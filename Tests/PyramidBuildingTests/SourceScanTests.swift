@@ -51,6 +51,33 @@ struct SourceScanTests {
     #expect(scan.sources.count == 1 && scan.failures.count == 1)
   }
 
+  @Test("a PDF of one page is a page of its folder's book, and one of several is not")
+  func onePage() throws {
+    let folder = try Self.folder(
+      "in/codex/1.jpg", "in/codex/2.pdf", "in/codex/plates.pdf", "in/codex/bad.pdf")
+    let counts = [folder("in/codex/2.pdf"): 1, folder("in/codex/plates.pdf"): 3]
+    let scan = SourceScan(
+      [folder("in")], library: folder("out"), asBooks: true, pageCount: { counts[$0] })
+    let folios = Dictionary(uniqueKeysWithValues: scan.sources.map { ($0.id, $0.folio) })
+    #expect(folios == ["codex/1": "1", "codex/2": "2", "codex/plates": nil, "codex/bad": nil])
+    #expect(scan.doubts.map(\.source) == [folder("in/codex")])
+    // Without anybody who counts pages none is one.
+    let uncounted = SourceScan([folder("in")], library: folder("out"), asBooks: true)
+    #expect(uncounted.sources.filter { $0.folio != nil }.map(\.id) == ["codex/1"])
+  }
+
+  @Test("capitals that decide the order of pages are reported")
+  func capitals() throws {
+    for (names, isReported) in [
+      (["P1", "p2", "P3"], true), (["p1", "p2", "p10"], false), (["A1", "b2"], false),
+    ] {
+      let folder = try TemporaryFolder()
+      for name in names { try folder.write("in/codex/\(name).jpg", Array(name.utf8)) }
+      let scan = SourceScan([folder("in")], library: folder("out"), asBooks: true)
+      #expect(!scan.doubts.isEmpty == isReported, "\(names)")
+    }
+  }
+
   @Test("two roots that hold the same name: the second is refused and named")
   func sameID() throws {
     let folder = try Self.folder("one/a.jpg", "two/a.jpg")
@@ -91,12 +118,13 @@ struct SourceScanTests {
   func cancelled() throws {
     let folder = try Self.folder("in/a.jpg", "in/b.jpg", "in/c/d.jpg")
     let asked = Mutex(0)
-    let scan = SourceScan([folder("in")], library: folder("out")) {
+    let isCancelled: @Sendable () -> Bool = {
       asked.withLock { asked in
         asked += 1
         return asked > 2
       }
     }
+    let scan = SourceScan([folder("in")], library: folder("out"), isCancelled: isCancelled)
     #expect(scan.sources.count == 2)
   }
 

@@ -11,7 +11,7 @@ extension SourceScan {
     var books: [String: (folder: String, pages: [(file: Found, folio: String)])] = [:]
     var alone: [Found] = []
     for file in found {
-      guard let root = file.root, !ImageFileName.isOfPages(file.path) else {
+      guard let root = file.root, mayBePage(file) else {
         alone.append(file)
         continue
       }
@@ -42,7 +42,9 @@ extension SourceScan {
         else { continue }
         bound.append(page.file.source(id, folio: folio))
       }
-      sources += bound.sorted { $0.id < $1.id }
+      bound.sort { $0.id < $1.id }
+      sources += bound
+      doubtOrder(of: bound, in: book.folder)
       if described.contains(book.folder) { self.books[id] = book.folder }
     }
     let folders = Set(books.values.map(\.folder))
@@ -51,11 +53,35 @@ extension SourceScan {
       doubts.append(
         BuildError(
           folder,
-          "has \(documents.count == 1 ? "a PDF" : "\(documents.count) PDFs") among the pages of a book; each is a book or "
-            + "an image by itself"))
+          "has \(documents.count == 1 ? "a PDF" : "\(documents.count) PDFs") of several pages, or not readable, among the "
+            + "pages of a book; each is a book by itself"))
     }
     found = alone
     nameFound(besides: Set(order))
+  }
+
+  /// Whether a file is a page if it lies in the folder of a book: a PDF has to have one page.
+  private func mayBePage(_ file: Found) -> Bool {
+    guard ImageFileName.isOfPages(file.path) else { return true }
+    return file.root != nil && file.remote == nil && !isCancelled() && pageCount?(file.path) == 1
+  }
+
+  /// Warns if capitals decide the order of pages, which is that of ids: `B` stands before `a`.
+  ///
+  /// - Parameter pages: in their order.
+  private mutating func doubtOrder(of pages: [Source], in folder: String) {
+    let names = pages.compactMap(\.folio)
+    let lowered = names.map { (name: $0, key: $0.lowercased()) }
+    guard
+      let (one, other) = zip(lowered, lowered.dropFirst()).first(where: {
+        NaturalOrder.precedes($1.key, $0.key)
+      })
+    else { return }
+    doubts.append(
+      BuildError(
+        folder,
+        "has the page '\(one.name)' before the page '\(other.name)': capitals come before small letters; name the pages "
+          + "alike for another order"))
   }
 
   /// The folder of the book that a file is a page of, the same below its source root, and what is left of the path: the

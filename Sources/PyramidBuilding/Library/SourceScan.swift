@@ -60,6 +60,7 @@ package struct SourceScan: Sendable {
   /// Folders in which a book is described.
   var described: Set<String> = []
   private let asBooks, followsLinks: Bool
+  let pageCount: (@Sendable (_ path: String) -> Int?)?
   private var seenFiles: Set<FileKey> = []
   /// Addresses elsewhere, as bytes: those that differ in how their accents are composed are two.
   var seenAddresses: Set<[UInt8]> = []
@@ -69,7 +70,7 @@ package struct SourceScan: Sendable {
   let mayBeMissing: Bool
   /// Of the argument that is looked at.
   var isMissing = false
-  private let isCancelled: @Sendable () -> Bool
+  let isCancelled: @Sendable () -> Bool
   private let onPassedOver: @Sendable (_ path: String, _ reason: String) -> Void
   /// Of the argument that is looked at.
   var filesMet = 0
@@ -116,21 +117,25 @@ package struct SourceScan: Sendable {
   ///   - library: the folder that is built into, which is never searched.
   ///   - asBooks: each folder that holds images is one book, which has the folder's id; its images are the pages, by
   ///     their files' names and in their natural order (`page2` before `page10`). What is below a folder in which a
-  ///     book is described (`BookFile`) is that book's, too. A PDF is a book by itself, and what is named alone an image.
+  ///     book is described (`BookFile`) is that book's, too. A PDF of one page is a page, one of several a book by
+  ///     itself, and what is named alone an image.
   ///   - prefix: with what all ids begin, a slash behind it.
   ///   - followsLinks: whether links are followed that lead out of a folder that is searched. An argument that is a
   ///     link is always followed.
   ///   - remote: what lies elsewhere, where an argument means that.
   ///   - mayBeMissing: whether an argument that does not exist is an empty one, and no failure.
+  ///   - pageCount: returns the number of pages of a PDF, or nil if it cannot be read; nil if PDFs are never pages.
   ///   - isCancelled: asked for each file; true leaves the rest out.
   ///   - onPassedOver: called with each file in a folder that is no image by its name, and what it is instead.
   package init(
     _ arguments: [String], library: String, asBooks: Bool = false, prefix: ImageID? = nil,
     followsLinks: Bool = false, remote: (any RemoteSources)? = nil, mayBeMissing: Bool = false,
+    pageCount: (@Sendable (_ path: String) -> Int?)? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false },
     onPassedOver: @escaping @Sendable (_ path: String, _ reason: String) -> Void = { _, _ in }
   ) {
     self.mayBeMissing = mayBeMissing
+    self.pageCount = pageCount
     (self.isCancelled, self.asBooks, self.prefix) = (isCancelled, asBooks, prefix)
     (self.followsLinks, self.onPassedOver) = (followsLinks, onPassedOver)
     var status = stat()
@@ -157,7 +162,7 @@ package struct SourceScan: Sendable {
     (self.sources, self.roots, self.failures) = (sources, roots, failures)
     (self.passedOver, self.books) = (passedOver, books)
     (prefix, asBooks, isCancelled, onPassedOver) = (nil, false, { false }, { _, _ in })
-    (followsLinks, mayBeMissing) = (false, false)
+    (followsLinks, mayBeMissing, pageCount) = (false, false, nil)
   }
 
   /// What the pages of a book that is a folder are called in it.

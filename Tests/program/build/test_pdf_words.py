@@ -85,10 +85,10 @@ class PDFWords(CommandTest):
         place = folder("mixed") / "codex"
         place.mkdir()
         subprocess.run(["vips", "black", place / "f1.png", "8", "8"], check=True)
-        (place / "note.pdf").write_bytes(document(1))
+        (place / "note.pdf").write_bytes(document(2))
         result = run("build", place, "--library", self.library, "--book", "--dpi", "50")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stderr, "codex: has a PDF among the pages of a book; each is a book or an image by itself")
+        self.assertRegex(result.stderr, "codex: has a PDF of several pages, or not readable, among the pages of a book; each is a book by itself")
 
 
 if __name__ == "__main__":

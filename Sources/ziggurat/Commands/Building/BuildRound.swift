@@ -75,9 +75,12 @@ struct BuildRound {
     if let planned { return planned.plan.scan }
     let isReported = isFirst && verbosity > .failures && (verbosity == .everything || builder.isDryRun)
     let isListed = isFirst && asJSON
+    let (options, password) = (builder.options, builder.pdfPassword)
     return SourceScan(
       operands, library: library, asBooks: asBooks, prefix: prefix, followsLinks: followsLinks,
-      remote: builder.remote, mayBeMissing: prunes == .all, isCancelled: { Interruption.isAsked },
+      remote: builder.remote, mayBeMissing: prunes == .all,
+      pageCount: { try? SourceInspection(path: $0, options: options, pdfPassword: password).pages },
+      isCancelled: { Interruption.isAsked },
       onPassedOver: { path, reason in
         if isReported { Output.note("passed over: \(Output.oneLine(path)) is \(reason)") }
         if isListed {
