@@ -18,6 +18,15 @@ extension Vips {
     keepClasses(g_type_from_name("VipsOperation"))
     PDFDocument.warm()
     tzset()
+    keepPasswordsEncoding()
+  }
+
+  /// Loads what poppler converts passwords with, which a sandboxed process may not open: the C library keeps it as long as
+  /// one conversion is open.
+  private static func keepPasswordsEncoding() {
+    let conversion = g_iconv_open("ISO-8859-1", "UTF-8")
+    if let text = g_convert("e", 1, "ISO-8859-1", "UTF-8", nil, nil, nil) { g_free(text) }
+    withExtendedLifetime(conversion) {}
   }
 
   /// A class that is referred to is initialised and stays. Those of loaders that hardly any picture needs are left

@@ -1,8 +1,13 @@
 #include "pdf_content.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <Catalog.h>
@@ -289,15 +294,74 @@ class ContentRecorder : public OutputDev {
   }
 };
 
-void ignore_error(ErrorCategory, Goffset, const char *) {}
+// Parts of messages about what no page shows.
+const char *const beside_pages[] = {
+    "ToUnicode", "Annot",  "annotation", "action",   "Action",   "link",       "URI",   "utline",        "destination",
+    "Marked",    "marked", "StructTree", "StructEl", "Metadata", "FileSpec",   "file spec", "ransition", "thumb object",
+    "page label", "Signature", "ByteRange", "linearization", "hints table", "hint table"};
+
+std::mutex flaws_mutex;
+std::string flaws[PDF_FLAW_KINDS];
+std::atomic<bool> is_opening_file = false;
+
+void add_flaw(int kind, const char *message) {
+  const std::lock_guard<std::mutex> lock(flaws_mutex);
+  if (flaws[kind].empty()) flaws[kind] = message;
+}
+
+void note_error(ErrorCategory category, Goffset, const char *message) {
+  // Others are about poppler's settings, permissions, or what makes no difference.
+  if (category != errSyntaxError && category != errIO && category != errInternal && category != errUnimplemented)
+    return;
+  int kind = is_opening_file ? PDF_FLAW_OF_FILE : PDF_FLAW_OF_PAGE;
+  for (const char *part : beside_pages)
+    if (std::strstr(message, part) != nullptr) kind = PDF_FLAW_BESIDE_PAGES;
+  add_flaw(kind, message);
+}
+
+// As ISO 8859-1, in which passwords are up to PDF 1.7; empty if it has other characters.
+std::string latin1(const std::string &utf8) {
+  std::string bytes;
+  for (size_t at = 0; at < utf8.size(); at++) {
+    const unsigned char first = utf8[at];
+    if (first < 0x80) {
+      bytes += utf8[at];
+    } else if ((first == 0xc2 || first == 0xc3) && at + 1 < utf8.size()) {
+      bytes += static_cast<char>((first & 3) << 6 | (utf8[++at] & 0x3f));
+    } else {
+      return {};
+    }
+  }
+  return bytes;
+}
+
+std::unique_ptr<PDFDoc> open_document(const char *path, const std::string &password) {
+  std::optional<GooString> given;
+  if (!password.empty()) given.emplace(password);
+  // poppler says nothing of some tables of objects that it rebuilds.
+  return std::make_unique<PDFDoc>(
+      std::make_unique<GooString>(path), given, given, nullptr,
+      [] { add_flaw(PDF_FLAW_OF_FILE, "its table of objects is missing or wrong, and was rebuilt"); });
+}
+
+bool is_encrypted(PDFDoc &document) { return !document.isOk() && document.getErrorCode() == errEncrypted; }
+
+}  // namespace
+
+struct pdf_file {
+  std::unique_ptr<PDFDoc> document;
+  bool has_utf8_password = false;
+};
+
+namespace {
 
 // Calls `use` with the page. Returns one of the values of pdf_check.
 template <typename Use>
-int32_t with_page(const char *path, int32_t number, Use use) {
+int32_t with_page(pdf_file *file, int32_t number, Use use) {
   try {
-    const GlobalParamsIniter parameters(ignore_error);
-    PDFDoc document(std::make_unique<GooString>(path));
-    if (!document.isOk()) return document.getErrorCode() == errEncrypted ? PDF_IS_ENCRYPTED : PDF_IS_DAMAGED;
+    if (!file->document) return PDF_IS_DAMAGED;
+    PDFDoc &document = *file->document;
+    if (!document.isOk()) return is_encrypted(document) ? PDF_IS_ENCRYPTED : PDF_IS_DAMAGED;
     const int count = document.getNumPages();
     if (count < 1) return PDF_HAS_NO_PAGES;
     if (number < 1 || number > count) return PDF_LACKS_PAGE;
@@ -313,12 +377,37 @@ int32_t with_page(const char *path, int32_t number, Use use) {
 
 }  // namespace
 
-int32_t pdf_check(const char *path, int32_t number) {
-  return with_page(path, number, [](PDFDoc &, Page &) {});
+pdf_file *pdf_open(const char *path, const char *password) {
+  pdf_file *file = new pdf_file;
+  try {
+    const std::string given = password == nullptr ? "" : password;
+    file->document = open_document(path, latin1(given));
+    if (!given.empty() && is_encrypted(*file->document)) {
+      file->document = open_document(path, given);
+      file->has_utf8_password = !is_encrypted(*file->document);
+    }
+  } catch (...) {
+    file->document = nullptr;
+  }
+  return file;
 }
 
-int32_t pdf_read_content(const char *path, int32_t number, pdf_content *content, pdf_image *images) {
-  return with_page(path, number, [content, images](PDFDoc &document, Page &page) {
+int32_t pdf_has_utf8_password(pdf_file *file) { return file->has_utf8_password; }
+
+void pdf_close(pdf_file *file) { delete file; }
+
+int32_t pdf_page_count(pdf_file *file) {
+  int32_t count = 0;
+  with_page(file, 1, [&count](PDFDoc &document, Page &) { count = document.getNumPages(); });
+  return count;
+}
+
+int32_t pdf_check(pdf_file *file, int32_t number) {
+  return with_page(file, number, [](PDFDoc &, Page &) {});
+}
+
+int32_t pdf_read_content(pdf_file *file, int32_t number, pdf_content *content, pdf_image *images) {
+  return with_page(file, number, [content, images](PDFDoc &document, Page &page) {
     const bool is_turned = page.getRotate() % 180 != 0;
     content->width = is_turned ? page.getCropHeight() : page.getCropWidth();
     content->height = is_turned ? page.getCropWidth() : page.getCropHeight();
@@ -337,11 +426,30 @@ int32_t pdf_read_content(const char *path, int32_t number, pdf_content *content,
   });
 }
 
-int32_t pdf_is_right_to_left(const char *path) {
+int32_t pdf_is_right_to_left(pdf_file *file) {
   int32_t is_right_to_left = 0;
-  with_page(path, 1, [&is_right_to_left](PDFDoc &document, Page &) {
+  with_page(file, 1, [&is_right_to_left](PDFDoc &document, Page &) {
     const ViewerPreferences *preferences = document.getCatalog()->getViewerPreferences();
     is_right_to_left = preferences && preferences->getDirection() == ViewerPreferences::directionR2L;
   });
   return is_right_to_left;
+}
+
+void pdf_note_flaws(int32_t is_opening) {
+  // Never destroyed: the first of its kind sets the function, and the last one's end would take it away.
+  static const GlobalParamsIniter *const parameters = new GlobalParamsIniter(note_error);
+  (void)parameters;
+  setErrorCallback(note_error);
+  is_opening_file = is_opening != 0;
+}
+
+int32_t pdf_take_flaw(int32_t kind, char *text, int32_t size) {
+  const std::lock_guard<std::mutex> lock(flaws_mutex);
+  std::string &flaw = flaws[kind];
+  if (flaw.empty() || size < 1) return 0;
+  const size_t count = std::min(flaw.size(), static_cast<size_t>(size) - 1);
+  std::memcpy(text, flaw.data(), count);
+  text[count] = 0;
+  flaw.clear();
+  return 1;
 }

@@ -26,6 +26,11 @@ extension Image {
     guard let nick = Self.loader(ofPath: path) else {
       throw ImagingError("open", path, message: FileStart(ofFileAt: path).refusal)
     }
+    if nick == "pdfload" {
+      let page = try Image(pdfAt: path, page: page ?? 0, scale: scale ?? 1)
+      self.init(owning: page.retained(), subject: path)
+      return
+    }
     var arguments: [(String, VipsValue)] = [
       ("filename", .string(path)), ("access", .name(access.nick)),
       ("fail-on", .name(nick == "pngload" ? "truncated" : "none")),
@@ -33,11 +38,7 @@ extension Image {
     if isDamaged, nick == "jpegload" { arguments.append(("unlimited", .bool(true))) }
     if let page { arguments.append(("page", .int(page))) }
     if let scale { arguments.append(("scale", .double(scale))) }
-    let operation: Image
-    do throws(ImagingError) { operation = try Operation.run(nick, path, arguments) } catch {
-      guard nick == "pdfload" else { throw error }
-      throw ImagingError(nick, path, message: PDFDocument.problem(path: path, page: page ?? 0))
-    }
+    let operation = try Operation.run(nick, path, arguments)
     // A size that does not fit libvips' header is only warned of; the image would be another one.
     if let warning = VipsLog.takeBadProperty() {
       throw ImagingError(nick, path, message: "a value in its header is out of range: \(warning)")

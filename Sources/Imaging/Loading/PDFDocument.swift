@@ -1,6 +1,7 @@
 import CPDFContent
 import CPoppler
 import Glibc
+package import TileStorage
 
 /// What a PDF says of itself, and of its parts.
 package struct PDFDocument {
@@ -48,7 +49,7 @@ package struct PDFDocument {
       return read
     }
     guard var read else { return nil }
-    read.isRightToLeft = pdf_is_right_to_left(path) != 0
+    read.isRightToLeft = OpenPDF.of(path)?.withContent { pdf_is_right_to_left($0) != 0 } ?? false
     self = read
   }
 
@@ -116,25 +117,52 @@ package struct PDFDocument {
   ///   - path: of the file.
   ///   - page: counted from 0.
   static func problem(path: String, page: Int) -> String {
-    switch pdf_check(path, Int32(clamping: page + 1)) {
-    case Int32(PDF_IS_ENCRYPTED):
-      "the PDF is encrypted with a password (remove it first, as with qpdf --decrypt)"
+    switch OpenPDF.of(path)?.withContent({ pdf_check($0, Int32(clamping: page + 1)) }) {
+    case Int32(PDF_IS_ENCRYPTED): PDFPassword.refusal
     case Int32(PDF_HAS_NO_PAGES): "the PDF has no pages"
     case Int32(PDF_LACKS_PAGE): "the PDF has no page \(page + 1)"
-    default: "the PDF is damaged"
+    default: isCutOff(path) ? "the PDF is cut off, and nothing of it can be read" : "the PDF is damaged"
     }
   }
 
+  /// Whether the file lacks the mark of its end (ISO 32000-1, section 7.5.5), which may stand in its last kilobyte.
+  static func isCutOff(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var end = [UInt8](repeating: 0, count: 1024)
+    let size = lseek(descriptor, 0, SEEK_END)
+    let count = pread(descriptor, &end, end.count, max(0, size - end.count))
+    let mark = Array("%%EOF".utf8)
+    guard count >= mark.count else { return true }
+    return !(0...count - mark.count).contains { end[$0..<$0 + mark.count].elementsEqual(mark) }
+  }
+
+  /// Returns the flaws that poppler has met in the file since they were last forgotten or returned; nil if there are none.
+  package static func damage(ofFileAt path: String) -> SourceDamage? {
+    let flaws = OpenPDF.takeFlaws()
+    if let flaw = flaws.page ?? flaws.file ?? flaws.beside, isCutOff(path) {
+      return SourceDamage(
+        .truncated, "the PDF is cut off: what was at its end is missing, and pages may lack parts (\(flaw))")
+    }
+    if let flaw = flaws.page {
+      return SourceDamage(.error, "the PDF is damaged: parts of the page may be missing or wrong (\(flaw))")
+    }
+    if let flaw = flaws.file {
+      return SourceDamage(
+        .warning, "the PDF is damaged beside its pages, and was read nevertheless (\(flaw))")
+    }
+    return flaws.beside.map { SourceDamage(.warning, "the PDF has flaws beside its pages (\($0))") }
+  }
+
+  /// Closes the file that stayed open for its further pages.
+  package static func closeLast() { OpenPDF.closeLast() }
+
+  /// Forgets the flaws of what was read before.
+  package static func forgetDamage() { _ = OpenPDF.takeFlaws() }
+
   /// Nil where the file is no PDF that can be read.
   static func with<Result>(_ path: String, _ use: (OpaquePointer) -> Result?) -> Result? {
-    // What is none is told so at little cost.
-    guard FileStart(ofFileAt: path).holdsPDF else { return nil }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    // Takes the descriptor over.
-    guard descriptor >= 0, let document = poppler_document_new_from_fd(descriptor, nil, nil) else {
-      return nil
-    }
-    defer { g_object_unref(UnsafeMutableRawPointer(document)) }
-    return use(document)
+    OpenPDF.of(path)?.withDocument(use)
   }
 }

@@ -37,7 +37,10 @@ package struct PDFPage {
     var content = pdf_content()
     var result: Int32 = -1
     let images = [pdf_image](unsafeUninitializedCapacity: PDF_MOST_IMAGES) { images, count in
-      result = pdf_read_content(path, Int32(clamping: page + 1), &content, images.baseAddress)
+      result =
+        OpenPDF.of(path)?.withContent {
+          pdf_read_content($0, Int32(clamping: page + 1), &content, images.baseAddress)
+        } ?? -1
       count = Int(content.image_count)
     }
     guard result == Int32(PDF_IS_READABLE) else { return nil }

@@ -37,26 +37,44 @@ package struct PDFPicture: Hashable, Sendable {
 }
 
 extension Image {
-  /// Pixels that are drawn at once: for each part the page's picture is decoded again.
-  private static let partSize = 1 << 24
-
   /// Draws the picture of a page with its own pixels, as RGB with alpha.
   ///
-  /// libvips draws a page with one scale for both of its sides, which resamples a picture whose page is rounded to
-  /// whole points.
+  /// One scale for both sides of a page would resample a picture whose page is rounded to whole points.
   ///
   /// - Parameters:
   ///   - path: of the PDF.
   ///   - page: counted from 0.
   package convenience init(_ picture: PDFPicture, ofPDFAt path: String, page: Int) throws(ImagingError) {
+    try self.init(.picture(picture), path, page)
+  }
+
+  /// Draws a page as RGB with alpha, as libvips does, which opens the file again for each page.
+  ///
+  /// - Parameters:
+  ///   - path: of the PDF.
+  ///   - page: counted from 0.
+  ///   - scale: pixels for each unit of the page.
+  convenience init(pdfAt path: String, page: Int, scale: Double) throws(ImagingError) {
+    try self.init(.scale(scale), path, page)
+  }
+
+  private convenience init(
+    _ drawing: PDFPainter.Drawing, _ path: String, _ page: Int
+  ) throws(ImagingError) {
     Vips.start()
-    guard let painter = PDFPainter(picture, path, page) else {
+    guard let painter = PDFPainter(drawing, path, page) else {
       throw ImagingError("pdfload", path, message: PDFDocument.problem(path: path, page: page))
     }
+    let sides = 1...Int(VIPS_MAX_COORD)
+    guard sides ~= painter.width, sides ~= painter.height else {
+      throw ImagingError(
+        "pdfload", path,
+        message: "the page is \(painter.width)×\(painter.height) pixels large; --dpi chooses another size")
+    }
     let drawn = vips_image_new()!
-    let perMillimetre = picture.resolution / 25.4
+    let perMillimetre = painter.resolution / 25.4
     vips_image_init_fields(
-      drawn, Int32(clamping: picture.width), Int32(clamping: picture.height), 4, VIPS_FORMAT_UCHAR,
+      drawn, Int32(painter.width), Int32(painter.height), 4, VIPS_FORMAT_UCHAR,
       VIPS_CODING_NONE, VIPS_INTERPRETATION_sRGB, perMillimetre, perMillimetre)
     let reference = Unmanaged.passRetained(painter).toOpaque()
     let object = UnsafeMutableRawPointer(drawn).assumingMemoryBound(to: GObject.self)
@@ -64,8 +82,11 @@ extension Image {
       Unmanaged<PDFPainter>.fromOpaque($0!).release()
     }
     let source = Image(owning: drawn, subject: path)
+    source.setString("vips-loader", "pdfload")
+    source.setInt("n-pages", painter.pageCount)
     var inputs: [UnsafeMutablePointer<VipsImage>?] = [nil]
-    guard vips_image_pipeline_array(drawn, VIPS_DEMAND_STYLE_FATSTRIP, &inputs) == 0,
+    let parts = painter.parts
+    guard vips_image_pipeline_array(drawn, parts.style, &inputs) == 0,
       vips_image_generate(
         drawn, nil,
         { region, _, painter, _, _ in
@@ -75,40 +96,95 @@ extension Image {
     let cached = try Operation.run(
       "tilecache", path,
       [
-        "in": .image(source), "tile-width": .int(picture.width),
-        "tile-height": .int(min(picture.height, max(1, Self.partSize / picture.width))), "max-tiles": .int(2),
-        "access": .name("sequential"), "threaded": .bool(true),
+        "in": .image(source), "tile-width": .int(parts.width), "tile-height": .int(parts.height),
+        "max-tiles": .int(parts.count), "access": .name(parts.access), "threaded": .bool(parts.isThreaded),
       ])
     self.init(owning: cached.retained(), subject: path)
   }
 }
 
-/// Draws parts of a page whose picture has a place of its own in pixels.
+/// Draws parts of a page.
 private final class PDFPainter: Sendable {
-  private struct Page: ~Copyable, @unchecked Sendable {
-    // Sendable: poppler's objects may be used by one thread at a time, which the mutex sees to.
-    let document, page: OpaquePointer
+  /// The way from the page to pixels.
+  enum Drawing {
+    /// The page's one picture gets its own pixels.
+    case picture(PDFPicture)
+    /// Pixels for each unit of the page.
+    case scale(Double)
+  }
 
-    deinit {
-      g_object_unref(UnsafeMutableRawPointer(page))
-      g_object_unref(UnsafeMutableRawPointer(document))
+  /// The parts that are drawn at once, in pixels, and how many are kept: for each the page's pictures are decoded again.
+  struct Parts {
+    let width, height, count: Int
+    let style: VipsDemandStyle
+    let access: String
+    let isThreaded: Bool
+  }
+
+  private struct Page: ~Copyable, @unchecked Sendable {
+    // Sendable: it is used under its document's lock only.
+    let page: OpaquePointer
+
+    deinit { g_object_unref(UnsafeMutableRawPointer(page)) }
+
+    func render(_ cairo: OpaquePointer) { poppler_page_render(page, cairo) }
+  }
+
+  private let drawing: Drawing
+  private let file: OpenPDF
+  private let page: Mutex<Page?>
+  /// Pixels.
+  let width, height: Int
+  /// Of the document.
+  let pageCount: Int
+
+  /// Fails if the page cannot be read.
+  init?(_ drawing: Drawing, _ path: String, _ number: Int) {
+    guard let file = OpenPDF.of(path) else { return nil }
+    var size = (width: 0.0, height: 0.0)
+    let opened = file.withDocument { document -> (OpaquePointer, Int)? in
+      guard let page = poppler_document_get_page(document, Int32(clamping: number)) else { return nil }
+      poppler_page_get_size(page, &size.width, &size.height)
+      return (page, Int(poppler_document_get_n_pages(document)))
+    }
+    guard let opened else { return nil }
+    (self.drawing, self.file, pageCount) = (drawing, file, opened.1)
+    page = Mutex(Page(page: opened.0))
+    switch drawing {
+    case .picture(let picture): (width, height) = (picture.width, picture.height)
+    case .scale(let scale):
+      func pixels(_ side: Double) -> Int {
+        Int(exactly: (side * (scale * 72 / 72)).rounded(.toNearestOrEven)) ?? 0
+      }
+      (width, height) = (pixels(size.width), pixels(size.height))
     }
   }
 
-  private let picture: PDFPicture
-  private let page: Mutex<Page>
+  deinit {
+    // With the lock, since other threads may use the document.
+    _ = file.withDocument { _ -> Void? in page.withLock { $0 = nil } }
+  }
 
-  /// Fails if the page cannot be read.
-  init?(_ picture: PDFPicture, _ path: String, _ number: Int) {
-    let opened = PDFDocument.with(path) { document -> (OpaquePointer, OpaquePointer)? in
-      poppler_document_get_page(document, Int32(clamping: number)).map { page in
-        g_object_ref(UnsafeMutableRawPointer(document))
-        return (document, page)
-      }
+  /// Pixels per inch of the page, or, of one with a scale, units.
+  var resolution: Double {
+    switch drawing {
+    case .picture(let picture): picture.resolution
+    case .scale: 72
     }
-    guard let opened else { return nil }
-    self.picture = picture
-    page = Mutex(Page(document: opened.0, page: opened.1))
+  }
+
+  var parts: Parts {
+    switch drawing {
+    case .picture:
+      Parts(
+        width: width, height: min(height, max(1, (1 << 24) / width)), count: 2,
+        style: VIPS_DEMAND_STYLE_FATSTRIP, access: "sequential", isThreaded: true)
+    case .scale:
+      // As libvips has them: a page's antialiasing may depend on it.
+      Parts(
+        width: 4000, height: 4000, count: 2 * (1 + width / 4000), style: VIPS_DEMAND_STYLE_SMALLTILE,
+        access: "random", isThreaded: false)
+    }
   }
 
   /// Draws a region of RGB with alpha, on white; false if there is no memory for it.
@@ -124,10 +200,17 @@ private final class PDFPainter: Sendable {
     defer { cairo_destroy(cairo) }
     cairo_set_source_rgb(cairo, 1, 1, 1)
     cairo_paint(cairo)
-    cairo_translate(cairo, -Double(area.left), -Double(area.top))
-    cairo_scale(cairo, Double(picture.width) / picture.across, Double(picture.height) / picture.down)
-    cairo_translate(cairo, -picture.left, -picture.top)
-    page.withLock { poppler_page_render($0.page, cairo) }
+    switch drawing {
+    case .picture(let picture):
+      cairo_translate(cairo, -Double(area.left), -Double(area.top))
+      cairo_scale(cairo, Double(picture.width) / picture.across, Double(picture.height) / picture.down)
+      cairo_translate(cairo, -picture.left, -picture.top)
+    case .scale(let scale):
+      let scale = scale * 72 / 72
+      cairo_scale(cairo, scale, scale)
+      cairo_translate(cairo, -Double(area.left) / scale, -Double(area.top) / scale)
+    }
+    _ = file.withDocument { _ in page.withLock { $0?.render(cairo) } }
     cairo_surface_flush(surface)
     guard cairo_status(cairo) == CAIRO_STATUS_SUCCESS, let drawn = cairo_image_surface_get_data(surface)
     else {
@@ -142,6 +225,7 @@ private final class PDFPainter: Sendable {
         to[4 * column] = UInt8(truncatingIfNeeded: pixel >> 16)
         to[4 * column + 1] = UInt8(truncatingIfNeeded: pixel >> 8)
         to[4 * column + 2] = UInt8(truncatingIfNeeded: pixel)
+        // The background is opaque white.
         to[4 * column + 3] = 255
       }
     }

@@ -8,6 +8,7 @@ package struct DecodingNeeds: Sendable {
   package let warmth: CellServer.Warmth?
   /// SVG and PDF write with the system's fonts.
   package let drawsText: Bool
+  package let isPDF: Bool
   /// Folders and files that a decoder reads besides the source.
   package let tables: [String]
 
@@ -20,6 +21,7 @@ package struct DecodingNeeds: Sendable {
     tables = start.isDICOM ? [DICOMFile.dictionary] : []
     warmth = kinds.contains(.magick) ? ImagingWarmth.magick : nil
     drawsText = !kinds.isDisjoint(with: [.svg, .pdf])
+    isPDF = kinds.contains(.pdf)
   }
 }
 

@@ -30,6 +30,7 @@ package enum BuildCell {
     _ session: CellSession
   ) {
     let path = descriptor.map { "/proc/self/fd/\($0)" } ?? order.path
+    PDFPassword.use(order.pdfPassword)
     do throws(BuildError) {
       let file = try SourceFile(path: path, name: order.name)
       if order.page == nil, order.associated == nil {

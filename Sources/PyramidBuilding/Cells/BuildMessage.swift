@@ -66,6 +66,8 @@ struct BuildOrder: Codable {
   let countsOnly: Bool
   /// What of the program's options is another for this picture; nil where nothing is.
   var options: OrderedOptions?
+  /// The password of a PDF; nil for any other file.
+  var pdfPassword: String?
 }
 
 /// Options of one picture that stand in place of the program's.

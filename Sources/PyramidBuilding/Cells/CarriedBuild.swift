@@ -2,6 +2,7 @@ import Cells
 import Files
 import Foundation
 import Glibc
+import Imaging
 import Threads
 import TileGeometry
 import TileStorage
@@ -124,8 +125,9 @@ struct CarriedBuild {
       let failure = try decode(FailureMessage.self, message)
       // A file that another one has replaced is not the cell's to open.
       try checkSource()
-      return .outcome(
-        .failed(BuildError(work.source.path, failure.reason.line, isTemporary: failure.isTemporary)))
+      var error = BuildError(work.source.path, failure.reason.line, isTemporary: failure.isTemporary)
+      error.mayBeOfMachine = PDFPassword.isWrong(error.reason)
+      return .outcome(.failed(error))
     default: throw .cell(.garbled)
     }
     return nil
@@ -203,7 +205,8 @@ struct CarriedBuild {
   }
 
   /// Publishes the archive, if it is what was planned, of the source as it was.
-  private mutating func finish(_ plan: BuildPlan, _ report: ResultMessage) throws(Stop) -> PyramidBuilder.Report
+  private mutating func finish(_ plan: BuildPlan, _ report: ResultMessage) throws(Stop)
+    -> PyramidBuilder.Report
   {
     guard told == nil || (told?.isWhole == true && hasRecord) else { throw .cell(.garbled) }
     try checkSource()

@@ -141,6 +141,7 @@ final class CellBuilder {
       words: work.words, countsOnly: builder.isDryRun)
     let options = builder.options(of: work.source)
     if builder.hasOwnOptions || options != builder.options { order.options = OrderedOptions(options) }
+    if let password = builder.pdfPassword, SourceNeeds(work.file).isPDF { order.pdfPassword = password }
     if isAlone { cell.allow(memory: pool.memoryLimit) }
     var carried = CarriedBuild(work, cell, builder, pool, isAlone: isAlone)
     defer {

@@ -1,6 +1,7 @@
 package import Cells
 import Foundation
 import Glibc
+import Imaging
 import TileGeometry
 import TileStorage
 
@@ -15,7 +16,9 @@ package enum InspectCell {
   package static func work(_ options: BuildOptions) -> CellWork {
     { session in
       let message = session.next()
-      let asked = String(decoding: message.bytes, as: UTF8.self)
+      let parts = message.bytes.split(separator: 0, maxSplits: 1)
+      let asked = String(decoding: parts.first ?? [], as: UTF8.self)
+      PDFPassword.use(parts.count == 2 ? String(decoding: parts[1], as: UTF8.self) : nil)
       let path = message.files.first.map { "/proc/self/fd/\($0)" } ?? asked
       var answer = Answer()
       do throws(BuildError) {
@@ -35,12 +38,12 @@ package enum InspectCell {
 
   /// Has a source looked at; see `SourceInspection`.
   static func inspect(
-    _ file: SourceFile, _ server: CellServer, memory: Int, seconds: Int
+    _ file: SourceFile, _ server: CellServer, memory: Int, seconds: Int, pdfPassword: String?
   ) throws(BuildError) -> SourceInspection {
     let path = file.path
     let answer: Answer
     do throws(CellEnd) {
-      answer = try ask(file, server, memory: memory, seconds: seconds)
+      answer = try ask(file, server, memory: memory, seconds: seconds, pdfPassword)
     } catch {
       server.count(error)
       throw BuildError(path, error.description, isTemporary: error.isTemporary)
@@ -55,7 +58,7 @@ package enum InspectCell {
   }
 
   private static func ask(
-    _ file: SourceFile, _ server: CellServer, memory: Int, seconds: Int
+    _ file: SourceFile, _ server: CellServer, memory: Int, seconds: Int, _ pdfPassword: String?
   ) throws(CellEnd) -> Answer {
     let (needs, path) = (SourceNeeds(file), file.path)
     let nameless = SourceNeeds.openNameless(path).map { [$0] } ?? []
@@ -65,7 +68,9 @@ package enum InspectCell {
     let cell = try server.begin(kind, limits, reading: files, warmth: needs.warmth)
     defer { cell.end() }
     let patience = Cell.Patience(seconds: seconds)
-    try cell.send(look, Array(path.utf8), files: nameless, within: patience)
+    // The path, a NUL and the password, which only a cell that reads a PDF gets.
+    let password: [UInt8] = needs.isPDF ? pdfPassword.map { [0] + Array($0.utf8) } ?? [] : []
+    try cell.send(look, Array(path.utf8) + password, files: nameless, within: patience)
     let answer = try cell.receive(longest: { _ in BuildMessage.longestWords }, within: patience)
     return try BuildMessage.decode(Answer.self, answer)
   }

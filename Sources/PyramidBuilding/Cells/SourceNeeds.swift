@@ -22,6 +22,8 @@ struct SourceNeeds {
       || !listedFiles.isEmpty
   }
 
+  var isPDF: Bool { decoding.isPDF }
+
   /// What the server of cells does before a cell decodes it.
   var warmth: CellServer.Warmth? { decoding.warmth }
 

@@ -35,6 +35,8 @@ package struct LibraryBuilder: Sendable {
   package var allowance: BuildAllowance?
   /// Whether the file of that path may still be being written. It is refused if it is damaged: what is missing may come.
   package var isGrowing: (@Sendable (_ path: String) -> Bool)?
+  /// The password of encrypted PDFs, which only sandboxed processes that read a PDF get; nil if there is none.
+  package var pdfPassword: String?
   /// Seconds that one image may take in a cell.
   package var imageTimeout = 600
   /// Called with what is ignored of what stands beside a source, from any thread.
@@ -296,7 +298,8 @@ package struct LibraryBuilder: Sendable {
     if !hasSameWords {
       // What fails here may succeed as a build, or fail with the reason.
       guard
-        let found = try? SourceInspection(path: source.path, options: options, seconds: imageTimeout),
+        let found = try? SourceInspection(
+          path: source.path, options: options, seconds: imageTimeout, pdfPassword: pdfPassword),
         (try? work.file.isUnchanged()) == true
       else { return nil }
       words = found.metadata

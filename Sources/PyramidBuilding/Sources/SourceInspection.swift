@@ -73,12 +73,17 @@ package struct SourceInspection: Sendable, Codable {
   /// - Parameters:
   ///   - options: of a build, which the route depends on; a cell's are those of the whole program.
   ///   - seconds: that it may take in a cell.
-  package init(path: String, options: BuildOptions, seconds: Int = 120) throws(BuildError) {
+  ///   - pdfPassword: of an encrypted PDF; nil if there is none.
+  package init(
+    path: String, options: BuildOptions, seconds: Int = 120, pdfPassword: String? = nil
+  ) throws(BuildError) {
     let file = try SourceFile(path: path)
     if let server = CellServer.running {
       let memory = Int(ProcessInfo.processInfo.physicalMemory / 4)
-      self = try InspectCell.inspect(file, server, memory: memory, seconds: seconds)
+      self = try InspectCell.inspect(
+        file, server, memory: memory, seconds: seconds, pdfPassword: pdfPassword)
     } else {
+      PDFPassword.use(pdfPassword)
       try self.init(reading: path, options: options)
     }
   }

@@ -178,6 +178,7 @@ private struct Drawing {
   init?(_ path: String, _ page: Int?, _ options: BuildOptions) throws(ImagingError) {
     switch Image.loader(ofPath: path) {
     case "pdfload":
+      PDFDocument.forgetDamage()
       let content = PDFPage(path: path, page: page ?? 0)
       let resolution: Double
       switch content?.resolution {

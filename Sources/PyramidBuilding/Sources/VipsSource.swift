@@ -104,7 +104,11 @@ final class VipsSource: StripSource, StripDecoding {
     // Some decoders report when they are closed.
     reader = nil
     let loader = Image.loader(ofPath: picture.path)
-    if firstLostRow == nil { picture.log.add(DecoderWarnings.take(ofLoader: loader)) }
+    if loader == "pdfload" {
+      picture.log.add(PDFDocument.damage(ofFileAt: picture.path))
+    } else if firstLostRow == nil, loader != "jp2kload" || !picture.isDamaged {
+      picture.log.add(DecoderWarnings.take(ofLoader: loader))
+    }
     return picture.log.worst
   }
 

@@ -7,15 +7,19 @@ enum InspectCommand: Command {
   static let name = "inspect"
   static let usage = "ARCHIVE|SOURCE"
   static let summary = "Size, levels, tiles, format, colour, pages and origin, at a glance."
-  static let options = [Option("json", help: "as a JSON object")] + BuildOptions.arguments
+  static let options =
+    [Option("json", help: "as a JSON object")] + BuildOptions.arguments + [
+      SecretFile.pdfPasswordOption
+    ]
 
   static func run(_ arguments: Arguments) throws(UsageError) -> ExitCode {
     let path = try arguments.onlyOperand("the archive or image")
     let options = try BuildOptions(arguments)
     if let code = ProgramCells.start(options, takesUncommon: true) { return code }
+    let pdfPassword = try SecretFile.pdfPassword(arguments)
     let facts: [Fact]
     do {
-      facts = try path.hasSuffix(".szi") ? archive(path) : source(path, options)
+      facts = try path.hasSuffix(".szi") ? archive(path) : source(path, options, pdfPassword)
     } catch {
       Output.error("\(error)")
       return .someFailed
@@ -118,8 +122,10 @@ enum InspectCommand: Command {
         ? [] : [Fact("keywords", metadata.keywords, separator: ", ")])
   }
 
-  private static func source(_ path: String, _ options: BuildOptions) throws -> [Fact] {
-    let source = try SourceInspection(path: path, options: options)
+  private static func source(
+    _ path: String, _ options: BuildOptions, _ pdfPassword: String?
+  ) throws -> [Fact] {
+    let source = try SourceInspection(path: path, options: options, pdfPassword: pdfPassword)
     let marks = source.colourMarks.map { ", by \($0)" } ?? ""
     return size(source.size.width, source.size.height) + [
       Fact("format", source.format),

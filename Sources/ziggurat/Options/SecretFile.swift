@@ -16,6 +16,19 @@ enum SecretFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  static let pdfPasswordOption = Option(
+    "pdf-password-file", "FILE", help: "file whose first line is the password of encrypted PDFs")
+
+  /// Returns the password of `--pdf-password-file`; nil without that option.
+  static func pdfPassword(_ arguments: Arguments) throws(UsageError) -> String? {
+    guard let path = arguments.string("pdf-password-file") else { return nil }
+    let password = try line(path)
+    guard !password.isEmpty else {
+      throw UsageError("cannot read a password: the first line of \(path) is empty")
+    }
+    return password
+  }
+
   /// Returns the key that servers share with the caches in front of them.
   ///
   /// - Parameters:

@@ -22,7 +22,7 @@ enum BuildCommand: Command {
   static let options =
     [
       Option("library", "DIR", help: "where the archives go, made if missing; or s3://BUCKET/PREFIX")
-    ] + BuildOptions.arguments + sourceOptions + PlannedBuild.options + [
+    ] + BuildOptions.arguments + [SecretFile.pdfPasswordOption] + sourceOptions + PlannedBuild.options + [
       Option("jobs", "N", help: "threads (default: all cores)"),
       Option(
         "memory-limit", "MB", help: "for all images in work together (default: a quarter of the machine's)"),
@@ -90,6 +90,8 @@ enum BuildCommand: Command {
     let ledger = arguments.string("ledger")
     let imageTimeout = try arguments.int("image-timeout", in: 1...1_000_000) ?? 600
     if let code = ProgramCells.start(options, takesUncommon: true, builds: true) { return code }
+    // Only now: every cell begins with what the process knows.
+    let pdfPassword = try SecretFile.pdfPassword(arguments)
     var store: any ArchiveStore = FolderStore(library: library)
     if isPrivate {
       SpaceDoor.forbidTemporaryFiles()
@@ -111,6 +113,7 @@ enum BuildCommand: Command {
       isCancelled: { Interruption.isAsked || BuildRound.isDiskFull.load(ordering: .relaxed) })
     (builder.isDryRun, builder.force, builder.imageTimeout) = (isDryRun, force, imageTimeout)
 
+    builder.pdfPassword = pdfPassword
     builder.onIgnored = { Output.note(Output.oneLine($0.description)) }
     builder.mending = mending
     builder.keepsOld = try arguments.flag("keep-old")
