@@ -354,7 +354,7 @@ package struct LibraryBuilder: Sendable {
   }
 
   /// Whether the pages of a source belong to another one. If one does, all are refused.
-  private func isRefused(_ pages: ToldPages, of work: CellBuilder.Work) throws(BuildError) -> Bool {
+  private func isRefused(_ pages: PagesMessage, of work: CellBuilder.Work) throws(BuildError) -> Bool {
     for page in 0..<pages.count
     where try refused(part(page, of: work.source), pageOf: work.source.id, work.digest) != nil {
       return true
