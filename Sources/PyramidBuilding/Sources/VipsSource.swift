@@ -201,7 +201,8 @@ extension VipsSource {
       return image
     }
     let alpha = image.hasAlpha ? try greatestAlpha(open) : 0
-    return try image.spread(from: 0, to: 1, colours: colours, alpha: alpha <= 1.0001 ? 65535 : 257)
+    let spread = try image.spread(from: 0, to: 1, colours: colours, alpha: alpha <= 1.0001 ? 65535 : 257)
+    return try spread.black(whereNaNIn: image)
   }
 
   private static func greatestAlpha(_ open: () throws(ImagingError) -> Image) throws(ImagingError) -> Double {
