@@ -80,9 +80,8 @@ let package = Package(
     library(
       "Imaging",
       [
-        "Cells", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CDICOM", "CPDFContent",
-        "CPoppler",
-        "CRawPhoto",
+        "Cells", "Files", "TileStorage", "CVips", "CLCMS", "CHEIF", "CJXL", "COpenJPEG", "CDICOM",
+        "CPDFContent", "CPoppler", "CRawPhoto",
       ]),
     library("Metadata", ["Files", "Cells", "TileStorage", "CDeflate", "CGExiv2"]),
     library(

@@ -3,6 +3,8 @@
 // Before all other headers of DCMTK.
 #include <dcmtk/config/osconfig.h>
 
+#include <dcmtk/dcmdata/dcpixseq.h>
+#include <dcmtk/dcmdata/dcpxitem.h>
 #include <dcmtk/dcmdata/dcrledrg.h>
 #include <dcmtk/dcmdata/dctk.h>
 #include <dcmtk/dcmimage/diregist.h>
@@ -12,7 +14,9 @@
 #include <dcmtk/oflog/oflog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace {
@@ -42,10 +46,81 @@ bool has_decoder(const char *coding) {
   return true;
 }
 
-int32_t read(const char *path, dicom_image *image) {
+// Reads the data set of a file. Values longer than 4 KB stay in the file.
+bool load(DcmFileFormat &file, const char *path) {
+  return file.loadFile(path, EXS_Unknown, EGL_noChange, 4096).good();
+}
+
+// Returns the item of a frame's functional group, the frame's own before the one of all frames (PS3.3, C.7.6.16); null
+// if there is none.
+DcmItem *group(DcmDataset *data, int32_t frame, const DcmTagKey &name) {
+  const struct {
+    DcmTagKey sequence;
+    long item;
+  } places[] = {{DCM_PerFrameFunctionalGroupsSequence, frame}, {DCM_SharedFunctionalGroupsSequence, 0}};
+  for (const auto &place : places) {
+    DcmItem *groups = nullptr, *item = nullptr;
+    if (data->findAndGetSequenceItem(place.sequence, groups, place.item).good() &&
+        groups->findAndGetSequenceItem(name, item, 0).good()) {
+      return item;
+    }
+  }
+  return nullptr;
+}
+
+// Finds the window of a frame. A linear window has a width of at least 1 (PS3.3, C.11.2.1.2); without one there is no
+// window.
+bool find_window(DcmItem *data, double &center, double &width) {
+  return data->findAndGetFloat64(DCM_WindowCenter, center).good() &&
+         data->findAndGetFloat64(DCM_WindowWidth, width).good() && std::isfinite(center) && std::isfinite(width) &&
+         width >= 1;
+}
+
+// Whether there is a table of values that can be used.
+bool has_table(DcmDataset *data) {
+  DcmItem *item = nullptr;
+  DcmElement *values = nullptr;
+  Uint16 count = 0;
+  return data->findAndGetSequenceItem(DCM_VOILUTSequence, item, 0).good() &&
+         item->findAndGetUint16(DCM_LUTDescriptor, count, 0).good() &&
+         item->findAndGetElement(DCM_LUTData, values).good() && values->getLength() >= (count == 0 ? 65536U : count);
+}
+
+// Counts the whole frames of the pixel data; false if there is none. NumberOfFrames is only a claim.
+bool count_frames(DcmDataset *data, int64_t claimed, int64_t samples, dicom_image *image) {
+  DcmElement *element = nullptr;
+  if (data->findAndGetElement(DCM_PixelData, element).bad()) return false;
+  auto *pixels = dynamic_cast<DcmPixelData *>(element);
+  if (!pixels) return false;
+  const E_TransferSyntax coding = data->getOriginalXfer();
+  int64_t frames = 0;
+  if (DcmXfer(coding).isEncapsulated()) {
+    E_TransferSyntax kind = EXS_Unknown;
+    const DcmRepresentationParameter *parameter = nullptr;
+    DcmPixelSequence *fragments = nullptr;
+    DcmPixelItem *table = nullptr;
+    pixels->getOriginalRepresentationKey(kind, parameter);
+    if (pixels->getEncapsulatedRepresentation(kind, parameter, fragments).bad() || !fragments) return false;
+    // A frame has at least one fragment, and an entry in the table of offsets in front of them, which may be empty.
+    frames = static_cast<int64_t>(fragments->card()) - 1;
+    const int64_t offsets = fragments->getItem(table, 0).good() ? table->getLength() / 4 : 0;
+    if (offsets > 0) frames = std::min(frames, offsets);
+  } else {
+    Uint16 bits = 0;
+    data->findAndGetUint16(DCM_BitsAllocated, bits);
+    const int64_t frame = int64_t{image->width} * image->height * samples * bits;
+    const int64_t there = 8 * static_cast<int64_t>(element->getLength(coding));
+    if (frame == 0 || there == 0) return false;
+    frames = there / frame;
+  }
+  image->claimed_frames = static_cast<int32_t>(claimed);
+  image->frames = static_cast<int32_t>(std::min(frames, claimed));
+  return image->frames > 0;
+}
+
+int32_t read(const char *path, int32_t frame, dicom_image *image) {
   DcmFileFormat file;
-  // Values longer than 4 KB stay in the file.
-  if (file.loadFile(path, EXS_Unknown, EGL_noChange, 4096).bad()) return DICOM_IS_UNREADABLE;
+  if (!load(file, path)) return DICOM_IS_UNREADABLE;
   DcmDataset *data = file.getDataset();
   OFString text;
   data->findAndGetOFString(DCM_SOPClassUID, text);
@@ -60,13 +135,17 @@ int32_t read(const char *path, dicom_image *image) {
   data->findAndGetUint16(DCM_BitsStored, bits);
   data->findAndGetSint32(DCM_NumberOfFrames, frames);
   if (rows == 0 || columns == 0 || !data->tagExists(DCM_PixelData)) return DICOM_HAS_NO_PICTURE;
+  text.clear();
   data->findAndGetOFString(DCM_PhotometricInterpretation, text);
   image->width = columns, image->height = rows, image->bits = bits;
   image->bands = samples == 1 && text.compare(0, 10, "MONOCHROME") == 0 ? 1 : 3;
-  image->frames = frames < 1 ? 1 : frames;
-  image->has_window = data->findAndGetFloat64(DCM_WindowCenter, image->window_center).good() &&
-                      data->findAndGetFloat64(DCM_WindowWidth, image->window_width).good();
-  image->has_table = data->tagExists(DCM_VOILUTSequence);
+  // Two pixels share their colours.
+  const bool is_halved = samples == 3 && (text == "YBR_FULL_422" || text == "YBR_PARTIAL_422");
+  if (!count_frames(data, std::max<Sint32>(frames, 1), is_halved ? 2 : samples, image)) return DICOM_IS_UNREADABLE;
+  DcmItem *own = group(data, frame, DCM_FrameVOILUTSequence);
+  image->has_window = (own && find_window(own, image->window_center, image->window_width)) ||
+                      find_window(data, image->window_center, image->window_width);
+  image->has_table = has_table(data);
   return 0;
 }
 
@@ -118,52 +197,95 @@ bool set_window(DicomImage &image, const dicom_image &header, const dicom_window
     }
     default: break;
   }
-  if (image.getWindowCount() > 0) {
-    image.setWindow(0);
-  } else if (image.getVoiLutCount() > 0) {
-    image.setVoiLut(0);
-  } else if (header.bits > 8) {
-    image.setMinMaxWindow();
-  }
+  if (header.has_window) return image.setWindow(header.window_center, header.window_width) != 0;
+  if (header.has_table) return image.setVoiLut(0) != 0;
+  if (header.bits > 8) image.setMinMaxWindow();
   return true;
 }
 
-int32_t render(const char *path, int32_t frame, const dicom_window &window, uint8_t *pixels, size_t count) {
-  dicom_image header = {};
-  const int32_t code = read(path, &header);
-  if (code != 0) return code;
+// Puts what DCMTK looks for in the data set itself there: what the functional groups of a frame say, and the number of
+// frames there are.
+void settle(DcmDataset *data, const dicom_image *image, int32_t frame) {
+  if (image->frames != image->claimed_frames) {
+    data->putAndInsertString(DCM_NumberOfFrames, std::to_string(image->frames).c_str());
+  }
+  const auto take = [data](DcmItem *item, const DcmTagKey &name) {
+    OFString text;
+    if (item && item->findAndGetOFStringArray(name, text).good()) data->putAndInsertString(name, text.c_str());
+  };
+  take(group(data, frame, DCM_FrameVOILUTSequence), DCM_VOILUTFunction);
+  DcmItem *values = group(data, frame, DCM_PixelValueTransformationSequence);
+  for (const DcmTagKey &name : {DCM_RescaleIntercept, DCM_RescaleSlope, DCM_RescaleType}) take(values, name);
+}
+
+constexpr unsigned long flags = CIF_UsePartialAccessToPixelData | CIF_AcrNemaCompatibility;
+
+int32_t render(const char *path, const dicom_image *header, int32_t frame, const dicom_window &window, uint8_t *pixels,
+               size_t count) {
+  DcmFileFormat file;
+  if (!load(file, path)) return DICOM_IS_UNREADABLE;
+  DcmDataset *data = file.getDataset();
+  settle(data, header, frame);
   // One frame is decoded, and the others stay in the file.
-  DicomImage image(path, CIF_UsePartialAccessToPixelData | CIF_AcrNemaCompatibility, frame, 1);
+  DicomImage image(data, data->getOriginalXfer(), flags, frame, 1);
   if (image.getStatus() != EIS_Normal) return DICOM_IS_DAMAGED;
-  if (image.getWidth() != static_cast<unsigned long>(header.width) ||
-      image.getHeight() != static_cast<unsigned long>(header.height) || image.isMonochrome() != (header.bands == 1)) {
+  if (image.getWidth() != static_cast<unsigned long>(header->width) ||
+      image.getHeight() != static_cast<unsigned long>(header->height) ||
+      image.isMonochrome() != (header->bands == 1)) {
     return DICOM_IS_DAMAGED;
   }
   if (image.isMonochrome()) {
     // Drawings over the picture may name a patient.
     image.removeAllOverlays();
-    if (!set_window(image, header, window)) return DICOM_IS_DAMAGED;
+    if (!set_window(image, *header, window)) return DICOM_IS_DAMAGED;
   }
   return image.getOutputData(pixels, count, 8, 0, 0) ? 0 : DICOM_IS_DAMAGED;
 }
 
+int32_t find_range(const char *path, const dicom_image *header, dicom_range *range) {
+  DcmFileFormat file;
+  if (!load(file, path)) return DICOM_IS_UNREADABLE;
+  DcmDataset *data = file.getDataset();
+  range->least = HUGE_VAL, range->greatest = -HUGE_VAL;
+  for (int32_t frame = 0; frame < header->frames; ++frame) {
+    // Each by itself, with the rescaling of its own functional group.
+    settle(data, header, frame);
+    DicomImage image(data, data->getOriginalXfer(), flags, frame, 1);
+    double least = 0, greatest = 0;
+    // A frame that cannot be decoded is reported when it is rendered.
+    if (image.getStatus() != EIS_Normal || !image.getMinMaxValues(least, greatest)) continue;
+    range->least = std::min(range->least, least), range->greatest = std::max(range->greatest, greatest);
+  }
+  return range->least <= range->greatest ? 0 : DICOM_IS_DAMAGED;
+}
+
 }  // namespace
 
-int32_t dicom_read(const char *path, dicom_image *image) {
+int32_t dicom_read(const char *path, int32_t frame, dicom_image *image) {
   // Nothing of C++ may cross Swift frames.
   try {
     start();
     *image = {};
-    return read(path, image);
+    return read(path, frame, image);
   } catch (...) {
     return DICOM_IS_UNREADABLE;
   }
 }
 
-int32_t dicom_render(const char *path, int32_t frame, const dicom_window *window, uint8_t *pixels, size_t count) {
+int32_t dicom_find_range(const char *path, const dicom_image *image, dicom_range *range) {
   try {
     start();
-    return render(path, frame, *window, pixels, count);
+    return find_range(path, image, range);
+  } catch (...) {
+    return DICOM_IS_DAMAGED;
+  }
+}
+
+int32_t dicom_render(const char *path, const dicom_image *image, int32_t frame, const dicom_window *window,
+                     uint8_t *pixels, size_t count) {
+  try {
+    start();
+    return render(path, image, frame, *window, pixels, count);
   } catch (...) {
     return DICOM_IS_DAMAGED;
   }

@@ -1,17 +1,23 @@
 import CDICOM
+import Files
 import Glibc
+import Synchronization
 
-/// A DICOM file that is no slide, as DCMTK reads its header.
+/// A DICOM file that is no slide, as DCMTK reads its header, and the window of one of its frames.
 package struct DICOMFile: Sendable {
   /// Pixels of each frame.
   package let width, height: Int
-  package let frames: Int
+  /// The frames that the header claims, and those of them that the file holds.
+  package let claimedFrames, frames: Int
   /// The values that are black and white, in a clause.
   package private(set) var step: String
   private var window = dicom_window()
   /// Bytes of a pixel as it is shown: 1 or 3.
   fileprivate let bands: Int
   private let path: String
+  /// The frame, counted from 0.
+  private let frame: Int32
+  private let header: dicom_image
 
   /// Bytes that a frame takes while it is rendered: its values as DCMTK keeps them, and as they are shown.
   package var memory: Int { 16 * width * height + (32 << 20) }
@@ -21,19 +27,21 @@ package struct DICOMFile: Sendable {
 
   /// `nil` if the file is no DICOM, or a slide.
   ///
+  /// - Parameter frame: the frame that is to be shown, counted from 0.
   /// - Throws: if it holds no picture, or is damaged.
-  package init?(path: String) throws(ImagingError) {
+  package init?(path: String, frame: Int = 0) throws(ImagingError) {
     let start = FileStart(ofFileAt: path)
     guard start.isDICOM, !start.isDICOMSlide else { return nil }
     var image = dicom_image()
-    let code = dicom_read(path, &image)
+    self.frame = Int32(clamping: frame)
+    let code = dicom_read(path, self.frame, &image)
     let kind = Self.text(image.kind)
     guard code == 0 else {
       throw ImagingError(
         "open", path,
         message: code == DICOM_HAS_NO_PICTURE
           ? "is DICOM without a picture (\(kind.isEmpty ? "of no known kind" : kind))"
-          : "is DICOM that is damaged or cut short")
+          : Self.damaged)
     }
     guard image.has_decoder != 0 else {
       throw ImagingError(
@@ -41,8 +49,9 @@ package struct DICOMFile: Sendable {
         message: "is DICOM in \(Self.text(image.coding)), which is not read: decompress it first, as with "
           + "gdcmconv --raw FILE FILE.dcm")
     }
-    (width, height, frames) = (Int(image.width), Int(image.height), Int(image.frames))
-    (bands, self.path) = (Int(image.bands), path)
+    (width, height) = (Int(image.width), Int(image.height))
+    (claimedFrames, frames) = (Int(image.claimed_frames), Int(image.frames))
+    (bands, self.path, header) = (Int(image.bands), path, image)
     step =
       if image.bands == 3 {
         "colours of the DICOM file taken"
@@ -51,7 +60,8 @@ package struct DICOMFile: Sendable {
       } else if image.has_table != 0 {
         "DICOM's table of values taken"
       } else if image.bits > 8 {
-        "DICOM without a window: from its least to its greatest value"
+        "DICOM without a window: from the least to the greatest value"
+          + (image.frames > 1 ? " of all frames" : " of the picture")
       } else {
         "DICOM without a window: all values of its \(image.bits) bits"
       }
@@ -108,30 +118,57 @@ package struct DICOMFile: Sendable {
     Int(exactly: value).map(String.init) ?? String(value)
   }
 
-  /// Returns the pixels of a frame, counted from 0, as they are shown.
-  fileprivate func rendered(_ frame: Int) throws(ImagingError) -> DecodedOnce.Pixels {
+  /// Whether black and white are the least and the greatest value of all frames. The frames of a series are compared by eye.
+  private var isStretched: Bool {
+    window.kind == Int32(DICOM_WINDOW_OF_FILE) && bands == 1 && frames > 1 && header.bits > 8
+      && header.has_window == 0 && header.has_table == 0
+  }
+
+  private static let lastRange = Mutex<(file: FileIdentity, range: dicom_range)?>(nil)
+
+  /// Returns the range of the values of all frames. It is remembered for the last file until it is written to: its
+  /// frames are built one after the other, and the range takes as long as all of them.
+  private func range() throws(ImagingError) -> dicom_range {
+    let identity = FileIdentity(path: path)
+    if let known = Self.lastRange.withLock({ $0 }), known.file == identity { return known.range }
+    var (header, range) = (header, dicom_range())
+    guard dicom_find_range(path, &header, &range) == 0 else { throw damage }
+    if let identity { Self.lastRange.withLock { [range] in $0 = (identity, range) } }
+    return range
+  }
+
+  private static let damaged = "is DICOM that is damaged or cut short"
+  private var damage: ImagingError { ImagingError("open", path, message: Self.damaged) }
+
+  /// Returns the pixels of the frame, as they are shown.
+  fileprivate func rendered() throws(ImagingError) -> DecodedOnce.Pixels {
     let count = width * height * bands
     guard let base = malloc(count)?.assumingMemoryBound(to: UInt8.self) else {
       throw ImagingError("open", path, message: "is DICOM that needs more memory than there is")
     }
     let pixels = DecodedOnce.Pixels(base)
-    let code = withUnsafePointer(to: window) { dicom_render(path, Int32(clamping: frame), $0, base, count) }
-    guard code == 0 else {
-      throw ImagingError("open", path, message: "is DICOM that is damaged or cut short")
+    var (header, window) = (header, window)
+    if isStretched {
+      let range = try range()
+      window = dicom_window(
+        kind: Int32(DICOM_WINDOW_GIVEN), low: range.least, high: range.greatest, low_is_share: 0,
+        high_is_share: 0)
     }
+    let code = dicom_render(path, &header, frame, &window, base, count)
+    guard code == 0 else { throw damage }
     return pixels
   }
 }
 
 extension Image {
-  /// A frame of a DICOM file, counted from 0, as a viewer shows it: 8-bit gray or sRGB. Nothing is decoded before the first
-  /// pixel is asked for.
-  package convenience init(_ file: DICOMFile, frame: Int, path: String) throws(ImagingError) {
+  /// The frame of a DICOM file, as a viewer shows it: 8-bit gray or sRGB. Nothing is decoded before the first pixel is asked
+  /// for.
+  package convenience init(_ file: DICOMFile, path: String) throws(ImagingError) {
     let header = GeneratedHeader(
       width: file.width, height: file.height, bands: file.bands, sampleType: .byte,
       interpretation: file.bands == 1 ? "b-w" : "srgb")
     let pixels = DecodedOnce(width: file.width, bands: file.bands) { () throws(ImagingError) in
-      try file.rendered(frame)
+      try file.rendered()
     }
     try self.init(header, fields: nil, subject: path, from: pixels)
     setString("vips-loader", "dicomload")

@@ -24,9 +24,15 @@ package struct PDFPage {
   /// another page. A photograph of 24 megapixels may be as small as a stamp.
   private static let (greatestOfScan, greatestOfPage) = (1200.0, 600.0)
 
+  /// The most pixels of a side of a picture that poppler draws by cairo. It leaves the place of a larger one empty, at any
+  /// resolution, and reports nothing.
+  package static let longestSide = 32_766
+
   /// Points per unit of the page's coordinates.
   package let userUnit: Double
   package let resolution: Resolution
+  /// The size in pixels of a picture that is too large to be drawn; nil if there is none.
+  package let undrawn: (columns: Int, rows: Int)?
 
   /// Reads a page, or fails if the file is not a readable PDF.
   ///
@@ -45,6 +51,8 @@ package struct PDFPage {
     }
     guard result == Int32(PDF_IS_READABLE) else { return nil }
     userUnit = content.user_unit
+    undrawn = images.first { max($0.columns, $0.rows) > Self.longestSide }
+      .map { (Int($0.columns), Int($0.rows)) }
     let box = (width: content.width, height: content.height)
     let hasVectors = content.has_vectors != 0 || content.is_cut != 0
     resolution = Self.resolution(

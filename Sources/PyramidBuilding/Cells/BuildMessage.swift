@@ -104,6 +104,9 @@ struct SourcePage: Codable, Hashable, Sendable {
 
 /// A source of several pages, as a cell tells it.
 struct PagesMessage: Codable {
+  /// The most pages of a source.
+  static let most = 1_000_000
+
   let count: Int
   /// Each page's place in the file, counted from 0; nil if that is the page's number.
   private let places: [Int]?
@@ -119,12 +122,12 @@ struct PagesMessage: Codable {
   /// Whether it is one that a source can have; what a sandboxed process says may be a lie.
   var isPossible: Bool {
     let areSound = places.map { places in
-      places.count == count && Set(places).count == count && places.allSatisfy { 0..<1_000_000 ~= $0 }
+      places.count == count && Set(places).count == count && places.allSatisfy { 0..<Self.most ~= $0 }
     }
     let areMasks = masks.map { masks in
-      masks.count <= count && masks.allSatisfy { 0..<1_000_000 ~= $0.key && 0..<1_000_000 ~= $0.value }
+      masks.count <= count && masks.allSatisfy { 0..<Self.most ~= $0.key && 0..<Self.most ~= $0.value }
     }
-    return 1...1_000_000 ~= count && areMasks != false && areSound != false
+    return 1...Self.most ~= count && areMasks != false && areSound != false
       && Set(associated).count == associated.count
   }
 

@@ -34,6 +34,10 @@ struct SourcePages: Sendable {
       }
     }
     if let dicom = try SourcePicture.dicom(path) {
+      guard dicom.frames <= PagesMessage.most else {
+        throw BuildError(path, "is DICOM of \(dicom.frames) frames; at most \(PagesMessage.most) are read")
+      }
+      if let damage = dicom.damage, options.failOn.refuses(damage) { throw BuildError(path, damage.reason) }
       self.init(Array(0..<dicom.frames))
       return
     }

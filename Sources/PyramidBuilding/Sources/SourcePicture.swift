@@ -1,4 +1,5 @@
 import Imaging
+import TileStorage
 
 /// Which picture of a source's file is meant, and as what it is read: how finely it is drawn where it has no pixels of
 /// its own, and which of its bands are taken.
@@ -49,12 +50,14 @@ struct SourcePicture {
       return
     }
     raw = nil
-    var dicom = associated == nil ? try Self.dicom(path) : nil
+    var dicom = associated == nil ? try Self.dicom(path, frame: page ?? 0) : nil
     if let window = options.window {
       dicom = try dicom.map { (file) throws(BuildError) in try window.applied(to: file, path) }
     }
     self.dicom = dicom
     if let dicom {
+      // Once for the file, not for each of its pages.
+      if page ?? 0 == 0 { log.add(dicom.damage) }
       bands = options.bands
       (self.page, self.contents, drawing, stack, self.mask) = (page, nil, nil, nil, nil)
       do { try Self.refusePlanes(path, options) } catch { throw BuildError(path, error) }
@@ -71,6 +74,7 @@ struct SourcePicture {
     } catch { throw .unopened(path, error) }
     // The first picture may be a label.
     let own = contents.map { $0.pages.first ?? $0.leftOut.first?.directory ?? 0 }
+    log.add(drawing?.damage)
     self.page = stack?.channels[0].page ?? page ?? (own == 0 ? nil : own)
     let found = mask ?? (page ?? own).flatMap { contents?.masks[$0] }
     let usable = stack == nil && bands == nil ? found : nil
@@ -84,9 +88,10 @@ struct SourcePicture {
   }
 
   /// Returns a DICOM file that no loader of libvips reads; nil for any other file.
-  static func dicom(_ path: String) throws(BuildError) -> DICOMFile? {
+  /// - Parameter frame: the frame that is to be shown, counted from 0.
+  static func dicom(_ path: String, frame: Int = 0) throws(BuildError) -> DICOMFile? {
     guard Image.loader(ofPath: path) == nil else { return nil }
-    do { return try DICOMFile(path: path) } catch { throw BuildError(path, error) }
+    do { return try DICOMFile(path: path, frame: frame) } catch { throw BuildError(path, error) }
   }
 
   private static func words(_ bands: [Int]?) -> [String] {
@@ -141,7 +146,7 @@ struct SourcePicture {
     if let picture = drawing?.picture { return try Image(picture, ofPDFAt: path, page: page ?? 0) }
     let image =
       if let raw { try raw.open() } else if let dicom {
-        try Image(dicom, frame: page ?? 0, path: path)
+        try Image(dicom, path: path)
       } else {
         try Image.source(
           path: path, access: access, page: page, mask: mask, scale: drawing?.scale, keepsBands: bands != nil,
@@ -166,12 +171,23 @@ struct SourcePicture {
   }
 }
 
+extension DICOMFile {
+  /// The frames that are missing; nil if none is.
+  var damage: SourceDamage? {
+    guard frames < claimedFrames else { return nil }
+    return SourceDamage(
+      .truncated, "the DICOM file holds \(frames) of the \(claimedFrames) frames that it claims to have")
+  }
+}
+
 /// How finely a picture without pixels of its own is drawn.
 private struct Drawing {
   /// Pixels for each unit of a PDF page or an SVG.
   let scale: Double
   /// The picture that a PDF page consists of, drawn with its own pixels.
   private(set) var picture: PDFPicture?
+  /// The loss of a picture that is not drawn.
+  private(set) var damage: SourceDamage?
   let words: String
 
   /// Nil where the file's own pixels are read, or an SVG as large as it says.
@@ -180,6 +196,18 @@ private struct Drawing {
     case "pdfload":
       PDFDocument.forgetDamage()
       let content = PDFPage(path: path, page: page ?? 0)
+      if let size = content?.undrawn {
+        let picture = "picture of \(size.columns)×\(size.rows) pixels"
+        let limit = "poppler draws \(PDFPage.longestSide) pixels a side at most"
+        if case .exact = content?.resolution {
+          throw ImagingError(
+            "open", path,
+            message:
+              "its \(picture) cannot be drawn (\(limit)): extract it, as with 'pdfimages -all FILE NAME', and "
+              + "build the result")
+        }
+        damage = SourceDamage(.error, "a \(picture) of the page is missing: \(limit)")
+      }
       let resolution: Double
       switch content?.resolution {
       case _ where options.resolution != nil:

@@ -1,6 +1,7 @@
 """DICOM files that are no slides: frames as a viewer shows them, by pydicom's reading of the standard."""
 
 import io
+import json
 import unittest
 from pathlib import Path
 
@@ -41,20 +42,45 @@ def write(path: Path, pixels: numpy.ndarray | None, photometric: str = "MONOCHRO
     return path
 
 
+def item(**fields) -> Dataset:
+    data = Dataset()
+    for name, value in fields.items():
+        setattr(data, name, value)
+    return data
+
+
+def window(center: float, width: float, **fields) -> Dataset:
+    """A functional group of a window, and of a rescaling if there are fields."""
+    group = item(FrameVOILUTSequence=[item(WindowCenter=center, WindowWidth=width)])
+    if fields:
+        group.PixelValueTransformationSequence = [item(RescaleType="US", **fields)]
+    return group
+
+
+def settle(data: Dataset, frame: int) -> None:
+    """Puts a frame's functional groups where pydicom looks: the frame's own before those of all (PS3.3, C.7.6.16)."""
+    for groups in (data.get("SharedFunctionalGroupsSequence", [])[:1], data.get("PerFrameFunctionalGroupsSequence", [])[frame:frame + 1]):
+        for group in groups:
+            for sequence in ("FrameVOILUTSequence", "PixelValueTransformationSequence"):
+                for each in group.get(sequence, []):
+                    data.update(each)
+
+
 def shown(path: Path, frame: int = 0) -> numpy.ndarray:
-    """As PS3.4, section N.2, has it: modality, window, inversion; 0 to 255."""
+    """As PS3.4, section N.2, has it: modality, window, inversion; 0 to 255. Without a window a range of all frames."""
     data = pydicom.dcmread(path)
-    values = data.pixel_array
+    values = all_frames = data.pixel_array
     if data.SamplesPerPixel == 3:
         return values.astype(float)
     values = values[frame] if values.ndim == 3 else values
-    if "WindowCenter" in data:
+    settle(data, frame)
+    if data.get("WindowWidth"):
         values = apply_voi_lut(apply_modality_lut(values, data), data).astype(float)
         least = -2 ** (data.BitsStored - 1) if data.PixelRepresentation else 0
         slope, intercept = float(data.get("RescaleSlope", 1)), float(data.get("RescaleIntercept", 0))
         least, greatest = (bound * slope + intercept for bound in (least, least + 2**data.BitsStored - 1))
     elif data.BitsStored > 8:
-        least, greatest = float(values.min()), float(values.max())
+        least, greatest = float(all_frames.min()), float(all_frames.max())
     else:
         least, greatest = 0, 2**data.BitsStored - 1
     values = (values - least) / (greatest - least) * 255
@@ -111,6 +137,78 @@ class DICOM(OneSource):
         _, first = self.built(source, "--format", "png")
         for frame in range(3):
             self.compare(first.parent / f"{frame + 1}.szi", shown(source, frame))
+
+    def compare_frames(self, source: Path, count: int = 3) -> dict:
+        report, first = self.built(source, "--format", "png")
+        for frame in range(count):
+            with self.subTest(source.name, frame=frame):
+                # A whole number is expected here and there: the last bit of a sum decides.
+                self.compare(first.parent / f"{frame + 1}.szi", shown(source, frame), 1.01)
+        return report
+
+    def test_windows_of_functional_groups(self):
+        place, frames = folder("dicom"), numpy.stack([GRAY, GRAY // 2, GRAY // 4])
+        report = self.compare_frames(write(place / "each.dcm", frames, NumberOfFrames=3, SharedFunctionalGroupsSequence=[window(9, 99)],
+                                           PerFrameFunctionalGroupsSequence=[window(500 * (1 + each), 1000) for each in range(3)]))
+        self.assertIn("DICOM's window taken: center 500, width 1000", report["steps"])
+        self.compare_frames(write(place / "all.dcm", frames, NumberOfFrames=3, SharedFunctionalGroupsSequence=[window(2000, 3000)]))
+        # The file's own is not of this frame.
+        self.compare_frames(write(place / "both.dcm", frames, NumberOfFrames=3, WindowCenter=9, WindowWidth=99,
+                                  SharedFunctionalGroupsSequence=[window(2000, 3000)]))
+        rescaled = [window(500, 1000, RescaleSlope=1, RescaleIntercept=-100 * each) for each in range(3)]
+        self.compare_frames(write(place / "rescaled.dcm", frames, NumberOfFrames=3, PerFrameFunctionalGroupsSequence=rescaled))
+
+    def test_without_a_window_the_frames_stay_comparable(self):
+        frames = numpy.stack([GRAY // 4, GRAY, GRAY // 2])
+        for syntax in (ExplicitVRLittleEndian, RLELossless):
+            report = self.compare_frames(write(folder("dicom") / "a.dcm", frames, NumberOfFrames=3, syntax=syntax))
+            self.assertIn("DICOM without a window: from the least to the greatest value of all frames", report["steps"])
+
+    def test_a_window_that_cannot_be_used_is_not_reported(self):
+        for width in (0, -5, 0.5):
+            source = write(folder("dicom") / "a.dcm", GRAY, WindowCenter=2048, WindowWidth=width)
+            report, archive = self.built(source, "--format", "png")
+            self.assertIn("DICOM without a window: from the least to the greatest value of the picture", report["steps"])
+            self.compare(archive, (GRAY - float(GRAY.min())) / (GRAY.max() - GRAY.min()) * 255)
+
+    def test_frames_that_are_missing_are_reported_once(self):
+        place, two = folder("dicom"), numpy.stack([GRAY, GRAY // 2])
+        claims = {"WindowCenter": 1000, "WindowWidth": 1500}
+        # A third frame begins.
+        cut = write(place / "cut.dcm", two, NumberOfFrames=2, **claims)
+        data = pydicom.dcmread(cut)
+        data.NumberOfFrames, data.PixelData = 5, data.PixelData + bytes(1000)
+        data.save_as(cut)
+        compressed = write(place / "rle.dcm", two, NumberOfFrames=2, syntax=RLELossless, **claims)
+        data = pydicom.dcmread(compressed)
+        data.NumberOfFrames = 5
+        data.save_as(compressed)
+        for source in (cut, compressed):
+            library = folder("library")
+            result = run("build", source, "--library", library, "--json", "--quiet", "--format", "png")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            reports = {each["id"]: each for each in map(json.loads, result.stdout.splitlines())}
+            self.assertEqual(set(reports), {f"{source.stem}/1", f"{source.stem}/2"})
+            first = reports[f"{source.stem}/1"]
+            self.assertEqual((first["damage"], first["reason"]),
+                             ("truncated", "the DICOM file holds 2 of the 5 frames that it claims to have"))
+            self.assertNotIn("damage", reports[f"{source.stem}/2"])
+            data = pydicom.dcmread(source)
+            for page, frame in enumerate(two, 1):
+                values = apply_voi_lut(frame, data).astype(float) / 4095 * 255
+                self.compare(library / f"{source.stem}/{page}.szi", values)
+            self.assertIn("holds 2 of the 5 frames", self.refused(source, "--fail-on", "truncated"))
+
+    def test_a_vast_number_of_frames_is_not_believed(self):
+        for claimed in (2_000_000_000, 2**31 - 1):
+            report, _ = self.built(write(folder("dicom") / "a.dcm", GRAY, NumberOfFrames=claimed))
+            self.assertEqual((report["id"], report["damage"]), ("a", "truncated"))
+        # Not one frame is whole.
+        source = write(folder("dicom") / "a.dcm", GRAY)
+        data = pydicom.dcmread(source)
+        data.PixelData = data.PixelData[:1000]
+        data.save_as(source)
+        self.assertIn("is DICOM that is damaged or cut short", self.refused(source))
 
     def test_what_is_no_picture_and_what_is_not_read(self):
         place = folder("dicom")
