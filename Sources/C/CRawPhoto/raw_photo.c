@@ -48,8 +48,9 @@ int32_t raw_photo_read(const char *path, raw_photo *photo) {
   static const int32_t orientations[8] = {1, 2, 4, 3, 5, 8, 6, 7};
   photo->orientation = orientations[raw->sizes.flip & 7];
   const int64_t sensor = (int64_t)raw->sizes.raw_width * raw->sizes.raw_height;
-  // The samples, four more for each pixel, and 3 bytes of sRGB, are 13; the rest is for tables and the file's own parts.
-  photo->memory = sensor * 16;
+  // Two bytes of each sample (of a mosaic one for each pixel, else up to four), four more samples for each pixel, and 3 bytes
+  // of sRGB: 13, or 19. The rest is for tables and the file's own parts.
+  photo->memory = sensor * (raw->idata.filters ? 16 : 22);
   if (libraw_adjust_sizes_info_only(raw) == LIBRAW_SUCCESS) {
     photo->width = raw->sizes.iwidth, photo->height = raw->sizes.iheight;
   }

@@ -16,7 +16,8 @@ struct RawPicture {
   private enum Way {
     case developed(RawPhoto)
     /// - orientation: EXIF, if the JPEG does not say.
-    case preview(jpeg: [UInt8], orientation: Int)
+    /// - pixels: bytes of the decoded JPEG.
+    case preview(jpeg: [UInt8], orientation: Int, pixels: Int)
   }
 
   private let path: String
@@ -36,7 +37,7 @@ struct RawPicture {
   var memory: Int {
     switch way {
     case .developed(let photo): photo.memory
-    case .preview(let jpeg, _): jpeg.count
+    case .preview(let jpeg, _, let pixels): jpeg.count + pixels
     }
   }
 
@@ -63,7 +64,9 @@ struct RawPicture {
         "is a RAW photograph\(kind) that cannot be built: \(why)it has \(preview ?? "no preview"); develop it first, "
           + "as with 'darktable-cli FILE FILE.tif', and build the result")
     }
-    way = .preview(jpeg: largest.jpeg, orientation: largest.orientation)
+    let image = largest.image
+    way = .preview(
+      jpeg: largest.jpeg, orientation: largest.orientation, pixels: image.width * image.height * image.bands)
     steps =
       ["the camera's preview of \(largest.image.width)×\(largest.image.height) pixels taken"]
       + (choice == .preview && photo?.isKnown == true ? [] : ["not developed: \(unknown)"])
@@ -111,7 +114,7 @@ struct RawPicture {
   func open() throws(ImagingError) -> Image {
     switch way {
     case .developed(let photo): return try Image(developing: photo, path: path)
-    case .preview(let jpeg, let orientation):
+    case .preview(let jpeg, let orientation, _):
       let image = try Image(previewJPEG: jpeg, subject: path)
       if !image.hasField("orientation") { image.setInt("orientation", orientation) }
       return image

@@ -5,6 +5,7 @@ What is left of a picture is known from how its file was damaged, or from Pillow
 
 import io
 import json
+import re
 import struct
 import subprocess
 import unittest
@@ -99,6 +100,12 @@ class Damaged(CommandTest):
         self.assertEqual(told.get("damaged"), True if kind else None)
         self.assertEqual("reason" in told, kind is not None)
 
+    def assertMissing(self, told: dict, missing: int, rows: int):
+        """That the reason counts the rows that are missing; one may be there in part."""
+        found = re.search(rf": (\d+) of {rows} rows are missing$", told["reason"])
+        self.assertIsNotNone(found, told["reason"])
+        self.assertLessEqual(abs(int(found[1]) - missing), 1, told["reason"])
+
     def test_jpeg_without_its_end(self):
         files = {"baseline.jpg": encoded("JPEG", quality=90), "fine.jpg": encoded("JPEG", quality=90, subsampling=0),
                  "gray.jpg": encoded("JPEG", Image.fromarray(picture()).convert("L")),
@@ -164,6 +171,7 @@ class Damaged(CommandTest):
                     self.assertDamage(told[file], "truncated")
                     rows = whole_rows(files[file], row_size)
                     self.assertGreater(rows, 40)
+                    self.assertMissing(told[file], HEIGHT - rows, HEIGHT)
                     pixels = self.pixels(told[file])
                     self.assertLessEqual(int(numpy.abs(pixels[:rows].astype(int) - wanted[:rows]).max()), 1)
                     lost = 0 if name != "palette" else numpy.array(palette.getpalette()[:3])
@@ -175,6 +183,9 @@ class Damaged(CommandTest):
         data = by_vips("png[interlace]")
         told = self.built({"half.png": data[:len(data) // 2], "whole.png": data}, code=0)
         self.assertDamage(told["half.png"], "truncated")
+        # The first row and the distance of rows of each pass (PNG, third edition, 8.2).
+        rows = sum(len(range(first, HEIGHT, step)) for first, step in ((0, 8), (0, 8), (4, 8), (0, 4), (2, 4), (0, 2), (1, 2)))
+        self.assertRegex(told["half.png"]["reason"], rf": \d+ of {rows} rows of its passes are missing$")
         half, whole = self.pixels(told["half.png"]), self.pixels(told["whole.png"])
         # The first six passes, a quarter and more of all pixels, are in the first half of the data.
         self.assertTrue((half[::8, ::8] == whole[::8, ::8]).all())
@@ -187,21 +198,30 @@ class Damaged(CommandTest):
         at = next(at for name, at, _ in chunks(data) if name == b"IDAT")
         sound = data[:at], data[-12:]
         rows = len(zlib.decompressobj().decompress(body[:int(len(body) * 0.6)])) // (3 * WIDTH + 1)
+        # Read by libvips, after a repair.
+        deep = encoded("PNG", numpy.random.default_rng(2).integers(256, 65536, (HEIGHT, WIDTH)).astype(numpy.uint16))
+        [deep_at] = [at for name, at, _ in chunks(deep) if name == b"IDAT"][:1]
+        deep_body = b"".join(deep[at + 8:at + 8 + length] for name, at, length in chunks(deep) if name == b"IDAT")
         files = {
             # The data of which only the checksum is wrong are whole.
             "checksum.png": sound[0] + chunk(b"IDAT", body, 1) + sound[1],
             "adler.png": sound[0] + chunk(b"IDAT", body[:-4] + bytes(4)) + sound[1],
             "zeros.png": sound[0] + chunk(b"IDAT", zeroed(body, 0.6)) + sound[1],
+            "deep.png": deep[:deep_at] + chunk(b"IDAT", zeroed(deep_body, 0.6)) + deep[-12:],
             "text.png": sound[0] + chunk(b"tEXt", b"Title\0x", 1) + data[at:],
             "gamma.png": sound[0] + chunk(b"gAMA", struct.pack(">I", 100000), 1) + data[at:],
         }
         told = self.built(files, code=1)
-        for file, kind in {"checksum.png": "error", "adler.png": "error", "zeros.png": "error", "text.png": "warning",
+        for file, kind in {"checksum.png": "error", "adler.png": "error", "zeros.png": "error", "deep.png": "error", "text.png": "warning",
                            "gamma.png": "warning"}.items():
             with self.subTest(file):
                 self.assertDamage(told[file], kind)
                 pixels = self.pixels(told[file])
-                if file == "zeros.png":
+                if file == "deep.png":
+                    # The first row whose filter does not exist (PNG, third edition, 9.2).
+                    rows = zlib.decompressobj().decompress(zeroed(deep_body, 0.6)[:-4])[::2 * WIDTH + 1]
+                    self.assertMissing(told[file], HEIGHT - next(at for at, filter in enumerate(rows) if filter > 4), HEIGHT)
+                elif file == "zeros.png":
                     self.assertGreater(rows, 100)
                     self.assertTrue((pixels[:rows - 1] == rgb[:rows - 1]).all())
                     self.assertTrue((pixels[-1] == 0).all())

@@ -153,6 +153,32 @@ class PDFPages(CommandTest):
         # Fax has other proportions of pixels than of its page: they are made square.
         self.assertEqual(self.size(page_pdf((72, 72), "q 72 0 0 72 0 0 cm /I0 Do Q", [image(lines(204, 98))])), (204, 204))
 
+    def test_pictures_of_more_pixels_than_poppler_draws(self):
+        def page(wide: int, high: int, more: str = "") -> bytes:
+            size = (wide * .072, high * .072)
+            return page_pdf(size, f"q {size[0]} 0 0 {size[1]} 0 0 cm /I0 Do Q {more}", [image(numpy.full((high, wide), 90))])
+
+        for size in ((32_767, 50), (50, 32_767)):
+            with self.subTest(size):
+                data = page(*size)
+                # As cairo draws it, without a word: blank.
+                self.source.write_bytes(data)
+                subprocess.run(["pdftocairo", "-png", "-r", "200", "-singlefile", self.source, self.source.with_suffix("")], check=True)
+                self.assertEqual(numpy.array(Image.open(self.source.with_suffix(".png"))).min(), 255)
+                self.assertIn(f"its picture of {size[0]}×{size[1]} pixels cannot be drawn (poppler draws 32766 pixels a side at most): "
+                              "extract it, as with 'pdfimages -all FILE NAME'", self.refusal(data))
+        # A pixel less is drawn.
+        for size in ((32_766, 50), (50, 32_766)):
+            with self.subTest(size):
+                self.assertEqual(self.size(page(*size), "--format", "png"), size)
+                self.assertEqual(set(self.pixels().ravel()), {90})
+        # The rest of a page is built.
+        self.source.write_bytes(page(32_767, 50, "0 0 1 rg 0 0 30 2 re f"))
+        result = run("build", self.source, "--library", folder("library"), "--json", "--quiet")
+        report = json.loads(result.stdout)
+        self.assertEqual((report["status"], report["damage"], report["reason"]),
+                         ("built", "error", "a picture of 32767×50 pixels of the page is missing: poppler draws 32766 pixels a side at most"))
+
     def test_units_of_a_page(self):
         # ISO 32000-1, table 30: lengths of the page are multiples of 1/72 inch.
         self.assertEqual(self.size(page_pdf((36, 72), TEXT, [], "/UserUnit 2")), (300, 600))

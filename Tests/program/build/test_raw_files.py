@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import struct
 import unittest
 from pathlib import Path
@@ -113,6 +114,29 @@ class RawFiles(OneSource):
                 self.assertRegex(self.refused(source), "is a RAW photograph .* it has no preview")
         reduced = slides.strip(picture(160, 120), "", 1)
         self.assertIn("small pictures only", self.refused(slides.write(place / "photo.iiq", [reduced])))
+
+    def needed(self, source: Path, *options) -> int:
+        """The MB that a build is said to take."""
+        told = self.refused(source, "--memory-limit", "100", *options)
+        return int(re.search(r"takes about (\d+) MB", told)[1])
+
+    def test_memory(self):
+        place, (width, height) = folder("raw"), (3000, 2000)
+        large = SCENE.resize((width, height))
+        sensor = raw_photos.sensor(large)
+        mosaic = raw_photos.write(place / "mosaic.dng", sensor | raw_photos.dng())
+        # Three samples for each pixel (DNG 1.4, LinearRaw): LibRaw keeps four of two bytes, instead of one.
+        samples = numpy.asarray(large).astype("<u2") * 257
+        linear = {tag: value for tag, value in sensor.items() if tag not in (33421, 33422)} | {
+            "data": samples.tobytes(), 258: (3, [16] * 3), 262: (3, [34892]), 277: (3, [3])}
+        linear = raw_photos.write(place / "linear.dng", linear | raw_photos.dng())
+        self.assertEqual(self.built(linear)[0]["width"], width)
+        pixels = width * height
+        self.assertGreaterEqual((self.needed(linear) - self.needed(mosaic)) << 20, 5 * pixels)
+        # A preview is decoded whole.
+        large, unread = SCENE.resize((6000, 4000)), {256: (4, [6000]), 257: (4, [4000]), 259: (3, [50000])}
+        first = raw_photos.preview(large) | raw_photos.names("Acme", "One")
+        self.assertGreaterEqual(self.needed(raw_photos.write(place / "a.nef", first, sensor | unread)) << 20, 3 * 6000 * 4000)
 
     def test_damaged(self):
         place = folder("raw")

@@ -38,11 +38,11 @@ enum PNGRepair {
     let inflater = PNGInflater(chunks)
     var data = [UInt8](repeating: 0, count: size)
     let count = data.withUnsafeMutableBufferPointer { inflater.inflate(to: $0.baseAddress!, count: size) }
-    if let failure = inflater.failure {
-      log.add(failure)
-    } else if count < size {
-      log.add(.error, "the PNG file's pixel data end before its last row")
+    var damage = inflater.failure
+    if count < size, damage == nil {
+      damage = SourceDamage(.error, "the PNG file's pixel data end before its last row")
     }
+    let all = file.inflatedRows.reduce(0) { $0 + $1.count }
     var (start, rows) = (0, 0)
     for pass in file.inflatedRows {
       for _ in 0..<pass.count {
@@ -52,12 +52,18 @@ enum PNGRepair {
           start += pass.bytes
           continue
         }
-        if isWhole { log.add(.error, "a row of the PNG file has filter \(data[start]); there are 0 to 4") }
-        guard rows > 0 else { throw chunks.refused(log.worst?.reason ?? "has no pixels") }
+        if isWhole {
+          damage = SourceDamage(.error, "a row of the PNG file has filter \(data[start]); there are 0 to 4")
+        }
+        guard rows > 0 else { throw chunks.refused(damage?.reason ?? "has no pixels") }
         data.replaceSubrange(start..<size, with: repeatElement(0, count: size - start))
+        // An interlaced picture has rows of each of its passes (PNG 8.2).
+        let missing = "\(all - rows) of \(all) rows" + (all == file.height ? "" : " of its passes")
+        if let damage { log.add(damage.kind, "\(damage.reason): \(missing) are missing") }
         return data
       }
     }
+    log.add(damage)
     return data
   }
 
