@@ -1,4 +1,4 @@
-/// The most bytes of each kind of file and entry that others may have written. A larger one is refused before any of it
+/// The most bytes of each kind of file, entry and message that others may have written. A larger one is refused before any of it
 /// is read or memory is allocated for it.
 ///
 /// `SECURITY.md` has the same table; a test compares them.
@@ -15,13 +15,14 @@ package enum InputLimit: String, CaseIterable, Sendable {
   case tileIndex = "tile index in memory"
   case planLine = "line of a plan, journal or digest cache"
   case message = "message of a sandboxed process"
+  case request = "JSON of a request"
 
   /// The most bytes; of a kind whose limit grows with something else the most that it can be, if there is any.
   package var bytes: Int {
     switch self {
     case .descriptor, .scanProperties: 64 << 10
     case .buildRecord: 256 << 10
-    case .metadata, .planLine, .message: 1 << 20
+    case .metadata, .planLine, .message, .request: 1 << 20
     case .book: 2 << 20
     case .sidecar: 4 << 20
     case .animation: 32 << 20

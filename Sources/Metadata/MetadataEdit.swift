@@ -1,3 +1,4 @@
+import Files
 import Foundation
 
 /// What somebody changes of an image's words; nil leaves a field as it is, and an empty one is emptied.
@@ -98,7 +99,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
 
   /// `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null empties a field.
   package init(json: [UInt8]) throws(Refusal) {
-    guard let object = try? JSONDecoder().decode(Body.self, from: Data(json)).fields else {
+    guard let object = try? InputLimit.request.json.decode(Body.self, from: json).fields else {
       throw Refusal(faults: [Refusal.Fault(members: [], reason: "the body is no JSON object")])
     }
     var faults: [Refusal.Fault] = []

@@ -15,12 +15,26 @@ final class EndedUploads: Sendable {
     let stage: Upload.Stage?
     let image: ImageID?
     let duplicate: Bool
-    let reason: String?
+    private(set) var reason: String?
     let fault: Upload.Fault?
     /// Seconds since 1970.
     let time: Int
-    var metadata: String?
+    private(set) var metadata: String?
+
+    /// The same with no more than is kept.
+    var bounded: Line {
+      var line = self
+      line.reason = reason.map { String($0.prefix(EndedUploads.longestReason)) }
+      if let metadata, metadata.utf8.count > EndedUploads.longestMetadata { line.metadata = nil }
+      return line
+    }
   }
+
+  /// The most bytes of `Upload-Metadata` that are kept, which is a name and a type. Headers of 8 KB of ten thousand uploads would
+  /// take 80 MB, in memory and in the file.
+  static let longestMetadata = 512
+  /// The most characters of a reason.
+  private static let longestReason = 500
 
   private struct State {
     var lines: [String: Line] = [:]
@@ -47,7 +61,7 @@ final class EndedUploads: Sendable {
         guard let line = try? JSONDecoder().decode(Line.self, from: text), Uploads.isID(line.id) else {
           continue
         }
-        state.lines[line.id] = line.stage == nil ? nil : line
+        state.lines[line.id] = line.stage == nil ? nil : line.bounded
       }
       state.count = lines.count
       tidy(&state, always: data.last != 0x0a || state.count != state.lines.count)
@@ -80,7 +94,8 @@ final class EndedUploads: Sendable {
       Line(
         id: upload.id, name: upload.name, folder: upload.folder, length: upload.length, stage: end.stage,
         image: end.image, duplicate: end.isDuplicate, reason: end.reason, fault: end.fault,
-        time: end.lastChange, metadata: upload.metadata))
+        time: end.lastChange, metadata: upload.metadata
+      ).bounded)
   }
 
   func forget(_ id: String) {
@@ -88,7 +103,7 @@ final class EndedUploads: Sendable {
     append(
       Line(
         id: id, name: "", folder: "", length: 0, stage: nil, image: nil, duplicate: false, reason: nil,
-        fault: nil, time: Uploads.now()))
+        fault: nil, time: Uploads.now(), metadata: nil))
   }
 
   /// Forgets, and has the file forget, those that became an image.

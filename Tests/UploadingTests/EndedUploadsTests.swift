@@ -9,11 +9,11 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private static func upload(_ number: Int) -> Upload {
+  private static func upload(_ number: Int, metadata: String? = nil) -> Upload {
     let digits = String(number, radix: 16)
     return Upload(
       id: String(repeating: "0", count: 32 - digits.count) + digits, name: "\(number).jpg", folder: "",
-      length: 5, state: Upload.State())
+      length: 5, state: Upload.State(), metadata: metadata)
   }
 
   private static func end(_ stage: Upload.Stage, at time: Int) -> Upload.State {
@@ -39,6 +39,33 @@ import Testing
     let again = EndedUploads(folder: folder.path, memory: 3600, most: 100)
     #expect((0..<1000).filter { again.contains(Self.upload($0).id) } == kept)
     #expect(again.upload(Self.upload(999).id)?.state.stage == .done)
+  }
+
+  @Test func `long metadata and reasons are not kept`() throws {
+    let ended = EndedUploads(folder: folder.path, memory: 3600)
+    let texts = [512, 513, 8000].map { "filename " + String(repeating: "A", count: $0 - 9) }
+    for (number, text) in texts.enumerated() {
+      var end = Self.end(.failed, at: Uploads.now())
+      end.reason = String(repeating: "r", count: 8000)
+      ended.remember(Self.upload(number, metadata: text), end)
+    }
+    #expect(try size < 3 * 2000)
+    for memory in [ended, EndedUploads(folder: folder.path, memory: 3600)] {
+      let kept = texts.indices.map { memory.upload(Self.upload($0).id) }
+      #expect(kept.map { $0?.metadata } == [texts[0], nil, nil])
+      #expect(kept.allSatisfy { $0?.state.reason?.count == 500 && $0?.name.hasSuffix(".jpg") == true })
+    }
+  }
+
+  @Test func `long metadata in the file of a former version is not kept in memory`() throws {
+    let ended = EndedUploads(folder: folder.path, memory: 3600)
+    ended.remember(Self.upload(1, metadata: "filename YQ=="), Self.end(.done, at: Uploads.now()))
+    let url = URL(fileURLWithPath: folder(".ended"))
+    let text = try String(contentsOf: url, encoding: .utf8)
+    let long = "filename " + String(repeating: "A", count: 8000)
+    try text.replacing("filename YQ==", with: long).write(to: url, atomically: true, encoding: .utf8)
+    let again = EndedUploads(folder: folder.path, memory: 3600)
+    #expect(again.contains(Self.upload(1).id) && again.upload(Self.upload(1).id)?.metadata == nil)
   }
 
   @Test func whatIsForgottenStaysForgotten() throws {

@@ -1,4 +1,4 @@
-import Foundation
+import Files
 
 /// What a visitor gives to be let in.
 enum Credential: Hashable {
@@ -10,7 +10,7 @@ enum Credential: Hashable {
   /// `{"token": "…"}` or `{"password": "…"}` and nothing besides; 1 to 1024 bytes of UTF-8. Nil for anything
   /// else.
   init?(json: [UInt8]) {
-    guard let object = try? JSONDecoder().decode([String: String].self, from: Data(json)),
+    guard let object = try? InputLimit.request.json.decode([String: String].self, from: json),
       object.count == 1, let (name, text) = object.first,
       (1...Self.longest).contains(text.utf8.count)
     else { return nil }

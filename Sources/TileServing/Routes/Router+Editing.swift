@@ -1,5 +1,4 @@
 import Files
-import Foundation
 import HTTPMessages
 import ImageLibrary
 import Metadata
@@ -73,7 +72,7 @@ extension Router {
       }
     if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.madePrivate) }
     // A thousand ids of some length.
-    return .collect(limit: 1 << 20) { answer($0).map(\.madePrivate) }
+    return .collect(limit: InputLimit.request.bytes) { answer($0).map(\.madePrivate) }
   }
 
   /// The space that an id is of, where the visitor may change it.
@@ -132,7 +131,7 @@ extension Router {
   }
 
   private func deleteMany(_ body: [UInt8]) -> Response {
-    let object = try? JSONDecoder().decode([String: [String]].self, from: Data(body))
+    let object = try? InputLimit.request.json.decode([String: [String]].self, from: body)
     guard let object, object.count == 1, let ids = object["ids"], (1...1000).contains(ids.count)
     else {
       let isIDs = object?.count == 1 && object?["ids"] != nil

@@ -1,5 +1,4 @@
 import Files
-import Foundation
 import Glibc
 import HTTPMessages
 import ImageLibrary
@@ -17,7 +16,7 @@ extension Router {
 
     /// `{"to": "space"}`, `{"to": "library"}`, or `{"to": "other-space", "password": "…"}`, of 1 to 1024 bytes.
     init?(json: [UInt8]) {
-      let object = try? JSONDecoder().decode([String: String].self, from: Data(json))
+      let object = try? InputLimit.request.json.decode([String: String].self, from: json)
       guard let object, let name = object["to"] else { return nil }
       switch (name, object.count) {
       case ("space", 1): self = .space

@@ -1,6 +1,5 @@
 import Catalog
 import Files
-import Foundation
 import HTTPMessages
 import ImageLibrary
 import TileGeometry
@@ -66,7 +65,7 @@ extension Router {
 
     init(json: [UInt8]) throws(Refusal) {
       let body: [String: Value]
-      do { body = try JSONDecoder().decode([String: Value].self, from: Data(json)) } catch {
+      do { body = try InputLimit.request.json.decode([String: Value].self, from: json) } catch {
         throw Refusal(errors: [InvalidInput(body: [], Self.form)])
       }
       var errors: [InvalidInput] = []

@@ -156,6 +156,10 @@ class Copies(unittest.TestCase):
             self.assertIn(words, json.loads(answer.body)["detail"])
         for body in (b"", b"[]", b"{}", b'{"region": null}', b"[" * 100_000):
             self.assertEqual(self.client.ask("POST", "/api/images/harbour/copies", body, tus=False).status, 400, body[:20])
+        # Too many values are refused as a whole: the answer does not name each of them.
+        wide = json.dumps({"region": dict.fromkeys(map(str, range(20_001)), 1)}).encode()
+        answer = self.client.ask("POST", "/api/images/harbour/copies", wide, tus=False)
+        self.assertEqual((answer.status, len(json.loads(answer.body)["errors"])), (400, 1))
         good = json.dumps({"region": {"x": 0, "y": 0, "width": 10, "height": 10}}).encode()
         path = "/api/images/harbour/copies"
         self.assertEqual(self.client.ask("POST", path, good, tus=False, token=None).status, 401)
