@@ -60,7 +60,7 @@ extension FuzzInput {
       let windows: [DICOMFile.Window?] = [nil, .values, .samples, .ends(.percentile(1), .value(300))]
       for window in windows {
         let windowed = window.map { file.with($0, name: "its own") } ?? file
-        let image = try Image(windowed, frame: 0, path: path)
+        let image = try Image(windowed, path: path)
         let stride = image.width * image.bands
         let rows = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * image.height)
         defer { rows.deallocate() }

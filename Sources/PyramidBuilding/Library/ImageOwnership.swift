@@ -395,27 +395,4 @@ extension SourcePlace {
     }
     return true
   }
-
-  /// The paths that the source of an image may have here, the likeliest first.
-  fileprivate func paths(of id: ImageID, _ record: BuildRecord?) -> [String] {
-    var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR { return [path] }
-    guard let name = record?.sourceName else { return [path] }
-    let below = prefix.map { String(id.text.utf8.dropFirst($0.text.utf8.count + 1)) ?? "" } ?? id.text
-    // Of a page, its source's.
-    let isPart = record?.page != nil && record?.folio == nil || record?.associatedAs != nil
-    var folder = ImageID(below)?.folder
-    if isPart { folder = folder?.folder }
-    var folders = [folder?.text ?? ""]
-    // A book is named after the root or a folder below it.
-    if isBook {
-      folders.append(String(folders[0].split(separator: "/").dropFirst().joined(separator: "/")))
-    }
-    let roots = path.contains(where: { "*?[".contains($0) }) ? SourceScan.glob(path) : [path]
-    return roots.flatMap { root in
-      let isFile = stat(root, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
-      if isFile { return root.hasSuffix("/\(name)") ? [root] : [] }
-      return folders.map { $0.isEmpty ? "\(root)/\(name)" : "\(root)/\($0)/\(name)" }
-    } + (path.hasSuffix("/\(name)") ? [path] : [])
-  }
 }

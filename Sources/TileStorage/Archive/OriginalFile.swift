@@ -49,7 +49,12 @@ package struct OriginalFile: Sendable {
     return parentFolder(archive) + archive.suffix(4)
   }
 
-  /// The paths where the original may be, with the ending of each.
+  /// Returns the paths at which the original of an archive may lie.
+  package static func paths(ofArchive archive: String, _ record: BuildRecord) -> [String] {
+    places(ofArchive: archive, record).map(\.path)
+  }
+
+  /// Returns the paths with the ending of each.
   private static func places(
     ofArchive archive: String, _ record: BuildRecord
   ) -> [(path: String, ending: String)] {

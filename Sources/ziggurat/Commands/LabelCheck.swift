@@ -24,32 +24,12 @@ enum LabelCheck {
         let relatives = [id, id.folder, id.folder?.page(1)].compactMap(\.self)
         let known = try catalog?.sources(of: relatives) ?? [:]
         let place = relatives.lazy.compactMap { known[$0]?.place }.first
-        sources = candidates(id, record, place, library)
+        sources = SourcePlace.paths(of: id, record, below: library, place)
       }
       if let fault = PublishedLabel.fault(record, archive.metadata, sources: sources) {
         faults.append(ArchiveVerifier.Fault(path: path, what: fault))
       }
     }
     return faults
-  }
-
-  /// Returns the paths at which an archive's source may lie.
-  private static func candidates(
-    _ id: ImageID, _ record: BuildRecord, _ place: SourcePlace?, _ library: String
-  ) -> [String] {
-    // A page's file is its book's.
-    guard let source = record.page == nil || record.folio != nil ? id : id.folder else { return [] }
-    let ending = record.sourceName.lastIndex(of: ".").map { String(record.sourceName[$0...]) } ?? ""
-    // As an upload is kept.
-    var paths = ["\(library)/\(source)\(ending)"]
-    if let place {
-      var below = source.folder?.text ?? ""
-      if let prefix = place.prefix?.text, below == prefix || below.hasPrefix(prefix + "/") {
-        below = String(below.dropFirst(prefix.count + 1))
-      }
-      paths.append(place.path)
-      paths.append("\(place.path)/\(below.isEmpty ? "" : below + "/")\(record.sourceName)")
-    }
-    return paths
   }
 }

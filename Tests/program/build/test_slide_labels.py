@@ -230,6 +230,27 @@ class Repairs(Slides):
         self.assertEqual(self.colours(archive), set())
         self.assertEqual(run("verify", library, "--quiet").returncode, 0)
 
+    def test_verify_names_them_by_originals_of_either_name(self):
+        source, library = self.library("macro-first.ome.tif")
+        archive = library / "macro-first.ome.szi"
+        known = self.record(archive)
+        for file in library.glob("catalog.sqlite*"):
+            file.unlink()
+        content = source.read_bytes()
+        source.unlink()
+        # As uploads are kept: with the ending that was sent, or the format's own; with the digest if that name was taken.
+        for sent in ("macro-first.ome.tif", "macro-first.ome.TIF", "macro-first.svs"):
+            self.earlier(library, "macro-first.ome", macro(), sourceName=sent, sourceDigest=known["sourceDigest"],
+                         sourceBytes=known["sourceBytes"], dimensions=known["dimensions"], steps=["the first of 3 images"])
+            ending = "tif" if sent.endswith(".svs") else sent[-3:]
+            for name in (ending, f"{known['sourceDigest']}.{ending}"):
+                with self.subTest(sent, name=name):
+                    original = library / f"macro-first.ome.{name}"
+                    self.assertEqual(run("verify", library, "--quiet").stdout.count("published a label"), 0)
+                    original.write_bytes(content)
+                    self.assertEqual(run("verify", library, "--quiet").stdout.count("published a label"), 1)
+                    original.unlink()
+
     def test_verify_names_them_and_repairs_them(self):
         source, library = self.library("qptiff.tif")
         known = self.record(library / "qptiff/1.szi")
