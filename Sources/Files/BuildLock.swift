@@ -25,25 +25,24 @@ package final class BuildLock: Sendable {
     while true {
       let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
       guard descriptor >= 0 else { return nil }
-      if flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 {
-        // Its former holder may have removed the file since it was opened.
-        if isFile(descriptor, at: path) {
-          self.descriptor = descriptor
-          return
-        }
-        close(descriptor)
-        continue
-      }
+      let hasLock = flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0
       let code = errno
+      // The former holder may have removed the file since it was opened: then the lock is of no file.
+      if hasLock, isFile(descriptor, at: path) {
+        self.descriptor = descriptor
+        return
+      }
       close(descriptor)
-      guard code == EWOULDBLOCK || code == EINTR else {
+      guard hasLock || code == EWOULDBLOCK || code == EINTR else {
         // Nobody can have a lock here.
         unlink(path)
         return nil
       }
       if isCancelled() { return nil }
-      if !hasWaited { isWaiting() }
-      hasWaited = true
+      if !hasLock, !hasWaited {
+        isWaiting()
+        hasWaited = true
+      }
       usleep(200_000)
     }
   }

@@ -15,6 +15,8 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   package var knownSince: Int?
   /// Whether something else than the source may be the reason, so that a later build has to try it again.
   var mayBeOfMachine = false
+  /// The system's error number if it was the system that refused, else 0.
+  package private(set) var code: Int32 = 0
 
   /// An error about a source.
   ///
@@ -33,9 +35,17 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
       self.init(source, error.description, isTemporary: error.isTemporary)
       // An error of the library's folder does not name the source.
       mayBeOfMachine = !error.action.contains(source)
+      code = error.code
     case let error as ImagingError: self.init(source, error.reason(forFileAt: source))
     default: self.init(source, String(describing: error))
     }
+  }
+
+  /// Returns the same error about a source, with words in front of its reason.
+  func about(_ source: String, _ words: String) -> BuildError {
+    var error = BuildError(source, words + reason, isTemporary: isTemporary)
+    (error.knownSince, error.mayBeOfMachine, error.code) = (knownSince, mayBeOfMachine, code)
+    return error
   }
 
   /// Whether no other picture would fare better: there is no room where archives are written.
@@ -49,7 +59,7 @@ public struct BuildError: Error, Hashable, CustomStringConvertible {
   package var hasNoInodes: Bool { reason.contains(StorageError.noInodes) }
 
   /// Whether an image got the id meanwhile that this one was to have.
-  package var isOfTakenID: Bool { reason.hasSuffix(PartialFile.taken) }
+  package var isOfTakenID: Bool { code == EEXIST }
 
   /// The source and the reason, in one line.
   public var description: String { "\(source): \(reason)" }

@@ -132,7 +132,7 @@ public struct PyramidBuilder: Sendable {
     } catch {
       let error = error as? BuildError ?? BuildError(source, error)
       let place = page.map { "page \($0.number + 1): " } ?? ""
-      throw BuildError(source, place + error.reason, isTemporary: error.isTemporary)
+      throw error.about(source, place)
     }
   }
 }
