@@ -19,8 +19,10 @@ struct ColourMarks {
     if !points.isStandardRGB { self.init(points.profile, "\(name) (\(points.words))") } else { self.init() }
   }
 
-  /// - Parameter image: opened from `path`.
-  static func of(_ image: Image, path: String) -> ColourMarks {
+  /// - Parameters:
+  ///   - image: opened from `path`.
+  ///   - heif: the properties of a HEIF file; nil for any other.
+  fileprivate static func of(_ image: Image, path: String, _ heif: HEIFPicture?) -> ColourMarks {
     guard ["srgb", "rgb", "rgb16", "b-w", "grey16"].contains(image.interpretation) else {
       return ColourMarks()
     }
@@ -43,7 +45,7 @@ struct ColourMarks {
       if colours.isStandardRGB || colours.hasProfile { return ColourMarks() }
     }
     if hasProfile { return ColourMarks() }
-    if loader == "heifload", let points = HEIFPicture(path: path)?.points {
+    if let points = heif?.points {
       return ColourMarks(CodePoints(primaries: points.primaries, transfer: points.transfer), "its nclx")
     }
     return ofEXIF(image)
@@ -86,7 +88,8 @@ extension Image {
     } else {
       image = try Image(path: path, access: access, page: page, scale: scale, isDamaged: log != nil)
     }
-    if image.hasAlpha, let straight = try image.unpremultiplied(by: loader, path: path) {
+    let heif = loader == "heifload" ? HEIFPicture(path: path) : nil
+    if image.hasAlpha, let straight = try image.unpremultiplied(by: loader, path: path, heif) {
       image = straight
       image.setString(alphaField, "divided by alpha, which its colours were multiplied by")
     }
@@ -94,9 +97,10 @@ extension Image {
       image.removeProfile()
       image.setProfileFault(fault)
     }
-    let marks = ColourMarks.of(image, path: path)
+    let marks = ColourMarks.of(image, path: path, heif)
     if let profile = marks.profile { image.setProfile(profile) }
     if let words = marks.words { image.setString(ColourMarks.field, words) }
+    if let heif { image.setString(unshownField, heif.unshown.joined(separator: "\n")) }
     return image
   }
 
@@ -125,9 +129,11 @@ extension Image {
   }
 
   /// The picture of a format that says its colours are multiplied by alpha, as tiles have them; nil if they are not.
-  private func unpremultiplied(by loader: String?, path: String) throws(ImagingError) -> Image? {
+  private func unpremultiplied(
+    by loader: String?, path: String, _ heif: HEIFPicture?
+  ) throws(ImagingError) -> Image? {
     switch loader {
-    case "heifload" where HEIFPicture(path: path)?.isPremultiplied == true: try unpremultiplied(rounds: true)
+    case "heifload" where heif?.isPremultiplied == true: try unpremultiplied(rounds: true)
     case "jxlload" where JPEGXLHeader(path: path)?.isPremultiplied == true: try unpremultiplied(rounds: true)
     case "jp2kload" where JPEG2000Header(path: path)?.isPremultiplied == true:
       try unpremultiplied(rounds: true)
@@ -140,10 +146,13 @@ extension Image {
   private static let alphaField = "ziggurat-alpha"
   private static let flawField = "ziggurat-png-flaw"
   private static let animationField = "ziggurat-png-animation"
+  private static let labelsField = "ziggurat-png-labels"
+  private static let unshownField = "ziggurat-heif-unshown"
 
   /// Keeps what is known of a PNG file beside its colours; of an image that nobody else has.
   fileprivate func setNotes(of file: PNGFile) {
     if file.isAnimated { setInt(Self.animationField, 1) }
+    if let palette = file.palette, LabelImage.isOfLabels(palette) { setInt(Self.labelsField, 1) }
     if let flaw = file.chunks.log.worst { setString(Self.flawField, "\(flaw.kind.rawValue) \(flaw.reason)") }
   }
 
@@ -157,6 +166,14 @@ extension Image {
 
   /// Whether a PNG file has frames beside its picture.
   var isAnimatedPNG: Bool { hasField(Self.animationField) }
+
+  /// Whether the colours of a PNG file's palette are labels.
+  var isLabelPNG: Bool { hasField(Self.labelsField) }
+
+  /// Names, for reports, of data in a HEIF file that is not shown.
+  var unshownOfHEIF: [String] {
+    string(Self.unshownField).map { $0.split(separator: "\n").map(String.init) } ?? []
+  }
 
   private static let profileFaultField = "ziggurat-profile-fault"
 

@@ -19,7 +19,7 @@ enum LabelImage {
     case "niftiload":
       return image.int("nifti-intent_code") == labelIntent ? "its intent code says that it has labels" : nil
     case "pngload":
-      guard let palette = try? PNGFile(path: picture.path).palette, isOfLabels(palette) else { return nil }
+      guard image.isLabelPNG else { return nil }
     case "tiffload":
       let page = picture.page ?? 0
       guard let directories = TIFFDirectories.remembered(path: picture.path)?.directories,

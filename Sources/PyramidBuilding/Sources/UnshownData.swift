@@ -12,7 +12,7 @@ enum UnshownData {
   static func names(in file: SourceFile, _ image: Image) -> [String] {
     switch Image.loader(ofPath: file.path) {
     case "jpegload": jpeg(file.handle.descriptor)
-    case "heifload": HEIFPicture(path: file.path)?.unshown ?? []
+    case "heifload": image.unshownOfHEIF
     case "pngload": image.isAnimatedPNG ? ["frames of an animation"] : []
     case "jxlload": JPEGXLHeader(path: file.path).map(extraChannels) ?? []
     default: []
