@@ -259,12 +259,23 @@ class Keeping(Fleet):
             self.assertGreaterEqual(answer.status, 400, target)
 
     def check_one_server_for_an_image(self):
-        before = [server.metrics()["sent_bytes_total{route=\"dzi\"}"] for server in self.servers]
-        for level in range(9):
-            for target in (f"/dzi/a%20b_files/{level}/0_0.jpg", f"/dzi/a%20b_files/{level}/0_0.jpg?g=1", "/dzi/a%20b.dzi"):
-                self.assertEqual(self.ask(target).status, 200)
-        after = [server.metrics()["sent_bytes_total{route=\"dzi\"}"] for server in self.servers]
-        self.assertEqual(sum(one > two for one, two in zip(after, before)), 1, (before, after))
+        def sent() -> list[float]:
+            metrics = [server.metrics() for server in self.servers]
+            return [sum(value for name, value in each.items() if re.search('sent_bytes_total{route="(dzi|iiif|presentation)"}', name))
+                    for each in metrics]
+
+        for id in ("a%20b", "of%2Fone", "gone"):
+            before = sent()
+            for level in range(9):
+                for target in (f"/dzi/{id}_files/{level}/0_0.jpg", f"/dzi/{id}_files/{level}/0_0.jpg?g=1", f"/dzi/{id}.dzi"):
+                    self.assertEqual(self.ask(target).status, 200)
+            # Of both versions, which begin with the same words.
+            for target in (f"/iiif/presentation/2/{id}/manifest", f"/iiif/presentation/3/{id}/manifest", f"/iiif/2/{id}/info.json",
+                           f"/iiif/3/{id}/info.json"):
+                answer = self.ask(target)
+                self.assertEqual((answer.status, answer.cached), (200, "MISS"), target)
+            after = sent()
+            self.assertEqual(sum(one > two for one, two in zip(after, before)), 1, (id, before, after))
 
     def test_nginx(self):
         self.begin("nginx")
